@@ -1,0 +1,1 @@
+//! The vocabulary of protolog: levels, templates, ids, field numbers, layouts.

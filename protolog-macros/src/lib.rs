@@ -1,0 +1,1 @@
+//! The logging macros and the derive for group enums.

@@ -1,0 +1,1 @@
+//! Trace bytes to packets to entries to text.

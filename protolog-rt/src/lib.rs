@@ -1,0 +1,1 @@
+//! The runtime: groups, call sites, the write path, sessions.

@@ -1,0 +1,1 @@
+//! Rewrites log calls, makes dictionaries, reads traces.

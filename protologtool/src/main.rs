@@ -1,0 +1,2 @@
+//! The command `protologtool`; everything it does is in the library.
+fn main() {}

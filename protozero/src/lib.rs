@@ -1,0 +1,1 @@
+//! Protobuf wire format: a writer over scattered memory and a borrowing reader.

@@ -1,0 +1,1 @@
+//! The dictionary of messages and groups: collect, merge, read and write.
