@@ -1,0 +1,88 @@
+//! Finding the real tools, and saying aloud when one is missing.
+//!
+//! `cargo xtask test` names the tools it prepared by environment variable (`PROTOLOG_PYTHON`, `PERFETTO_WEB_DIST`);
+//! without it they are looked for where it puts them, under `target/tools`. Skips are appended to the file named by
+//! `PROTOLOG_SKIPPED`, one line each, since test harnesses hide what passing tests print.
+
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The directory of the workspace's `Cargo.toml`.
+pub fn workspace_root() -> PathBuf {
+    let kit = Path::new(env!("CARGO_MANIFEST_DIR"));
+    kit.ancestors().nth(2).expect("tests/kit lies two levels below the workspace").to_path_buf()
+}
+
+/// The program `name` as found on `PATH`; a missing one is reported by [`skip`].
+pub fn tool(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&path).map(|dir| dir.join(name)).find(|file| is_executable(file));
+    if found.is_none() {
+        skip("this check", &format!("`{name}` is not installed"));
+    }
+    found
+}
+
+/// A Python that has the official descriptors (package `perfetto`) and `xxhash`: the one named by `PROTOLOG_PYTHON`, else
+/// the virtual environment that `cargo xtask test` makes.
+pub fn python() -> Option<PathBuf> {
+    prepared(
+        "PROTOLOG_PYTHON",
+        workspace_root().join("target/tools/venv/bin/python"),
+        "the Python environment",
+    )
+}
+
+/// The directory of Perfetto's web build, with `trace_processor` as wasm: the one named by `PERFETTO_WEB_DIST`, else the
+/// one that `cargo xtask test` unpacks.
+pub fn web_dist() -> Option<PathBuf> {
+    prepared(
+        "PERFETTO_WEB_DIST",
+        workspace_root().join("target/tools/perfetto/web_dist"),
+        "Perfetto's web build",
+    )
+}
+
+/// Says that `what` is not checked, and why: to stderr, and to the file named by `PROTOLOG_SKIPPED`.
+///
+/// # Panics
+///
+/// In CI, where nothing may be skipped.
+pub fn skip(what: &str, why: &str) {
+    let test = std::thread::current().name().map_or(String::new(), |name| format!(" ({name})"));
+    let line = format!("skipped: {what}{test} because {why}");
+    assert!(
+        env::var_os("CI").is_none_or(|ci| ci.is_empty()),
+        "{line}, and in CI nothing may be skipped"
+    );
+    eprintln!("{line}");
+    if let Some(list) = env::var_os("PROTOLOG_SKIPPED") {
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(list)
+            .expect("open the list of skipped checks");
+        // One write call, so that lines of parallel tests do not mix.
+        file.write_all(format!("{line}\n").as_bytes())
+            .expect("append to the list of skipped checks");
+    }
+}
+
+fn prepared(variable: &str, default: PathBuf, name: &str) -> Option<PathBuf> {
+    let path = env::var_os(variable).map_or(default, PathBuf::from);
+    if path.exists() {
+        return Some(path);
+    }
+    skip(
+        "this check",
+        &format!("{name} is not installed (run `cargo xtask test` once, or set {variable})"),
+    );
+    None
+}
+
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
