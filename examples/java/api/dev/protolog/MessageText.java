@@ -1,0 +1,66 @@
+package dev.protolog;
+
+import java.util.StringJoiner;
+
+/**
+ * Template and arguments to text, whatever they are: what a {@link Template} refuses becomes a readable
+ * {@code FORMAT_ERROR} line instead of an exception in the application.
+ */
+final class MessageText {
+    private MessageText() {}
+
+    /** The text of an unprocessed call. */
+    static String of(String template, Object[] args) {
+        try {
+            Template parsed = Template.parse(template);
+            return parsed.render(oneNullOrNone(args, parsed.size()));
+        } catch (TemplateException e) {
+            return formatError(template, args, e);
+        }
+    }
+
+    /** The text of a processed call; a mask other than the template's own means a dictionary of another build. */
+    static String of(Template template, long mask, Object[] args) {
+        try {
+            if (mask != template.mask()) {
+                throw new TemplateException("the call's mask is " + mask + ", the template's " + template.mask());
+            }
+            return template.render(oneNullOrNone(args, template.size()));
+        } catch (TemplateException e) {
+            return formatError(template.toString(), args, e);
+        }
+    }
+
+    /** The text of a message that the dictionary does not know: {@code #0123456789abcdef (1, two)}. */
+    static String withoutTemplate(long id, Object[] args) {
+        return String.format("#%016x (%s)", id, list(args));
+    }
+
+    /** {@code String.valueOf}, also where {@code toString} throws. */
+    static String textOf(Object value) {
+        try {
+            return String.valueOf(value);
+        } catch (RuntimeException e) {
+            return "<" + value.getClass().getName() + ".toString: " + e.getClass().getName() + ">";
+        }
+    }
+
+    /** {@code d(G, "%s", null)} passes a null array: Java's way to say one null. */
+    private static Object[] oneNullOrNone(Object[] args, int expected) {
+        return args != null ? args : new Object[expected == 1 ? 1 : 0];
+    }
+
+    private static String formatError(String template, Object[] args, TemplateException problem) {
+        return "FORMAT_ERROR \"" + template + "\", args=(" + list(args) + "): " + problem.getMessage();
+    }
+
+    private static String list(Object[] args) {
+        StringJoiner list = new StringJoiner(", ");
+        if (args != null) {
+            for (Object arg : args) {
+                list.add(textOf(arg));
+            }
+        }
+        return list.toString();
+    }
+}

@@ -1,0 +1,102 @@
+package dev.protolog;
+
+/**
+ * What processed code calls: {@code if (ProtoLogImpl.isEnabled(G, DEBUG)) ProtoLogImpl.d(G, 123L, 1L, ProtoLogImpl.l(n));}.
+ *
+ * <p>This one prints: it finds the text by the message id in the dictionary that {@code -Dprotolog.viewerconfig} names.
+ * {@code l f b s} fix the type of each argument at compile time ({@code l(1.5)} does not compile) and make null safe:
+ * null is 0, 0.0, false or {@code "null"}.
+ *
+ * <p>Invariant: no method throws, whatever the dictionary holds.
+ */
+public final class ProtoLogImpl {
+    private ProtoLogImpl() {}
+
+    /** Whether a message of this group and level is to be logged. The guard of every processed call. */
+    public static boolean isEnabled(ProtoLogGroup group, LogLevel level) {
+        return Levels.current().isEnabled(group, level);
+    }
+
+    /** Logs message {@code id} at level VERBOSE; {@code mask} holds the type of argument i in bits 2i and 2i+1. */
+    public static void v(ProtoLogGroup group, long id, long mask, Object... args) {
+        log(LogLevel.VERBOSE, group, id, mask, args);
+    }
+
+    /** As {@link #v}, at level DEBUG. */
+    public static void d(ProtoLogGroup group, long id, long mask, Object... args) {
+        log(LogLevel.DEBUG, group, id, mask, args);
+    }
+
+    /** As {@link #v}, at level INFO. */
+    public static void i(ProtoLogGroup group, long id, long mask, Object... args) {
+        log(LogLevel.INFO, group, id, mask, args);
+    }
+
+    /** As {@link #v}, at level WARN. */
+    public static void w(ProtoLogGroup group, long id, long mask, Object... args) {
+        log(LogLevel.WARN, group, id, mask, args);
+    }
+
+    /** As {@link #v}, at level ERROR. */
+    public static void e(ProtoLogGroup group, long id, long mask, Object... args) {
+        log(LogLevel.ERROR, group, id, mask, args);
+    }
+
+    /** As {@link #v}, at level WTF. */
+    public static void wtf(ProtoLogGroup group, long id, long mask, Object... args) {
+        log(LogLevel.WTF, group, id, mask, args);
+    }
+
+    /** An argument of {@code %d %o %x}. */
+    public static long l(long value) {
+        return value;
+    }
+
+    /** A boxed argument of {@code %d %o %x}; null is 0. */
+    public static long l(Long value) {
+        return value == null ? 0 : value;
+    }
+
+    /** A boxed argument of {@code %d %o %x}; null is 0. */
+    public static long l(Integer value) {
+        return value == null ? 0 : value;
+    }
+
+    /** An argument of {@code %f %e %g}. */
+    public static double f(double value) {
+        return value;
+    }
+
+    /** A boxed argument of {@code %f %e %g}; null is 0. */
+    public static double f(Double value) {
+        return value == null ? 0 : value;
+    }
+
+    /** A boxed argument of {@code %f %e %g}; null is 0. */
+    public static double f(Float value) {
+        return value == null ? 0 : value;
+    }
+
+    /** An argument of {@code %b}. */
+    public static boolean b(boolean value) {
+        return value;
+    }
+
+    /** A boxed argument of {@code %b}; null is false. */
+    public static boolean b(Boolean value) {
+        return value != null && value;
+    }
+
+    /** An argument of {@code %s}. */
+    public static String s(Object value) {
+        return MessageText.textOf(value);
+    }
+
+    private static void log(LogLevel level, ProtoLogGroup group, long id, long mask, Object[] args) {
+        Template template = Dictionary.current().template(id);
+        String text = template == null
+                ? MessageText.withoutTemplate(id, args)
+                : MessageText.of(template, mask, args);
+        LogPrinter.print(level, group, text);
+    }
+}
