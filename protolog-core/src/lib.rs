@@ -1,1 +1,40 @@
-//! The vocabulary of protolog: levels, templates, ids, field numbers, layouts.
+//! The vocabulary that every other room shares: levels, templates and how they are rendered, parameter kinds,
+//! ids, the field numbers of the trace schema, and the record that a Rust binary keeps of each call.
+//!
+//! ```
+//! use protolog_core::{Level, Template, group_id, message_id};
+//!
+//! let template = Template::parse("sent %d bytes to %s in %8.3f ms").unwrap();
+//! assert_eq!(template.mask().bits(), 0b10_00_01); // float, string, integer
+//! assert_eq!(template.bare().to_string(), "sent %d bytes to %s in %f ms");
+//! assert!(Level::Verbose < Level::Debug, "severity, not the number on the wire");
+//!
+//! let id = message_id("demo::net", template.text(), Level::Debug, "demo::AppLog::Net");
+//! assert_eq!(id, message_id("demo::net", template.text(), Level::Debug, "demo::AppLog::Net"));
+//! assert_ne!(group_id("demo::AppLog::Net"), group_id("demo::AppLog::Disk"));
+//! ```
+//!
+//! Invariants: nothing here allocates, reads a clock or a file, or is unsafe; every function is total; what an id is made
+//! of never changes without a new version of the test vectors in `testdata/`.
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod float;
+mod id;
+mod level;
+pub mod note;
+mod param;
+mod render;
+pub mod schema;
+mod template;
+mod template_error;
+
+pub use id::{group_id, hash, identity, identity_len, message_id};
+pub use level::{Level, UnknownLevel};
+pub use param::{MAX_PARAMS, ParamKind, ParamMask};
+pub use render::{Arg, MISSING, render};
+pub use template::{Conversion, Piece, Pieces, Template, Verb};
+pub use template_error::{TemplateError, TemplateProblem};

@@ -1,0 +1,135 @@
+//! Message ids and group ids: what they are computed from, at run time and in constants.
+//!
+//! A message id is the XXH3-64 (seed 0) of its identity: place, NUL, template, NUL, level name, NUL, group name. Place is
+//! `com/foo/Bar.java` for Java, `module_path!()` for Rust, and empty for a message that no tool has seen. No line numbers
+//! and no file system paths: the same message at the same place has the same id on every machine.
+//! A group id is the low 32 bits of the XXH3-64 of the group's full name.
+//!
+//! Invariant: `testdata/ids.tsv` and `testdata/xxh3.tsv` hold; the Java code checks itself against the same files.
+
+use crate::Level;
+use xxhash_rust::{const_xxh3, xxh3::Xxh3};
+
+/// Number of bytes of the identity of a message, for [`identity`].
+pub const fn identity_len(place: &str, template: &str, level: Level, group: &str) -> usize {
+    place.len() + template.len() + level.name().len() + group.len() + 3
+}
+
+/// The bytes that a message's id is the hash of. `N` is [`identity_len`] of the same arguments; any other `N` is a
+/// compile-time error in constants.
+pub const fn identity<const N: usize>(
+    place: &str,
+    template: &str,
+    level: Level,
+    group: &str,
+) -> [u8; N] {
+    assert!(
+        N == identity_len(place, template, level, group),
+        "N must be identity_len of the same arguments"
+    );
+    let mut bytes = [0; N];
+    let parts = [place.as_bytes(), template.as_bytes(), level.name().as_bytes(), group.as_bytes()];
+    let (mut part, mut at) = (0, 0);
+    while part < parts.len() {
+        let mut from = 0;
+        while from < parts[part].len() {
+            bytes[at] = parts[part][from];
+            at += 1;
+            from += 1;
+        }
+        part += 1;
+        at += 1; // The separator, 0 already; one past the end after the last part.
+    }
+    bytes
+}
+
+/// XXH3-64 with seed 0, in constants and at run time.
+pub const fn hash(bytes: &[u8]) -> u64 {
+    const_xxh3::xxh3_64(bytes)
+}
+
+/// The id of a message. `group` is the group's full name. For constants use [`hash`] of [`identity`].
+pub fn message_id(place: &str, template: &str, level: Level, group: &str) -> u64 {
+    let mut state = Xxh3::new();
+    for (index, part) in [place, template, level.name(), group].into_iter().enumerate() {
+        if index > 0 {
+            state.update(&[0]);
+        }
+        state.update(part.as_bytes());
+    }
+    state.digest()
+}
+
+/// The id of the group with this full name (`crate::Enum::Variant`, `com.foo.Enum.CONSTANT`).
+pub const fn group_id(full_name: &str) -> u32 {
+    hash(full_name.as_bytes()) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{format, string::String, vec::Vec};
+
+    #[test]
+    fn a_constant_and_the_running_program_agree() {
+        const PARTS: (&str, &str, Level, &str) =
+            ("app::net", "sent %d to %s", Level::Debug, "app::Log::Net");
+        const BYTES: [u8; identity_len(PARTS.0, PARTS.1, PARTS.2, PARTS.3)] =
+            identity(PARTS.0, PARTS.1, PARTS.2, PARTS.3);
+        const ID: u64 = hash(&BYTES);
+        assert_eq!(&BYTES, b"app::net\0sent %d to %s\0DEBUG\0app::Log::Net");
+        assert_eq!(ID, message_id(PARTS.0, PARTS.1, PARTS.2, PARTS.3));
+    }
+
+    #[test]
+    fn separators_keep_neighbours_apart() {
+        let id = |place, template, group| message_id(place, template, Level::Info, group);
+        assert_ne!(id("a", "bc", "g"), id("ab", "c", "g"));
+        assert_ne!(id("", "x", "g"), id("x", "", "g"));
+        assert_ne!(message_id("a", "x", Level::Info, "g"), message_id("a", "x", Level::Warn, "g"));
+    }
+
+    fn unescape(field: &str) -> String {
+        let mut chars = field.chars();
+        let mut text = String::new();
+        while let Some(char) = chars.next() {
+            text.push(match char {
+                '\\' => match chars.next() {
+                    Some('t') => '\t',
+                    Some('n') => '\n',
+                    Some('\\') => '\\',
+                    other => panic!("unknown escape {other:?}"),
+                },
+                plain => plain,
+            });
+        }
+        text
+    }
+
+    #[test]
+    fn message_ids_match_the_vectors() {
+        let mut lines = include_str!("../testdata/ids.tsv").lines();
+        assert_eq!(lines.next(), Some("place\ttemplate\tlevel\tgroup\tid\tgroup_id"));
+        let mut count = 0;
+        for line in lines {
+            let fields: Vec<String> = line.split('\t').map(unescape).collect();
+            let id = message_id(&fields[0], &fields[1], fields[2].parse().unwrap(), &fields[3]);
+            assert_eq!(format!("{id:016x}"), fields[4], "{line}");
+            assert_eq!(format!("{:08x}", group_id(&fields[3])), fields[5], "{line}");
+            count += 1;
+        }
+        assert!(count > 10);
+    }
+
+    #[test]
+    fn hashes_of_every_length_class_match_the_vectors() {
+        let mut lines = include_str!("../testdata/xxh3.tsv").lines();
+        assert_eq!(lines.next(), Some("bytes\thash"));
+        for line in lines {
+            let (bytes, expected) = line.split_once('\t').unwrap();
+            let byte = |at: usize| u8::from_str_radix(&bytes[at..at + 2], 16).unwrap();
+            let bytes: Vec<u8> = (0..bytes.len()).step_by(2).map(byte).collect();
+            assert_eq!(format!("{:016x}", hash(&bytes)), expected, "{} bytes", bytes.len());
+        }
+    }
+}

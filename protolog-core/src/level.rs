@@ -1,0 +1,183 @@
+//! Log levels. A level has three faces that must not be mixed up: its severity (`Ord`), its number on the wire, and its name.
+//!
+//! Invariant: severity is VERBOSE < DEBUG < INFO < WARN < ERROR < WTF, while the wire numbers DEBUG before VERBOSE
+//! (Perfetto's `ProtoLogLevel`). Nothing outside this file compares wire numbers.
+
+use core::{fmt, str::FromStr};
+
+/// How severe a message is. Ordered by severity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Level {
+    /// Chatter that is only of use to who works on that very code.
+    Verbose = 0,
+    /// What helps to find a fault.
+    Debug = 1,
+    /// What an operator may want to know.
+    Info = 2,
+    /// Something is not as it should be, the program copes.
+    Warn = 3,
+    /// Something failed.
+    Error = 4,
+    /// What can't happen, happened.
+    Wtf = 5,
+}
+
+impl Level {
+    /// All levels, least severe first.
+    pub const ALL: [Self; 6] =
+        [Self::Verbose, Self::Debug, Self::Info, Self::Warn, Self::Error, Self::Wtf];
+
+    /// The number in traces and dictionaries (Perfetto's `ProtoLogLevel`; 0 there means undefined).
+    pub const fn wire(self) -> u32 {
+        match self {
+            Self::Debug => 1,
+            Self::Verbose => 2,
+            Self::Info => 3,
+            Self::Warn => 4,
+            Self::Error => 5,
+            Self::Wtf => 6,
+        }
+    }
+
+    /// The level with this number in a trace, none for 0 and unknown numbers.
+    pub const fn from_wire(number: u64) -> Option<Self> {
+        Some(match number {
+            1 => Self::Debug,
+            2 => Self::Verbose,
+            3 => Self::Info,
+            4 => Self::Warn,
+            5 => Self::Error,
+            6 => Self::Wtf,
+            _ => return None,
+        })
+    }
+
+    /// Position in the order of severity: 0 for verbose to 5 for wtf. Also the level's bit in a set of levels.
+    pub const fn severity(self) -> u8 {
+        self as u8
+    }
+
+    /// The level at this position in the order of severity.
+    pub const fn from_severity(severity: u8) -> Option<Self> {
+        if severity < 6 { Some(Self::ALL[severity as usize]) } else { None }
+    }
+
+    /// The name in dictionaries and ids: `VERBOSE` … `WTF`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Verbose => "VERBOSE",
+            Self::Debug => "DEBUG",
+            Self::Info => "INFO",
+            Self::Warn => "WARN",
+            Self::Error => "ERROR",
+            Self::Wtf => "WTF",
+        }
+    }
+
+    /// The letter of logcat's formats: `V D I W E F` (logcat prints a wtf as fatal).
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Verbose => 'V',
+            Self::Debug => 'D',
+            Self::Info => 'I',
+            Self::Warn => 'W',
+            Self::Error => 'E',
+            Self::Wtf => 'F',
+        }
+    }
+
+    /// The name of the log methods and macros of this level: `v d i w e wtf`.
+    pub const fn method(self) -> &'static str {
+        match self {
+            Self::Verbose => "v",
+            Self::Debug => "d",
+            Self::Info => "i",
+            Self::Warn => "w",
+            Self::Error => "e",
+            Self::Wtf => "wtf",
+        }
+    }
+
+    /// The level of a log method or macro called `method`.
+    pub fn from_method(method: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.method() == method)
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A text that names no level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownLevel;
+
+impl fmt::Display for UnknownLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a level: expected verbose, debug, info, warn, error or wtf, or a first letter of one")
+    }
+}
+
+impl core::error::Error for UnknownLevel {}
+
+/// Accepts names in any case, the letters of logcat, and `A` beside `F` for wtf.
+impl FromStr for Level {
+    type Err = UnknownLevel;
+
+    fn from_str(text: &str) -> Result<Self, UnknownLevel> {
+        let named = |level: &Self| {
+            let mut letter = [0; 4];
+            text.eq_ignore_ascii_case(level.name())
+                || text.eq_ignore_ascii_case(level.letter().encode_utf8(&mut letter))
+        };
+        let wtf = text.eq_ignore_ascii_case("a") || text.eq_ignore_ascii_case("assert");
+        Self::ALL.into_iter().find(named).or(wtf.then_some(Self::Wtf)).ok_or(UnknownLevel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wire_numbers_are_perfettos_and_not_severity() {
+        let wire: std::vec::Vec<_> = Level::ALL.iter().map(|level| level.wire()).collect();
+        assert_eq!(wire, [2, 1, 3, 4, 5, 6]);
+        for level in Level::ALL {
+            assert_eq!(Level::from_wire(level.wire() as u64), Some(level));
+            assert_eq!(Level::from_severity(level.severity()), Some(level));
+            assert_eq!(Level::from_method(level.method()), Some(level));
+            assert_eq!(level.name().parse(), Ok(level));
+        }
+        assert_eq!(
+            (Level::from_wire(0), Level::from_wire(7), Level::from_severity(6)),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn severity_orders() {
+        assert!(Level::ALL.is_sorted());
+        assert!(Level::Debug > Level::Verbose, "although 1 < 2 on the wire");
+    }
+
+    #[test]
+    fn texts_name_levels() {
+        for (text, level) in [
+            ("w", Level::Warn),
+            ("Wtf", Level::Wtf),
+            ("f", Level::Wtf),
+            ("A", Level::Wtf),
+            ("i", Level::Info),
+        ] {
+            assert_eq!(text.parse(), Ok(level), "{text}");
+        }
+        for text in ["", "x", "warning", "IN"] {
+            assert_eq!(text.parse::<Level>(), Err(UnknownLevel), "{text}");
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The record that a Rust binary carries for each of its log calls: an ELF note, found in every loaded image and in the
+//! file, which holds the call's dictionary entry.
+//!
+//! Notes describe themselves (they carry their size) and hold no pointers, so they need no relocations, no page of them
+//! is touched before a dictionary is written, and sections of several objects may simply be joined by the linker.
+//!
+//! ```text
+//!  0  u32 name size = 9   u32 description size   u32 type = 1      (in the byte order of the machine)
+//! 12  "protolog\0" and three zero bytes
+//! 24  description, little-endian:
+//!     0 u64 message id    8 u64 mask             16 u32 group id        20 u32 line
+//!    24 u32 unsigned     28 u16 place length     30 u16 file length     32 u16 template length
+//!    34 u16 group length 36 u16 tag length       38 u8 level (wire)     39 u8 zero
+//!    40 place, file, template, group, tag, then zeros up to a multiple of 4
+//! ```
+//!
+//! Invariants: [`write`] in a constant and [`Note::parse`] are inverses; any bytes may be parsed.
+
+use crate::{Level, ParamMask};
+
+/// Name of the section in which the notes stand.
+pub const SECTION: &str = ".note.protolog";
+/// Name in each note's header, with its terminating zero.
+pub const NAME: &[u8; 9] = b"protolog\0";
+/// Type in each note's header: the version of the description.
+pub const TYPE: u32 = 1;
+/// Alignment of a note, in bytes.
+pub const ALIGN: usize = 4;
+
+const HEADER: usize = 24;
+const FIXED: usize = 40;
+
+/// A call's dictionary entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note<'a> {
+    /// The message's id.
+    pub id: u64,
+    /// Kinds of the arguments.
+    pub mask: ParamMask,
+    /// Bit `i` is set where argument `i` is an unsigned integer.
+    pub unsigned: u32,
+    /// The group's id.
+    pub group_id: u32,
+    /// The message's level.
+    pub level: Level,
+    /// What the id is computed over: the module's path.
+    pub place: &'a str,
+    /// The source file, as the compiler names it.
+    pub file: &'a str,
+    /// The line of the call, from 1.
+    pub line: u32,
+    /// The template, in full form.
+    pub template: &'a str,
+    /// The group's full name.
+    pub group: &'a str,
+    /// The group's tag.
+    pub tag: &'a str,
+}
+
+/// What a stretch of a notes section holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parsed<'a> {
+    /// A call's entry.
+    Note(Note<'a>),
+    /// A well-formed note of another name or type.
+    Foreign,
+}
+
+impl<'a> Note<'a> {
+    /// Number of bytes of the note, header included.
+    pub const fn size(&self) -> usize {
+        let texts = self.place.len()
+            + self.file.len()
+            + self.template.len()
+            + self.group.len()
+            + self.tag.len();
+        HEADER + FIXED + texts.next_multiple_of(ALIGN)
+    }
+
+    /// The note at the start of `bytes` and what follows it; none where `bytes` is no well-formed note.
+    pub fn parse(bytes: &'a [u8]) -> Option<(Parsed<'a>, &'a [u8])> {
+        let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        let (name_size, size, kind) = (word(0)? as usize, word(4)? as usize, word(8)?);
+        let name = bytes.get(12..12usize.checked_add(name_size)?)?;
+        let start = 12 + name_size.next_multiple_of(ALIGN);
+        let description = bytes.get(start..start.checked_add(size)?)?;
+        let rest = bytes.get(start + size.next_multiple_of(ALIGN)..).unwrap_or_default();
+        if name != NAME || kind != TYPE {
+            return Some((Parsed::Foreign, rest));
+        }
+        Some((Parsed::Note(Self::parse_description(description)?), rest))
+    }
+
+    fn parse_description(bytes: &'a [u8]) -> Option<Self> {
+        let (fixed, mut texts) = bytes.split_at_checked(FIXED)?;
+        let u16_at = |at: usize| u16::from_le_bytes([fixed[at], fixed[at + 1]]) as usize;
+        let u32_at = |at: usize| u16_at(at) as u32 | (u16_at(at + 2) as u32) << 16;
+        let u64_at = |at: usize| u32_at(at) as u64 | (u32_at(at + 4) as u64) << 32;
+        let mut text = |length: usize| {
+            let (text, rest) = texts.split_at_checked(length)?;
+            texts = rest;
+            core::str::from_utf8(text).ok()
+        };
+        Some(Self {
+            id: u64_at(0),
+            mask: ParamMask::from_bits(u64_at(8)),
+            group_id: u32_at(16),
+            line: u32_at(20),
+            unsigned: u32_at(24),
+            level: Level::from_wire(fixed[38] as u64)?,
+            place: text(u16_at(28))?,
+            file: text(u16_at(30))?,
+            template: text(u16_at(32))?,
+            group: text(u16_at(34))?,
+            tag: text(u16_at(36))?,
+        })
+    }
+}
+
+/// The bytes of `note`, whose [`Note::size`] is `N`. For constants: a wrong size or a text over 65,535 bytes fails there.
+pub const fn write<const N: usize>(note: &Note<'_>) -> [u8; N] {
+    assert!(N == note.size(), "N must be the note's size");
+    let mut bytes = [0; N];
+    put(&mut bytes, 0, &(NAME.len() as u32).to_ne_bytes());
+    put(&mut bytes, 4, &((N - HEADER) as u32).to_ne_bytes());
+    put(&mut bytes, 8, &TYPE.to_ne_bytes());
+    put(&mut bytes, 12, NAME);
+    put(&mut bytes, HEADER, &note.id.to_le_bytes());
+    put(&mut bytes, HEADER + 8, &note.mask.bits().to_le_bytes());
+    put(&mut bytes, HEADER + 16, &note.group_id.to_le_bytes());
+    put(&mut bytes, HEADER + 20, &note.line.to_le_bytes());
+    put(&mut bytes, HEADER + 24, &note.unsigned.to_le_bytes());
+    bytes[HEADER + 38] = note.level.wire() as u8;
+    let texts = [note.place, note.file, note.template, note.group, note.tag];
+    let (mut index, mut at) = (0, HEADER + FIXED);
+    while index < texts.len() {
+        let text = texts[index].as_bytes();
+        assert!(
+            text.len() <= u16::MAX as usize,
+            "a text of a log call is longer than 65,535 bytes"
+        );
+        put(&mut bytes, HEADER + 28 + 2 * index, &(text.len() as u16).to_le_bytes());
+        put(&mut bytes, at, text);
+        at += text.len();
+        index += 1;
+    }
+    bytes
+}
+
+/// `bytes[at..][..part.len()].copy_from_slice(part)`, in constants.
+const fn put(bytes: &mut [u8], at: usize, part: &[u8]) {
+    let mut index = 0;
+    while index < part.len() {
+        bytes[at + index] = part[index];
+        index += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    const NOTE: Note<'_> = Note {
+        id: 0x0102_0304_0506_0708,
+        mask: ParamMask::from_bits(9),
+        unsigned: 1,
+        group_id: 0xdead_beef,
+        level: Level::Warn,
+        place: "app::net",
+        file: "src/net.rs",
+        line: 42,
+        template: "sent %04d in %f ms €",
+        group: "app::AppLog::Net",
+        tag: "Net",
+    };
+    static BYTES: [u8; NOTE.size()] = write(&NOTE);
+
+    #[test]
+    fn a_constant_note_parses() {
+        assert_eq!(BYTES.len() % ALIGN, 0);
+        assert_eq!(Note::parse(&BYTES), Some((Parsed::Note(NOTE), &[][..])));
+    }
+
+    #[test]
+    fn notes_follow_one_another() {
+        const EMPTY: Note<'_> =
+            Note { place: "", file: "", template: "", group: "", tag: "", ..NOTE };
+        static SMALL: [u8; EMPTY.size()] = write(&EMPTY);
+        let foreign = [4, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, b'G', b'N', b'U', 0, 1, 2, 3, 0];
+        let section: Vec<u8> = [&BYTES[..], &foreign, &SMALL, &BYTES].concat();
+        let mut rest = &section[..];
+        let mut found = Vec::new();
+        while let Some((parsed, after)) = Note::parse(rest) {
+            found.push(parsed);
+            rest = after;
+        }
+        assert_eq!(
+            found,
+            [Parsed::Note(NOTE), Parsed::Foreign, Parsed::Note(EMPTY), Parsed::Note(NOTE)]
+        );
+    }
+
+    #[test]
+    fn any_bytes_may_be_parsed() {
+        for end in 0..BYTES.len() {
+            assert_eq!(Note::parse(&BYTES[..end]), None, "cut at {end}");
+        }
+        for at in 0..BYTES.len() {
+            for value in [0, 1, 0x7f, 0x80, 0xff] {
+                let mut bytes = BYTES;
+                bytes[at] = value;
+                let _ = Note::parse(&bytes);
+            }
+        }
+    }
+}

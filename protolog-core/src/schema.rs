@@ -1,0 +1,232 @@
+//! Field numbers of the messages that protolog reads and writes.
+//!
+//! Numbers below 1000 are Perfetto's public protos; those from 1000 up are ours, and every reader of Perfetto skips them.
+//! `docs/design/wire-format.md` has the table. A module per message; nested ones carry the outer name.
+
+/// `Trace`: a file.
+pub mod trace {
+    /// repeated `TracePacket`
+    pub const PACKET: u32 = 1;
+}
+
+/// `TracePacket`
+pub mod packet {
+    /// `ClockSnapshot`; never in one packet with a message
+    pub const CLOCK_SNAPSHOT: u32 = 6;
+    /// uint64, in the unit and relative to the base of its clock
+    pub const TIMESTAMP: u32 = 8;
+    /// uint32, set by whoever makes the file
+    pub const TRUSTED_PACKET_SEQUENCE_ID: u32 = 10;
+    /// `InternedData`
+    pub const INTERNED_DATA: u32 = 12;
+    /// uint32, see [`super::sequence_flags`]
+    pub const SEQUENCE_FLAGS: u32 = 13;
+    /// `TraceStats`
+    pub const TRACE_STATS: u32 = 35;
+    /// bool, the older form of the flag in `SEQUENCE_FLAGS`
+    pub const INCREMENTAL_STATE_CLEARED: u32 = 41;
+    /// uint32; 1: packets of this sequence were lost before this one
+    pub const PREVIOUS_PACKET_DROPPED: u32 = 42;
+    /// `ProcessDescriptor`
+    pub const PROCESS_DESCRIPTOR: u32 = 43;
+    /// `ThreadDescriptor`
+    pub const THREAD_DESCRIPTOR: u32 = 44;
+    /// bytes: a zlib or gzip stream of a `Trace`
+    pub const COMPRESSED_PACKETS: u32 = 50;
+    /// uint32
+    pub const TIMESTAMP_CLOCK_ID: u32 = 58;
+    /// `TracePacketDefaults`
+    pub const TRACE_PACKET_DEFAULTS: u32 = 59;
+    /// `TrackDescriptor`
+    pub const TRACK_DESCRIPTOR: u32 = 60;
+    /// bool
+    pub const FIRST_PACKET_ON_SEQUENCE: u32 = 87;
+    /// `ProtoLogMessage`
+    pub const PROTOLOG_MESSAGE: u32 = 104;
+    /// `ProtoLogViewerConfig`
+    pub const PROTOLOG_VIEWER_CONFIG: u32 = 105;
+    /// Ours, see [`super::sequence_info`]: whose sequence this is.
+    pub const SEQUENCE_INFO: u32 = 1000;
+    /// Ours, repeated, see [`super::loss`]: messages that were lost before this packet.
+    pub const LOSS: u32 = 1001;
+}
+
+/// Bits of `TracePacket.sequence_flags`
+pub mod sequence_flags {
+    /// Interned data and packet defaults of the sequence start anew with this packet.
+    pub const INCREMENTAL_STATE_CLEARED: u32 = 1;
+    /// The packet can't be read without what was interned before.
+    pub const NEEDS_INCREMENTAL_STATE: u32 = 2;
+}
+
+/// `TracePacketDefaults`
+pub mod packet_defaults {
+    /// uint32
+    pub const TIMESTAMP_CLOCK_ID: u32 = 58;
+}
+
+/// `InternedData`
+pub mod interned_data {
+    /// repeated `InternedString`
+    pub const PROTOLOG_STRING_ARGS: u32 = 36;
+    /// repeated `InternedString`
+    pub const PROTOLOG_STACKTRACE: u32 = 37;
+}
+
+/// `InternedString`
+pub mod interned_string {
+    /// uint64, not 0
+    pub const IID: u32 = 1;
+    /// bytes
+    pub const STR: u32 = 2;
+}
+
+/// `ProtoLogMessage`. Repeated fields are not packed: trace_processor misreads packed ones.
+pub mod message {
+    /// fixed64
+    pub const MESSAGE_ID: u32 = 1;
+    /// repeated uint32
+    pub const STR_PARAM_IIDS: u32 = 2;
+    /// repeated sint64
+    pub const SINT64_PARAMS: u32 = 3;
+    /// repeated double
+    pub const DOUBLE_PARAMS: u32 = 4;
+    /// repeated int32
+    pub const BOOLEAN_PARAMS: u32 = 5;
+    /// uint32
+    pub const STACKTRACE_IID: u32 = 6;
+}
+
+/// `ProtoLogViewerConfig`: the dictionary
+pub mod viewer_config {
+    /// repeated `MessageData`
+    pub const MESSAGES: u32 = 1;
+    /// repeated `Group`
+    pub const GROUPS: u32 = 2;
+}
+
+/// `ProtoLogViewerConfig.MessageData`
+pub mod message_data {
+    /// fixed64
+    pub const MESSAGE_ID: u32 = 1;
+    /// string: the bare form of the template
+    pub const MESSAGE: u32 = 2;
+    /// enum, [`crate::Level::wire`]
+    pub const LEVEL: u32 = 3;
+    /// uint32
+    pub const GROUP_ID: u32 = 4;
+    /// string: `path:line`, several lines as `path:12,40`
+    pub const LOCATION: u32 = 5;
+    /// Ours, see [`super::message_hints`]: what the bare form can't say.
+    pub const HINTS: u32 = 1000;
+}
+
+/// Ours: hints in `MessageData`
+pub mod message_hints {
+    /// string: the template, where it is not its own bare form
+    pub const TEMPLATE: u32 = 1;
+    /// uint32: bit `i` is set where argument `i` is an unsigned integer
+    pub const UNSIGNED: u32 = 2;
+    /// string: what the id is computed over (see [`crate::message_id`]), where it is not the path of the location
+    pub const PLACE: u32 = 3;
+}
+
+/// `ProtoLogViewerConfig.Group`
+pub mod group {
+    /// uint32
+    pub const ID: u32 = 1;
+    /// string: the full name
+    pub const NAME: u32 = 2;
+    /// string
+    pub const TAG: u32 = 3;
+}
+
+/// `ClockSnapshot`
+pub mod clock_snapshot {
+    /// repeated `Clock`
+    pub const CLOCKS: u32 = 1;
+    /// enum, one of [`super::clock_id`]
+    pub const PRIMARY_TRACE_CLOCK: u32 = 2;
+}
+
+/// `ClockSnapshot.Clock`
+pub mod clock {
+    /// uint32
+    pub const CLOCK_ID: u32 = 1;
+    /// uint64
+    pub const TIMESTAMP: u32 = 2;
+    /// bool: timestamps in this clock are deltas to the one before
+    pub const IS_INCREMENTAL: u32 = 3;
+    /// uint64
+    pub const UNIT_MULTIPLIER_NS: u32 = 4;
+}
+
+/// Clock ids. 64 to 127 belong to one sequence, 128 and up to the whole trace.
+pub mod clock_id {
+    /// Wall clock
+    pub const REALTIME: u32 = 1;
+    /// Does not count suspended time
+    pub const MONOTONIC: u32 = 3;
+    /// Counts suspended time; the clock of a trace unless it says otherwise
+    pub const BOOTTIME: u32 = 6;
+    /// The clock of protolog's sequences: nanoseconds, each timestamp a delta to the one before.
+    pub const SEQUENCE: u32 = 64;
+}
+
+/// `ProcessDescriptor`
+pub mod process_descriptor {
+    /// int32
+    pub const PID: u32 = 1;
+    /// repeated string
+    pub const CMDLINE: u32 = 2;
+    /// string
+    pub const PROCESS_NAME: u32 = 6;
+}
+
+/// `ThreadDescriptor`
+pub mod thread_descriptor {
+    /// int32
+    pub const PID: u32 = 1;
+    /// int32
+    pub const TID: u32 = 2;
+    /// string
+    pub const THREAD_NAME: u32 = 5;
+}
+
+/// Ours: `TracePacket.SEQUENCE_INFO`, in the first packet of each chunk
+pub mod sequence_info {
+    /// uint32
+    pub const PID: u32 = 1;
+    /// uint32
+    pub const TID: u32 = 2;
+    /// string
+    pub const THREAD_NAME: u32 = 3;
+}
+
+/// Ours: `TracePacket.LOSS`, a count of lost messages of one group for one cause
+pub mod loss {
+    /// uint32; absent or 0 where the group is not known
+    pub const GROUP_ID: u32 = 1;
+    /// enum, one of [`super::loss_cause`]
+    pub const CAUSE: u32 = 2;
+    /// uint64: how many since the last record on this sequence
+    pub const COUNT: u32 = 3;
+}
+
+/// Ours: why messages were lost
+pub mod loss_cause {
+    /// The buffer had no free chunk.
+    pub const FULL: u32 = 1;
+    /// The buffer went round before they were read.
+    pub const OVERWRITTEN: u32 = 2;
+    /// The thread was inside another log call, for example in a signal handler.
+    pub const NESTED: u32 = 3;
+    /// An argument was too long and was cut.
+    pub const CUT: u32 = 4;
+    /// The thread had already taken down its thread-local state.
+    pub const DEAD: u32 = 5;
+    /// The process was forked in the middle of a call.
+    pub const FORKED: u32 = 6;
+    /// The cap on messages without a dictionary entry of their own was reached.
+    pub const TEMPLATES: u32 = 7;
+}
