@@ -1,0 +1,109 @@
+//! Where a writer's memory comes from.
+//!
+//! A [`Writer`](crate::Writer) fills one range of memory at a time and asks its delegate for the next. The delegate
+//! owns the memory, in pieces of any size from [`MIN_RANGE`] up; the writer reaches it through
+//! [`range`](Delegate::range) at every write, so no pointer outlives a borrow and this crate needs no unsafe code.
+
+/// The least size of a range that [`Delegate::next_range`] provides: a size field and something beside it.
+pub const MIN_RANGE: usize = 8;
+
+/// A provider of memory, range by range.
+///
+/// # Contract
+///
+/// Nothing here is about memory safety; a delegate that breaks the contract gets a wrong message.
+/// - `range` gives the same memory, with what was written to it, until `next_range` is called. At most 2 GiB of it
+///   are used. It should be a plain field access: it is part of every setter.
+/// - The first range may be empty. Any further one has at least [`MIN_RANGE`] bytes; less counts as exhausted.
+/// - The writer may store up to 15 bytes of no meaning after its position, never outside the range.
+pub trait Delegate {
+    /// The range that is being written.
+    fn range(&mut self) -> &mut [u8];
+
+    /// Ends the current range and makes another one current.
+    ///
+    /// # Errors
+    /// [`Exhausted`] where there is no more memory. The writer then stops writing, counts what is lost, and neither
+    /// asks again nor sends patches.
+    fn next_range(&mut self, ended: Ended) -> Result<(), Exhausted>;
+
+    /// Stores a size field in a range that has ended. Each of [`Ended::open_sizes`] becomes one call, innermost
+    /// first, unless memory runs out before or the message is leaked.
+    fn patch(&mut self, patch: Patch);
+}
+
+impl<D: Delegate + ?Sized> Delegate for &mut D {
+    #[inline]
+    fn range(&mut self) -> &mut [u8] {
+        (**self).range()
+    }
+
+    fn next_range(&mut self, ended: Ended) -> Result<(), Exhausted> {
+        (**self).next_range(ended)
+    }
+
+    fn patch(&mut self, patch: Patch) {
+        (**self).patch(patch);
+    }
+}
+
+/// There is no more memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exhausted;
+
+/// What became of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Which range: 0 for the first one that the writer saw, then counting up.
+    pub range: u32,
+    /// Bytes of it that are part of the message, from its start. The rest, up to 3 bytes where a size field did not
+    /// fit, is not.
+    pub used: usize,
+    /// Size fields in it whose value is not known yet and will come as patches.
+    pub open_sizes: u32,
+}
+
+/// The value of a size field in a range that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patch {
+    /// Which range, as in [`Ended::range`].
+    pub range: u32,
+    /// Where in that range, in bytes.
+    pub offset: u32,
+    /// Where in the whole message, in bytes: the used parts of all ranges before it, and `offset`.
+    pub position: u64,
+    /// What to store there.
+    pub bytes: [u8; 4],
+}
+
+/// One slice and no more: what does not fit is an error, with the size that would have been needed.
+#[derive(Debug)]
+pub struct Fixed<'a> {
+    memory: &'a mut [u8],
+}
+
+impl<'a> Fixed<'a> {
+    /// A delegate that fills `memory`.
+    pub const fn new(memory: &'a mut [u8]) -> Self {
+        Self { memory }
+    }
+
+    pub(crate) fn into_memory(self) -> &'a mut [u8] {
+        self.memory
+    }
+}
+
+impl Delegate for Fixed<'_> {
+    #[inline]
+    fn range(&mut self) -> &mut [u8] {
+        self.memory
+    }
+
+    #[cold]
+    fn next_range(&mut self, _: Ended) -> Result<(), Exhausted> {
+        Err(Exhausted)
+    }
+
+    /// Never called: patches come for ended ranges, and the end of the only one is the end of writing.
+    fn patch(&mut self, _: Patch) {}
+}

@@ -1,0 +1,178 @@
+//! One field as it stands on the wire, and its value as the type that the schema says.
+//!
+//! The wire does not say which scalar type a field has; whoever knows the schema asks for it. An accessor fails only
+//! when the wire type does not fit. Integers of 32 bits take the low half of what is there, as in all of protobuf.
+
+use crate::error::{DecodeError, DecodeErrorKind};
+use crate::reader::Reader;
+use crate::wire::{WireType, unzigzag};
+
+/// One field of a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Field<'a> {
+    /// The field number, 1 to 2^29 - 1.
+    pub number: u32,
+    /// The value, as far as the wire tells.
+    pub value: Value<'a>,
+    /// The absolute offset of the field's tag.
+    pub offset: u64,
+    /// The absolute offset of the contents of bytes and groups.
+    pub(crate) value_offset: u64,
+}
+
+/// A value by wire type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// Every integer but the fixed ones, `bool` and enums.
+    Varint(u64),
+    /// `fixed64`, `sfixed64`, `double`.
+    Fixed64(u64),
+    /// `string`, `bytes`, a message, or packed repeated values.
+    Bytes(&'a [u8]),
+    /// The fields of a group, without its start and end.
+    Group(&'a [u8]),
+    /// `fixed32`, `sfixed32`, `float`.
+    Fixed32(u32),
+}
+
+impl Value<'_> {
+    /// The wire type of the field that had this value.
+    pub const fn wire_type(&self) -> WireType {
+        match self {
+            Self::Varint(_) => WireType::Varint,
+            Self::Fixed64(_) => WireType::Fixed64,
+            Self::Bytes(_) => WireType::Bytes,
+            Self::Group(_) => WireType::StartGroup,
+            Self::Fixed32(_) => WireType::Fixed32,
+        }
+    }
+}
+
+impl<'a> Field<'a> {
+    /// A `uint64`.
+    #[inline]
+    pub const fn as_u64(&self) -> Result<u64, DecodeError> {
+        match self.value {
+            Value::Varint(value) => Ok(value),
+            _ => Err(self.unexpected(WireType::Varint)),
+        }
+    }
+
+    /// An `int64`.
+    #[inline]
+    pub fn as_i64(&self) -> Result<i64, DecodeError> {
+        Ok(self.as_u64()? as i64)
+    }
+
+    /// A `uint32`: the low 32 bits.
+    #[inline]
+    pub fn as_u32(&self) -> Result<u32, DecodeError> {
+        Ok(self.as_u64()? as u32)
+    }
+
+    /// An `int32` or an enum: the low 32 bits.
+    #[inline]
+    pub fn as_i32(&self) -> Result<i32, DecodeError> {
+        Ok(self.as_u64()? as i32)
+    }
+
+    /// A `sint64`.
+    #[inline]
+    pub fn as_sint64(&self) -> Result<i64, DecodeError> {
+        Ok(unzigzag(self.as_u64()?))
+    }
+
+    /// A `sint32`: the low 32 bits.
+    #[inline]
+    pub fn as_sint32(&self) -> Result<i32, DecodeError> {
+        Ok(unzigzag(u64::from(self.as_u32()?)) as i32)
+    }
+
+    /// A `bool`: anything but 0 is true.
+    #[inline]
+    pub fn as_bool(&self) -> Result<bool, DecodeError> {
+        Ok(self.as_u64()? != 0)
+    }
+
+    /// A `fixed64`.
+    #[inline]
+    pub const fn as_fixed64(&self) -> Result<u64, DecodeError> {
+        match self.value {
+            Value::Fixed64(value) => Ok(value),
+            _ => Err(self.unexpected(WireType::Fixed64)),
+        }
+    }
+
+    /// An `sfixed64`.
+    #[inline]
+    pub fn as_sfixed64(&self) -> Result<i64, DecodeError> {
+        Ok(self.as_fixed64()? as i64)
+    }
+
+    /// A `double`, with every bit of it.
+    #[inline]
+    pub fn as_f64(&self) -> Result<f64, DecodeError> {
+        Ok(f64::from_bits(self.as_fixed64()?))
+    }
+
+    /// A `fixed32`.
+    #[inline]
+    pub const fn as_fixed32(&self) -> Result<u32, DecodeError> {
+        match self.value {
+            Value::Fixed32(value) => Ok(value),
+            _ => Err(self.unexpected(WireType::Fixed32)),
+        }
+    }
+
+    /// An `sfixed32`.
+    #[inline]
+    pub fn as_sfixed32(&self) -> Result<i32, DecodeError> {
+        Ok(self.as_fixed32()? as i32)
+    }
+
+    /// A `float`, with every bit of it.
+    #[inline]
+    pub fn as_f32(&self) -> Result<f32, DecodeError> {
+        Ok(f32::from_bits(self.as_fixed32()?))
+    }
+
+    /// `bytes`, or a `string` whose encoding is the caller's to judge.
+    #[inline]
+    pub const fn as_bytes(&self) -> Result<&'a [u8], DecodeError> {
+        match self.value {
+            Value::Bytes(bytes) => Ok(bytes),
+            _ => Err(self.unexpected(WireType::Bytes)),
+        }
+    }
+
+    /// A `string`. What to do with one that is not UTF-8 is up to the caller: the error says where it stops being
+    /// so, and [`as_bytes`](Self::as_bytes) has the bytes.
+    #[inline]
+    pub fn as_str(&self) -> Result<&'a str, DecodeError> {
+        core::str::from_utf8(self.as_bytes()?).map_err(|error| {
+            let offset = self.value_offset + error.valid_up_to() as u64;
+            DecodeError::new(DecodeErrorKind::InvalidUtf8, offset, self.number)
+        })
+    }
+
+    /// The fields of a nested message or of a group.
+    #[inline]
+    pub const fn as_message(&self) -> Result<Reader<'a>, DecodeError> {
+        match self.value {
+            Value::Bytes(bytes) | Value::Group(bytes) => {
+                Ok(Reader::nested(bytes, self.value_offset))
+            }
+            _ => Err(self.unexpected(WireType::Bytes)),
+        }
+    }
+
+    #[cold]
+    const fn unexpected(&self, expected: WireType) -> DecodeError {
+        let found = self.value.wire_type();
+        DecodeError::new(
+            DecodeErrorKind::UnexpectedWireType { expected, found },
+            self.offset,
+            self.number,
+        )
+    }
+}

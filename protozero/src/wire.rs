@@ -1,0 +1,213 @@
+//! The wire format's primitives: tags, varints, zigzag.
+//!
+//! Everything here is a pure function of integers, `const` where the language allows, so that whoever knows a field
+//! at compile time gets its bytes as constants. The facts are those of the protobuf encoding guide: a field starts
+//! with a varint `number << 3 | wire type`; a varint holds seven bits a byte, the lowest first, with the top bit set
+//! on all bytes but the last; at most ten bytes.
+
+/// The longest varint: ten bytes hold 64 bits.
+pub const MAX_VARINT_LEN: usize = 10;
+
+/// The longest tag: the largest field number takes five bytes.
+pub const MAX_TAG_LEN: usize = 5;
+
+/// The largest field number, 2^29 - 1.
+pub const MAX_FIELD_NUMBER: u32 = (1 << 29) - 1;
+
+/// Bytes of a size field that is reserved before its value is known.
+pub const SIZE_FIELD_LEN: usize = 4;
+
+/// The largest value of a reserved size field, 2^28 - 1: four bytes of seven bits.
+pub const MAX_RESERVED_SIZE: u32 = (1 << 28) - 1;
+
+/// How the bytes after a tag are to be read: the low three bits of the tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum WireType {
+    /// One varint: `int32`, `int64`, `uint32`, `uint64`, `sint32`, `sint64`, `bool` and enums.
+    Varint = 0,
+    /// Eight bytes, little-endian: `fixed64`, `sfixed64`, `double`.
+    Fixed64 = 1,
+    /// A varint and as many bytes: `string`, `bytes`, messages, packed repeated fields.
+    Bytes = 2,
+    /// Fields up to the matching end; deprecated since proto2, to be skipped by readers.
+    StartGroup = 3,
+    /// The end of the group that was started last.
+    EndGroup = 4,
+    /// Four bytes, little-endian: `fixed32`, `sfixed32`, `float`.
+    Fixed32 = 5,
+}
+
+impl WireType {
+    /// The wire type of these three bits, `None` for 6 and 7, which mean nothing.
+    pub const fn from_bits(bits: u8) -> Option<Self> {
+        Some(match bits {
+            0 => Self::Varint,
+            1 => Self::Fixed64,
+            2 => Self::Bytes,
+            3 => Self::StartGroup,
+            4 => Self::EndGroup,
+            5 => Self::Fixed32,
+            _ => return None,
+        })
+    }
+
+    /// The name that messages to people use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Varint => "varint",
+            Self::Fixed64 => "fixed64",
+            Self::Bytes => "bytes",
+            Self::StartGroup => "start of group",
+            Self::EndGroup => "end of group",
+            Self::Fixed32 => "fixed32",
+        }
+    }
+}
+
+/// The tag of a field, before it is encoded as a varint.
+///
+/// ```
+/// use protozero::wire::{WireType, tag};
+/// assert_eq!(tag(1, WireType::Bytes), 0x0a);
+/// assert_eq!(tag(104, WireType::Bytes), 0x342); // on the wire: c2 06
+/// ```
+///
+/// `field` is from 1 to [`MAX_FIELD_NUMBER`]; bits above that are lost.
+#[inline]
+pub const fn tag(field: u32, wire_type: WireType) -> u32 {
+    field << 3 | wire_type as u32
+}
+
+/// Maps signed to unsigned such that values near zero stay small: 0, -1, 1, -2 become 0, 1, 2, 3.
+#[inline]
+pub const fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+/// The inverse of [`zigzag`].
+#[inline]
+pub const fn unzigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+/// Bytes of the varint of `value`, 1 to 10, without a branch.
+///
+/// ```
+/// use protozero::wire::varint_len;
+/// assert_eq!([varint_len(0), varint_len(127), varint_len(128), varint_len(u64::MAX)], [1, 1, 2, 10]);
+/// ```
+#[inline]
+pub const fn varint_len(value: u64) -> usize {
+    // 9 / 64 is just above 1 / 7, close enough for 64 bits: the quotient rounds to the bytes of that many bits.
+    let bits = 64 - (value | 1).leading_zeros();
+    ((bits * 9 + 64) / 64) as usize
+}
+
+/// The varint of `value` as one little-endian integer, and its length: what a writer that has 16 bytes of room
+/// stores at once instead of byte by byte.
+///
+/// ```
+/// use protozero::wire::packed_varint;
+/// assert_eq!(packed_varint(300), (0x02ac, 2)); // ac 02
+/// ```
+#[inline]
+pub const fn packed_varint(value: u64) -> (u128, usize) {
+    let len = varint_len(value);
+    // Seven bits to a byte, in three steps that each halve the distance left to go; the low 56 bits fill 8 bytes.
+    let low = value & 0x00ff_ffff_ffff_ffff;
+    let low = (low & 0x00ff_ffff_f000_0000) << 4 | (low & 0x0fff_ffff);
+    let low = (low & 0x0fff_c000_0fff_c000) << 2 | (low & 0x0000_3fff_0000_3fff);
+    let low = (low & 0x3f80_3f80_3f80_3f80) << 1 | (low & 0x007f_007f_007f_007f);
+    let high = (value >> 56 & 0x7f) | (value >> 63) << 8;
+    let continued = 0x80_8080_8080_8080_8080_u128 & ((1 << (8 * (len as u32 - 1))) - 1);
+    (low as u128 | (high as u128) << 64 | continued, len)
+}
+
+/// The varint of `value`: the first `len` bytes of the array, the others are zero.
+///
+/// ```
+/// use protozero::wire::encode_varint;
+/// let (bytes, len) = encode_varint(300);
+/// assert_eq!(bytes[..len], [0xac, 0x02]);
+/// ```
+#[inline]
+pub const fn encode_varint(value: u64) -> ([u8; MAX_VARINT_LEN], usize) {
+    let (packed, len) = packed_varint(value);
+    let wide = packed.to_le_bytes();
+    let mut bytes = [0; MAX_VARINT_LEN];
+    let mut i = 0;
+    while i < MAX_VARINT_LEN {
+        bytes[i] = wide[i];
+        i += 1;
+    }
+    (bytes, len)
+}
+
+/// Writes the varint of `value` to the front of `out` and returns its length; `None`, and nothing is written, where
+/// `out` is too short.
+#[inline]
+pub fn write_varint(out: &mut [u8], value: u64) -> Option<usize> {
+    let (bytes, len) = encode_varint(value);
+    out.get_mut(..len)?.copy_from_slice(bytes.get(..len)?);
+    Some(len)
+}
+
+/// The varint of `size` in exactly four bytes: redundant zero groups stand for the bits that are not needed, so that
+/// the place can be reserved before the value is known. `None` above [`MAX_RESERVED_SIZE`].
+///
+/// ```
+/// use protozero::wire::redundant_varint;
+/// assert_eq!(redundant_varint(5), Some([0x85, 0x80, 0x80, 0x00]));
+/// assert_eq!(redundant_varint(1 << 28), None);
+/// ```
+#[inline]
+pub const fn redundant_varint(size: u32) -> Option<[u8; SIZE_FIELD_LEN]> {
+    if size > MAX_RESERVED_SIZE {
+        return None;
+    }
+    let spread =
+        (size & 0x7f) | (size & 0x3f80) << 1 | (size & 0x1f_c000) << 2 | (size & 0xfe0_0000) << 3;
+    Some((spread | 0x0080_8080).to_le_bytes())
+}
+
+/// Why no varint could be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VarintError {
+    /// The bytes end before the varint does: with more of them it could still become one.
+    Truncated,
+    /// More than ten bytes, or more than 64 bits.
+    TooLong,
+}
+
+/// Reads the varint at the front of `bytes`: its value and its length. Redundant forms are accepted, as everywhere
+/// in protobuf.
+///
+/// ```
+/// use protozero::wire::{VarintError, decode_varint};
+/// assert_eq!(decode_varint(&[0xac, 0x02, 0xff]), Ok((300, 2)));
+/// assert_eq!(decode_varint(&[0xac]), Err(VarintError::Truncated));
+/// assert_eq!(decode_varint(&[0xff; 10]), Err(VarintError::TooLong));
+/// ```
+#[inline]
+pub const fn decode_varint(bytes: &[u8]) -> Result<(u64, usize), VarintError> {
+    let mut value = 0;
+    let mut len = 0;
+    while len < MAX_VARINT_LEN {
+        if len >= bytes.len() {
+            return Err(VarintError::Truncated);
+        }
+        let byte = bytes[len];
+        value |= ((byte & 0x7f) as u64) << (7 * len as u32);
+        len += 1;
+        if byte < 0x80 {
+            // The tenth byte has room for the 64th bit only.
+            return if len == MAX_VARINT_LEN && byte > 1 {
+                Err(VarintError::TooLong)
+            } else {
+                Ok((value, len))
+            };
+        }
+    }
+    Err(VarintError::TooLong)
+}

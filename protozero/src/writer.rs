@@ -1,0 +1,266 @@
+//! The writer over scattered memory: one position in the current range, and what to do at its end.
+//!
+//! The fast case of every write is: take the range from the delegate, compare, store, add. All stores have a constant
+//! width (16 bytes hold any tag with any varint), so the fast case has no loop and no call. Everything else (the end
+//! of a range, the end of memory, a size field whose range is gone) is out of line and cold.
+//!
+//! # Invariants
+//! - *position*: `position` bytes of the current range belong to the message, or it is [`EXHAUSTED`], which lies
+//!   behind the end of any range, so that no fast case applies any more.
+//! - *length*: `before` is the sum of the used parts of all ended ranges, once exhausted also of what found no place.
+//! - *open*: `open_sizes` counts the size fields in the current range that are still to be filled.
+
+use crate::delegate::{Delegate, Ended, Fixed, MIN_RANGE, Patch};
+use crate::error::{WriteError, WriteErrorKind};
+use crate::message::Message;
+use crate::wire::{SIZE_FIELD_LEN, redundant_varint};
+
+/// A position that no range has.
+const EXHAUSTED: u32 = u32::MAX;
+
+/// Width of the stores of the fast case, in bytes: a tag takes up to 5, a varint up to 10.
+const STORE: usize = 16;
+
+/// Writes one message to the memory of a delegate.
+///
+/// Fields are set on the [`Message`] that [`message`](Self::message) returns. Nothing fails while writing: the first
+/// error is kept, and [`finish`](Self::finish) reports it.
+#[derive(Debug)]
+pub struct Writer<D> {
+    delegate: D,
+    position: u32,
+    range: u32,
+    open_sizes: u32,
+    before: u64,
+    error: Option<WriteErrorKind>,
+}
+
+/// A message that was written without an error.
+#[derive(Debug)]
+pub struct Finished<D> {
+    /// The delegate with the memory.
+    pub delegate: D,
+    /// The last range, which has not been told to the delegate.
+    pub ended: Ended,
+    /// Length of the message in bytes, over all ranges.
+    pub length: u64,
+}
+
+/// A size field that has been reserved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SizeField {
+    range: u32,
+    offset: u32,
+    before: u64,
+}
+
+impl<D: Delegate> Writer<D> {
+    /// A writer at the start of the delegate's current range.
+    #[inline]
+    pub const fn new(delegate: D) -> Self {
+        Self { delegate, position: 0, range: 0, open_sizes: 0, before: 0, error: None }
+    }
+
+    /// The outermost message, to set fields on. Called again, it goes on where the last one was dropped.
+    #[inline]
+    pub fn message(&mut self) -> Message<'_, D> {
+        Message::root(self)
+    }
+
+    /// Bytes written so far, those included that found no place.
+    #[inline]
+    pub const fn written(&self) -> u64 {
+        if self.position == EXHAUSTED { self.before } else { self.before + self.position as u64 }
+    }
+
+    /// The first thing that went wrong, if anything did.
+    #[inline]
+    pub const fn error(&self) -> Option<WriteError> {
+        match self.error {
+            None => None,
+            Some(kind) => Some(WriteError::new(kind, self.written())),
+        }
+    }
+
+    /// Ends the message.
+    #[inline]
+    pub fn finish(self) -> Result<Finished<D>, WriteError> {
+        if let Some(error) = self.error() {
+            return Err(error);
+        }
+        let (ended, length) = (self.ended(), self.written());
+        Ok(Finished { delegate: self.delegate, ended, length })
+    }
+
+    /// Appends the low `len` bytes of `bits`, at most 16.
+    #[inline]
+    pub(crate) fn put(&mut self, bits: u128, len: usize) {
+        if let Some(room) = self.room() {
+            *room = bits.to_le_bytes();
+            self.position += len as u32;
+        } else {
+            self.put_split(bits, len);
+        }
+    }
+
+    /// Appends `bytes`.
+    #[inline]
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        let room = self.delegate.range().get_mut(self.position as usize..);
+        if let Some(room) = room.and_then(|room| room.get_mut(..bytes.len())) {
+            room.copy_from_slice(bytes);
+            self.position += bytes.len() as u32;
+        } else {
+            self.write_split(bytes);
+        }
+    }
+
+    /// Appends a tag and reserves a size field after it.
+    #[inline]
+    pub(crate) fn open_size(&mut self, tag: u128, tag_len: usize) -> SizeField {
+        if let Some(room) = self.room() {
+            *room = (tag | RESERVED << (8 * tag_len)).to_le_bytes();
+            self.position += (tag_len + SIZE_FIELD_LEN) as u32;
+        } else {
+            self.open_size_split(tag, tag_len);
+        }
+        self.open_sizes += 1;
+        SizeField {
+            range: self.range,
+            offset: self.position - SIZE_FIELD_LEN as u32,
+            before: self.before,
+        }
+    }
+
+    /// Fills a size field with the number of bytes since.
+    #[inline]
+    pub(crate) fn close_size(&mut self, field: SizeField) {
+        if field.range != self.range {
+            return self.patch(field);
+        }
+        self.open_sizes = self.open_sizes.wrapping_sub(1);
+        let size = self.position - (field.offset + SIZE_FIELD_LEN as u32);
+        let Some(bytes) = redundant_varint(size) else {
+            return self.fail(WriteErrorKind::NestedTooLong);
+        };
+        let place = self.delegate.range().get_mut(field.offset as usize..);
+        if let Some(place) = place.and_then(|place| place.first_chunk_mut()) {
+            *place = bytes;
+        }
+    }
+
+    /// Notes an error; the first one stays.
+    #[cold]
+    pub(crate) fn fail(&mut self, kind: WriteErrorKind) {
+        self.error.get_or_insert(kind);
+    }
+
+    /// The next 16 bytes, if the current range has them.
+    #[inline]
+    fn room(&mut self) -> Option<&mut [u8; STORE]> {
+        let start = self.position as usize;
+        self.delegate.range().get_mut(start..start.saturating_add(STORE))?.first_chunk_mut()
+    }
+
+    const fn ended(&self) -> Ended {
+        Ended { range: self.range, used: self.position as usize, open_sizes: self.open_sizes }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_split(&mut self, bits: u128, len: usize) {
+        let bytes = bits.to_le_bytes();
+        self.write_split(bytes.get(..len).unwrap_or(&bytes));
+    }
+
+    /// Appends `bytes` over as many ranges as it takes.
+    #[cold]
+    #[inline(never)]
+    fn write_split(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            if self.position == EXHAUSTED {
+                self.before += bytes.len() as u64;
+                return;
+            }
+            let room = self.delegate.range().get_mut(self.position as usize..).unwrap_or_default();
+            let len = room.len().min(bytes.len());
+            let (now, later) = bytes.split_at_checked(len).unwrap_or((bytes, &[]));
+            room.iter_mut().zip(now).for_each(|(to, from)| *to = *from);
+            self.position += len as u32;
+            bytes = later;
+            if !bytes.is_empty() {
+                self.next_range();
+            }
+        }
+    }
+
+    /// The tag may be split, the size field must not be: a patch is one store.
+    #[cold]
+    #[inline(never)]
+    fn open_size_split(&mut self, tag: u128, tag_len: usize) {
+        self.put_split(tag, tag_len);
+        if self.position != EXHAUSTED {
+            let room = self.delegate.range().len().saturating_sub(self.position as usize);
+            if room < SIZE_FIELD_LEN {
+                self.next_range();
+            }
+        }
+        self.put_split(RESERVED, SIZE_FIELD_LEN);
+    }
+
+    /// Asks for another range.
+    fn next_range(&mut self) {
+        let ended = self.ended();
+        self.before += ended.used as u64;
+        self.range = self.range.wrapping_add(1);
+        self.open_sizes = 0;
+        self.position = 0;
+        if self.delegate.next_range(ended).is_err() || self.delegate.range().len() < MIN_RANGE {
+            self.position = EXHAUSTED;
+            self.fail(WriteErrorKind::Exhausted);
+        }
+    }
+
+    /// Hands the value of a size field to the delegate, which has taken the field's range back.
+    #[cold]
+    #[inline(never)]
+    fn patch(&mut self, field: SizeField) {
+        if self.position == EXHAUSTED {
+            return;
+        }
+        let position = field.before + u64::from(field.offset);
+        let size = self.written() - (position + SIZE_FIELD_LEN as u64);
+        match u32::try_from(size).ok().and_then(redundant_varint) {
+            Some(bytes) => {
+                self.delegate.patch(Patch {
+                    range: field.range,
+                    offset: field.offset,
+                    position,
+                    bytes,
+                });
+            }
+            None => self.fail(WriteErrorKind::NestedTooLong),
+        }
+    }
+}
+
+/// A size field before its value is known: a size of 0 in four bytes.
+const RESERVED: u128 = 0x0080_8080;
+
+impl<'a> Writer<Fixed<'a>> {
+    /// Ends the message and returns its bytes.
+    pub fn into_slice(self) -> Result<&'a mut [u8], WriteError> {
+        let finished = self.finish()?;
+        let memory = finished.delegate.into_memory();
+        Ok(memory.get_mut(..finished.ended.used).unwrap_or_default())
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl Writer<crate::heap::Heap> {
+    /// Ends the message and returns its bytes.
+    pub fn into_vec(self) -> Result<alloc::vec::Vec<u8>, WriteError> {
+        let finished = self.finish()?;
+        Ok(finished.delegate.into_vec(finished.ended.used))
+    }
+}
