@@ -1,0 +1,3 @@
+#include "util.h"
+
+int answer(void) { return 6 * 7; }

@@ -1,0 +1,5 @@
+#include "util.h"
+
+int main(void) {
+    return answer() - 42;
+}
