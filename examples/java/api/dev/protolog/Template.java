@@ -208,10 +208,10 @@ final class Template {
         private int number(String what) throws TemplateException {
             int number = -1;
             for (; at < text.length() && text.charAt(at) >= '0' && text.charAt(at) <= '9'; at++) {
-                number = Math.max(number, 0) * 10 + text.charAt(at) - '0';
-                if (number > MAX_NUMBER) {
-                    throw error(what + " over " + MAX_NUMBER + " in");
-                }
+                number = Math.min(Math.max(number, 0) * 10 + text.charAt(at) - '0', MAX_NUMBER + 1);
+            }
+            if (number > MAX_NUMBER) {
+                throw error(what + " over " + MAX_NUMBER + " in");
             }
             return number;
         }

@@ -1,0 +1,51 @@
+package dev.protolog;
+
+import static dev.protolog.SelfTest.check;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.List;
+
+/** Ids and hashes against the vectors that the tool and the Rust runtime are tested with. */
+final class MessageIdTest {
+    private MessageIdTest() {}
+
+    static void run(Path vectors) throws IOException {
+        hashes(vectors.resolve("xxh3.tsv"));
+        ids(vectors.resolve("ids.tsv"));
+        check("full name", MessageId.fullName(LevelsTest.Group.NET), "dev.protolog.LevelsTest.Group.NET");
+        check("unprocessed", MessageId.ofUnprocessed("%d", LogLevel.WARN, LevelsTest.Group.NET),
+                MessageId.of("", "%d", LogLevel.WARN, "dev.protolog.LevelsTest.Group.NET"));
+    }
+
+    private static void hashes(Path file) throws IOException {
+        for (String[] row : rows(file, "bytes\thash")) {
+            byte[] bytes = HexFormat.of().parseHex(row[0]);
+            check("hash of " + bytes.length + " bytes", HexFormat.of().toHexDigits(Xxh3.hash(bytes)), row[1]);
+        }
+    }
+
+    private static void ids(Path file) throws IOException {
+        for (String[] row : rows(file, "place\ttemplate\tlevel\tgroup\tid\tgroup_id")) {
+            long id = MessageId.of(row[0], row[1], LogLevel.valueOf(row[2]), row[3]);
+            check("id of " + String.join(" | ", row), HexFormat.of().toHexDigits(id), row[4]);
+            check("id of group " + row[3], HexFormat.of().toHexDigits(MessageId.ofGroup(row[3])), row[5]);
+        }
+    }
+
+    /** The rows of a file of vectors below its header line, unescaped. */
+    private static List<String[]> rows(Path file, String header) throws IOException {
+        List<String> lines = Files.readString(file).lines().toList();
+        check("header of " + file, lines.isEmpty() ? "" : lines.get(0), header);
+        check("vectors in " + file, lines.size() > 10, true);
+        return lines.stream().skip(1).map(line -> {
+            String[] fields = line.split("\t", -1);
+            for (int i = 0; i < fields.length; i++) {
+                fields[i] = fields[i].translateEscapes();
+            }
+            return fields;
+        }).toList();
+    }
+}
