@@ -7,14 +7,18 @@
 /// The least size of a range that [`Delegate::next_range`] provides: a size field and something beside it.
 pub const MIN_RANGE: usize = 8;
 
+/// The most of a range that may be used, 2 GiB: no protobuf message is longer.
+pub const MAX_RANGE: usize = 1 << 31;
+
 /// A provider of memory, range by range.
 ///
 /// # Contract
 ///
 /// Nothing here is about memory safety; a delegate that breaks the contract gets a wrong message.
-/// - `range` gives the same memory, with what was written to it, until `next_range` is called. At most 2 GiB of it
-///   are used. It should be a plain field access: it is part of every setter.
-/// - The first range may be empty. Any further one has at least [`MIN_RANGE`] bytes; less counts as exhausted.
+/// - `range` gives the same memory, with what was written to it, until `next_range` is called. It should be a plain
+///   field access: it is part of every setter.
+/// - The first range may be empty. Any further one has at least [`MIN_RANGE`] bytes; less counts as exhausted. None
+///   has more than [`MAX_RANGE`].
 /// - The writer may store up to 15 bytes of no meaning after its position, never outside the range.
 pub trait Delegate {
     /// The range that is being written.
@@ -83,9 +87,10 @@ pub struct Fixed<'a> {
 }
 
 impl<'a> Fixed<'a> {
-    /// A delegate that fills `memory`.
-    pub const fn new(memory: &'a mut [u8]) -> Self {
-        Self { memory }
+    /// A delegate that fills `memory`, of which it takes [`MAX_RANGE`] bytes at most.
+    pub fn new(memory: &'a mut [u8]) -> Self {
+        let len = memory.len().min(MAX_RANGE);
+        Self { memory: memory.get_mut(..len).unwrap_or_default() }
     }
 
     pub(crate) fn into_memory(self) -> &'a mut [u8] {

@@ -16,7 +16,7 @@ pub struct Field<'a> {
     pub value: Value<'a>,
     /// The absolute offset of the field's tag.
     pub offset: u64,
-    /// The absolute offset of the contents of bytes and groups.
+    /// The absolute offset of the contents of bytes.
     pub(crate) value_offset: u64,
 }
 

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use crate::delegate::{Delegate, Ended, Exhausted, Patch};
+use crate::delegate::{Delegate, Ended, Exhausted, MAX_RANGE, Patch};
 
 /// First size of the buffer, in bytes.
 const MIN_BUFFER: usize = 64;
@@ -29,10 +29,10 @@ impl Heap {
         Self { filled: Vec::new(), buffer: Vec::new() }
     }
 
-    /// A first range of `bytes` bytes, so that a message of that size needs one allocation and no copy.
+    /// A first range of `bytes` bytes (2 GiB at most), so that a message of that size needs one allocation and no copy.
     pub fn with_capacity(bytes: usize) -> Self {
         let mut heap = Self::new();
-        heap.buffer.resize(bytes, 0);
+        heap.buffer.resize(bytes.min(MAX_RANGE), 0);
         heap
     }
 

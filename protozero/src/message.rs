@@ -17,7 +17,7 @@
 
 use crate::delegate::Delegate;
 use crate::error::WriteErrorKind;
-use crate::wire::{MAX_FIELD_NUMBER, WireType, packed_varint, tag, zigzag};
+use crate::wire::{MAX_FIELD_NUMBER, WireType, packed_varint, packed_varint32, tag, zigzag};
 use crate::writer::{SizeField, Writer};
 
 /// One message, outermost or nested, to set fields on.
@@ -53,7 +53,10 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// A `uint32`.
     #[inline]
     pub fn uint32(&mut self, field: u32, value: u32) -> &mut Self {
-        self.varint(field, u64::from(value))
+        self.with_tag(field, WireType::Varint, |writer, bits, len| {
+            let (value, value_len) = packed_varint32(value);
+            writer.put(bits | u128::from(value) << (8 * len), len + value_len);
+        })
     }
 
     /// An `int64`; negative values take ten bytes, as protobuf has it.
@@ -77,13 +80,13 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// A `sint32`.
     #[inline]
     pub fn sint32(&mut self, field: u32, value: i32) -> &mut Self {
-        self.varint(field, zigzag(i64::from(value)))
+        self.uint32(field, zigzag(i64::from(value)) as u32)
     }
 
     /// A `bool`.
     #[inline]
     pub fn bool(&mut self, field: u32, value: bool) -> &mut Self {
-        self.varint(field, u64::from(value))
+        self.uint32(field, u32::from(value))
     }
 
     /// A value of an enum.
@@ -198,8 +201,8 @@ impl<'w, D: Delegate> Message<'w, D> {
         if field == 0 || field > MAX_FIELD_NUMBER {
             self.writer.fail(WriteErrorKind::FieldNumber);
         } else {
-            let (bits, len) = packed_varint(u64::from(tag(field, wire_type)));
-            put(self.writer, bits, len);
+            let (bits, len) = packed_varint32(tag(field, wire_type));
+            put(self.writer, u128::from(bits), len);
         }
         self
     }

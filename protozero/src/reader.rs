@@ -117,6 +117,7 @@ struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
+    #[inline]
     fn field(&mut self) -> Result<Field<'a>, DecodeError> {
         let offset = self.offset;
         let (number, wire_type) = self.tag()?;
@@ -145,6 +146,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A field number and how the field goes on.
+    #[inline]
     fn tag(&mut self) -> Result<(u32, WireType), DecodeError> {
         let start = self.offset;
         let tag = self.varint(0)?;
@@ -175,6 +177,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    #[inline]
     fn length(&mut self, field: u32) -> Result<u64, DecodeError> {
         let start = self.offset;
         let length = self.varint(field)?;
@@ -204,6 +207,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The fields of a group whose start has been read, without its end, which is consumed.
+    #[cold]
     fn group(&mut self, number: u32) -> Result<&'a [u8], DecodeError> {
         let contents = self.rest;
         let start = self.offset;

@@ -135,17 +135,16 @@ impl<D: Delegate> Writer<D> {
     /// Fills a size field with the number of bytes since.
     #[inline]
     pub(crate) fn close_size(&mut self, field: SizeField) {
-        if field.range != self.range {
-            return self.patch(field);
-        }
-        self.open_sizes = self.open_sizes.wrapping_sub(1);
-        let size = self.position - (field.offset + SIZE_FIELD_LEN as u32);
-        let Some(bytes) = redundant_varint(size) else {
-            return self.fail(WriteErrorKind::NestedTooLong);
-        };
-        let place = self.delegate.range().get_mut(field.offset as usize..);
-        if let Some(place) = place.and_then(|place| place.first_chunk_mut()) {
-            *place = bytes;
+        let size = self.position.wrapping_sub(field.offset + SIZE_FIELD_LEN as u32);
+        if let (true, Some(bytes)) = (field.range == self.range, redundant_varint(size)) {
+            self.open_sizes = self.open_sizes.wrapping_sub(1);
+            let start = field.offset as usize;
+            let place = self.delegate.range().get_mut(start..start.saturating_add(SIZE_FIELD_LEN));
+            if let Some(place) = place.and_then(|place| place.first_chunk_mut()) {
+                *place = bytes;
+            }
+        } else {
+            self.close_size_elsewhere(field);
         }
     }
 
@@ -224,7 +223,7 @@ impl<D: Delegate> Writer<D> {
     /// Hands the value of a size field to the delegate, which has taken the field's range back.
     #[cold]
     #[inline(never)]
-    fn patch(&mut self, field: SizeField) {
+    fn close_size_elsewhere(&mut self, field: SizeField) {
         if self.position == EXHAUSTED {
             return;
         }
