@@ -125,7 +125,7 @@ pub const fn packed_varint(value: u64) -> (u128, usize) {
         return (bits as u128, len);
     }
     let low = low | 0x8080_8080_8080_8080;
-    let high = (value >> 56 & 0x7f) | (value >> 63) * 0x180;
+    let high = (value >> 56 & 0x7f) | ((value >> 63) * 0x180);
     (low as u128 | (high as u128) << 64, 9 + (value >> 63) as usize)
 }
 
@@ -147,8 +147,8 @@ pub const fn packed_varint32(value: u32) -> (u64, usize) {
 /// Sets the top bit of every byte but the last that counts, and tells how many count; `groups` isn't 0.
 #[inline]
 const fn continued(groups: u64) -> (u64, usize) {
-    let last = (63 - groups.leading_zeros()) & !7;
-    (groups | 0x0080_8080_8080_8080 >> (56 - last), last as usize / 8 + 1)
+    let unused = groups.leading_zeros() & !7;
+    (groups | 0x0080_8080_8080_8080 >> unused, 8 - unused as usize / 8)
 }
 
 /// The varint of `value`: the first `len` bytes of the array, the others are zero.
