@@ -4,8 +4,8 @@ package dev.protolog;
  * What processed code calls: {@code if (ProtoLogImpl.isEnabled(G, DEBUG)) ProtoLogImpl.d(G, 123L, 1L, ProtoLogImpl.l(n));}.
  *
  * <p>This one prints: it finds the text by the message id in the dictionary that {@code -Dprotolog.viewerconfig} names.
- * {@code l f b s} fix the type of each argument at compile time ({@code l(1.5)} does not compile) and make null safe:
- * null is 0, 0.0, false or {@code "null"}.
+ * {@code l f b s} fix the type of each argument at compile time ({@code l(1.5)} does not compile). They are overloaded for
+ * boxed types, so that a null one is 0, 0.0 or false as in an unprocessed call, and no exception.
  *
  * <p>Invariant: no method throws, whatever the dictionary holds.
  */
@@ -62,6 +62,21 @@ public final class ProtoLogImpl {
         return value == null ? 0 : value;
     }
 
+    /** A boxed argument of {@code %d %o %x}; null is 0. */
+    public static long l(Short value) {
+        return value == null ? 0 : value;
+    }
+
+    /** A boxed argument of {@code %d %o %x}; null is 0. */
+    public static long l(Byte value) {
+        return value == null ? 0 : value;
+    }
+
+    /** A boxed argument of {@code %d %o %x}; null is 0. */
+    public static long l(Character value) {
+        return value == null ? 0 : value;
+    }
+
     /** An argument of {@code %f %e %g}. */
     public static double f(double value) {
         return value;
@@ -74,6 +89,16 @@ public final class ProtoLogImpl {
 
     /** A boxed argument of {@code %f %e %g}; null is 0. */
     public static double f(Float value) {
+        return value == null ? 0 : value;
+    }
+
+    /** A boxed argument of {@code %f %e %g}; null is 0. */
+    public static double f(Long value) {
+        return value == null ? 0 : value;
+    }
+
+    /** A boxed argument of {@code %f %e %g}; null is 0. */
+    public static double f(Integer value) {
         return value == null ? 0 : value;
     }
 

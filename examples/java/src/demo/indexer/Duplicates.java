@@ -42,7 +42,7 @@ final class Duplicates {
             if (same.size() > 1)
                 groups.addAll(confirmed(same));
         groups.sort(Comparator.comparingLong(Group::wastedBytes).reversed());
-        groups.forEach(group -> ProtoLog.d(HASH, "%d times the same: %s", group.files().size(),
+        groups.forEach(group -> ProtoLog.d(HASH, "%d × the same: %s", group.files().size(),
                 group.files().stream().map(FileEntry::name).collect(Collectors.joining(", "))));
         ProtoLog.i(HASH, "duplicates: %3d groups, %8d bytes wasted, any: %5b",
                 groups.size(),

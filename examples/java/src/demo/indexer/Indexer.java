@@ -14,7 +14,7 @@ final class Indexer {
 
     Indexer(Options options) {
         this.options = options;
-        // "ProtoLog.d(SCAN, …);" in a comment or a string is no call.
+        // "ProtoLog.d(SCAN, ...);" in a comment or a string is no call.
         String example = "ProtoLog.d(SCAN, \"no call\");";
         ProtoLog.v(IndexLog.CLI, "calls look like %s", example);
     }

@@ -12,7 +12,7 @@ import java.util.List;
 /** What the command line says. {@code ignoreFile} is null where none is given. */
 record Options(Path root, Path ignoreFile, List<String> rules, int workers, long maxBytes, int top, boolean help) {
     static final String USAGE = """
-            usage: demo.indexer.Main [OPTION]… DIRECTORY
+            usage: demo.indexer.Main [OPTION]... DIRECTORY
               --ignore FILE      read ignore rules from FILE
               --rule PATTERN     add one ignore rule; may be repeated
               --workers N        read with N threads (1 to 64; 4)

@@ -72,6 +72,11 @@ final class CallTest {
         check("a boxed float", ProtoLogImpl.f(Float.valueOf(0.5f)), 0.5);
         check("a null float", ProtoLogImpl.f((Float) null), 0.0);
         check("a null long", ProtoLogImpl.l((Long) null), 0L);
+        check("a null short", ProtoLogImpl.l((Short) null), 0L);
+        check("a null byte", ProtoLogImpl.l((Byte) null), 0L);
+        check("a null character", ProtoLogImpl.l((Character) null), 0L);
+        check("a null integer as float", ProtoLogImpl.f((Integer) null), 0.0);
+        check("a null long as float", ProtoLogImpl.f((Long) null), 0.0);
     }
 
     private static void whatIsOffIsSilent() {
