@@ -22,6 +22,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod chunk;
 mod float;
 mod id;
 mod level;
