@@ -1,0 +1,194 @@
+//! The dictionary in protobuf: Perfetto's `ProtoLogViewerConfig` and our hints.
+//!
+//! The field `message` holds the bare template, which is all that trace_processor understands; what that leaves out
+//! stands in a field of ours that it skips. Messages come first and groups last, in the dictionary's order.
+
+use crate::{Collector, Dictionary, Group, Location, Message, Problem, collector};
+use protolog_core::{
+    Level, Template,
+    schema::{group, message_data, message_hints, viewer_config},
+};
+use protozero::{DecodeError, Field, Heap, Reader, Writer};
+use std::collections::HashMap;
+
+/// A message in the making.
+type Fields<'a> = protozero::Message<'a, Heap>;
+
+pub(crate) fn write(dictionary: &Dictionary) -> Vec<u8> {
+    encode(|fields| {
+        for message in dictionary.messages() {
+            let group_id = dictionary.group(&message.group).map_or(0, |group| group.id);
+            fields.bytes(viewer_config::MESSAGES, &encode_message(message, group_id));
+        }
+        for group in dictionary.groups() {
+            fields.bytes(viewer_config::GROUPS, &encode_group(group));
+        }
+    })
+}
+
+fn encode_message(message: &Message, group_id: u32) -> Vec<u8> {
+    let bare = message.bare();
+    let hints = encode(|fields| {
+        if message.template != bare {
+            fields.string(message_hints::TEMPLATE, &message.template);
+        }
+        if message.unsigned != 0 {
+            fields.uint32(message_hints::UNSIGNED, message.unsigned);
+        }
+        if let Some(place) = message.explicit_place() {
+            fields.string(message_hints::PLACE, place);
+        }
+    });
+    encode(|fields| {
+        fields
+            .fixed64(message_data::MESSAGE_ID, message.id)
+            .string(message_data::MESSAGE, &bare)
+            .uint32(message_data::LEVEL, message.level.wire())
+            .uint32(message_data::GROUP_ID, group_id);
+        if !message.locations.is_empty() {
+            fields.string(message_data::LOCATION, &Location::format_list(&message.locations));
+        }
+        if !hints.is_empty() {
+            fields.bytes(message_data::HINTS, &hints);
+        }
+    })
+}
+
+fn encode_group(group: &Group) -> Vec<u8> {
+    encode(|fields| {
+        fields
+            .uint32(group::ID, group.id)
+            .string(group::NAME, &group.name)
+            .string(group::TAG, &group.tag);
+    })
+}
+
+fn encode(write: impl FnOnce(&mut Fields<'_>)) -> Vec<u8> {
+    let mut writer = Writer::new(Heap::new());
+    write(&mut writer.message());
+    writer.into_vec().expect("the heap takes every write, and no size is announced")
+}
+
+/// Adds what `bytes` hold to `collector`. Two passes, since messages come before the groups that they name.
+pub(crate) fn read(collector: &mut Collector, bytes: &[u8]) -> Result<(), DecodeError> {
+    let mut names = HashMap::new();
+    for field in Reader::new(bytes) {
+        let field = field?;
+        if field.number == viewer_config::GROUPS {
+            let group = decode_group(&field)?;
+            names.entry(group.id).or_insert_with(|| collector::name_of(&group));
+            collector.add_group(group);
+        }
+    }
+    for field in Reader::new(bytes) {
+        let field = field?;
+        if field.number == viewer_config::MESSAGES {
+            let raw = RawMessage::decode(&field)?;
+            let group = names.entry(raw.group_id).or_insert_with(|| {
+                collector
+                    .note(Problem::UnknownGroupId { group_id: raw.group_id, message_id: raw.id });
+                let name = collector::placeholder(raw.group_id);
+                let (id, tag) = (raw.group_id, name.clone());
+                collector.add_group(Group { id, name: name.clone(), tag });
+                name
+            });
+            let message = raw.into_message(group.clone(), collector);
+            collector.add_message(message);
+        }
+    }
+    Ok(())
+}
+
+fn decode_group(field: &Field<'_>) -> Result<Group, DecodeError> {
+    let mut group = Group { id: 0, name: String::new(), tag: String::new() };
+    for field in field.as_message()? {
+        let field = field?;
+        match field.number {
+            group::ID => group.id = field.as_u32()?,
+            group::NAME => group.name = field.as_str()?.into(),
+            group::TAG => group.tag = field.as_str()?.into(),
+            _ => {}
+        }
+    }
+    Ok(group)
+}
+
+/// The fields of a message as they stand in the file.
+#[derive(Default)]
+struct RawMessage<'a> {
+    id: u64,
+    text: Option<&'a str>,
+    level: u64,
+    group_id: u32,
+    location: &'a str,
+    template: Option<&'a str>,
+    unsigned: u32,
+    place: Option<&'a str>,
+}
+
+impl<'a> RawMessage<'a> {
+    fn decode(field: &Field<'a>) -> Result<Self, DecodeError> {
+        let mut raw = Self::default();
+        for field in field.as_message()? {
+            let field = field?;
+            match field.number {
+                message_data::MESSAGE_ID => raw.id = field.as_fixed64()?,
+                message_data::MESSAGE => raw.text = Some(field.as_str()?),
+                message_data::LEVEL => raw.level = field.as_u64()?,
+                message_data::GROUP_ID => raw.group_id = field.as_u32()?,
+                message_data::LOCATION => raw.location = field.as_str()?,
+                message_data::HINTS => raw.decode_hints(&field)?,
+                _ => {}
+            }
+        }
+        Ok(raw)
+    }
+
+    fn decode_hints(&mut self, field: &Field<'a>) -> Result<(), DecodeError> {
+        for field in field.as_message()? {
+            let field = field?;
+            match field.number {
+                message_hints::TEMPLATE => self.template = Some(field.as_str()?),
+                message_hints::UNSIGNED => self.unsigned = field.as_u32()?,
+                message_hints::PLACE => self.place = Some(field.as_str()?),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn into_message(self, group: String, collector: &mut Collector) -> Message {
+        let level = Level::from_wire(self.level).unwrap_or_else(|| {
+            // Once per id, so that memory stays in proportion to the input.
+            if !collector.has_message(self.id) {
+                collector.note(Problem::UnknownLevel { level: self.level, message_id: self.id });
+            }
+            Level::Info
+        });
+        let text = self.text.or(self.template).unwrap_or_default();
+        let template = self.template.unwrap_or(text);
+        let template = if is_full_form(template, text) {
+            template
+        } else {
+            let (template, bare) = (template.into(), text.into());
+            collector.note(Problem::StrangeTemplate { template, bare, message_id: self.id });
+            text
+        };
+        let locations = Location::parse_list(self.location);
+        Message {
+            id: self.id,
+            template: template.into(),
+            unsigned: self.unsigned,
+            level,
+            group,
+            place: self.place.unwrap_or(Message::default_place(&locations)).into(),
+            locations,
+        }
+    }
+}
+
+/// Whether `bare` is what remains of `template`.
+pub(crate) fn is_full_form(template: &str, bare: &str) -> bool {
+    template == bare
+        || Template::parse(template).is_ok_and(|template| template.bare().to_string() == bare)
+}
