@@ -1,2 +1,54 @@
-//! The build script.
-fn main() {}
+//! The project's build script; `cargo xtask help` says what it does.
+//!
+//! It is the first thing that a newcomer compiles, so it has one dependency (JSON, for `cargo metadata` and dictionaries).
+//! What it runs it shows as a command that one can paste. Exit codes: 0 done, 1 something is wrong with the project,
+//! 2 usage.
+
+mod bench;
+mod bless;
+mod cli;
+mod demo;
+mod java;
+mod python;
+mod shell;
+mod steps;
+mod test;
+mod tidy;
+mod toolchain;
+mod tools;
+mod workspace;
+
+use std::process::ExitCode;
+
+use cli::Request;
+
+/// Errors are texts for people: what failed, and where there is one, what to do about it.
+type Result<T, E = String> = std::result::Result<T, E>;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let request = match cli::parse(&words) {
+        Ok(request) => request,
+        Err(misuse) => {
+            eprintln!("error: {misuse}\n\n{}", cli::help());
+            return ExitCode::from(2);
+        }
+    };
+    let done = match request {
+        Request::Help => {
+            print!("{}", cli::help());
+            Ok(())
+        }
+        Request::Demo { dir, install } => demo::run(dir, install),
+        Request::Test { only, install } => test::run(&only, install),
+        Request::Bench { install } => bench::run(install),
+        Request::Bless { args } => bless::run(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Much real Java to measure with: the sources of OpenJDK 17, with log calls put into a twentieth of the files.
+//!
+//! The rule that finds a place for a call looks at lines, not at syntax: behind a line that can only be the head of a
+//! method (a modifier first, a parameter list, `{` last). It is the same on every machine. The calls parse and have
+//! constant templates and arguments of the right types; nobody compiles the result.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Result, shell, tools, workspace};
+
+/// Calls per changed file, at most.
+const CALLS: usize = 8;
+/// One file in so many gets calls.
+const EVERY: usize = 20;
+/// Written last, so that an interrupted preparation is repeated; the text changes with the rule.
+const STAMP: (&str, &str) = ("prepared", "one file in 20, at most 8 calls\n");
+
+/// The prepared sources.
+pub(super) struct Corpus {
+    /// Everything else is relative to it.
+    pub(super) dir: PathBuf,
+    /// All `.java` files, sorted; the group enum among them.
+    pub(super) files: Vec<PathBuf>,
+    pub(super) bytes: u64,
+    /// Files with calls, and calls.
+    pub(super) changed: usize,
+    pub(super) calls: usize,
+}
+
+/// The enum that the calls name.
+pub(super) const GROUPS_CLASS: &str = "bench.BenchLog";
+pub(super) const GROUPS_SOURCE: &str = "bench/BenchLog.java";
+const GROUPS_TEXT: &str = "package bench;
+
+/** The groups of the bench. */
+public enum BenchLog implements dev.protolog.ProtoLogGroup {
+    MAIN(true, true, \"Main\");
+
+    private final boolean enabled;
+    private final boolean logToText;
+    private final String tag;
+
+    BenchLog(boolean enabled, boolean logToText, String tag) {
+        this.enabled = enabled;
+        this.logToText = logToText;
+        this.tag = tag;
+    }
+
+    @Override public boolean isEnabled() { return enabled; }
+    @Override public boolean isLogToText() { return logToText; }
+    @Override public String getTag() { return tag; }
+}
+";
+
+/// Unpacks the JDK's sources below `dir` and puts the calls in, unless that was done before.
+pub(super) fn prepare(dir: &Path) -> Result<Corpus> {
+    let stamp = dir.join(STAMP.0);
+    if !fs::read_to_string(&stamp).is_ok_and(|text| text == STAMP.1) {
+        let archive = tools::jdk_source().ok_or("the sources of OpenJDK 17 are not installed")?;
+        workspace::empty_dir(dir)?;
+        shell::run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(archive).arg(dir))?;
+        change(dir).map_err(|error| format!("can't prepare `{}`: {error}", dir.display()))?;
+        fs::write(&stamp, STAMP.1)
+            .map_err(|error| format!("can't write `{}`: {error}", stamp.display()))?;
+    }
+    measure(dir).map_err(|error| format!("can't read `{}`: {error}", dir.display()))
+}
+
+fn change(dir: &Path) -> std::io::Result<()> {
+    let mut changed = 0;
+    for (seen, file) in java_files(dir)?.iter().enumerate() {
+        if changed * EVERY > seen {
+            continue;
+        }
+        let path = dir.join(file);
+        // The sources hold a few files that are not UTF-8.
+        let Some(text) = fs::read_to_string(&path).ok().and_then(|text| with_calls(&text)) else {
+            continue;
+        };
+        fs::write(&path, text)?;
+        changed += 1;
+    }
+    let groups = dir.join(GROUPS_SOURCE);
+    fs::create_dir_all(groups.parent().expect("the group enum has a package"))?;
+    fs::write(groups, GROUPS_TEXT)
+}
+
+fn measure(dir: &Path) -> std::io::Result<Corpus> {
+    let files = java_files(dir)?;
+    let (mut bytes, mut changed, mut calls) = (0, 0, 0);
+    for file in &files {
+        let content = fs::read(dir.join(file))?;
+        bytes += content.len() as u64;
+        let found = String::from_utf8_lossy(&content).matches(CALL).count();
+        calls += found;
+        changed += usize::from(found > 0);
+    }
+    Ok(Corpus { dir: dir.to_path_buf(), files, bytes, changed, calls })
+}
+
+/// All `.java` files below `dir`, relative to it, sorted.
+fn java_files(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut open = vec![dir.to_path_buf()];
+    let mut files = Vec::new();
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "java") {
+                files.push(path.strip_prefix(dir).unwrap_or(&path).to_path_buf());
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+const CALL: &str = "ProtoLog.d(BenchLog.MAIN, ";
+
+/// The text with imports beside the package and calls at the start of some methods; `None` where the rule finds no place.
+fn with_calls(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len() + 1024);
+    let (mut imported, mut calls) = (false, 0);
+    let mut lines = text.split_inclusive('\n').enumerate().peekable();
+    while let Some((index, line)) = lines.next() {
+        out.push_str(line);
+        if !imported && is_package(line) {
+            out.truncate(out.trim_end().len());
+            out.push_str(" import dev.protolog.ProtoLog; import bench.BenchLog;\n");
+            imported = true;
+        }
+        let next = lines.peek().map_or("", |(_, line)| line.trim_start());
+        if imported
+            && calls < CALLS
+            && is_method_head(line)
+            && !next.starts_with("super")
+            && !next.starts_with("this(")
+        {
+            let number = index + 1;
+            let indent = " ".repeat(line.len() - line.trim_start().len() + 4);
+            let even = number % 2 == 0;
+            let _ = writeln!(
+                out,
+                "{indent}{CALL}\"line %d of %s, %b\", {number}, \"a method\", {even});"
+            );
+            calls += 1;
+        }
+    }
+    (calls > 0).then_some(out)
+}
+
+fn is_package(line: &str) -> bool {
+    line.strip_prefix("package ")
+        .is_some_and(|rest| rest.trim_end().ends_with(';') && !rest.contains("//"))
+}
+
+fn is_method_head(line: &str) -> bool {
+    const MODIFIERS: [&str; 5] = ["public ", "protected ", "private ", "static ", "final "];
+    let head = line.trim();
+    line.starts_with("    ")
+        && head.ends_with('{')
+        && head.contains('(')
+        && head.contains(')')
+        && MODIFIERS.iter().any(|modifier| head.starts_with(modifier))
+        && !["=", "new ", " class ", " record ", " enum ", " interface ", "\"", "//", "*"]
+            .iter()
+            .any(|word| head.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_calls;
+
+    #[test]
+    fn calls_stand_at_the_start_of_methods() {
+        let source = "\
+package a.b;
+class C {
+    private final int[] x = {
+    };
+    public C() {
+        super();
+    }
+    public int f(int y) throws E {
+        return y;
+    }
+    public static final class D {
+    }
+}
+";
+        let expected = "\
+package a.b; import dev.protolog.ProtoLog; import bench.BenchLog;
+class C {
+    private final int[] x = {
+    };
+    public C() {
+        super();
+    }
+    public int f(int y) throws E {
+        ProtoLog.d(BenchLog.MAIN, \"line %d of %s, %b\", 8, \"a method\", true);
+        return y;
+    }
+    public static final class D {
+    }
+}
+";
+        assert_eq!(with_calls(source).as_deref(), Some(expected));
+        assert_eq!(with_calls("package a.b;\ninterface I {\n    void f();\n}\n"), None);
+        assert_eq!(
+            with_calls("class C {\n    public void f() {\n    }\n}\n"),
+            None,
+            "no package, so no place for imports"
+        );
+    }
+}

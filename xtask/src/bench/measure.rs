@@ -1,0 +1,86 @@
+//! Measuring a program: wall time, processor time, peak memory.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use crate::{Result, shell};
+
+/// What one run took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Run {
+    /// Seconds.
+    pub(super) wall: f64,
+    /// Seconds of all threads, user and system.
+    pub(super) cpu: f64,
+    /// Largest resident set, bytes.
+    pub(super) peak: u64,
+}
+
+/// Runs `program` with `args` in `dir` under GNU time; `report` is a file of ours for its figures.
+pub(super) fn program(program: &Path, args: &[String], dir: &Path, report: &Path) -> Result<Run> {
+    let mut time = Command::new("/usr/bin/time");
+    time.arg("--output")
+        .arg(report)
+        .args(["--format", "%U %S %M"])
+        .arg(program)
+        .args(args)
+        .current_dir(dir);
+    let begun = Instant::now();
+    // Not `run_quietly`: its error would show some thousand arguments.
+    let status = time.status().map_err(|error| format!("can't start `/usr/bin/time`: {error}"))?;
+    let wall = begun.elapsed().as_secs_f64();
+    if !status.success() {
+        return Err(format!("`{}` ended with {status}", shell::line(&Command::new(program))));
+    }
+    let text = fs::read_to_string(report)
+        .map_err(|error| format!("can't read `{}`: {error}", report.display()))?;
+    let (cpu, peak) = figures(&text)
+        .ok_or_else(|| format!("can't read the figures `{}` of time", text.trim()))?;
+    Ok(Run { wall, cpu, peak })
+}
+
+/// The median run by wall time.
+pub(super) fn median(runs: &[Run]) -> Run {
+    let mut sorted = runs.to_vec();
+    sorted.sort_by(|a, b| a.wall.total_cmp(&b.wall));
+    sorted[sorted.len() / 2]
+}
+
+/// Slowest less fastest run, in per cent of the median.
+pub(super) fn spread(runs: &[Run]) -> f64 {
+    let walls = || runs.iter().map(|run| run.wall);
+    let (least, most) = (walls().fold(f64::INFINITY, f64::min), walls().fold(0.0, f64::max));
+    (most - least) / median(runs).wall * 100.0
+}
+
+/// Processor seconds and peak bytes from the output of `--format "%U %S %M"`.
+fn figures(text: &str) -> Option<(f64, u64)> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [user, system, kilobytes] = words[..] else {
+        return None;
+    };
+    Some((
+        user.parse::<f64>().ok()? + system.parse::<f64>().ok()?,
+        kilobytes.parse::<u64>().ok()? * 1024,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_figures_of_time() {
+        assert_eq!(figures("1.25 0.50 2048\n"), Some((1.75, 2 << 20)));
+        assert_eq!(figures("Command exited with non-zero status 1\n1 0 2\n"), None);
+    }
+
+    #[test]
+    fn median_and_spread() {
+        let runs = [1.0, 3.0, 2.0].map(|wall| Run { wall, cpu: 0.0, peak: 0 });
+        assert_eq!(median(&runs), runs[2]);
+        assert_eq!(format!("{:.1}", spread(&runs)), "100.0");
+    }
+}

@@ -1,0 +1,17 @@
+//! `cargo xtask bless`: the tests rewrite their expectations, and git says which.
+
+use std::process::Command;
+
+use crate::{Result, shell, workspace};
+
+/// Runs `cargo test` with `args` (none: the whole workspace) under `UPDATE_EXPECT=1`.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let mut test = shell::cargo(&["test"]);
+    if args.is_empty() {
+        test.arg("--workspace");
+    }
+    let tested = shell::run(test.args(args).env("UPDATE_EXPECT", "1"));
+    println!("\nthe working tree differs from the last commit in:");
+    shell::run(Command::new("git").args(["status", "--short"]).current_dir(workspace::root()))?;
+    tested
+}

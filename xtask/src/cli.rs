@@ -1,0 +1,133 @@
+//! The command line: strict, so that a misspelt option is refused and not ignored.
+
+use std::path::PathBuf;
+
+use crate::Result;
+use crate::test::STEPS;
+
+/// What the command line asks for.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Request {
+    Help,
+    Demo { dir: Option<PathBuf>, install: bool },
+    Test { only: Vec<String>, install: bool },
+    Bench { install: bool },
+    Bless { args: Vec<String> },
+}
+
+/// The whole help text.
+pub(crate) fn help() -> String {
+    let steps: Vec<String> =
+        STEPS.iter().map(|(name, what)| format!("                    {name:<8} {what}")).collect();
+    HELP.replace("{steps}", &steps.join("\n"))
+}
+
+const HELP: &str = "\
+usage: cargo xtask COMMAND
+
+  demo [DIR]      the main job: rewrite the log calls of the Java example, compile it before and after, run both on the
+                  directory tree DIR (default: the sources in cargo's registry), compare, show the dictionary
+  test [STEP]...  everything that is tested; without STEP all of them, in this order:
+{steps}
+  bench           protologtool over the sources of a JDK, beside the floor: reading the same files
+  bless [ARG]...  run the tests and rewrite their expectations; ARG goes to cargo test, as in `bless -p protolog-tool`
+  help            this text
+
+  --no-install    (demo, test, bench) say what is missing and skip what needs it; otherwise Debian packages are
+                  installed when root, and Python wheels under target/tools
+
+With the environment variable CI set, `test` fails where a tool is missing.
+";
+
+/// Parses the words after `cargo xtask`; an error says what is wrong with them.
+pub(crate) fn parse(words: &[String]) -> Result<Request> {
+    let Some((command, rest)) = words.split_first() else {
+        return Err("no command".to_owned());
+    };
+    if rest.iter().any(|word| word == "--help" || word == "-h") && command != "bless" {
+        return Ok(Request::Help);
+    }
+    match command.as_str() {
+        "help" | "--help" | "-h" => nothing(rest).map(|()| Request::Help),
+        "demo" => {
+            let (mut names, install) = split(rest)?;
+            let dir = names.pop().map(PathBuf::from);
+            nothing(&names).map(|()| Request::Demo { dir, install })
+        }
+        "test" => {
+            let (only, install) = split(rest)?;
+            match only.iter().find(|name| STEPS.iter().all(|(step, _)| step != name)) {
+                Some(name) => Err(format!("no step `{name}` in `test`")),
+                None => Ok(Request::Test { only, install }),
+            }
+        }
+        "bench" => {
+            let (names, install) = split(rest)?;
+            nothing(&names).map(|()| Request::Bench { install })
+        }
+        "bless" => Ok(Request::Bless { args: rest.to_vec() }),
+        other => Err(format!("no command `{other}`")),
+    }
+}
+
+/// Names, and whether installing is allowed.
+fn split(words: &[String]) -> Result<(Vec<String>, bool)> {
+    let (options, names): (Vec<_>, Vec<_>) =
+        words.iter().cloned().partition(|word| word.starts_with('-'));
+    match options.iter().find(|option| *option != "--no-install") {
+        Some(option) => Err(format!("no option `{option}`")),
+        None => Ok((names, options.is_empty())),
+    }
+}
+
+fn nothing(rest: &[String]) -> Result<()> {
+    rest.first().map_or(Ok(()), |word| Err(format!("nothing belongs where `{word}` stands")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expected: Result<Request, &str>) {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        assert_eq!(parse(&words), expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn accepts_what_help_says() {
+        check("help", Ok(Request::Help));
+        check("demo", Ok(Request::Demo { dir: None, install: true }));
+        check(
+            "demo --no-install src",
+            Ok(Request::Demo { dir: Some("src".into()), install: false }),
+        );
+        check("test", Ok(Request::Test { only: vec![], install: true }));
+        check(
+            "test tidy --no-install",
+            Ok(Request::Test { only: vec!["tidy".into()], install: false }),
+        );
+        check("test --help", Ok(Request::Help));
+        check("bench", Ok(Request::Bench { install: true }));
+        check(
+            "bless -p x --help",
+            Ok(Request::Bless { args: vec!["-p".into(), "x".into(), "--help".into()] }),
+        );
+    }
+
+    #[test]
+    fn refuses_everything_else() {
+        check("", Err("no command"));
+        check("tset", Err("no command `tset`"));
+        check("test tidi", Err("no step `tidi` in `test`"));
+        check("test --no-instal", Err("no option `--no-instal`"));
+        check("demo a b", Err("nothing belongs where `a` stands"));
+        check("bench x", Err("nothing belongs where `x` stands"));
+        check("help x", Err("nothing belongs where `x` stands"));
+    }
+
+    #[test]
+    fn help_names_every_step() {
+        assert!(STEPS.iter().all(|(name, what)| help().contains(&format!("{name:<8} {what}"))));
+    }
+}

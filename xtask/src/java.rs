@@ -1,0 +1,65 @@
+//! Java in the build script: which sources there are, compiling them, running the tests among them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Result, shell, workspace};
+
+/// Java sources that are compiled together, with a class whose `main` ends with exit code 0 if all is well.
+struct Suite {
+    /// Folders, searched for `.java` files at any depth.
+    sources: &'static [&'static str],
+    main: &'static str,
+    args: &'static [&'static str],
+}
+
+/// All Java tests; a new suite is a new line.
+const SUITES: [Suite; 1] = [Suite {
+    sources: &["examples/java/api", "examples/java/src", "examples/java/test"],
+    main: "dev.protolog.SelfTest",
+    args: &["protolog-core/testdata"],
+}];
+
+/// Compiles and runs every suite; javac must have nothing to warn of.
+pub(crate) fn test() -> Result<()> {
+    for suite in SUITES {
+        let classes = workspace::target_dir()?.join("java").join(suite.main);
+        let sources = suite
+            .sources
+            .iter()
+            .map(|folder| sources(folder))
+            .collect::<Result<Vec<_>>>()?
+            .concat();
+        compile(&classes, &sources, suite.sources)?;
+        let mut java = Command::new("java");
+        java.arg("-enableassertions")
+            .arg("-classpath")
+            .arg(&classes)
+            .arg(suite.main)
+            .args(suite.args);
+        shell::run(java.current_dir(workspace::root()))?;
+    }
+    Ok(())
+}
+
+/// The project's Java sources below `folder`, relative to the workspace, sorted; an error if there are none.
+pub(crate) fn sources(folder: &str) -> Result<Vec<PathBuf>> {
+    let mut files = workspace::files()?;
+    files.retain(|file| {
+        file.starts_with(folder) && file.extension().is_some_and(|extension| extension == "java")
+    });
+    if files.is_empty() { Err(format!("no Java sources in `{folder}`")) } else { Ok(files) }
+}
+
+/// Compiles `sources` into the emptied directory `classes`. The shown command names `folders` instead of each source.
+pub(crate) fn compile(classes: &Path, sources: &[PathBuf], folders: &[&str]) -> Result<()> {
+    workspace::empty_dir(classes)?;
+    let mut javac = Command::new("javac");
+    javac
+        .args(["-encoding", "UTF-8", "-Xlint:all", "-Werror", "-d"])
+        .arg(classes)
+        .current_dir(workspace::root());
+    let shown: Vec<String> = folders.iter().map(|folder| format!("{folder}/**/*.java")).collect();
+    println!("$ {} {}", shell::line(&javac), shown.join(" "));
+    shell::run_quietly(javac.args(sources))
+}

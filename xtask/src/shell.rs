@@ -1,0 +1,91 @@
+//! Running programs: shown before they run, their output passed through untouched.
+
+use std::process::{Command, Stdio};
+
+use crate::{Result, workspace};
+
+/// A `cargo` command in the workspace.
+pub(crate) fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args).current_dir(workspace::root());
+    command
+}
+
+/// Shows the command and runs it; an exit code other than 0 is an error.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    println!("$ {}", line(command));
+    run_quietly(command)
+}
+
+/// Runs the command without showing it; an exit code other than 0 is an error.
+pub(crate) fn run_quietly(command: &mut Command) -> Result<()> {
+    let status =
+        command.status().map_err(|error| format!("can't start `{}`: {error}", line(command)))?;
+    if status.success() { Ok(()) } else { Err(format!("`{}` ended with {status}", line(command))) }
+}
+
+/// Runs the command silently and returns its standard output; an exit code other than 0 is an error with its standard
+/// error.
+pub(crate) fn read(command: &mut Command) -> Result<String> {
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("can't start `{}`: {error}", line(command)))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(format!("`{}` ended with {}\n{}", line(command), output.status, stderr.trim_end()))
+}
+
+/// The command as one would type it in the workspace: its own environment variables, program, arguments; paths under the
+/// workspace relative to it; words quoted where a shell needs it.
+pub(crate) fn line(command: &Command) -> String {
+    let variables = command.get_envs().filter_map(|(name, value)| {
+        let word = format!("{}={}", name.to_string_lossy(), value?.to_string_lossy());
+        (!HIDDEN.iter().any(|prefix| word.starts_with(prefix))).then_some(word)
+    });
+    let program = command.get_program().to_string_lossy().into_owned();
+    let program = if program.ends_with("/cargo") { "cargo".to_owned() } else { program };
+    let args = command.get_args().map(|arg| arg.to_string_lossy().into_owned());
+    let root = format!("{}/", workspace::root().display());
+    let words = variables.chain([program]).chain(args).map(|word| quote(&word.replace(&root, "")));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Variables that tell our own tests where tools are: noise in a shown command, and not needed to repeat it.
+const HIDDEN: [&str; 3] = ["PROTOLOG_", "PERFETTO_", "DEBIAN_FRONTEND"];
+
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_=./:,+@%^".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_commands_ready_to_paste() {
+        let mut command = Command::new("/usr/lib/rust/bin/cargo");
+        command
+            .env("RUSTDOCFLAGS", "-D warnings")
+            .env("PROTOLOG_SKIPPED", "x")
+            .arg(workspace::root().join("xtask"));
+        assert_eq!(line(&command), "'RUSTDOCFLAGS=-D warnings' cargo xtask");
+        assert_eq!(line(Command::new("echo").args(["it's", ""])), r"echo 'it'\''s' ''");
+    }
+
+    #[test]
+    fn failures_carry_the_command_and_its_words() {
+        let failed = read(Command::new("sh").args(["-c", "echo why >&2; exit 3"])).unwrap_err();
+        assert_eq!(failed, "`sh -c 'echo why >&2; exit 3'` ended with exit status: 3\nwhy");
+        assert!(
+            run_quietly(&mut Command::new("no-such-program"))
+                .unwrap_err()
+                .starts_with("can't start `no-such-program`")
+        );
+    }
+}

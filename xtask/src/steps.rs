@@ -1,0 +1,109 @@
+//! Steps in a row, each with its name, its time and its outcome; a summary at the end.
+//!
+//! A failed step does not stop the next: one run tells everything that is wrong.
+
+use std::time::{Duration, Instant};
+
+use crate::Result;
+
+/// The steps of one run.
+pub(crate) struct Steps<'a> {
+    only: &'a [String],
+    done: Vec<Step>,
+    skipped: Vec<String>,
+    begun: Instant,
+}
+
+struct Step {
+    name: &'static str,
+    time: Duration,
+    failure: Option<String>,
+}
+
+impl<'a> Steps<'a> {
+    /// Steps of which those named in `only` are to run; all if it is empty.
+    pub(crate) fn new(only: &'a [String]) -> Self {
+        Self { only, done: Vec::new(), skipped: Vec::new(), begun: Instant::now() }
+    }
+
+    /// Runs one step unless it is not wanted. Whatever it skips it adds to the list, in words.
+    pub(crate) fn run(
+        &mut self,
+        name: &'static str,
+        step: impl FnOnce(&mut Vec<String>) -> Result<()>,
+    ) {
+        if !self.wanted(name) {
+            return;
+        }
+        println!("\n== {name}");
+        let begun = Instant::now();
+        let failure = step(&mut self.skipped).err();
+        if let Some(problem) = &failure {
+            eprintln!("error: {problem}");
+        }
+        self.done.push(Step { name, time: begun.elapsed(), failure });
+    }
+
+    /// Whether this step is to run.
+    pub(crate) fn wanted(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| only == name)
+    }
+
+    /// Prints the summary; its last line says it all. An error when a step failed.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        println!("\n== summary");
+        for step in &self.done {
+            let outcome = if step.failure.is_some() { "FAILED" } else { "ok" };
+            println!("{:<8} {outcome:<6} {:>7.1} s", step.name, step.time.as_secs_f64());
+        }
+        self.skipped.sort();
+        self.skipped.dedup();
+        for line in &self.skipped {
+            println!("{line}");
+        }
+        let failed: Vec<&str> =
+            self.done.iter().filter(|step| step.failure.is_some()).map(|step| step.name).collect();
+        let time = self.begun.elapsed().as_secs_f64();
+        if failed.is_empty() {
+            println!(
+                "passed: {} steps in {time:.1} s, {} checks skipped",
+                self.done.len(),
+                self.skipped.len()
+            );
+            return Ok(());
+        }
+        Err(format!("failed: {} ({} steps in {time:.1} s)", failed.join(", "), self.done.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_does_not_stop_the_next_step_but_the_whole_fails() {
+        let mut steps = Steps::new(&[]);
+        let mut ran = false;
+        steps.run("one", |_| Err("broken".to_owned()));
+        steps.run("two", |_| {
+            ran = true;
+            Ok(())
+        });
+        assert!(ran);
+        assert!(steps.finish().unwrap_err().starts_with("failed: one (2 steps in "));
+    }
+
+    #[test]
+    fn only_wanted_steps_run() {
+        let only = ["two".to_owned()];
+        let mut steps = Steps::new(&only);
+        steps.run("one", |_| Err("must not run".to_owned()));
+        steps.run("two", |skipped| {
+            skipped.push("skipped: a check because of the test".to_owned());
+            Ok(())
+        });
+        assert_eq!(steps.done.len(), 1);
+        assert_eq!(steps.skipped.len(), 1);
+        assert!(steps.finish().is_ok());
+    }
+}

@@ -1,0 +1,168 @@
+//! `cargo xtask test`: everything that is tested, in steps.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::steps::Steps;
+use crate::tools::{self, Tool};
+use crate::{Result, java, python, shell, tidy, toolchain, workspace};
+
+/// The steps in their order, each with what it checks.
+pub(crate) const STEPS: [(&str, &str); 10] = [
+    ("tools", "the toolchain is new enough; what the other steps need is there, or is installed"),
+    ("format", "rustfmt would change nothing"),
+    ("lints", "clippy has nothing to say"),
+    ("tidy", "the project's own rules: see xtask/src/tidy"),
+    ("tests", "all tests of the workspace"),
+    ("doctests", "the examples in the documentation compile and run"),
+    ("rustdoc", "the documentation builds without warnings"),
+    ("oldest", "the packages build with the oldest Rust that they promise"),
+    ("java", "the Java tests pass"),
+    ("python", "test data that scripts make is what they make"),
+];
+
+/// Runs the steps named in `only`, all if it is empty. The step `tools` always runs.
+pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
+    let wanted: Vec<String> =
+        if only.is_empty() { Vec::new() } else { [&["tools".to_owned()], only].concat() };
+    let mut steps = Steps::new(&wanted);
+    let mut have = Have::default();
+    steps.run("tools", |skipped| have.prepare(install, skipped));
+    steps.run("format", |skipped| {
+        have.with(&tools::RUSTFMT, "the format", skipped, || cargo(&["fmt", "--all", "--check"]))
+    });
+    let clippy = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    steps
+        .run("lints", |skipped| have.with(&tools::CLIPPY, "the lints", skipped, || cargo(&clippy)));
+    steps.run("tidy", |skipped| {
+        have.with(&tools::GIT, "the project's own rules", skipped, tidy::run)
+    });
+    steps.run("tests", |skipped| {
+        have.test(
+            &["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--examples"],
+            skipped,
+        )
+    });
+    steps.run("doctests", |skipped| {
+        have.test(&["test", "--locked", "--workspace", "--doc"], skipped)
+    });
+    steps.run("rustdoc", |_| {
+        let mut doc = shell::cargo(&["doc", "--locked", "--workspace", "--no-deps"]);
+        shell::run(doc.env("RUSTDOCFLAGS", "-D warnings"))
+    });
+    steps.run("oldest", toolchain::check_promises);
+    steps.run("java", |skipped| have.with(&tools::JAVA, "the Java tests", skipped, java::test));
+    steps.run("python", |skipped| have.reproduce_test_data(skipped));
+    steps.finish()
+}
+
+/// What the machine has.
+#[derive(Default)]
+struct Have {
+    missing: Vec<Tool>,
+    python: Option<python::Environment>,
+}
+
+impl Have {
+    fn prepare(&mut self, install: bool, skipped: &mut Vec<String>) -> Result<()> {
+        toolchain::check()?;
+        let wanted = [
+            tools::CC,
+            tools::GIT,
+            tools::RUSTFMT,
+            tools::CLIPPY,
+            tools::JAVA,
+            tools::NODE,
+            tools::PYTHON,
+        ];
+        self.missing = tools::prepare(&wanted, install);
+        match python::prepare(install) {
+            Ok(environment) => self.python = Some(environment),
+            Err(problem) if tools::in_ci() => return Err(problem),
+            Err(problem) => {
+                println!("{problem}");
+                let why = problem.lines().next().unwrap_or_default();
+                skipped.push(format!("skipped: what Perfetto's own code judges because {why}"));
+            }
+        }
+        if tools::in_ci() && !self.missing.is_empty() {
+            let names: Vec<&str> = self.missing.iter().map(|tool| tool.name).collect();
+            return Err(format!("in CI nothing may be missing: {}", names.join(", ")));
+        }
+        Ok(())
+    }
+
+    /// Does `check` if `tool` is there; else `what` counts as skipped.
+    fn with(
+        &self,
+        tool: &Tool,
+        what: &str,
+        skipped: &mut Vec<String>,
+        check: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        if self.missing.iter().all(|missing| missing.name != tool.name) {
+            return check();
+        }
+        let line = tools::skipped(what, tool);
+        println!("{line}");
+        skipped.push(line);
+        Ok(())
+    }
+
+    /// Runs cargo's tests, telling them where the judges are, and gathers what they skipped.
+    fn test(&self, args: &[&str], skipped: &mut Vec<String>) -> Result<()> {
+        let list = workspace::tools_dir().join("skipped");
+        let cleared =
+            fs::create_dir_all(workspace::tools_dir()).and_then(|()| fs::write(&list, ""));
+        cleared.map_err(|error| format!("can't write `{}`: {error}", list.display()))?;
+        let mut test = shell::cargo(args);
+        test.env("PROTOLOG_SKIPPED", &list);
+        if let Some(environment) = &self.python {
+            test.env("PROTOLOG_PYTHON", &environment.python)
+                .env("PERFETTO_WEB_DIST", &environment.web_dist);
+        }
+        let tested = shell::run(&mut test);
+        skipped.extend(fs::read_to_string(&list).unwrap_or_default().lines().map(str::to_owned));
+        tested
+    }
+
+    /// Each `testdata/make.py`, run into an empty folder, must make the files that are committed beside it.
+    fn reproduce_test_data(&self, skipped: &mut Vec<String>) -> Result<()> {
+        let Some(environment) = &self.python else {
+            skipped.push(
+                "skipped: making test data anew because the Python environment is missing"
+                    .to_owned(),
+            );
+            return Ok(());
+        };
+        for script in workspace::files()?.iter().filter(|file| file.ends_with("testdata/make.py")) {
+            let script = workspace::root().join(script);
+            let made = workspace::tools_dir().join("made");
+            workspace::empty_dir(&made)?;
+            shell::run(Command::new(&environment.python).arg(&script).arg(&made))?;
+            compare(&made, script.parent().expect("a script lies in a folder"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Each file of `made` must be in `committed`, byte for byte.
+fn compare(made: &Path, committed: &Path) -> Result<()> {
+    let entries =
+        fs::read_dir(made).map_err(|error| format!("can't read `{}`: {error}", made.display()))?;
+    let mut names: Vec<OsString> = entries.flatten().map(|entry| entry.file_name()).collect();
+    names.sort();
+    if names.is_empty() {
+        return Err(format!("the script in `{}` made nothing", committed.display()));
+    }
+    for name in names {
+        shell::run(Command::new("diff").arg(committed.join(&name)).arg(made.join(&name)))?;
+    }
+    Ok(())
+}
+
+fn cargo(args: &[&str]) -> Result<()> {
+    shell::run(&mut shell::cargo(args))
+}

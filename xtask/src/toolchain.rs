@@ -1,0 +1,104 @@
+//! The Rust toolchain: said in one line, and the oldest versions that the packages promise to build with.
+
+use std::process::Command;
+
+use crate::{Result, shell};
+
+/// The version that the tools need, and so the whole workspace.
+const WORKSPACE_NEEDS: (u32, u32) = (1, 90);
+
+/// What is linked into users' programs builds with an older compiler than the tools do.
+pub(crate) const PROMISES: [Promise; 2] = [
+    Promise {
+        version: "1.85",
+        packages: &["protolog-protozero", "protolog-core", "protolog-macros", "protolog-rt"],
+    },
+    Promise {
+        version: "1.90",
+        packages: &["protolog-viewer-config", "protolog-reader", "protolog-tool"],
+    },
+];
+
+/// Packages that promise to build with this version of rustc.
+pub(crate) struct Promise {
+    /// Major and minor version, as in `rust-version`.
+    pub(crate) version: &'static str,
+    pub(crate) packages: &'static [&'static str],
+}
+
+/// Says which toolchain this is; an error if it is too old.
+pub(crate) fn check() -> Result<()> {
+    let rustc = shell::read(Command::new("rustc").arg("--version"))?;
+    let cargo = shell::read(&mut shell::cargo(&["--version"]))?;
+    println!("toolchain: {}, {}", rustc.trim(), cargo.trim());
+    let (major, minor) = WORKSPACE_NEEDS;
+    match version(&rustc) {
+        Some(found) if found < WORKSPACE_NEEDS => Err(format!(
+            "{} is too old, {major}.{minor} is needed\nhelp: run `rustup update stable`",
+            rustc.trim()
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Builds the libraries with the oldest compilers that they promise, where rustup has these.
+pub(crate) fn check_promises(skipped: &mut Vec<String>) -> Result<()> {
+    let installed =
+        shell::read(Command::new("rustup").args(["toolchain", "list"])).unwrap_or_default();
+    for Promise { version, packages } in PROMISES {
+        let Some(toolchain) = toolchain_of(&installed, version) else {
+            let why =
+                format!("rustup has no toolchain {version} (`rustup toolchain install {version}`)");
+            skipped.push(format!(
+                "skipped: the build with Rust {version}, the oldest promised, because {why}"
+            ));
+            continue;
+        };
+        let mut check = Command::new("rustup");
+        check.args(["run", toolchain, "cargo", "check", "--locked", "--target-dir"]);
+        // A directory of its own, lest the two compilers throw out each other's work.
+        check
+            .arg(crate::workspace::target_dir()?.join("oldest"))
+            .current_dir(crate::workspace::root());
+        for package in packages {
+            check.args(["--package", package]);
+        }
+        shell::run(&mut check)?;
+    }
+    Ok(())
+}
+
+fn toolchain_of<'a>(installed: &'a str, wanted: &str) -> Option<&'a str> {
+    let names = installed.lines().filter_map(|line| line.split_whitespace().next());
+    names.into_iter().find(|name| {
+        let rest = name.strip_prefix(wanted);
+        rest.is_some_and(|rest| rest.starts_with(['.', '-']) || rest.is_empty())
+    })
+}
+
+/// Major and minor number in the output of `rustc --version`.
+fn version(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.strip_prefix("rustc ")?.split('.');
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_versions() {
+        assert_eq!(version("rustc 1.95.0 (abc 2026-03-21)"), Some((1, 95)));
+        assert_eq!(version("rustc 1.97.0-nightly (abc 2026-03-21)"), Some((1, 97)));
+        assert_eq!(version("clang 19"), None);
+    }
+
+    #[test]
+    fn finds_the_toolchain_of_a_version() {
+        let installed =
+            "stable-x86_64-unknown-linux-gnu (active, default)\n1.85.1-x86_64-unknown-linux-gnu\n";
+        assert_eq!(toolchain_of(installed, "1.85"), Some("1.85.1-x86_64-unknown-linux-gnu"));
+        assert_eq!(toolchain_of(installed, "1.8"), None);
+        assert_eq!(toolchain_of(installed, "1.90"), None);
+    }
+}

@@ -1,0 +1,230 @@
+//! The programs that the project needs beside Rust: found, installed where that is allowed, named where it is not.
+//!
+//! Debian packages are installed when the user is root; Rust components through rustup. Nothing is installed silently:
+//! what and why is printed first.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use crate::{Result, shell};
+
+/// Something that must be on the machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tool {
+    /// How it is named in messages.
+    pub(crate) name: &'static str,
+    /// What it is needed for, as in "to …".
+    pub(crate) why: &'static str,
+    present: fn() -> bool,
+    source: Source,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    Debian(&'static str),
+    Rustup(&'static str),
+}
+
+use Source::{Debian, Rustup};
+
+pub(crate) const CC: Tool = Tool {
+    name: "cc",
+    why: "compile the C part of the Java parser",
+    present: || found("cc"),
+    source: Debian("gcc"),
+};
+pub(crate) const GIT: Tool = Tool {
+    name: "git",
+    why: "list the project's files",
+    present: || found("git"),
+    source: Debian("git"),
+};
+pub(crate) const RUSTFMT: Tool = Tool {
+    name: "rustfmt",
+    why: "check the format",
+    present: || found("rustfmt"),
+    source: Rustup("rustfmt"),
+};
+pub(crate) const CLIPPY: Tool = Tool {
+    name: "clippy",
+    why: "run the lints",
+    present: || found("cargo-clippy"),
+    source: Rustup("clippy"),
+};
+pub(crate) const JAVA: Tool = Tool {
+    name: "javac and java",
+    why: "compile and run rewritten Java",
+    present: || found("javac") && found("java"),
+    source: Debian("default-jdk-headless"),
+};
+pub(crate) const NODE: Tool = Tool {
+    name: "node 18 or later",
+    why: "run Perfetto's trace_processor",
+    present: node_is_new_enough,
+    source: Debian("nodejs"),
+};
+pub(crate) const PYTHON: Tool = Tool {
+    name: "python3 with venv",
+    why: "read what we write with the official protobuf descriptors",
+    present: python_has_venv,
+    source: Debian("python3-venv"),
+};
+pub(crate) const TIME: Tool = Tool {
+    name: "time",
+    why: "measure the peak memory of a program",
+    present: || Path::new("/usr/bin/time").exists(),
+    source: Debian("time"),
+};
+pub(crate) const JDK_SOURCE: Tool = Tool {
+    name: "the sources of OpenJDK 17",
+    why: "have much real Java to measure with",
+    present: || jdk_source().is_some(),
+    source: Debian("openjdk-17-source"),
+};
+
+/// Makes sure of `wanted`, installing what is missing where `install` allows it and the means are there. Returns those
+/// that are still missing after saying so in one line.
+pub(crate) fn prepare(wanted: &[Tool], install: bool) -> Vec<Tool> {
+    let missing: Vec<Tool> = wanted.iter().copied().filter(|tool| !(tool.present)()).collect();
+    let names = |tools: &[Tool]| tools.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
+    if missing.is_empty() {
+        println!("found: {}", names(wanted));
+        return missing;
+    }
+    if install && let Err(problem) = install_all(&missing) {
+        println!("{problem}");
+    }
+    let missing: Vec<Tool> = missing.into_iter().filter(|tool| !(tool.present)()).collect();
+    if !missing.is_empty() {
+        println!(
+            "missing: {} (install with: {})",
+            names(&missing),
+            commands(&missing).join(" && ")
+        );
+    }
+    missing
+}
+
+/// The line about what is not checked without `tool`.
+pub(crate) fn skipped(what: &str, tool: &Tool) -> String {
+    format!(
+        "skipped: {what} because {} is not installed ({})",
+        tool.name,
+        commands(&[*tool]).join(" && ")
+    )
+}
+
+/// The archive of the JDK's sources, where Debian puts it.
+pub(crate) fn jdk_source() -> Option<PathBuf> {
+    let places = ["/usr/lib/jvm/openjdk-17/lib/src.zip", "/usr/lib/jvm/openjdk-17/src.zip"];
+    // A link without target does not exist: the runtime package alone leaves one.
+    places.into_iter().map(PathBuf::from).find(|place| place.exists())
+}
+
+/// Whether a program of this name is on `PATH`.
+pub(crate) fn found(name: &str) -> bool {
+    let executable = |file: PathBuf| {
+        fs::metadata(file)
+            .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
+    env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|dir| executable(dir.join(name)))
+}
+
+/// Whether this is CI, where nothing may be skipped for want of a tool.
+pub(crate) fn in_ci() -> bool {
+    env::var_os("CI").is_some_and(|value| !value.is_empty())
+}
+
+fn install_all(missing: &[Tool]) -> Result<()> {
+    let mut packages = Vec::new();
+    for tool in missing {
+        match tool.source {
+            Debian(package) => {
+                println!("needed: {}, to {}", tool.name, tool.why);
+                packages.push(package);
+            }
+            Rustup(component) if found("rustup") => {
+                println!("needed: {}, to {}", tool.name, tool.why);
+                shell::run(Command::new("rustup").args(["component", "add", component]))?;
+            }
+            Rustup(_) => {}
+        }
+    }
+    if packages.is_empty() || !is_root() || !found("apt-get") {
+        return Ok(());
+    }
+    let apt = |args: &[&str]| {
+        shell::run(Command::new("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    apt(&["update", "-qq"])?;
+    let mut install = vec!["install", "-qq", "--yes", "--no-install-recommends"];
+    install.extend(packages);
+    apt(&install)
+}
+
+/// What a person would type to install these.
+fn commands(tools: &[Tool]) -> Vec<String> {
+    let debian: Vec<&str> = tools
+        .iter()
+        .filter_map(|tool| if let Debian(name) = tool.source { Some(name) } else { None })
+        .collect();
+    let rustup: Vec<&str> = tools
+        .iter()
+        .filter_map(|tool| if let Rustup(name) = tool.source { Some(name) } else { None })
+        .collect();
+    let line = |command: &str, names: Vec<&str>| {
+        (!names.is_empty()).then(|| format!("{command} {}", names.join(" ")))
+    };
+    [line("apt-get install", debian), line("rustup component add", rustup)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0)
+}
+
+fn node_is_new_enough() -> bool {
+    let version = shell::read(Command::new("node").arg("--version")).unwrap_or_default();
+    let major = version.strip_prefix('v').and_then(|rest| rest.split('.').next());
+    major.and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= 18)
+}
+
+fn python_has_venv() -> bool {
+    // Debian's python3 has the module venv, but without python3-venv no ensurepip, which it calls.
+    shell::read(Command::new("python3").args(["-c", "import venv, ensurepip"])).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_programs_on_the_path_only() {
+        assert!(found("sh"));
+        assert!(!found("no-such-program"));
+    }
+
+    #[test]
+    fn says_how_to_install() {
+        assert_eq!(
+            commands(&[JAVA, CLIPPY, NODE]),
+            ["apt-get install default-jdk-headless nodejs", "rustup component add clippy"]
+        );
+        assert_eq!(
+            skipped("the Java tests", &JAVA),
+            "skipped: the Java tests because javac and java is not installed (apt-get install default-jdk-headless)"
+        );
+    }
+
+    #[test]
+    fn what_is_missing_without_leave_to_install_is_handed_back() {
+        let absent =
+            Tool { name: "absent", why: "test", present: || false, source: Debian("absent") };
+        let missing = prepare(&[CC, absent], false);
+        assert_eq!(missing.iter().map(|tool| tool.name).collect::<Vec<_>>(), ["absent"]);
+    }
+}

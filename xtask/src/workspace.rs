@@ -1,0 +1,62 @@
+//! Where things are, and which files belong to the project.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use serde_json::Value;
+
+use crate::{Result, shell};
+
+/// The directory of the workspace's `Cargo.toml`.
+pub(crate) fn root() -> PathBuf {
+    // Cargo sets the variable when it runs us; the constant serves whoever starts the program by hand.
+    let own =
+        env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&own).parent().expect("xtask lies in the workspace").to_path_buf()
+}
+
+/// Where downloaded tools live, whatever cargo's target directory is: the tests look there too.
+pub(crate) fn tools_dir() -> PathBuf {
+    root().join("target/tools")
+}
+
+/// What `cargo metadata` says, with the resolved graph.
+pub(crate) fn metadata() -> Result<Value> {
+    let text = shell::read(&mut shell::cargo(&["metadata", "--format-version", "1", "--locked"]))?;
+    serde_json::from_str(&text)
+        .map_err(|error| format!("can't read the output of `cargo metadata`: {error}"))
+}
+
+/// Cargo's target directory.
+pub(crate) fn target_dir() -> Result<PathBuf> {
+    let metadata = metadata()?;
+    metadata["target_directory"]
+        .as_str()
+        .map(PathBuf::from)
+        .ok_or_else(|| "no target directory in `cargo metadata`".to_owned())
+}
+
+/// The project's files, relative to the root, sorted: what git tracks and what it would track (new files that are not
+/// ignored), without those that are deleted.
+pub(crate) fn files() -> Result<Vec<PathBuf>> {
+    let mut git = Command::new("git");
+    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root());
+    let listed = shell::read(&mut git)?;
+    let mut files: Vec<PathBuf> = listed.split_terminator('\0').map(PathBuf::from).collect();
+    files.retain(|file| fs::symlink_metadata(root().join(file)).is_ok_and(|meta| meta.is_file()));
+    files.sort();
+    files.dedup();
+    Ok(files)
+}
+
+/// Makes `dir` an empty directory.
+pub(crate) fn empty_dir(dir: &Path) -> Result<()> {
+    let gone = match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    gone.and_then(|()| fs::create_dir_all(dir))
+        .map_err(|error| format!("can't empty `{}`: {error}", dir.display()))
+}
