@@ -13,7 +13,10 @@ use crate::{
     Dictionary, Format, Group, Location, Message, Problem, Problems, ReadError, gzip, json, pb,
 };
 use protolog_core::{Level, group_id};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, hash_map::Entry};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, hash_map::Entry},
+    sync::Arc,
+};
 
 /// Messages and groups on their way into a [`Dictionary`].
 #[derive(Clone, Debug, Default)]
@@ -40,7 +43,7 @@ struct Merged {
     template: String,
     unsigned: u32,
     level: Level,
-    group: String,
+    group: Arc<str>,
     place: String,
     locations: BTreeMap<String, BTreeSet<u32>>,
     clashed: bool,
@@ -117,7 +120,7 @@ impl Collector {
     /// As [`read`](Self::read), for bytes of a known format.
     pub fn read_as(&mut self, format: Format, bytes: &[u8]) -> Result<(), ReadError> {
         match format {
-            Format::Pb => Ok(pb::read(self, bytes)?),
+            Format::Pb => pb::read(self, bytes),
             Format::Json => json::read(self, bytes),
             Format::JsonGz => json::read(self, &gzip::expand(bytes)?),
         }
@@ -139,9 +142,9 @@ impl Collector {
         let messages = merged.into_iter().map(|(id, merged)| merged.into_message(id)).collect();
         let dictionary = Dictionary::new(messages, Vec::new());
         for message in dictionary.messages() {
-            if !self.groups.contains_key(&message.group) {
+            if !self.groups.contains_key(&*message.group) {
                 self.problems.push(Problem::UndeclaredGroup { message: Box::new(message.clone()) });
-                let (id, name) = (self.free_group_id(&message.group), message.group.clone());
+                let (id, name) = (self.free_group_id(&message.group), message.group.to_string());
                 self.insert_group(Group { id, tag: name.clone(), name });
             }
         }

@@ -5,7 +5,7 @@
 
 use crate::{Collected, Collector, Format, Location, ReadError, gzip, json, pb};
 use protolog_core::{Level, Template};
-use std::{borrow::Cow, collections::HashMap};
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 /// A message: what all entries with one id have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,7 +19,7 @@ pub struct Message {
     /// The level.
     pub level: Level,
     /// The group's full name.
-    pub group: String,
+    pub group: Arc<str>,
     /// What the id is computed over, see [`protolog_core::message_id`]. Where a file does not say, the path of the first
     /// location.
     pub place: String,

@@ -10,6 +10,11 @@ use std::fmt;
 pub enum ReadError {
     /// Bytes that are not protobuf, or not of this message.
     Pb(DecodeError),
+    /// A message without an id, in bytes that are otherwise protobuf; they are hardly a dictionary.
+    NoId {
+        /// Where the message starts, in bytes.
+        offset: u64,
+    },
     /// A text that is not JSON, or not of this form.
     Json {
         /// What is wrong.
@@ -29,7 +34,7 @@ impl ReadError {
     /// What to do about it; begins with a verb.
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Pb(_) | Self::Gzip(_) => {
+            Self::Pb(_) | Self::NoId { .. } | Self::Gzip(_) => {
                 "make the file again; formats are told by content: `.pb`, `.json` and `.json.gz` are known"
             }
             Self::Json { .. } => {
@@ -44,6 +49,12 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pb(error) => write!(f, "not a dictionary in protobuf: {error}"),
+            Self::NoId { offset } => {
+                write!(
+                    f,
+                    "not a dictionary in protobuf: a message without an id at offset {offset}"
+                )
+            }
             Self::Json { message, line: 0, .. } => write!(f, "not a dictionary in JSON: {message}"),
             Self::Json { message, line, column } => {
                 write!(f, "not a dictionary in JSON: {message} at line {line} column {column}")

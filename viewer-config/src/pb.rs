@@ -3,13 +3,13 @@
 //! The field `message` holds the bare template, which is all that trace_processor understands; what that leaves out
 //! stands in a field of ours that it skips. Messages come first and groups last, in the dictionary's order.
 
-use crate::{Collector, Dictionary, Group, Location, Message, Problem, collector};
+use crate::{Collector, Dictionary, Group, Location, Message, Problem, ReadError, collector};
 use protolog_core::{
     Level, Template,
     schema::{group, message_data, message_hints, viewer_config},
 };
 use protozero::{DecodeError, Field, Heap, Reader, Writer};
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// A message in the making.
 type Fields<'a> = protozero::Message<'a, Heap>;
@@ -70,13 +70,14 @@ fn encode(write: impl FnOnce(&mut Fields<'_>)) -> Vec<u8> {
 }
 
 /// Adds what `bytes` hold to `collector`. Two passes, since messages come before the groups that they name.
-pub(crate) fn read(collector: &mut Collector, bytes: &[u8]) -> Result<(), DecodeError> {
-    let mut names = HashMap::new();
+pub(crate) fn read(collector: &mut Collector, bytes: &[u8]) -> Result<(), ReadError> {
+    // Shared by the messages, so that a long name used often takes no more memory than the input.
+    let mut names: HashMap<u32, Arc<str>> = HashMap::new();
     for field in Reader::new(bytes) {
         let field = field?;
         if field.number == viewer_config::GROUPS {
             let group = decode_group(&field)?;
-            names.entry(group.id).or_insert_with(|| collector::name_of(&group));
+            names.entry(group.id).or_insert_with(|| collector::name_of(&group).into());
             collector.add_group(group);
         }
     }
@@ -84,15 +85,15 @@ pub(crate) fn read(collector: &mut Collector, bytes: &[u8]) -> Result<(), Decode
         let field = field?;
         if field.number == viewer_config::MESSAGES {
             let raw = RawMessage::decode(&field)?;
+            let id = raw.id.ok_or(ReadError::NoId { offset: field.offset })?;
             let group = names.entry(raw.group_id).or_insert_with(|| {
-                collector
-                    .note(Problem::UnknownGroupId { group_id: raw.group_id, message_id: raw.id });
-                let name = collector::placeholder(raw.group_id);
-                let (id, tag) = (raw.group_id, name.clone());
-                collector.add_group(Group { id, name: name.clone(), tag });
-                name
+                let (group_id, name) = (raw.group_id, collector::placeholder(raw.group_id));
+                collector.note(Problem::UnknownGroupId { group_id, message_id: id });
+                let (shared, tag) = (Arc::from(name.as_str()), name.clone());
+                collector.add_group(Group { id: group_id, name, tag });
+                shared
             });
-            let message = raw.into_message(group.clone(), collector);
+            let message = raw.into_message(id, group.clone(), collector);
             collector.add_message(message);
         }
     }
@@ -116,7 +117,7 @@ fn decode_group(field: &Field<'_>) -> Result<Group, DecodeError> {
 /// The fields of a message as they stand in the file.
 #[derive(Default)]
 struct RawMessage<'a> {
-    id: u64,
+    id: Option<u64>,
     text: Option<&'a str>,
     level: u64,
     group_id: u32,
@@ -132,7 +133,7 @@ impl<'a> RawMessage<'a> {
         for field in field.as_message()? {
             let field = field?;
             match field.number {
-                message_data::MESSAGE_ID => raw.id = field.as_fixed64()?,
+                message_data::MESSAGE_ID => raw.id = Some(field.as_fixed64()?),
                 message_data::MESSAGE => raw.text = Some(field.as_str()?),
                 message_data::LEVEL => raw.level = field.as_u64()?,
                 message_data::GROUP_ID => raw.group_id = field.as_u32()?,
@@ -157,11 +158,11 @@ impl<'a> RawMessage<'a> {
         Ok(())
     }
 
-    fn into_message(self, group: String, collector: &mut Collector) -> Message {
+    fn into_message(self, id: u64, group: Arc<str>, collector: &mut Collector) -> Message {
         let level = Level::from_wire(self.level).unwrap_or_else(|| {
             // Once per id, so that memory stays in proportion to the input.
-            if !collector.has_message(self.id) {
-                collector.note(Problem::UnknownLevel { level: self.level, message_id: self.id });
+            if !collector.has_message(id) {
+                collector.note(Problem::UnknownLevel { level: self.level, message_id: id });
             }
             Level::Info
         });
@@ -171,12 +172,12 @@ impl<'a> RawMessage<'a> {
             template
         } else {
             let (template, bare) = (template.into(), text.into());
-            collector.note(Problem::StrangeTemplate { template, bare, message_id: self.id });
+            collector.note(Problem::StrangeTemplate { template, bare, message_id: id });
             text
         };
         let locations = Location::parse_list(self.location);
         Message {
-            id: self.id,
+            id,
             template: template.into(),
             unsigned: self.unsigned,
             level,

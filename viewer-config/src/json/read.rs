@@ -25,7 +25,7 @@ pub(crate) fn read(collector: &mut Collector, bytes: &[u8]) -> Result<(), ReadEr
         collector.add_group(group);
     }
     for ReadMessage { message, strange } in file.messages.0 {
-        if !names.contains(&message.group) {
+        if !names.contains(&*message.group) {
             return Err(ReadError::Json {
                 message: format!(
                     "no group `{}`, as named by message `{}`",
@@ -146,7 +146,7 @@ impl Keyed for ReadMessage {
             .into_iter()
             .find(|known| known.name() == level)
             .ok_or_else(|| E::custom(format_args!("unknown level `{level}` of {owner}")))?;
-        let group = required_text(members.group, "group", &owner)?;
+        let group = required_text(members.group, "group", &owner)?.into();
         let template = members.template.unwrap_or_else(|| text.clone());
         let (template, strange) = if is_full_form(&template, &text) {
             (template, None)
