@@ -1,0 +1,81 @@
+//! What the expansions of the macros use. No part of the API: it changes with the macros, which are pinned to this version.
+
+pub use crate::level::{GroupDef, GroupInfo, GroupSet, Page, call_bits, wanted};
+pub use crate::log::{Values, emit};
+pub use crate::site::{Call, NoteBytes, Site};
+pub use crate::value::{
+    Any, AsOption, AsText, Bool, Float, Int, Select, SelectAny, SelectOption, SelectText, Shown,
+    Text, Uint, bool, float, int,
+};
+use crate::value::{Arguments, Then};
+
+/// Number of bytes of the full name of `variant` (`Enum::Variant`) in the crate of `module`.
+pub const fn full_name_len(module: &str, variant: &str) -> usize {
+    crate_len(module) + 2 + variant.len()
+}
+
+/// The full name of a group: the first segment of `module`, `::`, `variant` (`Enum::Variant`). `N` is [`full_name_len`].
+pub const fn full_name<const N: usize>(module: &str, variant: &str) -> [u8; N] {
+    let (module, variant) = (module.as_bytes(), variant.as_bytes());
+    let start = N - variant.len();
+    let mut bytes = [b':'; N];
+    let mut at = 0;
+    while at < N {
+        if at < start - 2 {
+            bytes[at] = module[at];
+        } else if at >= start {
+            bytes[at] = variant[at - start];
+        }
+        at += 1;
+    }
+    bytes
+}
+
+/// The text of these bytes, which [`full_name`] made.
+pub const fn text(bytes: &'static [u8]) -> &'static str {
+    match core::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(_) => panic!("a group's name is UTF-8"),
+    }
+}
+
+/// The length of the first segment of a module's path.
+const fn crate_len(module: &str) -> usize {
+    let bytes = module.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() && bytes[at] != b':' {
+        at += 1;
+    }
+    at
+}
+
+/// Logs `arguments` at `site`, whose group wants it.
+#[inline(always)]
+pub fn log(site: Site, arguments: impl Arguments) {
+    arguments.give(Emit(site));
+}
+
+struct Emit(Site);
+
+impl Then for Emit {
+    #[inline(always)]
+    fn values<V: Values>(self, values: V) {
+        emit(self.0, values);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_groups_name_begins_with_the_crate() {
+        const NAME: &[u8] = &full_name::<{ full_name_len("app::net::tcp", "Log::Net") }>(
+            "app::net::tcp",
+            "Log::Net",
+        );
+        assert_eq!(text(NAME), "app::Log::Net");
+        const ROOT: &[u8] = &full_name::<{ full_name_len("a", "B::C") }>("a", "B::C");
+        assert_eq!(text(ROOT), "a::B::C");
+    }
+}

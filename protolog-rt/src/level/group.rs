@@ -1,0 +1,182 @@
+//! Groups: what the derive says about them, and what a program asks of them.
+//!
+//! A group has three faces. [`GroupDef`] is plain data, for the constants of a call. [`GroupInfo`] stands in a static and
+//! knows its switches. [`GroupSet`] is a whole enum, as the registry holds it.
+
+use super::page::{self, Page, call_bits, settled, text_bit, trace_bit};
+use protolog_core::{Level, group_id};
+use std::sync::OnceLock;
+
+/// An enum whose variants are log groups. Derive it:
+///
+/// ```
+/// use protolog_rt::{Level, ProtoLogGroup};
+///
+/// #[derive(ProtoLogGroup)]
+/// enum AppLog {
+///     Net,
+///     #[protolog(tag = "DISK", log_to_text = true)]
+///     Disk,
+/// }
+///
+/// assert_eq!(AppLog::Net.info().tag, "Net");
+/// assert!(AppLog::Disk.is_enabled(Level::Info), "printed, though no session runs");
+/// assert!(!AppLog::Net.is_enabled(Level::Wtf));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a log group",
+    label = "not a log group",
+    note = "add `#[derive(protolog_rt::ProtoLogGroup)]` to the enum `{Self}`"
+)]
+pub trait ProtoLogGroup {
+    /// The enum's groups, in the order of its variants.
+    fn groups() -> &'static [GroupInfo];
+
+    /// What is known of this group.
+    fn info(&self) -> &'static GroupInfo;
+
+    /// Whether a call at `level` would log: a session or the text side wants it. For work that only a log call needs.
+    fn is_enabled(&self, level: Level) -> bool {
+        self.info().is_enabled(level)
+    }
+
+    #[doc(hidden)]
+    fn page() -> &'static Page;
+}
+
+/// The facts of a group, for constants.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupDef {
+    /// Low 32 bits of the XXH3-64 of the full name.
+    pub id: u32,
+    /// The full name, `crate::Enum::Variant`.
+    pub name: &'static str,
+    /// What logcat's formats show.
+    pub tag: &'static str,
+    /// Position in the enum.
+    pub index: u16,
+    /// Whether calls are compiled in.
+    pub enabled: bool,
+    /// Whether the text side shows the group from the start.
+    pub log_to_text: bool,
+}
+
+impl GroupDef {
+    /// A group with the id that its name gives it.
+    pub const fn new(
+        name: &'static str,
+        tag: &'static str,
+        index: u16,
+        enabled: bool,
+        log_to_text: bool,
+    ) -> Self {
+        Self { id: group_id(name), name, tag, index, enabled, log_to_text }
+    }
+}
+
+/// A log group at run time.
+#[derive(Debug)]
+pub struct GroupInfo {
+    /// Low 32 bits of the XXH3-64 of the full name.
+    pub id: u32,
+    /// The full name, `crate::Enum::Variant`.
+    pub name: &'static str,
+    /// What logcat's formats show.
+    pub tag: &'static str,
+    /// Position in the enum, and of its word in the enum's page.
+    pub index: u16,
+    /// Whether calls of the group are compiled in; false for `#[protolog(enabled = false)]`.
+    pub compiled: bool,
+    set: &'static GroupSet,
+}
+
+impl GroupInfo {
+    #[doc(hidden)]
+    pub const fn new(def: &GroupDef, set: &'static GroupSet) -> Self {
+        let GroupDef { id, name, tag, index, enabled, .. } = *def;
+        Self { id, name, tag, index, compiled: enabled, set }
+    }
+
+    /// Whether a call at `level` would log: a session or the text side wants it.
+    pub fn is_enabled(&self, level: Level) -> bool {
+        test(self.set.page, usize::from(self.index), call_bits(level), || self.set)
+    }
+
+    /// Whether a session wants `level` of this group.
+    #[inline]
+    pub(crate) fn traced(&self, level: Level) -> bool {
+        settled(self.word()) & trace_bit(level) != 0
+    }
+
+    /// Whether the text side wants `level` of this group.
+    #[inline]
+    pub(crate) fn texted(&self, level: Level) -> bool {
+        self.word() & text_bit(level) != 0
+    }
+
+    /// Makes `levels` (bit = severity) what sessions want.
+    pub(super) fn set_trace(&self, levels: u8) {
+        if self.compiled {
+            self.set.page.set_trace(usize::from(self.index), levels);
+        }
+    }
+
+    /// Makes `levels` (bit = severity) what the text side wants.
+    pub(crate) fn set_text(&self, levels: u8) {
+        if self.compiled {
+            self.set.page.set_text(usize::from(self.index), levels);
+        }
+    }
+
+    fn word(&self) -> u32 {
+        self.set.page.word(usize::from(self.index))
+    }
+}
+
+/// A group enum, as the registry holds it.
+#[derive(Debug)]
+pub struct GroupSet {
+    page: &'static Page,
+    groups: &'static [GroupInfo],
+    /// The set that registered before this one; filled in under the registry's lock.
+    pub(super) next: OnceLock<Option<&'static GroupSet>>,
+}
+
+impl GroupSet {
+    #[doc(hidden)]
+    pub const fn new(page: &'static Page, groups: &'static [GroupInfo]) -> Self {
+        Self { page, groups, next: OnceLock::new() }
+    }
+
+    pub(super) fn groups(&self) -> &'static [GroupInfo] {
+        self.groups
+    }
+}
+
+/// The test of a log call of group `index`: one load, one branch when nobody wants the call.
+#[inline(always)]
+pub(super) fn test(
+    page: &'static Page,
+    index: usize,
+    bits: u32,
+    set: impl FnOnce() -> &'static GroupSet,
+) -> bool {
+    let word = page.word(index);
+    word & bits != 0 && (word & page::NEW == 0 || first_call(set(), index) & bits != 0)
+}
+
+/// Registers the enum, and gives the word of group `index` as it is then.
+#[cold]
+#[inline(never)]
+fn first_call(set: &'static GroupSet, index: usize) -> u32 {
+    super::register(set);
+    settled(set.page.word(index))
+}
+
+impl GroupInfo {
+    /// The enum that the group belongs to.
+    #[inline(always)]
+    pub(super) fn set(&self) -> &'static GroupSet {
+        self.set
+    }
+}

@@ -1,0 +1,106 @@
+//! Who wants which levels of which groups.
+//!
+//! Each group enum owns a [`Page`] of switches. An enum makes itself known on the first call of any of its groups (its
+//! words start out as wanted and marked new), wherever it was loaded from and whenever; from then on the registry sets
+//! its words at each start and stop of a session.
+//!
+//! Invariants: a call takes the registry's lock at most once per enum; a signal handler that interrupts the lock's holder
+//! does not wait for it (it finds the enum new, and that no session wants it yet).
+
+mod group;
+mod page;
+
+pub use group::{GroupDef, GroupInfo, GroupSet, ProtoLogGroup};
+pub use page::Page;
+
+use protolog_core::Level;
+use std::cell::Cell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+type Levels = Box<dyn Fn(&GroupInfo) -> u8 + Send + Sync>;
+
+struct Registry {
+    newest: Option<&'static GroupSet>,
+    levels: Option<Levels>,
+}
+
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { newest: None, levels: None });
+
+thread_local! {
+    /// Whether this thread holds the registry's lock or is about to take it.
+    static HOLDS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The test of a log call: whether a session or the text side wants `bits` of the group of this index.
+#[inline(always)]
+pub fn wanted<G: ProtoLogGroup>(group: &G, index: u16, bits: u32) -> bool {
+    group::test(G::page(), usize::from(index), bits, || group.info().set())
+}
+
+/// The bits of a call at `level`, for [`wanted`].
+pub const fn call_bits(level: Level) -> u32 {
+    page::call_bits(level)
+}
+
+/// Makes `levels` the answer to which levels (bit = [`Level::severity`]) sessions want of a group, for the groups known
+/// now and those that come. It is called with the registry locked: it must not log or take a lock that is held around
+/// this call.
+pub(crate) fn set_session_levels(
+    levels: impl Fn(&GroupInfo) -> u8 + Send + Sync + 'static,
+) {
+    let Some(mut registry) = Locked::take() else { return };
+    let mut set = registry.guard.newest;
+    while let Some(known) = set {
+        apply(known, &levels);
+        set = known.next.get().copied().flatten();
+    }
+    registry.guard.levels = Some(Box::new(levels));
+}
+
+/// Makes `set` known and sets its words. Does nothing where it is known already, or when this thread was interrupted
+/// while it held the lock.
+fn register(set: &'static GroupSet) {
+    let Some(mut registry) = Locked::take() else { return };
+    if set.next.set(registry.guard.newest).is_ok() {
+        registry.guard.newest = Some(set);
+        match &registry.guard.levels {
+            Some(levels) => apply(set, levels),
+            None => apply(set, |_| 0),
+        }
+    }
+}
+
+fn apply(set: &GroupSet, levels: impl Fn(&GroupInfo) -> u8) {
+    for group in set.groups() {
+        group.set_trace(levels(group));
+    }
+}
+
+/// The registry, locked, and the mark that this thread has it.
+struct Locked {
+    guard: MutexGuard<'static, Registry>,
+    _mark: Mark,
+}
+
+impl Locked {
+    /// None where this thread has the lock already: in a signal handler that interrupted it.
+    fn take() -> Option<Self> {
+        let mark = Mark::set()?;
+        let guard = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Self { guard, _mark: mark })
+    }
+}
+
+struct Mark;
+
+impl Mark {
+    fn set() -> Option<Self> {
+        HOLDS.with(|holds| !holds.replace(true)).then_some(Self)
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        HOLDS.with(|holds| holds.set(false));
+    }
+}

@@ -1,0 +1,183 @@
+//! A call in the binary: what is constant of it, and the note that carries its dictionary entry.
+//!
+//! Everything is computed in constants of the call's expansion ([`Call`]). Where the group is compiled in, a static of the
+//! note's size stands in the section of notes; where it is not, the static is empty, so that neither code nor text remains.
+//! A [`Site`] is made of immediates and addresses at the call: no static of its own, hence no relocation and no dirty page.
+//!
+//! Invariant: a [`Site`] refers to its note, so a linker that takes the code takes the note.
+
+use crate::level::{GroupDef, GroupInfo, call_bits};
+use protolog_core::note::{self, Note};
+use protolog_core::{Level, ParamMask, hash};
+
+/// The constant facts of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    note: Note<'static>,
+    group: GroupDef,
+}
+
+impl Call {
+    /// The facts of a call of `group` at `level` with `template`, whose parameters have the kinds `mask`, in the module
+    /// `place` and at `line` of `file`.
+    pub const fn new(
+        group: GroupDef,
+        level: Level,
+        template: &'static str,
+        mask: u64,
+        place: &'static str,
+        file: &'static str,
+        line: u32,
+    ) -> Self {
+        let note = Note {
+            id: message_id(place, template, level, group.name),
+            mask: ParamMask::from_bits(mask),
+            unsigned: 0,
+            group_id: group.id,
+            level,
+            place,
+            file,
+            line,
+            template,
+            group: group.name,
+            tag: group.tag,
+        };
+        Self { note, group }
+    }
+
+    /// Whether the call is compiled in.
+    pub const fn compiled(&self) -> bool {
+        self.group.enabled
+    }
+
+    /// Number of bytes of the call's note: 0 where the call is not compiled in.
+    pub const fn note_size(&self) -> usize {
+        if self.group.enabled { self.note.size() } else { 0 }
+    }
+
+    /// The call's note; `N` is [`Self::note_size`].
+    pub const fn note<const N: usize>(&self) -> NoteBytes<N> {
+        NoteBytes(if N == 0 { [0; N] } else { note::write(&self.note) })
+    }
+
+    /// The message's id.
+    pub const fn id(&self) -> u64 {
+        self.note.id
+    }
+
+    /// The message's level.
+    pub const fn level(&self) -> Level {
+        self.note.level
+    }
+
+    /// Position of the group in its enum.
+    pub const fn group_index(&self) -> u16 {
+        self.group.index
+    }
+
+    /// What the call tests of its group's word.
+    pub const fn bits(&self) -> u32 {
+        call_bits(self.note.level)
+    }
+}
+
+/// The bytes of a note, aligned as its section wants it.
+#[derive(Debug)]
+#[repr(C, align(4))]
+pub struct NoteBytes<const N: usize>([u8; N]);
+
+const _: () = assert!(core::mem::align_of::<NoteBytes<0>>() == note::ALIGN);
+
+/// A call in the binary, as the write path gets it.
+#[derive(Clone, Copy, Debug)]
+pub struct Site {
+    id: u64,
+    level: Level,
+    group: &'static GroupInfo,
+    note: &'static [u8],
+}
+
+impl Site {
+    /// The site of the call with these facts.
+    #[inline(always)]
+    pub const fn new<const N: usize>(
+        id: u64,
+        level: Level,
+        group: &'static GroupInfo,
+        note: &'static NoteBytes<N>,
+    ) -> Self {
+        Self { id, level, group, note: &note.0 }
+    }
+
+    /// The message's id.
+    #[inline(always)]
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The message's level.
+    #[inline(always)]
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// The group.
+    #[inline(always)]
+    pub fn group(&self) -> &'static GroupInfo {
+        self.group
+    }
+
+    /// The bytes of the note: the message's dictionary entry.
+    #[inline(always)]
+    pub fn note(&self) -> &'static [u8] {
+        self.note
+    }
+}
+
+/// As [`protolog_core::message_id`], in constants.
+const fn message_id(place: &str, template: &str, level: Level, group: &str) -> u64 {
+    let parts = [place.as_bytes(), template.as_bytes(), level.name().as_bytes(), group.as_bytes()];
+    let length = protolog_core::identity_len(place, template, level, group);
+    // An array's size can't depend on arguments; what a constant does not need costs nothing in the binary.
+    if length <= 256 {
+        hash(joined::<256>(parts).split_at(length).0)
+    } else if length <= 4096 {
+        hash(joined::<4096>(parts).split_at(length).0)
+    } else {
+        assert!(length <= 0x20000, "the texts of a log call are longer than 128 KiB");
+        hash(joined::<0x20000>(parts).split_at(length).0)
+    }
+}
+
+/// The parts, separated by NULs, then NULs.
+const fn joined<const N: usize>(parts: [&[u8]; 4]) -> [u8; N] {
+    let mut bytes = [0; N];
+    let (mut part, mut at) = (0, 0);
+    while part < parts.len() {
+        let mut from = 0;
+        while from < parts[part].len() {
+            bytes[at] = parts[part][from];
+            at += 1;
+            from += 1;
+        }
+        at += 1;
+        part += 1;
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_those_of_core_at_every_length() {
+        for length in [0, 1, 200, 231, 232, 233, 300, 4070, 4072, 4073, 5000, 70_000] {
+            let template = "x".repeat(length);
+            let of = |id: fn(&str, &str, Level, &str) -> u64| {
+                id("app::net", &template, Level::Warn, "app::Log::N")
+            };
+            assert_eq!(of(message_id), of(protolog_core::message_id), "{length}");
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! The arguments of a call, from what the program passes to what the write path takes.
+//!
+//! A call's arguments become a list of values, as in `(Int(1), (Text("x"), ()))`. Which conversion takes which types is said
+//! by traits ([`IntArg`], [`FloatArg`], [`BoolArg`]), so that the compiler refuses the rest by name. `%s` takes text as it
+//! is and everything else that is `Display`: which of the two an argument is, is found out by the order in which methods
+//! are looked up ([`Select`]), since a trait can't be implemented both for all of `Display` and for `Option`.
+//!
+//! Invariants: no allocation; a `Display` that fails or panics half way leaves what it wrote, or unwinds before anything is
+//! reserved; user code runs here only, never in the write path.
+
+mod shown;
+
+pub use shown::{Arguments, SHOWN_CAPACITY, Then};
+
+use core::fmt::Display;
+use core::num::NonZero;
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// An integer that fits an `i64`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Int(pub i64);
+
+/// An unsigned integer of up to 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uint(pub u64);
+
+/// A float.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Float(pub f64);
+
+/// A boolean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bool(pub bool);
+
+/// A text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text<'a>(pub &'a str);
+
+/// Something that is printed to make a text of it.
+#[derive(Clone, Copy)]
+pub struct Shown<'a>(pub &'a dyn Display);
+
+/// What `%d`, `%o` and `%x` take.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not fit `%d`, `%o` and `%x`, which take integers of up to 64 bits",
+    label = "not an integer of up to 64 bits",
+    note = "use `%f` for floats, `%b` for booleans, and `%s` for everything that is `Display`, 128-bit integers included"
+)]
+pub trait IntArg {
+    #[doc(hidden)]
+    type Value;
+    #[doc(hidden)]
+    fn int(&self) -> Self::Value;
+}
+
+/// What `%f`, `%e` and `%g` take.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not fit `%f`, `%e` and `%g`, which take `f32` and `f64`",
+    label = "not a float",
+    note = "use `%d` for integers, `%b` for booleans, and `%s` for everything that is `Display`"
+)]
+pub trait FloatArg {
+    #[doc(hidden)]
+    fn float(&self) -> Float;
+}
+
+/// What `%b` takes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not fit `%b`, which takes `bool`",
+    label = "not a boolean",
+    note = "use `%d` for integers, `%f` for floats, and `%s` for everything that is `Display`"
+)]
+pub trait BoolArg {
+    #[doc(hidden)]
+    fn bool(&self) -> Bool;
+}
+
+/// What `%s` takes when it is no text yet.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not fit `%s`, which takes text, everything that is `Display`, and options of both",
+    label = "not `Display`",
+    note = "pass `format_args!(\"{{:?}}\", …)` if `{Self}` is `Debug`, or a field of it"
+)]
+pub trait TextArg: Display {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Display + ?Sized> TextArg for T {}
+
+/// The value of an argument of `%d`, `%o` or `%x`.
+#[inline(always)]
+pub fn int<T: IntArg + ?Sized>(argument: &T) -> T::Value {
+    argument.int()
+}
+
+/// The value of an argument of `%f`, `%e` or `%g`.
+#[inline(always)]
+pub fn float<T: FloatArg + ?Sized>(argument: &T) -> Float {
+    argument.float()
+}
+
+/// The value of an argument of `%b`.
+#[inline(always)]
+pub fn bool<T: BoolArg + ?Sized>(argument: &T) -> Bool {
+    argument.bool()
+}
+
+macro_rules! integers {
+    ($value:ident($as:ident): $($type:ident)*) => { $(
+        impl IntArg for $type {
+            type Value = $value;
+            #[inline(always)]
+            fn int(&self) -> $value {
+                $value(*self as $as)
+            }
+        }
+
+        impl IntArg for NonZero<$type> {
+            type Value = $value;
+            #[inline(always)]
+            fn int(&self) -> $value {
+                $value(self.get() as $as)
+            }
+        }
+    )* };
+}
+
+integers!(Int(i64): i8 i16 i32 i64 isize u8 u16 u32);
+integers!(Uint(u64): u64 usize);
+
+impl FloatArg for f32 {
+    #[inline(always)]
+    fn float(&self) -> Float {
+        Float(f64::from(*self))
+    }
+}
+
+impl FloatArg for f64 {
+    #[inline(always)]
+    fn float(&self) -> Float {
+        Float(*self)
+    }
+}
+
+impl BoolArg for bool {
+    #[inline(always)]
+    fn bool(&self) -> Bool {
+        Bool(*self)
+    }
+}
+
+macro_rules! through_references {
+    ($($reference:ty),*) => { $(
+        impl<T: IntArg + ?Sized> IntArg for $reference {
+            type Value = T::Value;
+            #[inline(always)]
+            fn int(&self) -> T::Value {
+                (**self).int()
+            }
+        }
+
+        impl<T: FloatArg + ?Sized> FloatArg for $reference {
+            #[inline(always)]
+            fn float(&self) -> Float {
+                (**self).float()
+            }
+        }
+
+        impl<T: BoolArg + ?Sized> BoolArg for $reference {
+            #[inline(always)]
+            fn bool(&self) -> Bool {
+                (**self).bool()
+            }
+        }
+
+        impl<T: AsText + ?Sized> AsText for $reference {
+            #[inline(always)]
+            fn as_text(&self) -> &str {
+                (**self).as_text()
+            }
+        }
+
+        impl<T: AsOption + ?Sized> AsOption for $reference {
+            #[inline(always)]
+            fn as_option(&self) -> &dyn Display {
+                (**self).as_option()
+            }
+        }
+    )* };
+}
+
+through_references!(&T, &mut T, Box<T>, Rc<T>, Arc<T>);
+
+/// What is text already.
+pub trait AsText {
+    #[doc(hidden)]
+    fn as_text(&self) -> &str;
+}
+
+impl AsText for str {
+    #[inline(always)]
+    fn as_text(&self) -> &str {
+        self
+    }
+}
+
+impl AsText for String {
+    #[inline(always)]
+    fn as_text(&self) -> &str {
+        self
+    }
+}
+
+impl AsText for Cow<'_, str> {
+    #[inline(always)]
+    fn as_text(&self) -> &str {
+        self
+    }
+}
+
+/// An argument of `%s`, before it is known how to make text of it. The call asks `(&&&Select(&argument)).select()`; methods
+/// of a type with more references are looked up first, so text is tried before options, and options before the rest.
+#[derive(Clone, Copy, Debug)]
+pub struct Select<'a, T: ?Sized>(pub &'a T);
+
+/// Text, first choice.
+pub trait SelectText<'a> {
+    #[doc(hidden)]
+    fn select(&self) -> Text<'a>;
+}
+
+impl<'a, T: AsText + ?Sized> SelectText<'a> for &&Select<'a, T> {
+    #[inline(always)]
+    fn select(&self) -> Text<'a> {
+        Text(self.0.as_text())
+    }
+}
+
+/// Options, second choice: `None`, or what is in them as it would print by itself.
+pub trait SelectOption<'a> {
+    #[doc(hidden)]
+    fn select(&self) -> Shown<'a>;
+}
+
+impl<'a, T: AsOption + ?Sized> SelectOption<'a> for &Select<'a, T> {
+    #[inline(always)]
+    fn select(&self) -> Shown<'a> {
+        Shown(self.0.as_option())
+    }
+}
+
+/// An option, or references to one, of something that prints.
+pub trait AsOption {
+    #[doc(hidden)]
+    fn as_option(&self) -> &dyn Display;
+}
+
+impl<T: Display> AsOption for Option<T> {
+    #[inline(always)]
+    fn as_option(&self) -> &dyn Display {
+        match self {
+            Some(inner) => inner,
+            None => &"None",
+        }
+    }
+}
+
+/// The rest: whatever is [`TextArg`], or an error.
+pub trait SelectAny<'a, T: ?Sized> {
+    #[doc(hidden)]
+    fn select(&self) -> Any<'a, T>;
+}
+
+impl<'a, T: ?Sized> SelectAny<'a, T> for Select<'a, T> {
+    #[inline(always)]
+    fn select(&self) -> Any<'a, T> {
+        Any(self.0)
+    }
+}
+
+/// An argument of `%s` that must be [`TextArg`].
+#[derive(Clone, Copy, Debug)]
+pub struct Any<'a, T: ?Sized>(&'a T);
+
+impl<T: ?Sized> Any<'_, T> {
+    /// The argument, to be printed.
+    #[inline(always)]
+    pub fn text(&self) -> Shown<'_>
+    where
+        T: TextArg,
+    {
+        Shown(&self.0)
+    }
+}
+
+impl Text<'_> {
+    /// The text itself: what [`Any::text`] is for other types.
+    #[inline(always)]
+    pub fn text(self) -> Self {
+        self
+    }
+}
+
+impl Shown<'_> {
+    /// The argument itself: what [`Any::text`] is for other types.
+    #[inline(always)]
+    pub fn text(self) -> Self {
+        self
+    }
+}

@@ -1,0 +1,164 @@
+//! Printing arguments that are no text yet, and passing the finished list on.
+//!
+//! The list is handed over by continuation: each [`Shown`] is printed into a buffer on the stack of a function of its own,
+//! so that the functions that log need no room for it, and what follows runs while the buffer lives.
+//!
+//! Invariant: a printed argument has at most [`SHOWN_CAPACITY`] bytes; a longer one is cut between characters and ends in
+//! an ellipsis.
+
+use super::{Bool, Float, Int, Shown, Text, Uint};
+use crate::log::Values;
+use core::fmt::{self, Display, Write};
+
+/// The most bytes of a `%s` argument that has to be printed first. Text that is a `str` already has no such limit.
+pub const SHOWN_CAPACITY: usize = 1024;
+
+/// What stands for the rest of a cut text.
+const ELLIPSIS: &str = "…";
+
+/// A list of arguments, some of them perhaps [`Shown`].
+pub trait Arguments {
+    /// Passes the list of values on, with texts in place of what had to be printed.
+    fn give(self, then: impl Then);
+}
+
+/// What is to be done with a list of values.
+pub trait Then {
+    /// Takes the values of the arguments from here on.
+    fn values<V: Values>(self, values: V);
+}
+
+impl Arguments for () {
+    #[inline(always)]
+    fn give(self, then: impl Then) {
+        then.values(());
+    }
+}
+
+/// Puts `value` before the values that follow.
+struct Before<H, K> {
+    value: H,
+    then: K,
+}
+
+macro_rules! values {
+    ($($value:ty)*) => { $(
+        impl<R: Arguments> Arguments for ($value, R) {
+            #[inline(always)]
+            fn give(self, then: impl Then) {
+                self.1.give(Before { value: self.0, then });
+            }
+        }
+
+        impl<K: Then> Then for Before<$value, K> {
+            #[inline(always)]
+            fn values<V: Values>(self, values: V) {
+                self.then.values((self.value, values));
+            }
+        }
+    )* };
+}
+
+values!(Int Uint Float Bool Text<'_>);
+
+impl<R: Arguments> Arguments for (Shown<'_>, R) {
+    #[inline(never)]
+    fn give(self, then: impl Then) {
+        let mut buffer = Buffer::new();
+        let text = buffer.print(self.0.0);
+        self.1.give(Before { value: Text(text), then });
+    }
+}
+
+struct Buffer {
+    bytes: [u8; SHOWN_CAPACITY],
+    length: usize,
+    cut: bool,
+}
+
+impl Buffer {
+    fn new() -> Self {
+        Self { bytes: [0; SHOWN_CAPACITY], length: 0, cut: false }
+    }
+
+    /// What `value` prints, as far as there is room. An error of its own ends it early, as it would anywhere else.
+    fn print(&mut self, value: &dyn Display) -> &str {
+        let _ = write!(self, "{value}");
+        core::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
+    }
+
+    /// Takes back what stands beyond the last boundary of characters that leaves room for the ellipsis, and adds it.
+    fn cut(&mut self) {
+        let mut end = self.length.min(SHOWN_CAPACITY - ELLIPSIS.len());
+        while end > 0 && end < self.length && self.bytes[end] & 0xc0 == 0x80 {
+            end -= 1;
+        }
+        self.bytes[end..end + ELLIPSIS.len()].copy_from_slice(ELLIPSIS.as_bytes());
+        self.length = end + ELLIPSIS.len();
+        self.cut = true;
+    }
+}
+
+impl Write for Buffer {
+    /// Never an error, since a `Display` may take one for impossible and panic.
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.cut {
+            return Ok(());
+        }
+        let mut taken = text.len().min(SHOWN_CAPACITY - self.length);
+        while !text.is_char_boundary(taken) {
+            taken -= 1;
+        }
+        self.bytes[self.length..self.length + taken].copy_from_slice(&text.as_bytes()[..taken]);
+        self.length += taken;
+        if taken < text.len() {
+            self.cut();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(value: &dyn Display) -> String {
+        Buffer::new().print(value).to_owned()
+    }
+
+    #[test]
+    fn what_fits_is_whole() {
+        assert_eq!(printed(&""), "");
+        assert_eq!(printed(&format_args!("{}-{:?}", 1, "a")), "1-\"a\"");
+        let full = "ä".repeat(SHOWN_CAPACITY / 2);
+        assert_eq!(printed(&full), full);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_cut_between_characters() {
+        for char in ["x", "ä", "€", "𝄞"] {
+            for prefix in 0..4 {
+                let text = format!("{}{}", "p".repeat(prefix), char.repeat(SHOWN_CAPACITY));
+                let cut = printed(&text);
+                assert!(cut.len() <= SHOWN_CAPACITY && cut.len() > SHOWN_CAPACITY - 7, "{char}");
+                let kept = cut.strip_suffix(ELLIPSIS).unwrap();
+                assert!(text.starts_with(kept) && kept.len() >= prefix, "{char}");
+                assert_eq!(printed(&format_args!("{text}{text}")), cut, "in several pieces");
+            }
+        }
+        let exact = "x".repeat(SHOWN_CAPACITY);
+        assert_eq!(printed(&format_args!("{exact}y")).len(), SHOWN_CAPACITY);
+    }
+
+    #[test]
+    fn an_error_keeps_what_was_written() {
+        struct Fails;
+        impl Display for Fails {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("half")?;
+                Err(fmt::Error)
+            }
+        }
+        assert_eq!(printed(&Fails), "half");
+    }
+}
