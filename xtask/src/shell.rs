@@ -40,15 +40,16 @@ pub(crate) fn read(command: &mut Command) -> Result<String> {
 /// workspace relative to it; words quoted where a shell needs it.
 pub(crate) fn line(command: &Command) -> String {
     let variables = command.get_envs().filter_map(|(name, value)| {
-        let word = format!("{}={}", name.to_string_lossy(), value?.to_string_lossy());
-        (!HIDDEN.iter().any(|prefix| word.starts_with(prefix))).then_some(word)
+        let name = name.to_string_lossy();
+        let shown = !HIDDEN.iter().any(|prefix| name.starts_with(prefix));
+        shown.then_some(format!("{name}={}", quote(&value?.to_string_lossy())))
     });
     let program = command.get_program().to_string_lossy().into_owned();
     let program = if program.ends_with("/cargo") { "cargo".to_owned() } else { program };
     let args = command.get_args().map(|arg| arg.to_string_lossy().into_owned());
     let root = format!("{}/", workspace::root().display());
-    let words = variables.chain([program]).chain(args).map(|word| quote(&word.replace(&root, "")));
-    words.collect::<Vec<_>>().join(" ")
+    let words = [program].into_iter().chain(args).map(|word| quote(&word.replace(&root, "")));
+    variables.chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// Variables that tell our own tests where tools are: noise in a shown command, and not needed to repeat it.
@@ -74,7 +75,7 @@ mod tests {
             .env("RUSTDOCFLAGS", "-D warnings")
             .env("PROTOLOG_SKIPPED", "x")
             .arg(workspace::root().join("xtask"));
-        assert_eq!(line(&command), "'RUSTDOCFLAGS=-D warnings' cargo xtask");
+        assert_eq!(line(&command), "RUSTDOCFLAGS='-D warnings' cargo xtask");
         assert_eq!(line(Command::new("echo").args(["it's", ""])), r"echo 'it'\''s' ''");
     }
 

@@ -31,7 +31,9 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     let mut have = Have::default();
     steps.run("tools", |skipped| have.prepare(install, skipped));
     steps.run("format", |skipped| {
-        have.with(&tools::RUSTFMT, "the format", skipped, || cargo(&["fmt", "--all", "--check"]))
+        have.with(&tools::RUSTFMT, "the format", skipped, || {
+            cargo(&["fmt", "--all", "--check", "--", "--color=never"])
+        })
     });
     let clippy = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
     steps

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::{Result, shell};
+use crate::{Result, shell, workspace};
 
 /// The version that the tools need, and so the whole workspace.
 const WORKSPACE_NEEDS: (u32, u32) = (1, 90);
