@@ -55,11 +55,7 @@ pub(crate) fn check_promises(skipped: &mut Vec<String>) -> Result<()> {
             continue;
         };
         let mut check = Command::new("rustup");
-        check.args(["run", toolchain, "cargo", "check", "--locked", "--target-dir"]);
-        // A directory of its own, lest the two compilers throw out each other's work.
-        check
-            .arg(crate::workspace::target_dir()?.join("oldest"))
-            .current_dir(crate::workspace::root());
+        check.args(["run", toolchain, "cargo", "check", "--locked"]).current_dir(workspace::root());
         for package in packages {
             check.args(["--package", package]);
         }
