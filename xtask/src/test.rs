@@ -43,12 +43,21 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     });
     steps.run("tests", |skipped| {
         have.test(
-            &["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--examples"],
+            &[
+                "test",
+                "--locked",
+                "--workspace",
+                "--no-fail-fast",
+                "--lib",
+                "--bins",
+                "--tests",
+                "--examples",
+            ],
             skipped,
         )
     });
     steps.run("doctests", |skipped| {
-        have.test(&["test", "--locked", "--workspace", "--doc"], skipped)
+        have.test(&["test", "--locked", "--workspace", "--no-fail-fast", "--doc"], skipped)
     });
     steps.run("rustdoc", |_| {
         let mut doc = shell::cargo(&["doc", "--locked", "--workspace", "--no-deps"]);
