@@ -54,7 +54,7 @@ pub(crate) const CLIPPY: Tool = Tool {
     source: Rustup("clippy"),
 };
 pub(crate) const JAVA: Tool = Tool {
-    name: "javac and java",
+    name: "a JDK",
     why: "compile and run rewritten Java",
     present: || found("javac") && found("java"),
     source: Debian("default-jdk-headless"),
@@ -78,7 +78,7 @@ pub(crate) const TIME: Tool = Tool {
     source: Debian("time"),
 };
 pub(crate) const JDK_SOURCE: Tool = Tool {
-    name: "the sources of OpenJDK 17",
+    name: "the source of OpenJDK 17",
     why: "have much real Java to measure with",
     present: || jdk_source().is_some(),
     source: Debian("openjdk-17-source"),
@@ -216,7 +216,7 @@ mod tests {
         );
         assert_eq!(
             skipped("the Java tests", &JAVA),
-            "skipped: the Java tests because javac and java is not installed (apt-get install default-jdk-headless)"
+            "skipped: the Java tests because a JDK is not installed (apt-get install default-jdk-headless)"
         );
     }
 
