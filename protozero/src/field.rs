@@ -155,13 +155,11 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// The fields of a nested message or of a group.
+    /// The fields of a nested message.
     #[inline]
     pub const fn as_message(&self) -> Result<Reader<'a>, DecodeError> {
         match self.value {
-            Value::Bytes(bytes) | Value::Group(bytes) => {
-                Ok(Reader::nested(bytes, self.value_offset))
-            }
+            Value::Bytes(bytes) => Ok(Reader::nested(bytes, self.value_offset)),
             _ => Err(self.unexpected(WireType::Bytes)),
         }
     }

@@ -125,6 +125,6 @@ pub use delegate::{Delegate, Fixed};
 pub use error::{DecodeError, WriteError};
 #[cfg(feature = "alloc")]
 pub use heap::Heap;
-pub use message::Message;
+pub use message::{Exact, Message, Nested};
 pub use reader::{Field, Reader, Value};
 pub use writer::{Finished, Writer};

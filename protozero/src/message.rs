@@ -12,8 +12,10 @@
 //! nested.uint32(1, 5);
 //! ```
 //!
-//! Setters append in the order of their calls. A field number outside of 1 to 2^29 - 1 writes nothing and makes the
-//! message an error; where the number is a constant, the test disappears.
+//! Setters append in the order of their calls. A field number outside of 1 to 2^29 - 1 makes the message an error;
+//! where the number is a constant, the test disappears.
+
+use core::ops::{Deref, DerefMut};
 
 use crate::delegate::Delegate;
 use crate::error::WriteErrorKind;
@@ -21,27 +23,32 @@ use crate::wire::{MAX_FIELD_NUMBER, WireType, packed_varint, packed_varint32, ta
 use crate::writer::{SizeField, Writer};
 
 /// One message, outermost or nested, to set fields on.
+///
+/// What encodes a type of message takes `&mut Message<'_, D>`; a [`Nested`] or [`Exact`] passes as one.
 #[derive(Debug)]
-pub struct Message<'w, D: Delegate> {
+pub struct Message<'w, D> {
     writer: &'w mut Writer<D>,
-    size: Size,
 }
 
-/// What is to be done at the end of a message.
-#[derive(Clone, Copy, Debug)]
-enum Size {
-    /// The outermost message, or one that could not be opened, has no size field.
-    None,
-    /// The size was announced: the message has to end here, counted as [`Writer::written`].
-    Known { end: u64 },
-    /// The size is to be filled in.
-    Reserved(SizeField),
+/// A nested message whose size is filled in when it is dropped.
+#[derive(Debug)]
+pub struct Nested<'w, D: Delegate> {
+    message: Message<'w, D>,
+    size: SizeField,
+}
+
+/// A nested message whose size was announced, and is checked when it is dropped.
+#[derive(Debug)]
+pub struct Exact<'w, D: Delegate> {
+    message: Message<'w, D>,
+    /// Where it has to end, counted as [`Writer::written`].
+    end: u64,
 }
 
 impl<'w, D: Delegate> Message<'w, D> {
     #[inline]
     pub(crate) const fn root(writer: &'w mut Writer<D>) -> Self {
-        Self { writer, size: Size::None }
+        Self { writer }
     }
 
     /// A `uint64`.
@@ -53,10 +60,10 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// A `uint32`.
     #[inline]
     pub fn uint32(&mut self, field: u32, value: u32) -> &mut Self {
-        self.with_tag(field, WireType::Varint, |writer, bits, len| {
-            let (value, value_len) = packed_varint32(value);
-            writer.put(bits | u128::from(value) << (8 * len), len + value_len);
-        })
+        let (bits, len) = self.tag(field, WireType::Varint);
+        let (value, value_len) = packed_varint32(value);
+        self.writer.put(bits | u128::from(value) << (8 * len), len + value_len);
+        self
     }
 
     /// An `int64`; negative values take ten bytes, as protobuf has it.
@@ -86,7 +93,9 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// A `bool`.
     #[inline]
     pub fn bool(&mut self, field: u32, value: bool) -> &mut Self {
-        self.uint32(field, u32::from(value))
+        let (bits, len) = self.tag(field, WireType::Varint);
+        self.writer.put(bits | u128::from(value) << (8 * len), len + 1);
+        self
     }
 
     /// A value of an enum.
@@ -98,9 +107,9 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// A `fixed64`.
     #[inline]
     pub fn fixed64(&mut self, field: u32, value: u64) -> &mut Self {
-        self.with_tag(field, WireType::Fixed64, |writer, bits, len| {
-            writer.put(bits | u128::from(value) << (8 * len), len + 8);
-        })
+        let (bits, len) = self.tag(field, WireType::Fixed64);
+        self.writer.put(bits | u128::from(value) << (8 * len), len + 8);
+        self
     }
 
     /// An `sfixed64`.
@@ -118,9 +127,9 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// A `fixed32`.
     #[inline]
     pub fn fixed32(&mut self, field: u32, value: u32) -> &mut Self {
-        self.with_tag(field, WireType::Fixed32, |writer, bits, len| {
-            writer.put(bits | u128::from(value) << (8 * len), len + 4);
-        })
+        let (bits, len) = self.tag(field, WireType::Fixed32);
+        self.writer.put(bits | u128::from(value) << (8 * len), len + 4);
+        self
     }
 
     /// An `sfixed32`.
@@ -144,11 +153,11 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// `bytes`, or a message that is already encoded.
     #[inline]
     pub fn bytes(&mut self, field: u32, value: &[u8]) -> &mut Self {
-        self.with_tag(field, WireType::Bytes, |writer, bits, len| {
-            let (size, size_len) = packed_varint(value.len() as u64);
-            writer.put(bits | size << (8 * len), len + size_len);
-            writer.write(value);
-        })
+        let (bits, len) = self.tag(field, WireType::Bytes);
+        let (size, size_len) = packed_varint(value.len() as u64);
+        self.writer.put(bits | size << (8 * len), len + size_len);
+        self.writer.write(value);
+        self
     }
 
     /// Encoded fields, tags and all, appended as they are.
@@ -160,65 +169,87 @@ impl<'w, D: Delegate> Message<'w, D> {
 
     /// A nested message whose size is not known yet: four bytes are reserved for it and filled when it is dropped.
     #[inline]
-    pub fn nested(&mut self, field: u32) -> Message<'_, D> {
-        let mut size = Size::None;
-        self.with_tag(field, WireType::Bytes, |writer, bits, len| {
-            size = Size::Reserved(writer.open_size(bits, len));
-        });
-        Message { writer: &mut *self.writer, size }
+    pub fn nested(&mut self, field: u32) -> Nested<'_, D> {
+        let (bits, len) = self.tag(field, WireType::Bytes);
+        let size = self.writer.open_size(bits, len);
+        Nested { message: Message::root(self.writer), size }
     }
 
     /// A nested message of exactly `size` bytes: the size field takes no more bytes than it needs, and nothing is
     /// filled in later, so that the message may be cut anywhere at no cost. Another size than announced is an error
     /// at the end.
     #[inline]
-    pub fn nested_exact(&mut self, field: u32, size: usize) -> Message<'_, D> {
-        let mut known = Size::None;
-        self.with_tag(field, WireType::Bytes, |writer, bits, len| {
-            let (bytes, size_len) = packed_varint(size as u64);
-            writer.put(bits | bytes << (8 * len), len + size_len);
-            known = Size::Known { end: writer.written() + size as u64 };
-        });
-        Message { writer: &mut *self.writer, size: known }
+    pub fn nested_exact(&mut self, field: u32, size: usize) -> Exact<'_, D> {
+        let (bits, len) = self.tag(field, WireType::Bytes);
+        let (packed, packed_len) = packed_varint(size as u64);
+        self.writer.put(bits | packed << (8 * len), len + packed_len);
+        let end = self.writer.written() + size as u64;
+        Exact { message: Message::root(self.writer), end }
     }
 
     #[inline]
     fn varint(&mut self, field: u32, value: u64) -> &mut Self {
-        self.with_tag(field, WireType::Varint, |writer, bits, len| {
-            let (value, value_len) = packed_varint(value);
-            writer.put(bits | value << (8 * len), len + value_len);
-        })
+        let (bits, len) = self.tag(field, WireType::Varint);
+        let (value, value_len) = packed_varint(value);
+        self.writer.put(bits | value << (8 * len), len + value_len);
+        self
     }
 
-    /// Calls `put` with the bytes of a tag and their number, if the field number is one.
+    /// The bytes of a tag and their number.
     #[inline]
-    fn with_tag(
-        &mut self,
-        field: u32,
-        wire_type: WireType,
-        put: impl FnOnce(&mut Writer<D>, u128, usize),
-    ) -> &mut Self {
+    fn tag(&mut self, field: u32, wire_type: WireType) -> (u128, usize) {
         if field == 0 || field > MAX_FIELD_NUMBER {
             self.writer.fail(WriteErrorKind::FieldNumber);
-        } else {
-            let (bits, len) = packed_varint32(tag(field, wire_type));
-            put(self.writer, u128::from(bits), len);
         }
-        self
+        let (bits, len) = packed_varint32(tag(field, wire_type));
+        (u128::from(bits), len)
     }
 }
 
-impl<D: Delegate> Drop for Message<'_, D> {
+impl<'w, D: Delegate> Deref for Nested<'w, D> {
+    type Target = Message<'w, D>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.message
+    }
+}
+
+impl<D: Delegate> DerefMut for Nested<'_, D> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.message
+    }
+}
+
+impl<D: Delegate> Drop for Nested<'_, D> {
     #[inline]
     fn drop(&mut self) {
-        match self.size {
-            Size::None => {}
-            Size::Known { end } => {
-                if self.writer.written() != end {
-                    self.writer.fail(WriteErrorKind::WrongSize);
-                }
-            }
-            Size::Reserved(field) => self.writer.close_size(field),
+        self.message.writer.close_size(self.size);
+    }
+}
+
+impl<'w, D: Delegate> Deref for Exact<'w, D> {
+    type Target = Message<'w, D>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.message
+    }
+}
+
+impl<D: Delegate> DerefMut for Exact<'_, D> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.message
+    }
+}
+
+impl<D: Delegate> Drop for Exact<'_, D> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.message.writer.written() != self.end {
+            self.message.writer.fail(WriteErrorKind::WrongSize);
         }
     }
 }

@@ -184,7 +184,9 @@ impl<D: Delegate> Writer<D> {
             let room = self.delegate.range().get_mut(self.position as usize..).unwrap_or_default();
             let len = room.len().min(bytes.len());
             let (now, later) = bytes.split_at_checked(len).unwrap_or((bytes, &[]));
-            room.iter_mut().zip(now).for_each(|(to, from)| *to = *from);
+            if let Some(room) = room.get_mut(..now.len()) {
+                room.copy_from_slice(now);
+            }
             self.position += len as u32;
             bytes = later;
             if !bytes.is_empty() {
