@@ -59,6 +59,7 @@ struct File {
 impl<'de> Deserialize<'de> for File {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
+        #[serde(expecting = "an object")]
         struct Members {
             version: Option<String>,
             messages: Option<Entries<ReadMessage>>,
@@ -117,6 +118,7 @@ struct ReadMessage {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct MessageMembers {
     message: Option<String>,
     level: Option<String>,
@@ -164,6 +166,7 @@ impl Keyed for ReadMessage {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct GroupMembers {
     tag: Option<String>,
     id: Option<u32>,
