@@ -12,10 +12,10 @@ use crate::{Result, shell};
 pub(super) struct Run {
     /// Seconds.
     pub(super) wall: f64,
-    /// Seconds of all threads, user and system.
-    pub(super) cpu: f64,
-    /// Largest resident set, bytes.
-    pub(super) peak: u64,
+    /// Seconds of all threads, user and system; only known of a program of its own.
+    pub(super) cpu: Option<f64>,
+    /// Largest resident set, bytes; only known of a program of its own.
+    pub(super) peak: Option<u64>,
 }
 
 /// Runs `program` with `args` in `dir` under GNU time; `report` is a file of ours for its figures.
@@ -38,7 +38,7 @@ pub(super) fn program(program: &Path, args: &[String], dir: &Path, report: &Path
         .map_err(|error| format!("can't read `{}`: {error}", report.display()))?;
     let (cpu, peak) = figures(&text)
         .ok_or_else(|| format!("can't read the figures `{}` of time", text.trim()))?;
-    Ok(Run { wall, cpu, peak })
+    Ok(Run { wall, cpu: Some(cpu), peak: Some(peak) })
 }
 
 /// The median run by wall time.
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn median_and_spread() {
-        let runs = [1.0, 3.0, 2.0].map(|wall| Run { wall, cpu: 0.0, peak: 0 });
+        let runs = [1.0, 3.0, 2.0].map(|wall| Run { wall, cpu: None, peak: None });
         assert_eq!(median(&runs), runs[2]);
         assert_eq!(format!("{:.1}", spread(&runs)), "100.0");
     }
