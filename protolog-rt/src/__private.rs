@@ -8,6 +8,7 @@ pub use crate::value::{
     Text, Uint, bool, float, int,
 };
 use crate::value::{Arguments, Then};
+pub use protolog_macros::call;
 
 /// Number of bytes of the full name of `variant` (`Enum::Variant`) in the crate of `module`.
 pub const fn full_name_len(module: &str, variant: &str) -> usize {

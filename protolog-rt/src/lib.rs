@@ -4,10 +4,12 @@
 pub mod __private;
 mod level;
 mod log;
+mod macros;
 mod site;
 mod text;
 mod value;
 
 pub use level::{GroupInfo, ProtoLogGroup};
 pub use protolog_core::Level;
+pub use protolog_macros::ProtoLogGroup;
 pub use value::{BoolArg, FloatArg, IntArg, TextArg};

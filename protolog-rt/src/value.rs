@@ -10,7 +10,7 @@
 
 mod shown;
 
-pub use shown::{Arguments, SHOWN_CAPACITY, Then};
+pub(crate) use shown::{Arguments, Then};
 
 use core::fmt::Display;
 use core::num::NonZero;

@@ -45,9 +45,7 @@ pub const fn call_bits(level: Level) -> u32 {
 /// Makes `levels` the answer to which levels (bit = [`Level::severity`]) sessions want of a group, for the groups known
 /// now and those that come. It is called with the registry locked: it must not log or take a lock that is held around
 /// this call.
-pub(crate) fn set_session_levels(
-    levels: impl Fn(&GroupInfo) -> u8 + Send + Sync + 'static,
-) {
+pub(crate) fn set_session_levels(levels: impl Fn(&GroupInfo) -> u8 + Send + Sync + 'static) {
     let Some(mut registry) = Locked::take() else { return };
     let mut set = registry.guard.newest;
     while let Some(known) = set {

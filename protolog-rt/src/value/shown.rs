@@ -11,19 +11,19 @@ use crate::log::Values;
 use core::fmt::{self, Display, Write};
 
 /// The most bytes of a `%s` argument that has to be printed first. Text that is a `str` already has no such limit.
-pub const SHOWN_CAPACITY: usize = 1024;
+pub(crate) const SHOWN_CAPACITY: usize = 1024;
 
 /// What stands for the rest of a cut text.
 const ELLIPSIS: &str = "…";
 
 /// A list of arguments, some of them perhaps [`Shown`].
-pub trait Arguments {
+pub(crate) trait Arguments {
     /// Passes the list of values on, with texts in place of what had to be printed.
     fn give(self, then: impl Then);
 }
 
 /// What is to be done with a list of values.
-pub trait Then {
+pub(crate) trait Then {
     /// Takes the values of the arguments from here on.
     fn values<V: Values>(self, values: V);
 }
@@ -138,7 +138,7 @@ mod tests {
     fn what_does_not_fit_is_cut_between_characters() {
         for char in ["x", "ä", "€", "𝄞"] {
             for prefix in 0..4 {
-                let text = format!("{}{}", "p".repeat(prefix), char.repeat(SHOWN_CAPACITY));
+                let text = format!("{}{}", "p".repeat(prefix), char.repeat(SHOWN_CAPACITY + 1));
                 let cut = printed(&text);
                 assert!(cut.len() <= SHOWN_CAPACITY && cut.len() > SHOWN_CAPACITY - 7, "{char}");
                 let kept = cut.strip_suffix(ELLIPSIS).unwrap();

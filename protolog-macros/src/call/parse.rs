@@ -1,0 +1,85 @@
+//! The parts of a call. `protolog_rt`'s macros have parsed each of them as an expression already.
+
+use crate::problem::Problem;
+use crate::tokens::{span_of, split_at_commas, unwrapped};
+use proc_macro::{Span, TokenStream, TokenTree};
+
+/// A call as it was written.
+pub(super) struct Call {
+    /// The path of `protolog_rt`, `$crate`.
+    pub(super) runtime: TokenStream,
+    /// The level, an expression.
+    pub(super) level: TokenStream,
+    /// The group, a path.
+    pub(super) group: TokenStream,
+    /// The template, an expression that must turn out to be a literal.
+    pub(super) template: TokenStream,
+    /// Where the template stands.
+    pub(super) template_span: Span,
+    /// The arguments.
+    pub(super) arguments: Vec<Argument>,
+}
+
+/// An argument of a call.
+pub(super) struct Argument {
+    /// The expression, as the compiler's parser marked it off.
+    pub(super) tokens: TokenStream,
+    /// Where it stands.
+    pub(super) span: Span,
+}
+
+pub(super) fn parse(input: TokenStream) -> Result<Call, Problem> {
+    let mut parts = split_at_commas(input).into_iter();
+    let (Some(runtime), Some(level), Some(group), Some(template)) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return Err(Problem::new(
+            Span::call_site(),
+            "this macro is part of the expansion of others",
+            "use `d!`, `v!`, `i!`, `w!`, `e!`, `wtf!` or `protolog!` of `protolog_rt`",
+        ));
+    };
+    check_group(&group)?;
+    let template = unwrapped(template);
+    let template_span = span_of(&template, Span::call_site());
+    let arguments = parts
+        .map(|tokens| Argument { span: span_of(&tokens, Span::call_site()), tokens })
+        .collect();
+    Ok(Call { runtime, level, group, template, template_span, arguments })
+}
+
+/// The group is looked at in constants, so it has to be a path; say so in our own words where it can't be one.
+fn check_group(group: &TokenStream) -> Result<(), Problem> {
+    let tokens: Vec<TokenTree> = unwrapped(group.clone()).into_iter().collect();
+    let span = tokens.first().map_or(Span::call_site(), TokenTree::span);
+    let first = tokens.first().map(ToString::to_string).unwrap_or_default();
+    if matches!(tokens.first(), Some(TokenTree::Literal(_))) {
+        return Err(Problem::new(
+            span,
+            "the group is missing",
+            "name the group before the template, as in `d!(AppLog::Net, \"sent %d\", n)`",
+        ));
+    }
+    if first == "Self" || first == "self" {
+        return Err(Problem::new(
+            span,
+            format!("`{first}` names no constant group"),
+            "write the enum's name, as in `AppLog::Net`",
+        ));
+    }
+    let in_path = |tree: &TokenTree| match tree {
+        TokenTree::Ident(_) => true,
+        TokenTree::Punct(punct) => matches!(punct.as_char(), ':' | '<' | '>' | '$'),
+        TokenTree::Group(group) => group.delimiter() == proc_macro::Delimiter::None,
+        TokenTree::Literal(_) => false,
+    };
+    if tokens.iter().all(in_path) {
+        return Ok(());
+    }
+    let text = unwrapped(group.clone()).to_string();
+    Err(Problem::new(
+        span,
+        format!("the group `{text}` is not a constant path"),
+        "name a variant, as in `AppLog::Net`: calls of disabled groups are left out when compiling",
+    ))
+}

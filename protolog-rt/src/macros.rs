@@ -1,0 +1,214 @@
+//! The macros of log calls, and what the proc macros' expansions call.
+//!
+//! A call goes `d!` → `protolog_macros::call!` (checks the template) → [`__site!`](crate::__site) (the code). The detour
+//! through macro_rules at both ends buys two things: the compiler's own parser tells the arguments apart, and `$crate` finds
+//! this crate under whatever name a program knows it by.
+//!
+//! Invariants of `__site!`: the arguments stand in one place only, behind the test; the group and the level stand in
+//! constants, so they must be constant; with the group compiled out, the note is empty and the test is constant.
+
+/// Logs at the level of debugging: what helps to find a fault.
+///
+/// ```
+/// # #[derive(protolog_rt::ProtoLogGroup)]
+/// # enum AppLog { Net }
+/// # let (n, host, ms) = (1500, "example.org", 2.5);
+/// protolog_rt::d!(AppLog::Net, "sent %d bytes to %s in %.1f ms", n, host, ms);
+/// ```
+///
+/// The first argument is the group, a constant path. The template is a string literal; its conversions are `%d %o %x` for
+/// integers, `%f %e %g` for floats, `%b` for booleans, and `%s` for text and everything that is `Display`, with a width,
+/// zero padding and a precision as in C. The arguments are borrowed, as `println!` does; they are evaluated once where
+/// somebody wants the message, and otherwise not at all.
+#[macro_export]
+macro_rules! d {
+    ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
+        $crate::__private::call!($crate, $crate::Level::Debug, $group, $template $(, $argument)*)
+    };
+    ($($other:tt)*) => { $crate::__usage!("d") };
+}
+
+/// Logs at the level of chatter. See [`d!`].
+#[macro_export]
+macro_rules! v {
+    ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
+        $crate::__private::call!($crate, $crate::Level::Verbose, $group, $template $(, $argument)*)
+    };
+    ($($other:tt)*) => { $crate::__usage!("v") };
+}
+
+/// Logs what an operator may want to know. See [`d!`].
+#[macro_export]
+macro_rules! i {
+    ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
+        $crate::__private::call!($crate, $crate::Level::Info, $group, $template $(, $argument)*)
+    };
+    ($($other:tt)*) => { $crate::__usage!("i") };
+}
+
+/// Logs that something is not as it should be. See [`d!`].
+#[macro_export]
+macro_rules! w {
+    ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
+        $crate::__private::call!($crate, $crate::Level::Warn, $group, $template $(, $argument)*)
+    };
+    ($($other:tt)*) => { $crate::__usage!("w") };
+}
+
+/// Logs that something failed. See [`d!`].
+#[macro_export]
+macro_rules! e {
+    ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
+        $crate::__private::call!($crate, $crate::Level::Error, $group, $template $(, $argument)*)
+    };
+    ($($other:tt)*) => { $crate::__usage!("e") };
+}
+
+/// Logs that happened what can't happen. See [`d!`].
+#[macro_export]
+macro_rules! wtf {
+    ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
+        $crate::__private::call!($crate, $crate::Level::Wtf, $group, $template $(, $argument)*)
+    };
+    ($($other:tt)*) => { $crate::__usage!("wtf") };
+}
+
+/// Logs at a level that is given, a constant. See [`d!`].
+///
+/// ```
+/// # #[derive(protolog_rt::ProtoLogGroup)]
+/// # enum AppLog { Net }
+/// use protolog_rt::Level;
+///
+/// protolog_rt::protolog!(Level::Warn, AppLog::Net, "no answer for %d s", 30);
+/// ```
+#[macro_export]
+macro_rules! protolog {
+    ($level:expr, $group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
+        $crate::__private::call!($crate, $level, $group, $template $(, $argument)*)
+    };
+    ($($other:tt)*) => { $crate::__usage!("protolog") };
+}
+
+/// A call of a shape that no macro knows.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __usage {
+    ("protolog") => {
+        ::core::compile_error! {
+            "this is no log call\nhelp: write a level, a group, a template and its arguments, as in `protolog!(Level::Info, AppLog::Net, \"sent %d bytes\", n)`"
+        }
+    };
+    ($name:literal) => {
+        ::core::compile_error! { ::core::concat!(
+            "this is no log call\nhelp: write a group, a template and its arguments, as in `",
+            $name,
+            "!(AppLog::Net, \"sent %d bytes\", n)`",
+        ) }
+    };
+}
+
+/// The code of a log call whose template was checked.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __site {
+    ($level:expr, $group:expr, $template:expr, $mask:literal, $values:expr $(,)?) => {{
+        use $crate::__private::{SelectAny as _, SelectOption as _, SelectText as _};
+        const __PROTOLOG_CALL: $crate::__private::Call = $crate::__private::Call::new(
+            (&$group).__protolog_def(),
+            $level,
+            $template,
+            $mask,
+            ::core::module_path!(),
+            ::core::file!(),
+            ::core::line!(),
+        );
+        #[used]
+        #[unsafe(link_section = ".note.protolog")]
+        static __PROTOLOG_NOTE: $crate::__private::NoteBytes<{ __PROTOLOG_CALL.note_size() }> =
+            __PROTOLOG_CALL.note();
+        if const { __PROTOLOG_CALL.compiled() }
+            && $crate::__private::wanted(
+                &$group,
+                const { __PROTOLOG_CALL.group_index() },
+                const { __PROTOLOG_CALL.bits() },
+            )
+        {
+            $crate::__private::log(
+                $crate::__private::Site::new(
+                    const { __PROTOLOG_CALL.id() },
+                    const { __PROTOLOG_CALL.level() },
+                    $crate::ProtoLogGroup::info(&$group),
+                    &__PROTOLOG_NOTE,
+                ),
+                $values,
+            );
+        }
+    }};
+}
+
+/// What is left of a call whose template was refused: the rest of it, for the compiler to check.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __refused {
+    ($level:expr, $group:expr $(, $argument:expr)* $(,)?) => {
+        if false {
+            let _: $crate::Level = $level;
+            let _ = &$group;
+            $( let _ = &$argument; )*
+        }
+    };
+}
+
+/// The code of the derive for group enums.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __group_enum {
+    ($enum:ident; $(
+        $variant:ident, $index:literal, $name:literal, $tag:literal, $enabled:literal, $text:literal,;
+    )*) => {
+        const _: () = {
+            use $crate::__private as rt;
+
+            const DEFS: [rt::GroupDef; [$($index),*].len()] = [$( {
+                const NAME: &[u8] = &rt::full_name::<{
+                    rt::full_name_len(::core::module_path!(), $name)
+                }>(::core::module_path!(), $name);
+                rt::GroupDef::new(rt::text(NAME), $tag, $index, $enabled, $text)
+            } ),*];
+            static PAGE: rt::Page = rt::Page::new(&DEFS);
+            static SET: rt::GroupSet = rt::GroupSet::new(&PAGE, &GROUPS);
+            static GROUPS: [rt::GroupInfo; [$($index),*].len()] =
+                [$( rt::GroupInfo::new(&DEFS[$index], &SET) ),*];
+
+            impl $enum {
+                #[doc(hidden)]
+                #[inline(always)]
+                pub const fn __protolog_def(&self) -> rt::GroupDef {
+                    match self {
+                        $( Self::$variant => DEFS[$index], )*
+                    }
+                }
+            }
+
+            impl $crate::ProtoLogGroup for $enum {
+                #[inline(always)]
+                fn groups() -> &'static [rt::GroupInfo] {
+                    &GROUPS
+                }
+
+                #[inline(always)]
+                fn info(&self) -> &'static rt::GroupInfo {
+                    match self {
+                        $( Self::$variant => &GROUPS[$index], )*
+                    }
+                }
+
+                #[inline(always)]
+                fn page() -> &'static rt::Page {
+                    &PAGE
+                }
+            }
+        };
+    };
+}
