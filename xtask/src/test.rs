@@ -89,13 +89,14 @@ impl Have {
             tools::PYTHON,
         ];
         self.missing = tools::prepare(&wanted, install);
-        match python::prepare(install) {
+        let has_python = self.missing.iter().all(|tool| tool.name != tools::PYTHON.name);
+        match python::prepare(install && has_python) {
             Ok(environment) => self.python = Some(environment),
             Err(problem) if tools::in_ci() => return Err(problem),
             Err(problem) => {
-                println!("{problem}");
+                println!("missing: {problem}");
                 let why = problem.lines().next().unwrap_or_default();
-                skipped.push(format!("skipped: what Perfetto's own code judges because {why}"));
+                skipped.push(format!("skipped: all that Perfetto's own code judges because {why}"));
             }
         }
         if tools::in_ci() && !self.missing.is_empty() {

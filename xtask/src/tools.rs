@@ -137,22 +137,23 @@ pub(crate) fn in_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !value.is_empty())
 }
 
+/// Installs what can be installed here: Debian packages as root, Rust components with rustup.
 fn install_all(missing: &[Tool]) -> Result<()> {
+    let apt = is_root() && found("apt-get");
     let mut packages = Vec::new();
+    let mut components = Vec::new();
     for tool in missing {
         match tool.source {
-            Debian(package) => {
-                println!("needed: {}, to {}", tool.name, tool.why);
-                packages.push(package);
-            }
-            Rustup(component) if found("rustup") => {
-                println!("needed: {}, to {}", tool.name, tool.why);
-                shell::run(Command::new("rustup").args(["component", "add", component]))?;
-            }
-            Rustup(_) => {}
+            Debian(package) if apt => packages.push(package),
+            Rustup(component) if found("rustup") => components.push(component),
+            _ => continue,
         }
+        println!("needed: {}, to {}", tool.name, tool.why);
     }
-    if packages.is_empty() || !is_root() || !found("apt-get") {
+    if !components.is_empty() {
+        shell::run(Command::new("rustup").args(["component", "add"]).args(components))?;
+    }
+    if packages.is_empty() {
         return Ok(());
     }
     let apt = |args: &[&str]| {
@@ -166,14 +167,13 @@ fn install_all(missing: &[Tool]) -> Result<()> {
 
 /// What a person would type to install these.
 fn commands(tools: &[Tool]) -> Vec<String> {
-    let debian: Vec<&str> = tools
-        .iter()
-        .filter_map(|tool| if let Debian(name) = tool.source { Some(name) } else { None })
-        .collect();
-    let rustup: Vec<&str> = tools
-        .iter()
-        .filter_map(|tool| if let Rustup(name) = tool.source { Some(name) } else { None })
-        .collect();
+    let (mut debian, mut rustup) = (Vec::new(), Vec::new());
+    for tool in tools {
+        match tool.source {
+            Debian(package) => debian.push(package),
+            Rustup(component) => rustup.push(component),
+        }
+    }
     let line = |command: &str, names: Vec<&str>| {
         (!names.is_empty()).then(|| format!("{command} {}", names.join(" ")))
     };

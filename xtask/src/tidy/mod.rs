@@ -58,7 +58,7 @@ pub(crate) fn run() -> Result<()> {
         found += 1;
     }
     if found > 0 {
-        return Err(format!("{found} breaches of the project's rules"));
+        return Err(format!("the project's rules are broken in {found} places"));
     }
     println!("{} files keep the rules", files.len());
     Ok(())
