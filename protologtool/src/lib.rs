@@ -1,1 +1,22 @@
 //! Rewrites log calls, makes dictionaries, reads traces.
+//!
+//! The command's way: [`cli`] parses arguments, [`command`] runs them, [`pipeline`] takes each source through
+//! [`lang`] (find, emit), [`call`] (check) and [`rewrite`] (plan, apply), [`output`] writes what came of it. [`groups`] says
+//! which groups there are, [`diagnostic`] what is wrong, [`system`] is everything outside: files, environment, output.
+//!
+//! Invariants: bytes outside an edit never change, no line moves, rewriting what was rewritten changes nothing; every
+//! problem of every file is found in one run; outputs are written whole, all of them, or not at all; nothing in here
+//! prints or exits except through [`system::System`].
+#![forbid(unsafe_code)]
+
+pub mod call;
+pub mod cli;
+pub mod command;
+pub mod diagnostic;
+pub mod groups;
+pub mod lang;
+pub mod output;
+pub mod pipeline;
+pub mod rewrite;
+pub mod source;
+pub mod system;

@@ -1,2 +1,8 @@
 //! The command `protologtool`; everything it does is in the library.
-fn main() {}
+
+use protologtool::{cli, system::Real};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run(std::env::args_os(), &Real).into()
+}

@@ -1,0 +1,89 @@
+//! A log call, whatever the language: what every front end finds and what every check and every emitter reads.
+
+use crate::diagnostic::{Code, Diagnostic};
+use protolog_core::{Level, Template};
+use std::ops::Range;
+
+/// A log call in a source. All ranges are byte ranges of that source.
+#[derive(Clone, Debug)]
+pub struct Call<S> {
+    /// The whole call, from its first byte to its closing parenthesis.
+    pub range: Range<usize>,
+    /// The level, which the method's name says.
+    pub level: Level,
+    /// The group, as its position in [`crate::groups::Groups`].
+    pub group: usize,
+    /// The template.
+    pub template: Text,
+    /// The expression that gives the template.
+    pub template_range: Range<usize>,
+    /// The arguments after the template, without comments around them.
+    pub args: Vec<Range<usize>>,
+    /// What only the language's own emitter needs to know.
+    pub shape: S,
+}
+
+impl<S> Call<S> {
+    /// The call's template, if it is one and takes as many arguments as the call passes.
+    pub fn check(&self) -> Result<Template<'_>, Diagnostic> {
+        let text = self.template.as_str();
+        let template = Template::parse(text).map_err(|error| {
+            let range = self.template.origin(error.range());
+            Diagnostic::error(Code::BadTemplate, range, error.message(text).to_string())
+                .help(error.help())
+        })?;
+        let (takes, passes) = (template.len(), self.args.len());
+        if takes == passes {
+            return Ok(template);
+        }
+        let range = match self.args.get(takes..) {
+            Some([first, .., last]) => first.start..last.end,
+            Some([only]) => only.clone(),
+            _ => self.template_range.clone(),
+        };
+        let message = format!(
+            "the template takes {takes} argument{}, the call passes {passes}",
+            if takes == 1 { "" } else { "s" }
+        );
+        let help = if passes > takes {
+            "add a conversion such as `%s` for each argument, or remove the argument"
+        } else {
+            "pass one argument for each conversion; write `%%` for a per cent sign"
+        };
+        Err(Diagnostic::error(Code::ArgumentCount, range, message).help(help))
+    }
+}
+
+/// A text that a source gives in literals, and for each of its bytes where in the source it comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text {
+    value: String,
+    origins: Vec<usize>,
+}
+
+impl Text {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.value
+    }
+
+    /// Appends `char`, which the source gives at `offset`.
+    pub fn push(&mut self, char: char, offset: usize) {
+        self.value.push(char);
+        self.origins.resize(self.value.len(), offset);
+    }
+
+    /// Appends another text.
+    pub fn append(&mut self, mut other: Self) {
+        self.value.push_str(&other.value);
+        self.origins.append(&mut other.origins);
+    }
+
+    /// Where in the source the bytes `range` of the text come from: from the first to the last.
+    pub fn origin(&self, range: Range<usize>) -> Range<usize> {
+        let at = |index: usize| self.origins.get(index).or(self.origins.last()).copied();
+        let start = at(range.start).unwrap_or_default();
+        let last = at(range.end.saturating_sub(1).max(range.start)).unwrap_or(start);
+        start..last.max(start) + 1
+    }
+}

@@ -1,0 +1,92 @@
+//! Diagnostics as text for people: a line that editors and build logs can jump from, then the snippet in the look of rustc.
+
+use super::{Diagnostic, Severity};
+use crate::source::Source;
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use std::ops::Range;
+
+/// How to render.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// With ANSI colours.
+    pub color: bool,
+}
+
+const RESET: &str = "\x1b[0m";
+const BOLD: &str = "\x1b[1m";
+const RED: &str = "\x1b[1;31m";
+const CYAN: &str = "\x1b[1;36m";
+
+/// The diagnostic as text, with a line end.
+pub fn render(diagnostic: &Diagnostic, source: &Source, style: Style) -> String {
+    let position = source.position(diagnostic.range.start);
+    let paint = |color: &str, text: &str| {
+        if style.color { format!("{color}{text}{RESET}") } else { text.to_owned() }
+    };
+    let place = format!("{}:{}:{}: ", source.path().display(), position.line, position.column);
+    let severity = format!("{}: ", diagnostic.severity);
+    let color = if diagnostic.severity == Severity::Error { RED } else { CYAN };
+    let mut out = paint(BOLD, &place);
+    out.push_str(&paint(color, &severity));
+    out.push_str(&paint(BOLD, &format!("{} [{}]", diagnostic.message, diagnostic.code.name())));
+    out.push('\n');
+    out.push_str(&snippet(diagnostic, source, style));
+    out.push('\n');
+    out
+}
+
+/// The last line of a run with diagnostics: how many errors there are. Empty without errors.
+pub fn summary(errors: usize, files: usize) -> String {
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    match errors {
+        0 => String::new(),
+        _ => format!(
+            "{errors} error{} in {files} file{}; nothing was written\n",
+            plural(errors),
+            plural(files)
+        ),
+    }
+}
+
+/// The lines that the range covers, with carets, and the help.
+fn snippet(diagnostic: &Diagnostic, source: &Source, style: Style) -> String {
+    let (text, span, first_line) = excerpt(diagnostic, source);
+    let level = if diagnostic.severity == Severity::Error { Level::ERROR } else { Level::NOTE };
+    let mut group = Group::with_level(level);
+    if !text.is_empty() {
+        let annotation = AnnotationKind::Primary.span(span);
+        group = group.element(Snippet::source(text).line_start(first_line).annotation(annotation));
+    }
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    let renderer = if style.color { Renderer::styled() } else { Renderer::plain() };
+    renderer.render(&[group])
+}
+
+/// The lines of the range, as text with `\n` between them, the range within that text, and the number of the first line.
+fn excerpt(diagnostic: &Diagnostic, source: &Source) -> (String, Range<usize>, usize) {
+    let length = source.bytes().len();
+    let (start, end) = (diagnostic.range.start.min(length), diagnostic.range.end.min(length));
+    let first = source.line(start);
+    let last = source.line(end.saturating_sub(1).max(start));
+    let mut text = String::new();
+    let mut span = 0..0;
+    for line in first..=last {
+        let range = source.line_range(line);
+        let offset = |at: usize| {
+            text.len() + source.text(range.start..at.clamp(range.start, range.end)).len()
+        };
+        if line == first {
+            span.start = offset(start);
+        }
+        if line == last {
+            span.end = offset(end).max(span.start);
+        }
+        text.push_str(&source.text(range));
+        if line < last {
+            text.push('\n');
+        }
+    }
+    (text, span, first)
+}

@@ -1,0 +1,87 @@
+//! The groups that log calls may name, wherever their definition was read from.
+//!
+//! Invariant: names and ids are unique within a [`Groups`].
+
+mod java_source;
+
+pub use java_source::from_java_source;
+
+use protolog_core::group_id;
+
+/// One group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The constant's name, as calls write it.
+    pub name: String,
+    /// The full name: the enum's canonical name, a dot, the constant.
+    pub full_name: String,
+    /// The group's id, from its full name.
+    pub id: u32,
+    /// False: its calls are compiled out and have no dictionary entry.
+    pub enabled: bool,
+    /// Whether the group prints as text unless told otherwise.
+    pub log_to_text: bool,
+    /// What stands before its messages in a text log.
+    pub tag: String,
+}
+
+/// The groups of one class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Groups {
+    class: String,
+    list: Vec<Group>,
+}
+
+/// Two groups whose ids are the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupClash {
+    /// Positions of the two in the list that was given.
+    pub positions: (usize, usize),
+    /// Their full names.
+    pub names: (String, String),
+    /// The id that both have.
+    pub id: u32,
+}
+
+impl Groups {
+    /// The groups of the class with this canonical name, in its order.
+    pub fn new(class: impl Into<String>, list: Vec<Group>) -> Result<Self, GroupClash> {
+        for (second, group) in list.iter().enumerate() {
+            if let Some(first) = list[..second].iter().position(|earlier| earlier.id == group.id) {
+                let names = (list[first].full_name.clone(), group.full_name.clone());
+                return Err(GroupClash { positions: (first, second), names, id: group.id });
+            }
+        }
+        Ok(Self { class: class.into(), list })
+    }
+
+    /// The canonical name of the class that holds the groups.
+    pub fn class(&self) -> &str {
+        &self.class
+    }
+
+    /// The groups, in order.
+    pub fn list(&self) -> &[Group] {
+        &self.list
+    }
+
+    /// The position of the group that calls write as `name`.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.list.iter().position(|group| group.name == name)
+    }
+}
+
+impl Group {
+    /// The group `name` of the class with this canonical name.
+    pub fn new(
+        class: &str,
+        name: &str,
+        enabled: bool,
+        log_to_text: bool,
+        tag: impl Into<String>,
+    ) -> Self {
+        let full_name = format!("{class}.{name}");
+        let id = group_id(&full_name);
+        Self { name: name.to_owned(), full_name, id, enabled, log_to_text, tag: tag.into() }
+    }
+}

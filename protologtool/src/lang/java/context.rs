@@ -1,0 +1,58 @@
+//! Where a call stands, which decides what must be put around its rewritten form: an `if` statement, where before there was
+//! an expression.
+
+use super::syntax::ancestors;
+use tree_sitter::Node;
+
+/// What surrounds a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Context {
+    /// A statement among others: an `if` can stand there as it is.
+    Statement,
+    /// A statement whose `if` would take the `else` of an outer one, or one that must be a block (`case 1 ->`): braces.
+    Braced,
+    /// The body of a lambda: braces, and the semicolon that an expression does not have.
+    Lambda,
+}
+
+/// The context of a method invocation, and the node that is to be wrapped; an error says in words where it stands instead.
+pub(crate) fn context(call: Node<'_>) -> Result<(Context, Node<'_>), &'static str> {
+    let Some(parent) = call.parent() else { return Err("outside of any statement") };
+    match parent.kind() {
+        "expression_statement" => {
+            let braces = parent.parent().is_some_and(|outer| outer.kind() == "switch_rule")
+                || takes_an_else(parent);
+            Ok((if braces { Context::Braced } else { Context::Statement }, parent))
+        }
+        "lambda_expression" if parent.child_by_field_name("body") == Some(call) => {
+            Ok((Context::Lambda, call))
+        }
+        "for_statement" => Err("in the head of a `for` loop"),
+        "parenthesized_expression" => Err("in parentheses"),
+        "argument_list" => Err("as an argument"),
+        "variable_declarator" => Err("as an initial value"),
+        "ternary_expression" => Err("in a conditional expression"),
+        _ => Err("within an expression"),
+    }
+}
+
+/// Whether an `if` without `else` in the place of `statement` would be given the `else` of an outer `if`: it ends the branch
+/// of an outer `if` that has one, with nothing but the heads of statements in between.
+fn takes_an_else(statement: Node<'_>) -> bool {
+    for (parent, child) in ancestors(statement) {
+        match parent.kind() {
+            "if_statement" => {
+                let alternative = parent.child_by_field_name("alternative");
+                if alternative.is_some() && alternative != Some(child) {
+                    return true;
+                }
+            }
+            "while_statement"
+            | "for_statement"
+            | "enhanced_for_statement"
+            | "labeled_statement" => {}
+            _ => return false,
+        }
+    }
+    false
+}

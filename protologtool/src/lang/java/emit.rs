@@ -1,0 +1,65 @@
+//! The edits of one call, dialect protolog: insertions, and the class's name and the template replaced.
+//!
+//! ```text
+//! ProtoLog    .  d(  NET,   "sent %d"   ,        n    )     ;
+//! if (GUARD) IMPL.d( NET,   123L, 1L    , IMPL.l(n)   )     ;
+//! ```
+//!
+//! What is replaced keeps its comments and line ends. Nothing but the template's text goes away, so nothing else of the
+//! source can get lost.
+
+use super::{Context, Java, Shape, lexer};
+use crate::call::Call;
+use crate::lang::Message;
+use crate::rewrite::PlanBuilder;
+use crate::source::Source;
+use protolog_core::ParamKind;
+
+pub(super) fn emit(
+    java: &Java,
+    source: &Source,
+    call: &Call<Shape>,
+    message: &Message<'_>,
+    plan: &mut PlanBuilder,
+) {
+    let implementation = &java.implementation;
+    let (open, close) = match call.shape.context {
+        Context::Statement => ("", ""),
+        Context::Braced => ("{ ", " }"),
+        Context::Lambda => ("{ ", "; }"),
+    };
+    plan.wrap(call.range.clone(), format!("{open}{} ", guard(java, source, call, message)), close);
+
+    let class = call.shape.class.clone();
+    let dot = if class.is_empty() { "." } else { "" };
+    let kept = lexer::kept_trivia(source.slice(class.clone()));
+    plan.replace(class, format!("{implementation}{kept}{dot}"));
+
+    let kept = lexer::kept_trivia(source.slice(call.template_range.clone()));
+    let (id, mask) = (message.id as i64, message.mask as i64);
+    plan.replace(call.template_range.clone(), format!("{id}L, {mask}L{kept}"));
+
+    for (arg, kind) in call.args.iter().zip(message.kinds) {
+        plan.wrap(arg.clone(), format!("{implementation}.{}(", conversion(*kind)), ")");
+    }
+}
+
+/// The head of the `if` statement. That of a group that is compiled out is a constant: javac drops its body but still
+/// checks it.
+fn guard(java: &Java, source: &Source, call: &Call<Shape>, message: &Message<'_>) -> String {
+    if !message.enabled {
+        return "if (false)".to_owned();
+    }
+    let group = lexer::compact(source.slice(call.shape.group.clone()));
+    format!("if ({}.isEnabled({group}, {}.{}))", java.implementation, java.level, call.level)
+}
+
+/// The method that an argument of this kind goes through, so that javac checks and converts it.
+const fn conversion(kind: ParamKind) -> char {
+    match kind {
+        ParamKind::Str => 's',
+        ParamKind::Int => 'l',
+        ParamKind::Float => 'f',
+        ParamKind::Bool => 'b',
+    }
+}

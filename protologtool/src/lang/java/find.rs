@@ -1,0 +1,282 @@
+//! Finds the log calls of a file: whose class, which level, which group, which template, which arguments, and where.
+
+use super::constant::{Evaluator, NotConstant, Value, arguments, nothing_known};
+use super::context::context;
+use super::names::Names;
+use super::syntax::{descendants, dotted, field_text, unparenthesized};
+use super::{Java, Shape, broken, scope, syntax};
+use crate::call::{Call, Text};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::groups::Groups;
+use crate::lang::Found;
+use crate::source::Source;
+use protolog_core::Level;
+use tree_sitter::Node;
+
+pub(super) fn find(java: &Java, source: &Source, groups: &Groups) -> Found<Shape> {
+    let mut found = Found { calls: Vec::new(), diagnostics: Vec::new() };
+    let Some(tree) = syntax::parse(source.bytes()) else { return found };
+    let root = tree.root_node();
+    let names = Names::of(root, source);
+    let finder = Finder { java, source, groups, names };
+    let mut broken = broken::Broken::new(root, source);
+    for node in descendants(root).filter(|node| node.kind() == "method_invocation") {
+        let Some(level) = finder.level(node) else { continue };
+        if broken.holds(node) {
+            continue;
+        }
+        match finder.call(node, level) {
+            Ok(call) => found.calls.push(call),
+            Err(mut diagnostics) => found.diagnostics.append(&mut diagnostics),
+        }
+    }
+    found.diagnostics.extend(broken.diagnostics(|class, name| finder.may_be_call(class, name)));
+    found.diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
+    found
+}
+
+struct Finder<'a> {
+    java: &'a Java,
+    source: &'a Source,
+    groups: &'a Groups,
+    names: Names,
+}
+
+impl Finder<'_> {
+    /// The level, if `node` is a log call.
+    fn level(&self, node: Node<'_>) -> Option<Level> {
+        let method = field_text(node, "name", self.source);
+        let level = Level::from_method(method)?;
+        let is_call = match node.child_by_field_name("object") {
+            Some(object) => {
+                self.is_class(&dotted(object, self.source)?, &self.java.protolog, object)
+            }
+            None => {
+                self.names.import_member(method, &self.java.protolog)
+                    && !scope::hides_method(node, method, self.source)
+            }
+        };
+        is_call.then_some(level)
+    }
+
+    /// Whether the name `written` means `class` where `at` stands, hiding declarations considered.
+    fn is_class(&self, written: &str, class: &str, at: Node<'_>) -> bool {
+        let first = written.split('.').next().unwrap_or(written);
+        if scope::variable(at, first, self.source).is_some() {
+            return false;
+        }
+        // A type declared in the file is what it is; `Names::mean` knows it as an enclosing type or by the package.
+        let declared = scope::declared_type(at, first, self.source);
+        if let Some(declaration) = declared {
+            let name = self.names.declared(declaration, self.source);
+            return name
+                .is_some_and(|name| class.strip_prefix(&name) == Some(&written[first.len()..]));
+        }
+        self.names.mean(written, class, at, self.source)
+    }
+
+    /// Whether a method's name and what stands before it look like a log call, in a part of the file that has no tree.
+    fn may_be_call(&self, before: Option<&str>, method: &str) -> bool {
+        Level::from_method(method).is_some()
+            && match before {
+                Some(class) => class == self.java.simple_name(),
+                None => self.names.import_member(method, &self.java.protolog),
+            }
+    }
+
+    fn call(&self, node: Node<'_>, level: Level) -> Result<Call<Shape>, Vec<Diagnostic>> {
+        let list = node.child_by_field_name("arguments");
+        let arguments = list.map(arguments).unwrap_or_default();
+        let [group, template, rest @ ..] = &arguments[..] else {
+            let message = format!(
+                "a log call takes a group and a template, `{}` has {}",
+                level.method(),
+                arguments.len()
+            );
+            let help = "write `(GROUP, \"text with %s\", argument)`";
+            return Err(vec![
+                Diagnostic::error(Code::ArgumentCount, node.byte_range(), message).help(help),
+            ]);
+        };
+        let mut problems = Vec::new();
+        let position = keep(self.group(*group), &mut problems);
+        let text = keep(self.template(*template), &mut problems);
+        let place = keep(self.place(node), &mut problems);
+        keep(self.no_array(rest), &mut problems);
+        let (Some(group_position), Some(text), Some((context, wrapped))) = (position, text, place)
+        else {
+            return Err(problems);
+        };
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let name = node.child_by_field_name("name").unwrap_or(node).start_byte();
+        let class =
+            node.child_by_field_name("object").map_or(name..name, |object| object.byte_range());
+        Ok(Call {
+            range: wrapped.byte_range(),
+            level,
+            group: group_position,
+            template: text,
+            template_range: template.byte_range(),
+            args: rest.iter().map(Node::byte_range).collect(),
+            shape: Shape { context, class, group: group.byte_range() },
+        })
+    }
+
+    fn group(&self, argument: Node<'_>) -> Result<usize, Diagnostic> {
+        let node = unparenthesized(argument);
+        let class = self.groups.class();
+        let error = |message: String, help: String| {
+            Err(Diagnostic::error(Code::UnknownGroup, node.byte_range(), message).help(help))
+        };
+        let Some(written) = dotted(node, self.source) else {
+            return error(
+                format!("the group is not a constant of `{class}`"),
+                "name the constant: the group must be known when the tool runs".to_owned(),
+            );
+        };
+        let (qualifier, name) = match written.rsplit_once('.') {
+            Some((qualifier, name)) => (Some(qualifier), name),
+            None => (None, &written[..]),
+        };
+        let variable = scope::variable(node, name, self.source);
+        let is_member = match qualifier {
+            Some(qualifier) => self.is_class(qualifier, class, node),
+            // Within the enum itself its constants are in scope: that is what the variable is then.
+            None => match variable {
+                Some(declaration) => {
+                    declaration.kind() == "enum_constant"
+                        && self.names.within(class, node, self.source)
+                }
+                None => self.names.import_member(name, class),
+            },
+        };
+        match (is_member, self.groups.position(name)) {
+            (true, Some(position)) => Ok(position),
+            (true, None) => {
+                error(format!("`{class}` has no group `{name}`"), self.suggestion(name))
+            }
+            (false, _) if qualifier.is_none() && variable.is_some() => error(
+                format!("`{name}` is a variable here, not a group of `{class}`"),
+                format!("name a constant of `{class}`: the group must be known when the tool runs"),
+            ),
+            (false, Some(_)) if qualifier.is_none() => error(
+                format!("the group `{name}` is not imported"),
+                format!("add `import static {class}.{name};`, or write `{class}.{name}`"),
+            ),
+            (false, _) => {
+                error(format!("`{written}` is no group of `{class}`"), self.suggestion(name))
+            }
+        }
+    }
+
+    /// The help for a group name that does not exist.
+    fn suggestion(&self, name: &str) -> String {
+        let names = || self.groups.list().iter().map(|group| group.name.as_str());
+        let near = names().map(|known| (distance(name, known), known)).min();
+        match near {
+            Some((distance, known)) if distance <= known.len().div_ceil(3) => {
+                format!("use `{known}`")
+            }
+            _ if self.groups.list().len() > 8 => format!("add it to `{}`", self.groups.class()),
+            _ => {
+                let list: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+                format!("use one of {}", list.join(", "))
+            }
+        }
+    }
+
+    fn template(&self, argument: Node<'_>) -> Result<Text, Diagnostic> {
+        let error = |range, message: String| {
+            Err(Diagnostic::error(Code::NonConstantTemplate, range, message)
+                .help("write the text as a literal, or name a `static final String` of this file, and pass what varies as arguments"))
+        };
+        let evaluator = Evaluator { source: self.source, known: &nothing_known };
+        match evaluator.value(argument) {
+            Ok(Value::Text(text)) => Ok(text),
+            Ok(_) => error(argument.byte_range(), "the template is not a text".to_owned()),
+            Err(NotConstant { range, reason }) => {
+                let part = super::lexer::compact(self.source.slice(range.clone()));
+                error(
+                    range,
+                    format!("the template is not a constant: `{}` {reason}", shortened(&part)),
+                )
+            }
+        }
+    }
+
+    fn place<'t>(&self, node: Node<'t>) -> Result<(super::Context, Node<'t>), Diagnostic> {
+        for name in [&self.java.implementation, &self.java.level] {
+            let first = name.split('.').next().unwrap_or(name);
+            if name.contains('.') && scope::variable(node, first, self.source).is_some() {
+                let message = format!(
+                    "the variable `{first}` hides the package of `{name}`, which rewritten code names"
+                );
+                return Err(Diagnostic::error(Code::HiddenName, node.byte_range(), message)
+                    .help("rename the variable"));
+            }
+        }
+        context(node).map_err(|place| {
+            let message =
+                format!("a log call {place} can't be rewritten: it becomes an `if` statement");
+            Diagnostic::error(Code::NoStatement, node.byte_range(), message)
+                .help("make the call a statement of its own")
+        })
+    }
+
+    /// One array in the place of all arguments would be one argument to the tool and several to an unprocessed call.
+    fn no_array(&self, args: &[Node<'_>]) -> Result<(), Diagnostic> {
+        let [arg] = args else { return Ok(()) };
+        let node = unparenthesized(*arg);
+        let is_array = match node.kind() {
+            "cast_expression" => node
+                .child_by_field_name("type")
+                .is_some_and(|to| to.kind() == "array_type" && !is_primitive_array(to)),
+            "array_creation_expression" => node.child_by_field_name("type").is_some_and(|of| {
+                !matches!(of.kind(), "integral_type" | "floating_point_type" | "boolean_type")
+            }),
+            _ => false,
+        };
+        if !is_array {
+            return Ok(());
+        }
+        let message = "an array in the place of the arguments".to_owned();
+        Err(Diagnostic::error(Code::ArrayArguments, arg.byte_range(), message)
+            .help("pass the elements one by one, or cast the array to `Object` to log it as one"))
+    }
+}
+
+fn is_primitive_array(array: Node<'_>) -> bool {
+    let element = array.child_by_field_name("element").map_or("", |element| element.kind());
+    let dimensions = array.child_by_field_name("dimensions").map_or(0, |node| node.child_count());
+    matches!(element, "integral_type" | "floating_point_type" | "boolean_type") && dimensions <= 2
+}
+
+/// The value, or none and the problem in `problems`.
+fn keep<T>(result: Result<T, Diagnostic>, problems: &mut Vec<Diagnostic>) -> Option<T> {
+    result.map_err(|problem| problems.push(problem)).ok()
+}
+
+/// At most 40 characters of `text`.
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= 40 {
+        text.to_owned()
+    } else {
+        text.chars().take(39).chain(['…']).collect()
+    }
+}
+
+/// Number of single-character changes between two names.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.bytes().enumerate() {
+            let change = diagonal + usize::from(!x.eq_ignore_ascii_case(&y));
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,278 @@
+//! Java tokens, comments included, without a tree.
+//!
+//! Enough to find the package, to see whether brackets balance, and to keep the comments and line ends of text that is
+//! replaced. Total: every byte sequence has tokens; what is unfinished ends where its line or the text ends.
+
+use std::ops::Range;
+
+/// A token and its byte range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    pub(crate) range: Range<usize>,
+}
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Identifier, keyword or number.
+    Word,
+    /// String, text block or character.
+    Literal,
+    /// Either kind.
+    Comment,
+    /// A single byte of punctuation.
+    Punct(u8),
+}
+
+/// The tokens of `text`, in order.
+pub(crate) fn tokens(text: &[u8]) -> Tokens<'_> {
+    let at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    Tokens { text, at }
+}
+
+/// Iterator over [`Token`]s.
+#[derive(Clone, Debug)]
+pub(crate) struct Tokens<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = Token;
+
+    fn next(&mut self) -> Option<Token> {
+        let rest = &self.text[self.at..];
+        self.at += rest
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace() || matches!(byte, 0x0b | 0x1a))
+            .count();
+        let start = self.at;
+        let rest = &self.text[start..];
+        let (kind, length) = match rest.first()? {
+            b'/' if rest.starts_with(b"//") => (Kind::Comment, line_length(rest)),
+            b'/' if rest.starts_with(b"/*") => (Kind::Comment, through(rest, 2, b"*/")),
+            b'"' if rest.starts_with(b"\"\"\"") => (Kind::Literal, text_block_length(rest)),
+            quote @ (b'"' | b'\'') => (Kind::Literal, quoted_length(rest, *quote)),
+            byte if is_word(*byte) => {
+                (Kind::Word, rest.iter().take_while(|byte| is_word(**byte)).count())
+            }
+            byte => (Kind::Punct(*byte), 1),
+        };
+        self.at += length;
+        Some(Token { kind, range: start..self.at })
+    }
+}
+
+/// Whether `byte` can be part of an identifier; a backslash can, as `\u0061`.
+pub(crate) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'\\') || byte >= 0x80
+}
+
+fn line_length(rest: &[u8]) -> usize {
+    memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len())
+}
+
+fn through(rest: &[u8], from: usize, end: &[u8]) -> usize {
+    memchr::memmem::find(&rest[from..], end).map_or(rest.len(), |at| from + at + end.len())
+}
+
+fn quoted_length(rest: &[u8], quote: u8) -> usize {
+    let mut at = 1;
+    while let Some(byte) = rest.get(at) {
+        match byte {
+            b'\n' | b'\r' => return at,
+            b'\\' => at += 2,
+            byte if *byte == quote => return at + 1,
+            _ => at += 1,
+        }
+    }
+    rest.len()
+}
+
+fn text_block_length(rest: &[u8]) -> usize {
+    let mut at = 3;
+    while let Some(found) = rest.get(at..).and_then(|rest| memchr::memchr2(b'\\', b'"', rest)) {
+        at += found;
+        match rest[at] {
+            b'\\' => at += 2,
+            _ if rest[at..].starts_with(b"\"\"\"") => return at + 3,
+            _ => at += 1,
+        }
+    }
+    rest.len()
+}
+
+/// The first bracket that does not pair, if there is one.
+pub(crate) fn unbalanced(text: &[u8]) -> Option<Range<usize>> {
+    let mut open: Vec<(u8, Range<usize>)> = Vec::new();
+    for Token { kind, range } in tokens(text) {
+        let Kind::Punct(byte) = kind else { continue };
+        let opener = match byte {
+            b'(' | b'[' | b'{' => {
+                open.push((byte, range));
+                continue;
+            }
+            b')' => b'(',
+            b']' => b'[',
+            b'}' => b'{',
+            _ => continue,
+        };
+        match open.pop() {
+            Some((byte, _)) if byte == opener => {}
+            Some((_, opened)) => return Some(opened),
+            None => return Some(range),
+        }
+    }
+    open.pop().map(|(_, range)| range)
+}
+
+/// What must stay of text that is replaced: its comments and its line ends (with the indentation that follows them), and
+/// nothing else. Begins with a space where a comment comes first.
+pub(crate) fn kept_trivia(text: &[u8]) -> String {
+    let mut kept = String::new();
+    let mut at = 0;
+    for Token { kind, range } in tokens(text) {
+        keep_lines(&text[at..range.start], &mut kept);
+        if kind == Kind::Comment {
+            if !kept.ends_with(['\n', '\r', ' ', '\t']) {
+                kept.push(' ');
+            }
+            kept.push_str(&String::from_utf8_lossy(&text[range.clone()]));
+        } else {
+            let ends = crate::source::line_ends(&text[range.clone()]);
+            for end in ends {
+                kept.push_str(&String::from_utf8_lossy(&text[range.clone()][end]));
+            }
+        }
+        at = range.end;
+    }
+    keep_lines(&text[at..], &mut kept);
+    kept
+}
+
+fn keep_lines(space: &[u8], kept: &mut String) {
+    if let Some(first) = memchr::memchr2(b'\n', b'\r', space) {
+        kept.push_str(&String::from_utf8_lossy(&space[first..]));
+    }
+}
+
+/// The text without comments and white space.
+pub(crate) fn compact(text: &[u8]) -> String {
+    tokens(text)
+        .filter(|token| token.kind != Kind::Comment)
+        .map(|token| String::from_utf8_lossy(&text[token.range]).into_owned())
+        .collect()
+}
+
+/// The package that a compilation unit declares; empty for none.
+pub(crate) fn package(text: &[u8]) -> String {
+    let mut tokens = tokens(text).filter(|token| token.kind != Kind::Comment).peekable();
+    // Annotations may come before, with arguments; nothing else may, so the first word that is no annotation decides.
+    while let Some(token) = tokens.next() {
+        match (token.kind, &text[token.range]) {
+            (Kind::Punct(b'@'), _) => skip_annotation(&mut tokens, text),
+            (Kind::Punct(b';'), _) => {}
+            (Kind::Word, b"package") => {
+                let path = tokens.take_while(|token| token.kind != Kind::Punct(b';'));
+                return path
+                    .map(|token| String::from_utf8_lossy(&text[token.range]).into_owned())
+                    .collect();
+            }
+            _ => break,
+        }
+    }
+    String::new()
+}
+
+fn skip_annotation(tokens: &mut std::iter::Peekable<impl Iterator<Item = Token>>, text: &[u8]) {
+    let mut name_may_follow = true;
+    while let Some(token) = tokens.peek() {
+        match token.kind {
+            Kind::Word if name_may_follow && &text[token.range.clone()] != b"package" => {
+                name_may_follow = false
+            }
+            Kind::Punct(b'.') => name_may_follow = true,
+            Kind::Punct(b'(') => break,
+            _ => return,
+        }
+        tokens.next();
+    }
+    let mut depth = 0_usize;
+    for token in tokens {
+        match token.kind {
+            Kind::Punct(b'(') => depth += 1,
+            Kind::Punct(b')') => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_and_comments_are_single_tokens() {
+        let text = br#"a("x\"y", '"', """
+            " \""" "z" """, /* ) */ 'c' // end
+            )"#;
+        let kinds: Vec<_> = tokens(text).map(|token| token.kind).collect();
+        use Kind::{Comment, Literal, Punct, Word};
+        let comma = Punct(b',');
+        let expected = [
+            Word,
+            Punct(b'('),
+            Literal,
+            comma,
+            Literal,
+            comma,
+            Literal,
+            comma,
+            Comment,
+            Literal,
+            Comment,
+            Punct(b')'),
+        ];
+        assert_eq!(kinds, expected);
+        assert_eq!(unbalanced(text), None);
+    }
+
+    #[test]
+    fn brackets_that_do_not_pair_are_found() {
+        assert_eq!(unbalanced(b"class A { void f( { } }"), Some(16..17));
+        assert_eq!(unbalanced(b"class A { "), Some(8..9));
+        assert_eq!(unbalanced(b"} // {"), Some(0..1));
+        assert_eq!(unbalanced(b"{ \"}\" '}' /* } */ }"), None);
+    }
+
+    #[test]
+    fn packages_are_read_without_a_tree() {
+        for (text, expected) in [
+            ("package com.foo;\nclass A {}", "com.foo"),
+            (
+                "/* package no; */ // package no\n@Deprecated(since = \"a;b\") @a.B package com . foo ;",
+                "com.foo",
+            ),
+            ("\u{feff}package x;", "x"),
+            ("import a.b; class A { String s = \"package x;\"; }", ""),
+            ("", ""),
+        ] {
+            assert_eq!(package(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn comments_and_lines_stay() {
+        assert_eq!(
+            kept_trivia(b"\"a\" + // one\r\n    \"b\" /* two */"),
+            " // one\r\n     /* two */"
+        );
+        assert_eq!(kept_trivia(b"\"\"\"\n  a\n  b\"\"\""), "\n\n");
+        assert_eq!(kept_trivia(b"\"a\" + \"b\""), "");
+        assert_eq!(compact(b"A /* x */ .\n B"), "A.B");
+    }
+}

@@ -1,0 +1,146 @@
+//! Parsing Java with tree-sitter, and reading its trees.
+//!
+//! The parser sees a copy of the text in which what its grammar does not know is masked by bytes of the same number: a lone
+//! carriage return ends a line in Java, and a Ctrl-Z may end the file. Offsets stay valid, so the original text is what
+//! everybody else reads.
+
+use crate::source::Source;
+use std::borrow::Cow;
+use tree_sitter::{Node, Parser, Tree};
+
+/// Parses `bytes`. None when the grammar does not fit the library, which a test excludes.
+pub(crate) fn parse(bytes: &[u8]) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_java::LANGUAGE.into()).ok()?;
+    parser.parse(masked(bytes), None)
+}
+
+fn masked(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let mut masked = Cow::Borrowed(bytes);
+    for at in memchr::memchr_iter(b'\r', bytes) {
+        if bytes.get(at + 1) != Some(&b'\n') {
+            masked.to_mut()[at] = b'\n';
+        }
+    }
+    if bytes.last() == Some(&0x1a) {
+        masked.to_mut()[bytes.len() - 1] = b'\n';
+    }
+    masked
+}
+
+/// The named children, without comments.
+pub(crate) fn children<'t>(node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+    let mut cursor = node.walk();
+    let mut more = cursor.goto_first_child();
+    std::iter::from_fn(move || {
+        while more {
+            let child = cursor.node();
+            more = cursor.goto_next_sibling();
+            if child.is_named() && !child.is_extra() {
+                return Some(child);
+            }
+        }
+        None
+    })
+}
+
+/// The node and all its descendants, parents first, in source order.
+pub(crate) fn descendants<'t>(node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+    let mut cursor = node.walk();
+    let mut done = false;
+    std::iter::from_fn(move || {
+        if done {
+            return None;
+        }
+        let current = cursor.node();
+        if !cursor.goto_first_child() {
+            while !done && !cursor.goto_next_sibling() {
+                done = !cursor.goto_parent();
+            }
+        }
+        Some(current)
+    })
+}
+
+/// The ancestors, nearest first; each with the child that leads back.
+pub(crate) fn ancestors<'t>(node: Node<'t>) -> impl Iterator<Item = (Node<'t>, Node<'t>)> {
+    let mut child = node;
+    std::iter::from_fn(move || {
+        let parent = child.parent()?;
+        let step = (parent, child);
+        child = parent;
+        Some(step)
+    })
+}
+
+/// The text of a node, where it is UTF-8.
+pub(crate) fn text<'s>(node: Node<'_>, source: &'s Source) -> &'s str {
+    std::str::from_utf8(source.slice(node.byte_range())).unwrap_or_default()
+}
+
+/// The text of the field `field` of a node; empty without one.
+pub(crate) fn field_text<'s>(node: Node<'_>, field: &str, source: &'s Source) -> &'s str {
+    node.child_by_field_name(field).map_or("", |child| text(child, source))
+}
+
+/// `a.b.C` for an expression or name that is nothing but names and dots.
+pub(crate) fn dotted(node: Node<'_>, source: &Source) -> Option<String> {
+    match node.kind() {
+        "identifier" | "type_identifier" => Some(text(node, source).to_owned()),
+        "field_access" => {
+            let object = dotted(node.child_by_field_name("object")?, source)?;
+            let field =
+                node.child_by_field_name("field").filter(|field| field.kind() == "identifier")?;
+            Some(format!("{object}.{}", text(field, source)))
+        }
+        "scoped_identifier" => {
+            let scope = dotted(node.child_by_field_name("scope")?, source)?;
+            Some(format!("{scope}.{}", field_text(node, "name", source)))
+        }
+        _ => None,
+    }
+}
+
+/// The expression inside any parentheses.
+pub(crate) fn unparenthesized(mut node: Node<'_>) -> Node<'_> {
+    while node.kind() == "parenthesized_expression" {
+        match children(node).next() {
+            Some(inner) => node = inner,
+            None => break,
+        }
+    }
+    node
+}
+
+/// Whether a declaration has this modifier.
+pub(crate) fn has_modifier(declaration: Node<'_>, modifier: &str) -> bool {
+    let modifiers = children(declaration).find(|child| child.kind() == "modifiers");
+    modifiers.is_some_and(|modifiers| {
+        let mut cursor = modifiers.walk();
+        modifiers.children(&mut cursor).any(|child| child.kind() == modifier)
+    })
+}
+
+/// Whether the node declares a type.
+pub(crate) fn is_type_declaration(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "class_declaration"
+            | "interface_declaration"
+            | "enum_declaration"
+            | "record_declaration"
+            | "annotation_type_declaration"
+    )
+}
+
+/// Whether the node holds the members of a type.
+pub(crate) fn is_type_body(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "class_body"
+            | "interface_body"
+            | "enum_body"
+            | "enum_body_declarations"
+            | "annotation_type_body"
+    )
+}

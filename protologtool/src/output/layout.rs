@@ -1,0 +1,95 @@
+//! What sources are called in archives and directories.
+//!
+//! The path below the source root if that is given and the file lies there; else the path as given, if it stays below where
+//! it starts; else package path and file name. So names never are absolute and never hold `..`.
+
+use crate::cli::Failure;
+use crate::pipeline::Processed;
+use std::collections::BTreeMap;
+use std::path::{Component, Path};
+
+/// A name for each file: unique, relative, with `/` between its parts.
+pub(super) fn names(
+    processed: &[Processed],
+    source_root: Option<&Path>,
+) -> Result<Vec<String>, Failure> {
+    let mut taken = BTreeMap::new();
+    let mut names = Vec::with_capacity(processed.len());
+    for file in processed {
+        let name = name(file, source_root);
+        if let Some(earlier) = taken.insert(name.clone(), &file.path) {
+            let (first, second) = (earlier.display(), file.path.display());
+            return Err(Failure::new(format!(
+                "`{first}` and `{second}` would both be written as `{name}`"
+            ))
+            .help("pass each file once, or set `--source-root`"));
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+fn name(file: &Processed, source_root: Option<&Path>) -> String {
+    let below_root = source_root.and_then(|root| {
+        let (root, path) = (parts(root)?, parts(&file.path)?);
+        path.strip_prefix(&root[..]).map(|rest| rest.join("/"))
+    });
+    let as_given = || {
+        let is_relative = file.path.is_relative();
+        parts(&file.path).filter(|_| is_relative).map(|parts| parts.join("/"))
+    };
+    below_root
+        .filter(|name| !name.is_empty())
+        .or_else(as_given)
+        .unwrap_or_else(|| file.place.clone())
+}
+
+/// The parts of a path; of an absolute one the first is `/`. None with `..` in it.
+fn parts(path: &Path) -> Option<Vec<String>> {
+    let known = path.components().filter(|component| !matches!(component, Component::CurDir));
+    known
+        .map(|component| match component {
+            Component::ParentDir => None,
+            other => Some(other.as_os_str().to_string_lossy().into_owned()),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str) -> Processed {
+        Processed {
+            path: path.into(),
+            place: "com/foo/A.java".to_owned(),
+            rewritten: None,
+            messages: Vec::new(),
+            groups: Vec::new(),
+            report: None,
+        }
+    }
+
+    #[test]
+    fn names_are_relative() {
+        for (path, root, expected) in [
+            ("src/com/foo/A.java", None, "src/com/foo/A.java"),
+            ("./src/./A.java", None, "src/A.java"),
+            ("/abs/src/A.java", None, "com/foo/A.java"),
+            ("../src/A.java", None, "com/foo/A.java"),
+            ("src/com/foo/A.java", Some("src"), "com/foo/A.java"),
+            ("src/com/foo/A.java", Some("./src/"), "com/foo/A.java"),
+            ("/abs/src/x/A.java", Some("/abs/src"), "x/A.java"),
+            ("other/A.java", Some("src"), "other/A.java"),
+            ("../src/A.java", Some(".."), "com/foo/A.java"),
+        ] {
+            assert_eq!(name(&file(path), root.map(Path::new)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn two_files_of_one_name_are_refused() {
+        let failure = names(&[file("/a/A.java"), file("/b/A.java")], None).unwrap_err();
+        assert!(failure.to_string().contains("`/a/A.java` and `/b/A.java`"), "{failure}");
+    }
+}

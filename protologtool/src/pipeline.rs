@@ -1,0 +1,196 @@
+//! The way of every input: read, quick look, find, check, plan, apply. Files in parallel, results in the order of the inputs.
+//!
+//! Invariants: the result does not depend on the number of threads; a file without calls keeps no bytes in memory; a file
+//! with an error is not rewritten, but all its errors and all other files' are found.
+
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::groups::Groups;
+use crate::lang::java::{self, Java};
+use crate::lang::{self, Language};
+use crate::rewrite::{PlanBuilder, apply};
+use crate::source::Source;
+use crate::system::System;
+use protolog_core::{ParamKind, message_id};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use viewer_config::{Location, Message};
+
+/// What happens to all inputs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The Java front end.
+    pub java: Java,
+    /// The groups that calls may name.
+    pub groups: Groups,
+}
+
+/// What became of one input.
+#[derive(Debug)]
+pub struct Processed {
+    /// The path as the user gave it.
+    pub path: PathBuf,
+    /// Package path and file name.
+    pub place: String,
+    /// The file's new content; none if it stays as it is.
+    pub rewritten: Option<Vec<u8>>,
+    /// The messages of its calls whose groups are compiled in, in source order.
+    pub messages: Vec<Message>,
+    /// Positions, in [`Groups`], of the groups of these messages.
+    pub groups: Vec<usize>,
+    /// What is wrong with it, and the text to show it in.
+    pub report: Option<Report>,
+}
+
+/// Diagnostics of one source.
+#[derive(Debug)]
+pub struct Report {
+    /// The source.
+    pub source: Source,
+    /// What is wrong or worth knowing, in source order.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Report {
+    /// Number of errors.
+    pub fn errors(&self) -> usize {
+        self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
+    }
+}
+
+/// An input that can't be read.
+#[derive(Debug)]
+pub struct Unreadable {
+    /// The path as the user gave it.
+    pub path: PathBuf,
+    /// Why.
+    pub error: io::Error,
+}
+
+/// Processes all inputs, on as many threads as the machine is good for.
+pub fn process(
+    system: &dyn System,
+    settings: &Settings,
+    inputs: &[PathBuf],
+) -> Vec<Result<Processed, Unreadable>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((index, path)) = take(&next, inputs) {
+            done.push((index, process_file(system, settings, path)));
+        }
+        done
+    };
+    let threads = system.threads().clamp(1, inputs.len().max(1));
+    let mut results: Vec<(usize, _)> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut results = work();
+        for other in others {
+            results.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        results
+    });
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+fn take<'i>(next: &AtomicUsize, inputs: &'i [PathBuf]) -> Option<(usize, &'i Path)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    inputs.get(index).map(|path| (index, path.as_path()))
+}
+
+fn process_file(
+    system: &dyn System,
+    settings: &Settings,
+    path: &Path,
+) -> Result<Processed, Unreadable> {
+    let bytes =
+        system.read(path).map_err(|error| Unreadable { path: path.to_path_buf(), error })?;
+    Ok(process_source(settings, Source::new(path, bytes)))
+}
+
+/// Processes a source that was read.
+pub fn process_source(settings: &Settings, source: Source) -> Processed {
+    let java = &settings.java;
+    let untouched = Processed {
+        path: source.path().to_path_buf(),
+        place: java::place(&source),
+        rewritten: None,
+        messages: Vec::new(),
+        groups: Vec::new(),
+        report: None,
+    };
+    if !java.may_call(source.bytes()) {
+        return untouched;
+    }
+    if source.path().extension().is_some_and(|extension| extension == "kt") {
+        let message = "Kotlin is copied as it is: its messages are interned when the program runs";
+        let note = Diagnostic::note(Code::NotRewritten, 0..0, message);
+        return Processed { report: Some(Report { source, diagnostics: vec![note] }), ..untouched };
+    }
+    rewrite(java, &settings.groups, source, untouched)
+}
+
+fn rewrite<L: Language>(
+    language: &L,
+    groups: &Groups,
+    source: Source,
+    untouched: Processed,
+) -> Processed {
+    let lang::Found { calls, mut diagnostics } = language.find(&source, groups);
+    let place = language.place(&source);
+    let mut plan = PlanBuilder::default();
+    let (mut messages, mut used) = (Vec::new(), Vec::new());
+    for call in &calls {
+        let template = match call.check() {
+            Ok(template) => template,
+            Err(diagnostic) => {
+                diagnostics.push(diagnostic);
+                continue;
+            }
+        };
+        let group = &groups.list()[call.group];
+        let id = message_id(&place, template.text(), call.level, &group.full_name);
+        let kinds: Vec<ParamKind> =
+            template.conversions().map(|conversion| conversion.verb.kind()).collect();
+        let message = lang::Message {
+            id,
+            mask: template.mask().bits(),
+            kinds: &kinds,
+            enabled: group.enabled,
+        };
+        language.emit(&source, call, &message, &mut plan);
+        if group.enabled {
+            used.push(call.group);
+            messages.push(Message {
+                id,
+                template: template.text().to_owned(),
+                unsigned: 0,
+                level: call.level,
+                group: group.full_name.as_str().into(),
+                place: place.clone(),
+                locations: vec![Location::line(
+                    place.clone(),
+                    source.line(call.range.start) as u32,
+                )],
+            });
+        }
+    }
+    used.sort_unstable();
+    used.dedup();
+    let rewritten = match plan.finish() {
+        Ok(plan) if diagnostics.is_empty() && !plan.is_empty() => {
+            Some(apply(source.bytes(), &plan))
+        }
+        Ok(_) => None,
+        Err(overlap) => {
+            let message =
+                format!("the rewritten forms of two log calls overlap at byte {}", overlap.at);
+            diagnostics.push(Diagnostic::error(Code::NoStatement, overlap.at..overlap.at, message));
+            None
+        }
+    };
+    diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
+    let report = (!diagnostics.is_empty()).then_some(Report { source, diagnostics });
+    Processed { place, rewritten, messages, groups: used, report, ..untouched }
+}

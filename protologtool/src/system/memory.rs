@@ -1,0 +1,122 @@
+//! A file system and environment in memory, for tests.
+
+use super::{Fill, Staged, System};
+use std::collections::BTreeMap;
+use std::io::{self, Cursor};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Files, variables and what was printed. Clones share their state.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    files: BTreeMap<PathBuf, Vec<u8>>,
+    variables: BTreeMap<String, String>,
+    refused: Vec<PathBuf>,
+    out: String,
+    errors: String,
+}
+
+impl Memory {
+    /// With these files.
+    pub fn with_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let system = Self::default();
+        for (path, text) in files {
+            system.add_file(path, text);
+        }
+        system
+    }
+
+    /// Adds or replaces a file.
+    pub fn add_file(&self, path: impl Into<PathBuf>, content: impl Into<Vec<u8>>) {
+        self.state().files.insert(path.into(), content.into());
+    }
+
+    /// Sets an environment variable.
+    pub fn set_variable(&self, name: &str, value: &str) {
+        self.state().variables.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// Makes staging of `path` fail.
+    pub fn refuse(&self, path: impl Into<PathBuf>) {
+        self.state().refused.push(path.into());
+    }
+
+    /// All files, by path.
+    pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        self.state().files.clone()
+    }
+
+    /// The text of a file, if there is one.
+    pub fn text(&self, path: &str) -> Option<String> {
+        let state = self.state();
+        state.files.get(Path::new(path)).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    /// What was printed to standard output.
+    pub fn out(&self) -> String {
+        self.state().out.clone()
+    }
+
+    /// What was printed to standard error.
+    pub fn errors(&self) -> String {
+        self.state().errors.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl System for Memory {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.state().files.get(path).cloned().ok_or(io::ErrorKind::NotFound.into())
+    }
+
+    fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>> {
+        if self.state().refused.iter().any(|refused| refused == path) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let mut content = Cursor::new(Vec::new());
+        fill(&mut content)?;
+        let (path, content) = (path.to_path_buf(), content.into_inner());
+        Ok(Box::new(StagedInMemory { system: self.clone(), path, content }))
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.state().variables.get(name).cloned()
+    }
+
+    fn errors_to_terminal(&self) -> bool {
+        false
+    }
+
+    fn threads(&self) -> usize {
+        2
+    }
+
+    fn print(&self, text: &str) {
+        self.state().out.push_str(text);
+    }
+
+    fn print_error(&self, text: &str) {
+        self.state().errors.push_str(text);
+    }
+}
+
+struct StagedInMemory {
+    system: Memory,
+    path: PathBuf,
+    content: Vec<u8>,
+}
+
+impl Staged for StagedInMemory {
+    fn commit(self: Box<Self>) -> io::Result<()> {
+        self.system.add_file(self.path, self.content);
+        Ok(())
+    }
+}
