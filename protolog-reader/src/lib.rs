@@ -1,1 +1,44 @@
-//! Trace bytes to packets to entries to text.
+//! Reads the log out of a trace: bytes to packets, packets to entries, entries to text.
+//!
+//! ```no_run
+//! use protolog_reader::{Item, Rendering, Trace};
+//!
+//! let log = Trace::open("app.pftrace")?.read()?;
+//! for entry in log.entries() {
+//!     println!("{} {}", entry.time(), entry.values().text(Rendering::Full));
+//! }
+//! # Ok::<(), protolog_reader::ReadError>(())
+//! ```
+//!
+//! Invariants: any bytes may be read, without a panic and within [`Limits`]; nothing that a trace holds is left out without
+//! being counted in [`Stats`]; nothing is printed.
+#![forbid(unsafe_code)]
+
+mod blocks;
+mod clock;
+mod collect;
+mod decode;
+mod dictionary;
+mod entry;
+mod error;
+mod inflate;
+mod log;
+mod loss;
+mod packet;
+mod render;
+mod sequence;
+mod stats;
+mod thread;
+mod trace;
+mod values;
+
+pub use dictionary::{Dictionary, Group, Message};
+pub use entry::{Entry, Values};
+pub use error::{ReadError, ReadErrorKind};
+pub use log::{Item, Items, Log};
+pub use loss::{Cause, Loss};
+pub use protolog_core::{Arg, Level};
+pub use render::Rendering;
+pub use stats::{EndReason, EndedEarly, ServiceLosses, Stats};
+pub use thread::Thread;
+pub use trace::{Limits, Trace};

@@ -1,0 +1,92 @@
+//! The bytes that a log is made of, and references into them.
+//!
+//! A log is made of several blocks: the trace itself, each inflated bundle of packets, and texts that had to be mended.
+//! They share one space of addresses, so that a reference is an address and a length, whatever block it points into.
+//!
+//! Invariants: blocks don't overlap and don't move; a [`Span`] made from a block's bytes lies within that block. A span
+//! that doesn't (there is none) reads as empty.
+
+/// Bytes somewhere in the blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) at: u64,
+    pub(crate) len: u32,
+}
+
+/// All blocks of a log.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    /// Sorted by address.
+    blocks: Vec<Block>,
+    /// First free address.
+    end: u64,
+    mended: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Block {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+/// Where mended texts lie: far beyond any trace.
+const MENDED: u64 = 1 << 62;
+
+impl Blocks {
+    /// Addresses for a block of `len` bytes, whose bytes come later by [`put`](Self::put).
+    pub(crate) fn reserve(&mut self, len: usize) -> u64 {
+        let at = self.end;
+        self.end += len as u64;
+        at
+    }
+
+    /// The bytes of the block that was reserved at `at`.
+    pub(crate) fn put(&mut self, at: u64, bytes: Vec<u8>) {
+        let index = self.blocks.partition_point(|block| block.at < at);
+        self.blocks.insert(index, Block { at, bytes });
+    }
+
+    /// Keeps `text`, the mended form of bytes that are not UTF-8.
+    pub(crate) fn keep_mended(&mut self, text: &str) -> Span {
+        let at = MENDED + self.mended.len() as u64;
+        self.mended.extend_from_slice(text.as_bytes());
+        Span { at, len: text.len() as u32 }
+    }
+
+    /// The bytes of a span.
+    pub(crate) fn bytes(&self, span: Span) -> &[u8] {
+        let (at, bytes) = if span.at >= MENDED {
+            (MENDED, self.mended.as_slice())
+        } else {
+            let index = self.blocks.partition_point(|block| block.at <= span.at);
+            match index.checked_sub(1).and_then(|index| self.blocks.get(index)) {
+                Some(block) => (block.at, block.bytes.as_slice()),
+                None => return &[],
+            }
+        };
+        let start = (span.at - at) as usize;
+        bytes.get(start..start + span.len as usize).unwrap_or_default()
+    }
+
+    /// The text of a span that was made from a text.
+    pub(crate) fn text(&self, span: Span) -> &str {
+        str::from_utf8(self.bytes(span)).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_lead_back_whatever_the_order_of_blocks() {
+        let mut blocks = Blocks::default();
+        let (first, second) = (blocks.reserve(3), blocks.reserve(2));
+        let mended = blocks.keep_mended("é");
+        blocks.put(second, b"de".to_vec());
+        blocks.put(first, b"abc".to_vec());
+        let text = |at, len| blocks.text(Span { at, len });
+        assert_eq!((text(1, 2), text(3, 2), text(4, 1), text(5, 1)), ("bc", "de", "e", ""));
+        assert_eq!(blocks.text(mended), "é");
+    }
+}

@@ -1,0 +1,216 @@
+//! Clocks: what a timestamp means.
+//!
+//! A timestamp is a number of ticks of some clock: the trace's own, another one that the operating system has, or a custom
+//! one, which a snapshot defines (unit, absolute or incremental, value at a moment). Custom clocks 64 to 127 belong to one
+//! sequence, those from 128 up to the whole trace. Two steps lead to a time in the trace:
+//!
+//! 1. While packets are read, in their order: ticks become nanoseconds of a clock that the whole trace shares, by what the
+//!    last snapshot of the sequence said ([`CustomClock`]). An incremental clock counts on from packet to packet.
+//! 2. When all packets are read, so that snapshots may come late: nanoseconds of any shared clock become those of the trace
+//!    clock, by the last snapshot of both that is not later ([`relations`]).
+//!
+//! Invariant: all arithmetic wraps. A time that can't be known is a guess that says so, never an error.
+
+pub(crate) mod relations;
+
+use protolog_core::schema::{clock, clock_id, clock_snapshot, packet_defaults};
+use protozero::{DecodeError, Field, Reader};
+
+/// First id of the custom clocks.
+const CUSTOM: u32 = 64;
+/// First id of the custom clocks of the whole trace.
+const SHARED_CUSTOM: u32 = 128;
+/// Clocks that one snapshot can have; the operating system has about ten.
+pub(crate) const MAX_CLOCKS_OF_SNAPSHOT: usize = 64;
+
+/// Stands for the trace's own clock, whichever that is.
+pub(crate) const TRACE_CLOCK: u32 = 0;
+
+/// A moment, as far as it is known while packets are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    pub(crate) ns: i64,
+    /// The shared clock that `ns` counts in, or [`TRACE_CLOCK`].
+    pub(crate) clock: u32,
+    /// Taken from the packets around, since this one has no usable timestamp.
+    pub(crate) guessed: bool,
+}
+
+impl Moment {
+    pub(crate) fn guess(self) -> Self {
+        Self { guessed: true, ..self }
+    }
+}
+
+/// Whether the clock belongs to one sequence.
+pub(crate) fn is_of_sequence(clock: u32) -> bool {
+    (CUSTOM..SHARED_CUSTOM).contains(&clock)
+}
+
+/// The clock id in `TracePacketDefaults`.
+pub(crate) fn default_clock(defaults: Field<'_>) -> Result<Option<u32>, DecodeError> {
+    let mut id = None;
+    for field in defaults.as_message()? {
+        let field = field?;
+        if field.number == packet_defaults::TIMESTAMP_CLOCK_ID {
+            id = Some(field.as_u32()?).filter(|id| *id != TRACE_CLOCK);
+        }
+    }
+    Ok(id)
+}
+
+/// A clock that snapshots define.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CustomClock {
+    id: u32,
+    incremental: bool,
+    unit_ns: i64,
+    /// Value of an incremental clock at the last timestamp, in nanoseconds.
+    now: i64,
+    /// The shared clock that the snapshot ties this one to, and what to add.
+    anchor: Option<(u32, i64)>,
+}
+
+impl CustomClock {
+    /// The moment of a timestamp; nothing where no shared clock was in the snapshot. Consumes the ticks of an
+    /// incremental clock either way.
+    fn moment(&mut self, ticks: u64) -> Option<Moment> {
+        let ns = (ticks as i64).wrapping_mul(self.unit_ns);
+        let value = if self.incremental { self.now.wrapping_add(ns) } else { ns };
+        self.now = value;
+        let (clock, offset) = self.anchor?;
+        Some(Moment { ns: value.wrapping_add(offset), clock, guessed: false })
+    }
+}
+
+/// The custom clocks of one sequence, or those of the whole trace.
+#[derive(Debug, Default)]
+pub(crate) struct CustomClocks(Vec<CustomClock>);
+
+impl CustomClocks {
+    /// The moment of a timestamp in the custom clock `id`; nothing where no snapshot tells.
+    pub(crate) fn moment(&mut self, id: u32, ticks: u64) -> Option<Moment> {
+        self.0.iter_mut().find(|clock| clock.id == id)?.moment(ticks)
+    }
+
+    /// As [`moment`](Self::moment), for the clocks that the whole trace shares, among them those that need no snapshot.
+    pub(crate) fn shared_moment(&mut self, id: u32, ticks: u64) -> Option<Moment> {
+        if id < CUSTOM {
+            return Some(Moment { ns: ticks as i64, clock: id, guessed: false });
+        }
+        self.moment(id, ticks)
+    }
+
+    fn set(&mut self, clock: CustomClock) {
+        match self.0.iter().position(|old| old.id == clock.id) {
+            Some(at) => self.0[at] = clock,
+            None if self.0.len() < MAX_CLOCKS_OF_SNAPSHOT => self.0.push(clock),
+            None => {}
+        }
+    }
+}
+
+/// A parsed `ClockSnapshot`.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshot {
+    readings: Vec<Reading>,
+    /// The clock that the trace's timestamps are in, where the snapshot says so.
+    pub(crate) primary: Option<u32>,
+    /// Clocks beyond [`MAX_CLOCKS_OF_SNAPSHOT`].
+    pub(crate) ignored: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Reading {
+    id: u32,
+    ns: i64,
+    incremental: bool,
+    unit_ns: i64,
+}
+
+impl Snapshot {
+    pub(crate) fn parse(snapshot: Field<'_>) -> Result<Self, DecodeError> {
+        let mut parsed = Self::default();
+        for field in snapshot.as_message()? {
+            let field = field?;
+            match field.number {
+                clock_snapshot::CLOCKS => {
+                    let reading = Reading::parse(field.as_message()?)?;
+                    if parsed.readings.len() < MAX_CLOCKS_OF_SNAPSHOT {
+                        parsed.readings.push(reading);
+                    } else {
+                        parsed.ignored += 1;
+                    }
+                }
+                clock_snapshot::PRIMARY_TRACE_CLOCK => {
+                    parsed.primary = Some(field.as_u32()?).filter(|id| *id != TRACE_CLOCK);
+                }
+                _ => {}
+            }
+        }
+        Ok(parsed)
+    }
+
+    /// The clocks that the whole trace shares, with their nanoseconds.
+    pub(crate) fn shared(&self) -> impl Iterator<Item = (u32, i64)> {
+        let shared = self.readings.iter().filter(|reading| !is_of_sequence(reading.id));
+        shared.filter(|reading| reading.id != TRACE_CLOCK).map(|reading| (reading.id, reading.ns))
+    }
+
+    /// The moment of the snapshot itself, in the clock that serves best as an anchor: `preferred` where there is one,
+    /// else one that runs on while the machine sleeps, else any.
+    pub(crate) fn moment(&self, preferred: Option<u32>) -> Option<Moment> {
+        let find = |id| self.shared().find(|shared| shared.0 == id);
+        let (clock, ns) = preferred
+            .and_then(find)
+            .or_else(|| find(clock_id::BOOTTIME))
+            .or_else(|| find(clock_id::MONOTONIC))
+            .or_else(|| self.shared().next())?;
+        Some(Moment { ns, clock, guessed: false })
+    }
+
+    /// Takes over what the snapshot says of custom clocks: the sequence's into `own`, the trace's into `shared`.
+    pub(crate) fn define(
+        &self,
+        anchor: Option<Moment>,
+        own: &mut CustomClocks,
+        shared: &mut CustomClocks,
+    ) {
+        for reading in self.readings.iter().filter(|reading| reading.id >= CUSTOM) {
+            let Reading { id, ns, incremental, unit_ns } = *reading;
+            // A shared custom clock is related to the others at the end, as the operating system's are.
+            let anchor = match anchor {
+                Some(anchor) if is_of_sequence(id) => {
+                    Some((anchor.clock, anchor.ns.wrapping_sub(ns)))
+                }
+                _ if is_of_sequence(id) => None,
+                _ => Some((id, 0)),
+            };
+            let clocks = if is_of_sequence(id) { &mut *own } else { &mut *shared };
+            clocks.set(CustomClock { id, incremental, unit_ns, now: ns, anchor });
+        }
+    }
+}
+
+impl Reading {
+    fn parse(fields: Reader<'_>) -> Result<Self, DecodeError> {
+        let mut reading = Self { unit_ns: 1, ..Self::default() };
+        let mut ticks = 0;
+        for field in fields {
+            let field = field?;
+            match field.number {
+                clock::CLOCK_ID => reading.id = field.as_u32()?,
+                clock::TIMESTAMP => ticks = field.as_i64()?,
+                clock::IS_INCREMENTAL => reading.incremental = field.as_bool()?,
+                clock::UNIT_MULTIPLIER_NS => reading.unit_ns = field.as_i64()?.max(1),
+                _ => {}
+            }
+        }
+        // The operating system's clocks always count nanoseconds.
+        if reading.id < CUSTOM {
+            (reading.unit_ns, reading.incremental) = (1, false);
+        }
+        reading.ns = ticks.wrapping_mul(reading.unit_ns);
+        Ok(reading)
+    }
+}

@@ -1,0 +1,119 @@
+//! From bytes to packets: walks a trace and its bundles, and hands on each packet with its sequence's state.
+//!
+//! Invariants: a bad packet harms no other one of the trace, and is counted; memory grows with the bytes that were read,
+//! by at most [`Limits`] and a constant factor; recursion is as deep as bundles may be nested.
+
+use std::collections::HashMap;
+
+use protolog_core::schema::trace;
+use protozero::{DecodeError, Field, Reader};
+
+use crate::Limits;
+use crate::collect::Collected;
+use crate::inflate::{self, End};
+use crate::packet::Packet;
+use crate::sequence::Sequence;
+use crate::stats::{EndReason, EndedEarly};
+
+/// Reads traces.
+#[derive(Debug, Default)]
+pub(crate) struct Decoder {
+    limits: Limits,
+    sequences: HashMap<u32, Sequence>,
+    collected: Collected,
+}
+
+/// A limit was reached; nothing more is read.
+struct LimitReached;
+
+impl Decoder {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    /// Reads a whole trace.
+    pub(crate) fn read(mut self, bytes: Vec<u8>) -> Collected {
+        let at = self.collected.blocks.reserve(bytes.len());
+        self.collected.stats.bytes = bytes.len() as u64;
+        self.collected.stats.ended_early = self.packets(&bytes, at, 0);
+        self.collected.blocks.put(at, bytes);
+        self.collected
+    }
+
+    /// Reads the packets of a trace or bundle. Gives where it had to end before the end of `bytes`.
+    fn packets(&mut self, bytes: &[u8], at: u64, depth: u32) -> Option<EndedEarly> {
+        let mut reader = Reader::with_offset(bytes, at);
+        loop {
+            let offset = reader.offset() - at;
+            let ended = |reason| Some(EndedEarly { reason, offset });
+            let field = match reader.next()? {
+                Ok(field) => field,
+                Err(error) if error.is_truncated() => return ended(EndReason::Truncated),
+                Err(_) => return ended(EndReason::Corrupt),
+            };
+            if field.number != trace::PACKET {
+                continue;
+            }
+            self.collected.stats.packets += 1;
+            match self.packet(field, depth) {
+                Ok(Ok(())) => self.collected.well_formed(),
+                Ok(Err(_)) => self.collected.malformed(),
+                Err(LimitReached) => return ended(EndReason::Limit),
+            }
+        }
+    }
+
+    fn packet(
+        &mut self,
+        field: Field<'_>,
+        depth: u32,
+    ) -> Result<Result<(), DecodeError>, LimitReached> {
+        let packet = match field.as_message().and_then(Packet::parse) {
+            Ok(packet) => packet,
+            Err(error) => return Ok(Err(error)),
+        };
+        let stats = &mut self.collected.stats;
+        stats.unsupported_bundles += u64::from(packet.has_zstd);
+        if let Some(bundle) = packet.compressed {
+            return self.bundle(bundle, depth);
+        }
+        let full = self.collected.records.len() as u64 >= self.limits.entries;
+        if full && packet.message.is_some() {
+            return Err(LimitReached);
+        }
+        let full = self.sequences.len() as u64 >= self.limits.sequences;
+        if full && !self.sequences.contains_key(&packet.sequence) {
+            return Err(LimitReached);
+        }
+        let sequence = self.sequences.entry(packet.sequence).or_default();
+        Ok(self.collected.apply(sequence, &packet, field))
+    }
+
+    fn bundle(
+        &mut self,
+        bundle: Field<'_>,
+        depth: u32,
+    ) -> Result<Result<(), DecodeError>, LimitReached> {
+        if depth >= self.limits.nesting {
+            self.collected.stats.oversized_bundles += 1;
+            return Ok(Ok(()));
+        }
+        let room = self.limits.inflated_bytes.saturating_sub(self.collected.stats.inflated_bytes);
+        let bytes = match bundle.as_bytes() {
+            Ok(bytes) => bytes,
+            Err(error) => return Ok(Err(error)),
+        };
+        let inflated = inflate::inflate(bytes, room);
+        self.collected.stats.inflated_bytes += inflated.bytes.len() as u64;
+        let at = self.collected.blocks.reserve(inflated.bytes.len());
+        let ended = self.packets(&inflated.bytes, at, depth + 1);
+        self.collected.blocks.put(at, inflated.bytes);
+        match (inflated.end, ended.map(|ended| ended.reason)) {
+            (_, Some(EndReason::Limit)) => return Err(LimitReached),
+            (End::TooLarge, _) => self.collected.stats.oversized_bundles += 1,
+            (End::Broken, _) | (_, Some(_)) => self.collected.stats.broken_bundles += 1,
+            (End::Whole, None) => {}
+        }
+        Ok(Ok(()))
+    }
+}

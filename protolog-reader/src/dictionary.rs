@@ -1,0 +1,211 @@
+//! The dictionary of a log: what the trace itself says, and files that stand in where it says nothing.
+//!
+//! Unlike `viewer_config::Dictionary`, which refuses contradictions, this one takes whatever a trace holds: of two entries
+//! with one id the first wins, as in trace_processor, and the contradiction is counted.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use protolog_core::Level;
+use protolog_core::schema::{group, message_data, message_hints, viewer_config as config};
+use protozero::{DecodeError, Field, Reader};
+
+/// Locations of one message that are kept; each new one is compared with all.
+const MAX_LOCATIONS: usize = 16;
+
+/// Texts by message id, groups by group id.
+#[derive(Debug, Default)]
+pub struct Dictionary {
+    messages: HashMap<u64, Message>,
+    groups: HashMap<u32, Group>,
+    conflicts: u64,
+}
+
+/// What all entries with one id have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Message {
+    /// The template as trace_processor knows it.
+    pub bare: String,
+    /// The full template, where it differs.
+    pub template: Option<String>,
+    /// Bit `i` is set where argument `i` is an unsigned integer.
+    pub unsigned: u32,
+    /// The level; nothing where the dictionary has none or an unknown one.
+    pub level: Option<Level>,
+    /// Id of the group.
+    pub group: u32,
+    /// `path:line`, several lines as `path:12,40`; empty where not known.
+    pub location: String,
+}
+
+/// A group of messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Group {
+    /// The full name.
+    pub name: String,
+    /// The tag under which its messages are shown.
+    pub tag: String,
+}
+
+impl Dictionary {
+    /// The message with this id.
+    pub fn message(&self, id: u64) -> Option<&Message> {
+        self.messages.get(&id)
+    }
+
+    /// The group with this id.
+    pub fn group(&self, id: u32) -> Option<&Group> {
+        self.groups.get(&id)
+    }
+
+    /// Number of messages.
+    pub fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Whether there is no message.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// How many entries said something else than one with the same id before them.
+    pub fn conflicts(&self) -> u64 {
+        self.conflicts
+    }
+
+    /// Adds what a packet holds.
+    pub(crate) fn add_packet(&mut self, viewer_config: Field<'_>) -> Result<(), DecodeError> {
+        for field in viewer_config.as_message()? {
+            let field = field?;
+            match field.number {
+                config::MESSAGES => {
+                    let (id, message) = Message::parse(field.as_message()?)?;
+                    self.add_message(id, message);
+                }
+                config::GROUPS => {
+                    let (id, group) = Group::parse(field.as_message()?)?;
+                    self.add_group(id, group);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The same message at another place is no contradiction: AOSP's tool writes one entry per call.
+    fn add_message(&mut self, id: u64, message: Message) {
+        match self.messages.entry(id) {
+            Entry::Vacant(entry) => {
+                entry.insert(message);
+            }
+            Entry::Occupied(mut entry) => {
+                let location = std::mem::take(&mut entry.get_mut().location);
+                let known = Message { location: String::new(), ..message };
+                self.conflicts += u64::from(*entry.get() != known);
+                entry.get_mut().location = join(location, &message.location);
+            }
+        }
+    }
+
+    fn add_group(&mut self, id: u32, group: Group) {
+        match self.groups.entry(id) {
+            Entry::Vacant(entry) => {
+                entry.insert(group);
+            }
+            Entry::Occupied(entry) => self.conflicts += u64::from(*entry.get() != group),
+        }
+    }
+
+    /// Adds a dictionary file for what is not there yet.
+    pub(crate) fn fill_from(&mut self, file: &viewer_config::Dictionary) {
+        for group in file.groups() {
+            let (name, tag) = (group.name.clone(), group.tag.clone());
+            self.groups.entry(group.id).or_insert(Group { name, tag });
+        }
+        for message in file.messages() {
+            self.messages.entry(message.id).or_insert_with(|| {
+                let bare = message.bare().into_owned();
+                let locations: Vec<_> = message.locations.iter().map(ToString::to_string).collect();
+                Message {
+                    template: Some(message.template.clone()).filter(|template| *template != bare),
+                    bare,
+                    unsigned: message.unsigned,
+                    level: Some(message.level),
+                    group: file.group(&message.group).map_or(0, |group| group.id),
+                    location: locations.join(";"),
+                }
+            });
+        }
+    }
+}
+
+impl Message {
+    /// The template: the full one where there is one.
+    pub fn template(&self) -> &str {
+        self.template.as_deref().unwrap_or(&self.bare)
+    }
+
+    fn parse(fields: Reader<'_>) -> Result<(u64, Self), DecodeError> {
+        let (mut id, mut message) = (0, Self::default());
+        for field in fields {
+            let field = field?;
+            match field.number {
+                message_data::MESSAGE_ID => id = field.as_fixed64()?,
+                message_data::MESSAGE => message.bare = text(field)?,
+                message_data::LEVEL => message.level = Level::from_wire(field.as_u64()?),
+                message_data::GROUP_ID => message.group = field.as_u32()?,
+                message_data::LOCATION => message.location = text(field)?,
+                message_data::HINTS => message.parse_hints(field.as_message()?)?,
+                _ => {}
+            }
+        }
+        Ok((id, message))
+    }
+
+    fn parse_hints(&mut self, hints: Reader<'_>) -> Result<(), DecodeError> {
+        for field in hints {
+            let field = field?;
+            match field.number {
+                message_hints::TEMPLATE => self.template = Some(text(field)?),
+                message_hints::UNSIGNED => self.unsigned = field.as_u32()?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Group {
+    fn parse(fields: Reader<'_>) -> Result<(u32, Self), DecodeError> {
+        let (mut id, mut parsed) = (0, Self::default());
+        for field in fields {
+            let field = field?;
+            match field.number {
+                group::ID => id = field.as_u32()?,
+                group::NAME => parsed.name = text(field)?,
+                group::TAG => parsed.tag = text(field)?,
+                _ => {}
+            }
+        }
+        Ok((id, parsed))
+    }
+}
+
+/// The list of locations with one more, if it isn't there yet and there are not too many.
+fn join(mut list: String, location: &str) -> String {
+    let mut known = list.split(';');
+    let add = !location.is_empty() && known.by_ref().take(MAX_LOCATIONS).all(|one| one != location);
+    if add && known.next().is_none() {
+        if !list.is_empty() {
+            list.push(';');
+        }
+        list.push_str(location);
+    }
+    list
+}
+
+fn text(field: Field<'_>) -> Result<String, DecodeError> {
+    Ok(String::from_utf8_lossy(field.as_bytes()?).into_owned())
+}

@@ -1,0 +1,70 @@
+//! Why a trace can't be read at all. What can be read in part is no error, see [`Stats`](crate::Stats).
+
+use std::{fmt, io};
+
+/// Nothing of a trace can be read.
+#[derive(Debug)]
+pub struct ReadError {
+    kind: ReadErrorKind,
+}
+
+/// The kinds of [`ReadError`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ReadErrorKind {
+    /// The bytes can't be had.
+    Io(io::Error),
+    /// The bytes are not a trace, not even the start of one.
+    NotATrace,
+    /// The whole trace is compressed with zstd, which this reader does not support.
+    Zstd,
+}
+
+impl ReadError {
+    /// What is wrong.
+    pub fn kind(&self) -> &ReadErrorKind {
+        &self.kind
+    }
+
+    /// What to do about it: a sentence that starts with a verb.
+    pub fn help(&self) -> &'static str {
+        match &self.kind {
+            ReadErrorKind::Io(_) => "check the path and its permissions",
+            ReadErrorKind::NotATrace => {
+                "give a Perfetto trace, as it is or compressed with gzip (dictionaries are no traces)"
+            }
+            ReadErrorKind::Zstd => "decompress it with `zstd -d` first",
+        }
+    }
+}
+
+impl From<ReadErrorKind> for ReadError {
+    fn from(kind: ReadErrorKind) -> Self {
+        Self { kind }
+    }
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        ReadErrorKind::Io(error).into()
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            ReadErrorKind::Io(error) => write!(f, "{error}"),
+            ReadErrorKind::NotATrace => f.write_str("not a trace"),
+            ReadErrorKind::Zstd => f.write_str("compressed with zstd, which is not supported"),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            ReadErrorKind::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The log: all entries and losses of a trace in the order of time, with what is needed to show them.
+
+use std::iter::Peekable;
+use std::slice;
+
+use protolog_core::schema::clock_id;
+
+use crate::blocks::Blocks;
+use crate::clock::Moment;
+use crate::clock::relations::{Route, Routes};
+use crate::collect::{Collected, Record};
+use crate::dictionary::Dictionary;
+use crate::entry::Entry;
+use crate::loss::Loss;
+use crate::stats::Stats;
+use crate::thread::Thread;
+
+/// What a trace says, read whole.
+#[derive(Debug)]
+pub struct Log {
+    /// Times are nanoseconds of the trace's clock; sorted by time, packets' order where times are equal.
+    collected: Collected,
+    losses: Vec<Loss>,
+    /// To the wall clock, where the trace relates it to its own.
+    wall: Option<Route>,
+}
+
+/// Something to show.
+#[derive(Clone, Copy, Debug)]
+pub enum Item<'a> {
+    /// A message that was logged.
+    Entry(Entry<'a>),
+    /// Something that is missing.
+    Loss(&'a Loss),
+}
+
+impl Log {
+    /// Puts everything into the order of time and applies the dictionary.
+    pub(crate) fn new(mut collected: Collected, files: &[viewer_config::Dictionary]) -> Self {
+        for file in files {
+            collected.dictionary.fill_from(file);
+        }
+        let relations = std::mem::take(&mut collected.relations);
+        let mut routes = relations.routes(relations.trace_clock());
+        for record in &mut collected.records {
+            settle(&mut record.moment, &mut routes);
+            collected.stats.guessed_times += u64::from(record.moment.guessed);
+        }
+        collected.records.sort_by_key(|record| record.moment.ns);
+        let mut losses = Vec::with_capacity(collected.losses.0.len());
+        for mut found in std::mem::take(&mut collected.losses).0 {
+            settle(&mut found.moment, &mut routes);
+            let Moment { ns: time, guessed, .. } = found.moment;
+            losses.push(Loss { time, guessed, ..found.loss });
+        }
+        losses.sort_by_key(|loss| loss.time);
+        let mut log = Self { collected, losses, wall: routes.back_to(clock_id::REALTIME) };
+        log.count();
+        log
+    }
+
+    /// All entries, by time.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> + DoubleEndedIterator {
+        self.collected.records.iter().map(|record| Entry::new(self, record))
+    }
+
+    /// All losses, by time.
+    pub fn losses(&self) -> &[Loss] {
+        &self.losses
+    }
+
+    /// Entries and losses, by time; a loss comes before the entries of the same moment.
+    pub fn items(&self) -> Items<'_> {
+        Items {
+            log: self,
+            records: self.collected.records.iter().peekable(),
+            losses: self.losses.iter().peekable(),
+        }
+    }
+
+    /// Counts of what was read and of all that went wrong.
+    pub fn stats(&self) -> &Stats {
+        &self.collected.stats
+    }
+
+    /// The texts of the messages.
+    pub fn dictionary(&self) -> &Dictionary {
+        &self.collected.dictionary
+    }
+
+    /// The thread whose messages were lost.
+    pub fn thread_of(&self, loss: &Loss) -> &Thread {
+        self.thread(loss.thread)
+    }
+
+    /// The name of a process, where the trace says it.
+    pub fn process_name(&self, pid: u32) -> Option<&str> {
+        self.collected.processes.get(&pid).map(String::as_str).filter(|name| !name.is_empty())
+    }
+
+    /// Nanoseconds since 1970 (UTC) at a time of the trace, where the trace relates its clock to the wall clock.
+    pub fn wall_time(&self, time: i64) -> Option<i64> {
+        self.wall.as_ref().map(|wall| wall.convert(time))
+    }
+
+    pub(crate) fn blocks(&self) -> &Blocks {
+        &self.collected.blocks
+    }
+
+    pub(crate) fn thread(&self, index: u32) -> &Thread {
+        self.collected.threads.get(index)
+    }
+
+    /// The text with this index, nothing for the two that stand for none.
+    pub(crate) fn interned(&self, index: u32) -> Option<&str> {
+        let span = self.collected.texts.get(index as usize)?;
+        Some(self.collected.blocks.text(*span))
+    }
+
+    /// Indices of the strings of a message, beginning with its first.
+    pub(crate) fn strings_from(&self, first: usize) -> &[u32] {
+        self.collected.strings.get(first..).unwrap_or_default()
+    }
+
+    /// Counts what shows only when all is known.
+    fn count(&mut self) {
+        let (mut unknown, mut missing, mut extra) = (0, 0, 0);
+        for entry in self.entries() {
+            let values = entry.values();
+            match values.fit() {
+                None => unknown += 1,
+                Some(fit) => {
+                    missing += u64::from(fit.missing > 0);
+                    extra += u64::from(fit.extra > 0);
+                }
+            }
+        }
+        let stats = &mut self.collected.stats;
+        stats.entries = self.collected.records.len() as u64;
+        (stats.unknown_messages, stats.missing_values, stats.extra_values) =
+            (unknown, missing, extra);
+        stats.dictionary_conflicts = self.collected.dictionary.conflicts();
+        for loss in &self.losses {
+            let sum = stats.lost.entry((loss.cause, loss.group)).or_default();
+            *sum = sum.saturating_add(loss.count.unwrap_or(1));
+        }
+    }
+}
+
+/// Turns a moment of any clock into one of the trace's.
+fn settle(moment: &mut Moment, routes: &mut Routes<'_>) {
+    match routes.to_target(moment.clock, moment.ns) {
+        Some(ns) => moment.ns = ns,
+        None => moment.guessed = true,
+    }
+}
+
+/// Iterator over the [`Item`]s of a [`Log`].
+#[derive(Clone, Debug)]
+pub struct Items<'a> {
+    log: &'a Log,
+    records: Peekable<slice::Iter<'a, Record>>,
+    losses: Peekable<slice::Iter<'a, Loss>>,
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Item<'a>;
+
+    fn next(&mut self) -> Option<Item<'a>> {
+        let record = self.records.peek().map(|record| record.moment.ns);
+        if let Some(loss) = self.losses.next_if(|loss| record.is_none_or(|time| loss.time <= time))
+        {
+            return Some(Item::Loss(loss));
+        }
+        self.records.next().map(|record| Item::Entry(Entry::new(self.log, record)))
+    }
+}

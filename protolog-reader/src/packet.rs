@@ -1,0 +1,88 @@
+//! One `TracePacket`, taken apart: which of the fields that matter here it has.
+//!
+//! Invariants: a packet either comes apart whole or is malformed as a whole; nothing is copied. Where a field that is not
+//! repeated stands twice, the last one counts, as everywhere in Perfetto.
+
+use protolog_core::schema::{packet, sequence_flags};
+use protozero::{DecodeError, Field, Reader};
+
+/// `TracePacket.zstd_compressed_packets`, which Perfetto writes from v58 on.
+const ZSTD_COMPRESSED_PACKETS: u32 = 133;
+/// `TracePacket.trusted_pid`
+const TRUSTED_PID: u32 = 79;
+
+/// The fields of a packet that matter to the log. Offsets inside are addresses (see `blocks.rs`).
+#[derive(Default)]
+pub(crate) struct Packet<'a> {
+    pub(crate) timestamp: Option<u64>,
+    /// 0 where the packet names no clock.
+    pub(crate) clock: u32,
+    /// 0 where the packet names no sequence.
+    pub(crate) sequence: u32,
+    pub(crate) trusted_pid: Option<u32>,
+    /// Packets of this sequence were lost before this one.
+    pub(crate) dropped: bool,
+    pub(crate) first_on_sequence: bool,
+    pub(crate) cleared: bool,
+    pub(crate) needs_state: bool,
+    pub(crate) message: Option<Field<'a>>,
+    pub(crate) interned: Option<Field<'a>>,
+    pub(crate) defaults: Option<Field<'a>>,
+    pub(crate) snapshot: Option<Field<'a>>,
+    pub(crate) viewer_config: Option<Field<'a>>,
+    pub(crate) process: Option<Field<'a>>,
+    pub(crate) thread: Option<Field<'a>>,
+    pub(crate) sequence_info: Option<Field<'a>>,
+    pub(crate) trace_stats: Option<Field<'a>>,
+    pub(crate) compressed: Option<Field<'a>>,
+    pub(crate) has_zstd: bool,
+    /// `LOSS` is repeated; who wants the records walks the packet again.
+    pub(crate) has_losses: bool,
+}
+
+impl<'a> Packet<'a> {
+    /// Takes the fields of one packet apart.
+    pub(crate) fn parse(fields: Reader<'a>) -> Result<Self, DecodeError> {
+        let mut packet = Self::default();
+        for field in fields {
+            packet.set(field?)?;
+        }
+        Ok(packet)
+    }
+
+    fn set(&mut self, field: Field<'a>) -> Result<(), DecodeError> {
+        match field.number {
+            packet::TIMESTAMP => self.timestamp = Some(field.as_u64()?),
+            packet::TIMESTAMP_CLOCK_ID => self.clock = field.as_u32()?,
+            packet::TRUSTED_PACKET_SEQUENCE_ID => self.sequence = field.as_u32()?,
+            TRUSTED_PID => self.trusted_pid = Some(field.as_u32()?),
+            packet::SEQUENCE_FLAGS => {
+                let flags = field.as_u32()?;
+                self.cleared |= flags & sequence_flags::INCREMENTAL_STATE_CLEARED != 0;
+                self.needs_state = flags & sequence_flags::NEEDS_INCREMENTAL_STATE != 0;
+            }
+            packet::INCREMENTAL_STATE_CLEARED => self.cleared |= field.as_bool()?,
+            packet::PREVIOUS_PACKET_DROPPED => self.dropped = field.as_bool()?,
+            packet::FIRST_PACKET_ON_SEQUENCE => self.first_on_sequence = field.as_bool()?,
+            packet::PROTOLOG_MESSAGE => self.message = nested(field)?,
+            packet::INTERNED_DATA => self.interned = nested(field)?,
+            packet::TRACE_PACKET_DEFAULTS => self.defaults = nested(field)?,
+            packet::CLOCK_SNAPSHOT => self.snapshot = nested(field)?,
+            packet::PROTOLOG_VIEWER_CONFIG => self.viewer_config = nested(field)?,
+            packet::PROCESS_DESCRIPTOR => self.process = nested(field)?,
+            packet::THREAD_DESCRIPTOR => self.thread = nested(field)?,
+            packet::SEQUENCE_INFO => self.sequence_info = nested(field)?,
+            packet::TRACE_STATS => self.trace_stats = nested(field)?,
+            packet::COMPRESSED_PACKETS => self.compressed = nested(field)?,
+            ZSTD_COMPRESSED_PACKETS => self.has_zstd = true,
+            packet::LOSS => self.has_losses = true,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The field, if it can hold a message.
+fn nested(field: Field<'_>) -> Result<Option<Field<'_>>, DecodeError> {
+    field.as_bytes().map(|_| Some(field))
+}

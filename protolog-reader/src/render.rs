@@ -1,0 +1,247 @@
+//! From a message and its values to text.
+//!
+//! Values travel in one list per kind, so each conversion takes the next value of its own kind. What does not fit is shown:
+//! `[MISSING_PARAM]` where a value lacks, `[EXTRA_PARAMS: …]` where some are left over.
+
+use std::fmt::{self, Write};
+
+use protolog_core::{Arg, Conversion, MISSING, ParamKind, Piece, Template, Verb};
+
+use crate::dictionary::Message;
+
+/// How to turn messages into text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rendering {
+    /// With everything that the dictionary says: width, precision, unsigned integers.
+    #[default]
+    Full,
+    /// As Perfetto's trace_processor does, for comparison: conversions without width and precision only, numbers cut
+    /// after 31 characters, left over values ignored. Escaped per cent signs are as from v55 on, missing values as from v53.
+    Bare,
+}
+
+/// How many values lack, and how many are left over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fit {
+    pub(crate) missing: usize,
+    pub(crate) extra: usize,
+}
+
+/// Characters that trace_processor keeps of a number.
+const BARE_NUMBER: usize = 31;
+
+/// Writes the text of an entry.
+pub(crate) fn write(
+    out: &mut dyn Write,
+    rendering: Rendering,
+    id: u64,
+    message: Option<&Message>,
+    args: &[Arg<'_>],
+) -> fmt::Result {
+    let Some(message) = message else {
+        write!(out, "#{id:016x} (")?;
+        write_list(out, args.iter())?;
+        return out.write_char(')');
+    };
+    let mut picker = Picker::new(message, args);
+    match rendering {
+        Rendering::Bare => lenient(out, &message.bare, &mut picker, Some(BARE_NUMBER)),
+        Rendering::Full => match Template::parse(message.template()) {
+            Ok(template) => {
+                protolog_core::render(out, &template, |to| picker.take(to.verb.kind()))?;
+                write_extra(out, &picker)
+            }
+            Err(_) => {
+                lenient(out, message.template(), &mut picker, None)?;
+                write_extra(out, &picker)
+            }
+        },
+    }
+}
+
+/// The values in the order of the template, those that are left over last.
+pub(crate) fn in_order<'a>(message: Option<&Message>, args: &[Arg<'a>]) -> Vec<Arg<'a>> {
+    let Some(message) = message else {
+        return args.to_vec();
+    };
+    let mut picker = Picker::new(message, args);
+    let mut ordered = Vec::with_capacity(args.len());
+    each_kind(message, |kind| ordered.extend(picker.take(kind)));
+    ordered.extend(picker.left());
+    ordered
+}
+
+/// How the values fit the template.
+pub(crate) fn fit(message: &Message, args: &[Arg<'_>]) -> Fit {
+    let mut picker = Picker::new(message, args);
+    let mut missing = 0;
+    each_kind(message, |kind| missing += usize::from(picker.take(kind).is_none()));
+    Fit { missing, extra: picker.left().count() }
+}
+
+fn each_kind(message: &Message, mut each: impl FnMut(ParamKind)) {
+    let text = message.template();
+    let mut piece = |piece: Piece<'_>| {
+        if let Piece::Conversion(conversion) = piece {
+            each(conversion.verb.kind());
+        }
+    };
+    match Template::parse(text) {
+        Ok(template) => template.pieces().for_each(piece),
+        Err(_) => LenientPieces { text, at: 0 }.for_each(&mut piece),
+    }
+}
+
+/// Gives out values by kind.
+struct Picker<'v, 'a> {
+    args: &'v [Arg<'a>],
+    unsigned: u32,
+    /// Number of values given out or asked for.
+    taken: u32,
+    /// For each kind, where to look for the next one.
+    next: [usize; 4],
+}
+
+impl<'v, 'a> Picker<'v, 'a> {
+    fn new(message: &Message, args: &'v [Arg<'a>]) -> Self {
+        Self { args, unsigned: message.unsigned, taken: 0, next: [0; 4] }
+    }
+
+    fn take(&mut self, kind: ParamKind) -> Option<Arg<'a>> {
+        let unsigned = 1_u32.checked_shl(self.taken).unwrap_or(0) & self.unsigned != 0;
+        self.taken += 1;
+        let next = &mut self.next[kind as usize];
+        let rest = self.args.get(*next..).unwrap_or_default();
+        let Some(at) = rest.iter().position(|arg| kind_of(arg) == kind) else {
+            *next = self.args.len();
+            return None;
+        };
+        *next += at + 1;
+        match rest[at] {
+            Arg::Int(value) if unsigned => Some(Arg::Uint(value as u64)),
+            arg => Some(arg),
+        }
+    }
+
+    /// What nobody took, in the order of the wire.
+    fn left(&self) -> impl Iterator<Item = &'v Arg<'a>> {
+        let next = self.next;
+        let left = move |(index, arg): &(usize, &Arg<'a>)| *index >= next[kind_of(arg) as usize];
+        self.args.iter().enumerate().filter(left).map(|(_, arg)| arg)
+    }
+}
+
+fn kind_of(arg: &Arg<'_>) -> ParamKind {
+    match arg {
+        Arg::Str(_) => ParamKind::Str,
+        Arg::Int(_) | Arg::Uint(_) => ParamKind::Int,
+        Arg::Float(_) => ParamKind::Float,
+        Arg::Bool(_) => ParamKind::Bool,
+    }
+}
+
+fn write_extra(out: &mut dyn Write, picker: &Picker<'_, '_>) -> fmt::Result {
+    if picker.left().next().is_none() {
+        return Ok(());
+    }
+    out.write_str(" [EXTRA_PARAMS: ")?;
+    write_list(out, picker.left())?;
+    out.write_char(']')
+}
+
+fn write_list<'a, 'b: 'a>(
+    out: &mut dyn Write,
+    args: impl Iterator<Item = &'a Arg<'b>>,
+) -> fmt::Result {
+    for (index, arg) in args.enumerate() {
+        out.write_str(if index == 0 { "" } else { ", " })?;
+        write_arg(out, arg)?;
+    }
+    Ok(())
+}
+
+fn write_arg(out: &mut dyn Write, arg: &Arg<'_>) -> fmt::Result {
+    match arg {
+        Arg::Str(text) => write!(out, "{text:?}"),
+        Arg::Int(value) => write!(out, "{value}"),
+        Arg::Uint(value) => write!(out, "{value}"),
+        Arg::Float(value) => write!(out, "{value:?}"),
+        Arg::Bool(value) => write!(out, "{value}"),
+    }
+}
+
+/// Renders a text that need not be a template: whatever is not a bare conversion is printed as it stands.
+fn lenient(
+    out: &mut dyn Write,
+    text: &str,
+    picker: &mut Picker<'_, '_>,
+    cut: Option<usize>,
+) -> fmt::Result {
+    for piece in (LenientPieces { text, at: 0 }) {
+        let conversion = match piece {
+            Piece::Text(text) => {
+                out.write_str(text)?;
+                continue;
+            }
+            Piece::Percent => {
+                out.write_char('%')?;
+                continue;
+            }
+            Piece::Conversion(conversion) => conversion,
+        };
+        let kind = conversion.verb.kind();
+        match (picker.take(kind), Template::parse(&text[conversion.range()])) {
+            (Some(Arg::Str(text)), _) => out.write_str(text)?,
+            (Some(arg), Ok(template)) => {
+                let mut number = String::new();
+                protolog_core::render(&mut number, &template, |_| Some(arg))?;
+                let end = cut.map_or(number.len(), |cut| cut.min(number.len()));
+                out.write_str(&number[..end])?; // Numbers are ASCII.
+            }
+            _ => out.write_str(MISSING)?,
+        }
+    }
+    Ok(())
+}
+
+/// The pieces of a text as trace_processor sees them.
+struct LenientPieces<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Iterator for LenientPieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        let rest = &self.text[self.at..];
+        let start = self.at;
+        let (piece, len) = match (rest.find('%'), rest.as_bytes()) {
+            (_, []) => return None,
+            (Some(0), [_, b'%', ..]) => (Piece::Percent, 2),
+            (Some(0), [_, letter, ..]) if verb(*letter).is_some() => {
+                let (verb, end) = (verb(*letter)?, start + 2);
+                let conversion =
+                    Conversion { verb, zero_pad: false, width: 0, precision: None, start, end };
+                (Piece::Conversion(conversion), 2)
+            }
+            (Some(0), _) => {
+                let len = rest[1..].find('%').map_or(rest.len(), |next| next + 1);
+                (Piece::Text(&rest[..len]), len)
+            }
+            (percent, _) => {
+                let len = percent.unwrap_or(rest.len());
+                (Piece::Text(&rest[..len]), len)
+            }
+        };
+        self.at += len;
+        Some(piece)
+    }
+}
+
+fn verb(letter: u8) -> Option<Verb> {
+    use Verb::{Bool, Decimal, Exponent, Fixed, General, Hex, Octal, Str};
+    let verbs = [Decimal, Octal, Hex, Fixed, Exponent, General, Bool, Str];
+    verbs.into_iter().find(|verb| verb.letter() == char::from(letter))
+}

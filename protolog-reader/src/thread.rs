@@ -1,0 +1,112 @@
+//! Who logged: the process and thread of a sequence, as far as the trace says.
+
+use std::collections::HashMap;
+
+use protolog_core::schema::{process_descriptor, sequence_info, thread_descriptor};
+use protozero::{DecodeError, Field};
+
+/// A thread, as far as the trace knows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Thread {
+    /// Process id.
+    pub pid: Option<u32>,
+    /// Thread id.
+    pub tid: Option<u32>,
+    /// The thread's name.
+    pub name: Option<String>,
+}
+
+/// How well a source knows the thread of a sequence; a better one wins, and of equals the later.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    #[default]
+    None,
+    /// `TracePacket.trusted_pid`, set by the tracing service.
+    Service,
+    /// `ThreadDescriptor`
+    Descriptor,
+    /// `SEQUENCE_INFO`, ours.
+    Sequence,
+}
+
+/// Every thread once.
+#[derive(Debug)]
+pub(crate) struct Threads {
+    threads: Vec<Thread>,
+    index: HashMap<Thread, u32>,
+}
+
+/// The thread of which nothing is known.
+pub(crate) const UNKNOWN: u32 = 0;
+
+impl Default for Threads {
+    fn default() -> Self {
+        let unknown = Thread::default();
+        Self { threads: vec![unknown.clone()], index: HashMap::from([(unknown, UNKNOWN)]) }
+    }
+}
+
+impl Threads {
+    pub(crate) fn get(&self, index: u32) -> &Thread {
+        &self.threads[index as usize]
+    }
+
+    /// The index of `thread`; most often it is the one at `likely`.
+    pub(crate) fn index(&mut self, thread: Thread, likely: u32) -> u32 {
+        if *self.get(likely) == thread {
+            return likely;
+        }
+        *self.index.entry(thread).or_insert_with_key(|thread| {
+            self.threads.push(thread.clone());
+            self.threads.len() as u32 - 1
+        })
+    }
+}
+
+/// Reads our `SEQUENCE_INFO`.
+pub(crate) fn parse_sequence_info(info: Field<'_>) -> Result<Thread, DecodeError> {
+    let fields = [sequence_info::PID, sequence_info::TID, sequence_info::THREAD_NAME];
+    parse(info, fields)
+}
+
+/// Reads Perfetto's `ThreadDescriptor`.
+pub(crate) fn parse_descriptor(descriptor: Field<'_>) -> Result<Thread, DecodeError> {
+    let fields = [thread_descriptor::PID, thread_descriptor::TID, thread_descriptor::THREAD_NAME];
+    parse(descriptor, fields)
+}
+
+/// Reads pid and name of a `ProcessDescriptor`; where it has no name, the first word of its command line.
+pub(crate) fn parse_process(descriptor: Field<'_>) -> Result<(u32, String), DecodeError> {
+    let (mut pid, mut name, mut command) = (0, None, None);
+    for field in descriptor.as_message()? {
+        let field = field?;
+        match field.number {
+            process_descriptor::PID => pid = field.as_u32()?,
+            process_descriptor::PROCESS_NAME => name = Some(text(field)?),
+            process_descriptor::CMDLINE if command.is_none() => command = Some(text(field)?),
+            _ => {}
+        }
+    }
+    Ok((pid, name.or(command).unwrap_or_default()))
+}
+
+fn parse(message: Field<'_>, fields: [u32; 3]) -> Result<Thread, DecodeError> {
+    let [pid, tid, name] = fields;
+    let mut thread = Thread::default();
+    for field in message.as_message()? {
+        let field = field?;
+        match field.number {
+            number if number == pid => thread.pid = Some(field.as_u32()?),
+            number if number == tid => thread.tid = Some(field.as_u32()?),
+            number if number == name => thread.name = Some(text(field)?),
+            _ => {}
+        }
+    }
+    thread.name = thread.name.filter(|name| !name.is_empty());
+    Ok(thread)
+}
+
+fn text(field: Field<'_>) -> Result<String, DecodeError> {
+    Ok(String::from_utf8_lossy(field.as_bytes()?).into_owned())
+}

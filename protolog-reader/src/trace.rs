@@ -1,0 +1,109 @@
+//! A trace before it is read: its bytes, dictionaries that stand in for what it lacks, limits.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::decode::Decoder;
+use crate::error::{ReadError, ReadErrorKind};
+use crate::inflate::{self, End, Inflated};
+use crate::log::Log;
+use crate::stats::{EndReason, EndedEarly};
+
+/// How much memory a trace may take, which says nothing of its own accord. All have generous defaults.
+///
+/// Beside these, memory grows with the bytes that are read: the trace is kept as it is, an entry takes about 60 bytes, an
+/// interned text 16 (their texts stay where they are in the trace), an entry of the dictionary its texts and about 150.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes that all that is compressed may have when it is inflated. Default: 1 GiB.
+    pub inflated_bytes: u64,
+    /// How deep compressed bundles of packets may be nested. Default: 4, of which Perfetto uses one.
+    pub nesting: u32,
+    /// Default: 2^26, or 67 million.
+    pub entries: u64,
+    /// Default: 2^20, or a million.
+    pub sequences: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { inflated_bytes: 1 << 30, nesting: 4, entries: 1 << 26, sequences: 1 << 20 }
+    }
+}
+
+/// The bytes of a trace, and how to read them.
+#[derive(Debug)]
+pub struct Trace {
+    bytes: Vec<u8>,
+    dictionaries: Vec<viewer_config::Dictionary>,
+    limits: Limits,
+}
+
+impl Trace {
+    /// Takes the bytes of a trace: a file that Perfetto reads, as it is or compressed with gzip.
+    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
+        Self { bytes: bytes.into(), dictionaries: Vec::new(), limits: Limits::default() }
+    }
+
+    /// Reads the bytes of the file at `path` into memory.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::from_reader(File::open(path)?)
+    }
+
+    /// Reads the bytes that `reader` gives into memory.
+    pub fn from_reader(mut reader: impl Read) -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        reader.read_to_end(&mut bytes)?;
+        Ok(Self::from_bytes(bytes))
+    }
+
+    /// Adds a dictionary for ids that are not in the trace's own one, nor in one that was added before.
+    #[must_use]
+    pub fn with_dictionary(mut self, dictionary: viewer_config::Dictionary) -> Self {
+        self.dictionaries.push(dictionary);
+        self
+    }
+
+    /// Sets the limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Reads the log. Where only part of it can be read, that part is the log, and its statistics say so.
+    pub fn read(self) -> Result<Log, ReadError> {
+        let Self { bytes, dictionaries, limits } = self;
+        if inflate::is_zstd(&bytes) {
+            return Err(ReadErrorKind::Zstd.into());
+        }
+        let (bytes, end) = if inflate::is_gzip(&bytes) {
+            let Inflated { bytes, end } = inflate::inflate(&bytes, limits.inflated_bytes);
+            (bytes, end)
+        } else {
+            (bytes, End::Whole)
+        };
+        let looks_like_one = bytes.is_empty() && end == End::Whole || bytes.starts_with(&[PACKET]);
+        let mut collected = Decoder::new(limits).read(bytes);
+        let stats = &mut collected.stats;
+        let reason = match end {
+            End::Whole => None,
+            End::Broken => Some(EndReason::BrokenStream),
+            End::TooLarge => Some(EndReason::Limit),
+        };
+        if let Some(reason) = reason {
+            let offset = stats.ended_early.map_or(stats.bytes, |ended| ended.offset);
+            stats.ended_early = Some(EndedEarly { reason, offset });
+        }
+        let nothing_read = !collected.has_good_packets() && collected.stats.packets > 0;
+        if !looks_like_one || nothing_read {
+            return Err(ReadErrorKind::NotATrace.into());
+        }
+        Ok(Log::new(collected, &dictionaries))
+    }
+}
+
+/// The first byte of every trace: the tag of `Trace.packet`.
+const PACKET: u8 = 0x0a;
