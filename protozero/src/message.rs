@@ -3,13 +3,27 @@
 //! A nested message borrows its parent mutably, so the compiler refuses to write to the parent, or to open a second
 //! nested message, while the first one is open; dropping it fills its size field. There is no stack at run time.
 //!
-//! ```compile_fail,E0499
-//! # use protozero::{Heap, Writer};
-//! let mut writer = Writer::new(Heap::new());
+//! ```
+//! # use protozero::{Fixed, Writer};
+//! # let mut memory = [0; 32];
+//! # let mut writer = Writer::new(Fixed::new(&mut memory));
 //! let mut parent = writer.message();
 //! let mut nested = parent.nested(1);
-//! parent.uint32(2, 5); // refused: `parent` is borrowed by `nested`
 //! nested.uint32(1, 5);
+//! drop(nested);
+//! parent.uint32(2, 5);
+//! ```
+//!
+//! Without the `drop` it does not compile:
+//!
+//! ```compile_fail,E0499
+//! # use protozero::{Fixed, Writer};
+//! # let mut memory = [0; 32];
+//! # let mut writer = Writer::new(Fixed::new(&mut memory));
+//! let mut parent = writer.message();
+//! let mut nested = parent.nested(1);
+//! nested.uint32(1, 5);
+//! parent.uint32(2, 5);
 //! ```
 //!
 //! Setters append in the order of their calls. A field number outside of 1 to 2^29 - 1 makes the message an error;

@@ -7,6 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use prost::Message as _;
+use protozero::reader::MAX_GROUP_DEPTH;
 use protozero::{Heap, Reader, Writer};
 
 /// A schema without fields: every field is unknown, so prost checks the format and nothing else.
@@ -41,6 +42,15 @@ fn field_like() -> impl Strategy<Value = Vec<u8>> {
         1 => (1_u8..16, 3_u8..5).prop_map(|(number, group)| number << 3 | group),
     ];
     vec(byte, 0..60)
+}
+
+#[test]
+fn groups_may_be_nested_equally_deep() {
+    for (depth, expected) in [(1, true), (MAX_GROUP_DEPTH, true), (MAX_GROUP_DEPTH + 1, false)] {
+        let bytes = [vec![0x0b; depth], vec![0x0c; depth]].concat();
+        assert_eq!(Reader::new(&bytes).all(|field| field.is_ok()), expected, "{depth}");
+        assert_eq!(Empty::decode(&*bytes).is_ok(), expected, "{depth}");
+    }
 }
 
 proptest! {
