@@ -138,19 +138,22 @@ impl Collector {
 
     /// The dictionary, whatever the problems: for readers, who have nobody to send back.
     pub fn finish_anyway(mut self) -> Collected {
-        let merged = std::mem::take(&mut self.messages);
-        let messages = merged.into_iter().map(|(id, merged)| merged.into_message(id)).collect();
-        let dictionary = Dictionary::new(messages, Vec::new());
-        for message in dictionary.messages() {
-            if !self.groups.contains_key(&*message.group) {
+        let merged = std::mem::take(&mut self.messages).into_iter();
+        let mut messages: Vec<_> = merged.map(|(id, merged)| merged.into_message(id)).collect();
+        messages.sort_unstable_by(|a, b| a.order().cmp(&b.order()));
+        // Names are shared: a long one is looked up once, not for each of its messages.
+        let mut looked_up = HashSet::new();
+        for message in &messages {
+            if looked_up.insert(message.group.as_ptr())
+                && !self.groups.contains_key(&*message.group)
+            {
                 self.problems.push(Problem::UndeclaredGroup { message: Box::new(message.clone()) });
                 let (id, name) = (self.free_group_id(&message.group), message.group.to_string());
                 self.insert_group(Group { id, tag: name.clone(), name });
             }
         }
         let groups = self.groups.into_values().collect();
-        let dictionary = Dictionary::new(dictionary.into_parts().0, groups);
-        Collected { dictionary, problems: self.problems }
+        Collected { dictionary: Dictionary::new(messages, groups), problems: self.problems }
     }
 
     /// Notes something that a format's reader put right.
@@ -171,6 +174,7 @@ impl Collector {
     /// Notes that two groups contradict each other, once per group that was there.
     fn clash(&mut self, first: Group, second: Group) {
         if self.clashed_groups.insert(first.id) {
+            let (first, second) = (Box::new(first), Box::new(second));
             self.problems.push(Problem::GroupClash { first, second });
         }
     }

@@ -67,7 +67,7 @@ impl Message {
     }
 
     /// What the messages of a dictionary are sorted by.
-    fn order(&self) -> (Option<(&str, Option<u32>)>, u64) {
+    pub(crate) fn order(&self) -> (Option<(&str, Option<u32>)>, u64) {
         let first = self.locations.first();
         (first.map(|location| (location.path.as_str(), location.lines.first().copied())), self.id)
     }
@@ -132,9 +132,9 @@ impl Dictionary {
         (self.messages, self.groups)
     }
 
-    /// Sorts and indexes. Ids of messages, and ids and names of groups, are unique already.
-    pub(crate) fn new(mut messages: Vec<Message>, mut groups: Vec<Group>) -> Self {
-        messages.sort_unstable_by(|a, b| a.order().cmp(&b.order()));
+    /// Sorts and indexes. Ids of messages, and ids and names of groups, are unique, and messages sorted already.
+    pub(crate) fn new(messages: Vec<Message>, mut groups: Vec<Group>) -> Self {
+        debug_assert!(messages.is_sorted_by(|a, b| a.order() < b.order()));
         groups.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         let message_index = messages.iter().map(|message| message.id).zip(0..).collect();
         let group_index = groups.iter().map(|group| group.id).zip(0..).collect();

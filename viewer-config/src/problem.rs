@@ -21,9 +21,9 @@ pub enum Problem {
     /// an id of its own.
     GroupClash {
         /// The group that was there.
-        first: Group,
+        first: Box<Group>,
         /// The one that was to be added.
-        second: Group,
+        second: Box<Group>,
     },
     /// A message whose group is nowhere declared. Reported once per group; otherwise the name serves as tag.
     UndeclaredGroup {
