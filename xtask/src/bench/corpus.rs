@@ -1,8 +1,8 @@
 //! Much real Java to measure with: the sources of OpenJDK 17, with log calls put into a twentieth of the files.
 //!
 //! The rule that finds a place for a call looks at lines, not at syntax: behind a line that can only be the head of a
-//! method (a modifier first, a parameter list, `{` last). It is the same on every machine. The calls parse and have
-//! constant templates and arguments of the right types; nobody compiles the result.
+//! method (a modifier first, then a type, a name, a parameter list, `{` last). It is the same on every machine. The calls
+//! parse and have constant templates and arguments of the right types; nobody compiles the result.
 
 use std::fmt::Write;
 use std::fs;
@@ -16,7 +16,7 @@ const CALLS: usize = 8;
 /// One file in so many gets calls.
 const EVERY: usize = 20;
 /// Written last, so that an interrupted preparation is repeated; the text changes with the rule.
-const STAMP: (&str, &str) = ("prepared", "one file in 20, at most 8 calls\n");
+const STAMP: (&str, &str) = ("prepared", "one file in 20, at most 8 calls, in methods\n");
 
 /// The prepared sources.
 pub(super) struct Corpus {
@@ -125,21 +125,14 @@ const CALL: &str = "ProtoLog.d(BenchLog.MAIN, ";
 fn with_calls(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len() + 1024);
     let (mut imported, mut calls) = (false, 0);
-    let mut lines = text.split_inclusive('\n').enumerate().peekable();
-    while let Some((index, line)) = lines.next() {
+    for (index, line) in text.split_inclusive('\n').enumerate() {
         out.push_str(line);
         if !imported && is_package(line) {
             out.truncate(out.trim_end().len());
             out.push_str(" import dev.protolog.ProtoLog; import bench.BenchLog;\n");
             imported = true;
         }
-        let next = lines.peek().map_or("", |(_, line)| line.trim_start());
-        if imported
-            && calls < CALLS
-            && is_method_head(line)
-            && !next.starts_with("super")
-            && !next.starts_with("this(")
-        {
+        if imported && calls < CALLS && is_method_head(line) {
             let number = index + 1;
             let indent = " ".repeat(line.len() - line.trim_start().len() + 4);
             let even = number % 2 == 0;
@@ -158,17 +151,23 @@ fn is_package(line: &str) -> bool {
         .is_some_and(|rest| rest.trim_end().ends_with(';') && !rest.contains("//"))
 }
 
+/// A constructor is none: there `super(…)` must stay first. It has no type before its name.
 fn is_method_head(line: &str) -> bool {
-    const MODIFIERS: [&str; 5] = ["public ", "protected ", "private ", "static ", "final "];
+    const MODIFIERS: [&str; 8] =
+        ["public", "protected", "private", "static", "final", "synchronized", "native", "strictfp"];
+    const OTHERS: [&str; 9] =
+        ["=", "new ", " class ", " record ", " enum ", " interface ", "\"", "//", "*"];
     let head = line.trim();
-    line.starts_with("    ")
-        && head.ends_with('{')
-        && head.contains('(')
-        && head.contains(')')
-        && MODIFIERS.iter().any(|modifier| head.starts_with(modifier))
-        && !["=", "new ", " class ", " record ", " enum ", " interface ", "\"", "//", "*"]
-            .iter()
-            .any(|word| head.contains(word))
+    let Some((before, after)) = head.split_once('(') else {
+        return false;
+    };
+    let words: Vec<&str> = before.split_whitespace().collect();
+    let modifiers = words.iter().take_while(|word| MODIFIERS.contains(word)).count();
+    let shape = line.starts_with("    ") && after.contains(')') && head.ends_with('{');
+    shape
+        && modifiers > 0
+        && words.len() >= modifiers + 2
+        && !OTHERS.iter().any(|other| head.contains(other))
 }
 
 #[cfg(test)]
@@ -183,6 +182,7 @@ class C {
     private final int[] x = {
     };
     public C() {
+        // The first statement stays first.
         super();
     }
     public int f(int y) throws E {
@@ -198,10 +198,11 @@ class C {
     private final int[] x = {
     };
     public C() {
+        // The first statement stays first.
         super();
     }
     public int f(int y) throws E {
-        ProtoLog.d(BenchLog.MAIN, \"line %d of %s, %b\", 8, \"a method\", true);
+        ProtoLog.d(BenchLog.MAIN, \"line %d of %s, %b\", 9, \"a method\", false);
         return y;
     }
     public static final class D {

@@ -145,8 +145,14 @@ fn dictionary(place: &Place) -> Result<()> {
     let messages = json["messages"].as_object().map_or(0, serde_json::Map::len);
     let messages = messages.max(json["messages"].as_array().map_or(0, Vec::len));
     println!("{} holds {messages} messages; it begins", super::shown(&path));
-    for line in text.lines().take(2 + MESSAGES_SHOWN * 7) {
+    let mut closed = 0;
+    for line in text.lines() {
         println!("    {line}");
+        closed += usize::from(line.trim_start().starts_with('}'));
+        if closed == MESSAGES_SHOWN {
+            println!("        …");
+            break;
+        }
     }
     Ok(())
 }
