@@ -17,8 +17,8 @@ pub enum Problem {
         /// The one that was to be added.
         second: Box<Message>,
     },
-    /// One group name with two ids or tags, or one group id with two names. Otherwise the first stays; a second name gets
-    /// an id of its own.
+    /// One group name with two ids or tags, or one group id with two names. Reported once per group that was there.
+    /// Otherwise the first stays; a second name gets an id of its own.
     GroupClash {
         /// The group that was there.
         first: Box<Group>,
@@ -43,7 +43,7 @@ pub enum Problem {
         /// The id of the group.
         group_id: u32,
     },
-    /// A level that is none, in a file. The message is taken as of level info.
+    /// A level that is none, in a file. Reported once per message. The message is taken as of level info.
     UnknownLevel {
         /// The number of the level.
         level: u64,

@@ -184,10 +184,11 @@ fn texts_that_do_not_belong_together() {
 
 #[test]
 fn a_level_that_is_none_counts_as_info() {
-    let read = Dictionary::read(&bytes("0a 0e 09 0700000000000000 12 01 61 18 09 12 03 12 01 47"));
-    let read = read.unwrap();
+    let message = nest("0a", "09 0700000000000000 12 01 61 18 09");
+    let read = Dictionary::read(&bytes(&(message.clone() + &message + "12 03 12 01 47"))).unwrap();
     assert_eq!(read.dictionary.messages()[0].level, protolog_core::Level::Info);
-    assert_eq!(read.problems[0].to_string(), "unknown level `9` of message `7`");
+    let problems: Vec<_> = read.problems.iter().map(Problem::to_string).collect();
+    assert_eq!(problems, ["unknown level `9` of message `7`"], "once per id");
 }
 
 #[test]

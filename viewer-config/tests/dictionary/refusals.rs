@@ -82,7 +82,8 @@ fn groups_that_contradict_each_other() {
         let error = refused(|collector| {
             collector.add_group(net());
             collector.add_group(net());
-            collector.add_group(second);
+            collector.add_group(second.clone());
+            collector.add_group(Group { tag: "Third".into(), ..second });
         });
         assert_eq!(error, [text.replace("ID", &net().id.to_string())]);
     }
