@@ -4,10 +4,9 @@ pub use crate::level::{GroupDef, GroupInfo, GroupSet, Page, call_bits, wanted};
 pub use crate::log::{Values, emit};
 pub use crate::site::{Call, NoteBytes, Site};
 pub use crate::value::{
-    Any, AsOption, AsText, Bool, Float, Int, Select, SelectAny, SelectOption, SelectText, Shown,
-    Text, Uint, bool, float, int,
+    Any, Arguments, AsOption, AsText, Bool, Float, Int, Select, SelectAny, SelectOption,
+    SelectText, Shown, Text, Then, Uint, bool, float, int,
 };
-use crate::value::{Arguments, Then};
 pub use protolog_macros::call;
 
 /// Number of bytes of the full name of `variant` (`Enum::Variant`) in the crate of `module`.

@@ -2,6 +2,7 @@
 
 #[doc(hidden)]
 pub mod __private;
+mod dictionary;
 mod level;
 mod log;
 mod macros;
@@ -12,4 +13,5 @@ mod value;
 pub use level::{GroupInfo, ProtoLogGroup};
 pub use protolog_core::Level;
 pub use protolog_macros::ProtoLogGroup;
+pub use text::print_group;
 pub use value::{BoolArg, FloatArg, IntArg, TextArg};

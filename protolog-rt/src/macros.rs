@@ -179,7 +179,7 @@ macro_rules! __group_enum {
             static PAGE: rt::Page = rt::Page::new(&DEFS);
             static SET: rt::GroupSet = rt::GroupSet::new(&PAGE, &GROUPS);
             static GROUPS: [rt::GroupInfo; [$($index),*].len()] =
-                [$( rt::GroupInfo::new(&DEFS[$index], &SET) ),*];
+                [$( rt::GroupInfo::new(&DEFS[$index], &PAGE, &SET) ),*];
 
             impl $enum {
                 #[doc(hidden)]

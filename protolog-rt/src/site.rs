@@ -5,6 +5,7 @@
 //! A [`Site`] is made of immediates and addresses at the call: no static of its own, hence no relocation and no dirty page.
 //!
 //! Invariant: a [`Site`] refers to its note, so a linker that takes the code takes the note.
+#![allow(unsafe_code)] // The notes of the loaded images are found by dl_iterate_phdr.
 
 use crate::level::{GroupDef, GroupInfo, call_bits};
 use protolog_core::note::{self, Note};
@@ -86,7 +87,7 @@ impl Call {
 #[repr(C, align(4))]
 pub struct NoteBytes<const N: usize>([u8; N]);
 
-const _: () = assert!(core::mem::align_of::<NoteBytes<0>>() == note::ALIGN);
+const _: () = assert!(align_of::<NoteBytes<0>>() == note::ALIGN);
 
 /// A call in the binary, as the write path gets it.
 #[derive(Clone, Copy, Debug)]
@@ -132,6 +133,48 @@ impl Site {
     pub fn note(&self) -> &'static [u8] {
         self.note
     }
+}
+
+/// Calls `f` with each stretch of notes of each loaded image, while the image can't be unloaded.
+pub(crate) fn for_each_note_segment(f: &mut dyn FnMut(&[u8])) {
+    let mut f = f;
+    // SAFETY: the callback gets the pointer that stands here and uses it as what it is; it lives through the call.
+    unsafe { libc::dl_iterate_phdr(Some(note_segments), (&raw mut f).cast()) };
+}
+
+/// For `dl_iterate_phdr`: passes on the segments of notes of one image.
+unsafe extern "C" fn note_segments(
+    image: *mut libc::dl_phdr_info,
+    _size: libc::size_t,
+    data: *mut libc::c_void,
+) -> libc::c_int {
+    // SAFETY: dl_iterate_phdr passes an image that is valid during the callback.
+    let image = unsafe { &*image };
+    // SAFETY: `for_each_note_segment` passes this, exclusively, and lives through the callback.
+    let f = unsafe { &mut *data.cast::<&mut dyn FnMut(&[u8])>() };
+    if image.dlpi_phdr.is_null() {
+        return 0;
+    }
+    // SAFETY: the image says that so many program headers stand there.
+    let headers =
+        unsafe { core::slice::from_raw_parts(image.dlpi_phdr, usize::from(image.dlpi_phnum)) };
+    for notes in headers.iter().filter(|header| header.p_type == libc::PT_NOTE) {
+        // Notes that are not loaded have an address too.
+        let end = notes.p_vaddr.checked_add(notes.p_memsz);
+        let loaded = headers.iter().any(|load| {
+            load.p_type == libc::PT_LOAD
+                && load.p_flags & libc::PF_R != 0
+                && load.p_vaddr <= notes.p_vaddr
+                && end.is_some_and(|end| end <= load.p_vaddr.saturating_add(load.p_filesz))
+        });
+        if loaded {
+            let start = image.dlpi_addr.wrapping_add(notes.p_vaddr) as usize;
+            let start = core::ptr::with_exposed_provenance::<u8>(start);
+            // SAFETY: the bytes are part of a readable segment of a loaded image, which nothing writes.
+            f(unsafe { core::slice::from_raw_parts(start, notes.p_memsz as usize) });
+        }
+    }
+    0
 }
 
 /// As [`protolog_core::message_id`], in constants.

@@ -10,7 +10,7 @@
 
 mod shown;
 
-pub(crate) use shown::{Arguments, Then};
+pub use shown::{Arguments, Then};
 
 use core::fmt::Display;
 use core::num::NonZero;

@@ -87,19 +87,20 @@ pub struct GroupInfo {
     pub index: u16,
     /// Whether calls of the group are compiled in; false for `#[protolog(enabled = false)]`.
     pub compiled: bool,
+    page: &'static Page,
     set: &'static GroupSet,
 }
 
 impl GroupInfo {
     #[doc(hidden)]
-    pub const fn new(def: &GroupDef, set: &'static GroupSet) -> Self {
+    pub const fn new(def: &GroupDef, page: &'static Page, set: &'static GroupSet) -> Self {
         let GroupDef { id, name, tag, index, enabled, .. } = *def;
-        Self { id, name, tag, index, compiled: enabled, set }
+        Self { id, name, tag, index, compiled: enabled, page, set }
     }
 
     /// Whether a call at `level` would log: a session or the text side wants it.
     pub fn is_enabled(&self, level: Level) -> bool {
-        test(self.set.page, usize::from(self.index), call_bits(level), || self.set)
+        test(self.page, usize::from(self.index), call_bits(level), || self.set)
     }
 
     /// Whether a session wants `level` of this group.
@@ -114,22 +115,28 @@ impl GroupInfo {
         self.word() & text_bit(level) != 0
     }
 
+    /// The enum that the group belongs to.
+    #[inline(always)]
+    pub(super) fn set(&self) -> &'static GroupSet {
+        self.set
+    }
+
     /// Makes `levels` (bit = severity) what sessions want.
     pub(super) fn set_trace(&self, levels: u8) {
         if self.compiled {
-            self.set.page.set_trace(usize::from(self.index), levels);
+            self.page.set_trace(usize::from(self.index), levels);
         }
     }
 
     /// Makes `levels` (bit = severity) what the text side wants.
     pub(crate) fn set_text(&self, levels: u8) {
         if self.compiled {
-            self.set.page.set_text(usize::from(self.index), levels);
+            self.page.set_text(usize::from(self.index), levels);
         }
     }
 
     fn word(&self) -> u32 {
-        self.set.page.word(usize::from(self.index))
+        self.page.word(usize::from(self.index))
     }
 }
 
@@ -171,12 +178,4 @@ pub(super) fn test(
 fn first_call(set: &'static GroupSet, index: usize) -> u32 {
     super::register(set);
     settled(set.page.word(index))
-}
-
-impl GroupInfo {
-    /// The enum that the group belongs to.
-    #[inline(always)]
-    pub(super) fn set(&self) -> &'static GroupSet {
-        self.set
-    }
 }

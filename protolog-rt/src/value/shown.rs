@@ -17,13 +17,13 @@ pub(crate) const SHOWN_CAPACITY: usize = 1024;
 const ELLIPSIS: &str = "…";
 
 /// A list of arguments, some of them perhaps [`Shown`].
-pub(crate) trait Arguments {
+pub trait Arguments {
     /// Passes the list of values on, with texts in place of what had to be printed.
     fn give(self, then: impl Then);
 }
 
 /// What is to be done with a list of values.
-pub(crate) trait Then {
+pub trait Then {
     /// Takes the values of the arguments from here on.
     fn values<V: Values>(self, values: V);
 }

@@ -1,0 +1,75 @@
+use super::*;
+
+#[derive(Default)]
+struct Collected(Vec<String>);
+
+impl Output for Collected {
+    fn line(&mut self, line: &[u8]) {
+        self.0.push(String::from_utf8(line.to_vec()).unwrap());
+    }
+}
+
+/// The lines, without date, time and ids.
+fn printed(tag: &str, template: &str, args: &[Arg<'_>]) -> Vec<String> {
+    let mut out = Collected::default();
+    print(&mut out, Level::Debug, tag, template, args);
+    let after_head = |line: &String| {
+        let (time, rest) = line.split_at(18);
+        assert_eq!(time.as_bytes()[14], b'.', "{line}");
+        let ids: Vec<_> = rest.split_whitespace().take(2).collect();
+        assert_eq!(ids[0], std::process::id().to_string());
+        assert!(ids[1].parse::<u32>().is_ok());
+        rest.split_once(" D ").unwrap().1.strip_suffix('\n').unwrap().to_owned()
+    };
+    out.0.iter().map(after_head).collect()
+}
+
+#[test]
+fn a_message_is_a_line() {
+    assert_eq!(
+        printed("Net", "sent %04d to %-s", &[]),
+        ["Net     : sent %04d to %-s"],
+        "no template, so printed as it stands"
+    );
+    assert_eq!(
+        printed(
+            "Net",
+            "%04d|%6.2f|%s|%b|%d",
+            &[Arg::Int(7), Arg::Float(1.0), Arg::Str("x"), Arg::Bool(true), Arg::Uint(u64::MAX)]
+        ),
+        ["Net     : 0007|  1.00|x|true|18446744073709551615"]
+    );
+    assert_eq!(printed("a longer tag", "", &[]), ["a longer tag: "]);
+}
+
+#[test]
+fn several_lines_repeat_the_head() {
+    assert_eq!(
+        printed("T", "a\n%s\n", &[Arg::Str("b\n\nc")]),
+        ["T       : a", "T       : b", "T       : ", "T       : c"]
+    );
+    assert_eq!(printed("T", "\n", &[]), ["T       : "]);
+    assert_eq!(printed("T\nU", "x", &[]), ["TU      : x"]);
+}
+
+#[test]
+fn control_characters_are_shown() {
+    assert_eq!(
+        printed("T", "%s", &[Arg::Str("\u{1b}[31m\r\ttab\u{7f}")]),
+        ["T       : \\u{1b}[31m\\r\ttab\\u{7f}"]
+    );
+}
+
+#[test]
+fn long_lines_are_cut() {
+    for char in ["x", "€", "\u{1b}"] {
+        let long = char.repeat(LINE);
+        let lines = printed("T", "%s\nnext", &[Arg::Str(&long)]);
+        assert_eq!(lines.len(), 2, "{char:?}");
+        assert!(lines[0].ends_with('…') && lines[1].ends_with("next"), "{char:?}");
+    }
+    let mut out = Collected::default();
+    print(&mut out, Level::Wtf, &"t".repeat(5000), "%s", &[Arg::Str(&"x".repeat(LINE))]);
+    assert_eq!(out.0[0].len(), LINE);
+    assert!(out.0[0].contains(&format!(" F {}: x", "t".repeat(TAG_MAX))));
+}
