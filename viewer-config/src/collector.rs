@@ -24,6 +24,8 @@ pub struct Collector {
     messages: HashMap<u64, Merged>,
     groups: HashMap<String, Group>,
     group_names: HashMap<u32, String>,
+    /// Groups that got another id than declared, and the declared one.
+    renumbered: HashMap<String, u32>,
     clashed_groups: HashSet<u32>,
     problems: Vec<Problem>,
 }
@@ -64,13 +66,16 @@ impl Collector {
             }
         }
         if let Some(first) = self.groups.get(&group.name) {
-            if *first != group {
+            let same_id =
+                group.id == first.id || self.renumbered.get(&group.name) == Some(&group.id);
+            if first.tag != group.tag || !same_id {
                 self.clash(first.clone(), group);
             }
         } else if let Some(name) = self.group_names.get(&group.id) {
             if let Some(first) = self.groups.get(name) {
                 self.clash(first.clone(), group.clone());
             }
+            self.renumbered.insert(group.name.clone(), group.id);
             let id = self.free_group_id(&group.name);
             self.insert_group(Group { id, ..group });
         } else {

@@ -83,7 +83,7 @@ fn groups_that_contradict_each_other() {
             collector.add_group(net());
             collector.add_group(net());
             collector.add_group(second.clone());
-            collector.add_group(Group { tag: "Third".into(), ..second });
+            collector.add_group(second);
         });
         assert_eq!(error, [text.replace("ID", &net().id.to_string())]);
     }
