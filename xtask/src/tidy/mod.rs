@@ -58,7 +58,7 @@ pub(crate) fn run() -> Result<()> {
         found += 1;
     }
     if found > 0 {
-        return Err(format!("the project's rules are broken in {found} places"));
+        return Err(format!("places where the project's rules are broken: {found}"));
     }
     println!("{} files keep the rules", files.len());
     Ok(())
