@@ -70,20 +70,32 @@ impl<'a> Reader<'a> {
     /// As [`new`](Self::new), for bytes that start at `offset` of something larger.
     #[inline]
     pub const fn with_offset(bytes: &'a [u8], offset: u64) -> Self {
-        Self { cursor: Cursor { rest: bytes, offset, bounded: false } }
+        Self {
+            cursor: Cursor {
+                rest: bytes,
+                end: offset.saturating_add(bytes.len() as u64),
+                bounded: false,
+            },
+        }
     }
 
     /// Reads the contents of a field whose length is known to be right: an incomplete last field is an
     /// [`DecodeErrorKind::Overrun`].
     #[inline]
     pub(crate) const fn nested(bytes: &'a [u8], offset: u64) -> Self {
-        Self { cursor: Cursor { rest: bytes, offset, bounded: true } }
+        Self {
+            cursor: Cursor {
+                rest: bytes,
+                end: offset.saturating_add(bytes.len() as u64),
+                bounded: true,
+            },
+        }
     }
 
     /// The absolute offset of the next field; after an error, of the field that could not be read.
     #[inline]
     pub const fn offset(&self) -> u64 {
-        self.cursor.offset
+        self.cursor.offset()
     }
 }
 
@@ -95,11 +107,10 @@ impl<'a> Iterator for Reader<'a> {
         if self.cursor.rest.is_empty() {
             return None;
         }
-        let mut cursor = self.cursor;
-        let field = cursor.field();
-        match field {
-            Ok(_) => self.cursor = cursor,
-            Err(_) => self.cursor.rest = &[],
+        let start = self.cursor.offset();
+        let field = self.cursor.field();
+        if field.is_err() {
+            (self.cursor.rest, self.cursor.end) = (&[], start);
         }
         Some(field)
     }
@@ -111,31 +122,37 @@ impl FusedIterator for Reader<'_> {}
 #[derive(Clone, Copy, Debug)]
 struct Cursor<'a> {
     rest: &'a [u8],
-    offset: u64,
+    /// The absolute offset of the end of `rest`, from which that of its start follows.
+    end: u64,
     /// The end of `rest` is the end of a nested message, so that nothing can follow.
     bounded: bool,
 }
 
 impl<'a> Cursor<'a> {
     #[inline]
+    const fn offset(&self) -> u64 {
+        self.end - self.rest.len() as u64
+    }
+
+    #[inline]
     fn field(&mut self) -> Result<Field<'a>, DecodeError> {
-        let offset = self.offset;
+        let offset = self.offset();
         let (number, wire_type) = self.tag()?;
         let (value, value_offset) = match wire_type {
-            WireType::Varint => (Value::Varint(self.varint(number)?), self.offset),
+            WireType::Varint => (Value::Varint(self.varint(number)?), self.offset()),
             WireType::Fixed64 => {
-                (Value::Fixed64(u64::from_le_bytes(self.array(number)?)), self.offset)
+                (Value::Fixed64(u64::from_le_bytes(self.array(number)?)), self.offset())
             }
             WireType::Fixed32 => {
-                (Value::Fixed32(u32::from_le_bytes(self.array(number)?)), self.offset)
+                (Value::Fixed32(u32::from_le_bytes(self.array(number)?)), self.offset())
             }
             WireType::Bytes => {
                 let length = self.length(number)?;
-                let start = self.offset;
+                let start = self.offset();
                 (Value::Bytes(self.take(length, number)?), start)
             }
             WireType::StartGroup => {
-                let start = self.offset;
+                let start = self.offset();
                 (Value::Group(self.group(number)?), start)
             }
             WireType::EndGroup => {
@@ -148,7 +165,7 @@ impl<'a> Cursor<'a> {
     /// A field number and how the field goes on.
     #[inline]
     fn tag(&mut self) -> Result<(u32, WireType), DecodeError> {
-        let start = self.offset;
+        let start = self.offset();
         let tag = self.varint(0)?;
         let number = (tag >> 3) as u32;
         if tag > u64::from(u32::MAX) || number == 0 {
@@ -165,6 +182,17 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     fn varint(&mut self, field: u32) -> Result<u64, DecodeError> {
+        match *self.rest {
+            // Most tags, lengths and numbers are one byte.
+            [byte, ref rest @ ..] if byte < 0x80 => {
+                self.rest = rest;
+                Ok(u64::from(byte))
+            }
+            _ => self.long_varint(field),
+        }
+    }
+
+    fn long_varint(&mut self, field: u32) -> Result<u64, DecodeError> {
         match decode_varint(self.rest) {
             Ok((value, length)) => {
                 self.take(length as u64, field)?;
@@ -172,14 +200,14 @@ impl<'a> Cursor<'a> {
             }
             Err(VarintError::Truncated) => Err(self.too_short(field)),
             Err(VarintError::TooLong) => {
-                Err(DecodeError::new(DecodeErrorKind::VarintTooLong, self.offset, field))
+                Err(DecodeError::new(DecodeErrorKind::VarintTooLong, self.offset(), field))
             }
         }
     }
 
     #[inline]
     fn length(&mut self, field: u32) -> Result<u64, DecodeError> {
-        let start = self.offset;
+        let start = self.offset();
         let length = self.varint(field)?;
         if length > MAX_LENGTH {
             return Err(DecodeError::new(DecodeErrorKind::LengthTooLarge(length), start, field));
@@ -194,7 +222,6 @@ impl<'a> Cursor<'a> {
             .and_then(|length| self.rest.split_at_checked(length))
             .ok_or_else(|| self.too_short(field))?;
         self.rest = rest;
-        self.offset += length;
         Ok(taken)
     }
 
@@ -202,7 +229,6 @@ impl<'a> Cursor<'a> {
     fn array<const N: usize>(&mut self, field: u32) -> Result<[u8; N], DecodeError> {
         let (taken, rest) = self.rest.split_first_chunk().ok_or_else(|| self.too_short(field))?;
         self.rest = rest;
-        self.offset += N as u64;
         Ok(*taken)
     }
 
@@ -210,13 +236,13 @@ impl<'a> Cursor<'a> {
     #[cold]
     fn group(&mut self, number: u32) -> Result<&'a [u8], DecodeError> {
         let contents = self.rest;
-        let start = self.offset;
+        let start = self.offset();
         // A stack of our own instead of recursion: its size is known, whatever the bytes say.
         let mut open = [0; MAX_GROUP_DEPTH];
         open[0] = number;
         let mut depth = 1;
         loop {
-            let offset = self.offset;
+            let offset = self.offset();
             let (number, wire_type) = self.tag()?;
             match wire_type {
                 WireType::Varint => drop(self.varint(number)?),
@@ -255,6 +281,6 @@ impl<'a> Cursor<'a> {
     #[cold]
     fn too_short(&self, field: u32) -> DecodeError {
         let kind = if self.bounded { DecodeErrorKind::Overrun } else { DecodeErrorKind::Truncated };
-        DecodeError::new(kind, self.offset, field)
+        DecodeError::new(kind, self.offset(), field)
     }
 }

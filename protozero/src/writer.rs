@@ -230,7 +230,7 @@ impl<D: Delegate> Writer<D> {
             return;
         }
         let position = field.before + u64::from(field.offset);
-        let size = self.written() - (position + SIZE_FIELD_LEN as u64);
+        let size = self.written().saturating_sub(position + SIZE_FIELD_LEN as u64);
         match u32::try_from(size).ok().and_then(redundant_varint) {
             Some(bytes) => {
                 self.delegate.patch(Patch {
