@@ -269,7 +269,7 @@ mod tests {
     fn comments_and_lines_stay() {
         assert_eq!(
             kept_trivia(b"\"a\" + // one\r\n    \"b\" /* two */"),
-            " // one\r\n     /* two */"
+            " // one\r\n    /* two */"
         );
         assert_eq!(kept_trivia(b"\"\"\"\n  a\n  b\"\"\""), "\n\n");
         assert_eq!(kept_trivia(b"\"a\" + \"b\""), "");

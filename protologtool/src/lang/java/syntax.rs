@@ -1,9 +1,11 @@
 //! Parsing Java with tree-sitter, and reading its trees.
 //!
-//! The parser sees a copy of the text in which what its grammar does not know is masked by bytes of the same number: a lone
-//! carriage return ends a line in Java, and a Ctrl-Z may end the file. Offsets stay valid, so the original text is what
-//! everybody else reads.
+//! The parser sees a copy of the text in which what its grammar does not know is masked by as many other bytes, so that
+//! offsets stay valid and everybody else reads the original text. Masked are the contents of literals (`\uuu0041` is
+//! unknown), lone carriage returns (line ends in Java), `\u` escapes in names, octal numbers such as `0_7`, and a Ctrl-Z
+//! at the end of the file.
 
+use super::lexer::{self, Kind};
 use crate::source::Source;
 use std::borrow::Cow;
 use tree_sitter::{Node, Parser, Tree};
@@ -25,7 +27,40 @@ fn masked(bytes: &[u8]) -> Cow<'_, [u8]> {
     if bytes.last() == Some(&0x1a) {
         masked.to_mut()[bytes.len() - 1] = b'\n';
     }
+    if memchr::memchr(b'\\', bytes).is_none() && memchr::memmem::find(bytes, b"0_").is_none() {
+        return masked;
+    }
+    for token in lexer::tokens(bytes) {
+        let text = &bytes[token.range.clone()];
+        match token.kind {
+            Kind::Literal if memchr::memchr(b'\\', text).is_some() => {
+                mask_content(&mut masked.to_mut()[token.range]);
+            }
+            Kind::Word if text.starts_with(b"0_") => masked.to_mut()[token.range.start + 1] = b'0',
+            Kind::Word => {
+                for at in memchr::memchr_iter(b'\\', text) {
+                    masked.to_mut()[token.range.start + at] = b'_';
+                }
+            }
+            _ => {}
+        }
+    }
     masked
+}
+
+/// Puts letters in the place of what stands between the quotes of a literal; white space stays, since a text block needs
+/// its line ends. An unfinished literal stays as it is.
+fn mask_content(literal: &mut [u8]) {
+    let quotes = if literal.starts_with(b"\"\"\"") { 3 } else { 1 };
+    let length = literal.len();
+    if length < 2 * quotes || literal[..quotes] != literal[length - quotes..] {
+        return;
+    }
+    for byte in &mut literal[quotes..length - quotes] {
+        if !byte.is_ascii_whitespace() && byte.is_ascii() {
+            *byte = b'x';
+        }
+    }
 }
 
 /// The named children, without comments.

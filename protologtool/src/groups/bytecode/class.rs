@@ -1,0 +1,350 @@
+//! One class file: what its tables say, with names as text. A method's code is decoded when the method is first called,
+//! since most methods of a class never are.
+//!
+//! The tables are read by noak, which is safe for any bytes but for three things that are kept from it: the numbers of
+//! lines (it takes their entries for six bytes each), a `tableswitch` up to the largest int, and descriptors, which it
+//! parses only where they are known to be right.
+
+use super::MAX_NAME;
+use super::decode::{Code, decode};
+use super::descriptor::{Signature, is_type};
+use super::fault::Fault;
+use super::op::Constant;
+use super::text::{self, Text};
+use super::value::Value;
+use noak::AccessFlags;
+use noak::error::DecodeError;
+use noak::reader::attributes::{BootstrapMethods, ConstantValue, InnerClasses};
+use noak::reader::{self, AttributeContent, cpool};
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+
+/// A class file.
+pub(crate) struct Class<'j> {
+    file: reader::Class<'j>,
+    names: RefCell<HashMap<u16, Rc<str>>>,
+    signatures: RefCell<HashMap<Rc<str>, Option<Rc<Signature>>>>,
+    /// The internal name, `com/foo/Bar$Baz`.
+    pub(crate) name: Rc<str>,
+    pub(crate) superclass: Option<Rc<str>>,
+    pub(crate) interfaces: Vec<Rc<str>>,
+    pub(crate) flags: AccessFlags,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) methods: Vec<Method<'j>>,
+    methods_by_name: HashMap<(Rc<str>, Rc<str>), usize>,
+}
+
+/// A field as its class declares it.
+pub(crate) struct Field {
+    pub(crate) flags: AccessFlags,
+    pub(crate) name: Rc<str>,
+    pub(crate) descriptor: Rc<str>,
+    /// The value that a static constant has before any code runs.
+    pub(crate) constant: Option<Constant>,
+}
+
+/// A method as its class declares it.
+pub(crate) struct Method<'j> {
+    pub(crate) flags: AccessFlags,
+    pub(crate) name: Rc<str>,
+    pub(crate) descriptor: Rc<str>,
+    pub(crate) signature: Rc<Signature>,
+    table: reader::Method<'j>,
+    code: OnceCell<Rc<Code>>,
+}
+
+/// A field or method as an instruction names it.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    /// Internal name of the class where the search begins.
+    pub(crate) class: Rc<str>,
+    pub(crate) name: Rc<str>,
+    pub(crate) descriptor: Rc<str>,
+    /// `None` for a field.
+    pub(crate) signature: Option<Rc<Signature>>,
+}
+
+impl<'j> Class<'j> {
+    /// Reads the tables of a class file.
+    pub(crate) fn parse(bytes: &'j [u8]) -> Result<Self, Fault> {
+        let file = reader::Class::new(bytes).map_err(malformed)?;
+        let mut class = Self {
+            names: RefCell::default(),
+            signatures: RefCell::default(),
+            name: "".into(),
+            superclass: None,
+            interfaces: Vec::new(),
+            flags: file.access_flags(),
+            fields: Vec::new(),
+            methods: Vec::new(),
+            methods_by_name: HashMap::new(),
+            file,
+        };
+        class.name = class.class_name(class.file.this_class())?;
+        class.superclass = class.file.super_class().map(|at| class.class_name(at)).transpose()?;
+        for interface in class.file.interfaces() {
+            let interface = class.class_name(interface.map_err(malformed)?)?;
+            class.interfaces.push(interface);
+        }
+        for field in class.file.fields() {
+            let field = class.field(&field.map_err(malformed)?)?;
+            class.fields.push(field);
+        }
+        for (index, method) in class.file.methods().iter().enumerate() {
+            let method = class.read_method(method.map_err(malformed)?)?;
+            let key = (Rc::clone(&method.name), Rc::clone(&method.descriptor));
+            class.methods.push(method);
+            class.methods_by_name.entry(key).or_insert(index);
+        }
+        Ok(class)
+    }
+
+    /// The position of a method that this class declares.
+    pub(crate) fn method(&self, name: &Rc<str>, descriptor: &Rc<str>) -> Option<usize> {
+        self.methods_by_name.get(&(Rc::clone(name), Rc::clone(descriptor))).copied()
+    }
+
+    pub(crate) fn is(&self, flags: AccessFlags) -> bool {
+        self.flags.contains(flags)
+    }
+
+    /// The code of the method at `index`, decoded once; `None` if it is abstract or native.
+    pub(crate) fn code(&self, index: usize) -> Result<Option<Rc<Code>>, Fault> {
+        let method = &self.methods[index];
+        if let Some(code) = method.code.get() {
+            return Ok(Some(Rc::clone(code)));
+        }
+        let Some(AttributeContent::Code(code)) =
+            self.attribute(method.table.attributes(), b"Code")?
+        else {
+            return Ok(None);
+        };
+        let code = Rc::new(decode(self, &code)?);
+        Ok(Some(Rc::clone(method.code.get_or_init(|| code))))
+    }
+
+    /// The class that encloses this one and this one's name there, if the class file says that it is a member.
+    pub(crate) fn nesting(&self) -> Result<Option<(Rc<str>, Option<Rc<str>>)>, Fault> {
+        let found = self.attribute(self.file.attributes(), b"InnerClasses")?;
+        let Some(AttributeContent::InnerClasses(found)) = found else { return Ok(None) };
+        let found: InnerClasses<'j> = found;
+        for inner in found.classes() {
+            let inner = inner.map_err(malformed)?;
+            if self.class_name(inner.inner_class())? == self.name {
+                let name = inner.inner_name().map(|at| self.utf8(at)).transpose()?;
+                return match inner.outer_class() {
+                    Some(outer) => Ok(Some((self.class_name(outer)?, name))),
+                    // Local and anonymous classes.
+                    None => Ok(Some(("".into(), name))),
+                };
+            }
+        }
+        Ok(None)
+    }
+
+    /// The bootstrap method at `index`: its class and name, and its further arguments.
+    pub(super) fn bootstrap(
+        &self,
+        index: u16,
+    ) -> Result<(Rc<str>, Rc<str>, Vec<Option<Constant>>), Fault> {
+        let found = self.attribute(self.file.attributes(), b"BootstrapMethods")?;
+        let Some(AttributeContent::BootstrapMethods(found)) = found else {
+            return Err(Fault::malformed("no bootstrap methods"));
+        };
+        let found: BootstrapMethods<'j> = found;
+        let method = found.methods().iter().nth(usize::from(index));
+        let method = method.ok_or_else(|| Fault::malformed("no such bootstrap method"))?;
+        let method = method.map_err(malformed)?;
+        let handle = self.get(method.method_ref())?.reference;
+        let member = self.member(handle)?;
+        let mut arguments = Vec::new();
+        for argument in method.arguments() {
+            arguments.push(self.constant(argument.map_err(malformed)?)?);
+        }
+        Ok((member.class, member.name, arguments))
+    }
+
+    /// The field or method at `index` of the constant pool.
+    pub(super) fn member<I>(&self, index: cpool::Index<I>) -> Result<Member, Fault> {
+        let (class, name_and_type) = match self.item(index)? {
+            cpool::Item::FieldRef(at) => (at.class, at.name_and_type),
+            cpool::Item::MethodRef(at) => (at.class, at.name_and_type),
+            cpool::Item::InterfaceMethodRef(at) => (at.class, at.name_and_type),
+            _ => return Err(Fault::malformed("a constant that is no field or method")),
+        };
+        self.named(self.class_name(class)?, name_and_type)
+    }
+
+    /// A member of `class` with this name and type.
+    pub(super) fn named(
+        &self,
+        class: Rc<str>,
+        name_and_type: cpool::Index<cpool::NameAndType<'j>>,
+    ) -> Result<Member, Fault> {
+        let at = self.get(name_and_type)?;
+        let (name, descriptor) = (self.utf8(at.name)?, self.utf8(at.descriptor)?);
+        let signature = descriptor.starts_with('(').then(|| self.signature(&descriptor));
+        let signature = signature.transpose()?;
+        if signature.is_none() && !is_type(&descriptor) {
+            return Err(Fault::malformed(format!("a descriptor `{descriptor}`")));
+        }
+        Ok(Member { class, name, descriptor, signature })
+    }
+
+    /// The constant at `index` of the constant pool; `None` if it is a method handle or the like.
+    pub(super) fn constant<I>(&self, index: cpool::Index<I>) -> Result<Option<Constant>, Fault> {
+        Ok(Some(match self.item(index)? {
+            cpool::Item::Integer(number) => Constant::Number(Value::Int(number.value)),
+            cpool::Item::Long(number) => Constant::Number(Value::Long(number.value)),
+            cpool::Item::Float(number) => Constant::Number(Value::Float(number.value)),
+            cpool::Item::Double(number) => Constant::Number(Value::Double(number.value)),
+            cpool::Item::String(string) => {
+                let bytes = self.get(string.string)?.content.as_bytes();
+                Constant::String(Text::from(text::from_modified_utf8(bytes)))
+            }
+            cpool::Item::Class(class) => Constant::Class(self.utf8(class.name)?),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The call site at `index` of the constant pool.
+    pub(super) fn invoke_dynamic(
+        &self,
+        index: cpool::Index<cpool::InvokeDynamic<'j>>,
+    ) -> Result<&cpool::InvokeDynamic<'j>, Fault> {
+        self.get(index)
+    }
+
+    /// The name of the class at `index` of the constant pool.
+    pub(super) fn class_name(
+        &self,
+        index: cpool::Index<cpool::Class<'j>>,
+    ) -> Result<Rc<str>, Fault> {
+        self.utf8(self.get(index)?.name)
+    }
+
+    /// The content of the attribute with this name.
+    pub(super) fn attribute(
+        &self,
+        attributes: reader::DecodeMany<'j, reader::Attribute<'j>, u16>,
+        name: &[u8],
+    ) -> Result<Option<AttributeContent<'j>>, Fault> {
+        Ok(match self.raw_attribute(attributes, name)? {
+            Some(found) => Some(found.read_content(self.file.pool()).map_err(malformed)?),
+            None => None,
+        })
+    }
+
+    /// The attribute with this name.
+    pub(super) fn raw_attribute(
+        &self,
+        attributes: reader::DecodeMany<'j, reader::Attribute<'j>, u16>,
+        name: &[u8],
+    ) -> Result<Option<reader::Attribute<'j>>, Fault> {
+        for attribute in attributes {
+            let attribute = attribute.map_err(malformed)?;
+            if self.get(attribute.name())?.content.as_bytes() == name {
+                return Ok(Some(attribute));
+            }
+        }
+        Ok(None)
+    }
+
+    fn field(&self, field: &reader::Field<'j>) -> Result<Field, Fault> {
+        let descriptor = self.utf8(field.descriptor())?;
+        if !is_type(&descriptor) {
+            return Err(Fault::malformed(format!("a field's descriptor `{descriptor}`")));
+        }
+        let constant = match self.attribute(field.attributes(), b"ConstantValue")? {
+            Some(AttributeContent::ConstantValue(at)) => {
+                let at: ConstantValue<'j> = at;
+                self.constant(at.value())?
+            }
+            _ => None,
+        };
+        Ok(Field { flags: field.access_flags(), name: self.utf8(field.name())?, descriptor, constant })
+    }
+
+    fn read_method(&self, table: reader::Method<'j>) -> Result<Method<'j>, Fault> {
+        let descriptor = self.utf8(table.descriptor())?;
+        let signature = self.signature(&descriptor)?;
+        let (flags, name) = (table.access_flags(), self.utf8(table.name())?);
+        Ok(Method { flags, name, descriptor, signature, table, code: OnceCell::new() })
+    }
+
+    fn signature(&self, descriptor: &Rc<str>) -> Result<Rc<Signature>, Fault> {
+        let mut signatures = self.signatures.borrow_mut();
+        let parsed = signatures
+            .entry(Rc::clone(descriptor))
+            .or_insert_with(|| Signature::parse(descriptor).map(Rc::new));
+        parsed
+            .clone()
+            .ok_or_else(|| Fault::malformed(format!("a method's descriptor `{descriptor}`")))
+    }
+
+    /// A name or descriptor, as text.
+    fn utf8(&self, index: cpool::Index<cpool::Utf8<'j>>) -> Result<Rc<str>, Fault> {
+        if let Some(name) = self.names.borrow().get(&index.as_u16()) {
+            return Ok(Rc::clone(name));
+        }
+        let bytes = self.get(index)?.content.as_bytes();
+        if bytes.len() > MAX_NAME {
+            return Err(Fault::limit("a name of more than 4096 bytes"));
+        }
+        let name: Rc<str> = text::to_string(&text::from_modified_utf8(bytes)).into();
+        self.names.borrow_mut().insert(index.as_u16(), Rc::clone(&name));
+        Ok(name)
+    }
+
+    fn item<I>(&self, index: cpool::Index<I>) -> Result<&cpool::Item<'j>, Fault> {
+        let index = cpool::Index::new(index.as_u16()).map_err(malformed)?;
+        self.file.pool().get::<cpool::Item<'j>>(index).map_err(malformed)
+    }
+
+    fn get<I: cpool::TryFromItem<'j>>(&self, index: cpool::Index<I>) -> Result<&I, Fault> {
+        self.file.pool().get(index).map_err(malformed)
+    }
+}
+
+/// `Class.getCanonicalName()` of the class with this internal name: `None` for one that is local or anonymous. `load`
+/// gives the classes that enclose it.
+pub(crate) fn canonical_name<'j>(
+    class: &Class<'j>,
+    mut load: impl FnMut(&str) -> Result<Option<Rc<Class<'j>>>, Fault>,
+) -> Result<Option<String>, Fault> {
+    let mut inner_names = Vec::new();
+    let mut nesting = class.nesting()?;
+    let mut outermost = Rc::clone(&class.name);
+    while let Some((outer, name)) = nesting {
+        let (false, Some(name)) = (outer.is_empty(), name) else { return Ok(None) };
+        inner_names.push(name);
+        if inner_names.len() > super::MAX_NESTING {
+            return Err(Fault::limit("classes nested more than 48 deep"));
+        }
+        nesting = match load(&outer)? {
+            Some(class) => class.nesting()?,
+            None => None,
+        };
+        outermost = outer;
+    }
+    let mut canonical = outermost.replace('/', ".");
+    for name in inner_names.iter().rev() {
+        canonical.push('.');
+        canonical.push_str(name);
+    }
+    Ok(Some(canonical))
+}
+
+pub(super) fn malformed(error: DecodeError) -> Fault {
+    Fault::malformed(error.to_string())
+}
+
+impl fmt::Display for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { class, name, descriptor, .. } = self;
+        let separator = if descriptor.starts_with('(') { "" } else { ":" };
+        write!(f, "{}.{name}{separator}{descriptor}", class.replace('/', "."))
+    }
+}

@@ -1,0 +1,141 @@
+//! Why an evaluation ended without a value, and where.
+
+use std::fmt;
+
+/// Why an evaluation ended without a value, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    kind: FaultKind,
+    place: Option<Place>,
+}
+
+/// Why an evaluation ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// A class, method, field or kind of instruction that the evaluator doesn't have.
+    Unsupported(String),
+    /// The code threw an exception.
+    Thrown {
+        /// The exception's class.
+        class: String,
+        /// Its message, empty if it has none.
+        message: String,
+    },
+    /// More steps, memory, classes or calls within calls than groups can need.
+    Limit(&'static str),
+    /// Bytes that no compiler makes.
+    Malformed(String),
+}
+
+/// An instruction of a class file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The class, as `Class.getName()` gives it.
+    pub class: String,
+    /// The method's name and descriptor.
+    pub method: String,
+    /// The line in the source; 0 where the class file doesn't say.
+    pub line: u16,
+    /// The instruction with its operands.
+    pub instruction: String,
+}
+
+impl Fault {
+    /// What went wrong.
+    pub fn kind(&self) -> &FaultKind {
+        &self.0.kind
+    }
+
+    /// Where; `None` if no instruction was under way.
+    pub fn place(&self) -> Option<&Place> {
+        self.0.place.as_ref()
+    }
+
+    /// What to do about it; begins with a verb.
+    pub fn help(&self) -> &'static str {
+        match self.kind() {
+            FaultKind::Unsupported(_) => {
+                "make the groups' flags and tags constants, or put the class that is called into the jar"
+            }
+            FaultKind::Thrown { .. } => {
+                "make the groups' class work without the device's environment"
+            }
+            FaultKind::Limit(_) => {
+                "take loops and large tables out of the static initialisers that groups use"
+            }
+            FaultKind::Malformed(_) => "compile the jar again",
+        }
+    }
+
+    pub(super) fn unsupported(what: impl Into<String>) -> Self {
+        Self::new(FaultKind::Unsupported(what.into()))
+    }
+
+    pub(super) fn malformed(what: impl Into<String>) -> Self {
+        Self::new(FaultKind::Malformed(what.into()))
+    }
+
+    pub(super) fn limit(what: &'static str) -> Self {
+        Self::new(FaultKind::Limit(what))
+    }
+
+    pub(super) fn thrown(class: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(FaultKind::Thrown { class: class.into(), message: message.into() })
+    }
+
+    /// The exception that the machine itself throws where a reference is null.
+    pub(super) fn null() -> Self {
+        Self::thrown("java.lang.NullPointerException", "")
+    }
+
+    /// With the place, unless one is known already: the innermost one counts.
+    pub(super) fn at(mut self, place: impl FnOnce() -> Option<Place>) -> Self {
+        if self.0.place.is_none() {
+            self.0.place = place();
+        }
+        self
+    }
+
+    fn new(kind: FaultKind) -> Self {
+        Self(Box::new(Inner { kind, place: None }))
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kind().fmt(f)?;
+        self.place().map_or(Ok(()), |place| write!(f, ", at {place}"))
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsupported(what) => f.write_str(what),
+            Self::Thrown { class, message } if message.is_empty() => {
+                write!(f, "the code throws `{class}`")
+            }
+            Self::Thrown { class, message } => {
+                write!(f, "the code throws `{class}` with `{message}`")
+            }
+            Self::Limit(what) => write!(f, "the code needs {what}"),
+            Self::Malformed(what) => write!(f, "malformed class file: {what}"),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` in `{}.{}`", self.instruction, self.class, self.method)?;
+        if self.line > 0 {
+            write!(f, ", line {}", self.line)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Fault {}

@@ -1,0 +1,112 @@
+//! Values of local variables, operands and fields.
+
+use super::fault::Fault;
+
+/// A value. What Java calls boolean, byte, char and short is an `Int`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Value {
+    Int(i32),
+    Long(i64),
+    Float(f32),
+    Double(f64),
+    Null,
+    Ref(Ref),
+}
+
+/// An object: its index in the heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Ref(pub(super) u32);
+
+/// The kinds of values that instructions tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Int,
+    Long,
+    Float,
+    Double,
+    Reference,
+}
+
+impl Value {
+    pub(crate) const fn kind(self) -> Kind {
+        match self {
+            Self::Int(_) => Kind::Int,
+            Self::Long(_) => Kind::Long,
+            Self::Float(_) => Kind::Float,
+            Self::Double(_) => Kind::Double,
+            Self::Null | Self::Ref(_) => Kind::Reference,
+        }
+    }
+
+    /// What a field or array element with this descriptor holds before anything is stored.
+    pub(crate) fn default_of(descriptor: &str) -> Self {
+        match descriptor.as_bytes().first() {
+            Some(b'J') => Self::Long(0),
+            Some(b'F') => Self::Float(0.0),
+            Some(b'D') => Self::Double(0.0),
+            Some(b'L' | b'[') => Self::Null,
+            _ => Self::Int(0),
+        }
+    }
+
+    /// The value as a variable with this descriptor keeps it: small integers are cut to their size, another kind is
+    /// refused.
+    pub(crate) fn fit(self, descriptor: &str) -> Result<Self, Fault> {
+        let fitted = match (descriptor.as_bytes().first(), self) {
+            (Some(b'Z'), Self::Int(value)) => Self::Int(value & 1),
+            (Some(b'B'), Self::Int(value)) => Self::Int(i32::from(value as i8)),
+            (Some(b'C'), Self::Int(value)) => Self::Int(i32::from(value as u16)),
+            (Some(b'S'), Self::Int(value)) => Self::Int(i32::from(value as i16)),
+            _ => self,
+        };
+        if fitted.kind() == Self::default_of(descriptor).kind() {
+            return Ok(fitted);
+        }
+        Err(Fault::malformed(format!("a value that is no `{descriptor}`")))
+    }
+
+    /// True for what takes two locals and counts twice for instructions such as `dup2`.
+    pub(crate) const fn is_wide(self) -> bool {
+        matches!(self, Self::Long(_) | Self::Double(_))
+    }
+
+    pub(crate) fn int(self) -> Result<i32, Fault> {
+        if let Self::Int(value) = self { Ok(value) } else { Err(self.unexpected("an int")) }
+    }
+
+    pub(crate) fn long(self) -> Result<i64, Fault> {
+        if let Self::Long(value) = self { Ok(value) } else { Err(self.unexpected("a long")) }
+    }
+
+    pub(crate) fn float(self) -> Result<f32, Fault> {
+        if let Self::Float(value) = self { Ok(value) } else { Err(self.unexpected("a float")) }
+    }
+
+    pub(crate) fn double(self) -> Result<f64, Fault> {
+        if let Self::Double(value) = self { Ok(value) } else { Err(self.unexpected("a double")) }
+    }
+
+    /// The object, `None` for null.
+    pub(crate) fn reference(self) -> Result<Option<Ref>, Fault> {
+        match self {
+            Self::Null => Ok(None),
+            Self::Ref(object) => Ok(Some(object)),
+            _ => Err(self.unexpected("a reference")),
+        }
+    }
+
+    /// The object; null is the exception that Java throws.
+    pub(crate) fn object(self) -> Result<Ref, Fault> {
+        self.reference()?.ok_or_else(Fault::null)
+    }
+
+    fn unexpected(self, wanted: &str) -> Fault {
+        Fault::malformed(format!("{wanted} wanted, found {:?}", self.kind()))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Int(i32::from(value))
+    }
+}

@@ -1,0 +1,180 @@
+//! The case files: reading and writing them, and making a compilation unit of each case.
+//!
+//! ```text
+//! === name [kind]          kind: none (a method's body), members (of a class, with `static void run()`), file
+//! the source
+//! ---
+//! what the tool makes of it
+//! ```
+//!
+//! The class of a case is called by the case's name in camel case; `CASE` stands for that.
+
+use protologtool::diagnostic::{Style, render};
+use protologtool::groups::{Groups, from_java_source};
+use protologtool::lang::java::Java;
+use protologtool::pipeline::{Processed, Settings, process_source};
+use protologtool::source::Source;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// One case.
+pub(crate) struct Case {
+    pub(crate) title: String,
+    pub(crate) class: String,
+    pub(crate) kind: Kind,
+    /// The source as the case file has it.
+    pub(crate) body: String,
+    pub(crate) expected: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Body,
+    Members,
+    File,
+}
+
+/// The cases of one file, in order, with the text that comes before the first.
+pub(crate) struct CaseFile {
+    pub(crate) path: PathBuf,
+    pub(crate) intro: String,
+    pub(crate) cases: Vec<Case>,
+}
+
+const PRELUDE: &str = "\
+package demo;
+import static demo.AppLog.DISK;
+import static demo.AppLog.NET;
+import static demo.AppLog.OFF;
+import static demo.Effects.*;
+import dev.protolog.LogLevel;
+import dev.protolog.ProtoLog;
+";
+
+/// The case files of a directory under `tests/java`, sorted.
+pub(crate) fn case_files(directory: &str) -> Vec<CaseFile> {
+    let directory = here().join(directory);
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "no cases in {}", directory.display());
+    paths.into_iter().map(CaseFile::read).collect()
+}
+
+pub(crate) fn here() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/java")
+}
+
+impl CaseFile {
+    fn read(path: PathBuf) -> Self {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut parts = text.split("\n=== ");
+        let intro = parts.next().unwrap_or_default().to_owned();
+        let cases = parts.map(|part| Case::parse(part, &path)).collect();
+        Self { path, intro, cases }
+    }
+
+    /// The file's text, with what the tool says of each case in the place of the expectations.
+    pub(crate) fn with(&self, mut actual: impl FnMut(&Case) -> String) -> String {
+        let mut text = self.intro.clone();
+        for case in &self.cases {
+            let result = actual(case);
+            let _ = write!(
+                text,
+                "\n=== {}\n{}\n---\n{}\n",
+                case.title,
+                case.body,
+                result.trim_end_matches('\n')
+            );
+        }
+        text
+    }
+}
+
+impl Case {
+    fn parse(part: &str, path: &std::path::Path) -> Self {
+        let (title, rest) = part.split_once('\n').unwrap();
+        let (body, expected) = rest
+            .split_once("\n---\n")
+            .or_else(|| rest.strip_suffix("\n---").map(|body| (body, "")))
+            .unwrap_or_else(|| panic!("no `---` in case `{title}` of {}", path.display()));
+        let kind = match title.split_once('[').map(|(_, kind)| kind) {
+            None => Kind::Body,
+            Some("members]") => Kind::Members,
+            Some("file]") => Kind::File,
+            Some(kind) => panic!("unknown kind `[{kind}` of a case"),
+        };
+        let words = title.split('[').next().unwrap().split_whitespace();
+        let class = words.map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+        let expected = expected.trim_end_matches('\n').to_owned();
+        Self { title: title.to_owned(), class, kind, body: body.to_owned(), expected }
+    }
+
+    /// The compilation unit.
+    pub(crate) fn unit(&self) -> String {
+        let (before, after) = self.frame();
+        format!("{before}{}{after}", self.body.replace("CASE", &self.class))
+    }
+
+    /// What stands before and after the case's own text in its compilation unit.
+    pub(crate) fn frame(&self) -> (String, String) {
+        match self.kind {
+            Kind::File => (String::new(), "\n".to_owned()),
+            Kind::Members => (format!("{PRELUDE}class {} {{\n", self.class), "\n}\n".to_owned()),
+            Kind::Body => (
+                format!("{PRELUDE}class {} {{ static void run() throws Exception {{\n", self.class),
+                "\n} }\n".to_owned(),
+            ),
+        }
+    }
+
+    /// The class's name for the virtual machine.
+    pub(crate) fn class_name(&self) -> String {
+        let package = match self.kind {
+            Kind::File => {
+                self.body.lines().find_map(|line| line.strip_prefix("package ")?.strip_suffix(';'))
+            }
+            _ => Some("demo"),
+        };
+        package.map_or(self.class.clone(), |package| format!("{package}.{}", self.class))
+    }
+
+    /// Where its file lies, relative to a source root.
+    pub(crate) fn path(&self) -> String {
+        format!("{}.java", self.class_name().replace('.', "/"))
+    }
+
+    pub(crate) fn source(&self) -> Source {
+        Source::new(format!("{}.java", self.class), self.unit().into_bytes())
+    }
+}
+
+/// What the tool makes of a source.
+pub(crate) fn process(source: Source) -> Processed {
+    process_source(&settings(), source)
+}
+
+/// The groups and names that all cases use.
+pub(crate) fn settings() -> Settings {
+    let java = Java::new("dev.protolog.ProtoLog", "dev.protolog.ProtoLogImpl");
+    Settings { java, groups: groups() }
+}
+
+fn groups() -> Groups {
+    let path = here().join("runtime/demo/AppLog.java");
+    let source = Source::new(&path, std::fs::read(&path).unwrap());
+    from_java_source(&source, "demo.AppLog").unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+/// The rewritten text, or the file's own text if nothing was to be done; the diagnostics if there are any.
+pub(crate) fn rewritten(source: Source) -> Result<Vec<u8>, String> {
+    let original = source.bytes().to_vec();
+    let processed = process(source);
+    match processed.report {
+        None => Ok(processed.rewritten.unwrap_or(original)),
+        Some(report) => {
+            let show = |diagnostic| render(diagnostic, &report.source, Style::default());
+            Err(report.diagnostics.iter().map(show).collect())
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What holds for every source, checked on all cases and on cases cut into pieces.
+
+use crate::case::{Case, case_files, process, rewritten, settings};
+use proptest::prelude::*;
+use protologtool::lang::Language;
+use protologtool::rewrite::{PlanBuilder, apply};
+use protologtool::source::{Source, line_ends};
+
+fn all_cases() -> Vec<Case> {
+    case_files("cases").into_iter().flat_map(|file| file.cases).collect()
+}
+
+fn after(source: Source) -> Vec<u8> {
+    rewritten(source).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+#[test]
+fn a_second_run_changes_nothing() {
+    for case in all_cases() {
+        let once = after(case.source());
+        let twice = process(Source::new(case.source().path(), once));
+        assert!(twice.report.is_none(), "{}", case.title);
+        assert_eq!(twice.rewritten, None, "{}", case.title);
+    }
+}
+
+#[test]
+fn no_line_moves() {
+    for case in all_cases() {
+        let (before, after) = (case.unit().into_bytes(), after(case.source()));
+        assert_eq!(line_ends(&before).count(), line_ends(&after).count(), "{}", case.title);
+    }
+}
+
+/// A template over several lines is the only thing whose bytes may go; whatever else was there still is, in order.
+#[test]
+fn all_but_templates_and_class_names_stays() {
+    for case in all_cases() {
+        let source = case.source();
+        let settings = settings();
+        let found = settings.java.find(&source, &settings.groups);
+        let mut plan = PlanBuilder::default();
+        for call in &found.calls {
+            plan.replace(call.template_range.clone(), "");
+            plan.replace(call.shape.class.clone(), "");
+        }
+        let kept = apply(source.bytes(), &plan.finish().unwrap());
+        let after = after(source);
+        let mut rest = after.iter();
+        for byte in &kept {
+            assert!(
+                rest.any(|other| other == byte),
+                "{}: a byte of the source is gone",
+                case.title
+            );
+        }
+    }
+}
+
+/// CR LF, lone CR, tabs and a byte order mark change nothing but themselves.
+#[test]
+fn line_ends_and_marks_make_no_difference() {
+    for case in all_cases() {
+        let expected = String::from_utf8(after(case.source())).unwrap();
+        for (from, to) in
+            [("\n", "\r\n"), ("\n", "\r"), ("    ", "\t"), ("package", "\u{feff}package")]
+        {
+            if from == "    " && case.unit().contains("\"\"\"") {
+                continue; // Tabs within a text block are another text.
+            }
+            let with = |text: &str| {
+                if to.len() > 3 { text.replacen(from, to, 1) } else { text.replace(from, to) }
+            };
+            let source = Source::new(case.source().path(), with(&case.unit()).into_bytes());
+            let actual = String::from_utf8(after(source)).unwrap();
+            assert_eq!(actual, with(&expected), "{}: {from:?} as {to:?}", case.title);
+        }
+    }
+}
+
+proptest! {
+    /// Whatever is thrown at it: no panic, and what is rewritten keeps its lines and stays rewritten.
+    #[test]
+    fn damaged_sources_are_survived(index in any::<prop::sample::Index>(), cuts in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), ".{0,3}"), 1..4)) {
+        let cases = all_cases();
+        let case = &cases[index.index(cases.len())];
+        let mut bytes = case.unit().into_bytes();
+        for (start, length, text) in cuts {
+            let start = start.index(bytes.len() + 1);
+            let end = (start + length.index(12)).min(bytes.len());
+            bytes.splice(start..end, text.into_bytes());
+        }
+        let lines = line_ends(&bytes).count();
+        let processed = process(Source::new("X.java", bytes));
+        if let Some(after) = processed.rewritten {
+            prop_assert_eq!(line_ends(&after).count(), lines);
+            let again = process(Source::new("X.java", after));
+            prop_assert_eq!(again.rewritten, None);
+        }
+    }
+
+    /// Any bytes at all.
+    #[test]
+    fn any_bytes_are_survived(mut bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        bytes.splice(0..0, *b"import dev.protolog.ProtoLog; ProtoLog.d(");
+        process(Source::new("X.java", bytes));
+    }
+}

@@ -1,0 +1,12 @@
+//! Java, as pairs of texts: what the tool makes of a source, and what it says of a bad one.
+//!
+//! `cases/*.txt` hold sources before and after. Every pair is checked for what always holds (no line moves, bytes outside
+//! edits stay, a second run changes nothing, line ends and byte order marks make no difference); all are compiled by
+//! javac and run, before and after, with the guard on and off, and must do the same. `errors/*.txt` hold bad sources and the
+//! diagnostics. `UPDATE_EXPECT=1` rewrites what the tool says.
+
+mod case;
+mod errors;
+mod invariants;
+mod pairs;
+mod run;

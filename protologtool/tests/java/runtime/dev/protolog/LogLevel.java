@@ -1,0 +1,3 @@
+package dev.protolog;
+
+public enum LogLevel { VERBOSE, DEBUG, INFO, WARN, ERROR, WTF }

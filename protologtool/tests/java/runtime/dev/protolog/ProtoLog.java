@@ -1,0 +1,39 @@
+package dev.protolog;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Records what unprocessed calls log. */
+public final class ProtoLog {
+    public static boolean isEnabled(ProtoLogGroup group, LogLevel level) {
+        return Trace.isEnabled(group);
+    }
+
+    public static void v(ProtoLogGroup group, String template, Object... args) { log(LogLevel.VERBOSE, group, template, args); }
+    public static void d(ProtoLogGroup group, String template, Object... args) { log(LogLevel.DEBUG, group, template, args); }
+    public static void i(ProtoLogGroup group, String template, Object... args) { log(LogLevel.INFO, group, template, args); }
+    public static void w(ProtoLogGroup group, String template, Object... args) { log(LogLevel.WARN, group, template, args); }
+    public static void e(ProtoLogGroup group, String template, Object... args) { log(LogLevel.ERROR, group, template, args); }
+    public static void wtf(ProtoLogGroup group, String template, Object... args) { log(LogLevel.WTF, group, template, args); }
+
+    private static void log(LogLevel level, ProtoLogGroup group, String template, Object[] args) {
+        if (!isEnabled(group, level)) return;
+        List<Object> seen = new ArrayList<>();
+        String verbs = template.replace("%%", "").replaceAll("[^%]*%[0-9.]*([bdoxfegs])[^%]*", "$1");
+        for (int i = 0; args != null && i < args.length; i++) seen.add(convert(verbs.charAt(i), args[i]));
+        Trace.message(level, group, template, seen);
+    }
+
+    private static Object convert(char verb, Object arg) {
+        switch (verb) {
+            case 'd': case 'o': case 'x':
+                return arg instanceof Character ? (long) (Character) arg : arg == null ? 0L : ((Number) arg).longValue();
+            case 'f': case 'e': case 'g':
+                return arg == null ? 0.0 : ((Number) arg).doubleValue();
+            case 'b':
+                return arg == null ? false : arg;
+            default:
+                return String.valueOf(arg);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package dev.protolog;
+
+import java.util.Arrays;
+import java.util.List;
+
+/** Records what processed calls log, with the text from the dictionary. */
+public final class ProtoLogImpl {
+    public static boolean isEnabled(ProtoLogGroup group, LogLevel level) {
+        return Trace.isEnabled(group);
+    }
+
+    public static void v(ProtoLogGroup group, long id, long mask, Object... args) { log(LogLevel.VERBOSE, group, id, mask, args); }
+    public static void d(ProtoLogGroup group, long id, long mask, Object... args) { log(LogLevel.DEBUG, group, id, mask, args); }
+    public static void i(ProtoLogGroup group, long id, long mask, Object... args) { log(LogLevel.INFO, group, id, mask, args); }
+    public static void w(ProtoLogGroup group, long id, long mask, Object... args) { log(LogLevel.WARN, group, id, mask, args); }
+    public static void e(ProtoLogGroup group, long id, long mask, Object... args) { log(LogLevel.ERROR, group, id, mask, args); }
+    public static void wtf(ProtoLogGroup group, long id, long mask, Object... args) { log(LogLevel.WTF, group, id, mask, args); }
+
+    public static long l(long value) { return value; }
+    public static long l(Long value) { return value == null ? 0 : value; }
+    public static long l(Integer value) { return value == null ? 0 : value; }
+    public static double f(double value) { return value; }
+    public static double f(Double value) { return value == null ? 0 : value; }
+    public static boolean b(boolean value) { return value; }
+    public static boolean b(Boolean value) { return value != null && value; }
+    public static String s(Object value) { return String.valueOf(value); }
+
+    private static void log(LogLevel level, ProtoLogGroup group, long id, long mask, Object[] args) {
+        List<Class<?>> kinds = Arrays.asList(String.class, Long.class, Double.class, Boolean.class);
+        for (int i = 0; i < args.length; i++) {
+            Class<?> kind = kinds.get((int) (mask >>> (2 * i) & 3));
+            if (args[i].getClass() != kind) throw new AssertionError(args[i].getClass() + " for " + kind);
+        }
+        String[] entry = Trace.DICTIONARY.get(id);
+        if (entry == null) throw new AssertionError("no entry " + id);
+        if (!entry[0].equals(level.name()) || !entry[1].endsWith("." + group.name())) {
+            throw new AssertionError(Arrays.toString(entry) + " for " + level + " " + group);
+        }
+        Trace.message(level, group, entry[2], Arrays.asList(args));
+    }
+}
