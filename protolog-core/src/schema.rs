@@ -17,6 +17,8 @@ pub mod packet {
     pub const TIMESTAMP: u32 = 8;
     /// uint32, set by whoever makes the file
     pub const TRUSTED_PACKET_SEQUENCE_ID: u32 = 10;
+    /// `TrackEvent`
+    pub const TRACK_EVENT: u32 = 11;
     /// `InternedData`
     pub const INTERNED_DATA: u32 = 12;
     /// uint32, see [`super::sequence_flags`]
@@ -95,6 +97,8 @@ pub mod message {
     pub const BOOLEAN_PARAMS: u32 = 5;
     /// uint32
     pub const STACKTRACE_IID: u32 = 6;
+    /// Ours, uint32: bit `i` is set where argument `i` is an unsigned integer that would print otherwise as a signed one.
+    pub const UNSIGNED: u32 = 1000;
 }
 
 /// `ProtoLogViewerConfig`: the dictionary
@@ -191,6 +195,28 @@ pub mod thread_descriptor {
     pub const TID: u32 = 2;
     /// string
     pub const THREAD_NAME: u32 = 5;
+}
+
+/// `TrackDescriptor`
+pub mod track_descriptor {
+    /// uint64
+    pub const UUID: u32 = 1;
+    /// `ProcessDescriptor`
+    pub const PROCESS: u32 = 3;
+    /// `ThreadDescriptor`
+    pub const THREAD: u32 = 4;
+}
+
+/// `TrackEvent`
+pub mod track_event {
+    /// enum
+    pub const TYPE: u32 = 9;
+    /// uint64
+    pub const TRACK_UUID: u32 = 11;
+    /// string
+    pub const NAME: u32 = 23;
+    /// A value of [`TYPE`]: a moment without duration.
+    pub const TYPE_INSTANT: u32 = 3;
 }
 
 /// Ours: `TracePacket.SEQUENCE_INFO`, in the first packet of each chunk

@@ -1,36 +1,37 @@
 //! The write path: what a call does once its group's word said yes.
 
+use crate::level::GroupInfo;
 use crate::site::Site;
-use crate::value::{Bool, Float, Int, Text, Uint};
-use protolog_core::Arg;
+use crate::writer::{self, Head};
+use protolog_core::Level;
 
-/// A list of values, as in `(Int(1), (Text("x"), ()))`.
-pub trait Values {
-    /// Calls `f` with each value, in order.
-    fn for_each<'a>(&'a self, f: &mut dyn FnMut(Arg<'a>));
-}
+pub use crate::writer::encode::Values;
 
-impl Values for () {
-    fn for_each<'a>(&'a self, _: &mut dyn FnMut(Arg<'a>)) {}
-}
-
-macro_rules! values {
-    ($($value:ty => $arg:ident)*) => { $(
-        impl<R: Values> Values for ($value, R) {
-            fn for_each<'a>(&'a self, f: &mut dyn FnMut(Arg<'a>)) {
-                f(Arg::$arg(self.0.0));
-                self.1.for_each(f);
-            }
-        }
-    )* };
-}
-
-values!(Int => Int Uint => Uint Float => Float Bool => Bool Text<'_> => Str);
-
-/// Logs `values` at `site`.
+/// Logs `values` at `site`, to whoever wants it.
 #[inline(always)]
 pub fn emit<V: Values>(site: Site, values: V) {
-    if site.group().texted(site.level()) {
-        crate::text::emit_text(site, &values);
+    log(site.id(), site.level(), site.group(), site.note(), values);
+}
+
+/// One copy for all calls with arguments of the same types; the parts of the site come in registers.
+#[inline(never)]
+fn log<V: Values>(
+    id: u64,
+    level: Level,
+    group: &'static GroupInfo,
+    note: &'static [u8],
+    values: V,
+) {
+    if group.texted(level) {
+        crate::text::emit_text(level, group.tag, note, &values);
+    }
+    trace(id, level, group, values);
+}
+
+/// Writes `values` as a message to the session that wants it.
+#[inline]
+pub(crate) fn trace<V: Values>(id: u64, level: Level, group: &'static GroupInfo, values: V) {
+    if group.traced(level) {
+        writer::write(Head { id, group: group.id }, &values);
     }
 }

@@ -14,7 +14,6 @@ mod os;
 
 use crate::level::ProtoLogGroup;
 use crate::log::Values;
-use crate::site::Site;
 use core::fmt::{self, Write};
 use protolog_core::note::{Note, Parsed};
 use protolog_core::{Arg, Level, MAX_PARAMS, Template, render};
@@ -47,9 +46,9 @@ pub fn print_group(group: &impl ProtoLogGroup, level: Option<Level>) {
     group.info().set_text(levels);
 }
 
-/// Prints the message with `values` at `site`.
+/// Prints the message that `note` describes, with `values`.
 #[cold]
-pub(crate) fn emit_text<V: Values>(site: Site, values: &V) {
+pub(crate) fn emit_text<V: Values>(level: Level, tag: &str, note: &[u8], values: &V) {
     let mut args = [Arg::Bool(false); MAX_PARAMS];
     let mut count = 0;
     values.for_each(&mut |arg| {
@@ -59,11 +58,17 @@ pub(crate) fn emit_text<V: Values>(site: Site, values: &V) {
         }
     });
     let args = &args[..count];
-    let template = match Note::parse(site.note()) {
+    let template = match Note::parse(note) {
         Some((Parsed::Note(note), _)) => note.template,
         _ => "",
     };
-    print(&mut os::Stderr, site.level(), site.group().tag, template, args);
+    print(&mut os::Stderr, level, tag, template, args);
+}
+
+/// Prints a message whose template is known at run time only.
+#[cold]
+pub(crate) fn emit_dynamic(level: Level, tag: &str, template: &str, args: &[Arg<'_>]) {
+    print(&mut os::Stderr, level, tag, template, args);
 }
 
 /// Prints a message. A text that is no template is printed as it stands.

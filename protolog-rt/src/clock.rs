@@ -1,0 +1,320 @@
+//! Nanoseconds of BOOTTIME, cheaply.
+//!
+//! Where the CPU's time stamp counter (TSC) runs at a constant rate and the kernel itself keeps time by it, the time is
+//! computed from it: one function for the whole process, made of straight pieces that join. A piece lasts
+//! [`PIECE_NANOS`]; whoever first needs the time after its end asks the kernel and lays the next piece such that it meets
+//! BOOTTIME at its own end. Since all threads use the same pieces, two of them never disagree by more than the TSC itself
+//! does. Elsewhere the kernel is asked each time.
+//!
+//! Invariants
+//! - *continuous*: a piece starts where the one before ends, or later and higher.
+//! - *forward*: [`Reader::now`] never goes back within one reader.
+#![allow(unsafe_code)] // Reading the TSC and CPUID, clock_gettime.
+
+use protolog_core::schema::clock_id;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// How long a piece lasts. At a rate that is wrong by 5 in a million, which is what the first calibration may be off,
+/// the time is then wrong by half a microsecond at most.
+const PIECE_NANOS: u64 = 100_000_000;
+
+/// How long the first calibration takes.
+const CALIBRATION_NANOS: u64 = 4_000_000;
+
+/// The rate is measured over the time since an anchor, which is moved on when it is older than this.
+const ANCHOR_NANOS: u64 = 8_000_000_000;
+
+/// BOOTTIME by system call, in nanoseconds.
+pub(crate) fn boottime() -> u64 {
+    get(libc::CLOCK_BOOTTIME)
+}
+
+/// Ids (as in traces) and nanoseconds of the clocks that others use, all at about this moment.
+pub(crate) fn snapshot() -> [(u32, u64); 3] {
+    [
+        (clock_id::REALTIME, get(libc::CLOCK_REALTIME)),
+        (clock_id::MONOTONIC, get(libc::CLOCK_MONOTONIC)),
+        (clock_id::BOOTTIME, get(libc::CLOCK_BOOTTIME)),
+    ]
+}
+
+fn get(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a timespec of ours.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// A straight piece of the function from ticks to nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    /// Ticks at its start.
+    start: u64,
+    /// Ticks that it lasts; 0 for a piece that is over before it began.
+    ticks: u64,
+    /// Nanoseconds at its start.
+    base: u64,
+    /// Nanoseconds per tick, times 2^32.
+    rate: u64,
+}
+
+impl Piece {
+    const OVER: Self = Self { start: 0, ticks: 0, base: 0, rate: 0 };
+
+    /// Nanoseconds after `ticks` ticks from the start, of which there are fewer than 2^31.
+    #[inline]
+    const fn at(&self, ticks: u64) -> u64 {
+        self.base + ((ticks as u128 * self.rate as u128) >> 32) as u64
+    }
+}
+
+/// A thread's view of the clock.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    piece: Piece,
+    last: u64,
+}
+
+impl Reader {
+    /// A reader that has not looked yet.
+    pub(crate) const fn new() -> Self {
+        Self { piece: Piece::OVER, last: 0 }
+    }
+
+    /// The time now, in nanoseconds of BOOTTIME.
+    #[inline]
+    pub(crate) fn now(&mut self) -> u64 {
+        let ticks = ticks();
+        let since = ticks.wrapping_sub(self.piece.start);
+        let now = if since < self.piece.ticks { self.piece.at(since) } else { self.renew(ticks) };
+        self.last = self.last.max(now);
+        self.last
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn renew(&mut self, ticks: u64) -> u64 {
+        let Some(timeline) = timeline() else { return boottime() };
+        self.piece = timeline.lock().unwrap_or_else(PoisonError::into_inner).piece_at(ticks);
+        // Another thread may have begun the piece a moment after these ticks.
+        self.piece.at(ticks.saturating_sub(self.piece.start).min(self.piece.ticks))
+    }
+}
+
+/// The process's timeline.
+#[derive(Debug)]
+struct Timeline {
+    piece: Piece,
+    anchor: Sample,
+    /// Nanoseconds per tick, times 2^32, as last measured.
+    rate: u64,
+}
+
+/// Ticks and nanoseconds of one moment.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    ticks: u64,
+    nanos: u64,
+}
+
+impl Sample {
+    /// The narrowest of some tries.
+    fn take(tries: usize) -> Self {
+        let mut best = (u64::MAX, Self { ticks: 0, nanos: 0 });
+        for _ in 0..tries {
+            let before = ticks();
+            let nanos = boottime();
+            let width = ticks().wrapping_sub(before);
+            if width < best.0 {
+                best = (width, Self { ticks: before + width / 2, nanos });
+            }
+        }
+        best.1
+    }
+
+    /// Nanoseconds per tick, times 2^32, from here to `later`.
+    fn rate_to(self, later: Self) -> Option<u64> {
+        let (ticks, nanos) =
+            (later.ticks.checked_sub(self.ticks)?, later.nanos.checked_sub(self.nanos)?);
+        let rate = ((nanos as u128) << 32).checked_div(ticks as u128)?;
+        // From 0.1 to 16 ticks a nanosecond; anything else is no TSC.
+        u64::try_from(rate).ok().filter(|rate| (1 << 28..=10 << 32).contains(rate))
+    }
+}
+
+impl Timeline {
+    /// Measures the rate; none where the result makes no sense.
+    fn calibrate() -> Option<Self> {
+        let anchor = Sample::take(16);
+        while boottime() < anchor.nanos + CALIBRATION_NANOS {
+            std::hint::spin_loop();
+        }
+        let rate = anchor.rate_to(Sample::take(16))?;
+        Some(Self { piece: Piece::OVER, anchor, rate })
+    }
+
+    /// The piece that covers `ticks`, which are those of a moment ago.
+    fn piece_at(&mut self, ticks: u64) -> Piece {
+        // Ticks from before the piece are those of a thread that was slow to get here, unless they are from long before:
+        // then the counter started anew.
+        let early = self.piece.start.wrapping_sub(ticks) < self.piece.ticks;
+        if ticks.wrapping_sub(self.piece.start) >= self.piece.ticks && !early {
+            self.lay();
+        }
+        self.piece
+    }
+
+    /// Lays the next piece, from now on.
+    fn lay(&mut self) {
+        let now = Sample::take(3);
+        if let Some(rate) = self.anchor.rate_to(now) {
+            let age = now.nanos - self.anchor.nanos;
+            // A suspend counts as time but maybe not as ticks; a rate that jumps is no rate.
+            if rate.abs_diff(self.rate) < self.rate / 1000 {
+                self.rate = rate;
+            } else {
+                self.anchor = now;
+            }
+            if age > ANCHOR_NANOS {
+                self.anchor = now;
+            }
+        } else {
+            self.anchor = now;
+        }
+        let duration = ((PIECE_NANOS as u128) << 32) / self.rate as u128;
+        let old = self.piece;
+        let end = old.start.wrapping_add(old.ticks);
+        let gap = now.ticks.wrapping_sub(end);
+        let (start, base) = if gap < duration as u64 && old.ticks > 0 {
+            (end, old.at(old.ticks))
+        } else {
+            // Nobody looked for a while, so there is nothing to join but what was said last.
+            (now.ticks, now.nanos.max(old.at(old.ticks)))
+        };
+        let left = (start.wrapping_add(duration as u64)).wrapping_sub(now.ticks);
+        let target = now.nanos + ((left as u128 * self.rate as u128) >> 32) as u64;
+        // Flat at worst, where the old piece ran ahead by a whole piece.
+        let rise = target.saturating_sub(base);
+        let rate = (((rise as u128) << 32) / duration).min(2 * self.rate as u128) as u64;
+        self.piece = Piece { start, ticks: duration as u64, base, rate };
+    }
+}
+
+/// The timeline where the TSC can be trusted, made on first use.
+fn timeline() -> Option<&'static Mutex<Timeline>> {
+    static TIMELINE: OnceLock<Option<Mutex<Timeline>>> = OnceLock::new();
+    TIMELINE
+        .get_or_init(|| if trusted() { Timeline::calibrate().map(Mutex::new) } else { None })
+        .as_ref()
+}
+
+/// Makes the timeline, so that the first message does not have to wait for it.
+pub(crate) fn prepare() {
+    let _ = timeline();
+}
+
+/// Whether the counter runs at a constant rate in all states of the CPU, and the kernel keeps time by it.
+fn trusted() -> bool {
+    const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    permitted()
+        && invariant_tsc()
+        && std::fs::read_to_string(SOURCE).is_ok_and(|source| source.trim() == "tsc")
+}
+
+/// Whether the process may read the counter at all.
+#[cfg(target_arch = "x86_64")]
+fn permitted() -> bool {
+    let mut mode: libc::c_int = 0;
+    // SAFETY: the kernel writes one int to the address.
+    let answer = unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
+    answer == 0 && mode == libc::PR_TSC_ENABLE
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn permitted() -> bool {
+    false
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn invariant_tsc() -> bool {
+    use core::arch::x86_64::__cpuid;
+    const POWER: u32 = 0x8000_0007;
+    __cpuid(0x8000_0000).eax >= POWER && __cpuid(POWER).edx & 1 << 8 != 0
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline]
+fn ticks() -> u64 {
+    // SAFETY: every x86_64 CPU has the instruction, and before the first use `permitted` asked whether it may be used.
+    unsafe { core::arch::x86_64::_rdtsc() }
+}
+
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+fn invariant_tsc() -> bool {
+    false
+}
+
+/// Never within a piece, so that each reading asks the kernel.
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+#[inline]
+fn ticks() -> u64 {
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_is_boottime_and_never_goes_back() {
+        let mut reader = Reader::new();
+        let (mut last, mut worst, mut rounds) = (0, 0, 0u64);
+        let end = boottime() + 3 * PIECE_NANOS;
+        while last < end {
+            let before = boottime();
+            let now = reader.now();
+            let after = boottime();
+            assert!(now >= last, "{now} after {last}");
+            last = now;
+            rounds += 1;
+            // A preempted round says nothing.
+            if after - before < 2_000 {
+                worst = worst.max(before.saturating_sub(now)).max(now.saturating_sub(after));
+            }
+        }
+        assert!(rounds > 1000);
+        assert!(worst < 20_000, "off by {worst} ns");
+    }
+
+    #[test]
+    fn pieces_join_and_meet_the_clock() {
+        let mut line = Timeline {
+            piece: Piece::OVER,
+            anchor: Sample { ticks: 0, nanos: 0 },
+            rate: Timeline::calibrate().map_or(1 << 32, |line| line.rate),
+        };
+        line.anchor = Sample::take(16);
+        line.lay();
+        let first = line.piece;
+        // As if the piece had just ended, a little ahead of the clock.
+        line.piece.start = first.start.wrapping_sub(first.ticks);
+        line.piece.base =
+            first.base - line.piece.at(line.piece.ticks).abs_diff(line.piece.base) + 5_000;
+        let old = line.piece;
+        line.lay();
+        assert_eq!(line.piece.start, old.start.wrapping_add(old.ticks));
+        assert_eq!(line.piece.base, old.at(old.ticks), "continuous");
+        assert!(line.piece.rate < first.rate, "slower, to meet the clock");
+    }
+
+    #[test]
+    fn a_gap_starts_a_piece_now() {
+        let mut line = Timeline {
+            piece: Piece { start: 0, ticks: 1, base: 7, rate: 1 << 32 },
+            anchor: Sample { ticks: 0, nanos: 0 },
+            rate: 1 << 32,
+        };
+        line.lay();
+        assert!(line.piece.base.abs_diff(boottime()) < 1_000_000_000);
+    }
+}

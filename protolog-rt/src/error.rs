@@ -1,0 +1,88 @@
+//! Why a session could not start, or did not end well.
+
+use std::path::PathBuf;
+use std::{fmt, io};
+
+/// Why a session could not start, or did not end well. Logging itself never fails.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The builder was given no file.
+    NoFile,
+    /// Another session of this process is running.
+    AlreadyRunning,
+    /// An override names several groups.
+    AmbiguousGroup {
+        /// As given.
+        name: String,
+        /// The full names that it could stand for.
+        candidates: Vec<String>,
+    },
+    /// A file could not be made or written.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// There is no memory for the buffer, or no thread to be had for the file.
+    Resources(io::Error),
+}
+
+impl Error {
+    /// What to do about it; begins with a verb.
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::NoFile => "name a file with `Session::builder().to_file(…)`",
+            Self::AlreadyRunning => "stop the session that runs, or keep it and start no other",
+            Self::AmbiguousGroup { .. } => "write the full name of the group",
+            Self::File { .. } => {
+                "check that the directory exists, may be written to, and has space"
+            }
+            Self::Resources(_) => "raise the process's limits, or ask for a smaller buffer",
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoFile => f.write_str("a session without a file"),
+            Self::AlreadyRunning => f.write_str("a session is already running in this process"),
+            Self::AmbiguousGroup { name, candidates } => {
+                write!(f, "group `{name}` is ambiguous:")?;
+                candidates.iter().enumerate().try_for_each(|(index, candidate)| {
+                    write!(f, "{} `{candidate}`", if index == 0 { "" } else { "," })
+                })
+            }
+            Self::File { path, error } => write!(f, "can't write `{}`: {error}", path.display()),
+            Self::Resources(error) => write!(f, "can't set up the session: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::File { error, .. } | Self::Resources(error) => Some(error),
+            Self::NoFile | Self::AlreadyRunning | Self::AmbiguousGroup { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_quote_and_help() {
+        let ambiguous = Error::AmbiguousGroup {
+            name: "Net".into(),
+            candidates: vec!["a::Log::Net".into(), "b::Log::Net".into()],
+        };
+        assert_eq!(ambiguous.to_string(), "group `Net` is ambiguous: `a::Log::Net`, `b::Log::Net`");
+        assert_eq!(ambiguous.help(), "write the full name of the group");
+        let file = Error::File { path: "/no/dir".into(), error: io::ErrorKind::NotFound.into() };
+        assert_eq!(file.to_string(), "can't write `/no/dir`: entity not found");
+    }
+}

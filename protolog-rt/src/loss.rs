@@ -1,0 +1,193 @@
+//! Counting lost messages by group and cause, without locks and safe in signal handlers.
+//!
+//! Invariants: what was added is taken exactly once; a pair that finds no slot is counted under group 0, "not known", of
+//! its cause, never dropped.
+
+use crate::sync::{AtomicU64, Ordering};
+use protolog_core::schema::loss_cause;
+
+/// Why messages were lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum Cause {
+    /// The buffer had no free chunk.
+    Full = loss_cause::FULL as u8,
+    /// The buffer went round before they were read.
+    Overwritten = loss_cause::OVERWRITTEN as u8,
+    /// The thread was inside another log call, for example in a signal handler.
+    Nested = loss_cause::NESTED as u8,
+    /// An argument was too long; the message is there, the argument is cut.
+    Cut = loss_cause::CUT as u8,
+    /// The thread had already taken down its thread-local state.
+    Dead = loss_cause::DEAD as u8,
+    /// The process was forked in the middle of a call.
+    Forked = loss_cause::FORKED as u8,
+    /// There were too many different messages that no tool has seen.
+    Templates = loss_cause::TEMPLATES as u8,
+}
+
+impl Cause {
+    /// All causes, by their number in traces.
+    pub const ALL: [Self; 7] = [
+        Self::Full,
+        Self::Overwritten,
+        Self::Nested,
+        Self::Cut,
+        Self::Dead,
+        Self::Forked,
+        Self::Templates,
+    ];
+
+    /// A word for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Overwritten => "overwritten",
+            Self::Nested => "nested",
+            Self::Cut => "cut",
+            Self::Dead => "dead",
+            Self::Forked => "forked",
+            Self::Templates => "templates",
+        }
+    }
+}
+
+/// Number of lost messages of one group for one cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counted {
+    /// Id of the group, 0 where it is not known.
+    pub(crate) group: u32,
+    /// Why.
+    pub(crate) cause: Cause,
+    /// How many.
+    pub(crate) count: u64,
+}
+
+/// Pairs of group and cause that have a slot of their own.
+const SLOTS: usize = 48;
+
+/// Counters by group and cause.
+#[derive(Debug)]
+pub(crate) struct Losses {
+    slots: [Slot; SLOTS],
+    /// By cause, for pairs that found no slot.
+    rest: [AtomicU64; Cause::ALL.len()],
+}
+
+#[derive(Debug)]
+struct Slot {
+    /// `USED`, group and cause; 0 while unused.
+    key: AtomicU64,
+    count: AtomicU64,
+}
+
+const USED: u64 = 1 << 63;
+
+impl Losses {
+    /// No losses.
+    pub(crate) const fn new() -> Self {
+        const UNUSED: Slot = Slot { key: AtomicU64::new(0), count: AtomicU64::new(0) };
+        Self { slots: [UNUSED; SLOTS], rest: [const { AtomicU64::new(0) }; Cause::ALL.len()] }
+    }
+
+    /// Counts `count` messages of group `group` as lost for `cause`.
+    #[cold]
+    pub(crate) fn add(&self, group: u32, cause: Cause, count: u64) {
+        let key = USED | (group as u64) << 8 | cause as u64;
+        let counter = self.slots.iter().find(|slot| slot.holds(key)).map(|slot| &slot.count);
+        counter.unwrap_or(&self.rest[cause as usize - 1]).fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Takes what was counted since the last time, as long as `give` says that it has room for more.
+    pub(crate) fn take(&self, mut give: impl FnMut(Counted) -> bool) {
+        let mut offer = |group, cause, counter: &AtomicU64| {
+            let count = counter.load(Ordering::Relaxed);
+            if count > 0 && !give(Counted { group, cause, count }) {
+                return false;
+            }
+            counter.fetch_sub(count, Ordering::Relaxed);
+            true
+        };
+        for slot in &self.slots {
+            let key = slot.key.load(Ordering::Acquire);
+            let Some(&cause) = Cause::ALL.iter().find(|&&cause| cause as u64 == key & 0xff) else {
+                break;
+            };
+            if !offer((key >> 8) as u32, cause, &slot.count) {
+                return;
+            }
+        }
+        for (cause, counter) in Cause::ALL.into_iter().zip(&self.rest) {
+            if !offer(0, cause, counter) {
+                return;
+            }
+        }
+    }
+}
+
+impl Slot {
+    /// Whether the slot is, or now becomes, that of `key`.
+    fn holds(&self, key: u64) -> bool {
+        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+        match self.key.load(Ordering::Acquire) {
+            0 => match self.key.compare_exchange(0, key, success, failure) {
+                Ok(_) => true,
+                Err(now) => now == key,
+            },
+            now => now == key,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(losses: &Losses) -> Vec<(u32, Cause, u64)> {
+        let mut all = Vec::new();
+        losses.take(|counted| {
+            all.push((counted.group, counted.cause, counted.count));
+            true
+        });
+        all
+    }
+
+    #[test]
+    fn what_is_added_is_taken_once() {
+        let losses = Losses::new();
+        losses.add(7, Cause::Full, 1);
+        losses.add(7, Cause::Full, 2);
+        losses.add(7, Cause::Cut, 1);
+        losses.add(0, Cause::Dead, 1);
+        assert_eq!(taken(&losses), [(7, Cause::Full, 3), (7, Cause::Cut, 1), (0, Cause::Dead, 1)]);
+        assert_eq!(taken(&losses), []);
+        losses.add(7, Cause::Cut, 1);
+        assert_eq!(taken(&losses), [(7, Cause::Cut, 1)]);
+    }
+
+    #[test]
+    fn without_a_slot_the_cause_is_still_counted() {
+        let losses = Losses::new();
+        for group in 1..=SLOTS as u32 + 5 {
+            losses.add(group, Cause::Full, 2);
+        }
+        let all = taken(&losses);
+        assert_eq!(all.iter().map(|loss| loss.2).sum::<u64>(), 2 * (SLOTS as u64 + 5));
+        assert_eq!(all.last(), Some(&(0, Cause::Full, 10)));
+    }
+
+    #[test]
+    fn what_has_no_room_stays() {
+        let losses = Losses::new();
+        losses.add(1, Cause::Full, 1);
+        losses.add(2, Cause::Full, 1);
+        let mut first = Vec::new();
+        losses.take(|counted| {
+            first.push(counted.group);
+            first.len() < 2
+        });
+        assert_eq!(first, [1, 2]);
+        assert_eq!(taken(&losses), [(2, Cause::Full, 1)]);
+    }
+}

@@ -1,0 +1,183 @@
+//! The dictionary as packets: what the notes of the binary and the messages first seen at run time say.
+//!
+//! Texts of the loaded images are written when the session starts, so that a trace that is cut short can be read as text;
+//! those of images and messages that come later follow when they are found.
+//!
+//! Invariant: a message is written once per session, with all lines at which it was found by then.
+
+use crate::dictionary::for_each_note;
+use crate::dynamic::{self, Seen};
+use protolog_core::schema::{group, message_data, message_hints, packet, viewer_config};
+use protolog_core::{Level, Template};
+use protozero::{Heap, Message, Writer};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt::Write as _;
+
+/// A packet is ended when it is larger than this, in bytes.
+const PACKET: usize = 32 * 1024;
+
+/// What has been written.
+#[derive(Debug, Default)]
+pub(super) struct Dictionary {
+    messages: HashSet<u64>,
+    groups: HashMap<u32, String>,
+    seen: usize,
+}
+
+/// A message to be written.
+#[derive(Debug)]
+struct Entry {
+    template: String,
+    level: Level,
+    group_id: u32,
+    place: String,
+    /// Lines by file.
+    lines: BTreeMap<String, BTreeSet<u32>>,
+}
+
+/// Full names of all groups that the notes of the loaded images name.
+pub(super) fn known_groups() -> BTreeSet<String> {
+    let mut groups = BTreeSet::new();
+    for_each_note(&mut |note| {
+        if !groups.contains(note.group) {
+            groups.insert(note.group.to_owned());
+        }
+    });
+    groups
+}
+
+impl Dictionary {
+    /// Gives the packets of what the images' notes say that was not written yet.
+    pub(super) fn images(&mut self, give: &mut dyn FnMut(&[u8])) {
+        let mut entries: BTreeMap<u64, Entry> = BTreeMap::new();
+        let mut groups = Vec::new();
+        for_each_note(&mut |note| {
+            if self.messages.contains(&note.id) {
+                return;
+            }
+            if !self.groups.contains_key(&note.group_id) {
+                self.groups.insert(note.group_id, note.group.to_owned());
+                groups.push((note.group_id, note.group.to_owned(), note.tag.to_owned()));
+            }
+            let entry = entries.entry(note.id).or_insert_with(|| Entry {
+                template: note.template.to_owned(),
+                level: note.level,
+                group_id: note.group_id,
+                place: note.place.to_owned(),
+                lines: BTreeMap::new(),
+            });
+            entry.lines.entry(note.file.to_owned()).or_default().insert(note.line);
+        });
+        self.messages.extend(entries.keys());
+        write(&entries, &groups, give);
+    }
+
+    /// Gives the packets of messages that were first seen at run time since the last call.
+    pub(super) fn seen(&mut self, give: &mut dyn FnMut(&[u8])) {
+        let new = dynamic::seen_from(self.seen);
+        self.seen += new.len();
+        let mut entries = BTreeMap::new();
+        let mut groups = Vec::new();
+        for Seen { id, template, level, group } in new {
+            if self.messages.insert(id) {
+                let (template, place) = (template.to_string(), String::new());
+                let group_id = group.id;
+                entries
+                    .insert(id, Entry { template, level, group_id, place, lines: BTreeMap::new() });
+            }
+            if !self.groups.contains_key(&group.id) {
+                self.groups.insert(group.id, group.name.to_owned());
+                groups.push((group.id, group.name.to_owned(), group.tag.to_owned()));
+            }
+        }
+        write(&entries, &groups, give);
+    }
+
+    /// Full name of the group with this id.
+    pub(super) fn group(&self, id: u32) -> Option<&str> {
+        self.groups.get(&id).map(String::as_str)
+    }
+}
+
+fn write(
+    entries: &BTreeMap<u64, Entry>,
+    groups: &[(u32, String, String)],
+    give: &mut dyn FnMut(&[u8]),
+) {
+    let mut config = Vec::new();
+    for (id, name, tag) in groups {
+        let mut writer = Writer::new(Heap::new());
+        writer.message().uint32(group::ID, *id).string(group::NAME, name).string(group::TAG, tag);
+        append(&mut config, viewer_config::GROUPS, writer, give);
+    }
+    for (id, entry) in entries {
+        let mut writer = Writer::new(Heap::new());
+        message(&mut writer.message(), *id, entry);
+        append(&mut config, viewer_config::MESSAGES, writer, give);
+    }
+    end(&mut config, give);
+}
+
+/// Appends an element of the dictionary, and ends the packet where it is large.
+fn append(config: &mut Vec<u8>, field: u32, element: Writer<Heap>, give: &mut dyn FnMut(&[u8])) {
+    let mut writer = Writer::new(Heap::new());
+    if let Ok(element) = element.into_vec() {
+        writer.message().bytes(field, &element);
+    }
+    config.extend(writer.into_vec().unwrap_or_default());
+    if config.len() > PACKET {
+        end(config, give);
+    }
+}
+
+fn end(config: &mut Vec<u8>, give: &mut dyn FnMut(&[u8])) {
+    if config.is_empty() {
+        return;
+    }
+    let mut writer = Writer::new(Heap::with_capacity(config.len() + 16));
+    writer.message().bytes(packet::PROTOLOG_VIEWER_CONFIG, config);
+    config.clear();
+    if let Ok(packet) = writer.into_vec() {
+        give(&packet);
+    }
+}
+
+fn message(to: &mut Message<'_, Heap>, id: u64, entry: &Entry) {
+    let template = Template::parse(&entry.template).ok();
+    let bare = template.filter(|template| !template.is_bare()).map(|full| full.bare().to_string());
+    to.fixed64(message_data::MESSAGE_ID, id)
+        .string(message_data::MESSAGE, bare.as_deref().unwrap_or(&entry.template))
+        .uint32(message_data::LEVEL, entry.level.wire())
+        .uint32(message_data::GROUP_ID, entry.group_id);
+    let location = location(&entry.lines);
+    if !location.is_empty() {
+        to.string(message_data::LOCATION, &location);
+    }
+    let mut hints = Writer::new(Heap::new());
+    let mut fields = hints.message();
+    if bare.is_some() {
+        fields.string(message_hints::TEMPLATE, &entry.template);
+    }
+    if !entry.place.is_empty() {
+        fields.string(message_hints::PLACE, &entry.place);
+    }
+    drop(fields);
+    match hints.into_vec() {
+        Ok(hints) if !hints.is_empty() => {
+            to.bytes(message_data::HINTS, &hints);
+        }
+        _ => {}
+    }
+}
+
+/// `path:12,40`; several files, which only a module in several files can have, are separated by `;`.
+fn location(lines: &BTreeMap<String, BTreeSet<u32>>) -> String {
+    let mut text = String::new();
+    for (index, (file, lines)) in lines.iter().enumerate() {
+        let _ = write!(text, "{}{file}", if index > 0 { ";" } else { "" });
+        for (index, line) in lines.iter().enumerate() {
+            let _ = write!(text, "{}{line}", if index > 0 { "," } else { ":" });
+        }
+    }
+    text
+}

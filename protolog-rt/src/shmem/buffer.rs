@@ -1,0 +1,234 @@
+//! A buffer: pages in memory, and how writers take chunks of it and give them back full.
+//!
+//! Acquiring is lock-free: a look at the page that last had room for this size of chunk, then the pages in turn from
+//! where the last search ended. A search that found nothing is not repeated until the reader has freed something.
+//!
+//! Invariants: those of [`super`], *owner*, *committed* and *clean*.
+#![allow(unsafe_code)] // Headers in mapped memory are reached through pointers.
+
+use super::memory::Memory;
+use super::page::Page;
+use crate::sync::{AtomicU16, AtomicU32, AtomicUsize, Ordering};
+use protolog_core::chunk::{CHUNK_HEADER, Layout, PACKETS_AT, Packets, State, WRITER_ID_AT};
+use std::io;
+
+/// Size of a page, in bytes.
+pub(crate) const PAGE: usize = 4096;
+
+/// The most bytes that packets can take in one chunk.
+pub(crate) const MAX_PAYLOAD: usize = Layout::One.chunk_size(PAGE) - CHUNK_HEADER;
+
+/// The largest buffer, in bytes: what a tracing service accepts as shared memory.
+pub(crate) const MAX_BUFFER: usize = 32 << 20;
+
+/// Chunks in shared memory. See the module.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    memory: Memory,
+    pages: usize,
+    /// Where the next search for a page begins.
+    next: AtomicUsize,
+    /// The page, plus one, that last had room for this layout.
+    open: [AtomicUsize; Layout::ALL.len()],
+    /// Counts up with each chunk that the reader frees.
+    freed: AtomicU32,
+    /// Bytes in complete chunks, headers included.
+    complete: AtomicUsize,
+}
+
+/// A chunk's place: for its writer while it is Writing, for the reader while it is Reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    /// The page it is on.
+    pub(crate) page: usize,
+    /// Which one on the page.
+    pub(crate) index: usize,
+    /// The page's layout.
+    pub(crate) layout: Layout,
+}
+
+impl Chunk {
+    /// The most bytes that its packets can take.
+    pub(crate) fn payload(self) -> usize {
+        self.layout.chunk_size(PAGE) - CHUNK_HEADER
+    }
+
+    /// Its offset in the buffer.
+    fn at(self) -> usize {
+        self.page * PAGE + self.layout.chunk_at(PAGE, self.index)
+    }
+}
+
+impl Buffer {
+    /// A buffer in memory of its own, of at least `bytes` bytes.
+    pub(crate) fn anonymous(bytes: usize) -> io::Result<Self> {
+        let pages = bytes.clamp(PAGE, MAX_BUFFER).div_ceil(PAGE);
+        Ok(Self {
+            memory: Memory::anonymous(pages * PAGE)?,
+            pages,
+            next: AtomicUsize::new(0),
+            open: [const { AtomicUsize::new(0) }; Layout::ALL.len()],
+            freed: AtomicU32::new(0),
+            complete: AtomicUsize::new(0),
+        })
+    }
+
+    /// Number of pages.
+    pub(crate) fn pages(&self) -> usize {
+        self.pages
+    }
+
+    /// Changes whenever the reader has freed something.
+    pub(crate) fn freed(&self) -> u32 {
+        self.freed.load(Ordering::Acquire)
+    }
+
+    /// Takes a chunk for a writer: one of a page of layout `wanted` if there is one, else any free one with room for
+    /// `payload` bytes of packets.
+    pub(crate) fn acquire(&self, wanted: Layout, payload: usize) -> Option<Chunk> {
+        let open = &self.open[wanted as usize - 1];
+        if let Some(page) = open.load(Ordering::Relaxed).checked_sub(1) {
+            if let Some((layout, index)) = self.page(page).acquire(|layout| layout == wanted) {
+                return Some(Chunk { page, index, layout });
+            }
+        }
+        let start = self.next.load(Ordering::Relaxed);
+        let pages = || (start..start + self.pages).map(|page| page % self.pages);
+        for page in pages() {
+            let divided = self.page(page).divide(wanted).map(|index| (wanted, index));
+            if let Some((layout, index)) =
+                divided.or_else(|| self.page(page).acquire(|layout| layout == wanted))
+            {
+                open.store(page + 1, Ordering::Relaxed);
+                self.next.store((page + 1) % self.pages, Ordering::Relaxed);
+                return Some(Chunk { page, index, layout });
+            }
+        }
+        let roomy = |layout: Layout| layout.chunk_size(PAGE) - CHUNK_HEADER >= payload;
+        pages().find_map(|page| {
+            let (layout, index) = self.page(page).acquire(roomy)?;
+            Some(Chunk { page, index, layout })
+        })
+    }
+
+    /// Whether half of the buffer or more waits for the reader.
+    pub(crate) fn is_half_full(&self) -> bool {
+        self.complete.load(Ordering::Relaxed) >= self.pages * PAGE / 2
+    }
+
+    /// Gives a chunk that was being written to the reader. True where this made half of the buffer wait for the reader.
+    pub(crate) fn complete(&self, chunk: Chunk) -> bool {
+        self.page(chunk.page).complete(chunk.index);
+        let size = chunk.layout.chunk_size(PAGE);
+        let before = self.complete.fetch_add(size, Ordering::Relaxed);
+        let half = self.pages * PAGE / 2;
+        before < half && before + size >= half
+    }
+
+    /// Gives the memory back to the system. Writers that do not know yet that it is over write to zeroed pages.
+    pub(crate) fn discard(&self) {
+        self.memory.discard();
+    }
+
+    /// The header of page `page`, below [`Self::pages`].
+    pub(super) fn page(&self, page: usize) -> Page<'_> {
+        debug_assert!(page < self.pages, "page {page} of {}", self.pages);
+        // SAFETY: *mapped*: the header lies in the mapping, since `page < pages`, is aligned to a page, and is accessed
+        // as an atomic only.
+        Page::new(unsafe { AtomicU32::from_ptr(self.address(page * PAGE).cast()) })
+    }
+
+    /// Count and flags of a chunk.
+    pub(crate) fn packets(&self, chunk: Chunk) -> &AtomicU16 {
+        // SAFETY: *mapped*: the field lies in the chunk, at a multiple of 2, and is accessed as an atomic only.
+        unsafe { AtomicU16::from_ptr(self.address(chunk.at() + PACKETS_AT).cast()) }
+    }
+
+    /// Writer id of a chunk.
+    pub(crate) fn writer_id(&self, chunk: Chunk) -> &AtomicU16 {
+        // SAFETY: as in `packets`.
+        unsafe { AtomicU16::from_ptr(self.address(chunk.at() + WRITER_ID_AT).cast()) }
+    }
+
+    /// Id of a chunk.
+    pub(crate) fn chunk_id(&self, chunk: Chunk) -> &AtomicU32 {
+        // SAFETY: *mapped*: the field lies in the chunk, which starts at a multiple of 4, and is accessed as an atomic only.
+        unsafe { AtomicU32::from_ptr(self.address(chunk.at()).cast()) }
+    }
+
+    /// The first byte of a chunk's packets; [`Chunk::payload`] bytes from there are its owner's.
+    pub(crate) fn payload(&self, chunk: Chunk) -> *mut u8 {
+        self.address(chunk.at() + CHUNK_HEADER)
+    }
+
+    /// Makes a chunk's header zero.
+    pub(super) fn clear_header(&self, chunk: Chunk) {
+        self.packets(chunk).store(0, Ordering::Relaxed);
+        self.writer_id(chunk).store(0, Ordering::Relaxed);
+        self.chunk_id(chunk).store(0, Ordering::Relaxed);
+    }
+
+    /// Notes that the reader freed a chunk.
+    pub(super) fn note_freed(&self, chunk: Chunk) {
+        self.complete.fetch_sub(chunk.layout.chunk_size(PAGE), Ordering::Relaxed);
+        self.freed.fetch_add(1, Ordering::Release);
+    }
+
+    /// The address of a byte of the mapping.
+    fn address(&self, at: usize) -> *mut u8 {
+        debug_assert!(at < self.memory.len(), "byte {at} of {}", self.memory.len());
+        // SAFETY: callers stay below `pages * PAGE`, the size of the mapping.
+        unsafe { self.memory.base().as_ptr().add(at) }
+    }
+}
+
+/// Whether a chunk of a page with header `state` has something for the reader.
+pub(super) fn readable(state: State, unfinished_too: bool) -> bool {
+    state == State::Complete || unfinished_too && state == State::Writing
+}
+
+/// What a chunk's count and flags say.
+pub(super) fn packets(word: &AtomicU16) -> Packets {
+    Packets(word.load(Ordering::Acquire))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_of_one_buffer_do_not_overlap() {
+        let buffer = Buffer::anonymous(2 * PAGE).unwrap();
+        let mut chunks = vec![buffer.acquire(Layout::Fourteen, 1).unwrap()];
+        chunks.push(buffer.acquire(Layout::Four, 1).unwrap());
+        while let Some(chunk) = buffer.acquire(Layout::Two, 1) {
+            chunks.push(chunk);
+        }
+        assert_eq!(chunks.len(), 14 + 4, "other layouts' chunks are taken when no page is left");
+        let mut spans: Vec<_> =
+            chunks.iter().map(|chunk| (chunk.at(), chunk.layout.chunk_size(PAGE))).collect();
+        spans.sort_unstable();
+        assert!(spans.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0), "{spans:?}");
+    }
+
+    #[test]
+    fn a_chunk_that_is_too_small_is_not_taken() {
+        let buffer = Buffer::anonymous(PAGE).unwrap();
+        assert!(buffer.acquire(Layout::Fourteen, 1).is_some());
+        assert_eq!(buffer.acquire(Layout::One, 285), None);
+        assert!(buffer.acquire(Layout::One, 284).is_some());
+    }
+
+    #[test]
+    fn half_a_buffer_wakes_the_reader_once() {
+        let buffer = Buffer::anonymous(4 * PAGE).unwrap();
+        let wakes: Vec<bool> = (0..4)
+            .map(|_| {
+                let chunk = buffer.acquire(Layout::One, 1).unwrap();
+                buffer.complete(chunk)
+            })
+            .collect();
+        assert_eq!(wakes, [false, false, true, false]);
+        assert_eq!(buffer.acquire(Layout::One, 1), None);
+    }
+}

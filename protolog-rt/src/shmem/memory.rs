@@ -1,0 +1,62 @@
+//! A mapping of zeroed memory.
+//!
+//! Invariants
+//! - *mapped*: `len` bytes from `base` are readable and writable for as long as the value lives.
+//! - A forked child has its own copy, so that what it writes disturbs nobody.
+#![allow(unsafe_code)] // mmap, munmap, madvise.
+
+use std::io;
+use std::ptr::NonNull;
+
+/// A private, anonymous mapping.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    base: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the value owns the mapping as a box owns its contents; what threads do to the bytes is `Buffer`'s to order.
+unsafe impl Send for Memory {}
+// SAFETY: shared references give out the base address only.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    /// Maps `len` zeroed bytes, all of them resident, so that no writer pays for a page fault.
+    pub(crate) fn anonymous(len: usize) -> io::Result<Self> {
+        let (protection, flags) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
+        );
+        // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory that is in use.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, -1, 0) };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { base, len })
+    }
+
+    /// The first byte.
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    /// Size in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Gives the memory back to the system, keeping the addresses: every byte is zero afterwards. Whoever still writes
+    /// there does no harm.
+    pub(crate) fn discard(&self) {
+        // SAFETY: *mapped*; the pages stay mapped and are zero from now on, which is a value of every type kept there.
+        let _ = unsafe { libc::madvise(self.base.as_ptr().cast(), self.len, libc::MADV_DONTNEED) };
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: *mapped*, and whoever has a pointer into the mapping holds the value that owns it.
+        let _ = unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
+    }
+}

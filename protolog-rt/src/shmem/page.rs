@@ -1,0 +1,135 @@
+//! The state machine of a page: who may take which chunk, over the page's one atomic word.
+//!
+//! Steps of the word, each one atomic operation:
+//!
+//! ```text
+//! writer   undivided        -> divided, chunk 0 Writing     divide
+//! writer   Free             -> Writing                      acquire
+//! writer   Writing          -> Complete                     complete
+//! reader   Complete         -> Reading                      claim
+//! reader   Reading          -> Free                         release
+//! reader   Reading, rest Free -> all Reading -> undivided   close, open
+//! ```
+//!
+//! Invariant: a chunk leaves Writing only by its writer and Reading only by the one reader, so their steps can't fail;
+//! a page whose chunks are all Reading belongs to the reader alone.
+
+use crate::sync::{AtomicU32, Ordering};
+use protolog_core::chunk::{Layout, PageWord, State};
+
+/// A page's header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Page<'a>(&'a AtomicU32);
+
+impl<'a> Page<'a> {
+    pub(crate) fn new(word: &'a AtomicU32) -> Self {
+        Self(word)
+    }
+
+    /// The header as it is now.
+    pub(crate) fn word(self) -> PageWord {
+        PageWord(self.0.load(Ordering::Acquire))
+    }
+
+    /// Divides an undivided page and takes its first chunk.
+    pub(crate) fn divide(self, layout: Layout) -> Option<usize> {
+        let taken = PageWord::divided(layout).with(0, State::Writing);
+        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+        let undivided = PageWord::UNDIVIDED.0;
+        self.0.compare_exchange(undivided, taken.0, success, failure).ok().map(|_| 0)
+    }
+
+    /// Takes a free chunk of a page whose layout is one of those that `wanted` accepts.
+    pub(crate) fn acquire(self, wanted: impl Fn(Layout) -> bool) -> Option<(Layout, usize)> {
+        let mut word = self.word();
+        loop {
+            let layout = word.layout().filter(|&layout| wanted(layout))?;
+            let index = word.find(layout, State::Free)?;
+            let taken = word.with(index, State::Writing);
+            let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+            match self.0.compare_exchange_weak(word.0, taken.0, success, failure) {
+                Ok(_) => return Some((layout, index)),
+                Err(now) => word = PageWord(now),
+            }
+        }
+    }
+
+    /// Hands a chunk that was being written to the reader.
+    pub(crate) fn complete(self, index: usize) {
+        self.0.fetch_or(bits(index, State::Complete), Ordering::Release);
+    }
+
+    /// Takes a complete chunk for the reader.
+    pub(crate) fn claim(self, index: usize) {
+        self.0.fetch_and(!bits(index, State::Writing), Ordering::Acquire);
+    }
+
+    /// Frees a chunk that was being read.
+    pub(crate) fn release(self, index: usize) {
+        self.0.fetch_and(!bits(index, State::Complete), Ordering::Release);
+    }
+
+    /// Takes the whole page for the reader, which has chunk `index`, if all others are free.
+    pub(crate) fn close(self, index: usize) -> bool {
+        let Some(layout) = self.word().layout() else { return false };
+        let alone = PageWord::divided(layout).with(index, State::Reading);
+        let closed = (0..layout.chunks())
+            .fold(PageWord::divided(layout), |word, index| word.with(index, State::Reading));
+        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+        self.0.compare_exchange(alone.0, closed.0, success, failure).is_ok()
+    }
+
+    /// Makes a closed page an undivided one.
+    pub(crate) fn open(self) {
+        self.0.store(PageWord::UNDIVIDED.0, Ordering::Release);
+    }
+}
+
+/// The bits of chunk `index` that `state` sets.
+const fn bits(index: usize, state: State) -> u32 {
+    (state as u32) << (2 * index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_goes_round() {
+        let word = AtomicU32::new(0);
+        let page = Page::new(&word);
+        let any = |_| true;
+        assert_eq!(page.acquire(any), None, "nothing to take before it is divided");
+        assert_eq!(page.divide(Layout::Two), Some(0));
+        assert_eq!(page.divide(Layout::One), None);
+        assert_eq!(page.acquire(|layout| layout == Layout::One), None);
+        assert_eq!(page.acquire(any), Some((Layout::Two, 1)));
+        assert_eq!(page.acquire(any), None);
+        page.complete(0);
+        assert_eq!(page.word().find(Layout::Two, State::Complete), Some(0));
+        page.claim(0);
+        assert_eq!(page.word().state(0), State::Reading);
+        assert!(!page.close(0), "chunk 1 is still being written");
+        page.complete(1);
+        assert!(!page.close(0), "chunk 1 is still to be read");
+        page.release(0);
+        page.claim(1);
+        assert!(page.close(1));
+        assert_eq!(page.acquire(any), None, "a closed page is the reader's");
+        page.open();
+        assert_eq!(page.word(), PageWord::UNDIVIDED);
+    }
+
+    #[test]
+    fn acquired_in_time_a_page_stays_divided() {
+        let word = AtomicU32::new(0);
+        let page = Page::new(&word);
+        page.divide(Layout::Four);
+        page.complete(0);
+        page.claim(0);
+        assert_eq!(page.acquire(|_| true), Some((Layout::Four, 1)));
+        assert!(!page.close(0));
+        page.release(0);
+        assert_eq!(page.word().state(1), State::Writing);
+    }
+}

@@ -1,0 +1,414 @@
+//! The part of a writer that only its thread touches: the chunk it fills, its clock, its place in the session.
+//!
+//! A chunk begins with a packet that sets up all that later ones rest on (see `docs/design/wire-format.md`), so that it
+//! can be read alone. A message that does not fit an empty chunk goes on in the next ones, in fragments.
+//!
+//! Invariants
+//! - *chunk*, of [`super`]: `position..=end`, and [`SLACK`] bytes from `end`, are in the chunk that `chunk` names.
+//! - *gapless*: a chunk id is taken with a chunk, and every chunk taken is completed.
+#![allow(unsafe_code)] // Stores into the chunk.
+
+use super::encode::{Cursor, MIN_MESSAGE, Plan, SLACK, Values};
+use super::thread::Thread;
+use super::{Head, Writer};
+use crate::clock;
+use crate::loss::{Cause, Counted};
+use crate::session::core::{Core, Identity};
+use crate::shmem::buffer::{Chunk, MAX_PAYLOAD, PAGE};
+use crate::sync::{AtomicU16, Ordering, fence};
+use protolog_core::chunk::{ABANDONED, FRAGMENT_SIZE_LEN, Layout, MAX_PACKETS, Packets};
+use protolog_core::schema::{
+    clock as clock_field, clock_id, clock_snapshot, loss, packet, packet_defaults, sequence_flags,
+    sequence_info,
+};
+use protozero::wire::{packed_varint, redundant_varint};
+use protozero::{Fixed, Message};
+use std::sync::Arc;
+
+/// Sizes of a thread's first chunks; from the last on they stay. A thread that logs once holds 292 bytes.
+const GROWTH: [Layout; 3] = [Layout::Fourteen, Layout::Four, Layout::One];
+
+/// The most bytes of a chunk's first packet, but for losses.
+const MAX_STATE: usize = 112;
+
+/// The most bytes of losses in one chunk.
+const MAX_LOSSES: usize = 128;
+
+/// The most bytes of one record of losses.
+const MAX_LOSS: usize = 24;
+
+// The count can't overflow, so that a message need not look at it.
+const _: () = assert!(MAX_PAYLOAD / MIN_MESSAGE + 2 < MAX_PACKETS as usize);
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Own {
+    /// Where the packet that was started last has its size.
+    pub(super) position: *mut u8,
+    /// The address up to which packets may go.
+    end: *mut u8,
+    /// Count and flags in the chunk's header; null without a chunk.
+    header: *const AtomicU16,
+    /// What stands there.
+    word: u16,
+    /// The id of the next text in this chunk.
+    pub(super) next_iid: u32,
+    /// The most bytes of a text.
+    pub(super) max_text: usize,
+    /// The sequence's clock after the last message, in nanoseconds.
+    last: u64,
+    clock: clock::Reader,
+    chunk: Option<Chunk>,
+    core: Option<Arc<Core>>,
+    identity: Identity,
+    /// Number of chunks taken, up to the size of [`GROWTH`].
+    grown: usize,
+    /// What the buffer had freed when it had nothing for this writer.
+    full_at: Option<u32>,
+}
+
+impl Own {
+    /// No session.
+    pub(super) const fn none() -> Self {
+        Self {
+            position: std::ptr::null_mut(),
+            end: std::ptr::null_mut(),
+            header: std::ptr::null(),
+            word: 0,
+            next_iid: 1,
+            max_text: 0,
+            last: 0,
+            clock: clock::Reader::new(),
+            chunk: None,
+            core: None,
+            identity: Identity { id: 0, next_chunk: 0, floor: 0 },
+            grown: 0,
+            full_at: None,
+        }
+    }
+
+    /// In the session that `core` is of.
+    pub(super) fn new(core: Arc<Core>) -> Self {
+        Self { max_text: core.max_text, core: Some(core), ..Self::none() }
+    }
+
+    /// The same, as the session's sequence `identity`.
+    pub(super) fn with(self, identity: Identity) -> Self {
+        Self { identity, last: identity.floor, ..self }
+    }
+
+    /// What the next writer of this sequence starts from.
+    pub(super) fn identity(&self) -> Identity {
+        Identity { floor: self.last, ..self.identity }
+    }
+
+    /// Whether the session is over.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.core.as_ref().is_none_or(|core| core.is_stopped())
+    }
+
+    /// Nanoseconds since the last message.
+    #[inline]
+    pub(super) fn delta(&mut self) -> u64 {
+        self.clock.now().saturating_sub(self.last)
+    }
+
+    /// Publishes a message that was written from `position` to `end`, and starts the next packet.
+    ///
+    /// # Safety
+    /// *chunk*: `end` is not above the limit.
+    #[inline(always)]
+    pub(super) unsafe fn commit(&mut self, end: *mut u8, delta: u64, plan: &Plan) {
+        self.last += delta;
+        self.next_iid = plan.next_iid();
+        // SAFETY: as the caller's.
+        unsafe { self.start_next(end) };
+    }
+
+    /// Ends the started packet before `at`, and starts the next one there.
+    ///
+    /// # Safety
+    /// *chunk*: `at` is not above the limit.
+    #[inline(always)]
+    unsafe fn start_next(&mut self, at: *mut u8) {
+        // SAFETY: *chunk*.
+        unsafe { at.write(0) };
+        self.position = at;
+        self.publish(self.word + 1);
+    }
+
+    /// Makes all that was written visible to the reader.
+    #[inline(always)]
+    fn publish(&mut self, word: u16) {
+        self.word = word;
+        // SAFETY: not null, since there is a chunk: callers write into it; `core` keeps its memory.
+        unsafe { &*self.header }.store(word, Ordering::Release);
+    }
+
+    /// Takes a chunk with room for a packet of `need` bytes, or the largest there is, and sets it up. False where the
+    /// buffer has none.
+    pub(super) fn begin(&mut self, writer: &Writer, need: usize) -> bool {
+        let Some(chunk) = self.acquire(need + MAX_STATE) else { return false };
+        self.open(chunk, 0);
+        self.write_state(writer);
+        self.allow(writer);
+        true
+    }
+
+    fn acquire(&mut self, need: usize) -> Option<Chunk> {
+        let core = self.core.as_ref()?;
+        let freed = core.buffer.freed();
+        if self.full_at == Some(freed) {
+            return None;
+        }
+        // The size of a packet takes at most 4 bytes.
+        let payload = (need + FRAGMENT_SIZE_LEN + SLACK).min(MAX_PAYLOAD);
+        let fits = |layout: &&Layout| layout.chunk_size(PAGE) >= payload + 8;
+        let layout = GROWTH[self.grown..].iter().find(fits).copied().unwrap_or(Layout::One);
+        let chunk = core.buffer.acquire(layout, payload);
+        self.full_at = if chunk.is_none() { Some(freed) } else { None };
+        if chunk.is_none() {
+            core.wake();
+        }
+        self.grown = (self.grown + chunk.is_some() as usize).min(GROWTH.len() - 1);
+        chunk
+    }
+
+    /// Makes `chunk` this writer's, with one packet started.
+    fn open(&mut self, chunk: Chunk, flags: u16) {
+        let Some(core) = self.core.as_ref() else { return };
+        core.buffer.chunk_id(chunk).store(self.identity.next_chunk, Ordering::Relaxed);
+        core.buffer.writer_id(chunk).store(self.identity.id, Ordering::Relaxed);
+        self.header = core.buffer.packets(chunk);
+        self.position = core.buffer.payload(chunk);
+        // SAFETY: *owner*: the chunk is this writer's, and is larger than SLACK.
+        self.end = unsafe { self.position.add(chunk.payload() - SLACK) };
+        self.identity.next_chunk = self.identity.next_chunk.wrapping_add(1);
+        self.chunk = Some(chunk);
+        self.next_iid = 1;
+        // SAFETY: as above.
+        unsafe { self.position.write(0) };
+        self.publish(Packets::new(1, flags).0);
+    }
+
+    /// Lets messages into the chunk, unless the session is over.
+    fn allow(&self, writer: &Writer) {
+        writer.limit.store(self.end as usize, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        if self.is_stopped() {
+            writer.close();
+        }
+    }
+
+    /// Gives the chunk, if there is one, to the reader.
+    pub(super) fn complete(&mut self, writer: &Writer) {
+        writer.close();
+        self.hand_over();
+    }
+
+    fn hand_over(&mut self) {
+        self.header = std::ptr::null();
+        let (Some(chunk), Some(core)) = (self.chunk.take(), self.core.as_ref()) else { return };
+        if core.buffer.complete(chunk) {
+            core.wake();
+        }
+    }
+
+    /// Writes the packet that a chunk begins with. False where there is no room for it.
+    fn write_state(&mut self, writer: &Writer) -> bool {
+        self.last = self.clock.now().max(self.last);
+        let mut losses = Fields::<MAX_LOSSES>::new();
+        let mut dropped = false;
+        if let Some(core) = &self.core {
+            writer.losses.take(|lost| {
+                dropped |= matches!(lost.cause, Cause::Full | Cause::Overwritten);
+                let room = losses.length + MAX_LOSS <= MAX_LOSSES;
+                if room {
+                    core.totals.add(lost.group, lost.cause, lost.count);
+                    losses.nested(packet::LOSS, &loss_record(lost));
+                }
+                room
+            });
+        }
+        let mut state = Fields::<{ MAX_STATE + MAX_LOSSES }>::new();
+        state.nested(packet::CLOCK_SNAPSHOT, &snapshot(self.last));
+        state.add(|to| {
+            to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
+            if dropped {
+                to.uint32(packet::PREVIOUS_PACKET_DROPPED, 1);
+            }
+        });
+        let mut defaults = Fields::<8>::new();
+        defaults.add(|to| {
+            to.uint32(packet_defaults::TIMESTAMP_CLOCK_ID, clock_id::SEQUENCE);
+        });
+        state.nested(packet::TRACE_PACKET_DEFAULTS, &defaults);
+        state.nested(packet::SEQUENCE_INFO, &self.info(&writer.thread));
+        state.add(|to| {
+            to.raw(losses.bytes());
+        });
+        self.append(state.bytes())
+    }
+
+    /// Whose sequence this is.
+    fn info(&self, thread: &Thread) -> Fields<48> {
+        let mut info = Fields::new();
+        let pid = self.core.as_ref().map_or(0, |core| core.pid);
+        info.add(|to| {
+            to.uint32(sequence_info::PID, pid)
+                .uint32(sequence_info::TID, thread.id)
+                .string(sequence_info::THREAD_NAME, thread.name());
+        });
+        info
+    }
+
+    /// Writes a packet into the chunk. False where there is no room for it.
+    fn append(&mut self, bytes: &[u8]) -> bool {
+        let (size, size_len) = packed_varint(bytes.len() as u64);
+        if self.room() < size_len + bytes.len() {
+            return false;
+        }
+        let mut cursor = Cursor::new(self.position);
+        // SAFETY: *chunk*: there is room for size, bytes and SLACK.
+        unsafe { cursor.put(size, size_len) };
+        // SAFETY: as above.
+        unsafe { cursor.bytes(bytes) };
+        // SAFETY: as above.
+        unsafe { self.start_next(cursor.at()) };
+        true
+    }
+
+    /// Bytes up to the limit.
+    fn room(&self) -> usize {
+        (self.end as usize).saturating_sub(self.position as usize)
+    }
+
+    /// Writes a message that does not fit a chunk, from the present chunk on. False where the buffer is full; what was
+    /// written of it is then marked as abandoned.
+    #[cold]
+    pub(super) fn write_split<V: Values>(
+        &mut self,
+        writer: &Writer,
+        head: Head,
+        values: &V,
+    ) -> bool {
+        writer.close();
+        let delta = self.delta();
+        let plan = Plan::new(values, self.next_iid, self.max_text);
+        let size = plan.packet(delta);
+        let mut scratch = vec![0; size + SLACK];
+        let mut cursor = Cursor::new(scratch.as_mut_ptr());
+        // SAFETY: *room*: the scratch has `size` bytes and SLACK.
+        unsafe { cursor.packet(head.id, delta, values, &plan, self.next_iid) };
+        scratch.truncate(size);
+        self.last += delta;
+        if plan.cut() > 0 {
+            writer.losses.add(head.group, Cause::Cut, 1);
+        }
+        let mut rest = scratch.as_slice();
+        while !self.append(rest) {
+            let Some(left) = self.append_fragment(rest) else {
+                self.hand_over();
+                return false;
+            };
+            rest = left;
+        }
+        if self.write_state(writer) {
+            self.allow(writer);
+        } else {
+            self.hand_over();
+        }
+        true
+    }
+
+    /// Fills the chunk with the beginning of `bytes` and opens the next one, into which the rest goes.
+    fn append_fragment<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        let take = self.room().saturating_sub(FRAGMENT_SIZE_LEN).min(bytes.len());
+        let (now, later) = bytes.split_at(take);
+        let field = self.position;
+        let size = redundant_varint(take as u32)?;
+        let mut cursor = Cursor::new(field);
+        // SAFETY: *chunk*: room for the size field, `take` bytes and SLACK; where there is not even room for the field,
+        // SLACK holds it.
+        unsafe { cursor.bytes(&size) };
+        // SAFETY: as above.
+        unsafe { cursor.bytes(now) };
+        let Some(next) = self.acquire(later.len()) else {
+            let mark = redundant_varint(ABANDONED)?;
+            // SAFETY: as above: the field that was just written.
+            unsafe { Cursor::new(field).bytes(&mark) };
+            self.publish(self.word);
+            return None;
+        };
+        self.publish(self.word | Packets::new(0, Packets::CONTINUED).0);
+        self.hand_over();
+        self.open(next, Packets::CONTINUES);
+        Some(later)
+    }
+}
+
+/// One record of [`packet::LOSS`].
+pub(crate) fn loss_record(lost: Counted) -> Fields<MAX_LOSS> {
+    let mut record = Fields::new();
+    record.add(|to| {
+        if lost.group != 0 {
+            to.uint32(loss::GROUP_ID, lost.group);
+        }
+        to.uint32(loss::CAUSE, lost.cause as u32).uint64(loss::COUNT, lost.count);
+    });
+    record
+}
+
+/// The sequence's clock and BOOTTIME, at the same moment.
+fn snapshot(nanos: u64) -> Fields<48> {
+    let clock = |id, incremental| {
+        let mut clock = Fields::<24>::new();
+        clock.add(|to| {
+            to.uint32(clock_field::CLOCK_ID, id).uint64(clock_field::TIMESTAMP, nanos);
+            if incremental {
+                to.bool(clock_field::IS_INCREMENTAL, true);
+            }
+        });
+        clock
+    };
+    let mut snapshot = Fields::new();
+    snapshot.nested(clock_snapshot::CLOCKS, &clock(clock_id::SEQUENCE, true));
+    snapshot.nested(clock_snapshot::CLOCKS, &clock(clock_id::BOOTTIME, false));
+    snapshot
+}
+
+/// Up to `N` bytes of fields, on the stack. What does not fit is left out whole; sizes are chosen so that all fits.
+#[derive(Debug)]
+pub(crate) struct Fields<const N: usize> {
+    memory: [u8; N],
+    length: usize,
+}
+
+impl<const N: usize> Fields<N> {
+    /// No fields.
+    pub(crate) fn new() -> Self {
+        Self { memory: [0; N], length: 0 }
+    }
+
+    /// Adds what `fill` sets.
+    pub(crate) fn add(&mut self, fill: impl FnOnce(&mut Message<'_, Fixed<'_>>)) {
+        let free = self.memory.get_mut(self.length..).unwrap_or_default();
+        let mut writer = protozero::Writer::new(Fixed::new(free));
+        fill(&mut writer.message());
+        let added = writer.finish().map(|done| done.length as usize);
+        debug_assert!(added.is_ok(), "{N} bytes are too few");
+        self.length += added.unwrap_or(0);
+    }
+
+    /// Adds a nested message.
+    pub(crate) fn nested<const M: usize>(&mut self, field: u32, message: &Fields<M>) {
+        self.add(|to| {
+            to.bytes(field, message.bytes());
+        });
+    }
+
+    /// The fields.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.memory.get(..self.length).unwrap_or_default()
+    }
+}

@@ -1,0 +1,57 @@
+//! Which thread a writer belongs to.
+#![allow(unsafe_code)] // Asking the system for the thread's id and name.
+
+/// Bytes of a thread's name as the kernel keeps it, with the final zero.
+const NAME_LEN: usize = 16;
+
+/// A thread, as the system knows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Thread {
+    /// Its id.
+    pub(crate) id: u32,
+    name: [u8; NAME_LEN],
+}
+
+impl Thread {
+    /// No thread.
+    pub(crate) const NONE: Self = Self { id: 0, name: [0; NAME_LEN] };
+
+    /// The calling thread. Its name is the kernel's, of at most 15 bytes, which is also what other tools show.
+    pub(crate) fn current() -> Self {
+        let mut name = [0; NAME_LEN];
+        // SAFETY: the kernel writes 16 bytes at most.
+        unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
+        // SAFETY: no arguments, no effects.
+        let id = unsafe { libc::gettid() };
+        Self { id: id as u32, name }
+    }
+
+    /// Its name. One that was cut in the middle of a character ends before it.
+    pub(crate) fn name(&self) -> &str {
+        let end = self.name.iter().position(|&byte| byte == 0).unwrap_or(NAME_LEN);
+        let name = self.name.get(..end).unwrap_or_default();
+        let valid = std::str::from_utf8(name).map_or_else(|error| error.valid_up_to(), str::len);
+        name.get(..valid).and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_knows_its_name() {
+        let named = |name: &str| {
+            std::thread::Builder::new()
+                .name(name.into())
+                .spawn(Thread::current)
+                .unwrap()
+                .join()
+                .unwrap()
+        };
+        assert_eq!(named("worker").name(), "worker");
+        assert_eq!(named("a-name-that-is-too-long").name(), "a-name-that-is-");
+        assert_eq!(named("fourteen bytes\u{e9}").name(), "fourteen bytes");
+        assert_ne!(named("worker").id, Thread::current().id);
+    }
+}
