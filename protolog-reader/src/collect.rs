@@ -87,12 +87,14 @@ impl Collected {
         if let Some(interned) = packet.interned {
             self.intern(sequence, interned)?;
         }
-        if let Some(snapshot) = packet.snapshot {
-            self.snapshot(sequence, snapshot)?;
-        }
+        let read = match packet.snapshot {
+            Some(snapshot) => self.snapshot(sequence, snapshot)?,
+            None => None,
+        };
         self.identify(sequence, packet)?;
         let moment = self.moment(sequence, packet);
         if lost || packet.has_losses {
+            let moment = read.filter(|_| moment.guessed).unwrap_or(moment);
             self.lose(sequence, field, lost, moment)?;
         }
         self.describe(packet)?;
@@ -141,7 +143,12 @@ impl Collected {
         Ok(())
     }
 
-    fn snapshot(&mut self, sequence: &mut Sequence, field: Field<'_>) -> Result<(), DecodeError> {
+    /// Takes over a clock snapshot. Gives its moment.
+    fn snapshot(
+        &mut self,
+        sequence: &mut Sequence,
+        field: Field<'_>,
+    ) -> Result<Option<Moment>, DecodeError> {
         let snapshot = Snapshot::parse(field)?;
         self.stats.ignored_clocks += snapshot.ignored;
         self.relations.add(snapshot.shared(), snapshot.primary);
@@ -150,7 +157,7 @@ impl Collected {
         if let Some(moment) = moment {
             self.note_time(sequence, moment);
         }
-        Ok(())
+        Ok(moment)
     }
 
     fn identify(

@@ -3,6 +3,7 @@
 //! Unlike `viewer_config::Dictionary`, which refuses contradictions, this one takes whatever a trace holds: of two entries
 //! with one id the first wins, as in trace_processor, and the contradiction is counted.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -58,6 +59,11 @@ impl Dictionary {
     /// The group with this id.
     pub fn group(&self, id: u32) -> Option<&Group> {
         self.groups.get(&id)
+    }
+
+    /// The full name of the group with this id; its number where that is not known.
+    pub fn group_name(&self, id: u32) -> Cow<'_, str> {
+        self.group(id).map_or_else(|| format!("group {id}").into(), |group| (&group.name).into())
     }
 
     /// Number of messages.

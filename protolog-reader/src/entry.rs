@@ -101,10 +101,6 @@ impl<'a> Entry<'a> {
         values.message = self.log.dictionary().message(values.message_id);
         values
     }
-
-    pub(crate) fn log(&self) -> &'a Log {
-        self.log
-    }
 }
 
 impl fmt::Debug for Entry<'_> {

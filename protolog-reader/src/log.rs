@@ -13,6 +13,7 @@ use crate::dictionary::Dictionary;
 use crate::entry::Entry;
 use crate::loss::Loss;
 use crate::stats::Stats;
+use crate::summary::Summary;
 use crate::thread::Thread;
 
 /// What a trace says, read whole.
@@ -53,7 +54,7 @@ impl Log {
             let Moment { ns: time, guessed, .. } = found.moment;
             losses.push(Loss { time, guessed, ..found.loss });
         }
-        losses.sort_by_key(|loss| loss.time);
+        losses.sort_by_key(|loss| (loss.time, loss.guessed));
         let mut log = Self { collected, losses, wall: routes.back_to(clock_id::REALTIME) };
         log.count();
         log
@@ -69,7 +70,7 @@ impl Log {
         &self.losses
     }
 
-    /// Entries and losses, by time; a loss comes before the entries of the same moment.
+    /// Entries and losses, by time. At one moment, a loss comes before the entries, one whose time is a guess after them.
     pub fn items(&self) -> Items<'_> {
         Items {
             log: self,
@@ -81,6 +82,11 @@ impl Log {
     /// Counts of what was read and of all that went wrong.
     pub fn stats(&self) -> &Stats {
         &self.collected.stats
+    }
+
+    /// What went wrong, for people: nothing where all is well.
+    pub fn summary(&self) -> Summary<'_> {
+        Summary(self)
     }
 
     /// The texts of the messages.
@@ -168,8 +174,11 @@ impl<'a> Iterator for Items<'a> {
 
     fn next(&mut self) -> Option<Item<'a>> {
         let record = self.records.peek().map(|record| record.moment.ns);
-        if let Some(loss) = self.losses.next_if(|loss| record.is_none_or(|time| loss.time <= time))
-        {
+        // A loss with a time of its own was before that; one with the time of the packet before it was after that.
+        let is_next = |loss: &&Loss| {
+            record.is_none_or(|time| loss.time < time || loss.time == time && !loss.guessed)
+        };
+        if let Some(loss) = self.losses.next_if(is_next) {
             return Some(Item::Loss(loss));
         }
         self.records.next().map(|record| Item::Entry(Entry::new(self.log, record)))

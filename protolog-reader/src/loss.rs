@@ -6,6 +6,7 @@ use protolog_core::schema::{loss, loss_cause};
 use protozero::{DecodeError, Field};
 
 use crate::clock::Moment;
+use crate::dictionary::Dictionary;
 
 /// Something that was logged and can't be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +83,11 @@ impl Cause {
         }
     }
 
+    /// Whether somebody counts what is lost for this cause.
+    pub(crate) fn is_counted(self) -> bool {
+        self != Self::Dropped
+    }
+
     /// Whether it counts packets of any kind, not messages.
     fn counts_packets(self) -> bool {
         matches!(self, Self::Dropped | Self::Malformed)
@@ -93,7 +99,7 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full => "the buffer was full",
-            Self::Overwritten => "overwritten before they were read",
+            Self::Overwritten => "overwritten before being read",
             Self::Nested => "logged inside another log call",
             Self::Cut => "cut, since an argument was too long",
             Self::Dead => "logged when the thread was at its end",
@@ -101,29 +107,30 @@ impl fmt::Display for Cause {
             Self::Templates => "too many distinct messages without a dictionary entry",
             Self::Other(number) => return write!(f, "cause {number}"),
             Self::Dropped => "lost on the way to the trace",
-            Self::State => "they need what was lost before",
-            Self::Malformed => "they can't be decoded",
+            Self::State => "interned texts were lost before",
+            Self::Malformed => "corrupt",
         })
     }
 }
 
 /// `3 messages of demo::AppLog::Net: the buffer was full`
 pub(crate) fn describe(
-    f: &mut dyn fmt::Write,
+    out: &mut dyn fmt::Write,
+    dictionary: &Dictionary,
     cause: Cause,
+    group: Option<u32>,
     count: Option<u64>,
-    group: Option<&dyn fmt::Display>,
 ) -> fmt::Result {
     let noun = if cause.counts_packets() { "packet" } else { "message" };
     match count {
-        Some(1) => write!(f, "1 {noun}")?,
-        Some(count) => write!(f, "{count} {noun}s")?,
-        None => write!(f, "an unknown number of {noun}s")?,
+        Some(1) => write!(out, "1 {noun}")?,
+        Some(count) => write!(out, "{count} {noun}s")?,
+        None => write!(out, "an unknown number of {noun}s")?,
     }
     if let Some(group) = group {
-        write!(f, " of {group}")?;
+        write!(out, " of {}", dictionary.group_name(group))?;
     }
-    write!(f, ": {cause}")
+    write!(out, ": {cause}")
 }
 
 /// A record of `TracePacket.LOSS`.

@@ -46,7 +46,10 @@ pub(crate) fn write(
     };
     let mut picker = Picker::new(message, args);
     match rendering {
-        Rendering::Bare => lenient(out, &message.bare, &mut picker, Some(BARE_NUMBER)),
+        Rendering::Bare => {
+            picker.unsigned = 0;
+            lenient(out, &message.bare, &mut picker, Some(BARE_NUMBER))
+        }
         Rendering::Full => match Template::parse(message.template()) {
             Ok(template) => {
                 protolog_core::render(out, &template, |to| picker.take(to.verb.kind()))?;

@@ -1,0 +1,121 @@
+//! What went wrong, in sentences: one line each, nothing where all is well.
+
+use std::fmt;
+
+use crate::log::Log;
+use crate::loss;
+use crate::stats::{EndReason, Stats};
+
+/// All that a reader of a log should know about its gaps. Empty where the log is whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary<'a>(pub(crate) &'a Log);
+
+impl fmt::Display for Summary<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stats = self.0.stats();
+        ended_early(f, stats)?;
+        self.losses(f)?;
+        service(f, stats)?;
+        for (count, one, many) in sentences(stats) {
+            match count {
+                0 => {}
+                1 => writeln!(f, "1 {one}")?,
+                count => writeln!(f, "{count} {many}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Summary<'_> {
+    fn losses(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (&(cause, group), &count) in &self.0.stats().lost {
+            let counted = cause.is_counted().then_some(count);
+            f.write_str("lost: ")?;
+            loss::describe(f, self.0.dictionary(), cause, group, counted)?;
+            if counted.is_none() {
+                write!(f, ", at {count} place{}", if count == 1 { "" } else { "s" })?;
+            }
+            f.write_str("\n")?;
+        }
+        Ok(())
+    }
+}
+
+fn ended_early(f: &mut fmt::Formatter<'_>, stats: &Stats) -> fmt::Result {
+    let Some(ended) = stats.ended_early else {
+        return Ok(());
+    };
+    let why = match ended.reason {
+        EndReason::Truncated => "truncated: the trace ends inside a packet",
+        EndReason::Corrupt => "corrupt: what follows is no packet",
+        EndReason::BrokenStream => "truncated: the compressed trace is cut off or corrupt",
+        EndReason::Limit => "too large: a limit was reached",
+    };
+    writeln!(f, "{why}; {} of {} bytes were read", ended.offset, stats.bytes)
+}
+
+fn service(f: &mut fmt::Formatter<'_>, stats: &Stats) -> fmt::Result {
+    let service = &stats.service;
+    for (count, what) in [
+        (service.chunks_overwritten, "chunks overwritten before they were read"),
+        (service.chunks_discarded, "chunks discarded"),
+        (service.packets_lost, "packets lost by writers"),
+        (service.patches_failed, "packets left incomplete"),
+        (service.invalid_packets, "packets refused"),
+    ] {
+        if count > 0 {
+            writeln!(f, "the tracing service counted: {what}: {count}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Counters, with what to say of one and of several.
+fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 11] {
+    [
+        (
+            stats.unknown_messages,
+            "entry whose message is in no dictionary",
+            "entries whose messages are in no dictionary",
+        ),
+        (
+            stats.missing_values,
+            "entry with fewer values than its template takes",
+            "entries with fewer values than their templates take",
+        ),
+        (
+            stats.extra_values,
+            "entry with more values than its template takes",
+            "entries with more values than their templates take",
+        ),
+        (stats.missing_strings, "text that was never defined", "texts that were never defined"),
+        (
+            stats.redefined_strings,
+            "text defined twice in different ways",
+            "texts defined twice in different ways",
+        ),
+        (
+            stats.dictionary_conflicts,
+            "dictionary entry that contradicts an earlier one",
+            "dictionary entries that contradict earlier ones",
+        ),
+        (stats.guessed_times, "entry whose time is a guess", "entries whose times are guesses"),
+        (stats.ignored_clocks, "clock too many in a snapshot", "clocks too many in snapshots"),
+        (
+            stats.unsupported_bundles,
+            "bundle of packets compressed with zstd, which is not supported",
+            "bundles of packets compressed with zstd, which is not supported",
+        ),
+        (
+            stats.broken_bundles,
+            "bundle of packets that is cut off or corrupt",
+            "bundles of packets that are cut off or corrupt",
+        ),
+        (
+            stats.oversized_bundles,
+            "bundle of packets nested too deep or too large",
+            "bundles of packets nested too deep or too large",
+        ),
+    ]
+}

@@ -1,0 +1,255 @@
+//! Lines as `logcat -v threadtime` prints them:
+//!
+//! ```text
+//! 11-20 18:27:01.123  1234  1240 D Net     : sent 512 bytes to localhost
+//! 11-20 18:27:01.130  1234  1240 ! LOST    : 3 messages of demo::AppLog::Disk: the buffer was full
+//! ```
+//!
+//! A message of several lines, and its stack trace, repeat the head on each line. Where the trace has no wall clock, or on
+//! request, seconds since boot stand in place of the date. A `~` in front of the time says that it is a guess, a `?` that
+//! something is not known.
+//!
+//! Invariant: control characters of a message never reach the terminal; they are shown as `\u{1b}`.
+
+use std::fmt::{self, Write};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use protolog_core::Level;
+
+use crate::entry::Entry;
+use crate::log::{Item, Log};
+use crate::loss::{self, Loss};
+use crate::render::Rendering;
+use crate::thread::Thread;
+
+/// Which times to show.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Times {
+    /// Date and time of this zone, where the trace knows the wall clock.
+    Zone(TimeZone),
+    /// Seconds since boot.
+    Boot,
+}
+
+impl Times {
+    /// Date and time in UTC.
+    pub fn utc() -> Self {
+        Self::Zone(TimeZone::UTC)
+    }
+
+    /// Date and time in the zone of this machine.
+    pub fn local() -> Self {
+        Self::Zone(TimeZone::system())
+    }
+}
+
+/// Writes items as lines of text.
+#[derive(Debug)]
+pub struct TextWriter<'a> {
+    log: &'a Log,
+    times: Times,
+    color: bool,
+    rendering: Rendering,
+    /// The second that was written last, and its text: most lines share it with the one before.
+    second: Option<i64>,
+    second_text: String,
+    head: String,
+    body: String,
+}
+
+impl<'a> TextWriter<'a> {
+    /// A writer for the items of `log`.
+    pub fn new(log: &'a Log, times: Times) -> Self {
+        Self {
+            log,
+            times,
+            color: false,
+            rendering: Rendering::Full,
+            second: None,
+            second_text: String::new(),
+            head: String::new(),
+            body: String::new(),
+        }
+    }
+
+    /// Whether to colour lines by level, with the escape sequences of terminals.
+    #[must_use]
+    pub fn with_color(mut self, color: bool) -> Self {
+        self.color = color;
+        self
+    }
+
+    /// How to turn messages into text.
+    #[must_use]
+    pub fn with_rendering(mut self, rendering: Rendering) -> Self {
+        self.rendering = rendering;
+        self
+    }
+
+    /// Appends the lines of `item` to `out`, each with its line end.
+    pub fn write(&mut self, item: &Item<'_>, out: &mut String) {
+        let done = match item {
+            Item::Entry(entry) => self.entry(entry, out),
+            Item::Loss(loss) => self.loss(loss, out),
+        };
+        done.expect("a string takes every write");
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>, out: &mut String) -> fmt::Result {
+        let values = entry.values();
+        let (level, group) = (values.level(), values.group(self.log));
+        let tag =
+            group.map_or("?", |group| if group.tag.is_empty() { &group.name } else { &group.tag });
+        self.start(entry.time(), entry.time_is_guess(), entry.thread())?;
+        self.finish_head(level.map_or('?', Level::letter), tag)?;
+        self.body.clear();
+        values.write(&mut self.body, self.rendering)?;
+        if let Some(stack_trace) = entry.stack_trace() {
+            self.body.push('\n');
+            self.body.push_str(stack_trace);
+        }
+        self.lines(color_of(level), out);
+        Ok(())
+    }
+
+    fn loss(&mut self, loss: &Loss, out: &mut String) -> fmt::Result {
+        self.start(loss.time, loss.guessed, self.log.thread_of(loss))?;
+        self.finish_head('!', "LOST")?;
+        self.body.clear();
+        loss::describe(&mut self.body, self.log.dictionary(), loss.cause, loss.group, loss.count)?;
+        self.lines("\x1b[35m", out);
+        Ok(())
+    }
+
+    /// Time, process and thread.
+    fn start(&mut self, time: i64, guessed: bool, thread: &Thread) -> fmt::Result {
+        self.head.clear();
+        if guessed {
+            self.head.push('~');
+        }
+        self.time(time)?;
+        for id in [thread.pid, thread.tid] {
+            match id {
+                Some(id) => write!(self.head, " {id:>5}")?,
+                None => self.head.push_str("     ?"),
+            }
+        }
+        Ok(())
+    }
+
+    fn time(&mut self, time: i64) -> fmt::Result {
+        let zone = match &self.times {
+            Times::Zone(zone) => zone,
+            Times::Boot => return boot_time(&mut self.head, time),
+        };
+        let Some(wall) = self.log.wall_time(time) else {
+            return boot_time(&mut self.head, time);
+        };
+        let second = wall.div_euclid(NS);
+        if self.second != Some(second) {
+            let Ok(timestamp) = Timestamp::from_second(second) else {
+                return boot_time(&mut self.head, time);
+            };
+            let date = timestamp.to_zoned(zone.clone());
+            self.second = Some(second);
+            self.second_text.clear();
+            write!(
+                self.second_text,
+                "{:02}-{:02} {:02}:{:02}:{:02}",
+                date.month(),
+                date.day(),
+                date.hour(),
+                date.minute(),
+                date.second()
+            )?;
+        }
+        write!(self.head, "{}.{:03}", self.second_text, wall.rem_euclid(NS) / 1_000_000)
+    }
+
+    fn finish_head(&mut self, level: char, tag: &str) -> fmt::Result {
+        write!(self.head, " {level} ")?;
+        let start = self.head.len();
+        push_printable(&mut self.head, tag);
+        let width = self.head[start..].chars().count();
+        write!(self.head, "{:1$}: ", "", TAG_WIDTH.saturating_sub(width))
+    }
+
+    /// The lines of the body, each with the head.
+    fn lines(&self, color: &str, out: &mut String) {
+        let body = self.body.strip_suffix('\n').unwrap_or(&self.body);
+        for line in body.split('\n') {
+            if self.color {
+                out.push_str(color);
+            }
+            out.push_str(&self.head);
+            push_printable(out, line);
+            if self.color && !color.is_empty() {
+                out.push_str("\x1b[0m");
+            }
+            out.push('\n');
+        }
+    }
+}
+
+/// Nanoseconds of a second.
+const NS: i64 = 1_000_000_000;
+/// Shorter tags are padded to this width.
+const TAG_WIDTH: usize = 8;
+
+/// Seconds with microseconds.
+fn boot_time(out: &mut String, time: i64) -> fmt::Result {
+    let (sign, ns) = (if time < 0 { "-" } else { "" }, time.unsigned_abs());
+    let seconds = format!("{sign}{}", ns / NS as u64);
+    write!(out, "{seconds:>6}.{:06}", ns % NS as u64 / 1000)
+}
+
+/// The colour of a level, as logcat has them.
+fn color_of(level: Option<Level>) -> &'static str {
+    match level {
+        Some(Level::Verbose) | None => "",
+        Some(Level::Debug) => "\x1b[34m",
+        Some(Level::Info) => "\x1b[32m",
+        Some(Level::Warn) => "\x1b[33m",
+        Some(Level::Error) => "\x1b[31m",
+        Some(Level::Wtf) => "\x1b[1;31m",
+    }
+}
+
+/// Appends `text` with control characters, except for tabs, as escapes.
+fn push_printable(out: &mut String, text: &str) {
+    let is_control = |char: char| char.is_control() && char != '\t';
+    let mut rest = text;
+    while let Some(at) = rest.find(is_control) {
+        out.push_str(&rest[..at]);
+        let mut chars = rest[at..].chars();
+        out.extend(chars.next().into_iter().flat_map(char::escape_default));
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown() {
+        let mut out = String::new();
+        push_printable(&mut out, "a\x1b[31m\tb\rc\u{9b}é");
+        assert_eq!(out, "a\\u{1b}[31m\tb\\rc\\u{9b}é");
+    }
+
+    #[test]
+    fn boot_times() {
+        let text = |time| {
+            let mut out = String::new();
+            boot_time(&mut out, time).unwrap();
+            out
+        };
+        assert_eq!(text(1_234_567_890), "     1.234567");
+        assert_eq!(text(-1_500), "    -0.000001");
+        assert_eq!(text(i64::MIN), "-9223372036.854775");
+    }
+}

@@ -1,0 +1,263 @@
+//! From a description to the bytes of a trace.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::{GzEncoder, ZlibEncoder};
+use protolog_core::Level;
+use protolog_core::schema::{
+    clock, clock_id, clock_snapshot, group, interned_data, interned_string, loss, message,
+    message_data, message_hints, packet, packet_defaults, process_descriptor, sequence_info,
+    thread_descriptor, trace as file, viewer_config,
+};
+use protozero::wire::{encode_varint, zigzag};
+use protozero::{Heap, Message, Writer};
+
+use super::syntax::{Atom, Item, items};
+
+type Fields<'a> = Message<'a, Heap>;
+
+/// The bytes of the trace that `description` describes.
+pub(crate) fn trace(description: &str) -> Vec<u8> {
+    let mut open: Vec<(Vec<u8>, Option<Item>)> = vec![(Vec::new(), None)];
+    let (mut whole, mut cut) = (None, 0);
+    for line in description.lines().map(str::trim) {
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if line == "}" {
+            let (packets, bundle) = open.pop().expect("an open bundle");
+            let bytes = compressed(&packets, &bundle.expect("an open bundle"));
+            let bundle = message_of(|fields| {
+                fields.bytes(packet::COMPRESSED_PACKETS, &bytes);
+            });
+            append(&mut open, &framed(&bundle));
+            continue;
+        }
+        let items = items(line.trim_end_matches('{'));
+        match items[0].name.as_str() {
+            "bundle" => open.push((Vec::new(), items.into_iter().next())),
+            "whole" => whole = items.into_iter().next(),
+            "bytes" => append(&mut open, items[0].text(0)),
+            "cut" => cut = items[0].number(0) as usize,
+            _ => append(&mut open, &framed(&message_of(|fields| encode_packet(fields, &items)))),
+        }
+    }
+    assert_eq!(open.len(), 1, "a bundle is not closed");
+    let mut bytes = open.remove(0).0;
+    if let Some(whole) = whole {
+        bytes = compressed(&bytes, &whole);
+    }
+    bytes.truncate(bytes.len() - cut);
+    bytes
+}
+
+fn append(open: &mut [(Vec<u8>, Option<Item>)], bytes: &[u8]) {
+    open.last_mut().expect("a place for packets").0.extend_from_slice(bytes);
+}
+
+fn framed(packet: &[u8]) -> Vec<u8> {
+    message_of(|fields| {
+        fields.bytes(file::PACKET, packet);
+    })
+}
+
+fn compressed(bytes: &[u8], how: &Item) -> Vec<u8> {
+    let mut bytes = match how.word(0) {
+        "zlib" => {
+            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        }
+        "gzip" => {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        }
+        other => panic!("unknown compression `{other}`"),
+    };
+    if how.args.len() > 1 {
+        assert_eq!(how.word(1), "cut");
+        bytes.truncate(bytes.len() * 3 / 4);
+    }
+    bytes
+}
+
+fn message_of(write: impl FnOnce(&mut Fields<'_>)) -> Vec<u8> {
+    let mut writer = Writer::new(Heap::new());
+    write(&mut writer.message());
+    writer.into_vec().unwrap()
+}
+
+fn encode_packet(out: &mut Fields<'_>, items: &[Item]) {
+    let mut flags = 0;
+    let (mut interned, mut dictionary) = (Vec::new(), Vec::new());
+    for item in items {
+        match item.name.as_str() {
+            "@" => drop(out.uint64(packet::TRUSTED_PACKET_SEQUENCE_ID, item.number(0))),
+            "cleared" => flags |= 1,
+            "needs" => flags |= 2,
+            "dropped" => drop(out.bool(packet::PREVIOUS_PACKET_DROPPED, true)),
+            "first" => drop(out.bool(packet::FIRST_PACKET_ON_SEQUENCE, true)),
+            "ts" => drop(out.uint64(packet::TIMESTAMP, item.number(0))),
+            "clock" => drop(out.uint64(packet::TIMESTAMP_CLOCK_ID, item.number(0))),
+            "pid" => drop(out.uint64(79, item.number(0))),
+            "default_clock" => {
+                let mut defaults = out.nested(packet::TRACE_PACKET_DEFAULTS);
+                defaults.uint64(packet_defaults::TIMESTAMP_CLOCK_ID, item.number(0));
+            }
+            "string" => interned.push((interned_data::PROTOLOG_STRING_ARGS, item)),
+            "stack" => interned.push((interned_data::PROTOLOG_STACKTRACE, item)),
+            "group" | "message" | "hint" => dictionary.push(item),
+            "field" => drop(out.bytes(item.number(0) as u32, item.text(1))),
+            "log" => encode_message(&mut out.nested(packet::PROTOLOG_MESSAGE), item),
+            "packed" => encode_packed(&mut out.nested(packet::PROTOLOG_MESSAGE), item),
+            "snapshot" => encode_snapshot(&mut out.nested(packet::CLOCK_SNAPSHOT), item),
+            _ => encode_other(out, item),
+        }
+    }
+    if flags != 0 {
+        out.uint32(packet::SEQUENCE_FLAGS, flags);
+    }
+    if !interned.is_empty() {
+        let mut data = out.nested(packet::INTERNED_DATA);
+        for (field, item) in interned {
+            let mut string = data.nested(field);
+            string.uint64(interned_string::IID, item.number(0));
+            string.bytes(interned_string::STR, item.text(1));
+        }
+    }
+    if !dictionary.is_empty() {
+        let mut config = out.nested(packet::PROTOLOG_VIEWER_CONFIG);
+        dictionary.into_iter().for_each(|item| encode_dictionary(&mut config, item));
+    }
+}
+
+fn encode_other(out: &mut Fields<'_>, item: &Item) {
+    match item.name.as_str() {
+        "info" => {
+            let mut info = out.nested(packet::SEQUENCE_INFO);
+            info.uint64(sequence_info::PID, item.number(0));
+            info.uint64(sequence_info::TID, item.number(1));
+            info.bytes(sequence_info::THREAD_NAME, item.text(2));
+        }
+        "thread" => {
+            let mut thread = out.nested(packet::THREAD_DESCRIPTOR);
+            thread.uint64(thread_descriptor::PID, item.number(0));
+            thread.uint64(thread_descriptor::TID, item.number(1));
+            thread.bytes(thread_descriptor::THREAD_NAME, item.text(2));
+        }
+        "process" => {
+            let mut process = out.nested(packet::PROCESS_DESCRIPTOR);
+            process.uint64(process_descriptor::PID, item.number(0));
+            process.bytes(process_descriptor::PROCESS_NAME, item.text(1));
+        }
+        "loss" => {
+            let mut record = out.nested(packet::LOSS);
+            record.uint64(loss::GROUP_ID, item.number(0));
+            record.uint64(loss::CAUSE, item.number(1));
+            record.uint64(loss::COUNT, item.number(2));
+        }
+        "stats" => {
+            let mut stats = out.nested(packet::TRACE_STATS);
+            let mut buffer = stats.nested(1);
+            buffer.uint64(3, item.number(0));
+            buffer.uint64(18, item.number(1));
+            buffer.uint64(19, item.number(2));
+        }
+        other => panic!("unknown item `{other}`"),
+    }
+}
+
+fn encode_snapshot(out: &mut Fields<'_>, item: &Item) {
+    let find = |name: &str| {
+        let found = item.args.iter().find(|(key, _)| key.as_deref() == Some(name));
+        found.map(|(_, value)| value.number())
+    };
+    for (key, value) in &item.args {
+        let id = match key.as_deref().expect("a clock") {
+            "real" => clock_id::REALTIME,
+            "mono" => clock_id::MONOTONIC,
+            "boot" => clock_id::BOOTTIME,
+            "incremental" | "unit" | "primary" => continue,
+            id => id.parse().expect("a clock id"),
+        };
+        let mut reading = out.nested(clock_snapshot::CLOCKS);
+        reading.uint32(clock::CLOCK_ID, id);
+        reading.uint64(clock::TIMESTAMP, value.number());
+        if find("incremental") == Some(u64::from(id)) {
+            reading.bool(clock::IS_INCREMENTAL, true);
+        }
+        if let (Some(unit), true) = (find("unit"), id >= 64) {
+            reading.uint64(clock::UNIT_MULTIPLIER_NS, unit);
+        }
+    }
+    if let Some(primary) = find("primary") {
+        out.uint64(clock_snapshot::PRIMARY_TRACE_CLOCK, primary);
+    }
+}
+
+fn encode_message(out: &mut Fields<'_>, item: &Item) {
+    out.fixed64(message::MESSAGE_ID, item.number(0));
+    for (key, value) in &item.args[1..] {
+        match value {
+            Atom::Int(iid) if key.is_some() => {
+                out.uint64(message::STACKTRACE_IID, *iid as u64);
+            }
+            Atom::Int(value) => drop(out.sint64(message::SINT64_PARAMS, *value as i64)),
+            Atom::Float(value) => drop(out.double(message::DOUBLE_PARAMS, *value)),
+            Atom::Iid(iid) => drop(out.uint64(message::STR_PARAM_IIDS, *iid)),
+            Atom::Word(word) => {
+                out.int32(message::BOOLEAN_PARAMS, i32::from(word.parse::<bool>().unwrap()));
+            }
+            Atom::Text(text) => panic!("{text:?}: strings are interned"),
+        }
+    }
+}
+
+fn encode_packed(out: &mut Fields<'_>, item: &Item) {
+    let (mut ints, mut floats, mut strings, mut bools) = (vec![], vec![], vec![], vec![]);
+    for (_, value) in &item.args[1..] {
+        match value {
+            Atom::Int(value) => varint(&mut ints, zigzag(*value as i64)),
+            Atom::Float(value) => floats.extend_from_slice(&value.to_le_bytes()),
+            Atom::Iid(iid) => varint(&mut strings, *iid),
+            Atom::Word(word) => varint(&mut bools, u64::from(word == "true")),
+            Atom::Text(text) => panic!("{text:?}: strings are interned"),
+        }
+    }
+    out.fixed64(message::MESSAGE_ID, item.number(0));
+    out.bytes(message::STR_PARAM_IIDS, &strings).bytes(message::SINT64_PARAMS, &ints);
+    out.bytes(message::DOUBLE_PARAMS, &floats).bytes(message::BOOLEAN_PARAMS, &bools);
+}
+
+fn varint(out: &mut Vec<u8>, value: u64) {
+    let (bytes, len) = encode_varint(value);
+    out.extend_from_slice(&bytes[..len]);
+}
+
+fn encode_dictionary(out: &mut Fields<'_>, item: &Item) {
+    if item.name == "group" {
+        let mut group = out.nested(viewer_config::GROUPS);
+        group.uint64(group::ID, item.number(0));
+        group.bytes(group::NAME, item.text(1)).bytes(group::TAG, item.text(2));
+        return;
+    }
+    let mut data = out.nested(viewer_config::MESSAGES);
+    data.fixed64(message_data::MESSAGE_ID, item.number(0));
+    data.bytes(message_data::MESSAGE, item.text(3));
+    let level = match item.at(1) {
+        Atom::Word(name) => u64::from(name.parse::<Level>().unwrap().wire()),
+        number => number.number(),
+    };
+    data.uint64(message_data::LEVEL, level).uint64(message_data::GROUP_ID, item.number(2));
+    if item.name == "hint" {
+        let mut hints = data.nested(message_data::HINTS);
+        hints.bytes(message_hints::TEMPLATE, item.text(4));
+        if item.args.len() > 5 {
+            hints.uint64(message_hints::UNSIGNED, item.number(5));
+        }
+    } else if item.args.len() > 4 {
+        data.bytes(message_data::LOCATION, item.text(4));
+    }
+}
