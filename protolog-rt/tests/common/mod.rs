@@ -1,0 +1,168 @@
+//! What the tests of sessions share: one session at a time, a trace in a directory of its own, and Perfetto as judge.
+#![allow(dead_code)] // Each test binary uses a part.
+
+use protolog_core::schema::{loss, packet, sequence_info};
+use protolog_rt::{Builder, Cause, Session, Summary};
+use protolog_testkit::{Table, TempDir, temp_dir, trace_processor, trace_stats};
+use protozero::Reader;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A session of a test. No other test of the binary has one at the same time.
+pub(crate) struct Recording {
+    session: Option<Session>,
+    pub(crate) path: PathBuf,
+    dir: TempDir,
+    alone: MutexGuard<'static, ()>,
+}
+
+/// A finished trace.
+pub(crate) struct Trace {
+    pub(crate) path: PathBuf,
+    pub(crate) summary: Summary,
+    _dir: TempDir,
+    _alone: MutexGuard<'static, ()>,
+}
+
+/// A packet, as far as tests look at it.
+#[derive(Debug, Default)]
+pub(crate) struct Packet {
+    pub(crate) sequence: u32,
+    /// Whether it is a message.
+    pub(crate) message: bool,
+    pub(crate) dropped: bool,
+    /// Process, thread and the thread's name, of a packet that begins a chunk.
+    pub(crate) info: Option<(u32, u32, String)>,
+    /// Losses: group, cause as in traces, count.
+    pub(crate) losses: Vec<(u32, u32, u64)>,
+}
+
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Keeps other tests of the binary from starting a session.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts a session as `configure` says.
+pub(crate) fn record(configure: impl FnOnce(Builder) -> Builder) -> Recording {
+    let alone = alone();
+    let dir = temp_dir();
+    let path = dir.path().join("test.pftrace");
+    let session = configure(Session::builder().to_file(&path)).start().expect("start a session");
+    Recording { session: Some(session), path, dir, alone }
+}
+
+impl Recording {
+    pub(crate) fn session(&self) -> &Session {
+        self.session.as_ref().expect("a session that runs")
+    }
+
+    pub(crate) fn stop(mut self) -> Trace {
+        let summary = self.session.take().expect("a session").stop().expect("stop the session");
+        Trace { path: self.path, summary, _dir: self.dir, _alone: self.alone }
+    }
+
+    /// Ends the session by dropping it.
+    pub(crate) fn drop_session(mut self) -> Trace {
+        drop(self.session.take());
+        let summary = Summary::default();
+        Trace { path: self.path, summary, _dir: self.dir, _alone: self.alone }
+    }
+}
+
+impl Trace {
+    /// The messages, in the order of time, as `LEVEL TAG text`; none without Perfetto.
+    #[track_caller]
+    pub(crate) fn messages(&self) -> Option<Vec<String>> {
+        let line = "level || ' ' || tag || ' ' || message";
+        let table = self.query(&format!("select {line} as line from protolog order by ts, id"))?;
+        self.check_stats();
+        Some(table.texts("line"))
+    }
+
+    #[track_caller]
+    pub(crate) fn query(&self, sql: &str) -> Option<Table> {
+        Some(trace_processor(&self.path, &[sql])?.remove(0))
+    }
+
+    /// Perfetto has nothing to complain about.
+    #[track_caller]
+    pub(crate) fn check_stats(&self) {
+        if let Some(stats) = trace_stats(&self.path) {
+            assert_eq!(stats.to_string(), "", "counters of trace_processor");
+        }
+    }
+
+    /// Compares the messages, if Perfetto is there to read them.
+    #[track_caller]
+    pub(crate) fn check(&self, expected: &[&str]) {
+        assert_eq!(self.summary.messages, expected.len() as u64, "{:?}", self.summary);
+        if let Some(messages) = self.messages() {
+            assert_eq!(messages, expected);
+        }
+    }
+
+    /// The packets, in the order of the file.
+    pub(crate) fn packets(&self) -> Vec<Packet> {
+        let bytes = std::fs::read(&self.path).expect("read the trace");
+        let packets = Reader::new(&bytes).map(|field| field.expect("a whole packet"));
+        packets.map(|field| Packet::read(field.as_message().expect("a packet"))).collect()
+    }
+
+    /// What the trace says was lost, by group and cause; `check_losses` of the summary's, too.
+    pub(crate) fn losses(&self) -> BTreeMap<(u32, u32), u64> {
+        let mut sums = BTreeMap::new();
+        for (group, cause, count) in self.packets().into_iter().flat_map(|packet| packet.losses) {
+            *sums.entry((group, cause)).or_default() += count;
+        }
+        let told: u64 = self.summary.losses.iter().map(|loss| loss.count).sum();
+        assert_eq!(sums.values().sum::<u64>(), told, "trace and summary agree: {:?}", self.summary);
+        sums
+    }
+}
+
+impl Packet {
+    fn read(fields: Reader<'_>) -> Self {
+        let mut read = Self::default();
+        for field in fields.map(|field| field.expect("a field")) {
+            match field.number {
+                packet::TRUSTED_PACKET_SEQUENCE_ID => read.sequence = field.as_u32().unwrap(),
+                packet::PROTOLOG_MESSAGE => read.message = true,
+                packet::PREVIOUS_PACKET_DROPPED => read.dropped = true,
+                packet::SEQUENCE_INFO => {
+                    let mut info = (0, 0, String::new());
+                    for field in field.as_message().unwrap().map(Result::unwrap) {
+                        match field.number {
+                            sequence_info::PID => info.0 = field.as_u32().unwrap(),
+                            sequence_info::TID => info.1 = field.as_u32().unwrap(),
+                            sequence_info::THREAD_NAME => info.2 = field.as_str().unwrap().into(),
+                            other => panic!("field {other} in SEQUENCE_INFO"),
+                        }
+                    }
+                    read.info = Some(info);
+                }
+                packet::LOSS => {
+                    let mut lost = (0, 0, 0);
+                    for field in field.as_message().unwrap().map(Result::unwrap) {
+                        match field.number {
+                            loss::GROUP_ID => lost.0 = field.as_u32().unwrap(),
+                            loss::CAUSE => lost.1 = field.as_u32().unwrap(),
+                            loss::COUNT => lost.2 = field.as_u64().unwrap(),
+                            other => panic!("field {other} in LOSS"),
+                        }
+                    }
+                    read.losses.push(lost);
+                }
+                _ => {}
+            }
+        }
+        read
+    }
+}
+
+/// The number of `cause` in traces.
+pub(crate) fn wire(cause: Cause) -> u32 {
+    cause as u32
+}

@@ -1,0 +1,126 @@
+//! What is lost is counted by group and cause, and the trace says where.
+
+mod common;
+
+use common::{record, wire};
+use protolog_rt::{Cause, Level, ProtoLogGroup, d, i};
+use std::time::Duration;
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Flood,
+    Trickle,
+}
+
+fn id(group: &Log) -> u32 {
+    group.info().id
+}
+
+#[test]
+fn a_full_buffer_drops_and_says_where() {
+    let recording = record(|session| session.log_from(Level::Debug).buffer_size(64 << 10));
+    for round in 0..10 {
+        for number in 0..20_000u64 {
+            d!(Log::Flood, "%d", round * 20_000 + number);
+        }
+        i!(Log::Trickle, "end of round %d", round);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let trace = recording.stop();
+    assert!(trace.summary.lost() > 0, "64 KiB are too few for this");
+    assert_eq!(trace.summary.messages + trace.summary.lost(), 10 * 20_001, "{:?}", trace.summary);
+    let losses = trace.losses();
+    assert!(losses.keys().all(|(_, cause)| *cause == wire(Cause::Full)), "{losses:?}");
+    assert!(losses.contains_key(&(id(&Log::Flood), wire(Cause::Full))), "{losses:?}");
+    let names: Vec<_> = trace.summary.losses.iter().filter_map(|loss| loss.group.clone()).collect();
+    assert!(names.contains(&"loss::Log::Flood".to_owned()), "{names:?}");
+    let packets = trace.packets();
+    assert!(packets.iter().filter(|packet| !packet.losses.is_empty()).count() > 1, "several places");
+    // Perfetto's own mark stands where a chunk begins, and nowhere else.
+    assert!(packets.iter().any(|packet| packet.dropped));
+    assert!(packets.iter().filter(|packet| packet.dropped).all(|packet| packet.info.is_some()));
+    let Some(table) = trace.query("select message from protolog where tag = 'Flood' order by ts") else {
+        return;
+    };
+    let numbers: Vec<u64> =
+        table.texts("message").iter().map(|text| text.parse().unwrap()).collect();
+    assert!(numbers.is_sorted_by(|a, b| a < b));
+    let flooded = 10 * 20_000 - numbers.len() as u64;
+    assert_eq!(flooded, losses[&(id(&Log::Flood), wire(Cause::Full))]);
+    trace.check_stats();
+}
+
+#[test]
+fn long_texts_are_cut_and_counted() {
+    let recording = record(|session| session.log_from(Level::Debug).max_text(100));
+    let long = "é".repeat(60);
+    i!(Log::Trickle, "<%s> <%s> %d", long, "short", 7);
+    i!(Log::Trickle, "<%s>", "x".repeat(100));
+    let trace = recording.stop();
+    let kept = format!("INFO Trickle <{}…> <short> 7", "é".repeat(48));
+    trace.check(&[&kept, &format!("INFO Trickle <{}>", "x".repeat(100))]);
+    assert_eq!(trace.losses().into_iter().collect::<Vec<_>>(), [((id(&Log::Trickle), wire(Cause::Cut)), 1)]);
+    assert_eq!(trace.summary.lost(), 0, "the message is there");
+}
+
+#[test]
+fn messages_larger_than_a_chunk_arrive_whole() {
+    let recording = record(|session| session.log_from(Level::Debug));
+    let text = |seed: usize, length: usize| -> String {
+        (0..length).map(|at| char::from(b'a' + ((seed + at) % 26) as u8)).collect()
+    };
+    let mut expected = Vec::new();
+    for length in (3_900..=4_096).chain([1, 4_096]) {
+        // One that may just fit, one that can't, one that is small.
+        let (a, b, c, d) =
+            (text(length, length), text(1, 4_000), text(2, 4_000), text(3, length));
+        i!(Log::Trickle, "%s", a);
+        i!(Log::Trickle, "%s %s %s %d", b, c, d, length);
+        i!(Log::Trickle, "after %d", length);
+        expected.push(format!("INFO Trickle {a}"));
+        expected.push(format!("INFO Trickle {b} {c} {d} {length}"));
+        expected.push(format!("INFO Trickle after {length}"));
+    }
+    let trace = recording.stop();
+    trace.check(&expected.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(trace.summary.losses, []);
+}
+
+#[test]
+fn a_message_whose_rest_finds_no_room_is_lost_whole() {
+    let recording = record(|session| session.log_from(Level::Debug).buffer_size(64 << 10).max_text(1000));
+    let text = "x".repeat(1000);
+    let (mut sent, mut small) = (0, 0);
+    for round in 0..2_000 {
+        i!(Log::Flood, "%s %s %s %s %s %s %s %s %s %s", text, text, text, text, text, text, text, text, text, text);
+        sent += 1;
+        if round % 3 == 0 {
+            i!(Log::Trickle, "%d", round);
+            small += 1;
+        }
+    }
+    let trace = recording.stop();
+    assert_eq!(trace.summary.messages + trace.summary.lost(), sent + small, "{:?}", trace.summary);
+    assert!(trace.summary.lost() > 0);
+    trace.losses();
+    let sql = "select distinct length(message) as length from protolog where tag = 'Flood'";
+    if let Some(table) = trace.query(sql) {
+        assert_eq!(table.texts("length"), ["10009"], "whole or not at all");
+    }
+    trace.check_stats();
+}
+
+#[test]
+fn nested_calls_are_counted() {
+    /// Logs while it is printed; that is before the outer message is begun, so both arrive.
+    struct Chatty;
+    impl std::fmt::Display for Chatty {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            i!(Log::Trickle, "inner");
+            f.write_str("outer")
+        }
+    }
+    let recording = record(|session| session.log_from(Level::Debug));
+    i!(Log::Trickle, "%s", Chatty);
+    recording.stop().check(&["INFO Trickle inner", "INFO Trickle outer"]);
+}

@@ -1,0 +1,237 @@
+//! Sessions from start to stop, as Perfetto reads them.
+
+mod common;
+
+use common::{alone, record};
+use protolog_rt::{Error, Level, ProtoLogGroup, Session, d, e, i, v, w, wtf};
+use protolog_testkit::{check_trace, temp_dir};
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Net,
+    #[protolog(tag = "DSK")]
+    Disk,
+}
+
+/// A second enum with a group of the same short name.
+#[derive(ProtoLogGroup)]
+enum Other {
+    Net,
+}
+
+/// One message of each level and group.
+fn log_all(text: &str) {
+    v!(Log::Net, "v %s", text);
+    d!(Log::Net, "d %s", text);
+    i!(Log::Net, "i %s", text);
+    w!(Log::Net, "w %s", text);
+    e!(Log::Net, "e %s", text);
+    wtf!(Log::Net, "wtf %s", text);
+    v!(Log::Disk, "v %s", text);
+    d!(Log::Disk, "d %s", text);
+    i!(Log::Disk, "i %s", text);
+    w!(Log::Disk, "w %s", text);
+    e!(Log::Disk, "e %s", text);
+    wtf!(Log::Disk, "wtf %s", text);
+}
+
+#[test]
+fn every_kind_of_argument_arrives() {
+    let recording = record(|session| session.enable_all());
+    v!(Log::Net, "nothing");
+    d!(Log::Net, "%d %d %d", 0, -1, i64::MIN);
+    i!(Log::Disk, "%x %o", 255, 8);
+    w!(Log::Disk, "%f %e %g", 0.5, 1500.0, 2.25);
+    e!(Log::Net, "%b %b", true, false);
+    wtf!(Log::Net, "%s and %s, %d%%", "text", String::from("owned"), 100);
+    i!(Log::Net, "%s %d %f %b %s", "", 1, 2.0, true, "é");
+    recording.stop().check(&[
+        "VERBOSE Net nothing",
+        "DEBUG Net 0 -1 -9223372036854775808",
+        "INFO DSK ff 10",
+        "WARN DSK 0.500000 1.500000e+03 2.25",
+        "ERROR Net true false",
+        "WTF Net text and owned, 100",
+        "INFO Net  1 2.000000 true é",
+    ]);
+}
+
+#[test]
+fn every_level_of_every_group_can_be_on_or_off() {
+    for from in Level::ALL {
+        let recording = record(|session| session.group("Log::Net", from).group("Disk", None));
+        log_all("x");
+        let trace = recording.stop();
+        let names: Vec<String> = Level::ALL
+            .into_iter()
+            .filter(|level| *level >= from)
+            .map(|level| format!("{level} Net {} x", level.method()))
+            .collect();
+        trace.check(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn defaults_are_wtf_and_overrides_go_both_ways() {
+    let recording = record(|session| session);
+    log_all("a");
+    recording.stop().check(&["WTF Net wtf a", "WTF DSK wtf a"]);
+
+    let recording =
+        record(|session| session.enable_all().log_from(Level::Error).group("Disk", Level::Warn));
+    log_all("b");
+    recording.stop().check(&[
+        "ERROR Net e b",
+        "WTF Net wtf b",
+        "WARN DSK w b",
+        "ERROR DSK e b",
+        "WTF DSK wtf b",
+    ]);
+}
+
+#[test]
+fn started_late_and_stopped_early() {
+    log_all("before");
+    let recording = record(|session| session.log_from(Level::Wtf));
+    log_all("during");
+    let trace = recording.stop();
+    log_all("after");
+    trace.check(&["WTF Net wtf during", "WTF DSK wtf during"]);
+}
+
+#[test]
+fn a_thread_goes_from_session_to_session() {
+    for round in ["first", "second", "third"] {
+        let recording = record(|session| session.log_from(Level::Error).group("Disk", None));
+        log_all(round);
+        recording.stop().check(&[&format!("ERROR Net e {round}"), &format!("WTF Net wtf {round}")]);
+    }
+}
+
+#[test]
+fn an_empty_session_is_a_trace() {
+    let trace = record(|session| session.enable_all()).stop();
+    trace.check(&[]);
+    assert_eq!(trace.summary.bytes, std::fs::metadata(&trace.path).unwrap().len());
+    let bounds = trace.query("select start_ts > 0 as ok, end_ts > start_ts as long from trace_bounds");
+    if let Some(bounds) = bounds {
+        assert_eq!(bounds.to_string(), "1 | 1\n");
+    }
+}
+
+#[test]
+fn a_dropped_session_is_stopped() {
+    let recording = record(|session| session);
+    wtf!(Log::Net, "dropped");
+    let trace = recording.drop_session();
+    wtf!(Log::Net, "too late");
+    if let Some(messages) = trace.messages() {
+        assert_eq!(messages, ["WTF Net dropped"]);
+    }
+}
+
+#[test]
+fn a_flushed_trace_can_be_read_while_the_session_goes_on() {
+    let recording = record(|session| session);
+    wtf!(Log::Net, "one");
+    wtf!(Log::Net, "two");
+    recording.session().flush().unwrap();
+    let early = recording.path.with_extension("early");
+    std::fs::copy(&recording.path, &early).unwrap();
+    wtf!(Log::Net, "three");
+    recording.session().flush().unwrap();
+    recording.session().flush().unwrap();
+    wtf!(Log::Net, "four");
+    if let Some(mut tables) =
+        protolog_testkit::trace_processor(&early, &["select message from protolog"])
+    {
+        assert_eq!(tables.remove(0).texts("message"), ["one", "two"], "texts are there, too");
+    }
+    recording.stop().check(&["WTF Net one", "WTF Net two", "WTF Net three", "WTF Net four"]);
+}
+
+#[test]
+fn a_second_session_is_refused_and_harms_nothing() {
+    let recording = record(|session| session);
+    wtf!(Log::Net, "still here");
+    recording.session().flush().unwrap();
+    let error = Session::builder().to_file(&recording.path).start().unwrap_err();
+    assert!(matches!(error, Error::AlreadyRunning), "{error}");
+    recording.stop().check(&["WTF Net still here"]);
+}
+
+#[test]
+fn sessions_that_can_not_start_say_why() {
+    let _alone = alone();
+    assert!(matches!(Session::builder().start(), Err(Error::NoFile)));
+    let dir = temp_dir();
+    let missing = dir.path().join("no/such/dir.pftrace");
+    let error = Session::builder().to_file(&missing).start().unwrap_err();
+    let text = error.to_string();
+    assert!(text.starts_with("can't write `") && text.contains("dir.pftrace"), "{text}");
+    let twice = Session::builder().to_file(dir.path().join("a")).group("Net", Level::Info).start();
+    let text = twice.unwrap_err().to_string();
+    let names = "`session::Log::Net`, `session::Other::Net`";
+    assert_eq!(text, format!("group `Net` is ambiguous: {names}"));
+    wtf!(Other::Net, "so that the group has a message");
+    // Nothing is left behind.
+    let session = Session::builder().to_file(dir.path().join("b.pftrace")).start().unwrap();
+    assert_eq!(session.stop().unwrap().messages, 0);
+}
+
+#[test]
+fn a_full_disk_is_an_error_of_stop() {
+    let recording = alone();
+    let session = Session::builder().to_file("/dev/full").start().unwrap();
+    wtf!(Log::Net, "into the void");
+    assert!(session.flush().is_err());
+    let error = session.stop().unwrap_err();
+    assert!(error.to_string().starts_with("can't write `/dev/full`: "), "{error}");
+    drop(recording);
+}
+
+#[test]
+fn the_official_descriptors_know_every_field_but_ours() {
+    let recording = record(|session| session.enable_all());
+    log_all("descriptors");
+    i!(Log::Net, "%d %d", u64::MAX, 1u64);
+    let trace = recording.stop();
+    let Some(packets) = check_trace(&trace.path) else { return };
+    let mut unknown: Vec<String> = packets
+        .iter()
+        .flat_map(|packet| packet["unknown"].as_array().cloned().unwrap_or_default())
+        .map(|path| path.as_str().unwrap_or_default().to_owned())
+        .collect();
+    unknown.sort();
+    unknown.dedup();
+    assert_eq!(
+        unknown,
+        [
+            "1000",
+            "protolog_message.1000",
+            "protolog_viewer_config.messages.1000",
+        ]
+    );
+}
+
+#[test]
+fn the_trace_knows_process_and_thread() {
+    let thread = std::thread::Builder::new().name("worker".into());
+    let recording = record(|session| session);
+    thread.spawn(|| wtf!(Log::Net, "from a thread")).unwrap().join().unwrap();
+    let trace = recording.stop();
+    let infos: Vec<_> = trace.packets().into_iter().filter_map(|packet| packet.info).collect();
+    assert!(infos.iter().any(|(pid, tid, name)| {
+        *pid == std::process::id() && *tid != *pid && name == "worker"
+    }));
+    let sql = "select thread.name as name, pid from thread join process using (upid) \
+               where thread.name = 'worker'";
+    if let Some(table) = trace.query(sql) {
+        assert_eq!(table.to_string(), format!("worker | {}\n", std::process::id()));
+    }
+    let sql = "select distinct location from protolog";
+    if let Some(table) = trace.query(sql) {
+        let location = table.texts("location").remove(0);
+        assert!(location.contains("session.rs:"), "{location}");
+    }
+}

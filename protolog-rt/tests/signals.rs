@@ -1,0 +1,72 @@
+//! Signal handlers that log: within a message they are counted as nested, elsewhere they log. A test of its own, since
+//! signals hit any thread of a process.
+#![allow(unsafe_code)] // sigaction, pthread_kill.
+
+mod common;
+
+use common::{record, wire};
+use protolog_rt::{Cause, Level, ProtoLogGroup, d, i};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Main,
+    Handler,
+}
+
+static HANDLED: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn handler(_: libc::c_int) {
+    d!(Log::Handler, "%d", HANDLED.fetch_add(1, Ordering::Relaxed));
+}
+
+#[test]
+fn handlers_log_or_are_counted() {
+    let recording = record(|session| session.log_from(Level::Debug).buffer_size(16 << 20));
+    // Its first message attaches a thread and registers an enum, which is not for handlers.
+    i!(Log::Main, "%d", 0);
+    // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler may.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler as *const () as usize;
+    // SAFETY: the pointers are to a sigaction of ours and null.
+    assert_eq!(unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) }, 0);
+    // SAFETY: no arguments.
+    let this = unsafe { libc::pthread_self() };
+    let done = AtomicBool::new(false);
+    let mut sent = 1u64;
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                // SAFETY: the thread waits for this one.
+                unsafe { libc::pthread_kill(this, libc::SIGUSR1) };
+                thread::sleep(Duration::from_micros(20));
+            }
+        });
+        let end = Instant::now() + Duration::from_secs(1);
+        while Instant::now() < end {
+            for _ in 0..100 {
+                i!(Log::Main, "%d", sent);
+                sent += 1;
+            }
+            // Not faster than the trace can be written, so that the losses are those of the handler.
+            thread::sleep(Duration::from_micros(20));
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    let handled = HANDLED.load(Ordering::Relaxed);
+    let trace = recording.stop();
+    let losses = trace.losses();
+    let nested = losses.get(&(Log::Handler.info().id, wire(Cause::Nested))).copied().unwrap_or(0);
+    assert_eq!(losses.len(), (nested > 0) as usize, "{losses:?}");
+    assert_eq!(trace.summary.messages, sent + handled - nested);
+    assert!(handled > 100, "{handled} signals");
+    let sql = "select tag, count(*) as n, count(distinct message) as different from protolog group by tag";
+    if let Some(table) = trace.query(sql) {
+        let logged = handled - nested;
+        let expected = format!("Handler | {logged} | {logged}\nMain | {sent} | {sent}\n");
+        assert_eq!(table.to_string(), expected, "{nested} nested");
+    }
+    trace.check_stats();
+}

@@ -1,0 +1,205 @@
+//! Many threads: nothing lost, doubled or torn; threads that end, and that log while they end.
+
+mod common;
+
+use common::{Recording, Trace, record, wire};
+use protolog_rt::{Builder, Cause, Level, ProtoLogGroup, i};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Work,
+    /// Logged to while no session, or another test's, runs.
+    Late,
+    Load,
+}
+
+/// Each of `threads` threads logs `messages` messages, numbered.
+fn work(threads: usize, messages: usize) {
+    let start = Barrier::new(threads);
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            let start = &start;
+            scope.spawn(move || {
+                start.wait();
+                for number in 0..messages {
+                    // Lengths vary, so that chunks end everywhere.
+                    let filler = &"................................"[..number * 7 % 32];
+                    i!(Log::Work, "%d:%d %s", thread, number, filler);
+                }
+            });
+        }
+    });
+}
+
+/// Every message is there once and whole, each thread's in order, but for as many as the summary says were lost.
+#[track_caller]
+fn check_numbers(trace: &Trace, threads: usize, messages: usize) {
+    assert_eq!(trace.summary.messages + trace.summary.lost(), (threads * messages) as u64);
+    let Some(lines) = trace.messages() else { return };
+    assert_eq!(lines.len() as u64, trace.summary.messages);
+    let mut last: HashMap<usize, usize> = HashMap::new();
+    for line in lines {
+        let text = line.strip_prefix("INFO Work ").expect("the group");
+        let (thread, rest) = text.split_once(':').expect("a thread");
+        let (number, filler) = rest.split_once(' ').expect("a filler");
+        let number: usize = number.parse().expect("a number");
+        assert_eq!(filler, ".".repeat(number * 7 % 32), "{text}");
+        let before = last.insert(thread.parse().expect("a thread"), number);
+        assert!(before.is_none_or(|before| before < number), "{before:?} before {text}");
+    }
+}
+
+fn info() -> Recording {
+    record(|session| session.group("Work", Level::Info))
+}
+
+#[test]
+fn threads_that_end_before_the_session_leave_everything() {
+    let recording = info();
+    work(8, 500);
+    let trace = recording.stop();
+    assert_eq!(trace.summary.lost(), 0);
+    check_numbers(&trace, 8, 500);
+    let sequences: HashMap<u32, usize> =
+        trace.packets().iter().filter(|packet| packet.message).fold(HashMap::new(), |mut all, packet| {
+            *all.entry(packet.sequence).or_default() += 1;
+            all
+        });
+    assert_eq!(sequences.len(), 8, "a sequence for each thread");
+    assert!(sequences.values().all(|count| *count == 500), "{sequences:?}");
+}
+
+#[test]
+fn many_threads_that_log_once_share_little_memory() {
+    let recording = record(|session| session.group("Work", Level::Info).buffer_size(128 << 10));
+    work(300, 1);
+    let trace = recording.stop();
+    assert_eq!(trace.summary.lost(), 0, "{:?}", trace.summary);
+    check_numbers(&trace, 300, 1);
+}
+
+#[test]
+fn in_a_small_buffer_what_is_not_there_is_counted() {
+    let recording = record(|session| session.group("Work", Level::Info).buffer_size(64 << 10));
+    work(4, 20_000);
+    let trace = recording.stop();
+    check_numbers(&trace, 4, 20_000);
+    trace.losses();
+}
+
+#[test]
+fn threads_that_outlive_the_session_go_on() {
+    let late = |session: Builder| session.group("Late", Level::Info);
+    let recording = record(late);
+    let (logged, stopped) = (Barrier::new(2), Barrier::new(2));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            i!(Log::Late, "first session");
+            logged.wait();
+            stopped.wait();
+            i!(Log::Late, "no session");
+            stopped.wait();
+            stopped.wait();
+            i!(Log::Late, "second session");
+        });
+        logged.wait();
+        recording.stop().check(&["INFO Late first session"]);
+        stopped.wait();
+        stopped.wait();
+        let recording = record(late);
+        stopped.wait();
+        // The scope waits for the thread.
+        thread::sleep(std::time::Duration::from_millis(50));
+        recording.stop().check(&["INFO Late second session"]);
+    });
+}
+
+#[test]
+fn sessions_that_come_and_go_under_load_stay_right() {
+    let done = &AtomicBool::new(false);
+    thread::scope(|scope| {
+        for thread in 0..3usize {
+            scope.spawn(move || {
+                let mut number = 0usize;
+                while !done.load(Ordering::Relaxed) {
+                    let filler = &"................................"[..number * 7 % 32];
+                    i!(Log::Load, "%d:%d %s", thread, number, filler);
+                    number += 1;
+                }
+            });
+        }
+        for round in 0..30 {
+            let recording = record(|session| session.group("Load", Level::Info).buffer_size(256 << 10));
+            thread::sleep(std::time::Duration::from_millis(round % 4));
+            let trace = recording.stop();
+            trace.losses();
+            let numbered = trace.packets().iter().filter(|packet| packet.message).count();
+            assert_eq!(numbered as u64, trace.summary.messages);
+            if round % 10 == 0 {
+                trace.check_stats();
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+struct LogsWhenDropped;
+
+impl Drop for LogsWhenDropped {
+    fn drop(&mut self) {
+        i!(Log::Work, "in a destructor");
+    }
+}
+
+thread_local! {
+    static EARLY: RefCell<Option<LogsWhenDropped>> = const { RefCell::new(None) };
+    static LATE: RefCell<Option<LogsWhenDropped>> = const { RefCell::new(None) };
+}
+
+#[test]
+fn thread_local_destructors_log_or_are_counted() {
+    let recording = info();
+    thread::spawn(|| {
+        // Destructors run in the reverse order of first use on some systems, in that order on others: the thread's
+        // writer is between the two.
+        EARLY.set(Some(LogsWhenDropped));
+        i!(Log::Work, "in the thread");
+        LATE.set(Some(LogsWhenDropped));
+    })
+    .join()
+    .unwrap();
+    let trace = recording.stop();
+    assert_eq!(trace.summary.messages, 2, "{:?}", trace.summary);
+    assert_eq!(trace.losses().into_iter().map(|(key, count)| (key.1, count)).collect::<Vec<_>>(), [(wire(Cause::Dead), 1)]);
+    trace.messages();
+}
+
+#[test]
+fn clocks_of_threads_agree() {
+    let recording = info();
+    // Two threads in turn, so that the order of messages is known.
+    let turn = Barrier::new(2);
+    thread::scope(|scope| {
+        for thread in 0..2usize {
+            let turn = &turn;
+            scope.spawn(move || {
+                for number in 0..2_000usize {
+                    if number % 2 == thread {
+                        i!(Log::Work, "%d", number);
+                    }
+                    turn.wait();
+                }
+            });
+        }
+    });
+    let trace = recording.stop();
+    if let Some(lines) = trace.messages() {
+        let expected: Vec<String> = (0..2_000).map(|number| format!("INFO Work {number}")).collect();
+        assert_eq!(lines, expected);
+    }
+}
