@@ -59,6 +59,7 @@ fn beyond_the_cap_nothing_is_lost() {
     }
     let trace = recording.stop();
     assert_eq!(trace.summary.lost(), 0, "{:?}", trace.summary);
-    let expected: Vec<String> = (0..more).map(|number| format!("INFO Script text {number} 1")).collect();
+    let expected: Vec<String> =
+        (0..more).map(|number| format!("INFO Script text {number} 1")).collect();
     trace.check(&expected.iter().map(String::as_str).collect::<Vec<_>>());
 }

@@ -35,11 +35,15 @@ fn a_full_buffer_drops_and_says_where() {
     let names: Vec<_> = trace.summary.losses.iter().filter_map(|loss| loss.group.clone()).collect();
     assert!(names.contains(&"loss::Log::Flood".to_owned()), "{names:?}");
     let packets = trace.packets();
-    assert!(packets.iter().filter(|packet| !packet.losses.is_empty()).count() > 1, "several places");
+    assert!(
+        packets.iter().filter(|packet| !packet.losses.is_empty()).count() > 1,
+        "several places"
+    );
     // Perfetto's own mark stands where a chunk begins, and nowhere else.
     assert!(packets.iter().any(|packet| packet.dropped));
     assert!(packets.iter().filter(|packet| packet.dropped).all(|packet| packet.info.is_some()));
-    let Some(table) = trace.query("select message from protolog where tag = 'Flood' order by ts") else {
+    let Some(table) = trace.query("select message from protolog where tag = 'Flood' order by ts")
+    else {
         return;
     };
     let numbers: Vec<u64> =
@@ -59,7 +63,10 @@ fn long_texts_are_cut_and_counted() {
     let trace = recording.stop();
     let kept = format!("INFO Trickle <{}…> <short> 7", "é".repeat(48));
     trace.check(&[&kept, &format!("INFO Trickle <{}>", "x".repeat(100))]);
-    assert_eq!(trace.losses().into_iter().collect::<Vec<_>>(), [((id(&Log::Trickle), wire(Cause::Cut)), 1)]);
+    assert_eq!(
+        trace.losses().into_iter().collect::<Vec<_>>(),
+        [((id(&Log::Trickle), wire(Cause::Cut)), 1)]
+    );
     assert_eq!(trace.summary.lost(), 0, "the message is there");
 }
 
@@ -72,8 +79,7 @@ fn messages_larger_than_a_chunk_arrive_whole() {
     let mut expected = Vec::new();
     for length in (3_900..=4_096).chain([1, 4_096]) {
         // One that may just fit, one that can't, one that is small.
-        let (a, b, c, d) =
-            (text(length, length), text(1, 4_000), text(2, 4_000), text(3, length));
+        let (a, b, c, d) = (text(length, length), text(1, 4_000), text(2, 4_000), text(3, length));
         i!(Log::Trickle, "%s", a);
         i!(Log::Trickle, "%s %s %s %d", b, c, d, length);
         i!(Log::Trickle, "after %d", length);
@@ -88,11 +94,25 @@ fn messages_larger_than_a_chunk_arrive_whole() {
 
 #[test]
 fn a_message_whose_rest_finds_no_room_is_lost_whole() {
-    let recording = record(|session| session.log_from(Level::Debug).buffer_size(64 << 10).max_text(1000));
+    let recording =
+        record(|session| session.log_from(Level::Debug).buffer_size(64 << 10).max_text(1000));
     let text = "x".repeat(1000);
     let (mut sent, mut small) = (0, 0);
     for round in 0..2_000 {
-        i!(Log::Flood, "%s %s %s %s %s %s %s %s %s %s", text, text, text, text, text, text, text, text, text, text);
+        i!(
+            Log::Flood,
+            "%s %s %s %s %s %s %s %s %s %s",
+            text,
+            text,
+            text,
+            text,
+            text,
+            text,
+            text,
+            text,
+            text,
+            text
+        );
         sent += 1;
         if round % 3 == 0 {
             i!(Log::Trickle, "%d", round);

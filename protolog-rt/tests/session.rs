@@ -113,7 +113,8 @@ fn an_empty_session_is_a_trace() {
     let trace = record(|session| session.enable_all()).stop();
     trace.check(&[]);
     assert_eq!(trace.summary.bytes, std::fs::metadata(&trace.path).unwrap().len());
-    let bounds = trace.query("select start_ts > 0 as ok, end_ts > start_ts as long from trace_bounds");
+    let bounds =
+        trace.query("select start_ts > 0 as ok, end_ts > start_ts as long from trace_bounds");
     if let Some(bounds) = bounds {
         assert_eq!(bounds.to_string(), "1 | 1\n");
     }
@@ -155,7 +156,7 @@ fn a_second_session_is_refused_and_harms_nothing() {
     let recording = record(|session| session);
     wtf!(Log::Net, "still here");
     recording.session().flush().unwrap();
-    let error = Session::builder().to_file(&recording.path).start().unwrap_err();
+    let error = Session::builder().file(&recording.path).start().unwrap_err();
     assert!(matches!(error, Error::AlreadyRunning), "{error}");
     recording.stop().check(&["WTF Net still here"]);
 }
@@ -166,23 +167,23 @@ fn sessions_that_can_not_start_say_why() {
     assert!(matches!(Session::builder().start(), Err(Error::NoFile)));
     let dir = temp_dir();
     let missing = dir.path().join("no/such/dir.pftrace");
-    let error = Session::builder().to_file(&missing).start().unwrap_err();
+    let error = Session::builder().file(&missing).start().unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("can't write `") && text.contains("dir.pftrace"), "{text}");
-    let twice = Session::builder().to_file(dir.path().join("a")).group("Net", Level::Info).start();
+    let twice = Session::builder().file(dir.path().join("a")).group("Net", Level::Info).start();
     let text = twice.unwrap_err().to_string();
     let names = "`session::Log::Net`, `session::Other::Net`";
     assert_eq!(text, format!("group `Net` is ambiguous: {names}"));
     wtf!(Other::Net, "so that the group has a message");
     // Nothing is left behind.
-    let session = Session::builder().to_file(dir.path().join("b.pftrace")).start().unwrap();
+    let session = Session::builder().file(dir.path().join("b.pftrace")).start().unwrap();
     assert_eq!(session.stop().unwrap().messages, 0);
 }
 
 #[test]
 fn a_full_disk_is_an_error_of_stop() {
     let recording = alone();
-    let session = Session::builder().to_file("/dev/full").start().unwrap();
+    let session = Session::builder().file("/dev/full").start().unwrap();
     wtf!(Log::Net, "into the void");
     assert!(session.flush().is_err());
     let error = session.stop().unwrap_err();
@@ -204,14 +205,7 @@ fn the_official_descriptors_know_every_field_but_ours() {
         .collect();
     unknown.sort();
     unknown.dedup();
-    assert_eq!(
-        unknown,
-        [
-            "1000",
-            "protolog_message.1000",
-            "protolog_viewer_config.messages.1000",
-        ]
-    );
+    assert_eq!(unknown, ["1000", "protolog_message.1000", "protolog_viewer_config.messages.1000",]);
 }
 
 #[test]

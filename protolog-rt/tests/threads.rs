@@ -65,8 +65,11 @@ fn threads_that_end_before_the_session_leave_everything() {
     let trace = recording.stop();
     assert_eq!(trace.summary.lost(), 0);
     check_numbers(&trace, 8, 500);
-    let sequences: HashMap<u32, usize> =
-        trace.packets().iter().filter(|packet| packet.message).fold(HashMap::new(), |mut all, packet| {
+    let sequences: HashMap<u32, usize> = trace
+        .packets()
+        .iter()
+        .filter(|packet| packet.message)
+        .fold(HashMap::new(), |mut all, packet| {
             *all.entry(packet.sequence).or_default() += 1;
             all
         });
@@ -134,7 +137,8 @@ fn sessions_that_come_and_go_under_load_stay_right() {
             });
         }
         for round in 0..30 {
-            let recording = record(|session| session.group("Load", Level::Info).buffer_size(256 << 10));
+            let recording =
+                record(|session| session.group("Load", Level::Info).buffer_size(256 << 10));
             thread::sleep(std::time::Duration::from_millis(round % 4));
             let trace = recording.stop();
             trace.losses();
@@ -175,7 +179,10 @@ fn thread_local_destructors_log_or_are_counted() {
     .unwrap();
     let trace = recording.stop();
     assert_eq!(trace.summary.messages, 2, "{:?}", trace.summary);
-    assert_eq!(trace.losses().into_iter().map(|(key, count)| (key.1, count)).collect::<Vec<_>>(), [(wire(Cause::Dead), 1)]);
+    assert_eq!(
+        trace.losses().into_iter().map(|(key, count)| (key.1, count)).collect::<Vec<_>>(),
+        [(wire(Cause::Dead), 1)]
+    );
     trace.messages();
 }
 
@@ -199,7 +206,8 @@ fn clocks_of_threads_agree() {
     });
     let trace = recording.stop();
     if let Some(lines) = trace.messages() {
-        let expected: Vec<String> = (0..2_000).map(|number| format!("INFO Work {number}")).collect();
+        let expected: Vec<String> =
+            (0..2_000).map(|number| format!("INFO Work {number}")).collect();
         assert_eq!(lines, expected);
     }
 }

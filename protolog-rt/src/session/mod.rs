@@ -47,7 +47,7 @@ const MAX_TEXT: usize = 4096;
 /// # let dir = std::env::temp_dir().join(format!("protolog-doc-{}", std::process::id()));
 /// # std::fs::create_dir_all(&dir)?;
 /// # let path = dir.join("app.pftrace");
-/// let session = Session::builder().to_file(&path).log_from(Level::Info).group("Net", Level::Debug).start()?;
+/// let session = Session::builder().file(&path).log_from(Level::Info).group("Net", Level::Debug).start()?;
 /// protolog_rt::d!(AppLog::Net, "sent %d bytes to %s", 512, "example.org");
 /// let summary = session.stop()?;
 /// assert_eq!((summary.messages, summary.lost()), (1, 0));
@@ -141,7 +141,7 @@ impl Drop for Session {
 
 impl Builder {
     /// The file that the trace goes to. One that is there is replaced.
-    pub fn to_file(mut self, path: impl Into<PathBuf>) -> Self {
+    pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.path = Some(path.into());
         self
     }

@@ -50,7 +50,7 @@ pub(crate) fn record(configure: impl FnOnce(Builder) -> Builder) -> Recording {
     let alone = alone();
     let dir = temp_dir();
     let path = dir.path().join("test.pftrace");
-    let session = configure(Session::builder().to_file(&path)).start().expect("start a session");
+    let session = configure(Session::builder().file(&path)).start().expect("start a session");
     Recording { session: Some(session), path, dir, alone }
 }
 
