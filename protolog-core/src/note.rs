@@ -30,6 +30,9 @@ pub const ALIGN: usize = 4;
 const HEADER: usize = 24;
 const FIXED: usize = 40;
 
+/// Number of bytes of a note before its texts: [`Note::head`].
+pub const HEAD: usize = HEADER + FIXED;
+
 /// A call's dictionary entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note<'a> {
@@ -74,7 +77,42 @@ impl<'a> Note<'a> {
             + self.template.len()
             + self.group.len()
             + self.tag.len();
-        HEADER + FIXED + texts.next_multiple_of(ALIGN)
+        HEAD + texts.next_multiple_of(ALIGN)
+    }
+
+    /// The bytes of the note before its texts, as the words that they make up on this machine. With [`Note::texts`] for who
+    /// writes many notes in constants and can copy faster than [`write`], which goes byte by byte.
+    pub const fn head(&self) -> [u32; HEAD / 4] {
+        let (id, mask) = (self.id, self.mask.bits());
+        let mut words = [
+            NAME.len() as u32,
+            (self.size() - HEADER) as u32,
+            TYPE,
+            u32::from_ne_bytes(*b"prot"),
+            u32::from_ne_bytes(*b"olog"),
+            0,
+            id as u32,
+            (id >> 32) as u32,
+            mask as u32,
+            (mask >> 32) as u32,
+            self.group_id,
+            self.line,
+            self.unsigned,
+            halves(self.place.len(), self.file.len()),
+            halves(self.template.len(), self.group.len()),
+            halves(self.tag.len(), self.level.wire() as usize),
+        ];
+        let mut description = if cfg!(target_endian = "big") { HEADER / 4 } else { words.len() };
+        while description < words.len() {
+            words[description] = words[description].swap_bytes();
+            description += 1;
+        }
+        words
+    }
+
+    /// The texts that follow [`Note::head`], without anything between them.
+    pub const fn texts(&self) -> [&'a str; 5] {
+        [self.place, self.file, self.template, self.group, self.tag]
     }
 
     /// The note at the start of `bytes` and what follows it; none where `bytes` is no well-formed note.
@@ -121,30 +159,26 @@ impl<'a> Note<'a> {
 pub const fn write<const N: usize>(note: &Note<'_>) -> [u8; N] {
     assert!(N == note.size(), "N must be the note's size");
     let mut bytes = [0; N];
-    put(&mut bytes, 0, &(NAME.len() as u32).to_ne_bytes());
-    put(&mut bytes, 4, &((N - HEADER) as u32).to_ne_bytes());
-    put(&mut bytes, 8, &TYPE.to_ne_bytes());
-    put(&mut bytes, 12, NAME);
-    put(&mut bytes, HEADER, &note.id.to_le_bytes());
-    put(&mut bytes, HEADER + 8, &note.mask.bits().to_le_bytes());
-    put(&mut bytes, HEADER + 16, &note.group_id.to_le_bytes());
-    put(&mut bytes, HEADER + 20, &note.line.to_le_bytes());
-    put(&mut bytes, HEADER + 24, &note.unsigned.to_le_bytes());
-    bytes[HEADER + 38] = note.level.wire() as u8;
-    let texts = [note.place, note.file, note.template, note.group, note.tag];
-    let (mut index, mut at) = (0, HEADER + FIXED);
+    let (head, texts) = (note.head(), note.texts());
+    let mut index = 0;
+    while index < head.len() {
+        put(&mut bytes, 4 * index, &head[index].to_ne_bytes());
+        index += 1;
+    }
+    let (mut index, mut at) = (0, HEAD);
     while index < texts.len() {
-        let text = texts[index].as_bytes();
-        assert!(
-            text.len() <= u16::MAX as usize,
-            "a text of a log call is longer than 65,535 bytes"
-        );
-        put(&mut bytes, HEADER + 28 + 2 * index, &(text.len() as u16).to_le_bytes());
-        put(&mut bytes, at, text);
-        at += text.len();
+        put(&mut bytes, at, texts[index].as_bytes());
+        at += texts[index].len();
         index += 1;
     }
     bytes
+}
+
+/// Two 16-bit numbers.
+const fn halves(low: usize, high: usize) -> u32 {
+    const MAX: usize = u16::MAX as usize;
+    assert!(low <= MAX && high <= MAX, "a text of a log call is longer than 65,535 bytes");
+    low as u32 | (high as u32) << 16
 }
 
 /// `bytes[at..][..part.len()].copy_from_slice(part)`, in constants.

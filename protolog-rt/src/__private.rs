@@ -1,6 +1,6 @@
 //! What the expansions of the macros use. No part of the API: it changes with the macros, which are pinned to this version.
 
-pub use crate::level::{GroupDef, GroupInfo, GroupSet, Page, call_bits, wanted};
+pub use crate::level::{GroupDef, GroupInfo, GroupSet, Page, wanted};
 pub use crate::log::{Values, emit};
 pub use crate::site::{Call, NoteBytes, Site};
 pub use crate::value::{
@@ -50,7 +50,7 @@ const fn crate_len(module: &str) -> usize {
 }
 
 /// Logs `arguments` at `site`, whose group wants it.
-#[inline(always)]
+#[inline]
 pub fn log(site: Site, arguments: impl Arguments) {
     arguments.give(Emit(site));
 }
@@ -58,7 +58,7 @@ pub fn log(site: Site, arguments: impl Arguments) {
 struct Emit(Site);
 
 impl Then for Emit {
-    #[inline(always)]
+    #[inline]
     fn values<V: Values>(self, values: V) {
         emit(self.0, values);
     }

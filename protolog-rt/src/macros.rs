@@ -128,16 +128,11 @@ macro_rules! __site {
         static __PROTOLOG_NOTE: $crate::__private::NoteBytes<{ __PROTOLOG_CALL.note_size() }> =
             __PROTOLOG_CALL.note();
         if const { __PROTOLOG_CALL.compiled() }
-            && $crate::__private::wanted(
-                &$group,
-                const { __PROTOLOG_CALL.group_index() },
-                const { __PROTOLOG_CALL.bits() },
-            )
+            && $crate::__private::wanted(&$group, const { __PROTOLOG_CALL.test() })
         {
             $crate::__private::log(
                 $crate::__private::Site::new(
-                    const { __PROTOLOG_CALL.id() },
-                    const { __PROTOLOG_CALL.level() },
+                    &__PROTOLOG_CALL,
                     $crate::ProtoLogGroup::info(&$group),
                     &__PROTOLOG_NOTE,
                 ),
@@ -183,7 +178,7 @@ macro_rules! __group_enum {
 
             impl $enum {
                 #[doc(hidden)]
-                #[inline(always)]
+                #[inline]
                 pub const fn __protolog_def(&self) -> rt::GroupDef {
                     match self {
                         $( Self::$variant => DEFS[$index], )*
@@ -192,12 +187,12 @@ macro_rules! __group_enum {
             }
 
             impl $crate::ProtoLogGroup for $enum {
-                #[inline(always)]
+                #[inline]
                 fn groups() -> &'static [rt::GroupInfo] {
                     &GROUPS
                 }
 
-                #[inline(always)]
+                #[inline]
                 fn info(&self) -> &'static rt::GroupInfo {
                     match self {
                         $( Self::$variant => &GROUPS[$index], )*

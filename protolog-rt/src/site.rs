@@ -56,30 +56,37 @@ impl Call {
         if self.group.enabled { self.note.size() } else { 0 }
     }
 
+    /// What the call tests.
+    pub const fn test(&self) -> Test {
+        Test { group_index: self.group.index, bits: call_bits(self.note.level) }
+    }
+
     /// The call's note; `N` is [`Self::note_size`].
     pub const fn note<const N: usize>(&self) -> NoteBytes<N> {
-        NoteBytes(if N == 0 { [0; N] } else { note::write(&self.note) })
+        let mut bytes = [0; N];
+        if N > 0 {
+            assert!(N == self.note.size(), "N must be the note's size");
+            let head = self.note.head();
+            // SAFETY: the words are initialised, and bytes may have any alignment.
+            let head = unsafe { core::slice::from_raw_parts(head.as_ptr().cast(), note::HEAD) };
+            copy(head, &mut bytes, 0);
+            let texts = self.note.texts();
+            let (mut index, mut at) = (0, note::HEAD);
+            while index < texts.len() {
+                copy(texts[index].as_bytes(), &mut bytes, at);
+                at += texts[index].len();
+                index += 1;
+            }
+        }
+        NoteBytes(bytes)
     }
+}
 
-    /// The message's id.
-    pub const fn id(&self) -> u64 {
-        self.note.id
-    }
-
-    /// The message's level.
-    pub const fn level(&self) -> Level {
-        self.note.level
-    }
-
-    /// Position of the group in its enum.
-    pub const fn group_index(&self) -> u16 {
-        self.group.index
-    }
-
-    /// What the call tests of its group's word.
-    pub const fn bits(&self) -> u32 {
-        call_bits(self.note.level)
-    }
+/// What a call tests: bits of a word of its enum's page.
+#[derive(Clone, Copy, Debug)]
+pub struct Test {
+    pub(crate) group_index: u16,
+    pub(crate) bits: u32,
 }
 
 /// The bytes of a note, aligned as its section wants it.
@@ -99,37 +106,36 @@ pub struct Site {
 }
 
 impl Site {
-    /// The site of the call with these facts.
-    #[inline(always)]
+    /// The site of `call`. `call` is a constant, of which nothing but immediates is left in optimised code.
+    #[inline]
     pub const fn new<const N: usize>(
-        id: u64,
-        level: Level,
+        call: &Call,
         group: &'static GroupInfo,
         note: &'static NoteBytes<N>,
     ) -> Self {
-        Self { id, level, group, note: &note.0 }
+        Self { id: call.note.id, level: call.note.level, group, note: &note.0 }
     }
 
     /// The message's id.
-    #[inline(always)]
+    #[inline]
     pub fn id(&self) -> u64 {
         self.id
     }
 
     /// The message's level.
-    #[inline(always)]
+    #[inline]
     pub fn level(&self) -> Level {
         self.level
     }
 
     /// The group.
-    #[inline(always)]
+    #[inline]
     pub fn group(&self) -> &'static GroupInfo {
         self.group
     }
 
     /// The bytes of the note: the message's dictionary entry.
-    #[inline(always)]
+    #[inline]
     pub fn note(&self) -> &'static [u8] {
         self.note
     }
@@ -197,21 +203,39 @@ const fn joined<const N: usize>(parts: [&[u8]; 4]) -> [u8; N] {
     let mut bytes = [0; N];
     let (mut part, mut at) = (0, 0);
     while part < parts.len() {
-        let mut from = 0;
-        while from < parts[part].len() {
-            bytes[at] = parts[part][from];
-            at += 1;
-            from += 1;
-        }
-        at += 1;
+        copy(parts[part], &mut bytes, at);
+        at += parts[part].len() + 1;
         part += 1;
     }
     bytes
 }
 
+/// `to[at..][..from.len()].copy_from_slice(from)`, in constants: byte by byte would be the larger part of what a call
+/// costs to compile.
+const fn copy(from: &[u8], to: &mut [u8], at: usize) {
+    assert!(from.len() <= to.len() && at <= to.len() - from.len(), "no room");
+    // SAFETY: `at` is within `to`, as was asserted.
+    let to = unsafe { to.as_mut_ptr().add(at) };
+    // SAFETY: `from` is readable; as many bytes of `to` from `at` on are writable, as was asserted; a shared and an
+    // exclusive reference do not overlap.
+    unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn notes_are_those_of_core() {
+        const ON: GroupDef = GroupDef::new("app::Log::Net", "Net", 0, true, false);
+        const CALL: Call = Call::new(ON, Level::Wtf, "a %d €", 1, "app::net", "src/net.rs", 70_000);
+        static NOTE: NoteBytes<{ CALL.note_size() }> = CALL.note();
+        static CORE: [u8; CALL.note.size()] = note::write(&CALL.note);
+        assert_eq!(NOTE.0, CORE);
+        const OFF: Call = Call { group: GroupDef { enabled: false, ..ON }, ..CALL };
+        static NOTHING: NoteBytes<{ OFF.note_size() }> = OFF.note();
+        assert_eq!(size_of_val(&NOTHING), 0);
+    }
 
     #[test]
     fn ids_are_those_of_core_at_every_length() {

@@ -89,19 +89,19 @@ pub trait TextArg: Display {}
 impl<T: Display + ?Sized> TextArg for T {}
 
 /// The value of an argument of `%d`, `%o` or `%x`.
-#[inline(always)]
+#[inline]
 pub fn int<T: IntArg + ?Sized>(argument: &T) -> T::Value {
     argument.int()
 }
 
 /// The value of an argument of `%f`, `%e` or `%g`.
-#[inline(always)]
+#[inline]
 pub fn float<T: FloatArg + ?Sized>(argument: &T) -> Float {
     argument.float()
 }
 
 /// The value of an argument of `%b`.
-#[inline(always)]
+#[inline]
 pub fn bool<T: BoolArg + ?Sized>(argument: &T) -> Bool {
     argument.bool()
 }
@@ -110,7 +110,7 @@ macro_rules! integers {
     ($value:ident($as:ident): $($type:ident)*) => { $(
         impl IntArg for $type {
             type Value = $value;
-            #[inline(always)]
+            #[inline]
             fn int(&self) -> $value {
                 $value(*self as $as)
             }
@@ -118,7 +118,7 @@ macro_rules! integers {
 
         impl IntArg for NonZero<$type> {
             type Value = $value;
-            #[inline(always)]
+            #[inline]
             fn int(&self) -> $value {
                 $value(self.get() as $as)
             }
@@ -130,21 +130,21 @@ integers!(Int(i64): i8 i16 i32 i64 isize u8 u16 u32);
 integers!(Uint(u64): u64 usize);
 
 impl FloatArg for f32 {
-    #[inline(always)]
+    #[inline]
     fn float(&self) -> Float {
         Float(f64::from(*self))
     }
 }
 
 impl FloatArg for f64 {
-    #[inline(always)]
+    #[inline]
     fn float(&self) -> Float {
         Float(*self)
     }
 }
 
 impl BoolArg for bool {
-    #[inline(always)]
+    #[inline]
     fn bool(&self) -> Bool {
         Bool(*self)
     }
@@ -154,35 +154,35 @@ macro_rules! through_references {
     ($($reference:ty),*) => { $(
         impl<T: IntArg + ?Sized> IntArg for $reference {
             type Value = T::Value;
-            #[inline(always)]
+            #[inline]
             fn int(&self) -> T::Value {
                 (**self).int()
             }
         }
 
         impl<T: FloatArg + ?Sized> FloatArg for $reference {
-            #[inline(always)]
+            #[inline]
             fn float(&self) -> Float {
                 (**self).float()
             }
         }
 
         impl<T: BoolArg + ?Sized> BoolArg for $reference {
-            #[inline(always)]
+            #[inline]
             fn bool(&self) -> Bool {
                 (**self).bool()
             }
         }
 
         impl<T: AsText + ?Sized> AsText for $reference {
-            #[inline(always)]
+            #[inline]
             fn as_text(&self) -> &str {
                 (**self).as_text()
             }
         }
 
         impl<T: AsOption + ?Sized> AsOption for $reference {
-            #[inline(always)]
+            #[inline]
             fn as_option(&self) -> &dyn Display {
                 (**self).as_option()
             }
@@ -199,21 +199,21 @@ pub trait AsText {
 }
 
 impl AsText for str {
-    #[inline(always)]
+    #[inline]
     fn as_text(&self) -> &str {
         self
     }
 }
 
 impl AsText for String {
-    #[inline(always)]
+    #[inline]
     fn as_text(&self) -> &str {
         self
     }
 }
 
 impl AsText for Cow<'_, str> {
-    #[inline(always)]
+    #[inline]
     fn as_text(&self) -> &str {
         self
     }
@@ -231,7 +231,7 @@ pub trait SelectText<'a> {
 }
 
 impl<'a, T: AsText + ?Sized> SelectText<'a> for &&Select<'a, T> {
-    #[inline(always)]
+    #[inline]
     fn select(&self) -> Text<'a> {
         Text(self.0.as_text())
     }
@@ -244,7 +244,7 @@ pub trait SelectOption<'a> {
 }
 
 impl<'a, T: AsOption + ?Sized> SelectOption<'a> for &Select<'a, T> {
-    #[inline(always)]
+    #[inline]
     fn select(&self) -> Shown<'a> {
         Shown(self.0.as_option())
     }
@@ -257,7 +257,7 @@ pub trait AsOption {
 }
 
 impl<T: Display> AsOption for Option<T> {
-    #[inline(always)]
+    #[inline]
     fn as_option(&self) -> &dyn Display {
         match self {
             Some(inner) => inner,
@@ -273,7 +273,7 @@ pub trait SelectAny<'a, T: ?Sized> {
 }
 
 impl<'a, T: ?Sized> SelectAny<'a, T> for Select<'a, T> {
-    #[inline(always)]
+    #[inline]
     fn select(&self) -> Any<'a, T> {
         Any(self.0)
     }
@@ -285,7 +285,7 @@ pub struct Any<'a, T: ?Sized>(&'a T);
 
 impl<T: ?Sized> Any<'_, T> {
     /// The argument, to be printed.
-    #[inline(always)]
+    #[inline]
     pub fn text(&self) -> Shown<'_>
     where
         T: TextArg,
@@ -296,7 +296,7 @@ impl<T: ?Sized> Any<'_, T> {
 
 impl Text<'_> {
     /// The text itself: what [`Any::text`] is for other types.
-    #[inline(always)]
+    #[inline]
     pub fn text(self) -> Self {
         self
     }
@@ -304,7 +304,7 @@ impl Text<'_> {
 
 impl Shown<'_> {
     /// The argument itself: what [`Any::text`] is for other types.
-    #[inline(always)]
+    #[inline]
     pub fn text(self) -> Self {
         self
     }

@@ -116,7 +116,7 @@ impl GroupInfo {
     }
 
     /// The enum that the group belongs to.
-    #[inline(always)]
+    #[inline]
     pub(super) fn set(&self) -> &'static GroupSet {
         self.set
     }

@@ -12,8 +12,9 @@ mod page;
 
 pub use group::{GroupDef, GroupInfo, GroupSet, ProtoLogGroup};
 pub use page::Page;
+pub(crate) use page::call_bits;
 
-use protolog_core::Level;
+use crate::site::Test;
 use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -31,15 +32,11 @@ thread_local! {
     static HOLDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The test of a log call: whether a session or the text side wants `bits` of the group of this index.
+/// The test of a log call: whether a session or the text side wants it. Inlined at every level of optimisation: with its
+/// arguments known, it is one load, one test and one branch.
 #[inline(always)]
-pub fn wanted<G: ProtoLogGroup>(group: &G, index: u16, bits: u32) -> bool {
-    group::test(G::page(), usize::from(index), bits, || group.info().set())
-}
-
-/// The bits of a call at `level`, for [`wanted`].
-pub const fn call_bits(level: Level) -> u32 {
-    page::call_bits(level)
+pub fn wanted<G: ProtoLogGroup>(group: &G, test: Test) -> bool {
+    group::test(G::page(), usize::from(test.group_index), test.bits, || group.info().set())
 }
 
 /// Makes `levels` the answer to which levels (bit = [`Level::severity`]) sessions want of a group, for the groups known

@@ -80,7 +80,7 @@ impl Page {
 }
 
 /// The bits that a call at `level` tests: sessions or text want it.
-pub(super) const fn call_bits(level: Level) -> u32 {
+pub(crate) const fn call_bits(level: Level) -> u32 {
     trace_bit(level) | text_bit(level)
 }
 
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_new_word_lets_every_call_through() {
         let page = Page::new(&[ON, OFF]);
-        assert_eq!(core::mem::align_of::<Page>(), core::mem::size_of::<Page>());
+        assert_eq!(align_of::<Page>(), size_of::<Page>());
         assert_eq!((page.word(0), page.word(1), page.word(2)), (0x3fbf, 0, 0));
         for level in Level::ALL {
             assert_ne!(page.word(0) & call_bits(level), 0);

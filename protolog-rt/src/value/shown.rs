@@ -29,7 +29,7 @@ pub trait Then {
 }
 
 impl Arguments for () {
-    #[inline(always)]
+    #[inline]
     fn give(self, then: impl Then) {
         then.values(());
     }
@@ -44,14 +44,14 @@ struct Before<H, K> {
 macro_rules! values {
     ($($value:ty)*) => { $(
         impl<R: Arguments> Arguments for ($value, R) {
-            #[inline(always)]
+            #[inline]
             fn give(self, then: impl Then) {
                 self.1.give(Before { value: self.0, then });
             }
         }
 
         impl<K: Then> Then for Before<$value, K> {
-            #[inline(always)]
+            #[inline]
             fn values<V: Values>(self, values: V) {
                 self.then.values((self.value, values));
             }
