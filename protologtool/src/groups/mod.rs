@@ -13,10 +13,13 @@ use protolog_core::group_id;
 pub struct Group {
     /// The constant's name, as calls write it.
     pub name: String,
-    /// The full name: the enum's canonical name, a dot, the constant.
+    /// The name in dictionaries. The full name: the enum's canonical name, a dot, the constant; after
+    /// [`Groups::for_android`] the constant alone.
     pub full_name: String,
     /// The group's id, from its full name.
     pub id: u32,
+    /// What `getId()` returns, where the class has it and it is known: the id in Android's dictionaries.
+    pub declared_id: Option<u32>,
     /// False: its calls are compiled out and have no dictionary entry.
     pub enabled: bool,
     /// Whether the group prints as text unless told otherwise.
@@ -30,6 +33,7 @@ pub struct Group {
 pub struct Groups {
     class: String,
     list: Vec<Group>,
+    all_in_dictionary: bool,
 }
 
 /// Two groups whose ids are the same.
@@ -52,7 +56,24 @@ impl Groups {
                 return Err(GroupClash { positions: (first, second), names, id: group.id });
             }
         }
-        Ok(Self { class: class.into(), list })
+        Ok(Self { class: class.into(), list, all_in_dictionary: false })
+    }
+
+    /// The groups as Android's runtime knows them: by the constants' names alone; ids as `getId()` returns them, or
+    /// counted from 1 where the class has no such method. Its dictionaries hold all groups, used or not, since its
+    /// reader fails on a group that it does not find.
+    pub fn for_android(self) -> Result<Self, GroupClash> {
+        let declared: Option<Vec<u32>> = self.list.iter().map(|group| group.declared_id).collect();
+        let ids = declared.unwrap_or_else(|| (1..=self.list.len() as u32).collect());
+        let known = self.list.into_iter().zip(ids);
+        let list = known.map(|(group, id)| Group { full_name: group.name.clone(), id, ..group });
+        let groups = Self::new(self.class, list.collect())?;
+        Ok(Self { all_in_dictionary: true, ..groups })
+    }
+
+    /// Whether a dictionary holds the groups that no message uses, too.
+    pub fn all_in_dictionary(&self) -> bool {
+        self.all_in_dictionary
     }
 
     /// The canonical name of the class that holds the groups.
@@ -82,6 +103,13 @@ impl Group {
     ) -> Self {
         let full_name = format!("{class}.{name}");
         let id = group_id(&full_name);
-        Self { name: name.to_owned(), full_name, id, enabled, log_to_text, tag: tag.into() }
+        let (name, tag, declared_id) = (name.to_owned(), tag.into(), None);
+        Self { name, full_name, id, declared_id, enabled, log_to_text, tag }
+    }
+
+    /// With what `getId()` returns.
+    #[must_use]
+    pub fn with_declared_id(self, id: i32) -> Self {
+        Self { declared_id: Some(id as u32), ..self }
     }
 }

@@ -9,14 +9,17 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use viewer_config::{Collector, Dictionary, Format, Group, Problems};
 
-/// The dictionary of all messages and of the groups that they use. Takes the messages out of `processed`.
+/// The dictionary of all messages and of the groups that they use, or of all groups where Android reads it. Takes the messages out of `processed`.
 pub(super) fn collect(
     groups: &Groups,
     processed: &mut [Processed],
 ) -> Result<Dictionary, Problems> {
     let mut collector = Collector::new();
-    let used: BTreeSet<usize> =
-        processed.iter().flat_map(|file| file.groups.iter().copied()).collect();
+    let used: BTreeSet<usize> = if groups.all_in_dictionary() {
+        (0..groups.list().len()).collect()
+    } else {
+        processed.iter().flat_map(|file| file.groups.iter().copied()).collect()
+    };
     for group in used.into_iter().map(|position| &groups.list()[position]) {
         collector.add_group(Group {
             id: group.id,
