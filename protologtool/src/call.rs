@@ -13,7 +13,7 @@ pub struct Call<S> {
     pub level: Level,
     /// The group, as its position in [`crate::groups::Groups`].
     pub group: usize,
-    /// The template.
+    /// The template's text; [`check`] accepts it with these arguments.
     pub template: Text,
     /// The expression that gives the template.
     pub template_range: Range<usize>,
@@ -23,35 +23,36 @@ pub struct Call<S> {
     pub shape: S,
 }
 
-impl<S> Call<S> {
-    /// The call's template, if it is one and takes as many arguments as the call passes.
-    pub fn check(&self) -> Result<Template<'_>, Diagnostic> {
-        let text = self.template.as_str();
-        let template = Template::parse(text).map_err(|error| {
-            let range = self.template.origin(error.range());
-            Diagnostic::error(Code::BadTemplate, range, error.message(text).to_string())
-                .help(error.help())
-        })?;
-        let (takes, passes) = (template.len(), self.args.len());
-        if takes == passes {
-            return Ok(template);
-        }
-        let range = match self.args.get(takes..) {
-            Some([first, .., last]) => first.start..last.end,
-            Some([only]) => only.clone(),
-            _ => self.template_range.clone(),
-        };
-        let message = format!(
-            "the template takes {takes} argument{}, the call passes {passes}",
-            if takes == 1 { "" } else { "s" }
-        );
-        let help = if passes > takes {
-            "add a conversion such as `%s` for each argument, or remove the argument"
-        } else {
-            "pass one argument for each conversion; write `%%` for a per cent sign"
-        };
-        Err(Diagnostic::error(Code::ArgumentCount, range, message).help(help))
+/// The template `text`, which stands at `range`, if it is one and takes as many arguments as there are.
+pub fn check<'t>(
+    text: &'t Text,
+    range: &Range<usize>,
+    args: &[Range<usize>],
+) -> Result<Template<'t>, Diagnostic> {
+    let value = text.as_str();
+    let template = Template::parse(value).map_err(|error| {
+        let message = error.message(value).to_string();
+        Diagnostic::error(Code::BadTemplate, text.origin(error.range()), message).help(error.help())
+    })?;
+    let (takes, passes) = (template.len(), args.len());
+    if takes == passes {
+        return Ok(template);
     }
+    let range = match args.get(takes..) {
+        Some([first, .., last]) => first.start..last.end,
+        Some([only]) => only.clone(),
+        _ => range.clone(),
+    };
+    let message = format!(
+        "the template takes {takes} argument{}, the call passes {passes}",
+        if takes == 1 { "" } else { "s" }
+    );
+    let help = if passes > takes {
+        "add a conversion such as `%s` for each argument, or remove the argument"
+    } else {
+        "pass one argument for each conversion; write `%%` for a per cent sign"
+    };
+    Err(Diagnostic::error(Code::ArgumentCount, range, message).help(help))
 }
 
 /// A text that a source gives in literals, and for each of its bytes where in the source it comes from.

@@ -3,6 +3,7 @@
 //! Invariants: the result does not depend on the number of threads; a file without calls keeps no bytes in memory; a file
 //! with an error is not rewritten, but all its errors and all other files' are found.
 
+use crate::call::check;
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
 use crate::lang::java::{self, Java};
@@ -142,7 +143,7 @@ fn rewrite<L: Language>(
     let mut plan = PlanBuilder::default();
     let (mut messages, mut used) = (Vec::new(), Vec::new());
     for call in &calls {
-        let template = match call.check() {
+        let template = match check(&call.template, &call.template_range, &call.args) {
             Ok(template) => template,
             Err(diagnostic) => {
                 diagnostics.push(diagnostic);

@@ -14,11 +14,12 @@
 use super::{Group, Groups};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::java::constant::{Evaluator, NotConstant, Value, arguments};
+use crate::lang::java::scope::{FrameId, Scopes};
 use crate::lang::java::syntax::{
-    children, descendants, dotted, field_text, has_modifier, is_type_declaration, parse, text,
-    unparenthesized,
+    children, descendants, dotted, field_text, has_modifier, is_type_declaration, members, parse,
+    text, unparenthesized,
 };
-use crate::lang::java::{canonical, lexer, scope};
+use crate::lang::java::{canonical, lexer};
 use crate::source::Source;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -59,9 +60,19 @@ pub fn from_java_source(source: &Source, class: &str) -> Result<Groups, Vec<Diag
         .flat_map(children)
         .filter(|node| node.kind() == "enum_constant")
         .collect();
+    let scopes = Scopes::of(root, source);
+    let body = declaration.child_by_field_name("body").and_then(|body| scopes.frame_of(body));
+    let Some(frame) = body else {
+        return Err(vec![error(0..0, "can't parse the enum of groups".to_owned())]);
+    };
     let (mut groups, mut problems) = (Vec::new(), Vec::new());
     for (ordinal, constant) in constants.iter().enumerate() {
-        match group(source, &class, declaration, *constant, ordinal) {
+        let name = field_text(*constant, "name", source);
+        let fields = RefCell::default();
+        let constant = *constant;
+        let object =
+            Object { source, scopes: &scopes, frame, declaration, constant, name, ordinal, fields };
+        match object.group(&class) {
             Ok(group) => groups.push(group),
             Err(problem) if problems.contains(&problem) => {}
             Err(problem) => problems.push(problem),
@@ -89,40 +100,18 @@ fn find_type<'t>(root: Node<'t>, source: &Source, class: &str) -> Option<Node<'t
         let named = |node: &Node<'t>| {
             is_type_declaration(*node) && field_text(*node, "name", source) == name
         };
-        scope = scope::members(body).find(named)?;
+        scope = members(body).find(named)?;
     }
     Some(scope)
 }
 
-fn group(
-    source: &Source,
-    class: &str,
-    declaration: Node<'_>,
-    constant: Node<'_>,
-    ordinal: usize,
-) -> Result<Group, Diagnostic> {
-    let name = field_text(constant, "name", source);
-    let object =
-        Object { source, declaration, constant, name, ordinal, fields: RefCell::default() };
-    let problem = |error: NotConstant| {
-        Diagnostic::error(
-            Code::Groups,
-            error.range,
-            format!("can't evaluate the group `{name}`: {}", error.reason),
-        )
-        .help("use literals, constants of this file, and fields that the constructor sets")
-    };
-    object.construct().map_err(problem)?;
-    let enabled = object.flag(&["isEnabled"]).map_err(problem)?;
-    let text = object.flag(&["isLogToText", "isLogToLogcat"]).map_err(problem)?;
-    let tag = object.tag().map_err(problem)?;
-    Ok(Group::new(class, name, enabled, text, tag))
-}
-
 /// One constant of the enum while it is evaluated. Fields hold what the constructor gave them: a value, or why there is
 /// none.
-struct Object<'t, 's> {
+struct Object<'e, 't, 's> {
     source: &'s Source,
+    scopes: &'e Scopes<'t, 's>,
+    /// The enum's body, whose names are known everywhere.
+    frame: FrameId,
     declaration: Node<'t>,
     constant: Node<'t>,
     name: &'s str,
@@ -132,14 +121,29 @@ struct Object<'t, 's> {
 
 type Frame = BTreeMap<String, Result<Value, NotConstant>>;
 
-impl<'t> Object<'t, '_> {
+impl<'t> Object<'_, 't, '_> {
+    fn group(&self, class: &str) -> Result<Group, Diagnostic> {
+        let name = self.name;
+        let problem = |error: NotConstant| {
+            Diagnostic::error(
+                Code::Groups,
+                error.range,
+                format!("can't evaluate the group `{name}`: {}", error.reason),
+            )
+            .help("use literals, constants of this file, and fields that the constructor sets")
+        };
+        self.construct().map_err(problem)?;
+        let enabled = self.flag(&["isEnabled"]).map_err(problem)?;
+        let text = self.flag(&["isLogToText", "isLogToLogcat"]).map_err(problem)?;
+        let tag = self.tag().map_err(problem)?;
+        Ok(Group::new(class, name, enabled, text, tag))
+    }
+
     /// Follows the constructor that the constant calls.
     fn construct(&self) -> Result<(), NotConstant> {
         let body = self.declaration.child_by_field_name("body");
-        let declared = body
-            .into_iter()
-            .flat_map(scope::members)
-            .filter(|node| node.kind() == "field_declaration");
+        let declared =
+            body.into_iter().flat_map(members).filter(|node| node.kind() == "field_declaration");
         for field in declared.filter(|field| !has_modifier(*field, "static")) {
             for declarator in children(field).filter(|node| node.kind() == "variable_declarator") {
                 if let Some(value) = declarator.child_by_field_name("value") {
@@ -191,7 +195,7 @@ impl<'t> Object<'t, '_> {
     fn constructors(&self) -> Vec<Node<'t>> {
         let body = self.declaration.child_by_field_name("body");
         body.into_iter()
-            .flat_map(scope::members)
+            .flat_map(members)
             .filter(|node| node.kind() == "constructor_declaration")
             .collect()
     }
@@ -244,7 +248,8 @@ impl<'t> Object<'t, '_> {
         step: usize,
     ) -> Result<Value, NotConstant> {
         let known = |node: Node<'_>| self.known(node, frame, step);
-        Evaluator { source: self.source, known: &known }.value(expression)
+        Evaluator { source: self.source, scopes: self.scopes, known: &known }
+            .value(expression, self.frame)
     }
 
     fn known(
@@ -292,7 +297,7 @@ impl<'t> Object<'t, '_> {
     /// What the getter returns, of the constant's own body first; none without such a method.
     fn getter(&self, name: &str, step: usize) -> Option<Result<Value, NotConstant>> {
         let bodies = [self.constant, self.declaration].map(|node| node.child_by_field_name("body"));
-        let method = bodies.into_iter().flatten().flat_map(scope::members).find(|member| {
+        let method = bodies.into_iter().flatten().flat_map(members).find(|member| {
             member.kind() == "method_declaration"
                 && field_text(*member, "name", self.source) == name
                 && member
@@ -314,7 +319,7 @@ impl<'t> Object<'t, '_> {
         })
     }
 
-    /// The value of the first of these getters that the enum has; false without any, as the interface's default would be.
+    /// The value of the first of these getters that the enum has.
     fn flag(&self, getters: &[&str]) -> Result<bool, NotConstant> {
         for getter in getters {
             match self.getter(getter, 0) {

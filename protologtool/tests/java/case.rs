@@ -24,7 +24,6 @@ pub(crate) struct Case {
     pub(crate) kind: Kind,
     /// The source as the case file has it.
     pub(crate) body: String,
-    pub(crate) expected: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -94,9 +93,9 @@ impl CaseFile {
 impl Case {
     fn parse(part: &str, path: &std::path::Path) -> Self {
         let (title, rest) = part.split_once('\n').unwrap();
-        let (body, expected) = rest
+        let (body, _) = format!("{rest}\n")
             .split_once("\n---\n")
-            .or_else(|| rest.strip_suffix("\n---").map(|body| (body, "")))
+            .map(|(body, expected)| (body.to_owned(), expected.to_owned()))
             .unwrap_or_else(|| panic!("no `---` in case `{title}` of {}", path.display()));
         let kind = match title.split_once('[').map(|(_, kind)| kind) {
             None => Kind::Body,
@@ -105,9 +104,10 @@ impl Case {
             Some(kind) => panic!("unknown kind `[{kind}` of a case"),
         };
         let words = title.split('[').next().unwrap().split_whitespace();
-        let class = words.map(|word| word[..1].to_uppercase() + &word[1..]).collect();
-        let expected = expected.trim_end_matches('\n').to_owned();
-        Self { title: title.to_owned(), class, kind, body: body.to_owned(), expected }
+        let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+        let class: String = words.map(capital).collect();
+        let class = class.chars().filter(char::is_ascii_alphanumeric).collect();
+        Self { title: title.to_owned(), class, kind, body }
     }
 
     /// The compilation unit.

@@ -14,7 +14,7 @@ use super::text::{self, Text};
 use super::value::Value;
 use noak::AccessFlags;
 use noak::error::DecodeError;
-use noak::reader::attributes::{BootstrapMethods, ConstantValue, InnerClasses};
+use noak::reader::attributes::BootstrapMethod;
 use noak::reader::{self, AttributeContent, cpool};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -25,7 +25,10 @@ use std::rc::Rc;
 pub(crate) struct Class<'j> {
     file: reader::Class<'j>,
     names: RefCell<HashMap<u16, Rc<str>>>,
+    texts: RefCell<HashMap<u16, Text>>,
     signatures: RefCell<HashMap<Rc<str>, Option<Rc<Signature>>>>,
+    bootstrap_methods: OnceCell<Vec<BootstrapMethod<'j>>>,
+    bootstraps: RefCell<HashMap<u16, Rc<Bootstrap>>>,
     /// The internal name, `com/foo/Bar$Baz`.
     pub(crate) name: Rc<str>,
     pub(crate) superclass: Option<Rc<str>>,
@@ -55,6 +58,19 @@ pub(crate) struct Method<'j> {
     code: OnceCell<Rc<Code>>,
 }
 
+/// What makes the target of an `invokedynamic`.
+#[derive(Debug)]
+pub(crate) struct Bootstrap {
+    /// The class and the name of the method that is called for it.
+    pub(crate) class: Rc<str>,
+    pub(crate) name: Rc<str>,
+    /// Its further arguments; `None` is a constant of a kind that string concatenation doesn't have.
+    pub(crate) arguments: Vec<Option<Constant>>,
+}
+
+/// By the class file format.
+const MAX_BOOTSTRAP_ARGUMENTS: usize = 251;
+
 /// A field or method as an instruction names it.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
@@ -72,7 +88,10 @@ impl<'j> Class<'j> {
         let file = reader::Class::new(bytes).map_err(malformed)?;
         let mut class = Self {
             names: RefCell::default(),
+            texts: RefCell::default(),
             signatures: RefCell::default(),
+            bootstrap_methods: OnceCell::new(),
+            bootstraps: RefCell::default(),
             name: "".into(),
             superclass: None,
             interfaces: Vec::new(),
@@ -129,7 +148,6 @@ impl<'j> Class<'j> {
     pub(crate) fn nesting(&self) -> Result<Option<(Rc<str>, Option<Rc<str>>)>, Fault> {
         let found = self.attribute(self.file.attributes(), b"InnerClasses")?;
         let Some(AttributeContent::InnerClasses(found)) = found else { return Ok(None) };
-        let found: InnerClasses<'j> = found;
         for inner in found.classes() {
             let inner = inner.map_err(malformed)?;
             if self.class_name(inner.inner_class())? == self.name {
@@ -144,26 +162,34 @@ impl<'j> Class<'j> {
         Ok(None)
     }
 
-    /// The bootstrap method at `index`: its class and name, and its further arguments.
-    pub(super) fn bootstrap(
-        &self,
-        index: u16,
-    ) -> Result<(Rc<str>, Rc<str>, Vec<Option<Constant>>), Fault> {
+    /// The bootstrap method at `index`.
+    pub(super) fn bootstrap(&self, index: u16) -> Result<Rc<Bootstrap>, Fault> {
+        if let Some(known) = self.bootstraps.borrow().get(&index) {
+            return Ok(Rc::clone(known));
+        }
+        let method = self.bootstrap_methods()?.get(usize::from(index));
+        let method = method.ok_or_else(|| Fault::malformed("no such bootstrap method"))?;
+        let handle = self.get(method.method_ref())?.reference;
+        let member = self.member(handle)?;
+        let mut arguments = Vec::new();
+        for argument in method.arguments().iter().take(MAX_BOOTSTRAP_ARGUMENTS) {
+            arguments.push(self.constant(argument.map_err(malformed)?)?);
+        }
+        let found = Rc::new(Bootstrap { class: member.class, name: member.name, arguments });
+        self.bootstraps.borrow_mut().insert(index, Rc::clone(&found));
+        Ok(found)
+    }
+
+    fn bootstrap_methods(&self) -> Result<&[BootstrapMethod<'j>], Fault> {
+        if let Some(methods) = self.bootstrap_methods.get() {
+            return Ok(methods);
+        }
         let found = self.attribute(self.file.attributes(), b"BootstrapMethods")?;
         let Some(AttributeContent::BootstrapMethods(found)) = found else {
             return Err(Fault::malformed("no bootstrap methods"));
         };
-        let found: BootstrapMethods<'j> = found;
-        let method = found.methods().iter().nth(usize::from(index));
-        let method = method.ok_or_else(|| Fault::malformed("no such bootstrap method"))?;
-        let method = method.map_err(malformed)?;
-        let handle = self.get(method.method_ref())?.reference;
-        let member = self.member(handle)?;
-        let mut arguments = Vec::new();
-        for argument in method.arguments() {
-            arguments.push(self.constant(argument.map_err(malformed)?)?);
-        }
-        Ok((member.class, member.name, arguments))
+        let methods = found.methods().iter().collect::<Result<Vec<_>, _>>().map_err(malformed)?;
+        Ok(self.bootstrap_methods.get_or_init(|| methods))
     }
 
     /// The field or method at `index` of the constant pool.
@@ -201,8 +227,7 @@ impl<'j> Class<'j> {
             cpool::Item::Float(number) => Constant::Number(Value::Float(number.value)),
             cpool::Item::Double(number) => Constant::Number(Value::Double(number.value)),
             cpool::Item::String(string) => {
-                let bytes = self.get(string.string)?.content.as_bytes();
-                Constant::String(Text::from(text::from_modified_utf8(bytes)))
+                Constant::String(self.text(string.string)?)
             }
             cpool::Item::Class(class) => Constant::Class(self.utf8(class.name)?),
             _ => return Ok(None),
@@ -258,10 +283,7 @@ impl<'j> Class<'j> {
             return Err(Fault::malformed(format!("a field's descriptor `{descriptor}`")));
         }
         let constant = match self.attribute(field.attributes(), b"ConstantValue")? {
-            Some(AttributeContent::ConstantValue(at)) => {
-                let at: ConstantValue<'j> = at;
-                self.constant(at.value())?
-            }
+            Some(AttributeContent::ConstantValue(at)) => self.constant(at.value())?,
             _ => None,
         };
         Ok(Field { flags: field.access_flags(), name: self.utf8(field.name())?, descriptor, constant })
@@ -296,6 +318,17 @@ impl<'j> Class<'j> {
         let name: Rc<str> = text::to_string(&text::from_modified_utf8(bytes)).into();
         self.names.borrow_mut().insert(index.as_u16(), Rc::clone(&name));
         Ok(name)
+    }
+
+    /// A string's content.
+    fn text(&self, index: cpool::Index<cpool::Utf8<'j>>) -> Result<Text, Fault> {
+        if let Some(text) = self.texts.borrow().get(&index.as_u16()) {
+            return Ok(Rc::clone(text));
+        }
+        let bytes = self.get(index)?.content.as_bytes();
+        let text = Text::from(text::from_modified_utf8(bytes));
+        self.texts.borrow_mut().insert(index.as_u16(), Rc::clone(&text));
+        Ok(text)
     }
 
     fn item<I>(&self, index: cpool::Index<I>) -> Result<&cpool::Item<'j>, Fault> {

@@ -1,7 +1,7 @@
 //! Instructions as the evaluator runs them: about two hundred opcodes in some thirty operations, constants looked up,
 //! branch targets as indexes of instructions. `Display` gives the form that `javap` prints.
 
-use super::class::Member;
+use super::class::{Bootstrap, Member};
 use super::text::Text;
 use super::value::{Kind, Value};
 use std::fmt;
@@ -160,10 +160,7 @@ pub(crate) enum Dispatch {
 pub(crate) struct CallSite {
     /// Name, descriptor and parameters of what is called; its class is the one of the bootstrap method.
     pub(crate) member: Member,
-    /// Name of the bootstrap method.
-    pub(crate) bootstrap: Rc<str>,
-    /// The bootstrap method's further arguments; `None` is a constant of a kind that string concatenation doesn't have.
-    pub(crate) arguments: Vec<Option<Constant>>,
+    pub(crate) bootstrap: Rc<Bootstrap>,
 }
 
 /// A constant that can stand in a class file's pool.

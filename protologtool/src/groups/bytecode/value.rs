@@ -110,3 +110,21 @@ impl From<bool> for Value {
         Self::Int(i32::from(value))
     }
 }
+
+impl From<i32> for Value {
+    fn from(value: i32) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Long(value)
+    }
+}
+
+impl From<Ref> for Value {
+    fn from(object: Ref) -> Self {
+        Self::Ref(object)
+    }
+}

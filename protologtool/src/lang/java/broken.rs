@@ -6,6 +6,7 @@
 //! since then nobody can say which member a call belongs to.
 
 use super::lexer::{self, Kind, Token};
+use super::scope::Invocation;
 use super::syntax::{ancestors, descendants, is_type_body, is_type_declaration};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Source;
@@ -33,16 +34,17 @@ impl<'t, 's> Broken<'t, 's> {
     }
 
     /// Whether the declaration that holds this call is broken. Remembers it if so.
-    pub(crate) fn holds(&mut self, call: Node<'t>) -> bool {
+    pub(crate) fn holds(&mut self, call: &Invocation<'t>) -> bool {
         if !self.root.has_error() {
             return false;
         }
         self.calls = true;
-        let member = enclosing_member(call);
+        let member = enclosing_member(call.node, &call.ancestors);
         if let Some(known) = self.members.get(&member.id()) {
             return *known;
         }
-        let fault = if self.unbalanced.is_some() { None } else { first_fault(member) };
+        let fault =
+            if self.unbalanced.is_some() { None } else { first_fault(member, &call.ancestors) };
         let is_broken = self.unbalanced.is_some() || fault.is_some();
         self.members.insert(member.id(), is_broken);
         if let Some(fault) = fault {
@@ -72,7 +74,7 @@ impl<'t, 's> Broken<'t, 's> {
             let known = self.faults.values().any(|fault| {
                 fault.id() == error.id()
                     || fault.byte_range().contains(&at)
-                    || enclosing_member(*fault).byte_range().contains(&at)
+                    || member_of(*fault).byte_range().contains(&at)
             });
             if !known {
                 self.faults.insert(error.start_byte(), error);
@@ -129,25 +131,33 @@ impl<'t, 's> Broken<'t, 's> {
     }
 }
 
-/// The outermost declaration around `node` that is a member of a type, as opposed to a type; the whole file without one.
-fn enclosing_member(node: Node<'_>) -> Node<'_> {
-    let mut member = node;
-    for (parent, child) in ancestors(node) {
-        let child_is_type = is_type_declaration(child) || is_type_body(child) || child.is_error();
-        if !child_is_type {
-            member = child;
-        }
-        if parent.parent().is_none() && parent.kind() != "program" {
-            return parent;
-        }
+/// The outermost declaration around `node` that is a member of a type, as opposed to a type; the whole file if that itself
+/// is an ERROR node.
+fn enclosing_member<'t>(node: Node<'t>, ancestors: &[Node<'t>]) -> Node<'t> {
+    let is_member = |node: &&Node<'t>| {
+        !is_type_declaration(**node)
+            && !is_type_body(**node)
+            && !node.is_error()
+            && node.kind() != "program"
+    };
+    match ancestors.first() {
+        Some(root) if root.kind() != "program" => *root,
+        _ => ancestors.iter().find(is_member).copied().unwrap_or(node),
     }
-    member
+}
+
+fn member_of(node: Node<'_>) -> Node<'_> {
+    let mut path: Vec<_> = ancestors(node).map(|(parent, _)| parent).collect();
+    path.reverse();
+    enclosing_member(node, &path)
 }
 
 /// The first ERROR or MISSING node at or under `member`, or the ERROR node around it.
-fn first_fault(member: Node<'_>) -> Option<Node<'_>> {
-    if let Some((error, _)) = ancestors(member).find(|(parent, _)| parent.is_error()) {
-        return Some(error);
+fn first_fault<'t>(member: Node<'t>, path: &[Node<'t>]) -> Option<Node<'t>> {
+    if let Some(error) =
+        path.iter().take_while(|node| **node != member).find(|node| node.is_error())
+    {
+        return Some(*error);
     }
     if !member.has_error() {
         return None;

@@ -1,11 +1,9 @@
 //! Constant expressions of Java, evaluated without a compiler: literals, `+` on strings, `!`, `&&`, `||`, `?:`,
 //! parentheses, and names where the caller knows them or the same file declares them as constants.
 
-use super::syntax::{
-    children, dotted, field_text, has_modifier, is_type_body, is_type_declaration, text,
-    unparenthesized,
-};
-use super::{literal, scope};
+use super::literal;
+use super::scope::{Declaration, FrameId, Scopes};
+use super::syntax::{children, dotted, text, unparenthesized};
 use crate::call::Text;
 use crate::source::Source;
 use std::ops::Range;
@@ -35,36 +33,44 @@ pub(crate) struct NotConstant {
 pub(crate) type Known<'k> = dyn Fn(Node<'_>) -> Option<Result<Value, NotConstant>> + 'k;
 
 /// Evaluates expressions of one file.
-pub(crate) struct Evaluator<'s, 'k> {
+pub(crate) struct Evaluator<'e, 't, 's> {
     pub(crate) source: &'s Source,
-    pub(crate) known: &'k Known<'k>,
+    pub(crate) scopes: &'e Scopes<'t, 's>,
+    pub(crate) known: &'e Known<'e>,
 }
 
-impl Evaluator<'_, '_> {
-    /// The value of an expression.
-    pub(crate) fn value(&self, expression: Node<'_>) -> Result<Value, NotConstant> {
-        self.nested(expression, 0)
+/// Where an expression stands, which decides what its names mean, and how deep it is nested.
+#[derive(Clone, Copy)]
+struct At {
+    frame: FrameId,
+    depth: usize,
+}
+
+impl Evaluator<'_, '_, '_> {
+    /// The value of an expression that stands in `frame`.
+    pub(crate) fn value(&self, expression: Node<'_>, frame: FrameId) -> Result<Value, NotConstant> {
+        self.nested(expression, At { frame, depth: 0 })
     }
 
-    fn nested(&self, expression: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
+    fn nested(&self, expression: Node<'_>, at: At) -> Result<Value, NotConstant> {
         let node = unparenthesized(expression);
         if let Some(value) = (self.known)(node) {
             return value;
         }
-        if depth > MAX_DEPTH {
-            return Err(self.not(node, "nests too deeply"));
+        if at.depth > MAX_DEPTH {
+            return Err(self.not(node, "nests too deeply, or needs its own value"));
         }
-        let depth = depth + 1;
+        let at = At { depth: at.depth + 1, ..at };
         match node.kind() {
             "true" => Ok(Value::Bool(true)),
             "false" => Ok(Value::Bool(false)),
             "null_literal" => Ok(Value::Null),
             "string_literal" | "character_literal" => self.literal(node),
             "decimal_integer_literal" => self.integer(node),
-            "binary_expression" => self.binary(node, depth),
-            "unary_expression" => self.unary(node, depth),
-            "ternary_expression" => self.ternary(node, depth),
-            "identifier" | "field_access" => self.name(node, depth),
+            "binary_expression" => self.binary(node, at),
+            "unary_expression" => self.unary(node, at),
+            "ternary_expression" => self.ternary(node, at),
+            "identifier" | "field_access" => self.name(node, at),
             "method_invocation" => Err(self.not(node, "is a method call")),
             "template_expression" => Err(self.not(node, "is a string template")),
             _ => Err(self.not(node, "is not a constant")),
@@ -87,7 +93,7 @@ impl Evaluator<'_, '_> {
     }
 
     /// `+` chains nest to the left, thousands deep in generated code, so they are walked rather than recursed into.
-    fn binary(&self, node: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
+    fn binary(&self, node: Node<'_>, at: At) -> Result<Value, NotConstant> {
         let mut steps = Vec::new();
         let mut first = node;
         while first.kind() == "binary_expression" {
@@ -99,15 +105,15 @@ impl Evaluator<'_, '_> {
             steps.push((first, right));
             first = unparenthesized(left);
         }
-        let mut value = self.nested(first, depth)?;
+        let mut value = self.nested(first, at)?;
         for (node, right) in steps.into_iter().rev() {
             let operator =
                 node.child_by_field_name("operator").map_or("", |operator| operator.kind());
             value = match (operator, value) {
                 ("&&", Value::Bool(false)) => Value::Bool(false),
                 ("||", Value::Bool(true)) => Value::Bool(true),
-                ("&&" | "||", Value::Bool(_)) => self.nested(right, depth)?,
-                ("+", left) => self.plus(node, left, self.nested(right, depth)?)?,
+                ("&&" | "||", Value::Bool(_)) => self.nested(right, at)?,
+                ("+", left) => self.plus(node, left, self.nested(right, at)?)?,
                 _ => return Err(self.not(node, "is not a constant")),
             };
         }
@@ -136,10 +142,9 @@ impl Evaluator<'_, '_> {
         Ok(Value::Text(text))
     }
 
-    fn unary(&self, node: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
+    fn unary(&self, node: Node<'_>, at: At) -> Result<Value, NotConstant> {
         let operator = node.child_by_field_name("operator").map_or("", |operator| operator.kind());
-        let operand =
-            node.child_by_field_name("operand").map(|operand| self.nested(operand, depth));
+        let operand = node.child_by_field_name("operand").map(|operand| self.nested(operand, at));
         match (operator, operand) {
             ("!", Some(Ok(Value::Bool(value)))) => Ok(Value::Bool(!value)),
             ("-", Some(Ok(Value::Int(value)))) => Ok(Value::Int(-value)),
@@ -148,67 +153,44 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    fn ternary(&self, node: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
+    fn ternary(&self, node: Node<'_>, at: At) -> Result<Value, NotConstant> {
         let part = |field| node.child_by_field_name(field);
         let Some(condition) = part("condition") else {
             return Err(self.not(node, "is not a constant"));
         };
-        let chosen = match self.nested(condition, depth)? {
+        let chosen = match self.nested(condition, at)? {
             Value::Bool(true) => part("consequence"),
             Value::Bool(false) => part("alternative"),
             _ => None,
         };
-        chosen.map_or_else(
-            || Err(self.not(node, "is not a constant")),
-            |node| self.nested(node, depth),
-        )
+        chosen
+            .map_or_else(|| Err(self.not(node, "is not a constant")), |node| self.nested(node, at))
     }
 
-    /// A constant that the same file declares: `static final` with an initialiser, a field of an interface, or a final
-    /// local variable.
-    fn name(&self, node: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
+    /// A constant that the same file declares.
+    fn name(&self, node: Node<'_>, at: At) -> Result<Value, NotConstant> {
         let Some(name) = dotted(node, self.source) else {
             return Err(self.not(node, "is not a constant"));
         };
-        let declarator = match name.rsplit_once('.') {
-            None => scope::variable(node, &name, self.source),
-            Some((types, field)) => {
-                let mut types = types.split('.');
-                let outer =
-                    types.next().and_then(|outer| scope::declared_type(node, outer, self.source));
-                let inner = types.try_fold(outer, |outer, name| {
-                    let body = outer?.child_by_field_name("body")?;
-                    let named = |node: &Node<'_>| {
-                        is_type_declaration(*node) && field_text(*node, "name", self.source) == name
-                    };
-                    Some(scope::members(body).find(named))
-                });
-                inner
-                    .flatten()
-                    .and_then(|declaration| scope::field(declaration, field, self.source))
-            }
-        };
-        let Some(declarator) = declarator else {
+        let Some(declaration) = self.declaration(&name, node.start_byte(), at.frame) else {
             return Err(self.not(node, "is not declared in this file"));
         };
-        let Some(declaration) = declarator.parent() else {
-            return Err(self.not(node, "is not a constant"));
-        };
-        let is_field = declaration.parent().is_some_and(is_type_body);
-        let is_constant = match declaration.kind() {
-            "constant_declaration" => true,
-            "field_declaration" => {
-                is_field
-                    && has_modifier(declaration, "static")
-                    && has_modifier(declaration, "final")
-            }
-            "local_variable_declaration" => has_modifier(declaration, "final"),
-            _ => false,
-        };
-        match declarator.child_by_field_name("value") {
-            Some(value) if is_constant => self.nested(value, depth),
-            _ => Err(self.not(node, "is not a constant")),
+        match declaration.constant_value() {
+            Some(value) => self.nested(value, At { frame: declaration.frame, ..at }),
+            None => Err(self.not(node, "is not a constant")),
         }
+    }
+
+    /// The declaration that `NAME`, `Type.NAME` or `Type.Inner.NAME` means.
+    fn declaration(&self, name: &str, offset: usize, frame: FrameId) -> Option<Declaration<'_>> {
+        let Some((types, field)) = name.rsplit_once('.') else {
+            return self.scopes.variable(frame, offset, name);
+        };
+        let mut types = types.split('.');
+        let outer = self.scopes.declared_type(frame, offset, types.next()?)?;
+        let inner =
+            types.try_fold(outer, |outer, name| self.scopes.member_type(outer.node, name))?;
+        self.scopes.field(inner.node, field)
     }
 
     fn not(&self, node: Node<'_>, reason: &str) -> NotConstant {

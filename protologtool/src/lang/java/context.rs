@@ -1,7 +1,7 @@
 //! Where a call stands, which decides what must be put around its rewritten form: an `if` statement, where before there was
 //! an expression.
 
-use super::syntax::ancestors;
+use super::scope::Invocation;
 use tree_sitter::Node;
 
 /// What surrounds a call.
@@ -15,17 +15,19 @@ pub enum Context {
     Lambda,
 }
 
-/// The context of a method invocation, and the node that is to be wrapped; an error says in words where it stands instead.
-pub(crate) fn context(call: Node<'_>) -> Result<(Context, Node<'_>), &'static str> {
-    let Some(parent) = call.parent() else { return Err("outside of any statement") };
+/// The context of a call, and the node that is to be wrapped; an error says in words where it stands instead.
+pub(crate) fn context<'t>(call: &Invocation<'t>) -> Result<(Context, Node<'t>), &'static str> {
+    let Some((parent, outer)) = call.ancestors.split_last() else {
+        return Err("outside of any statement");
+    };
     match parent.kind() {
         "expression_statement" => {
-            let braces = parent.parent().is_some_and(|outer| outer.kind() == "switch_rule")
-                || takes_an_else(parent);
-            Ok((if braces { Context::Braced } else { Context::Statement }, parent))
+            let in_rule = outer.last().is_some_and(|outer| outer.kind() == "switch_rule");
+            let braces = in_rule || takes_an_else(*parent, outer);
+            Ok((if braces { Context::Braced } else { Context::Statement }, *parent))
         }
-        "lambda_expression" if parent.child_by_field_name("body") == Some(call) => {
-            Ok((Context::Lambda, call))
+        "lambda_expression" if parent.child_by_field_name("body") == Some(call.node) => {
+            Ok((Context::Lambda, call.node))
         }
         "for_statement" => Err("in the head of a `for` loop"),
         "parenthesized_expression" => Err("in parentheses"),
@@ -38,8 +40,9 @@ pub(crate) fn context(call: Node<'_>) -> Result<(Context, Node<'_>), &'static st
 
 /// Whether an `if` without `else` in the place of `statement` would be given the `else` of an outer `if`: it ends the branch
 /// of an outer `if` that has one, with nothing but the heads of statements in between.
-fn takes_an_else(statement: Node<'_>) -> bool {
-    for (parent, child) in ancestors(statement) {
+fn takes_an_else<'t>(statement: Node<'t>, ancestors: &[Node<'t>]) -> bool {
+    let mut child = statement;
+    for parent in ancestors.iter().rev() {
         match parent.kind() {
             "if_statement" => {
                 let alternative = parent.child_by_field_name("alternative");
@@ -53,6 +56,7 @@ fn takes_an_else(statement: Node<'_>) -> bool {
             | "labeled_statement" => {}
             _ => return false,
         }
+        child = *parent;
     }
     false
 }

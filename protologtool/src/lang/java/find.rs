@@ -1,11 +1,13 @@
 //! Finds the log calls of a file: whose class, which level, which group, which template, which arguments, and where.
 
+use super::broken::Broken;
 use super::constant::{Evaluator, NotConstant, Value, arguments, nothing_known};
 use super::context::context;
 use super::names::Names;
-use super::syntax::{descendants, dotted, field_text, unparenthesized};
-use super::{Java, Shape, broken, scope, syntax};
-use crate::call::{Call, Text};
+use super::scope::{Declaration, FrameId, Invocation, Scopes};
+use super::syntax::{dotted, field_text, is_type_declaration, unparenthesized};
+use super::{Java, Shape, syntax};
+use crate::call::{Call, Text, check};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
 use crate::lang::Found;
@@ -17,15 +19,15 @@ pub(super) fn find(java: &Java, source: &Source, groups: &Groups) -> Found<Shape
     let mut found = Found { calls: Vec::new(), diagnostics: Vec::new() };
     let Some(tree) = syntax::parse(source.bytes()) else { return found };
     let root = tree.root_node();
-    let names = Names::of(root, source);
-    let finder = Finder { java, source, groups, names };
-    let mut broken = broken::Broken::new(root, source);
-    for node in descendants(root).filter(|node| node.kind() == "method_invocation") {
-        let Some(level) = finder.level(node) else { continue };
-        if broken.holds(node) {
+    let mut scopes = Scopes::of(root, source);
+    let invocations = scopes.take_invocations();
+    let finder = Finder { java, source, groups, names: Names::of(root, source), scopes };
+    let mut broken = Broken::new(root, source);
+    for call in invocations.iter().filter(|call| finder.is_log_call(call)) {
+        if broken.holds(call) {
             continue;
         }
-        match finder.call(node, level) {
+        match finder.call(call) {
             Ok(call) => found.calls.push(call),
             Err(mut diagnostics) => found.diagnostics.append(&mut diagnostics),
         }
@@ -35,44 +37,73 @@ pub(super) fn find(java: &Java, source: &Source, groups: &Groups) -> Found<Shape
     found
 }
 
-struct Finder<'a> {
+struct Finder<'a, 't> {
     java: &'a Java,
     source: &'a Source,
     groups: &'a Groups,
     names: Names,
+    scopes: Scopes<'t, 'a>,
 }
 
-impl Finder<'_> {
-    /// The level, if `node` is a log call.
-    fn level(&self, node: Node<'_>) -> Option<Level> {
-        let method = field_text(node, "name", self.source);
-        let level = Level::from_method(method)?;
-        let is_call = match node.child_by_field_name("object") {
-            Some(object) => {
-                self.is_class(&dotted(object, self.source)?, &self.java.protolog, object)
-            }
+impl<'t> Finder<'_, 't> {
+    /// Whether the method is one of the class.
+    fn is_log_call(&self, call: &Invocation<'t>) -> bool {
+        let class = &self.java.protolog;
+        match call.node.child_by_field_name("object") {
+            Some(object) => dotted(object, self.source)
+                .is_some_and(|written| self.is_class(&written, class, call)),
             None => {
-                self.names.import_member(method, &self.java.protolog)
-                    && !scope::hides_method(node, method, self.source)
+                let method = field_text(call.node, "name", self.source);
+                self.names.import_member(method, class)
+                    && !self.scopes.hides_method(call.frame, method)
             }
-        };
-        is_call.then_some(level)
+        }
     }
 
-    /// Whether the name `written` means `class` where `at` stands, hiding declarations considered.
-    fn is_class(&self, written: &str, class: &str, at: Node<'_>) -> bool {
+    /// Whether the name `written` means `class` at a call, hiding declarations considered.
+    fn is_class(&self, written: &str, class: &str, call: &Invocation<'t>) -> bool {
         let first = written.split('.').next().unwrap_or(written);
-        if scope::variable(at, first, self.source).is_some() {
+        if self.variable(call, first).is_some() {
             return false;
         }
-        // A type declared in the file is what it is; `Names::mean` knows it as an enclosing type or by the package.
-        let declared = scope::declared_type(at, first, self.source);
-        if let Some(declaration) = declared {
-            let name = self.names.declared(declaration, self.source);
-            return name
-                .is_some_and(|name| class.strip_prefix(&name) == Some(&written[first.len()..]));
+        match self.scopes.declared_type(call.frame, call.node.start_byte(), first) {
+            Some(declared) => {
+                let name = self.canonical(declared);
+                name.is_some_and(|name| class.strip_prefix(&name) == Some(&written[first.len()..]))
+            }
+            None => self.names.can_mean(written, class, &self.enclosing(call.frame)),
         }
-        self.names.mean(written, class, at, self.source)
+    }
+
+    /// What `name` means as a variable at a call.
+    fn variable(&self, call: &Invocation<'t>, name: &str) -> Option<Declaration<'t>> {
+        self.scopes.variable(call.frame, call.node.start_byte(), name)
+    }
+
+    /// The canonical names of the types around a frame, innermost first.
+    fn enclosing(&self, frame: FrameId) -> Vec<String> {
+        let mut simple: Vec<&str> = self
+            .scopes
+            .enclosing_types(frame)
+            .map(|node| field_text(node, "name", self.source))
+            .collect();
+        simple.reverse();
+        (1..=simple.len())
+            .rev()
+            .map(|count| self.names.canonical(simple[..count].iter().copied()))
+            .collect()
+    }
+
+    /// The canonical name of a type that the file declares; none for a type parameter and for local types.
+    fn canonical(&self, declared: Declaration<'t>) -> Option<String> {
+        if !is_type_declaration(declared.node) || !self.scopes.is_between_members(declared.frame) {
+            return None;
+        }
+        let name = field_text(declared.node, "name", self.source);
+        Some(match self.enclosing(declared.frame).first() {
+            Some(outer) => format!("{outer}.{name}"),
+            None => self.names.canonical([name]),
+        })
     }
 
     /// Whether a method's name and what stands before it look like a log call, in a part of the file that has no tree.
@@ -84,7 +115,8 @@ impl Finder<'_> {
             }
     }
 
-    fn call(&self, node: Node<'_>, level: Level) -> Result<Call<Shape>, Vec<Diagnostic>> {
+    fn call(&self, call: &Invocation<'t>) -> Result<Call<Shape>, Vec<Diagnostic>> {
+        let (node, level) = (call.node, call.level);
         let list = node.child_by_field_name("arguments");
         let arguments = list.map(arguments).unwrap_or_default();
         let [group, template, rest @ ..] = &arguments[..] else {
@@ -99,32 +131,35 @@ impl Finder<'_> {
             ]);
         };
         let mut problems = Vec::new();
-        let position = keep(self.group(*group), &mut problems);
-        let text = keep(self.template(*template), &mut problems);
-        let place = keep(self.place(node), &mut problems);
+        let group_position = keep(self.group(*group, call), &mut problems);
+        let text = keep(self.template(*template, call), &mut problems);
+        let place = keep(self.place(call), &mut problems);
         keep(self.no_array(rest), &mut problems);
-        let (Some(group_position), Some(text), Some((context, wrapped))) = (position, text, place)
-        else {
-            return Err(problems);
-        };
-        if !problems.is_empty() {
-            return Err(problems);
+        let args: Vec<_> = rest.iter().map(Node::byte_range).collect();
+        if let Some(text) = &text {
+            keep(check(text, &template.byte_range(), &args), &mut problems);
         }
-        let name = node.child_by_field_name("name").unwrap_or(node).start_byte();
-        let class =
-            node.child_by_field_name("object").map_or(name..name, |object| object.byte_range());
-        Ok(Call {
-            range: wrapped.byte_range(),
-            level,
-            group: group_position,
-            template: text,
-            template_range: template.byte_range(),
-            args: rest.iter().map(Node::byte_range).collect(),
-            shape: Shape { context, class, group: group.byte_range() },
-        })
+        match (group_position, text, place) {
+            (Some(group_position), Some(text), Some((context, wrapped))) if problems.is_empty() => {
+                let name = node.child_by_field_name("name").unwrap_or(node).start_byte();
+                let class = node
+                    .child_by_field_name("object")
+                    .map_or(name..name, |object| object.byte_range());
+                Ok(Call {
+                    range: wrapped.byte_range(),
+                    level,
+                    group: group_position,
+                    template: text,
+                    template_range: template.byte_range(),
+                    args,
+                    shape: Shape { context, class, group: group.byte_range() },
+                })
+            }
+            _ => Err(problems),
+        }
     }
 
-    fn group(&self, argument: Node<'_>) -> Result<usize, Diagnostic> {
+    fn group(&self, argument: Node<'t>, call: &Invocation<'t>) -> Result<usize, Diagnostic> {
         let node = unparenthesized(argument);
         let class = self.groups.class();
         let error = |message: String, help: String| {
@@ -140,33 +175,42 @@ impl Finder<'_> {
             Some((qualifier, name)) => (Some(qualifier), name),
             None => (None, &written[..]),
         };
-        let variable = scope::variable(node, name, self.source);
-        let is_member = match qualifier {
-            Some(qualifier) => self.is_class(qualifier, class, node),
+        let variable = self.variable(call, name);
+        let is_member = match (qualifier, variable) {
+            (Some(qualifier), _) => self.is_class(qualifier, class, call),
             // Within the enum itself its constants are in scope: that is what the variable is then.
-            None => match variable {
-                Some(declaration) => {
-                    declaration.kind() == "enum_constant"
-                        && self.names.within(class, node, self.source)
-                }
-                None => self.names.import_member(name, class),
-            },
+            (None, Some(declared)) => {
+                declared.node.kind() == "enum_constant"
+                    && self.enclosing(declared.frame).first() == Some(&class.to_owned())
+            }
+            (None, None) => self.names.import_member(name, class),
         };
-        match (is_member, self.groups.position(name)) {
-            (true, Some(position)) => Ok(position),
-            (true, None) => {
+        let simple_class = class.rsplit('.').next().unwrap_or(class);
+        match (is_member, self.groups.position(name), qualifier) {
+            (true, Some(position), _) => Ok(position),
+            (true, None, _) => {
                 error(format!("`{class}` has no group `{name}`"), self.suggestion(name))
             }
-            (false, _) if qualifier.is_none() && variable.is_some() => error(
+            (false, _, None) if variable.is_some() => error(
                 format!("`{name}` is a variable here, not a group of `{class}`"),
                 format!("name a constant of `{class}`: the group must be known when the tool runs"),
             ),
-            (false, Some(_)) if qualifier.is_none() => error(
+            (false, Some(_), None) => error(
                 format!("the group `{name}` is not imported"),
                 format!("add `import static {class}.{name};`, or write `{class}.{name}`"),
             ),
-            (false, _) => {
-                error(format!("`{written}` is no group of `{class}`"), self.suggestion(name))
+            (false, _, Some(qualifier)) if qualifier == simple_class => error(
+                format!(
+                    "`{qualifier}` is not `{class}` here: it is not imported, or hidden by another declaration"
+                ),
+                format!("add `import {class};`, or write `{class}.{name}`"),
+            ),
+            (false, _, Some(_)) => error(
+                format!("`{written}` is no group of `{class}`"),
+                format!("name a constant of `{class}`, or set another `--loggroups-class`"),
+            ),
+            (false, None, None) => {
+                error(format!("`{class}` has no group `{name}`"), self.suggestion(name))
             }
         }
     }
@@ -187,13 +231,14 @@ impl Finder<'_> {
         }
     }
 
-    fn template(&self, argument: Node<'_>) -> Result<Text, Diagnostic> {
+    fn template(&self, argument: Node<'t>, call: &Invocation<'t>) -> Result<Text, Diagnostic> {
         let error = |range, message: String| {
             Err(Diagnostic::error(Code::NonConstantTemplate, range, message)
                 .help("write the text as a literal, or name a `static final String` of this file, and pass what varies as arguments"))
         };
-        let evaluator = Evaluator { source: self.source, known: &nothing_known };
-        match evaluator.value(argument) {
+        let evaluator =
+            Evaluator { source: self.source, scopes: &self.scopes, known: &nothing_known };
+        match evaluator.value(argument, call.frame) {
             Ok(Value::Text(text)) => Ok(text),
             Ok(_) => error(argument.byte_range(), "the template is not a text".to_owned()),
             Err(NotConstant { range, reason }) => {
@@ -206,10 +251,11 @@ impl Finder<'_> {
         }
     }
 
-    fn place<'t>(&self, node: Node<'t>) -> Result<(super::Context, Node<'t>), Diagnostic> {
+    fn place(&self, call: &Invocation<'t>) -> Result<(super::Context, Node<'t>), Diagnostic> {
+        let node = call.node;
         for name in [&self.java.implementation, &self.java.level] {
             let first = name.split('.').next().unwrap_or(name);
-            if name.contains('.') && scope::variable(node, first, self.source).is_some() {
+            if name.contains('.') && self.variable(call, first).is_some() {
                 let message = format!(
                     "the variable `{first}` hides the package of `{name}`, which rewritten code names"
                 );
@@ -217,7 +263,7 @@ impl Finder<'_> {
                     .help("rename the variable"));
             }
         }
-        context(node).map_err(|place| {
+        context(call).map_err(|place| {
             let message =
                 format!("a log call {place} can't be rewritten: it becomes an `if` statement");
             Diagnostic::error(Code::NoStatement, node.byte_range(), message)

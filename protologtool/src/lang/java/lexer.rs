@@ -103,9 +103,11 @@ fn text_block_length(rest: &[u8]) -> usize {
     rest.len()
 }
 
-/// The first bracket that does not pair, if there is one.
+/// The bracket that does not pair, if there is one. Where a brace is missing at the end, the guess is the first one whose
+/// partner is indented less: its own is what was left out.
 pub(crate) fn unbalanced(text: &[u8]) -> Option<Range<usize>> {
     let mut open: Vec<(u8, Range<usize>)> = Vec::new();
+    let mut suspect = None;
     for Token { kind, range } in tokens(text) {
         let Kind::Punct(byte) = kind else { continue };
         let opener = match byte {
@@ -119,12 +121,26 @@ pub(crate) fn unbalanced(text: &[u8]) -> Option<Range<usize>> {
             _ => continue,
         };
         match open.pop() {
+            Some((b'{', opened)) if byte == b'}' => {
+                if suspect.is_none()
+                    && indentation(text, range.start) < indentation(text, opened.start)
+                {
+                    suspect = Some(opened);
+                }
+            }
             Some((byte, _)) if byte == opener => {}
             Some((_, opened)) => return Some(opened),
             None => return Some(range),
         }
     }
-    open.pop().map(|(_, range)| range)
+    let (_, unclosed) = open.pop()?;
+    Some(suspect.unwrap_or(unclosed))
+}
+
+/// Width in bytes of the white space that begins the line of the byte at `offset`.
+fn indentation(text: &[u8], offset: usize) -> usize {
+    let start = memchr::memrchr2(b'\n', b'\r', &text[..offset]).map_or(0, |end| end + 1);
+    text[start..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
 /// What must stay of text that is replaced: its comments and its line ends (with the indentation that follows them), and
@@ -132,29 +148,36 @@ pub(crate) fn unbalanced(text: &[u8]) -> Option<Range<usize>> {
 pub(crate) fn kept_trivia(text: &[u8]) -> String {
     let mut kept = String::new();
     let mut at = 0;
+    // The indentation of the current line, which is of use only where something follows on it.
+    let mut indentation = String::new();
     for Token { kind, range } in tokens(text) {
-        keep_lines(&text[at..range.start], &mut kept);
+        keep_lines(&text[at..range.start], &mut kept, &mut indentation);
         if kind == Kind::Comment {
-            if !kept.ends_with(['\n', '\r', ' ', '\t']) {
-                kept.push(' ');
-            }
+            kept.push_str(if kept.ends_with(['\n', '\r']) { &indentation } else { " " });
             kept.push_str(&String::from_utf8_lossy(&text[range.clone()]));
+            indentation.clear();
         } else {
-            let ends = crate::source::line_ends(&text[range.clone()]);
-            for end in ends {
-                kept.push_str(&String::from_utf8_lossy(&text[range.clone()][end]));
-            }
+            keep_line_ends(&text[range.clone()], &mut kept);
         }
         at = range.end;
     }
-    keep_lines(&text[at..], &mut kept);
+    keep_lines(&text[at..], &mut kept, &mut indentation);
+    if kept.ends_with(['\n', '\r']) {
+        kept.push_str(&indentation);
+    }
     kept
 }
 
-fn keep_lines(space: &[u8], kept: &mut String) {
-    if let Some(first) = memchr::memchr2(b'\n', b'\r', space) {
-        kept.push_str(&String::from_utf8_lossy(&space[first..]));
+fn keep_lines(space: &[u8], kept: &mut String, indentation: &mut String) {
+    if let Some(last) = space.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')) {
+        keep_line_ends(&space[..=last], kept);
+        *indentation = String::from_utf8_lossy(&space[last + 1..]).into_owned();
     }
+}
+
+fn keep_line_ends(text: &[u8], kept: &mut String) {
+    crate::source::line_ends(text)
+        .for_each(|end| kept.push_str(&String::from_utf8_lossy(&text[end])));
 }
 
 /// The text without comments and white space.

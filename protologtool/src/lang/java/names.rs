@@ -5,7 +5,7 @@
 //! file hide are the business of [`super::scope`].
 
 use super::lexer;
-use super::syntax::{ancestors, children, dotted, field_text, is_type_body, is_type_declaration};
+use super::syntax::{children, dotted};
 use crate::source::Source;
 use tree_sitter::Node;
 
@@ -45,13 +45,17 @@ impl Names {
         names
     }
 
-    /// Whether the type name `written`, simple or qualified, means the class `class` where `at` stands.
-    pub(crate) fn mean(&self, written: &str, class: &str, at: Node<'_>, source: &Source) -> bool {
-        let (first, rest) = match written.split_once('.') {
-            Some((first, _)) => (first, &written[first.len()..]),
-            None => (written, ""),
-        };
-        let enclosing = self.enclosing_types(at, source);
+    /// The canonical name of the innermost of nested types whose simple names are `types`, outermost first.
+    pub(crate) fn canonical<'n>(&'n self, types: impl IntoIterator<Item = &'n str>) -> String {
+        let package = Some(self.package.as_str()).filter(|package| !package.is_empty());
+        package.into_iter().chain(types).collect::<Vec<_>>().join(".")
+    }
+
+    /// Whether the type name `written`, simple or qualified, can mean the class `class` where the types `enclosing` (by
+    /// canonical names) are around it.
+    pub(crate) fn can_mean(&self, written: &str, class: &str, enclosing: &[String]) -> bool {
+        let first = written.split('.').next().unwrap_or(written);
+        let rest = &written[first.len()..];
         if enclosing.iter().any(|outer| is_path(class, &[outer, written])) {
             return true;
         }
@@ -73,45 +77,6 @@ impl Names {
         self.static_single.iter().any(|import| is_path(import, &[class, member]))
             || self.static_wildcard.iter().any(|import| import == class)
     }
-
-    /// Whether `at` stands within the type `class`.
-    pub(crate) fn within(&self, class: &str, at: Node<'_>, source: &Source) -> bool {
-        self.enclosing_types(at, source).iter().any(|outer| outer == class)
-    }
-
-    /// The canonical name of a type that the file declares; none for a type parameter and for local types, which have none.
-    pub(crate) fn declared(&self, declaration: Node<'_>, source: &Source) -> Option<String> {
-        let is_local = ancestors(declaration).any(|(parent, _)| {
-            !is_type_declaration(parent) && !is_type_body(parent) && parent.kind() != "program"
-        });
-        if is_local || !is_type_declaration(declaration) {
-            return None;
-        }
-        let name = field_text(declaration, "name", source);
-        Some(match self.enclosing_types(declaration, source).last() {
-            Some(outer) => format!("{outer}.{name}"),
-            None if self.package.is_empty() => name.to_owned(),
-            None => format!("{}.{name}", self.package),
-        })
-    }
-
-    /// The canonical names of the types around `at`.
-    fn enclosing_types(&self, at: Node<'_>, source: &Source) -> Vec<String> {
-        let mut simple: Vec<&str> = ancestors(at)
-            .filter(|(parent, _)| is_type_declaration(*parent))
-            .map(|(parent, _)| field_text(parent, "name", source))
-            .collect();
-        simple.reverse();
-        let mut path = self.package.clone();
-        let canonical = simple.into_iter().map(|name| {
-            if !path.is_empty() {
-                path.push('.');
-            }
-            path.push_str(name);
-            path.clone()
-        });
-        canonical.collect()
-    }
 }
 
 /// Whether `path` is these parts, joined by dots.
@@ -125,4 +90,39 @@ fn is_path(path: &str, parts: &[&str]) -> bool {
         }
     }
     rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::java::syntax::parse;
+
+    #[test]
+    fn what_a_name_can_mean() {
+        let source = Source::new(
+            "A.java",
+            b"package p; import a.b.Log; import c.*; import static d.E.m;".to_vec(),
+        );
+        let tree = parse(source.bytes()).unwrap();
+        let names = Names::of(tree.root_node(), &source);
+        for (written, class, expected) in [
+            ("Log", "a.b.Log", true),
+            ("Log", "c.Log", false),
+            ("Log.In", "a.b.Log.In", true),
+            ("Other", "c.Other", true),
+            ("Other", "p.Other", true),
+            ("Other", "q.Other", false),
+            ("q.Other", "q.Other", true),
+            ("In", "p.Outer.In", true),
+            ("Other", "Other", false),
+        ] {
+            let enclosing = ["p.Outer".to_owned()];
+            assert_eq!(
+                names.can_mean(written, class, &enclosing),
+                expected,
+                "{written} as {class}"
+            );
+        }
+        assert!(names.import_member("m", "d.E") && !names.import_member("n", "d.E"));
+    }
 }

@@ -179,3 +179,11 @@ pub(crate) fn is_type_body(node: Node<'_>) -> bool {
             | "annotation_type_body"
     )
 }
+
+/// The members of a type body; those of an enum that follow its constants included.
+pub(crate) fn members<'t>(body: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+    children(body).flat_map(|node| {
+        let declarations = (node.kind() == "enum_body_declarations").then(|| children(node));
+        std::iter::once(node).chain(declarations.into_iter().flatten())
+    })
+}
