@@ -83,12 +83,12 @@ fn trace(group: &'static GroupInfo, level: Level, template: &str, args: &[Arg<'_
     let id = message_id("", template, level, group.name);
     let shape = Shape::of_slot(id).or_else(|| enter(id, template, level, group, MAX_TEMPLATES));
     if shape.is_some_and(|shape| Shape::of(args) == Some(shape)) {
-        return log::trace(id, level, group, Args(args));
+        return log::trace(id, level, group, &Args(args));
     }
     let text = rendered(template, args);
     let id = message_id("", "%s", level, group.name);
     if Shape::of_slot(id).or_else(|| enter(id, "%s", level, group, MAX_ENTRIES)).is_some() {
-        log::trace(id, level, group, Args(&[Arg::Str(&text)]));
+        log::trace(id, level, group, &Args(&[Arg::Str(&text)]));
     } else {
         writer::lose(group.id, Cause::Templates);
     }

@@ -1,5 +1,7 @@
 //! The write path: what a call does once its group's word said yes.
 
+#![allow(clippy::inline_always)] // The parts of a site are immediates only where this is inlined.
+
 use crate::level::GroupInfo;
 use crate::site::Site;
 use crate::writer::{self, Head};
@@ -15,6 +17,7 @@ pub fn emit<V: Values>(site: Site, values: V) {
 
 /// One copy for all calls with arguments of the same types; the parts of the site come in registers.
 #[inline(never)]
+#[allow(clippy::needless_pass_by_value)] // A reference would send the values through memory.
 fn log<V: Values>(
     id: u64,
     level: Level,
@@ -25,13 +28,13 @@ fn log<V: Values>(
     if group.texted(level) {
         crate::text::emit_text(level, group.tag, note, &values);
     }
-    trace(id, level, group, values);
+    trace(id, level, group, &values);
 }
 
 /// Writes `values` as a message to the session that wants it.
 #[inline]
-pub(crate) fn trace<V: Values>(id: u64, level: Level, group: &'static GroupInfo, values: V) {
+pub(crate) fn trace<V: Values>(id: u64, level: Level, group: &'static GroupInfo, values: &V) {
     if group.traced(level) {
-        writer::write(Head { id, group: group.id }, &values);
+        writer::write(Head { id, group: group.id }, values);
     }
 }

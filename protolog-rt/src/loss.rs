@@ -87,8 +87,10 @@ const USED: u64 = 1 << 63;
 impl Losses {
     /// No losses.
     pub(crate) const fn new() -> Self {
-        const UNUSED: Slot = Slot { key: AtomicU64::new(0), count: AtomicU64::new(0) };
-        Self { slots: [UNUSED; SLOTS], rest: [const { AtomicU64::new(0) }; Cause::ALL.len()] }
+        Self {
+            slots: [const { Slot { key: AtomicU64::new(0), count: AtomicU64::new(0) } }; SLOTS],
+            rest: [const { AtomicU64::new(0) }; Cause::ALL.len()],
+        }
     }
 
     /// Counts `count` messages of group `group` as lost for `cause`.

@@ -17,6 +17,7 @@
 //!   `position` is the size of the packet that was started last, 0, and the chunk's count includes that packet.
 //! - No user code runs while `busy` is set.
 #![allow(unsafe_code)] // The thread-local pointer, and stores into the chunk that it leads to.
+#![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
 pub(crate) mod encode;
 pub(crate) mod own;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{alone, record};
-use protolog_rt::{Error, Level, ProtoLogGroup, Session, d, e, i, v, w, wtf};
+use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, d, e, i, v, w, wtf};
 use protolog_testkit::{check_trace, temp_dir};
 
 #[derive(ProtoLogGroup)]
@@ -37,7 +37,7 @@ fn log_all(text: &str) {
 
 #[test]
 fn every_kind_of_argument_arrives() {
-    let recording = record(|session| session.enable_all());
+    let recording = record(Builder::enable_all);
     v!(Log::Net, "nothing");
     d!(Log::Net, "%d %d %d", 0, -1, i64::MIN);
     i!(Log::Disk, "%x %o", 255, 8);
@@ -110,7 +110,7 @@ fn a_thread_goes_from_session_to_session() {
 
 #[test]
 fn an_empty_session_is_a_trace() {
-    let trace = record(|session| session.enable_all()).stop();
+    let trace = record(Builder::enable_all).stop();
     trace.check(&[]);
     assert_eq!(trace.summary.bytes, std::fs::metadata(&trace.path).unwrap().len());
     let bounds =
@@ -193,7 +193,7 @@ fn a_full_disk_is_an_error_of_stop() {
 
 #[test]
 fn the_official_descriptors_know_every_field_but_ours() {
-    let recording = record(|session| session.enable_all());
+    let recording = record(Builder::enable_all);
     log_all("descriptors");
     i!(Log::Net, "%d %d", u64::MAX, 1u64);
     let trace = recording.stop();

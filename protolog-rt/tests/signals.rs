@@ -31,10 +31,8 @@ fn handlers_log_or_are_counted() {
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as *const () as usize;
     // SAFETY: the pointers are to a sigaction of ours and null.
-    assert_eq!(
-        unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) },
-        0
-    );
+    let set = unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) };
+    assert_eq!(set, 0);
     // SAFETY: no arguments.
     let this = unsafe { libc::pthread_self() };
     let done = AtomicBool::new(false);

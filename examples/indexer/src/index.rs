@@ -48,7 +48,7 @@ impl Index {
             );
         }
         let utf8 = std::str::from_utf8(&bytes).is_ok();
-        let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let lines = bytes.split(|byte| *byte == b'\n').count() as u64 - 1;
         let words = bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
         let per_line = words as f64 / lines.max(1) as f64;
         let sum = checksum(&bytes);

@@ -55,10 +55,7 @@ impl Dictionary {
             if self.messages.contains(&note.id) {
                 return;
             }
-            if !self.groups.contains_key(&note.group_id) {
-                self.groups.insert(note.group_id, note.group.to_owned());
-                groups.push((note.group_id, note.group.to_owned(), note.tag.to_owned()));
-            }
+            self.group_of(note.group_id, note.group, note.tag, &mut groups);
             let entry = entries.entry(note.id).or_insert_with(|| Entry {
                 template: note.template.to_owned(),
                 level: note.level,
@@ -85,12 +82,17 @@ impl Dictionary {
                 entries
                     .insert(id, Entry { template, level, group_id, place, lines: BTreeMap::new() });
             }
-            if !self.groups.contains_key(&group.id) {
-                self.groups.insert(group.id, group.name.to_owned());
-                groups.push((group.id, group.name.to_owned(), group.tag.to_owned()));
-            }
+            self.group_of(group.id, group.name, group.tag, &mut groups);
         }
         write(&entries, &groups, give);
+    }
+
+    /// Adds a group to `new` unless it has been written.
+    fn group_of(&mut self, id: u32, name: &str, tag: &str, new: &mut Vec<(u32, String, String)>) {
+        self.groups.entry(id).or_insert_with(|| {
+            new.push((id, name.to_owned(), tag.to_owned()));
+            name.to_owned()
+        });
     }
 
     /// Full name of the group with this id.
@@ -154,14 +156,12 @@ fn message(to: &mut Message<'_, Heap>, id: u64, entry: &Entry) {
         to.string(message_data::LOCATION, &location);
     }
     let mut hints = Writer::new(Heap::new());
-    let mut fields = hints.message();
     if bare.is_some() {
-        fields.string(message_hints::TEMPLATE, &entry.template);
+        hints.message().string(message_hints::TEMPLATE, &entry.template);
     }
     if !entry.place.is_empty() {
-        fields.string(message_hints::PLACE, &entry.place);
+        hints.message().string(message_hints::PLACE, &entry.place);
     }
-    drop(fields);
     match hints.into_vec() {
         Ok(hints) if !hints.is_empty() => {
             to.bytes(message_data::HINTS, &hints);

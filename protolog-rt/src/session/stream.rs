@@ -80,7 +80,7 @@ impl Stream {
         // Nobody's losses so far are this session's.
         ORPHANS.take(|_| true);
         let pid = stream.core.pid;
-        stream.own_packet(|to| wall_clock(to));
+        stream.own_packet(wall_clock);
         stream.own_packet(|to| process(to, pid));
         stream.own_packet(|to| mark(to, "protolog session started"));
         stream.images();

@@ -98,9 +98,10 @@ pub(crate) fn release(buffer: &Buffer, chunk: Chunk) {
 fn packet_span(start: *mut u8, at: usize, payload: usize) -> Option<usize> {
     let mut field = [0; 4];
     for (offset, byte) in field.iter_mut().enumerate().take(payload.saturating_sub(at)) {
-        // SAFETY: `at + offset < payload`, so the byte lies in the chunk; it is *committed*, or beyond the size's last
-        // byte, which ends the loop before it is read.
-        *byte = unsafe { start.add(at + offset).read() };
+        // SAFETY: `at + offset < payload`, so the byte lies in the chunk.
+        let place = unsafe { start.add(at + offset) };
+        // SAFETY: it is *committed*: the size's last byte ends the loop.
+        *byte = unsafe { place.read() };
         if *byte < 0x80 {
             break;
         }

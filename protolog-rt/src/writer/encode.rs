@@ -16,6 +16,7 @@
 //! Invariant: *room*: whoever calls an `unsafe` function here has made sure that the bytes announced by [`Plan`], and
 //! [`SLACK`] more, are the caller's to write.
 #![allow(unsafe_code)] // Stores through a pointer, checked once for the whole packet.
+#![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
 use crate::value::{Bool, Float, Int, Text, Uint};
 use protolog_core::{Arg, MAX_PARAMS, schema};
@@ -460,42 +461,65 @@ impl sealed::Sealed for Args<'_> {}
 
 impl Values for Args<'_> {
     fn measure(&self, plan: &mut Plan) {
-        for arg in self.0 {
-            match *arg {
-                Arg::Str(text) => Text(text).measure(plan),
-                Arg::Int(value) => Int(value).measure(plan),
-                Arg::Uint(value) => Uint(value).measure(plan),
-                Arg::Float(value) => Float(value).measure(plan),
-                Arg::Bool(value) => Bool(value).measure(plan),
-            }
-        }
+        self.0.iter().for_each(|arg| arg.measure(plan));
     }
 
     unsafe fn params(&self, to: &mut Cursor, iid: &mut u32) {
         for arg in self.0 {
             // SAFETY: as the caller's: the parts are as long as measured.
-            unsafe {
-                match *arg {
-                    Arg::Str(text) => Text(text).param(to, iid),
-                    Arg::Int(value) => Int(value).param(to, iid),
-                    Arg::Uint(value) => Uint(value).param(to, iid),
-                    Arg::Float(value) => Float(value).param(to, iid),
-                    Arg::Bool(value) => Bool(value).param(to, iid),
-                }
-            };
+            unsafe { arg.param(to, iid) };
         }
     }
 
     unsafe fn texts(&self, to: &mut Cursor, iid: &mut u32, max: usize) {
         for arg in self.0 {
-            if let Arg::Str(text) = *arg {
-                // SAFETY: as the caller's: the parts are as long as measured.
-                unsafe { Text(text).interned(to, iid, max) };
-            }
+            // SAFETY: as the caller's: the parts are as long as measured.
+            unsafe { arg.interned(to, iid, max) };
         }
     }
 
     fn for_each<'a>(&'a self, f: &mut dyn FnMut(Arg<'a>)) {
         self.0.iter().copied().for_each(f);
+    }
+}
+
+impl Value for Arg<'_> {
+    fn measure(self, plan: &mut Plan) {
+        match self {
+            Arg::Str(text) => Text(text).measure(plan),
+            Arg::Int(value) => Int(value).measure(plan),
+            Arg::Uint(value) => Uint(value).measure(plan),
+            Arg::Float(value) => Float(value).measure(plan),
+            Arg::Bool(value) => Bool(value).measure(plan),
+        }
+    }
+
+    unsafe fn param(self, to: &mut Cursor, iid: &mut u32) {
+        match self {
+            // SAFETY: as the caller's, here and below.
+            Arg::Str(text) => unsafe { Text(text).param(to, iid) },
+            // SAFETY: as above.
+            Arg::Int(value) => unsafe { Int(value).param(to, iid) },
+            // SAFETY: as above.
+            Arg::Uint(value) => unsafe { Uint(value).param(to, iid) },
+            // SAFETY: as above.
+            Arg::Float(value) => unsafe { Float(value).param(to, iid) },
+            // SAFETY: as above.
+            Arg::Bool(value) => unsafe { Bool(value).param(to, iid) },
+        }
+    }
+
+    unsafe fn interned(self, to: &mut Cursor, iid: &mut u32, max: usize) {
+        if let Arg::Str(text) = self {
+            // SAFETY: as the caller's.
+            unsafe { Text(text).interned(to, iid, max) };
+        }
+    }
+
+    fn arg<'a>(self) -> Arg<'a>
+    where
+        Self: 'a,
+    {
+        self
     }
 }

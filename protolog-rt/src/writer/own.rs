@@ -7,6 +7,7 @@
 //! - *chunk*, of [`super`]: `position..=end`, and [`SLACK`] bytes from `end`, are in the chunk that `chunk` names.
 //! - *gapless*: a chunk id is taken with a chunk, and every chunk taken is completed.
 #![allow(unsafe_code)] // Stores into the chunk.
+#![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
 use super::encode::{Cursor, MIN_MESSAGE, Plan, SLACK, Values};
 use super::thread::Thread;
