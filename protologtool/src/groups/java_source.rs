@@ -13,7 +13,7 @@
 
 use super::{Group, Groups};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lang::java::constant::{Evaluator, NotConstant, Value, arguments};
+use crate::lang::java::constant::{Evaluator, NotConstant, Value, arguments, not_constant};
 use crate::lang::java::scope::{FrameId, Scopes};
 use crate::lang::java::syntax::{
     children, descendants, dotted, field_text, has_modifier, is_type_declaration, members, parse,
@@ -169,7 +169,7 @@ impl<'t> Object<'_, 't, '_> {
             return Ok(());
         }
         if step > MAX_STEPS {
-            return Err(self.not(caller, "its constructors call each other without end"));
+            return Err(not_constant(caller, "its constructors call each other without end"));
         }
         let fitting: Vec<_> = constructors
             .into_iter()
@@ -179,7 +179,7 @@ impl<'t> Object<'_, 't, '_> {
             let count = values.len();
             let which =
                 if fitting.is_empty() { "no constructor fits" } else { "several constructors fit" };
-            return Err(self.not(caller, &format!("{which} these {count} arguments")));
+            return Err(not_constant(caller, &format!("{which} these {count} arguments")));
         };
         let names = parameters(constructor)
             .into_iter()
@@ -227,7 +227,7 @@ impl<'t> Object<'_, 't, '_> {
             let value = if plain {
                 self.value(right, frame, 0)
             } else {
-                Err(self.not(node, "it is set conditionally"))
+                Err(not_constant(node, "it is set conditionally"))
             };
             if let Some(field) = own_field(left, self.source) {
                 self.set(&field, value);
@@ -279,7 +279,7 @@ impl<'t> Object<'_, 't, '_> {
                     "name" => Some(Ok(Value::Text(self.name_text()))),
                     "ordinal" => Some(Ok(Value::Int(self.ordinal as i64))),
                     _ if step > MAX_STEPS => {
-                        Some(Err(self.not(node, "its getters call each other without end")))
+                        Some(Err(not_constant(node, "its getters call each other without end")))
                     }
                     _ => self.getter(method, step + 1),
                 }
@@ -312,10 +312,10 @@ impl<'t> Object<'_, 't, '_> {
         };
         Some(match returned {
             Some(expression) => self.value(expression, &Frame::new(), step),
-            None => {
-                Err(self
-                    .not(method, &format!("`{name}()` is more than a `return` of one expression")))
-            }
+            None => Err(not_constant(
+                method,
+                &format!("`{name}()` is more than a `return` of one expression"),
+            )),
         })
     }
 
@@ -326,22 +326,23 @@ impl<'t> Object<'_, 't, '_> {
                 None => {}
                 Some(Ok(Value::Bool(value))) => return Ok(value),
                 Some(Ok(_)) => {
-                    return Err(
-                        self.not(self.constant, &format!("`{getter}()` does not return a boolean"))
-                    );
+                    return Err(not_constant(
+                        self.constant,
+                        &format!("`{getter}()` does not return a boolean"),
+                    ));
                 }
                 Some(Err(error)) => return Err(self.reworded(getter, error)),
             }
         }
-        Err(self.not(self.constant, &format!("the enum has no `{}()`", getters[0])))
+        Err(not_constant(self.constant, &format!("the enum has no `{}()`", getters[0])))
     }
 
     fn tag(&self) -> Result<String, NotConstant> {
         match self.getter("getTag", 0) {
             Some(Ok(Value::Text(text))) => Ok(text.as_str().to_owned()),
-            Some(Ok(_)) => Err(self.not(self.constant, "`getTag()` does not return a text")),
+            Some(Ok(_)) => Err(not_constant(self.constant, "`getTag()` does not return a text")),
             Some(Err(error)) => Err(self.reworded("getTag", error)),
-            None => Err(self.not(self.constant, "the enum has no `getTag()`")),
+            None => Err(not_constant(self.constant, "the enum has no `getTag()`")),
         }
     }
 
@@ -358,10 +359,6 @@ impl<'t> Object<'_, 't, '_> {
             reason: format!("`{getter}()` needs what has no value here: {subject}{}", error.reason),
             ..error
         }
-    }
-
-    fn not(&self, node: Node<'_>, reason: &str) -> NotConstant {
-        NotConstant { range: node.byte_range(), reason: reason.to_owned() }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Sources under a directory. A file that has its content already is left alone, so that its modification time stays and
 //! what depends on it is not built again.
 
-use super::{cant_write, content};
+use super::{StagedFile, cant_write, content};
 use crate::cli::Failure;
 use crate::pipeline::Processed;
-use crate::system::{Staged, System};
+use crate::system::System;
 use std::path::{Path, PathBuf};
 
 /// Stages all files that differ from what is there.
@@ -13,7 +13,7 @@ pub(super) fn stage(
     names: &[String],
     processed: &[Processed],
     system: &dyn System,
-) -> Result<Vec<(PathBuf, Box<dyn Staged>)>, Failure> {
+) -> Result<Vec<StagedFile>, Failure> {
     let mut staged = Vec::new();
     for (name, file) in names.iter().zip(processed) {
         let path = directory.join(name);

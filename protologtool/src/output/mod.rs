@@ -48,7 +48,7 @@ pub fn write(
             return Ok(Exit::Problems);
         }
     };
-    let mut staged: Vec<(PathBuf, Box<dyn Staged>)> = Vec::new();
+    let mut staged: Vec<StagedFile> = Vec::new();
     if outputs.srcjar.is_some() || outputs.directory.is_some() {
         let names = layout::names(&processed, outputs.source_root)?;
         if let Some(path) = outputs.srcjar {
@@ -66,6 +66,9 @@ pub fn write(
     }
     Ok(Exit::Done)
 }
+
+/// A file that is staged, and its place.
+type StagedFile = (PathBuf, Box<dyn Staged>);
 
 /// The content that a source has in the output.
 fn content<'p>(file: &'p Processed, system: &dyn System) -> Result<Cow<'p, [u8]>, Failure> {

@@ -93,10 +93,10 @@ impl CaseFile {
 impl Case {
     fn parse(part: &str, path: &std::path::Path) -> Self {
         let (title, rest) = part.split_once('\n').unwrap();
-        let (body, _) = format!("{rest}\n")
-            .split_once("\n---\n")
-            .map(|(body, expected)| (body.to_owned(), expected.to_owned()))
-            .unwrap_or_else(|| panic!("no `---` in case `{title}` of {}", path.display()));
+        let rest = format!("{rest}\n");
+        let Some((body, _)) = rest.split_once("\n---\n") else {
+            panic!("no `---` in case `{title}` of {}", path.display());
+        };
         let kind = match title.split_once('[').map(|(_, kind)| kind) {
             None => Kind::Body,
             Some("members]") => Kind::Members,
@@ -107,7 +107,7 @@ impl Case {
         let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
         let class: String = words.map(capital).collect();
         let class = class.chars().filter(char::is_ascii_alphanumeric).collect();
-        Self { title: title.to_owned(), class, kind, body }
+        Self { title: title.to_owned(), class, kind, body: body.to_owned() }
     }
 
     /// The compilation unit.

@@ -58,7 +58,7 @@ impl Evaluator<'_, '_, '_> {
             return value;
         }
         if at.depth > MAX_DEPTH {
-            return Err(self.not(node, "nests too deeply, or needs its own value"));
+            return Err(not_constant(node, "nests too deeply, or needs its own value"));
         }
         let at = At { depth: at.depth + 1, ..at };
         match node.kind() {
@@ -71,9 +71,9 @@ impl Evaluator<'_, '_, '_> {
             "unary_expression" => self.unary(node, at),
             "ternary_expression" => self.ternary(node, at),
             "identifier" | "field_access" => self.name(node, at),
-            "method_invocation" => Err(self.not(node, "is a method call")),
-            "template_expression" => Err(self.not(node, "is a string template")),
-            _ => Err(self.not(node, "is not a constant")),
+            "method_invocation" => Err(not_constant(node, "is a method call")),
+            "template_expression" => Err(not_constant(node, "is a string template")),
+            _ => Err(not_constant(node, "is not a constant")),
         }
     }
 
@@ -89,7 +89,7 @@ impl Evaluator<'_, '_, '_> {
     fn integer(&self, node: Node<'_>) -> Result<Value, NotConstant> {
         let digits = text(node, self.source).replace('_', "");
         let parsed = digits.trim_end_matches(['l', 'L']).parse();
-        parsed.map(Value::Int).map_err(|_| self.not(node, "is too large"))
+        parsed.map(Value::Int).map_err(|_| not_constant(node, "is too large"))
     }
 
     /// `+` chains nest to the left, thousands deep in generated code, so they are walked rather than recursed into.
@@ -100,7 +100,7 @@ impl Evaluator<'_, '_, '_> {
             let (Some(left), Some(right)) =
                 (first.child_by_field_name("left"), first.child_by_field_name("right"))
             else {
-                return Err(self.not(first, "is not a constant"));
+                return Err(not_constant(first, "is not a constant"));
             };
             steps.push((first, right));
             first = unparenthesized(left);
@@ -113,33 +113,11 @@ impl Evaluator<'_, '_, '_> {
                 ("&&", Value::Bool(false)) => Value::Bool(false),
                 ("||", Value::Bool(true)) => Value::Bool(true),
                 ("&&" | "||", Value::Bool(_)) => self.nested(right, at)?,
-                ("+", left) => self.plus(node, left, self.nested(right, at)?)?,
-                _ => return Err(self.not(node, "is not a constant")),
+                ("+", left) => plus(node, left, self.nested(right, at)?)?,
+                _ => return Err(not_constant(node, "is not a constant")),
             };
         }
         Ok(value)
-    }
-
-    fn plus(&self, node: Node<'_>, left: Value, right: Value) -> Result<Value, NotConstant> {
-        if !matches!((&left, &right), (Value::Text(_), _) | (_, Value::Text(_))) {
-            return Err(self.not(node, "is arithmetic"));
-        }
-        let mut text = Text::default();
-        for value in [left, right] {
-            let at = node.start_byte();
-            let plain = match value {
-                Value::Text(part) => {
-                    text.append(part);
-                    continue;
-                }
-                Value::Bool(value) => value.to_string(),
-                Value::Int(value) => value.to_string(),
-                Value::Char(value) => value.to_string(),
-                Value::Null => return Err(self.not(node, "has a null")),
-            };
-            plain.chars().for_each(|char| text.push(char, at));
-        }
-        Ok(Value::Text(text))
     }
 
     fn unary(&self, node: Node<'_>, at: At) -> Result<Value, NotConstant> {
@@ -149,35 +127,37 @@ impl Evaluator<'_, '_, '_> {
             ("!", Some(Ok(Value::Bool(value)))) => Ok(Value::Bool(!value)),
             ("-", Some(Ok(Value::Int(value)))) => Ok(Value::Int(-value)),
             (_, Some(Err(error))) => Err(error),
-            _ => Err(self.not(node, "is not a constant")),
+            _ => Err(not_constant(node, "is not a constant")),
         }
     }
 
     fn ternary(&self, node: Node<'_>, at: At) -> Result<Value, NotConstant> {
         let part = |field| node.child_by_field_name(field);
         let Some(condition) = part("condition") else {
-            return Err(self.not(node, "is not a constant"));
+            return Err(not_constant(node, "is not a constant"));
         };
         let chosen = match self.nested(condition, at)? {
             Value::Bool(true) => part("consequence"),
             Value::Bool(false) => part("alternative"),
             _ => None,
         };
-        chosen
-            .map_or_else(|| Err(self.not(node, "is not a constant")), |node| self.nested(node, at))
+        chosen.map_or_else(
+            || Err(not_constant(node, "is not a constant")),
+            |node| self.nested(node, at),
+        )
     }
 
     /// A constant that the same file declares.
     fn name(&self, node: Node<'_>, at: At) -> Result<Value, NotConstant> {
         let Some(name) = dotted(node, self.source) else {
-            return Err(self.not(node, "is not a constant"));
+            return Err(not_constant(node, "is not a constant"));
         };
         let Some(declaration) = self.declaration(&name, node.start_byte(), at.frame) else {
-            return Err(self.not(node, "is not declared in this file"));
+            return Err(not_constant(node, "is not declared in this file"));
         };
         match declaration.constant_value() {
             Some(value) => self.nested(value, At { frame: declaration.frame, ..at }),
-            None => Err(self.not(node, "is not a constant")),
+            None => Err(not_constant(node, "is not a constant")),
         }
     }
 
@@ -192,14 +172,37 @@ impl Evaluator<'_, '_, '_> {
             types.try_fold(outer, |outer, name| self.scopes.member_type(outer.node, name))?;
         self.scopes.field(inner.node, field)
     }
-
-    fn not(&self, node: Node<'_>, reason: &str) -> NotConstant {
-        NotConstant { range: node.byte_range(), reason: reason.to_owned() }
-    }
 }
 
-/// Whether `node` is a type's own declaration of a constant with constant value is decided by [`Evaluator`]; this is the
-/// evaluator's answer for a caller that knows no further names.
+/// `left + right`, one of which must be a text.
+fn plus(node: Node<'_>, left: Value, right: Value) -> Result<Value, NotConstant> {
+    if !matches!((&left, &right), (Value::Text(_), _) | (_, Value::Text(_))) {
+        return Err(not_constant(node, "is arithmetic"));
+    }
+    let mut text = Text::default();
+    for value in [left, right] {
+        let at = node.start_byte();
+        let plain = match value {
+            Value::Text(part) => {
+                text.append(part);
+                continue;
+            }
+            Value::Bool(value) => value.to_string(),
+            Value::Int(value) => value.to_string(),
+            Value::Char(value) => value.to_string(),
+            Value::Null => return Err(not_constant(node, "has a null")),
+        };
+        plain.chars().for_each(|char| text.push(char, at));
+    }
+    Ok(Value::Text(text))
+}
+
+/// The answer for an expression without a value.
+pub(crate) fn not_constant(node: Node<'_>, reason: &str) -> NotConstant {
+    NotConstant { range: node.byte_range(), reason: reason.to_owned() }
+}
+
+/// For a caller that knows no names beyond those that the file declares as constants.
 pub(crate) fn nothing_known(_: Node<'_>) -> Option<Result<Value, NotConstant>> {
     None
 }

@@ -134,7 +134,7 @@ impl<'t> Finder<'_, 't> {
         let group_position = keep(self.group(*group, call), &mut problems);
         let text = keep(self.template(*template, call), &mut problems);
         let place = keep(self.place(call), &mut problems);
-        keep(self.no_array(rest), &mut problems);
+        keep(no_array(rest), &mut problems);
         let args: Vec<_> = rest.iter().map(Node::byte_range).collect();
         if let Some(text) = &text {
             keep(check(text, &template.byte_range(), &args), &mut problems);
@@ -270,27 +270,27 @@ impl<'t> Finder<'_, 't> {
                 .help("make the call a statement of its own")
         })
     }
+}
 
-    /// One array in the place of all arguments would be one argument to the tool and several to an unprocessed call.
-    fn no_array(&self, args: &[Node<'_>]) -> Result<(), Diagnostic> {
-        let [arg] = args else { return Ok(()) };
-        let node = unparenthesized(*arg);
-        let is_array = match node.kind() {
-            "cast_expression" => node
-                .child_by_field_name("type")
-                .is_some_and(|to| to.kind() == "array_type" && !is_primitive_array(to)),
-            "array_creation_expression" => node.child_by_field_name("type").is_some_and(|of| {
-                !matches!(of.kind(), "integral_type" | "floating_point_type" | "boolean_type")
-            }),
-            _ => false,
-        };
-        if !is_array {
-            return Ok(());
-        }
-        let message = "an array in the place of the arguments".to_owned();
-        Err(Diagnostic::error(Code::ArrayArguments, arg.byte_range(), message)
-            .help("pass the elements one by one, or cast the array to `Object` to log it as one"))
+/// One array in the place of all arguments would be one argument to the tool and several to an unprocessed call.
+fn no_array(args: &[Node<'_>]) -> Result<(), Diagnostic> {
+    let [arg] = args else { return Ok(()) };
+    let node = unparenthesized(*arg);
+    let is_array = match node.kind() {
+        "cast_expression" => node
+            .child_by_field_name("type")
+            .is_some_and(|to| to.kind() == "array_type" && !is_primitive_array(to)),
+        "array_creation_expression" => node.child_by_field_name("type").is_some_and(|of| {
+            !matches!(of.kind(), "integral_type" | "floating_point_type" | "boolean_type")
+        }),
+        _ => false,
+    };
+    if !is_array {
+        return Ok(());
     }
+    let message = "an array in the place of the arguments".to_owned();
+    Err(Diagnostic::error(Code::ArrayArguments, arg.byte_range(), message)
+        .help("pass the elements one by one, or cast the array to `Object` to log it as one"))
 }
 
 fn is_primitive_array(array: Node<'_>) -> bool {

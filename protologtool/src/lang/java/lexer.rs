@@ -213,7 +213,7 @@ fn skip_annotation(tokens: &mut std::iter::Peekable<impl Iterator<Item = Token>>
     while let Some(token) = tokens.peek() {
         match token.kind {
             Kind::Word if name_may_follow && &text[token.range.clone()] != b"package" => {
-                name_may_follow = false
+                name_may_follow = false;
             }
             Kind::Punct(b'.') => name_may_follow = true,
             Kind::Punct(b'(') => break,

@@ -8,7 +8,7 @@
 use super::syntax::{children, field_text, has_modifier, is_type_body, is_type_declaration, text};
 use crate::source::Source;
 use protolog_core::Level;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tree_sitter::Node;
 
 /// A frame: an index into the frames of [`Scopes`].
@@ -21,7 +21,7 @@ pub(crate) struct Scopes<'t, 's> {
     frames: Vec<Frame<'t>>,
     variables: HashMap<(FrameId, &'s str), Vec<Declaration<'t>>>,
     types: HashMap<(FrameId, &'s str), Vec<Declaration<'t>>>,
-    methods: HashMap<(FrameId, &'s str), ()>,
+    methods: HashSet<(FrameId, &'s str)>,
     invocations: Vec<Invocation<'t>>,
 }
 
@@ -61,7 +61,7 @@ impl<'t, 's> Scopes<'t, 's> {
             frames: vec![Frame { node: root, outer: None }],
             variables: HashMap::new(),
             types: HashMap::new(),
-            methods: HashMap::new(),
+            methods: HashSet::new(),
             invocations: Vec::new(),
         };
         scopes.walk(root);
@@ -95,7 +95,7 @@ impl<'t, 's> Scopes<'t, 's> {
 
     /// Whether an enclosing type declares a log method called `name`, which hides a static import of that name.
     pub(crate) fn hides_method(&self, frame: FrameId, name: &str) -> bool {
-        self.outwards(frame).any(|frame| self.methods.contains_key(&(frame, name)))
+        self.outwards(frame).any(|frame| self.methods.contains(&(frame, name)))
     }
 
     /// The type declarations around `frame`, innermost first.
@@ -175,7 +175,7 @@ impl<'t, 's> Scopes<'t, 's> {
             "method_declaration" => {
                 let name = field_text(node, "name", self.source);
                 if Level::from_method(name).is_some() {
-                    self.methods.insert((outer, name), ());
+                    self.methods.insert((outer, name));
                 }
             }
             "variable_declarator" => {
@@ -191,29 +191,34 @@ impl<'t, 's> Scopes<'t, 's> {
             "lambda_expression" => {
                 let parameter =
                     node.child_by_field_name("parameters").filter(|it| it.kind() == "identifier");
-                parameter
-                    .into_iter()
-                    .for_each(|name| self.declare_named(name, name, node, inner, 0));
+                if let Some(name) = parameter {
+                    self.declare_named(name, name, node, inner, 0);
+                }
             }
             "inferred_parameters" => {
-                children(node).for_each(|name| self.declare_named(name, name, parent, outer, 0));
+                for name in children(node) {
+                    self.declare_named(name, name, parent, outer, 0);
+                }
             }
             "type_pattern" | "record_pattern_component" => {
                 let name = children(node).last().filter(|last| last.kind() == "identifier");
-                name.into_iter().for_each(|name| {
-                    self.declare_named(name, node, parent, outer, node.start_byte())
-                });
+                if let Some(name) = name {
+                    self.declare_named(name, node, parent, outer, node.start_byte());
+                }
             }
             "type_parameter" => {
                 let name = children(node).find(|child| child.kind() == "type_identifier");
-                name.into_iter().for_each(|name| self.declare_type(name, node, parent, outer, 0));
+                if let Some(name) = name {
+                    self.declare_type(name, node, parent, outer, 0);
+                }
             }
             _ if is_type_declaration(node) => {
                 let is_member = is_type_body(parent) || parent.kind() == "program";
                 let from = if is_member { 0 } else { node.start_byte() };
                 let name = node.child_by_field_name("name");
-                name.into_iter()
-                    .for_each(|name| self.declare_type(name, node, parent, outer, from));
+                if let Some(name) = name {
+                    self.declare_type(name, node, parent, outer, from);
+                }
             }
             _ => {}
         }
@@ -228,7 +233,9 @@ impl<'t, 's> Scopes<'t, 's> {
 
     fn declare(&mut self, node: Node<'t>, parent: Node<'t>, frame: FrameId, from: usize) {
         let name = node.child_by_field_name("name");
-        name.into_iter().for_each(|name| self.declare_named(name, node, parent, frame, from));
+        if let Some(name) = name {
+            self.declare_named(name, node, parent, frame, from);
+        }
     }
 
     fn declare_named(

@@ -64,7 +64,7 @@ fn mask_content(literal: &mut [u8]) {
 }
 
 /// The named children, without comments.
-pub(crate) fn children<'t>(node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+pub(crate) fn children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let mut cursor = node.walk();
     let mut more = cursor.goto_first_child();
     std::iter::from_fn(move || {
@@ -80,7 +80,7 @@ pub(crate) fn children<'t>(node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
 }
 
 /// The node and all its descendants, parents first, in source order.
-pub(crate) fn descendants<'t>(node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+pub(crate) fn descendants(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let mut cursor = node.walk();
     let mut done = false;
     std::iter::from_fn(move || {
@@ -98,7 +98,7 @@ pub(crate) fn descendants<'t>(node: Node<'t>) -> impl Iterator<Item = Node<'t>> 
 }
 
 /// The ancestors, nearest first; each with the child that leads back.
-pub(crate) fn ancestors<'t>(node: Node<'t>) -> impl Iterator<Item = (Node<'t>, Node<'t>)> {
+pub(crate) fn ancestors(node: Node<'_>) -> impl Iterator<Item = (Node<'_>, Node<'_>)> {
     let mut child = node;
     std::iter::from_fn(move || {
         let parent = child.parent()?;
@@ -181,7 +181,7 @@ pub(crate) fn is_type_body(node: Node<'_>) -> bool {
 }
 
 /// The members of a type body; those of an enum that follow its constants included.
-pub(crate) fn members<'t>(body: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+pub(crate) fn members(body: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     children(body).flat_map(|node| {
         let declarations = (node.kind() == "enum_body_declarations").then(|| children(node));
         std::iter::once(node).chain(declarations.into_iter().flatten())
