@@ -17,7 +17,7 @@ pub(crate) struct Span {
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     /// Sorted by address.
-    blocks: Vec<Block>,
+    sorted: Vec<Block>,
     /// First free address.
     end: u64,
     mended: Vec<u8>,
@@ -42,8 +42,8 @@ impl Blocks {
 
     /// The bytes of the block that was reserved at `at`.
     pub(crate) fn put(&mut self, at: u64, bytes: Vec<u8>) {
-        let index = self.blocks.partition_point(|block| block.at < at);
-        self.blocks.insert(index, Block { at, bytes });
+        let index = self.sorted.partition_point(|block| block.at < at);
+        self.sorted.insert(index, Block { at, bytes });
     }
 
     /// Keeps `text`, the mended form of bytes that are not UTF-8.
@@ -58,8 +58,8 @@ impl Blocks {
         let (at, bytes) = if span.at >= MENDED {
             (MENDED, self.mended.as_slice())
         } else {
-            let index = self.blocks.partition_point(|block| block.at <= span.at);
-            match index.checked_sub(1).and_then(|index| self.blocks.get(index)) {
+            let index = self.sorted.partition_point(|block| block.at <= span.at);
+            match index.checked_sub(1).and_then(|index| self.sorted.get(index)) {
                 Some(block) => (block.at, block.bytes.as_slice()),
                 None => return &[],
             }

@@ -126,10 +126,11 @@ impl Dictionary {
 
     /// Adds a dictionary file for what is not there yet.
     pub(crate) fn fill_from(&mut self, file: &viewer_config::Dictionary) {
-        for group in file.groups() {
-            let (name, tag) = (group.name.clone(), group.tag.clone());
-            self.groups.entry(group.id).or_insert(Group { name, tag });
-        }
+        let ids: HashMap<&str, u32> = file
+            .groups()
+            .iter()
+            .map(|group| (group.name.as_str(), self.fill_group(group)))
+            .collect();
         for message in file.messages() {
             self.messages.entry(message.id).or_insert_with(|| {
                 let bare = message.bare().into_owned();
@@ -139,10 +140,26 @@ impl Dictionary {
                     bare,
                     unsigned: message.unsigned,
                     level: Some(message.level),
-                    group: file.group(&message.group).map_or(0, |group| group.id),
+                    group: ids.get(&*message.group).copied().unwrap_or(0),
                     location: locations.join(";"),
                 }
             });
+        }
+    }
+
+    /// The id under which a file's group is now. That of the file, unless another group has it here: the ids in a file
+    /// count only within that file.
+    fn fill_group(&mut self, group: &viewer_config::Group) -> u32 {
+        let mut id = group.id;
+        loop {
+            match self.groups.entry(id) {
+                Entry::Vacant(entry) => {
+                    entry.insert(Group { name: group.name.clone(), tag: group.tag.clone() });
+                    return id;
+                }
+                Entry::Occupied(known) if known.get().name == group.name => return id,
+                Entry::Occupied(_) => id = id.wrapping_add(1),
+            }
         }
     }
 }

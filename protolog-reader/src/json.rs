@@ -11,9 +11,10 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
-use protolog_core::Arg;
+use protolog_core::{Arg, Level};
 use serde::{Serialize, Serializer};
 
+use crate::dictionary::Message;
 use crate::entry::Entry;
 use crate::log::{Item, Log};
 use crate::loss::Loss;
@@ -93,11 +94,11 @@ fn entry_line<'a>(log: &'a Log, entry: &Entry<'a>) -> Line<'a> {
     let values = entry.values();
     let (message, group) = (values.message(), values.group(log));
     let what = What::Message(Box::new(MessageLine {
-        level: values.level().map(|level| level.name()),
+        level: values.level().map(Level::name),
         tag: group.map(|group| group.tag.as_str()),
         group: group.map(|group| group.name.as_str()),
         id: format!("{:016x}", values.message_id()),
-        template: message.map(|message| message.template()),
+        template: message.map(Message::template),
         args: values.args().into_iter().map(JsonArg).collect(),
         message: values.text(Rendering::Full),
         location: message.map(|message| message.location.as_str()).filter(|at| !at.is_empty()),

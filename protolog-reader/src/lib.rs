@@ -32,6 +32,7 @@ mod stats;
 mod summary;
 mod text;
 mod thread;
+mod times;
 mod trace;
 mod values;
 
@@ -45,6 +46,7 @@ pub use protolog_core::{Arg, Level};
 pub use render::Rendering;
 pub use stats::{EndReason, EndedEarly, ServiceLosses, Stats};
 pub use summary::Summary;
-pub use text::{TextWriter, Times};
+pub use text::TextWriter;
 pub use thread::Thread;
+pub use times::{Instant, Times};
 pub use trace::{Limits, Trace};

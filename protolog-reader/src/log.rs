@@ -155,7 +155,7 @@ impl Log {
 
 /// Turns a moment of any clock into one of the trace's.
 fn settle(moment: &mut Moment, routes: &mut Routes<'_>) {
-    match routes.to_target(moment.clock, moment.ns) {
+    match routes.settle(moment.clock, moment.ns) {
         Some(ns) => moment.ns = ns,
         None => moment.guessed = true,
     }

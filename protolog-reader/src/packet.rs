@@ -13,6 +13,7 @@ const TRUSTED_PID: u32 = 79;
 
 /// The fields of a packet that matter to the log. Offsets inside are addresses (see `blocks.rs`).
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the packet")]
 pub(crate) struct Packet<'a> {
     pub(crate) timestamp: Option<u64>,
     /// 0 where the packet names no clock.

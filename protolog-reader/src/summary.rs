@@ -14,6 +14,9 @@ impl fmt::Display for Summary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stats = self.0.stats();
         ended_early(f, stats)?;
+        if stats.bytes == 0 {
+            writeln!(f, "the trace is empty")?;
+        }
         self.losses(f)?;
         service(f, stats)?;
         for (count, one, many) in sentences(stats) {
@@ -28,7 +31,7 @@ impl fmt::Display for Summary<'_> {
 }
 
 impl Summary<'_> {
-    fn losses(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn losses(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (&(cause, group), &count) in &self.0.stats().lost {
             let counted = cause.is_counted().then_some(count);
             f.write_str("lost: ")?;

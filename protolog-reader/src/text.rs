@@ -14,7 +14,6 @@
 use std::fmt::{self, Write};
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use protolog_core::Level;
 
 use crate::entry::Entry;
@@ -22,28 +21,7 @@ use crate::log::{Item, Log};
 use crate::loss::{self, Loss};
 use crate::render::Rendering;
 use crate::thread::Thread;
-
-/// Which times to show.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Times {
-    /// Date and time of this zone, where the trace knows the wall clock.
-    Zone(TimeZone),
-    /// Seconds since boot.
-    Boot,
-}
-
-impl Times {
-    /// Date and time in UTC.
-    pub fn utc() -> Self {
-        Self::Zone(TimeZone::UTC)
-    }
-
-    /// Date and time in the zone of this machine.
-    pub fn local() -> Self {
-        Self::Zone(TimeZone::system())
-    }
-}
+use crate::times::{NS, Times};
 
 /// Writes items as lines of text.
 #[derive(Debug)]
@@ -193,8 +171,6 @@ impl<'a> TextWriter<'a> {
     }
 }
 
-/// Nanoseconds of a second.
-const NS: i64 = 1_000_000_000;
 /// Shorter tags are padded to this width.
 const TAG_WIDTH: usize = 8;
 

@@ -65,6 +65,8 @@ fn doubles(field: Field<'_>, mut each: impl FnMut(f64)) -> Result<(), DecodeErro
     if !rest.is_empty() {
         return field.as_f64().map(|_| ());
     }
-    values.iter().for_each(|bytes| each(f64::from_le_bytes(*bytes)));
+    for bytes in values {
+        each(f64::from_le_bytes(*bytes));
+    }
     Ok(())
 }

@@ -19,6 +19,9 @@ pub trait System: Sync {
     /// The content of a file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
+    /// The whole of standard input.
+    fn read_input(&self) -> io::Result<Vec<u8>>;
+
     /// Puts a file's content aside, to be moved to `path` by [`Staged::commit`]. Directories on the way are made.
     /// `fill` writes the content.
     fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>>;
@@ -29,11 +32,17 @@ pub trait System: Sync {
     /// Whether standard error is a terminal.
     fn errors_to_terminal(&self) -> bool;
 
+    /// Whether standard output is a terminal.
+    fn output_to_terminal(&self) -> bool;
+
     /// How many threads are worth having.
     fn threads(&self) -> usize;
 
     /// Standard output.
     fn print(&self, text: &str);
+
+    /// Standard output, for what may be long: whoever writes it wants to know when nobody reads it any more.
+    fn write_output(&self, bytes: &[u8]) -> io::Result<()>;
 
     /// Standard error.
     fn print_error(&self, text: &str);

@@ -107,8 +107,8 @@ impl Relations {
 }
 
 impl Routes<'_> {
-    /// As [`convert`](Self::convert), for a moment that may be of the trace's clock already.
-    pub(crate) fn to_target(&mut self, clock: u32, ns: i64) -> Option<i64> {
+    /// The value of the target clock for a moment, which may be of that clock already; nothing where no way leads there.
+    pub(crate) fn settle(&mut self, clock: u32, ns: i64) -> Option<i64> {
         if clock == TRACE_CLOCK { Some(ns) } else { self.convert(clock, ns) }
     }
 

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use protolog_reader::{Log, Rendering, TextWriter, Times};
+use protolog_reader::{Level, Log, Rendering, TextWriter, Times};
 use protolog_testkit::Table;
 
 /// A file of `tests/cases`.
@@ -102,7 +102,7 @@ pub(crate) fn rows(log: &Log) -> String {
             |text: Option<&str>| text.filter(|text| !text.is_empty()).unwrap_or("null").to_owned();
         let cells = [
             entry.time().to_string(),
-            null(values.level().map(|level| level.name())),
+            null(values.level().map(Level::name)),
             null(group.map(|group| group.tag.as_str())),
             text,
             null(message.map(|message| message.location.as_str())),

@@ -1,42 +1,8 @@
-//! Traces for tests, made from a description that can be read, and the pairs of description and expected text.
-//!
-//! A description has a packet per line: `@` and its sequence, then what is in it.
-//!
-//! ```text
-//! group(1, "demo::AppLog::Net", "Net") message(0x11, DEBUG, 1, "sent %d to %s", "net.rs:12")
-//! @1 cleared default_clock=64 snapshot(64=0, boot=1000, incremental=64)
-//! @1 needs ts=5 string(1, "host") log(0x11, 512, $1)
-//! bundle(zlib) {
-//! @1 ts=6 log(0x11, 7, $1)
-//! }
-//! ```
-//!
-//! | in a packet | |
-//! |---|---|
-//! | `cleared` `needs` `dropped` `first` | flags |
-//! | `ts=5` `clock=64` `default_clock=64` | timestamp and its clock |
-//! | `snapshot(64=0, boot=9, mono=9, real=9, 3=9, incremental=64, unit=1000, primary=3)` | clock snapshot; `unit` is that of all custom clocks in it |
-//! | `string(1, "text")` `stack(1, "text")` | interned texts |
-//! | `log(0x11, 5, 0.5, true, $1, stack=1)` | a message: id, values in order, `$1` is an interned string |
-//! | `packed(0x11, …)` | the same with packed values |
-//! | `group(id, "name", "tag")` `message(id, LEVEL, group, "text", "location")` | dictionary |
-//! | `hint(id, LEVEL, group, "bare", "full", unsigned)` | a message with our hints |
-//! | `info(pid, tid, "name")` `thread(pid, tid, "name")` `process(pid, "name")` `pid=5` | who |
-//! | `loss(group, cause, count)` | our loss record |
-//! | `stats(3, 18, 19)` | TraceStats: chunks overwritten, discarded, packets lost |
-//! | `field(133, "bytes")` | any other field of the packet |
-//!
-//! | instead of a packet | |
-//! |---|---|
-//! | `bundle(zlib) {` … `}` | compressed packets (`zlib`, `gzip`; `cut` breaks the stream off) |
-//! | `whole(gzip)` | the whole trace is compressed |
-//! | `bytes("…")` | these bytes in place of a packet |
-//! | `cut(3)` | at the end: the last bytes are missing |
-#![allow(dead_code, reason = "each test binary uses its part")]
+//! What the tests of this crate share: traces from descriptions, and cases.
+#![allow(dead_code, unused_imports, reason = "each test binary uses its part")]
 
 mod case;
-mod encode;
-mod syntax;
+mod trace;
 
-pub(crate) use case::{Case, cases, rows, text};
-pub(crate) use encode::trace;
+pub(crate) use case::{cases, rows, text};
+pub(crate) use trace::trace;

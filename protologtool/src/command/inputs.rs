@@ -128,7 +128,7 @@ impl<'s> Printer<'s> {
     }
 }
 
-fn cant_read(path: &Path, error: &std::io::Error) -> Failure {
+pub(super) fn cant_read(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(format!("can't read `{}`: {}", path.display(), crate::output::reason(error)))
 }
 

@@ -2,6 +2,7 @@
 
 mod generate;
 mod inputs;
+mod read_log;
 mod transform;
 
 use crate::cli::{Exit, Failure};
@@ -15,6 +16,8 @@ pub enum Command {
     TransformProtologCalls(transform::Args),
     /// Make the dictionary of the log calls in sources.
     GenerateViewerConfig(generate::Args),
+    /// Show the log in a trace.
+    ReadLog(read_log::Args),
 }
 
 /// Runs a command.
@@ -22,5 +25,6 @@ pub fn run(command: Command, system: &dyn System) -> Result<Exit, Failure> {
     match command {
         Command::TransformProtologCalls(args) => transform::run(&args, system),
         Command::GenerateViewerConfig(args) => generate::run(&args, system),
+        Command::ReadLog(args) => read_log::run(&args, system),
     }
 }

@@ -77,6 +77,11 @@ impl System for Memory {
         self.state().files.get(path).cloned().ok_or(io::ErrorKind::NotFound.into())
     }
 
+    // The file called `-`.
+    fn read_input(&self) -> io::Result<Vec<u8>> {
+        self.read(Path::new("-"))
+    }
+
     fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>> {
         if self.state().refused.iter().any(|refused| refused == path) {
             return Err(io::ErrorKind::PermissionDenied.into());
@@ -95,12 +100,21 @@ impl System for Memory {
         false
     }
 
+    fn output_to_terminal(&self) -> bool {
+        false
+    }
+
     fn threads(&self) -> usize {
         2
     }
 
     fn print(&self, text: &str) {
         self.state().out.push_str(text);
+    }
+
+    fn write_output(&self, bytes: &[u8]) -> io::Result<()> {
+        self.print(&String::from_utf8_lossy(bytes));
+        Ok(())
     }
 
     fn print_error(&self, text: &str) {

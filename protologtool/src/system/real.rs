@@ -2,7 +2,7 @@
 
 use super::{Fill, Staged, System};
 use std::fs::{self, Permissions};
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
@@ -14,6 +14,12 @@ pub struct Real;
 impl System for Real {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         fs::read(path)
+    }
+
+    fn read_input(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>> {
@@ -42,6 +48,10 @@ impl System for Real {
         io::stderr().is_terminal()
     }
 
+    fn output_to_terminal(&self) -> bool {
+        io::stdout().is_terminal()
+    }
+
     fn threads(&self) -> usize {
         std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
     }
@@ -49,6 +59,12 @@ impl System for Real {
     // A reader that went away (`| head`) is no failure of ours.
     fn print(&self, text: &str) {
         let _ = io::stdout().lock().write_all(text.as_bytes());
+    }
+
+    fn write_output(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(bytes)?;
+        stdout.flush()
     }
 
     fn print_error(&self, text: &str) {

@@ -129,7 +129,9 @@ fn encode_packet(out: &mut Fields<'_>, items: &[Item]) {
     }
     if !dictionary.is_empty() {
         let mut config = out.nested(packet::PROTOLOG_VIEWER_CONFIG);
-        dictionary.into_iter().for_each(|item| encode_dictionary(&mut config, item));
+        for item in dictionary {
+            encode_dictionary(&mut config, item);
+        }
     }
 }
 
@@ -174,6 +176,7 @@ fn encode_snapshot(out: &mut Fields<'_>, item: &Item) {
         let found = item.args.iter().find(|(key, _)| key.as_deref() == Some(name));
         found.map(|(_, value)| value.number())
     };
+    let (incremental, unit) = (find("incremental"), find("unit"));
     for (key, value) in &item.args {
         let id = match key.as_deref().expect("a clock") {
             "real" => clock_id::REALTIME,
@@ -185,10 +188,10 @@ fn encode_snapshot(out: &mut Fields<'_>, item: &Item) {
         let mut reading = out.nested(clock_snapshot::CLOCKS);
         reading.uint32(clock::CLOCK_ID, id);
         reading.uint64(clock::TIMESTAMP, value.number());
-        if find("incremental") == Some(u64::from(id)) {
+        if incremental == Some(u64::from(id)) {
             reading.bool(clock::IS_INCREMENTAL, true);
         }
-        if let (Some(unit), true) = (find("unit"), id >= 64) {
+        if let (Some(unit), true) = (unit, id >= 64) {
             reading.uint64(clock::UNIT_MULTIPLIER_NS, unit);
         }
     }

@@ -1,0 +1,169 @@
+//! Any bytes may be read: no panic, nothing left out without a count, memory in proportion.
+
+mod common;
+
+use common::{cases, text};
+use proptest::prelude::*;
+use protolog_reader::{EndReason, Item, Limits, Log, Trace, write_json};
+
+/// Reads bytes and renders all that comes of it. Checks what holds for every log.
+fn check(bytes: &[u8]) -> Option<Log> {
+    let log = Trace::from_bytes(bytes).read().ok()?;
+    let stats = log.stats();
+    assert_eq!(stats.entries as usize, log.entries().len());
+    let (mut entries, mut losses, mut last) = (0, 0, i64::MIN);
+    let mut json = Vec::new();
+    for item in log.items() {
+        let time = match item {
+            Item::Entry(entry) => {
+                entries += 1;
+                entry.time()
+            }
+            Item::Loss(loss) => {
+                losses += 1;
+                loss.time
+            }
+        };
+        assert!(last <= time, "items are in the order of time");
+        last = time;
+        write_json(&log, &item, &mut json);
+    }
+    assert_eq!((entries, losses), (log.entries().len(), log.losses().len()));
+    let lines = serde_json::Deserializer::from_slice(&json).into_iter::<serde_json::Value>();
+    assert_eq!(lines.map(Result::unwrap).count(), entries + losses);
+    let text = text(&log);
+    assert!(!text.contains(|char: char| char.is_control() && !"\n\t".contains(char)));
+    assert!(text.lines().count() >= entries + losses);
+    log.summary().to_string();
+    Some(log)
+}
+
+#[test]
+fn traces_cut_off_anywhere() {
+    for case in cases() {
+        let bytes = case.trace();
+        let whole = check(&bytes).map_or(0, |log| log.entries().len());
+        let mut last = 0;
+        for length in 0..bytes.len() {
+            let Some(log) = check(&bytes[..length]) else {
+                continue;
+            };
+            let entries = log.entries().len();
+            assert!((last..=whole).contains(&entries), "{} cut at {length}", case.name());
+            last = entries;
+            // Either a packet ends here, or the log says that it is not whole.
+            let ended = log.stats().ended_early;
+            let reread = Trace::from_bytes(&bytes[..length]).read().unwrap();
+            assert_eq!(reread.stats().ended_early, ended, "reading again gives the same");
+            if let Some(ended) = ended {
+                assert!(ended.offset <= log.stats().bytes);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cut_off_packet_is_said_to_be_cut_off() {
+    let bytes = common::trace("ts=1 log(0x11, 1)\nts=2 log(0x11, 2)");
+    let half = bytes.len() / 2;
+    for length in 1..bytes.len() {
+        let ended = check(&bytes[..length]).unwrap().stats().ended_early;
+        let expected = (length != half).then_some(if length > half { half } else { 0 });
+        assert_eq!(ended.map(|ended| ended.offset as usize), expected);
+        assert!(ended.is_none_or(|ended| ended.reason == EndReason::Truncated));
+    }
+}
+
+#[test]
+fn limits_hold() {
+    let mut limits = Limits::default();
+    limits.entries = 2;
+    let bytes = common::trace("ts=1 log(1)\nts=2 log(2)\nts=3 log(3)\nts=4 log(4)");
+    let log = Trace::from_bytes(bytes).with_limits(limits).read().unwrap();
+    assert_eq!(log.entries().len(), 2);
+    assert_eq!(log.stats().ended_early.unwrap().reason, EndReason::Limit);
+
+    let mut limits = Limits::default();
+    limits.sequences = 1;
+    let bytes = common::trace("@1 ts=1 log(1)\n@1 ts=2 log(2)\n@2 ts=3 log(3)");
+    let log = Trace::from_bytes(bytes).with_limits(limits).read().unwrap();
+    assert_eq!(log.entries().len(), 2);
+
+    // A megabyte of zeros in a thousand bytes, which is no packet.
+    let mut limits = Limits::default();
+    limits.inflated_bytes = 1000;
+    let zeros = "\\x00".repeat(1 << 20);
+    let bomb = common::trace(&format!(
+        "ts=1 log(1)\nbundle(zlib) {{\nbytes(\"{zeros}\")\n}}\nts=2 log(2)"
+    ));
+    assert!(bomb.len() < 2000);
+    let log = Trace::from_bytes(bomb).with_limits(limits).read().unwrap();
+    assert_eq!((log.entries().len(), log.stats().oversized_bundles), (2, 1));
+    assert!(log.stats().inflated_bytes <= 1000);
+
+    let packets = "ts=1 log(1)\n".repeat(1000);
+    let whole = common::trace(&format!("whole(gzip)\n{packets}"));
+    let log = Trace::from_bytes(whole).with_limits(limits).read().unwrap();
+    assert_eq!(log.stats().ended_early.unwrap().reason, EndReason::Limit);
+    assert!(log.stats().bytes <= 1000 && log.entries().len() > 10);
+}
+
+#[test]
+fn clocks_without_end_take_no_time() {
+    let clocks: Vec<_> = (128..100_000).map(|id| format!("{id}=1")).collect();
+    let chain = (200..2200)
+        .map(|id| format!("snapshot({id}=1, {}=2, 199=1)\nts=1 clock={id} log(1)\n", id + 1));
+    let description =
+        format!("snapshot(boot=1, {})\n{}", clocks.join(", "), chain.collect::<String>());
+    let log = check(&common::trace(&description)).unwrap();
+    assert!(log.stats().ignored_clocks > 90_000);
+    assert_eq!(log.entries().len(), 2000);
+}
+
+#[test]
+fn clearing_a_large_table_takes_no_time() {
+    let strings: Vec<_> = (0..100_000).map(|iid| format!("string({iid}, \"\")")).collect();
+    let clears = "@1 cleared string(1, \"\")\n".repeat(100_000);
+    let description = format!("@1 cleared {}\n{clears}@1 needs ts=1 log(1, $1)", strings.join(" "));
+    assert_eq!(check(&common::trace(&description)).unwrap().entries().len(), 1);
+}
+
+proptest! {
+    #[test]
+    fn random_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        check(&bytes);
+        check(&[&[0x0a, bytes.len().min(127) as u8][..], &bytes].concat());
+    }
+
+    #[test]
+    fn traces_with_wrong_bytes(
+        case in 0..cases().len(),
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+    ) {
+        let mut bytes = cases()[case].trace();
+        for (index, byte) in changes {
+            if !bytes.is_empty() {
+                let at = index.index(bytes.len());
+                bytes[at] = byte;
+            }
+        }
+        check(&bytes);
+    }
+
+    #[test]
+    fn packets_in_any_order(
+        lines in proptest::collection::vec((0..1000_usize, any::<prop::sample::Index>()), 0..30),
+    ) {
+        let cases = cases();
+        let mut description = String::new();
+        for (case, line) in lines {
+            let case = &cases[case % cases.len()];
+            let packets: Vec<_> = case.description.lines().filter(|line| line.starts_with('@')).collect();
+            if !packets.is_empty() {
+                description.push_str(packets[line.index(packets.len())]);
+                description.push('\n');
+            }
+        }
+        check(&common::trace(&description));
+    }
+}

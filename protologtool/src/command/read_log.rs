@@ -1,0 +1,176 @@
+//! `read-log`: a trace in, its log out.
+//!
+//! Entries and losses go to standard output in the order of time; what is missing is summed up on standard error. Output
+//! is written in blocks while it is rendered, and a reader that goes away ends the run quietly.
+
+mod filter;
+
+use crate::cli::{Exit, Failure};
+use crate::command::inputs::cant_read;
+use crate::output::reason;
+use crate::system::System;
+use filter::{Filter, Filters};
+use protolog_reader::{Log, ReadErrorKind, TextWriter, Times, Trace, write_json};
+use std::io;
+use std::path::{Path, PathBuf};
+use viewer_config::{Collector, Format};
+
+const HELP: &str = "\
+Examples:
+  protologtool read-log app.pftrace
+  protologtool read-log app.pftrace --level warn --group Net --since 18:27 --until 18:30
+  protologtool read-log app.pftrace --format json | jq .message
+  adb exec-out cat /data/misc/perfetto-traces/trace | protologtool read-log -
+
+A line of text is what `logcat -v threadtime` prints: date, time, process, thread, level, tag, message. Where the
+trace does not know the wall clock, seconds since boot stand in place of date and time. `~` in front of a time says
+that it is a guess. Lines with `!` in place of a level say what was lost, where it was lost.
+
+TIME is in seconds since boot (12.5) or in the zone of --time (2026-11-20 18:27:01.5; without year, or without date,
+that of the first entry). An entry that is in no dictionary has neither level, group, tag nor location, and is left out
+where one of these is asked for. Losses are shown unless their time, thread or group is known not to be asked for.
+
+Exit codes: 0 the log was read, as far as standard error says; 2 wrong command line, or the trace or a dictionary
+can't be read at all.";
+
+/// What is gathered before it is written, in bytes.
+const BLOCK: usize = 64 * 1024;
+
+/// Arguments of `read-log`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = HELP, after_help = "See --help for examples.")]
+pub struct Args {
+    /// The trace: a file that Perfetto reads, as it is or compressed with gzip; `-` for standard input
+    trace: PathBuf,
+
+    /// Read texts that the trace lacks from this dictionary (.pb, .json or .json.gz); may be repeated
+    #[arg(long, value_name = "FILE", value_parser = super::inputs::dictionary)]
+    viewer_config: Vec<PathBuf>,
+
+    #[command(flatten)]
+    filters: Filters,
+
+    /// How to show entries
+    #[arg(long, value_enum, default_value_t = Shape::Text)]
+    format: Shape,
+
+    /// Which times to show in text: of this machine's zone, of UTC, or seconds since boot
+    #[arg(long, value_enum, default_value_t = Zone::Local)]
+    time: Zone,
+
+    /// Colour lines by level; `auto` does on a terminal, unless the environment variable NO_COLOR is set
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    color: Color,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Shape {
+    /// Lines as logcat prints them
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Zone {
+    Local,
+    Utc,
+    Boot,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Zone {
+    fn times(self) -> Times {
+        match self {
+            Self::Local => Times::local(),
+            Self::Utc => Times::utc(),
+            Self::Boot => Times::Boot,
+        }
+    }
+}
+
+pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
+    let mut trace = Trace::from_bytes(read_trace(&args.trace, system)?);
+    for path in &args.viewer_config {
+        trace = trace.with_dictionary(read_dictionary(path, system)?);
+    }
+    let log = trace.read().map_err(|error| {
+        let reason = match error.kind() {
+            ReadErrorKind::Io(error) => reason(error),
+            _ => error.to_string(),
+        };
+        Failure::new(format!("can't read `{}`: {reason}", args.trace.display())).help(error.help())
+    })?;
+    let filter = args.filters.resolve(&log, &args.time.times())?;
+    match show(args, &log, &filter, system) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Done),
+        Err(error) => {
+            return Err(Failure::new(format!("can't write the log: {}", reason(&error))));
+        }
+        Ok(()) => {}
+    }
+    for line in log.summary().to_string().lines() {
+        system.print_error(&format!("warning: {line}\n"));
+    }
+    Ok(Exit::Done)
+}
+
+fn read_trace(path: &Path, system: &dyn System) -> Result<Vec<u8>, Failure> {
+    let bytes = if path == Path::new("-") { system.read_input() } else { system.read(path) };
+    bytes.map_err(|error| cant_read(path, &error))
+}
+
+/// A dictionary, with its problems shown: whoever reads a log can't mend them.
+fn read_dictionary(path: &Path, system: &dyn System) -> Result<viewer_config::Dictionary, Failure> {
+    let bytes = system.read(path).map_err(|error| cant_read(path, &error))?;
+    let mut collector = Collector::new();
+    collector.read_as(Format::of_content(&bytes), &bytes).map_err(|error| {
+        Failure::new(format!("can't read `{}`: {error}", path.display()))
+            .help("give a file that `generate-viewer-config` wrote")
+    })?;
+    let collected = collector.finish_anyway();
+    for problem in &collected.problems {
+        system.print_error(&format!("warning: `{}`: {problem}\n", path.display()));
+    }
+    Ok(collected.dictionary)
+}
+
+fn show(args: &Args, log: &Log, filter: &Filter<'_>, system: &dyn System) -> io::Result<()> {
+    let mut block = Vec::with_capacity(2 * BLOCK);
+    let mut line = String::new();
+    let mut text = TextWriter::new(log, args.time.times()).with_color(args.color.wanted(system));
+    for item in log.items().filter(|item| filter.admits(item)) {
+        match args.format {
+            Shape::Json => write_json(log, &item, &mut block),
+            Shape::Text => {
+                line.clear();
+                text.write(&item, &mut line);
+                block.extend_from_slice(line.as_bytes());
+            }
+        }
+        if block.len() >= BLOCK {
+            system.write_output(&block)?;
+            block.clear();
+        }
+    }
+    system.write_output(&block)
+}
+
+impl Color {
+    fn wanted(self, system: &dyn System) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => {
+                let no_color = system.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+                system.output_to_terminal() && !no_color
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! `read-log` from arguments to output, in memory; and what only the real program shows.
+
+#[path = "../../protolog-reader/tests/common/trace/mod.rs"]
+mod description;
+
+use protolog_testkit::assert_eq_text;
+use protologtool::cli::{self, Exit};
+use protologtool::system::Memory;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+
+/// Two threads, two groups, a loss, a wall clock.
+const APP: &str = r#"
+group(1, "demo::AppLog::Net", "Net") group(2, "demo::AppLog::Disk", "Disk")
+message(0x11, DEBUG, 1, "sent %d bytes", "src/net.rs:12") message(0x12, WARN, 2, "slow: %s", "src/disk.rs:40")
+@9 snapshot(real=1795199221000000000, boot=1000000000)
+@1 cleared snapshot(64=0, boot=1000000000, incremental=64) default_clock=64 info(100, 101, "main")
+@1 ts=1000000 log(0x11, 512)
+@1 needs ts=1000000 string(1, "write") log(0x12, $1)
+@2 cleared snapshot(64=0, boot=2000000000, incremental=64) default_clock=64 info(100, 102, "worker") loss(2, 1, 3)
+@2 ts=5 log(0x11, 1024)
+@2 ts=1000000000 log(0x77, 1, true)
+"#;
+
+/// Runs the command on files in memory.
+fn run(files: &[(&str, Vec<u8>)], args: &[&str]) -> (Exit, String, String) {
+    let system = Memory::default();
+    for (path, content) in files {
+        system.add_file(path, content.clone());
+    }
+    let words = ["protologtool", "read-log"].iter().chain(args);
+    let exit = cli::run(words.map(Into::into), &system);
+    (exit, system.out(), system.errors())
+}
+
+/// Runs `read-log app --time utc` with more arguments on [`APP`]. An indentation of the first expected line is taken off all.
+#[track_caller]
+fn check(args: &[&str], expected: &str) {
+    let files = [("app", description::trace(APP))];
+    let (exit, out, errors) = run(&files, &[&["app", "--time", "utc"], args].concat());
+    assert_eq!(exit, Exit::Done, "{errors}");
+    assert_eq_text(&unindented(expected), &out);
+}
+
+/// The text without the indentation of its first line.
+fn unindented(text: &str) -> String {
+    let text = text.strip_prefix('\n').unwrap_or(text).trim_end_matches([' ', '\n']);
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    let lines: Vec<_> = text.lines().map(|line| line.get(indent..).unwrap_or_default()).collect();
+    lines.join("\n") + if lines.is_empty() { "" } else { "\n" }
+}
+
+#[test]
+fn everything() {
+    check(
+        &[],
+        "
+        11-20 18:27:01.001   100   101 D Net     : sent 512 bytes
+        11-20 18:27:01.002   100   101 W Disk    : slow: write
+        11-20 18:27:02.000   100   102 ! LOST    : 3 messages of demo::AppLog::Disk: the buffer was full
+        11-20 18:27:02.000   100   102 D Net     : sent 1024 bytes
+        11-20 18:27:03.000   100   102 ? ?       : #0000000000000077 (1, true)
+        ",
+    );
+}
+
+#[test]
+fn losses_are_summed_up_on_standard_error() {
+    let (exit, _, errors) = run(&[("-", description::trace(APP))], &["-"]);
+    assert_eq!(exit, Exit::Done);
+    assert_eq_text(
+        "warning: lost: 3 messages of demo::AppLog::Disk: the buffer was full\n\
+         warning: 1 entry whose message is in no dictionary\n",
+        &errors,
+    );
+}
+
+#[test]
+fn filters() {
+    let sent = "11-20 18:27:01.001   100   101 D Net     : sent 512 bytes\n";
+    let slow = "11-20 18:27:01.002   100   101 W Disk    : slow: write\n";
+    let lost = "11-20 18:27:02.000   100   102 ! LOST    : 3 messages of demo::AppLog::Disk: the buffer was full\n";
+    let sent_more = "11-20 18:27:02.000   100   102 D Net     : sent 1024 bytes\n";
+    let unknown = "11-20 18:27:03.000   100   102 ? ?       : #0000000000000077 (1, true)\n";
+    for (args, lines) in [
+        (&["--level", "info"][..], &[slow, lost][..]),
+        (&["--level", "V"], &[sent, slow, lost, sent_more]),
+        (&["--group", "Net"], &[sent, sent_more]),
+        (&["--group", "demo::AppLog::Disk"], &[slow, lost]),
+        (&["--group", "Net", "--group", "Disk"], &[sent, slow, lost, sent_more]),
+        (&["--tag", "Disk", "--level", "error"], &[lost]),
+        (&["--grep", "^sent \\d{4}"], &[lost, sent_more]),
+        (&["--grep", "true"], &[lost, unknown]),
+        (&["--thread", "main"], &[sent, slow]),
+        (&["--thread", "102"], &[lost, sent_more, unknown]),
+        (&["--location", "disk.rs"], &[slow, lost]),
+        (&["--location", "net.rs:12", "--thread", "main"], &[sent]),
+        (&["--since", "18:27:02"], &[lost, sent_more, unknown]),
+        (&["--since", "2026-11-20 18:27:03"], &[unknown]),
+        (&["--until", "11-20 18:27:01.002"], &[sent]),
+        (&["--since", "1.0015", "--until", "2"], &[slow]),
+        (
+            &["--since", "2026-11-20T19:27:02+01:00", "--until", "2026-11-20T18:27:03Z"],
+            &[lost, sent_more],
+        ),
+        (&["--until", "2026-11-20"], &[]),
+    ] {
+        println!("{args:?}");
+        check(args, &lines.concat());
+    }
+}
+
+#[test]
+fn boot_times_and_json() {
+    let args = ["app", "--time", "boot", "--level", "warn", "--thread", "main"];
+    let (_, out, _) = run(&[("app", description::trace(APP))], &args);
+    assert_eq_text("     1.002000   100   101 W Disk    : slow: write\n", &out);
+    check(
+        &["--format", "json", "--since", "1.0015"],
+        r##"
+        {"type":"message","ts":1002000000,"time":"2026-11-20T18:27:01.002Z","pid":100,"tid":101,"thread":"main","level":"WARN","tag":"Disk","group":"demo::AppLog::Disk","id":"0000000000000012","template":"slow: %s","args":["write"],"message":"slow: write","location":"src/disk.rs:40"}
+        {"type":"loss","ts":2000000000,"time":"2026-11-20T18:27:02Z","pid":100,"tid":102,"thread":"worker","cause":"full","group":"demo::AppLog::Disk","count":3}
+        {"type":"message","ts":2000000005,"time":"2026-11-20T18:27:02.000000005Z","pid":100,"tid":102,"thread":"worker","level":"DEBUG","tag":"Net","group":"demo::AppLog::Net","id":"0000000000000011","template":"sent %d bytes","args":[1024],"message":"sent 1024 bytes","location":"src/net.rs:12"}
+        {"type":"message","ts":3000000005,"time":"2026-11-20T18:27:03.000000005Z","pid":100,"tid":102,"thread":"worker","id":"0000000000000077","args":[1,true],"message":"#0000000000000077 (1, true)"}
+        "##,
+    );
+}
+
+#[test]
+fn colors() {
+    check(
+        &["--color", "always", "--thread", "main"],
+        "
+        \x1b[34m11-20 18:27:01.001   100   101 D Net     : sent 512 bytes\x1b[0m
+        \x1b[33m11-20 18:27:01.002   100   101 W Disk    : slow: write\x1b[0m
+        ",
+    );
+}
+
+#[test]
+fn dictionaries_stand_in_for_what_a_trace_lacks() {
+    let json = r#"{
+      "version": "2.0.0",
+      "messages": {
+        "119": {"message": "from a file: %d %b", "level": "ERROR", "group": "NET", "at": "com/foo/Net.java"},
+        "17": {"message": "the trace knows better", "level": "ERROR", "group": "NET", "at": "com/foo/Net.java"}
+      },
+      "groups": {"NET": {"tag": "FileTag"}}
+    }"#;
+    let files = [("app", description::trace(APP)), ("app.json", json.into())];
+    let (exit, out, errors) =
+        run(&files, &["app", "--viewer-config", "app.json", "--time", "utc", "--thread", "worker"]);
+    assert_eq!(exit, Exit::Done, "{errors}");
+    assert_eq_text(
+        "11-20 18:27:02.000   100   102 ! LOST    : 3 messages of demo::AppLog::Disk: the buffer was full\n\
+         11-20 18:27:02.000   100   102 D Net     : sent 1024 bytes\n\
+         11-20 18:27:03.000   100   102 E FileTag : from a file: 1 true\n",
+        &out,
+    );
+}
+
+#[test]
+fn what_can_not_be_read() {
+    let app = ("app", description::trace(APP));
+    let text = ("text", b"Dear reader,\n".to_vec());
+    let no_wall = ("boot", description::trace("ts=1 log(0x11)"));
+    for (args, expected) in [
+        (&["missing"][..], "error: can't read `missing`: entity not found\n"),
+        (
+            &["text"],
+            "error: can't read `text`: not a trace\n\
+             help: give a Perfetto trace, as it is or compressed with gzip (dictionaries are no traces)\n",
+        ),
+        (
+            &["app", "--viewer-config", "text.json"],
+            "error: can't read `text.json`: entity not found\n",
+        ),
+        (
+            &["app", "--since", "tomorrow"],
+            "error: not a time: `tomorrow`\n\
+             help: give seconds since boot (12.5), or a date and time (2026-11-20 18:27:01)\n",
+        ),
+        (
+            &["boot", "--until", "18:27"],
+            "error: `18:27` is a wall clock time, and the trace does not know the wall clock\n\
+             help: give seconds since boot, such as 12.5\n",
+        ),
+    ] {
+        let (exit, out, errors) = run(&[app.clone(), text.clone(), no_wall.clone()], args);
+        assert_eq!((exit, out.as_str()), (Exit::Failed, ""), "{args:?}");
+        assert_eq_text(expected, &errors);
+    }
+    let (exit, _, errors) = run(&[app], &["app", "--grep", "("]);
+    assert_eq!(exit, Exit::Failed);
+    assert!(errors.contains("regex parse error"), "{errors}");
+}
+
+#[test]
+fn truncated_traces_are_shown_as_far_as_they_go() {
+    let mut bytes = description::trace("ts=1000 log(1)\nts=2000 log(2)");
+    bytes.truncate(bytes.len() - 1);
+    let (exit, out, errors) = run(&[("cut", bytes)], &["cut"]);
+    assert_eq!(exit, Exit::Done);
+    assert_eq_text("     0.000001     ?     ? ? ?       : #0000000000000001 ()\n", &out);
+    assert_eq_text(
+        "warning: truncated: the trace ends inside a packet; 20 of 39 bytes were read\n\
+         warning: 1 entry whose message is in no dictionary\n",
+        &errors,
+    );
+    let (exit, out, errors) = run(&[("empty", Vec::new())], &["empty"]);
+    assert_eq!(
+        (exit, out.as_str(), errors.as_str()),
+        (Exit::Done, "", "warning: the trace is empty\n")
+    );
+}
+
+/// The real program: standard input, no colours in a pipe, and a reader that goes away.
+#[test]
+fn pipes() {
+    let mut description = String::from(APP);
+    description.push_str(&"@1 ts=1 log(0x11, 1)\n".repeat(50_000));
+    let bytes = description::trace(&description);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_protologtool"))
+        .args(["read-log", "-", "--time", "boot"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&bytes).unwrap();
+    let mut start = [0; 57];
+    child.stdout.take().unwrap().read_exact(&mut start).unwrap();
+    assert_eq!(&start, b"     1.001000   100   101 D Net     : sent 512 bytes\n    ");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
