@@ -8,7 +8,7 @@ use protozero::Reader;
 use crate::collect::{MISSING_TEXT, Record};
 use crate::dictionary::{Group, Message};
 use crate::log::Log;
-use crate::render::{self, Fit, Rendering};
+use crate::render::{self, Rendering};
 use crate::thread::Thread;
 use crate::values::{self, RawValue};
 
@@ -25,10 +25,12 @@ pub struct Entry<'a> {
 /// The values of an entry, and the message that they belong to.
 #[derive(Clone, Debug)]
 pub struct Values<'a> {
-    message_id: u64,
-    message: Option<&'a Message>,
+    pub(crate) message_id: u64,
+    pub(crate) message: Option<&'a Message>,
     /// In the order of the wire.
-    args: Vec<Arg<'a>>,
+    pub(crate) args: Vec<Arg<'a>>,
+    /// Bit `i` is set where argument `i` is an unsigned integer, as the dictionary or the message itself says.
+    pub(crate) unsigned: u32,
 }
 
 impl<'a> Entry<'a> {
@@ -85,7 +87,7 @@ impl<'a> Entry<'a> {
         let span = self.record.message;
         let fields = Reader::with_offset(self.log.blocks().bytes(span), span.at);
         let mut strings = self.log.strings_from(self.record.strings).iter();
-        let mut values = Values { message_id: 0, message: None, args: Vec::new() };
+        let mut values = Values { message_id: 0, message: None, args: Vec::new(), unsigned: 0 };
         let done = values::for_each(fields, |value| match value {
             RawValue::MessageId(id) => values.message_id = id,
             RawValue::Int(value) => values.args.push(Arg::Int(value)),
@@ -95,10 +97,22 @@ impl<'a> Entry<'a> {
                 let text = strings.next().and_then(|index| self.log.interned(*index));
                 values.args.push(Arg::Str(text.unwrap_or(MISSING_STRING)));
             }
+            RawValue::Unsigned(bits) => values.unsigned |= bits,
             RawValue::StackTrace(_) => {}
         });
         debug_assert!(done.is_ok(), "the message was read before");
         values.message = self.log.dictionary().message(values.message_id);
+        match values.message {
+            Some(message) => values.unsigned |= message.unsigned,
+            // Without a template, values are shown as they came.
+            None => {
+                for (arg, index) in values.args.iter_mut().zip(0..) {
+                    if render::is_set(values.unsigned, index) {
+                        *arg = render::as_unsigned(*arg);
+                    }
+                }
+            }
+        }
         values
     }
 }
@@ -137,17 +151,12 @@ impl<'a> Values<'a> {
     /// The values in the order of the template's conversions; in that of the wire, where there is no template. Those that
     /// the template has no place for come last.
     pub fn args(&self) -> Vec<Arg<'a>> {
-        render::in_order(self.message, &self.args)
-    }
-
-    /// How values and template fit; nothing where the message is in no dictionary.
-    pub(crate) fn fit(&self) -> Option<Fit> {
-        self.message.map(|message| render::fit(message, &self.args))
+        render::in_order(self)
     }
 
     /// Writes the text. A message that is in no dictionary becomes `#<id in hexadecimal> (<values>)`.
     pub fn write(&self, out: &mut dyn fmt::Write, rendering: Rendering) -> fmt::Result {
-        render::write(out, rendering, self.message_id, self.message, &self.args)
+        render::write(out, rendering, self)
     }
 
     /// The text.

@@ -1,5 +1,6 @@
 //! The log: all entries and losses of a trace in the order of time, with what is needed to show them.
 
+use std::collections::HashMap;
 use std::iter::Peekable;
 use std::slice;
 
@@ -12,6 +13,7 @@ use crate::collect::{Collected, Record};
 use crate::dictionary::Dictionary;
 use crate::entry::Entry;
 use crate::loss::Loss;
+use crate::render;
 use crate::stats::Stats;
 use crate::summary::Summary;
 use crate::thread::Thread;
@@ -131,15 +133,19 @@ impl Log {
     /// Counts what shows only when all is known.
     fn count(&mut self) {
         let (mut unknown, mut missing, mut extra) = (0, 0, 0);
+        let mut wanted = HashMap::new();
         for entry in self.entries() {
             let values = entry.values();
-            match values.fit() {
-                None => unknown += 1,
-                Some(fit) => {
-                    missing += u64::from(fit.missing > 0);
-                    extra += u64::from(fit.extra > 0);
-                }
-            }
+            let Some(message) = values.message() else {
+                unknown += 1;
+                continue;
+            };
+            // Once per message: templates can be long, and entries many.
+            let wanted =
+                *wanted.entry(values.message_id()).or_insert_with(|| render::wanted(message));
+            let given = render::given(&values);
+            missing += u64::from(given.iter().zip(wanted).any(|(given, wanted)| *given < wanted));
+            extra += u64::from(given.iter().zip(wanted).any(|(given, wanted)| *given > wanted));
         }
         let stats = &mut self.collected.stats;
         stats.entries = self.collected.records.len() as u64;

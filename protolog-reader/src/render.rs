@@ -8,6 +8,7 @@ use std::fmt::{self, Write};
 use protolog_core::{Arg, Conversion, MISSING, ParamKind, Piece, Template, Verb};
 
 use crate::dictionary::Message;
+use crate::entry::Values;
 
 /// How to turn messages into text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,66 +22,56 @@ pub enum Rendering {
     Bare,
 }
 
-/// How many values lack, and how many are left over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fit {
-    pub(crate) missing: usize,
-    pub(crate) extra: usize,
-}
-
 /// Characters that trace_processor keeps of a number.
 const BARE_NUMBER: usize = 31;
 
 /// Writes the text of an entry.
-pub(crate) fn write(
-    out: &mut dyn Write,
-    rendering: Rendering,
-    id: u64,
-    message: Option<&Message>,
-    args: &[Arg<'_>],
-) -> fmt::Result {
-    let Some(message) = message else {
-        write!(out, "#{id:016x} (")?;
-        write_list(out, args.iter())?;
+pub(crate) fn write(out: &mut dyn Write, rendering: Rendering, values: &Values<'_>) -> fmt::Result {
+    let Some(message) = values.message else {
+        write!(out, "#{:016x} (", values.message_id)?;
+        write_list(out, values.args.iter())?;
         return out.write_char(')');
     };
-    let mut picker = Picker::new(message, args);
-    match rendering {
-        Rendering::Bare => {
-            picker.unsigned = 0;
-            lenient(out, &message.bare, &mut picker, Some(BARE_NUMBER))
-        }
-        Rendering::Full => match Template::parse(message.template()) {
-            Ok(template) => {
-                protolog_core::render(out, &template, |to| picker.take(to.verb.kind()))?;
-                write_extra(out, &picker)
-            }
-            Err(_) => {
-                lenient(out, message.template(), &mut picker, None)?;
-                write_extra(out, &picker)
-            }
-        },
+    let mut picker = Picker::new(values);
+    if rendering == Rendering::Bare {
+        picker.unsigned = 0;
+        return lenient(out, &message.bare, &mut picker, Some(BARE_NUMBER));
     }
+    match Template::parse(message.template()) {
+        Ok(template) => {
+            protolog_core::render(out, &template, |to| picker.take(to.verb.kind()))?;
+        }
+        Err(_) => lenient(out, message.template(), &mut picker, None)?,
+    }
+    write_extra(out, &picker)
 }
 
 /// The values in the order of the template, those that are left over last.
-pub(crate) fn in_order<'a>(message: Option<&Message>, args: &[Arg<'a>]) -> Vec<Arg<'a>> {
-    let Some(message) = message else {
-        return args.to_vec();
+pub(crate) fn in_order<'a>(values: &Values<'a>) -> Vec<Arg<'a>> {
+    let Some(message) = values.message else {
+        return values.args.clone();
     };
-    let mut picker = Picker::new(message, args);
-    let mut ordered = Vec::with_capacity(args.len());
+    let mut picker = Picker::new(values);
+    let mut ordered = Vec::with_capacity(values.args.len());
     each_kind(message, |kind| ordered.extend(picker.take(kind)));
     ordered.extend(picker.left());
     ordered
 }
 
-/// How the values fit the template.
-pub(crate) fn fit(message: &Message, args: &[Arg<'_>]) -> Fit {
-    let mut picker = Picker::new(message, args);
-    let mut missing = 0;
-    each_kind(message, |kind| missing += usize::from(picker.take(kind).is_none()));
-    Fit { missing, extra: picker.left().count() }
+/// How many values of each kind a message takes.
+pub(crate) fn wanted(message: &Message) -> [usize; 4] {
+    let mut wanted = [0; 4];
+    each_kind(message, |kind| wanted[kind as usize] += 1);
+    wanted
+}
+
+/// How many values of each kind there are.
+pub(crate) fn given(values: &Values<'_>) -> [usize; 4] {
+    let mut given = [0; 4];
+    for arg in &values.args {
+        given[kind_of(arg) as usize] += 1;
+    }
+    given
 }
 
 fn each_kind(message: &Message, mut each: impl FnMut(ParamKind)) {
@@ -107,12 +98,12 @@ struct Picker<'v, 'a> {
 }
 
 impl<'v, 'a> Picker<'v, 'a> {
-    fn new(message: &Message, args: &'v [Arg<'a>]) -> Self {
-        Self { args, unsigned: message.unsigned, taken: 0, next: [0; 4] }
+    fn new(values: &'v Values<'a>) -> Self {
+        Self { args: &values.args, unsigned: values.unsigned, taken: 0, next: [0; 4] }
     }
 
     fn take(&mut self, kind: ParamKind) -> Option<Arg<'a>> {
-        let unsigned = 1_u32.checked_shl(self.taken).unwrap_or(0) & self.unsigned != 0;
+        let unsigned = is_set(self.unsigned, self.taken);
         self.taken += 1;
         let next = &mut self.next[kind as usize];
         let rest = self.args.get(*next..).unwrap_or_default();
@@ -121,10 +112,7 @@ impl<'v, 'a> Picker<'v, 'a> {
             return None;
         };
         *next += at + 1;
-        match rest[at] {
-            Arg::Int(value) if unsigned => Some(Arg::Uint(value as u64)),
-            arg => Some(arg),
-        }
+        Some(if unsigned { as_unsigned(rest[at]) } else { rest[at] })
     }
 
     /// What nobody took, in the order of the wire.
@@ -132,6 +120,19 @@ impl<'v, 'a> Picker<'v, 'a> {
         let next = self.next;
         let left = move |(index, arg): &(usize, &Arg<'a>)| *index >= next[kind_of(arg) as usize];
         self.args.iter().enumerate().filter(left).map(|(_, arg)| arg)
+    }
+}
+
+/// Whether `bits` says that argument `index` is unsigned.
+pub(crate) fn is_set(bits: u32, index: u32) -> bool {
+    bits.checked_shr(index).is_some_and(|bits| bits & 1 == 1)
+}
+
+/// The value as an unsigned integer, if it is one at all.
+pub(crate) fn as_unsigned(arg: Arg<'_>) -> Arg<'_> {
+    match arg {
+        Arg::Int(value) => Arg::Uint(value as u64),
+        arg => arg,
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) enum RawValue {
     Bool(bool),
     /// Id of an interned stack trace.
     StackTrace(u64),
+    /// Bit `i` is set where argument `i` is an unsigned integer.
+    Unsigned(u32),
 }
 
 /// Calls `each` for every value, in the order of the wire.
@@ -30,6 +32,7 @@ pub(crate) fn for_each(
         match field.number {
             message::MESSAGE_ID => each(RawValue::MessageId(field.as_fixed64()?)),
             message::STACKTRACE_IID => each(RawValue::StackTrace(field.as_u64()?)),
+            message::UNSIGNED => each(RawValue::Unsigned(field.as_u32()?)),
             message::STR_PARAM_IIDS => varints(field, |value| each(RawValue::String(value)))?,
             message::SINT64_PARAMS => varints(field, |value| each(RawValue::Int(unzigzag(value))))?,
             message::BOOLEAN_PARAMS => varints(field, |value| each(RawValue::Bool(value != 0)))?,

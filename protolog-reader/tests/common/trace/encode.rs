@@ -204,6 +204,9 @@ fn encode_message(out: &mut Fields<'_>, item: &Item) {
     out.fixed64(message::MESSAGE_ID, item.number(0));
     for (key, value) in &item.args[1..] {
         match value {
+            Atom::Int(bits) if key.as_deref() == Some("unsigned") => {
+                out.uint64(message::UNSIGNED, *bits as u64);
+            }
             Atom::Int(iid) if key.is_some() => {
                 out.uint64(message::STACKTRACE_IID, *iid as u64);
             }

@@ -17,7 +17,7 @@
 //! | `ts=5` `clock=64` `default_clock=64` | timestamp and its clock |
 //! | `snapshot(64=0, boot=9, mono=9, real=9, 3=9, incremental=64, unit=1000, primary=3)` | clock snapshot; `unit` is that of all custom clocks in it |
 //! | `string(1, "text")` `stack(1, "text")` | interned texts |
-//! | `log(0x11, 5, 0.5, true, $1, stack=1)` | a message: id, values in order, `$1` is an interned string |
+//! | `log(0x11, 5, 0.5, true, $1, stack=1, unsigned=1)` | a message: id, values in order, `$1` is an interned string; our bits of which are unsigned |
 //! | `packed(0x11, …)` | the same with packed values |
 //! | `group(id, "name", "tag")` `message(id, LEVEL, group, "text", "location")` | dictionary |
 //! | `hint(id, LEVEL, group, "bare", "full", unsigned)` | a message with our hints |
