@@ -14,6 +14,7 @@ pub mod cli;
 pub mod command;
 pub mod diagnostic;
 pub mod groups;
+pub mod ids;
 pub mod lang;
 pub mod output;
 pub mod pipeline;

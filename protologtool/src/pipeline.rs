@@ -3,15 +3,15 @@
 //! Invariants: the result does not depend on the number of threads; a file without calls keeps no bytes in memory; a file
 //! with an error is not rewritten, but all its errors and all other files' are found.
 
-use crate::call::check;
+use crate::call::{Call, check};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
+use crate::ids::MessageIds;
 use crate::lang::java::{self, Java};
 use crate::lang::{self, Language};
 use crate::rewrite::{PlanBuilder, apply};
 use crate::source::Source;
 use crate::system::System;
-use protolog_core::{ParamKind, message_id};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,6 +24,8 @@ pub struct Settings {
     pub java: Java,
     /// The groups that calls may name.
     pub groups: Groups,
+    /// How messages get their ids.
+    pub ids: MessageIds,
 }
 
 /// What became of one input.
@@ -129,16 +131,17 @@ pub fn process_source(settings: &Settings, source: Source) -> Processed {
         let note = Diagnostic::note(Code::NotRewritten, 0..0, message);
         return Processed { report: Some(Report { source, diagnostics: vec![note] }), ..untouched };
     }
-    rewrite(java, &settings.groups, source, untouched)
+    rewrite(java, settings, source, untouched)
 }
 
 fn rewrite<L: Language>(
     language: &L,
-    groups: &Groups,
+    settings: &Settings,
     source: Source,
     untouched: Processed,
 ) -> Processed {
-    let lang::Found { calls, mut diagnostics } = language.find(&source, groups);
+    let Settings { groups, ids, .. } = settings;
+    let lang::Found { calls, others, mut diagnostics } = language.find(&source, groups);
     let place = language.place(&source);
     let mut plan = PlanBuilder::default();
     let (mut messages, mut used) = (Vec::new(), Vec::new());
@@ -150,18 +153,14 @@ fn rewrite<L: Language>(
                 continue;
             }
         };
+        if let Some(diagnostic) = too_many(call, language.max_arguments()) {
+            diagnostics.push(diagnostic);
+            continue;
+        }
         let group = &groups.list()[call.group];
-        let id = message_id(&place, template.text(), call.level, &group.full_name);
-        let kinds: Vec<ParamKind> =
-            template.conversions().map(|conversion| conversion.verb.kind()).collect();
-        let message = lang::Message {
-            id,
-            mask: template.mask().bits(),
-            kinds: &kinds,
-            enabled: group.enabled,
-        };
-        language.emit(&source, call, &message, &mut plan);
-        if group.enabled {
+        let id = ids.id(&place, template.text(), call.level, group);
+        language.emit(&source, call, &lang::Message { id, template, group }, &mut plan);
+        if group.enabled || groups.all_in_dictionary() {
             used.push(call.group);
             messages.push(Message {
                 id,
@@ -176,6 +175,9 @@ fn rewrite<L: Language>(
                 )],
             });
         }
+    }
+    for other in &others {
+        language.redirect(&source, other, &mut plan);
     }
     used.sort_unstable();
     used.dedup();
@@ -194,4 +196,15 @@ fn rewrite<L: Language>(
     diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
     let report = (!diagnostics.is_empty()).then_some(Report { source, diagnostics });
     Processed { place, rewritten, messages, groups: used, report, ..untouched }
+}
+
+/// What is wrong with a call that passes more than `max` arguments.
+fn too_many<S>(call: &Call<S>, max: usize) -> Option<Diagnostic> {
+    let [first, .., last] = [call.args.get(max)?, call.args.last()?];
+    let message =
+        format!("{} arguments: rewritten code of this dialect can pass {max}", call.args.len());
+    Some(
+        Diagnostic::error(Code::ArgumentCount, first.start..last.end, message)
+            .help("log the rest in a second call"),
+    )
 }

@@ -3,6 +3,7 @@
 use crate::cli::Failure;
 use crate::diagnostic::{Diagnostic, Style, render, summary};
 use crate::groups::{self, Groups};
+use crate::ids::MessageIds;
 use crate::lang::java::Java;
 use crate::pipeline::{self, Processed, Report, Settings};
 use crate::source::Source;
@@ -52,7 +53,7 @@ impl Inputs {
             printer.finish();
             return Ok(Outcome::Bad);
         };
-        let settings = Settings { java, groups };
+        let settings = Settings { java, groups, ids: MessageIds::Xxh3 };
         let mut processed = Vec::with_capacity(self.files.len());
         let mut unreadable = None;
         for result in pipeline::process(system, &settings, &self.files) {

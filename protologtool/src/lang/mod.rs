@@ -8,10 +8,11 @@ pub mod java;
 
 use crate::call::Call;
 use crate::diagnostic::Diagnostic;
-use crate::groups::Groups;
+use crate::groups::{Group, Groups};
 use crate::rewrite::PlanBuilder;
 use crate::source::Source;
-use protolog_core::ParamKind;
+use protolog_core::Template;
+use std::ops::Range;
 
 /// A language in which log calls are written.
 pub trait Language: Sync {
@@ -36,6 +37,12 @@ pub trait Language: Sync {
         message: &Message<'_>,
         plan: &mut PlanBuilder,
     );
+
+    /// Adds the edits that a call of another method of the class needs.
+    fn redirect(&self, source: &Source, other: &Other, plan: &mut PlanBuilder);
+
+    /// The most arguments that rewritten code can pass.
+    fn max_arguments(&self) -> usize;
 }
 
 /// What [`Language::find`] found.
@@ -43,19 +50,28 @@ pub trait Language: Sync {
 pub struct Found<S> {
     /// The calls, in source order.
     pub calls: Vec<Call<S>>,
-    /// What is wrong with others.
+    /// Calls of other methods of the class, in source order.
+    pub others: Vec<Other>,
+    /// What is wrong with log calls.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What rewritten code says of a call's message.
+/// A call of a method of the class that is no log method, such as `isEnabled`.
 #[derive(Clone, Debug)]
+pub struct Other {
+    /// The class's name before the method's; empty, right before the method's name, where it is imported.
+    pub class: Range<usize>,
+    /// The method's name.
+    pub method: Range<usize>,
+}
+
+/// What rewritten code says of a call's message.
+#[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     /// The id.
     pub id: u64,
-    /// The mask.
-    pub mask: u64,
-    /// The kinds of the arguments.
-    pub kinds: &'a [ParamKind],
-    /// Whether the group is compiled in.
-    pub enabled: bool,
+    /// The template.
+    pub template: Template<'a>,
+    /// The group.
+    pub group: &'a Group,
 }

@@ -11,6 +11,7 @@
 
 use protologtool::diagnostic::{Style, render};
 use protologtool::groups::{Groups, from_java_source};
+use protologtool::ids::MessageIds;
 use protologtool::lang::java::Java;
 use protologtool::pipeline::{Processed, Settings, process_source};
 use protologtool::source::Source;
@@ -157,7 +158,7 @@ pub(crate) fn process(source: Source) -> Processed {
 /// The groups and names that all cases use.
 pub(crate) fn settings() -> Settings {
     let java = Java::new("dev.protolog.ProtoLog", "dev.protolog.ProtoLogImpl");
-    Settings { java, groups: groups() }
+    Settings { java, groups: groups(), ids: MessageIds::Xxh3 }
 }
 
 fn groups() -> Groups {

@@ -1,4 +1,5 @@
-//! Finds the log calls of a file: whose class, which level, which group, which template, which arguments, and where.
+//! Finds the log calls of a file: whose class, which level, which group, which template, which arguments, and where; and
+//! the calls of the class's other methods.
 
 use super::broken::Broken;
 use super::constant::{Evaluator, NotConstant, Value, arguments, nothing_known};
@@ -10,24 +11,33 @@ use super::{Java, Shape, syntax};
 use crate::call::{Call, Text, check};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
-use crate::lang::Found;
+use crate::lang::{Found, Other};
 use crate::source::Source;
 use protolog_core::Level;
+use std::ops::Range;
 use tree_sitter::Node;
 
 pub(super) fn find(java: &Java, source: &Source, groups: &Groups) -> Found<Shape> {
-    let mut found = Found { calls: Vec::new(), diagnostics: Vec::new() };
+    let mut found = Found { calls: Vec::new(), others: Vec::new(), diagnostics: Vec::new() };
     let Some(tree) = syntax::parse(source.bytes()) else { return found };
     let root = tree.root_node();
-    let mut scopes = Scopes::of(root, source);
+    let names = Names::of(root, source);
+    let mut scopes = Scopes::of(root, source, &|class, method| match class {
+        Some(class) => class == java.simple_name(),
+        None => names.import_member(method, &java.protolog),
+    });
     let invocations = scopes.take_invocations();
-    let finder = Finder { java, source, groups, names: Names::of(root, source), scopes };
+    let finder = Finder { java, source, groups, names, scopes };
     let mut broken = Broken::new(root, source);
-    for call in invocations.iter().filter(|call| finder.is_log_call(call)) {
+    for call in invocations.iter().filter(|call| finder.is_of_class(call)) {
+        let Some(level) = call.level else {
+            found.others.extend(finder.other(call));
+            continue;
+        };
         if broken.holds(call) {
             continue;
         }
-        match finder.call(call) {
+        match finder.call(call, level) {
             Ok(call) => found.calls.push(call),
             Err(mut diagnostics) => found.diagnostics.append(&mut diagnostics),
         }
@@ -47,7 +57,7 @@ struct Finder<'a, 't> {
 
 impl<'t> Finder<'_, 't> {
     /// Whether the method is one of the class.
-    fn is_log_call(&self, call: &Invocation<'t>) -> bool {
+    fn is_of_class(&self, call: &Invocation<'t>) -> bool {
         let class = &self.java.protolog;
         match call.node.child_by_field_name("object") {
             Some(object) => dotted(object, self.source)
@@ -115,8 +125,15 @@ impl<'t> Finder<'_, 't> {
             }
     }
 
-    fn call(&self, call: &Invocation<'t>) -> Result<Call<Shape>, Vec<Diagnostic>> {
-        let (node, level) = (call.node, call.level);
+    /// A call of another method, where the name of the class that rewritten code calls means that class.
+    fn other(&self, call: &Invocation<'t>) -> Option<Other> {
+        self.hidden_name(call).is_none().then_some(())?;
+        let method = call.node.child_by_field_name("name")?.byte_range();
+        Some(Other { class: class_range(call.node), method })
+    }
+
+    fn call(&self, call: &Invocation<'t>, level: Level) -> Result<Call<Shape>, Vec<Diagnostic>> {
+        let node = call.node;
         let list = node.child_by_field_name("arguments");
         let arguments = list.map(arguments).unwrap_or_default();
         let [group, template, rest @ ..] = &arguments[..] else {
@@ -141,10 +158,7 @@ impl<'t> Finder<'_, 't> {
         }
         match (group_position, text, place) {
             (Some(group_position), Some(text), Some((context, wrapped))) if problems.is_empty() => {
-                let name = node.child_by_field_name("name").unwrap_or(node).start_byte();
-                let class = node
-                    .child_by_field_name("object")
-                    .map_or(name..name, |object| object.byte_range());
+                let (class, group) = (class_range(node), group.byte_range());
                 Ok(Call {
                     range: wrapped.byte_range(),
                     level,
@@ -152,7 +166,7 @@ impl<'t> Finder<'_, 't> {
                     template: text,
                     template_range: template.byte_range(),
                     args,
-                    shape: Shape { context, class, group: group.byte_range() },
+                    shape: Shape { context, class, group, local: String::new() },
                 })
             }
             _ => Err(problems),
@@ -251,17 +265,23 @@ impl<'t> Finder<'_, 't> {
         }
     }
 
+    /// A variable that hides the first part of a name which rewritten code uses at a call, and that name.
+    fn hidden_name(&self, call: &Invocation<'t>) -> Option<(&str, &str)> {
+        let names = [self.java.implementation.as_str(), self.java.level.as_str()];
+        names.into_iter().find_map(|name| {
+            let (first, _) = name.split_once('.')?;
+            self.variable(call, first).map(|_| (first, name))
+        })
+    }
+
     fn place(&self, call: &Invocation<'t>) -> Result<(super::Context, Node<'t>), Diagnostic> {
         let node = call.node;
-        for name in [&self.java.implementation, &self.java.level] {
-            let first = name.split('.').next().unwrap_or(name);
-            if name.contains('.') && self.variable(call, first).is_some() {
-                let message = format!(
-                    "the variable `{first}` hides the package of `{name}`, which rewritten code names"
-                );
-                return Err(Diagnostic::error(Code::HiddenName, node.byte_range(), message)
-                    .help("rename the variable"));
-            }
+        if let Some((first, name)) = self.hidden_name(call) {
+            let message = format!(
+                "the variable `{first}` hides the package of `{name}`, which rewritten code names"
+            );
+            return Err(Diagnostic::error(Code::HiddenName, node.byte_range(), message)
+                .help("rename the variable"));
         }
         context(call).map_err(|place| {
             let message =
@@ -270,6 +290,12 @@ impl<'t> Finder<'_, 't> {
                 .help("make the call a statement of its own")
         })
     }
+}
+
+/// The class's name before the method's; empty, right before the method's name, for a static import.
+fn class_range(invocation: Node<'_>) -> Range<usize> {
+    let name = invocation.child_by_field_name("name").unwrap_or(invocation).start_byte();
+    invocation.child_by_field_name("object").map_or(name..name, |object| object.byte_range())
 }
 
 /// One array in the place of all arguments would be one argument to the tool and several to an unprocessed call.

@@ -1,21 +1,22 @@
-//! Java: calls of the static methods `v d i w e wtf` of one class, rewritten in dialect protolog.
+//! Java: calls of the static methods `v d i w e wtf` of one class, rewritten in one of several dialects.
 //!
 //! ```text
 //! if (c) ProtoLog.d(NET, "sent %d", n); else f();
 //! if (c) { if (dev.protolog.ProtoLogImpl.isEnabled(NET, dev.protolog.LogLevel.DEBUG)) dev.protolog.ProtoLogImpl.d(NET, 123L, 1L, dev.protolog.ProtoLogImpl.l(n)); } else f();
 //! ```
 //!
-//! Only insertions, and replacements of the class's name and of the template: arguments keep their bytes, so comments,
-//! nested calls and several lines need no care of their own. Reading order: [`find`], [`names`], [`scope`], [`constant`],
-//! [`context`], [`emit`]; below them [`syntax`] (the tree) and [`lexer`] (without a tree).
+//! Arguments keep their bytes in every dialect, so that comments and nested calls in them need no care of their own. Reading
+//! order: [`find`], [`names`], [`scope`], [`constant`], [`context`], [`dialect`], [`emit`]; below them [`syntax`] (the tree)
+//! and [`lexer`] (without a tree).
 //!
-//! Every other method of the class (`isEnabled`, `init` …) and method references stay as they are: both classes answer
-//! `isEnabled` alike.
+//! Method references stay as they are. So do calls of the class's other methods (`isEnabled`, `init` …) in dialect
+//! protolog, where both classes answer `isEnabled` alike; Android's dialects have their own ways, see [`emit`].
 
 mod broken;
 pub(crate) mod constant;
 mod context;
-mod emit;
+mod dialect;
+pub(crate) mod emit;
 mod find;
 pub(crate) mod lexer;
 mod literal;
@@ -24,13 +25,15 @@ pub(crate) mod scope;
 pub(crate) mod syntax;
 
 pub use context::Context;
+pub use dialect::{Android, Dialect, Guard, MaskType};
 
-use super::{Found, Language, Message};
+use super::{Found, Language, Message, Other};
 use crate::call::Call;
 use crate::groups::Groups;
 use crate::rewrite::PlanBuilder;
 use crate::source::Source;
 use memchr::memmem;
+use protolog_core::MAX_PARAMS;
 use std::ops::Range;
 
 /// Java, with the classes that calls and rewritten code name.
@@ -42,6 +45,7 @@ pub struct Java {
     implementation: String,
     /// Canonical name of the enum of levels.
     level: String,
+    dialect: Dialect,
 }
 
 /// What only Java's emitter needs of a call.
@@ -53,6 +57,8 @@ pub struct Shape {
     pub class: Range<usize>,
     /// The group argument.
     pub group: Range<usize>,
+    /// What the names of locals begin with, in dialects that have such.
+    pub local: String,
 }
 
 impl Java {
@@ -64,7 +70,14 @@ impl Java {
             Some((package, _)) => format!("{package}.LogLevel"),
             None => "LogLevel".to_owned(),
         };
-        Self { implementation: canonical(implementation), protolog, level }
+        let implementation = canonical(implementation);
+        Self { protolog, implementation, level, dialect: Dialect::Protolog }
+    }
+
+    /// With rewritten code of this dialect.
+    #[must_use]
+    pub fn with_dialect(self, dialect: Dialect) -> Self {
+        Self { dialect, ..self }
     }
 
     /// The last part of the class's name.
@@ -105,7 +118,11 @@ impl Language for Java {
     }
 
     fn find(&self, source: &Source, groups: &Groups) -> Found<Shape> {
-        find::find(self, source, groups)
+        let mut found = find::find(self, source, groups);
+        if self.dialect != Dialect::Protolog {
+            name_locals(source, &mut found.calls);
+        }
+        found
     }
 
     fn emit(
@@ -116,5 +133,27 @@ impl Language for Java {
         plan: &mut PlanBuilder,
     ) {
         emit::emit(self, source, call, message, plan);
+    }
+
+    fn redirect(&self, source: &Source, other: &Other, plan: &mut PlanBuilder) {
+        emit::redirect(self, source, other, plan);
+    }
+
+    fn max_arguments(&self) -> usize {
+        match &self.dialect {
+            Dialect::Protolog => MAX_PARAMS,
+            Dialect::Android(form) => form.mask.capacity(),
+        }
+    }
+}
+
+/// Chooses the names of locals: those of a call within an argument of another must differ from the other's.
+fn name_locals(source: &Source, calls: &mut [Call<Shape>]) {
+    let Some(name) = (!calls.is_empty()).then(|| emit::LocalNames::of(source)) else { return };
+    let mut around: Vec<usize> = Vec::new();
+    for call in calls {
+        around.retain(|end| call.range.start < *end);
+        call.shape.local = name.at_depth(around.len());
+        around.push(call.range.end);
     }
 }

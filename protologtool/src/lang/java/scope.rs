@@ -15,6 +15,9 @@ use tree_sitter::Node;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FrameId(usize);
 
+/// Whether an invocation may be one of the class, by the last name before the method's and the method's own.
+pub(crate) type MayBeCall<'c> = dyn Fn(Option<&str>, &str) -> bool + 'c;
+
 /// The declarations of a file, and its likely calls.
 pub(crate) struct Scopes<'t, 's> {
     source: &'s Source,
@@ -43,19 +46,20 @@ pub(crate) struct Declaration<'t> {
     from: usize,
 }
 
-/// A method invocation whose method is called like a log method.
+/// A method invocation that may be one of the class.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation<'t> {
     pub(crate) node: Node<'t>,
-    pub(crate) level: Level,
+    /// The level, if the method is called like a log method.
+    pub(crate) level: Option<Level>,
     /// Its ancestors, the root first.
     pub(crate) ancestors: Vec<Node<'t>>,
     pub(crate) frame: FrameId,
 }
 
 impl<'t, 's> Scopes<'t, 's> {
-    /// Walks over the tree under `root`.
-    pub(crate) fn of(root: Node<'t>, source: &'s Source) -> Self {
+    /// Walks over the tree under `root`, and notes the invocations of which `may_be_call` says so.
+    pub(crate) fn of(root: Node<'t>, source: &'s Source, may_be_call: &MayBeCall<'_>) -> Self {
         let mut scopes = Self {
             source,
             frames: vec![Frame { node: root, outer: None }],
@@ -64,11 +68,11 @@ impl<'t, 's> Scopes<'t, 's> {
             methods: HashSet::new(),
             invocations: Vec::new(),
         };
-        scopes.walk(root);
+        scopes.walk(root, may_be_call);
         scopes
     }
 
-    /// The invocations that may be log calls, in source order. They can be taken once.
+    /// The invocations that were noted, in source order. They can be taken once.
     pub(crate) fn take_invocations(&mut self) -> Vec<Invocation<'t>> {
         std::mem::take(&mut self.invocations)
     }
@@ -93,7 +97,7 @@ impl<'t, 's> Scopes<'t, 's> {
         self.outwards(frame).find_map(|frame| visible(self.types.get(&(frame, name)), offset))
     }
 
-    /// Whether an enclosing type declares a log method called `name`, which hides a static import of that name.
+    /// Whether an enclosing type declares a method called `name`, which hides a static import of that name.
     pub(crate) fn hides_method(&self, frame: FrameId, name: &str) -> bool {
         self.outwards(frame).any(|frame| self.methods.contains(&(frame, name)))
     }
@@ -135,13 +139,16 @@ impl<'t, 's> Scopes<'t, 's> {
         std::iter::successors(Some(frame), |frame| self.frames[frame.0].outer)
     }
 
-    fn walk(&mut self, root: Node<'t>) {
+    fn walk(&mut self, root: Node<'t>, may_be_call: &MayBeCall<'_>) {
         let mut cursor = root.walk();
         // The ancestors of the cursor's node, and the frame that is in effect for the children of each.
         let (mut ancestors, mut frames) = (Vec::new(), Vec::new());
         loop {
             let node = cursor.node();
             let outer = frames.last().copied().unwrap_or(FrameId(0));
+            if node.kind() == "method_invocation" {
+                self.note_invocation(node, &ancestors, outer, may_be_call);
+            }
             let inner = self.enter(node, outer, &ancestors);
             if cursor.goto_first_child() {
                 ancestors.push(node);
@@ -171,12 +178,8 @@ impl<'t, 's> Scopes<'t, 's> {
             self.frames.push(Frame { node, outer: Some(outer) });
         }
         match kind {
-            "method_invocation" => self.note_invocation(node, ancestors, outer),
             "method_declaration" => {
-                let name = field_text(node, "name", self.source);
-                if Level::from_method(name).is_some() {
-                    self.methods.insert((outer, name));
-                }
+                self.methods.insert((outer, field_text(node, "name", self.source)));
             }
             "variable_declarator" => {
                 let is_member =
@@ -225,9 +228,21 @@ impl<'t, 's> Scopes<'t, 's> {
         inner
     }
 
-    fn note_invocation(&mut self, node: Node<'t>, ancestors: &[Node<'t>], frame: FrameId) {
-        if let Some(level) = Level::from_method(field_text(node, "name", self.source)) {
-            self.invocations.push(Invocation { node, level, ancestors: ancestors.to_vec(), frame });
+    fn note_invocation(
+        &mut self,
+        node: Node<'t>,
+        ancestors: &[Node<'t>],
+        frame: FrameId,
+        may_be_call: &MayBeCall<'_>,
+    ) {
+        let method = field_text(node, "name", self.source);
+        let before = node.child_by_field_name("object").map(|object| {
+            let last = object.child_by_field_name("field").unwrap_or(object);
+            text(last, self.source)
+        });
+        if may_be_call(before, method) {
+            let (level, ancestors) = (Level::from_method(method), ancestors.to_vec());
+            self.invocations.push(Invocation { node, level, ancestors, frame });
         }
     }
 

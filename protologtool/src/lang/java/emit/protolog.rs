@@ -1,4 +1,4 @@
-//! The edits of one call, dialect protolog: insertions, and the class's name and the template replaced.
+//! Dialect protolog: insertions, and the class's name and the template replaced.
 //!
 //! ```text
 //! ProtoLog    .  d(  NET,   "sent %d"   ,        n    )     ;
@@ -8,7 +8,8 @@
 //! What is replaced keeps its comments and line ends. Nothing but the template's text goes away, so nothing else of the
 //! source can get lost.
 
-use super::{Context, Java, Shape, lexer};
+use super::super::{Context, Java, Shape, lexer};
+use super::replace_class;
 use crate::call::Call;
 use crate::lang::Message;
 use crate::rewrite::PlanBuilder;
@@ -22,32 +23,28 @@ pub(super) fn emit(
     message: &Message<'_>,
     plan: &mut PlanBuilder,
 ) {
-    let implementation = &java.implementation;
     let (open, close) = match call.shape.context {
         Context::Statement => ("", ""),
         Context::Braced => ("{ ", " }"),
         Context::Lambda => ("{ ", "; }"),
     };
     plan.wrap(call.range.clone(), format!("{open}{} ", guard(java, source, call, message)), close);
-
-    let class = call.shape.class.clone();
-    let dot = if class.is_empty() { "." } else { "" };
-    let kept = lexer::kept_trivia(source.slice(class.clone()));
-    plan.replace(class, format!("{implementation}{kept}{dot}"));
+    replace_class(java, source, call.shape.class.clone(), plan);
 
     let kept = lexer::kept_trivia(source.slice(call.template_range.clone()));
-    let (id, mask) = (message.id as i64, message.mask as i64);
+    let (id, mask) = (message.id as i64, message.template.mask().bits() as i64);
     plan.replace(call.template_range.clone(), format!("{id}L, {mask}L{kept}"));
 
-    for (arg, kind) in call.args.iter().zip(message.kinds) {
-        plan.wrap(arg.clone(), format!("{implementation}.{}(", conversion(*kind)), ")");
+    for (arg, conversion) in call.args.iter().zip(message.template.conversions()) {
+        let method = method(conversion.verb.kind());
+        plan.wrap(arg.clone(), format!("{}.{method}(", java.implementation), ")");
     }
 }
 
 /// The head of the `if` statement. That of a group that is compiled out is a constant: javac drops its body but still
 /// checks it.
 fn guard(java: &Java, source: &Source, call: &Call<Shape>, message: &Message<'_>) -> String {
-    if !message.enabled {
+    if !message.group.enabled {
         return "if (false)".to_owned();
     }
     let group = lexer::compact(source.slice(call.shape.group.clone()));
@@ -55,7 +52,7 @@ fn guard(java: &Java, source: &Source, call: &Call<Shape>, message: &Message<'_>
 }
 
 /// The method that an argument of this kind goes through, so that javac checks and converts it.
-const fn conversion(kind: ParamKind) -> char {
+const fn method(kind: ParamKind) -> char {
     match kind {
         ParamKind::Str => 's',
         ParamKind::Int => 'l',

@@ -1,0 +1,95 @@
+//! The two ways to make a message's id.
+//!
+//! ```text
+//! xxh3   XXH3-64 of  place NUL template NUL LEVEL NUL group        see protolog_core::message_id
+//! aosp   first 8 bytes of the version-3 UUID (MD5) of  position template LEVEL GROUP, nothing in between
+//! ```
+//!
+//! AOSP's is here so that traces and dictionaries which its tool made stay readable: the same call has the same id from
+//! both tools. Without separators two messages of one file can have one text to hash; such a pair is refused like any
+//! other clash.
+
+use crate::groups::Group;
+use md5::{Digest, Md5};
+use protolog_core::{Level, message_id};
+
+/// How ids are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MessageIds {
+    /// Ours: place, template, level and the group's name in the dictionary.
+    #[default]
+    Xxh3,
+    /// AOSP's: the constant's name is the group.
+    Aosp,
+}
+
+impl MessageIds {
+    /// The id of a message of `group` in the file that `place` names.
+    pub fn id(self, place: &str, template: &str, level: Level, group: &Group) -> u64 {
+        match self {
+            Self::Xxh3 => message_id(place, template, level, &group.full_name),
+            Self::Aosp => aosp(&position(place), template, level, &group.name),
+        }
+    }
+}
+
+/// AOSP puts a slash before the name of a file without a package.
+fn position(place: &str) -> String {
+    if place.contains('/') { place.to_owned() } else { format!("/{place}") }
+}
+
+fn aosp(position: &str, template: &str, level: Level, group: &str) -> u64 {
+    let parts = [position, template, level.name(), group];
+    let digest = parts.iter().fold(Md5::new(), |digest, part| digest.chain_update(part)).finalize();
+    let mut first = [0; 8];
+    first.copy_from_slice(&digest[..8]);
+    first[6] = first[6] & 0x0f | 0x30; // The version of the UUID.
+    u64::from_be_bytes(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ids that AOSP's own tests expect, and such that were computed from its definition.
+    #[test]
+    fn ids_are_those_of_aosp() {
+        const SOURCE: &str = "com.example.Test.java";
+        let many = format!("test{}", " %d".repeat(20));
+        for (position, template, level, group, expected) in [
+            ("Test.java:50", "test", Level::Debug, "test", 3883826472308915399),
+            ("Test.java:10", "test2", Level::Debug, "test", 4125273133972468649),
+            ("Test.java:50", "test", Level::Error, "test", 2618535069521361990),
+            ("Test.java:50", "test2", Level::Debug, "test", 8907822592109789043),
+            ("Test.java:50", "test2", Level::Debug, "test2", -1299517016176640015),
+            (
+                "org/example/Example.java",
+                "Example: %s %d",
+                Level::Debug,
+                "GROUP",
+                -6872339441335321086,
+            ),
+            (SOURCE, "test %d %f", Level::Warn, "TEST_GROUP", -1473209266730422156),
+            (SOURCE, "test %d %f abc %s\n test", Level::Warn, "TEST_GROUP", -4447034859795564700),
+            (SOURCE, "test %d %f abc %s\\n test", Level::Warn, "TEST_GROUP", -6226837387262544191),
+            (SOURCE, "test", Level::Warn, "TEST_GROUP", 3218600869538902408),
+            (SOURCE, "test %d %f\nabc %s\ntest", Level::Warn, "TEST_GROUP", 4940069191137245365),
+            (SOURCE, &many, Level::Warn, "TEST_GROUP", 3061299425417639850),
+            // What Android's runtime gives messages that no tool has seen.
+            ("", "My Test Debug Log Message %b", Level::Debug, "TEST_GROUP", -6667174420491586034),
+            ("", "My Unprocessed Message", Level::Debug, "TEST_GROUP", -6640923881105772449),
+        ] {
+            assert_eq!(aosp(position, template, level, group) as i64, expected, "{template}");
+        }
+    }
+
+    #[test]
+    fn a_file_without_a_package_has_a_slash_before_its_name() {
+        let group = Group::new("Groups", "GROUP", true, true, "tag");
+        let id = |ids: MessageIds, place| ids.id(place, "hi", Level::Info, &group);
+        assert_eq!(id(MessageIds::Aosp, "A.java"), aosp("/A.java", "hi", Level::Info, "GROUP"));
+        assert_eq!(id(MessageIds::Aosp, "x/A.java"), aosp("x/A.java", "hi", Level::Info, "GROUP"));
+        let ours = message_id("A.java", "hi", Level::Info, "Groups.GROUP");
+        assert_eq!(id(MessageIds::Xxh3, "A.java"), ours);
+    }
+}
