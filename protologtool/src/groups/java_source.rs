@@ -60,7 +60,7 @@ pub fn from_java_source(source: &Source, class: &str) -> Result<Groups, Vec<Diag
         .flat_map(children)
         .filter(|node| node.kind() == "enum_constant")
         .collect();
-    let scopes = Scopes::of(root, source, &|_, _| false);
+    let scopes = Scopes::of(root, source);
     let body = declaration.child_by_field_name("body").and_then(|body| scopes.frame_of(body));
     let Some(frame) = body else {
         return Err(vec![error(0..0, "can't parse the enum of groups".to_owned())]);
@@ -75,7 +75,8 @@ pub fn from_java_source(source: &Source, class: &str) -> Result<Groups, Vec<Diag
         match object.group(&class) {
             Ok(group) => groups.push(group),
             // One cause can keep several groups from being evaluated.
-            Err(problem) if problems.iter().any(|known: &Diagnostic| known.range == problem.range) => {}
+            Err(problem)
+                if problems.iter().any(|known: &Diagnostic| known.range == problem.range) => {}
             Err(problem) => problems.push(problem),
         }
     }
@@ -177,7 +178,11 @@ impl<'t> Object<'_, 't, '_> {
             .filter(|constructor| fits(&parameters(*constructor), &values, self.source))
             .collect();
         let [constructor] = fitting[..] else {
-            let which = if fitting.is_empty() { "no constructor takes" } else { "several constructors take" };
+            let which = if fitting.is_empty() {
+                "no constructor takes"
+            } else {
+                "several constructors take"
+            };
             return Err(not_constant(caller, &format!("{which} these arguments")));
         };
         let names = parameters(constructor)

@@ -3,10 +3,11 @@
 //! `cases/*.txt` hold sources before and after. Every pair is checked for what always holds (no line moves, bytes outside
 //! edits stay, a second run changes nothing, line ends and byte order marks make no difference); all are compiled by
 //! javac and run, before and after, with the guard on and off, and must do the same. `errors/*.txt` hold bad sources and the
-//! diagnostics. `UPDATE_EXPECT=1` rewrites what the tool says.
+//! diagnostics; `groups/*.txt` hold enums and the groups read from them. `UPDATE_EXPECT=1` rewrites what the tool says.
 
 mod case;
 mod errors;
+mod groups;
 mod invariants;
 mod pairs;
 mod run;
