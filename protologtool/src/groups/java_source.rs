@@ -60,7 +60,7 @@ pub fn from_java_source(source: &Source, class: &str) -> Result<Groups, Vec<Diag
         .flat_map(children)
         .filter(|node| node.kind() == "enum_constant")
         .collect();
-    let scopes = Scopes::of(root, source);
+    let scopes = Scopes::of(root, source, &|_, _| false);
     let body = declaration.child_by_field_name("body").and_then(|body| scopes.frame_of(body));
     let Some(frame) = body else {
         return Err(vec![error(0..0, "can't parse the enum of groups".to_owned())]);
