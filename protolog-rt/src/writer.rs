@@ -25,10 +25,10 @@ mod thread;
 
 use crate::loss::{Cause, Losses};
 use crate::session::{self, core::Core, core::Identity};
+use crate::shmem::buffer::MAX_PAYLOAD;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 use encode::{Cursor, Plan, Values};
 use own::Own;
-use protozero::wire::packed_varint;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::sync::Arc;
 use thread::Thread;
@@ -179,6 +179,13 @@ fn attach(head: Head) -> bool {
     }
 }
 
+/// The varint of the size of a packet that fits a chunk; of a larger one anything, since it is not written.
+#[inline(always)]
+fn size_field(size: usize) -> (u128, usize) {
+    const _: () = assert!(MAX_PAYLOAD < 1 << 14);
+    if size < 0x80 { (size as u128, 1) } else { ((size & 0x7f | 0x80 | size >> 7 << 8) as u128, 2) }
+}
+
 impl Writer {
     const fn sentinel() -> Self {
         Self {
@@ -216,7 +223,7 @@ impl Writer {
         let delta = own.delta();
         let plan = Plan::new(values, own.next_iid, own.max_text);
         let size = plan.packet(delta);
-        let (size_field, size_len) = packed_varint(size as u64);
+        let (size_field, size_len) = size_field(size);
         let end = own.position as usize + size_len + size;
         if end > self.limit.load(Ordering::Relaxed) {
             return false;

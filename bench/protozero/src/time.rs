@@ -1,0 +1,62 @@
+//! Times: the best round of each writer, where all writers take turns in every round.
+//!
+//! What else the machine does only makes a round slower, so the best of many is the least disturbed, and turns let
+//! slow phases hit all writers alike.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use crate::memory::{Job, SLOT, Shape, Slot};
+use crate::record::{Records, Values};
+use crate::writers::WRITERS;
+
+/// Rounds that count.
+pub(crate) const ROUNDS: usize = 30;
+
+/// Messages of one turn.
+const MESSAGES: usize = 64 * 1024 * 1024 / SLOT;
+
+/// Slots that stay in a first-level cache: 16 KiB.
+const CACHED_SLOTS: usize = 32;
+
+/// Where messages go, and of what values.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting {
+    /// As heads of columns.
+    pub(crate) name: &'static str,
+    slots: usize,
+    values: Values,
+}
+
+/// The columns.
+pub(crate) const SETTINGS: [Setting; 4] = [
+    Setting { name: "64 MiB", slots: MESSAGES, values: Values::Seed },
+    Setting { name: "cache", slots: CACHED_SLOTS, values: Values::Seed },
+    Setting { name: "64 MiB, varied", slots: MESSAGES, values: Values::Varied },
+    Setting { name: "cache, varied", slots: CACHED_SLOTS, values: Values::Varied },
+];
+
+/// Nanoseconds a message of each writer in each setting.
+pub(crate) type Times = [[f64; SETTINGS.len()]; WRITERS.len()];
+
+/// Measures one shape.
+pub(crate) fn measure(shape: Shape, records: &Records) -> Times {
+    let mut slots = vec![Slot([0; SLOT]); MESSAGES];
+    let mut best = [[f64::INFINITY; SETTINGS.len()]; WRITERS.len()];
+    // One round before those that count, to make the memory resident and the caches and predictors warm.
+    for round in 0..=ROUNDS {
+        for (column, setting) in SETTINGS.iter().enumerate() {
+            for (writer, best) in WRITERS.iter().zip(&mut best) {
+                let job = Job { shape, values: setting.values, passes: MESSAGES / setting.slots };
+                let slots = &mut slots[..setting.slots];
+                let begun = Instant::now();
+                black_box((writer.run)(job, black_box(slots), records));
+                let time = begun.elapsed().as_secs_f64() * 1e9 / MESSAGES as f64;
+                if round > 0 {
+                    best[column] = best[column].min(time);
+                }
+            }
+        }
+    }
+    best
+}
