@@ -244,7 +244,7 @@ fn a_bad_enum_of_groups_is_shown_once() {
         .add_file("src/demo/AppLog.java", GROUPS.replace("return enabled;", "return Build.DEBUG;"));
     let line = format!("{TRANSFORM} --output-dir out src/demo/net/Net.java");
     assert_eq!(protologtool(&system, &line), Exit::Problems);
-    assert!(system.errors().starts_with("src/demo/AppLog.java:21:"), "{}", system.errors());
+    assert!(system.errors().starts_with("src/demo/AppLog.java:22:"), "{}", system.errors());
     assert!(
         system.errors().ends_with("1 error in 1 file; nothing was written\n"),
         "{}",

@@ -2,6 +2,7 @@ package demo;
 
 import dev.protolog.ProtoLogGroup;
 
+/** The groups of all cases: two that are on, one that is compiled out. */
 public enum AppLog implements ProtoLogGroup {
     NET(true, true, "Net"),
     DISK(true, false, Consts.DISK_TAG),

@@ -1,5 +1,6 @@
 package dev.protolog;
 
+/** What the tool and the recording classes need of a group. */
 public interface ProtoLogGroup {
     String name();
     boolean isEnabled();
