@@ -53,9 +53,16 @@ pub(crate) struct Method<'j> {
     pub(crate) flags: AccessFlags,
     pub(crate) name: Rc<str>,
     pub(crate) descriptor: Rc<str>,
-    pub(crate) signature: Rc<Signature>,
     table: reader::Method<'j>,
     code: OnceCell<Rc<Code>>,
+}
+
+/// Where a class is declared that stands in another one.
+pub(crate) struct Nesting {
+    /// The class of which it is a member; `None` for a local or anonymous class.
+    pub(crate) outer: Option<Rc<str>>,
+    /// Its simple name; `None` for an anonymous class.
+    pub(crate) name: Option<Rc<str>>,
 }
 
 /// What makes the target of an `invokedynamic`.
@@ -144,19 +151,16 @@ impl<'j> Class<'j> {
         Ok(Some(Rc::clone(method.code.get_or_init(|| code))))
     }
 
-    /// The class that encloses this one and this one's name there, if the class file says that it is a member.
-    pub(crate) fn nesting(&self) -> Result<Option<(Rc<str>, Option<Rc<str>>)>, Fault> {
+    /// Where the class is declared, if not on its own.
+    pub(crate) fn nesting(&self) -> Result<Option<Nesting>, Fault> {
         let found = self.attribute(self.file.attributes(), b"InnerClasses")?;
         let Some(AttributeContent::InnerClasses(found)) = found else { return Ok(None) };
         for inner in found.classes() {
             let inner = inner.map_err(malformed)?;
             if self.class_name(inner.inner_class())? == self.name {
                 let name = inner.inner_name().map(|at| self.utf8(at)).transpose()?;
-                return match inner.outer_class() {
-                    Some(outer) => Ok(Some((self.class_name(outer)?, name))),
-                    // Local and anonymous classes.
-                    None => Ok(Some(("".into(), name))),
-                };
+                let outer = inner.outer_class().map(|at| self.class_name(at)).transpose()?;
+                return Ok(Some(Nesting { outer, name }));
             }
         }
         Ok(None)
@@ -226,9 +230,7 @@ impl<'j> Class<'j> {
             cpool::Item::Long(number) => Constant::Number(Value::Long(number.value)),
             cpool::Item::Float(number) => Constant::Number(Value::Float(number.value)),
             cpool::Item::Double(number) => Constant::Number(Value::Double(number.value)),
-            cpool::Item::String(string) => {
-                Constant::String(self.text(string.string)?)
-            }
+            cpool::Item::String(string) => Constant::String(self.text(string.string)?),
             cpool::Item::Class(class) => Constant::Class(self.utf8(class.name)?),
             _ => return Ok(None),
         }))
@@ -286,14 +288,18 @@ impl<'j> Class<'j> {
             Some(AttributeContent::ConstantValue(at)) => self.constant(at.value())?,
             _ => None,
         };
-        Ok(Field { flags: field.access_flags(), name: self.utf8(field.name())?, descriptor, constant })
+        Ok(Field {
+            flags: field.access_flags(),
+            name: self.utf8(field.name())?,
+            descriptor,
+            constant,
+        })
     }
 
     fn read_method(&self, table: reader::Method<'j>) -> Result<Method<'j>, Fault> {
-        let descriptor = self.utf8(table.descriptor())?;
-        let signature = self.signature(&descriptor)?;
-        let (flags, name) = (table.access_flags(), self.utf8(table.name())?);
-        Ok(Method { flags, name, descriptor, signature, table, code: OnceCell::new() })
+        let (name, descriptor) = (self.utf8(table.name())?, self.utf8(table.descriptor())?);
+        let flags = table.access_flags();
+        Ok(Method { flags, name, descriptor, table, code: OnceCell::new() })
     }
 
     fn signature(&self, descriptor: &Rc<str>) -> Result<Rc<Signature>, Fault> {
@@ -350,8 +356,8 @@ pub(crate) fn canonical_name<'j>(
     let mut inner_names = Vec::new();
     let mut nesting = class.nesting()?;
     let mut outermost = Rc::clone(&class.name);
-    while let Some((outer, name)) = nesting {
-        let (false, Some(name)) = (outer.is_empty(), name) else { return Ok(None) };
+    while let Some(Nesting { outer, name }) = nesting {
+        let (Some(outer), Some(name)) = (outer, name) else { return Ok(None) };
         inner_names.push(name);
         if inner_names.len() > super::MAX_NESTING {
             return Err(Fault::limit("classes nested more than 48 deep"));
@@ -370,6 +376,7 @@ pub(crate) fn canonical_name<'j>(
     Ok(Some(canonical))
 }
 
+#[allow(clippy::needless_pass_by_value)] // what `map_err` takes
 pub(super) fn malformed(error: DecodeError) -> Fault {
     Fault::malformed(error.to_string())
 }

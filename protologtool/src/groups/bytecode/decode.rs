@@ -183,9 +183,7 @@ impl<'j> Decoder<'_, 'j> {
             Raw::InvokeStatic { index } => method(Dispatch::Static, class.member(*index)),
             Raw::InvokeSpecial { index } => method(Dispatch::Special, class.member(*index)),
             Raw::InvokeVirtual { index } => method(Dispatch::Virtual, class.member(*index)),
-            Raw::InvokeInterface { index, .. } => {
-                method(Dispatch::Interface, class.member(*index))
-            }
+            Raw::InvokeInterface { index, .. } => method(Dispatch::Interface, class.member(*index)),
             Raw::InvokeDynamic { index } => {
                 let site = class.invoke_dynamic(*index)?;
                 let bootstrap = class.bootstrap(site.bootstrap_method_attr)?;

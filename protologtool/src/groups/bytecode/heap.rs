@@ -12,25 +12,43 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub(crate) enum Object {
     /// Of a class that was loaded: its number in the machine, its fields by slot.
-    Instance { class: usize, fields: Vec<Value> },
+    Instance {
+        class: usize,
+        fields: Vec<Value>,
+    },
     /// The descriptor of the elements, and the elements.
-    Array { element: Rc<str>, values: Vec<Value> },
+    Array {
+        element: Rc<str>,
+        values: Vec<Value>,
+    },
     String(Text),
     /// `X.class`: the internal name, for an array or a primitive type the descriptor.
     Class(Rc<str>),
     /// A `StringBuilder`, or a `StringBuffer`: internal name and content.
-    Builder { class: &'static str, content: Vec<u16> },
+    Builder {
+        class: &'static str,
+        content: Vec<u16>,
+    },
     /// An `Integer`, a `Boolean` and the like: internal name and value.
     Boxed(&'static str, Value),
     /// A `java.util.UUID`: most and least significant bits.
     Uuid(i64, i64),
     Charset(Charset),
     /// An exception of the platform: internal name and message.
-    Throwable { class: Rc<str>, message: Option<Text> },
+    Throwable {
+        class: Rc<str>,
+        message: Option<Text>,
+    },
     /// A list that can't be changed, `kotlin.enums.EnumEntries` among them: internal name and elements.
-    List { class: &'static str, values: Rc<[Value]> },
+    List {
+        class: &'static str,
+        values: Rc<[Value]>,
+    },
     /// An iterator over a list: elements and position.
-    Iterator { values: Rc<[Value]>, next: usize },
+    Iterator {
+        values: Rc<[Value]>,
+        next: usize,
+    },
     /// A constant object of the platform that has no state here, such as `Locale.ROOT`: internal name.
     Token(&'static str),
 }
@@ -148,7 +166,12 @@ impl Heap {
         }
     }
 
-    pub(super) fn set_constant(&mut self, object: Ref, name: Value, ordinal: i32) -> Result<(), Fault> {
+    pub(super) fn set_constant(
+        &mut self,
+        object: Ref,
+        name: Value,
+        ordinal: i32,
+    ) -> Result<(), Fault> {
         self.charge(OBJECT)?;
         self.constants.insert(object, (name, ordinal));
         Ok(())

@@ -1,6 +1,6 @@
 //! Finding classes, fields and methods; initialising classes; which class is a kind of which.
 
-use super::class::{Class, Field};
+use super::class::Class;
 use super::fault::Fault;
 use super::heap::Object;
 use super::machine::Machine;
@@ -45,7 +45,7 @@ pub(super) enum Method {
 /// A field: the class that declares it, and its position there.
 #[derive(Clone, Copy)]
 pub(super) struct FieldAt {
-    class: usize,
+    pub(super) class: usize,
     field: usize,
 }
 
@@ -86,7 +86,7 @@ impl<'j> Machine<'j> {
 
     fn read(&self, name: &str) -> Result<Option<&'j [u8]>, Fault> {
         let source = self.source;
-        source.class(name).map_err(Fault::unsupported)
+        source.class(name).map_err(Fault::malformed)
     }
 
     /// Loads the superclass and lays out the fields.
@@ -144,23 +144,15 @@ impl<'j> Machine<'j> {
         for class in self.family(class)? {
             let fields = &self.loaded[class].class.fields;
             let looked_at = fields.len() / 16;
-            let found = fields.iter().position(|field| {
-                *field.name == *name && *field.descriptor == *descriptor
-            });
+            let found = fields
+                .iter()
+                .position(|field| *field.name == *name && *field.descriptor == *descriptor);
             self.spend(looked_at)?;
             if let Some(field) = found {
                 return Ok(Some(FieldAt { class, field }));
             }
         }
         Ok(None)
-    }
-
-    pub(super) fn field(&self, at: FieldAt) -> &Field {
-        &self.loaded[at.class].class.fields[at.field]
-    }
-
-    pub(super) fn field_class(at: FieldAt) -> usize {
-        at.class
     }
 
     /// A static field's variable.
@@ -222,7 +214,8 @@ impl<'j> Machine<'j> {
         descriptor: &Rc<str>,
     ) -> Result<Option<(usize, usize)>, Fault> {
         self.spend((name.len() + descriptor.len()) / 16)?;
-        let declared = |class: usize| Some((class, self.loaded[class].class.method(name, descriptor)?));
+        let declared =
+            |class: usize| Some((class, self.loaded[class].class.method(name, descriptor)?));
         Ok(self.superclasses(class).find_map(declared))
     }
 

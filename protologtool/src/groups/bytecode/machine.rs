@@ -11,6 +11,7 @@ use super::step::Flow;
 use super::value::{Ref, Value};
 use super::{Classes, MAX_DEPTH, MAX_LOCALS, MAX_NESTING, MAX_STEPS};
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::rc::Rc;
 
 /// A machine over the class files of one source.
@@ -94,8 +95,7 @@ impl<'j> Machine<'j> {
         arguments: &[Value],
     ) -> Result<Option<Value>, Fault> {
         let method = self.select(object, &name.into(), &descriptor.into())?;
-        let arguments: Vec<Value> =
-            [Value::Ref(object)].iter().chain(arguments).copied().collect();
+        let arguments: Vec<Value> = [Value::Ref(object)].iter().chain(arguments).copied().collect();
         match method {
             Some(Method::Code(class, method)) => self.call(class, method, &arguments),
             Some(Method::Platform(native)) => native(self, Args(&arguments)),
@@ -166,25 +166,23 @@ impl<'j> Machine<'j> {
         self.frames.last_mut().ok_or_else(|| Fault::malformed("no method is under way"))
     }
 
-    fn code(&mut self, class: usize, method: usize) -> Result<Rc<Code>, Fault> {
+    fn code(&self, class: usize, method: usize) -> Result<Rc<Code>, Fault> {
         let file = Rc::clone(&self.loaded[class].class);
-        let what = || {
+        let beginning = || Some(self.beginning(class, method));
+        let code = file.code(method).map_err(|fault| fault.at(beginning))?;
+        code.ok_or_else(|| {
             let method = &file.methods[method];
-            format!("`{}.{}{}`", file.name.replace('/', "."), method.name, method.descriptor)
-        };
-        let code = file.code(method).map_err(|fault| fault.at(|| Some(self.beginning(class, method))))?;
-        let Some(code) = code else {
-            return Err(Fault::unsupported(format!("{} is abstract or native", what())));
-        };
-        Ok(code)
+            let class = file.name.replace('/', ".");
+            Fault::unsupported(format!("`{class}.{}` is abstract or native", method.name))
+        })
     }
 
     /// Runs until the method at position `floor` of those under way returns.
     fn run(&mut self, floor: usize) -> Result<Option<Value>, Fault> {
         loop {
             match self.advance(floor) {
-                Ok(None) => {}
-                Ok(Some(result)) => return Ok(result),
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(result)) => return Ok(result),
                 Err(fault) => {
                     let fault = fault.at(|| self.place());
                     while self.frames.len() > floor {
@@ -196,8 +194,8 @@ impl<'j> Machine<'j> {
         }
     }
 
-    /// One instruction. `Some` if it ended the method at position `floor`.
-    fn advance(&mut self, floor: usize) -> Result<Option<Option<Value>>, Fault> {
+    /// One instruction. Breaks with the result if it ended the method at position `floor`.
+    fn advance(&mut self, floor: usize) -> Result<ControlFlow<Option<Value>>, Fault> {
         self.spend(1)?;
         let frame = self.frame()?;
         let (code, at) = (Rc::clone(&frame.code), frame.next);
@@ -210,7 +208,7 @@ impl<'j> Machine<'j> {
             Flow::Return(value) => {
                 self.leave();
                 if self.frames.len() == floor {
-                    return Ok(Some(value));
+                    return Ok(ControlFlow::Break(value));
                 }
                 let caller = self.frame()?;
                 if let Some(value) = value {
@@ -219,7 +217,7 @@ impl<'j> Machine<'j> {
                 caller.next += 1;
             }
         }
-        Ok(None)
+        Ok(ControlFlow::Continue(()))
     }
 
     fn leave(&mut self) {

@@ -27,7 +27,6 @@ mod value;
 
 pub(super) use class::{Class, canonical_name};
 pub use fault::{Fault, FaultKind, Place};
-pub(super) use heap::{Heap, Object};
 pub(super) use machine::Machine;
 pub(super) use value::{Ref, Value};
 

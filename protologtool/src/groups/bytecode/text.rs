@@ -70,7 +70,9 @@ impl Charset {
             Self::Latin1 => 0x100,
             Self::Ascii => 0x80,
         };
-        chars.map(|char| if u32::from(char) < limit { u32::from(char) as u8 } else { b'?' }).collect()
+        chars
+            .map(|char| if u32::from(char) < limit { u32::from(char) as u8 } else { b'?' })
+            .collect()
     }
 }
 

@@ -5,7 +5,7 @@ use super::super::heap::Object;
 use super::super::machine::Machine;
 use super::super::text;
 use super::super::value::Value;
-use super::{Answer, Args, Entry, answer, new_string};
+use super::{Args, Entry, answer, new_string};
 
 /// What all box classes have: class, descriptor, name of the method that unboxes.
 macro_rules! boxes {
@@ -63,7 +63,7 @@ pub(super) const TABLE: &[Entry] = boxes! {
         if a.at(0)? == Value::Null {
             return answer(false);
         }
-        answer(text::to_string(&*a.text(0, m)?).eq_ignore_ascii_case("true"))
+        answer(text::to_string(&a.text(0, m)?).eq_ignore_ascii_case("true"))
     }),
     ("java/lang/Boolean.logicalAnd(ZZ)Z", |_, a| answer(a.int(0)? & a.int(1)?)),
     ("java/lang/Boolean.logicalOr(ZZ)Z", |_, a| answer(a.int(0)? | a.int(1)?)),
@@ -102,7 +102,13 @@ fn unboxed(machine: &mut Machine<'_>, a: Args<'_>, index: usize) -> Result<Value
 fn hash(value: Value, descriptor: &str) -> Result<i32, Fault> {
     let folded = |bits: u64| (bits ^ (bits >> 32)) as i32;
     Ok(match value {
-        Value::Int(value) if descriptor == "Z" => if value == 0 { 1237 } else { 1231 },
+        Value::Int(value) if descriptor == "Z" => {
+            if value == 0 {
+                1237
+            } else {
+                1231
+            }
+        }
         Value::Int(value) => value,
         Value::Long(value) => folded(value as u64),
         Value::Float(value) if value.is_nan() => 0x7fc0_0000,
@@ -116,7 +122,7 @@ fn hash(value: Value, descriptor: &str) -> Result<i32, Fault> {
 fn parse<T: std::str::FromStr>(machine: &mut Machine<'_>, a: Args<'_>) -> Result<T, Fault> {
     let text = match a.at(0)? {
         Value::Null => "null".to_owned(),
-        _ => text::to_string(&*a.text(0, machine)?),
+        _ => text::to_string(&a.text(0, machine)?),
     };
     let wrong = |_| {
         let message = format!("For input string: \"{text}\"");

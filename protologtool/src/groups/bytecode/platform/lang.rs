@@ -44,7 +44,11 @@ pub(super) const TABLE: &[Entry] = &[
     ("java/lang/Class.getPackageName()Ljava/lang/String;", |m, a| {
         let name = m.class_literal(a)?;
         let package = name.rsplit_once('/').map_or("", |name| name.0).replace('/', ".");
-        if name.starts_with('[') { Err(unknown("Class.getPackageName")) } else { new_text(m, &package) }
+        if name.starts_with('[') {
+            Err(unknown("Class.getPackageName"))
+        } else {
+            new_text(m, &package)
+        }
     }),
     ("java/lang/Class.getSimpleName()Ljava/lang/String;", simple_name),
     ("java/lang/Class.getCanonicalName()Ljava/lang/String;", class_canonical_name),
@@ -60,9 +64,10 @@ pub(super) const TABLE: &[Entry] = &[
     ("java/lang/Math.floorMod(II)I", |_, a| {
         answer(floor_mod(a.int(0)?.into(), a.int(1)?.into())? as i32)
     }),
-    ("java/lang/Math.floorMod(JI)I", |_, a| {
-        answer(floor_mod(a.long(0)?, a.int(1)?.into())? as i32)
-    }),
+    (
+        "java/lang/Math.floorMod(JI)I",
+        |_, a| answer(floor_mod(a.long(0)?, a.int(1)?.into())? as i32),
+    ),
     ("java/lang/Math.floorMod(JJ)J", |_, a| answer(floor_mod(a.long(0)?, a.long(1)?)?)),
     ("java/util/Objects.requireNonNull(Ljava/lang/Object;)Ljava/lang/Object;", |_, a| {
         answer(a.object(0)?)
@@ -72,7 +77,7 @@ pub(super) const TABLE: &[Entry] = &[
         |m, a| match a.at(0)?.reference()? {
             Some(object) => answer(object),
             None => {
-                let message = text::to_string(&*a.text(1, m)?);
+                let message = text::to_string(&a.text(1, m)?);
                 Err(Fault::thrown("java.lang.NullPointerException", message))
             }
         },
@@ -117,7 +122,11 @@ impl Machine<'_> {
             Object::String(text) => return Ok(Rc::clone(text)),
             Object::Builder { content, .. } => return Ok(content.as_slice().into()),
             Object::Class(name) => {
-                let kind = if name.starts_with('[') { "class" } else { self.class_kind(&Rc::clone(name))? };
+                let kind = if name.starts_with('[') {
+                    "class"
+                } else {
+                    self.class_kind(&Rc::clone(name))?
+                };
                 let Object::Class(name) = self.heap.get(object) else { return Err(Fault::null()) };
                 return Ok(text::from_str(&format!("{kind} {}", name.replace('/', "."))));
             }
@@ -234,7 +243,7 @@ fn simple_name(machine: &mut Machine<'_>, a: Args<'_>) -> Answer {
     let Some(class) = machine.load(&name)? else { return Err(unknown("Class.getSimpleName")) };
     let nesting = machine.loaded[class].class.nesting()?;
     let simple = match nesting {
-        Some((_, inner)) => inner.unwrap_or_else(|| "".into()).to_string(),
+        Some(nesting) => nesting.name.map(|name| name.to_string()).unwrap_or_default(),
         None => name.rsplit('/').next().unwrap_or(&name).to_owned(),
     };
     new_text(machine, &simple)

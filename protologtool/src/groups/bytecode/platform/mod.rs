@@ -68,7 +68,9 @@ pub(super) fn class_of(object: &Object) -> &str {
         Object::Instance { .. } | Object::Array { .. } => "java/lang/Object",
         Object::String(_) => "java/lang/String",
         Object::Class(_) => "java/lang/Class",
-        Object::Builder { class, .. } | Object::Boxed(class, _) | Object::List { class, .. } => class,
+        Object::Builder { class, .. } | Object::Boxed(class, _) | Object::List { class, .. } => {
+            class
+        }
         Object::Uuid(..) => "java/util/UUID",
         Object::Charset(_) => "java/nio/charset/Charset",
         Object::Throwable { class, .. } => class,
@@ -94,9 +96,16 @@ fn supertypes(class: &str) -> Option<&'static [&'static str]> {
     const CONSTABLE: &str = "java/lang/constant/Constable";
     const DESC: &str = "java/lang/constant/ConstantDesc";
     Some(match class {
-        "java/lang/Object" | COMPARABLE | SERIAL | "java/lang/Cloneable" | "java/lang/CharSequence"
-        | "java/lang/Runnable" | "java/util/Locale" | "java/nio/charset/Charset"
-        | "java/util/Iterator" | "kotlin/Unit" => &[],
+        "java/lang/Object"
+        | COMPARABLE
+        | SERIAL
+        | "java/lang/Cloneable"
+        | "java/lang/CharSequence"
+        | "java/lang/Runnable"
+        | "java/util/Locale"
+        | "java/nio/charset/Charset"
+        | "java/util/Iterator"
+        | "kotlin/Unit" => &[],
         "[" => &["java/lang/Cloneable", SERIAL],
         "java/lang/Enum" => &[COMPARABLE, SERIAL, CONSTABLE],
         "java/lang/Record" => &[],
@@ -118,7 +127,9 @@ fn supertypes(class: &str) -> Option<&'static [&'static str]> {
             SERIAL,
         ],
         "java/lang/Boolean" | "java/lang/Character" => &[COMPARABLE, SERIAL, CONSTABLE],
-        "java/lang/Byte" | "java/lang/Short" => &["java/lang/Number", COMPARABLE, SERIAL, CONSTABLE],
+        "java/lang/Byte" | "java/lang/Short" => {
+            &["java/lang/Number", COMPARABLE, SERIAL, CONSTABLE]
+        }
         "java/lang/Integer" | "java/lang/Long" | "java/lang/Float" | "java/lang/Double" => {
             &["java/lang/Number", COMPARABLE, SERIAL, CONSTABLE, DESC]
         }
@@ -210,6 +221,7 @@ fn void() -> Answer {
     Ok(None)
 }
 
+#[allow(clippy::unnecessary_wraps)] // likewise
 fn answer(value: impl Into<Value>) -> Answer {
     Ok(Some(value.into()))
 }

@@ -26,7 +26,7 @@ pub(super) const TABLE: &[Entry] = &[
         let unit = usize::try_from(index).ok().and_then(|index| text.get(index).copied());
         answer(i32::from(unit.ok_or_else(|| out_of_bounds(index, text.len()))?))
     }),
-    ("java/lang/String.hashCode()I", |m, a| answer(text::hash(&*a.text(0, m)?))),
+    ("java/lang/String.hashCode()I", |m, a| answer(text::hash(&a.text(0, m)?))),
     ("java/lang/String.equals(Ljava/lang/Object;)Z", |m, a| answer(m.equal(a.at(0)?, a.at(1)?)?)),
     ("java/lang/String.compareTo(Ljava/lang/String;)I", |m, a| {
         let (left, right) = (a.text(0, m)?, a.text(1, m)?);
@@ -64,9 +64,7 @@ pub(super) const TABLE: &[Entry] = &[
     ("java/lang/String.endsWith(Ljava/lang/String;)Z", |m, a| {
         answer(a.text(0, m)?.ends_with(&a.text(1, m)?))
     }),
-    ("java/lang/String.contains(Ljava/lang/CharSequence;)Z", |m, a| {
-        answer(find(m, a)?.is_some())
-    }),
+    ("java/lang/String.contains(Ljava/lang/CharSequence;)Z", |m, a| answer(find(m, a)?.is_some())),
     ("java/lang/String.indexOf(Ljava/lang/String;)I", |m, a| {
         answer(find(m, a)?.map_or(-1, |at| at as i32))
     }),
@@ -108,7 +106,7 @@ pub(super) const TABLE: &[Entry] = &[
         }
     }),
     ("java/lang/String.getBytes(Ljava/lang/String;)[B", |m, a| {
-        let (text, name) = (a.text(0, m)?, text::to_string(&*a.text(1, m)?));
+        let (text, name) = (a.text(0, m)?, text::to_string(&a.text(1, m)?));
         let charset = Charset::named(&name).ok_or_else(|| {
             Fault::unsupported(format!("the character set `{name}` can't be evaluated"))
         })?;
@@ -164,12 +162,12 @@ fn unit(char: i32) -> Result<u16, Fault> {
 }
 
 fn upper_case(machine: &mut Machine<'_>, a: Args<'_>) -> Answer {
-    let text = text::to_string(&*a.text(0, machine)?).to_uppercase();
+    let text = text::to_string(&a.text(0, machine)?).to_uppercase();
     new_string(machine, text::from_str(&text))
 }
 
 fn lower_case(machine: &mut Machine<'_>, a: Args<'_>) -> Answer {
-    let text = text::to_string(&*a.text(0, machine)?).to_lowercase();
+    let text = text::to_string(&a.text(0, machine)?).to_lowercase();
     new_string(machine, text::from_str(&text))
 }
 

@@ -51,8 +51,9 @@ impl Machine<'_> {
         let (kind, _) = self.array_mut(array)?;
         check_element(element, kind)?;
         let value = value.fit(kind)?;
+        let to = class_of(kind).to_owned();
         if let Value::Ref(object) = value {
-            let (from, to) = (self.object_class_name(object), class_of(kind).to_owned());
+            let from = self.object_class_name(object);
             if self.is_kind_of(&from, &to)? == Some(false) {
                 return Err(Fault::thrown("java.lang.ArrayStoreException", from.replace('/', ".")));
             }
@@ -69,9 +70,8 @@ impl Machine<'_> {
         else {
             return Err(Fault::malformed("an array without that many dimensions"));
         };
-        let size = usize::try_from(*size).map_err(|_| {
-            Fault::thrown("java.lang.NegativeArraySizeException", size.to_string())
-        })?;
+        let size = usize::try_from(*size)
+            .map_err(|_| Fault::thrown("java.lang.NegativeArraySizeException", size.to_string()))?;
         if size > MAX_HEAP / size_of::<Value>() {
             return Err(Fault::limit("more than 32 MB of objects"));
         }

@@ -33,7 +33,9 @@ impl Machine<'_> {
             Method::Code(class, method) => {
                 let fixed = self.loaded[class].class.methods[method].flags;
                 if fixed.contains(AccessFlags::STATIC) != (dispatch == Dispatch::Static) {
-                    return Err(Fault::malformed("a static call of a method that is not, or vice versa"));
+                    return Err(Fault::malformed(
+                        "a static call of a method that is not, or vice versa",
+                    ));
                 }
                 self.enter(class, method, &arguments)?;
                 Ok(Flow::Entered)
@@ -85,7 +87,7 @@ impl Machine<'_> {
             return native.map(Method::Platform).ok_or_else(|| not_here(member));
         }
         if &*member.name == "<init>" && platform::is_throwable(&member.class) {
-            self.set_message(receiver, arguments)?;
+            self.set_message(receiver, arguments);
             return Ok(Method::Platform(|_, _| Ok(None)));
         }
         platform::method(&member.class, &member.name, &member.descriptor)
@@ -94,7 +96,7 @@ impl Machine<'_> {
     }
 
     /// Keeps the message of an exception of the platform; exceptions of the jar have none that is told.
-    fn set_message(&mut self, exception: Ref, arguments: &[Value]) -> Result<(), Fault> {
+    fn set_message(&mut self, exception: Ref, arguments: &[Value]) {
         let text = match arguments.get(1) {
             Some(Value::Ref(object)) => match self.heap.get(*object) {
                 Object::String(text) => Some(Rc::clone(text)),
@@ -105,7 +107,6 @@ impl Machine<'_> {
         if let Object::Throwable { message, .. } = self.heap.get_mut(exception) {
             *message = text;
         }
-        Ok(())
     }
 
     /// A private method, which no subclass overrides, however it is called.

@@ -16,7 +16,7 @@ impl Machine<'_> {
             Op::Get(true, member) => self.get_static(member),
             Op::Put(true, member) => {
                 let at = self.linked_field(member)?;
-                self.initialize(Self::field_class(at))?;
+                self.initialize(at.class)?;
                 let value = self.frame()?.pop()?.fit(&member.descriptor)?;
                 *self.static_field(at)? = value;
                 Ok(())
@@ -46,7 +46,7 @@ impl Machine<'_> {
             Some((name, object)) => Value::Ref(self.heap.token(name, object)?),
             None => {
                 let at = self.linked_field(member)?;
-                self.initialize(Self::field_class(at))?;
+                self.initialize(at.class)?;
                 *self.static_field(at)?
             }
         };

@@ -83,7 +83,10 @@ impl Machine<'_> {
             Op::Arithmetic(..) | Op::Negate(_) | Op::Convert(..) | Op::Compare(_) => {
                 self.number(op)?;
             }
-            Op::ArrayLoad(_) | Op::ArrayStore(_) | Op::ArrayLength | Op::NewArray(_)
+            Op::ArrayLoad(_)
+            | Op::ArrayStore(_)
+            | Op::ArrayLength
+            | Op::NewArray(_)
             | Op::NewMultiArray(..) => self.array(op)?,
             Op::Get(..) | Op::Put(..) | Op::New(_) | Op::CheckCast(_) | Op::InstanceOf(_) => {
                 self.member(op)?;

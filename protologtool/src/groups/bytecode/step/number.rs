@@ -85,12 +85,7 @@ fn longs(operation: Arithmetic, left: i64, right: i64) -> Result<i64, Fault> {
     })
 }
 
-fn floats<F>(
-    operation: Arithmetic,
-    left: F,
-    right: F,
-    remainder: fn(F, F) -> F,
-) -> Result<F, Fault>
+fn floats<F>(operation: Arithmetic, left: F, right: F, remainder: fn(F, F) -> F) -> Result<F, Fault>
 where
     F: std::ops::Add<Output = F>
         + std::ops::Sub<Output = F>
