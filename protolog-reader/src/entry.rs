@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use protolog_core::{Arg, Level};
+use protolog_core::{Arg, Level, ParamKind};
 use protozero::Reader;
 
 use crate::collect::{MISSING_TEXT, Record};
@@ -66,7 +66,7 @@ impl<'a> Entry<'a> {
 
     /// What: the message's id, 0 where it has none.
     pub fn message_id(&self) -> u64 {
-        self.values().message_id
+        self.counts().0
     }
 
     /// What: the message in the dictionary.
@@ -84,11 +84,9 @@ impl<'a> Entry<'a> {
 
     /// The message with its values: all that takes reading it. Whoever needs several of these asks once.
     pub fn values(&self) -> Values<'a> {
-        let span = self.record.message;
-        let fields = Reader::with_offset(self.log.blocks().bytes(span), span.at);
         let mut strings = self.log.strings_from(self.record.strings).iter();
         let mut values = Values { message_id: 0, message: None, args: Vec::new(), unsigned: 0 };
-        let done = values::for_each(fields, |value| match value {
+        self.for_each(|value| match value {
             RawValue::MessageId(id) => values.message_id = id,
             RawValue::Int(value) => values.args.push(Arg::Int(value)),
             RawValue::Float(value) => values.args.push(Arg::Float(value)),
@@ -100,20 +98,29 @@ impl<'a> Entry<'a> {
             RawValue::Unsigned(bits) => values.unsigned |= bits,
             RawValue::StackTrace(_) => {}
         });
-        debug_assert!(done.is_ok(), "the message was read before");
-        values.message = self.log.dictionary().message(values.message_id);
-        match values.message {
-            Some(message) => values.unsigned |= message.unsigned,
-            // Without a template, values are shown as they came.
-            None => {
-                for (arg, index) in values.args.iter_mut().zip(0..) {
-                    if render::is_set(values.unsigned, index) {
-                        *arg = render::as_unsigned(*arg);
-                    }
-                }
-            }
-        }
+        values.find_message(self.log);
         values
+    }
+
+    /// The message's id, and how many values of each kind it has.
+    pub(crate) fn counts(&self) -> (u64, [usize; 4]) {
+        let (mut id, mut counts) = (0, [0; 4]);
+        self.for_each(|value| match value {
+            RawValue::MessageId(message) => id = message,
+            RawValue::String(_) => counts[ParamKind::Str as usize] += 1,
+            RawValue::Int(_) => counts[ParamKind::Int as usize] += 1,
+            RawValue::Float(_) => counts[ParamKind::Float as usize] += 1,
+            RawValue::Bool(_) => counts[ParamKind::Bool as usize] += 1,
+            RawValue::Unsigned(_) | RawValue::StackTrace(_) => {}
+        });
+        (id, counts)
+    }
+
+    fn for_each(&self, each: impl FnMut(RawValue)) {
+        let span = self.record.message;
+        let fields = Reader::with_offset(self.log.blocks().bytes(span), span.at);
+        let done = values::for_each(fields, each);
+        debug_assert!(done.is_ok(), "the message was read before");
     }
 }
 
@@ -128,6 +135,21 @@ impl fmt::Debug for Entry<'_> {
 }
 
 impl<'a> Values<'a> {
+    fn find_message(&mut self, log: &'a Log) {
+        self.message = log.dictionary().message(self.message_id);
+        match self.message {
+            Some(message) => self.unsigned |= message.unsigned,
+            // Without a template, values are shown as they came.
+            None => {
+                for (arg, index) in self.args.iter_mut().zip(0..) {
+                    if render::is_set(self.unsigned, index) {
+                        *arg = render::as_unsigned(*arg);
+                    }
+                }
+            }
+        }
+    }
+
     /// The message's id, 0 where it has none.
     pub fn message_id(&self) -> u64 {
         self.message_id

@@ -65,15 +65,6 @@ pub(crate) fn wanted(message: &Message) -> [usize; 4] {
     wanted
 }
 
-/// How many values of each kind there are.
-pub(crate) fn given(values: &Values<'_>) -> [usize; 4] {
-    let mut given = [0; 4];
-    for arg in &values.args {
-        given[kind_of(arg) as usize] += 1;
-    }
-    given
-}
-
 fn each_kind(message: &Message, mut each: impl FnMut(ParamKind)) {
     let text = message.template();
     let mut piece = |piece: Piece<'_>| {
