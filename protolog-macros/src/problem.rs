@@ -1,7 +1,7 @@
 //! Mistakes of the program, as compile errors.
 
-use crate::tokens::{braced, ident, joint_colons, literal, punct};
-use proc_macro::{Literal, Span, TokenStream};
+use crate::tokens::{ident, joint_colons, macro_call, path};
+use proc_macro::{Literal, Span, TokenStream, TokenTree};
 use std::fmt::Display;
 
 /// What is wrong, where, and what to do about it.
@@ -17,18 +17,19 @@ impl Problem {
         Self { span, message: format!("{message}\nhelp: {help}") }
     }
 
-    /// The call of `compile_error!` that reports it.
+    /// The call of `compile_error!` that reports it, as if it stood at the tokens that the mistake is about.
     pub(crate) fn into_tokens(self) -> TokenStream {
-        let message = literal(Literal::string(&self.message), self.span);
-        [
-            joint_colons(self.span),
-            ident("core", self.span),
-            joint_colons(self.span),
-            ident("compile_error", self.span),
-            punct('!', self.span),
-            braced(message, self.span),
-        ]
-        .into_iter()
-        .collect()
+        let mut message = Literal::string(&self.message);
+        message.set_span(self.span);
+        let message = TokenTree::Literal(message).into();
+        let core: TokenStream =
+            [joint_colons(self.span), ident("core", self.span)].into_iter().collect();
+        let call = macro_call(path(&core, &["compile_error"], self.span), message, self.span);
+        call.into_iter()
+            .map(|mut tree| {
+                tree.set_span(self.span);
+                tree
+            })
+            .collect()
     }
 }

@@ -31,23 +31,33 @@ pub(crate) fn split_at_commas(tokens: TokenStream) -> Vec<TokenStream> {
     parts
 }
 
-/// Where `tokens` stand: where the first of them does; `otherwise` where there are none.
-pub(crate) fn span_of(tokens: &TokenStream, otherwise: Span) -> Span {
-    tokens.clone().into_iter().next().map_or(otherwise, |tree| tree.span())
+/// Where `tokens` begin and end: at their first and at their last token. Groups that macro_rules made are looked into, since
+/// they stand where the macro was defined. `otherwise` where there are no tokens.
+pub(crate) fn ends_of(tokens: &TokenStream, otherwise: Span) -> (Span, Span) {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let end = |tree: &TokenTree, pick: fn((Span, Span)) -> Span| match tree {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
+            pick(ends_of(&group.stream(), otherwise))
+        }
+        tree => tree.span(),
+    };
+    match (trees.first(), trees.last()) {
+        (Some(first), Some(last)) => (end(first, |ends| ends.0), end(last, |ends| ends.1)),
+        _ => (otherwise, otherwise),
+    }
 }
 
 pub(crate) fn is_punct(tree: &TokenTree, char: char) -> bool {
     matches!(tree, TokenTree::Punct(punct) if punct.as_char() == char)
 }
 
-/// A name of ours, to be looked up as if written at the call; errors about it are shown at `span`.
 pub(crate) fn ident(name: &str, span: Span) -> TokenStream {
-    TokenTree::Ident(Ident::new(name, here(span))).into()
+    TokenTree::Ident(Ident::new(name, span)).into()
 }
 
 pub(crate) fn punct(char: char, span: Span) -> TokenStream {
     let mut punct = Punct::new(char, Spacing::Alone);
-    punct.set_span(here(span));
+    punct.set_span(span);
     TokenTree::Punct(punct).into()
 }
 
@@ -55,14 +65,14 @@ pub(crate) fn punct(char: char, span: Span) -> TokenStream {
 pub(crate) fn joint_colons(span: Span) -> TokenStream {
     let colon = |spacing| {
         let mut punct = Punct::new(':', spacing);
-        punct.set_span(here(span));
+        punct.set_span(span);
         TokenTree::Punct(punct)
     };
     [colon(Spacing::Joint), colon(Spacing::Alone)].into_iter().collect()
 }
 
 pub(crate) fn literal(mut literal: Literal, span: Span) -> TokenStream {
-    literal.set_span(here(span));
+    literal.set_span(span);
     TokenTree::Literal(literal).into()
 }
 
@@ -94,11 +104,15 @@ pub(crate) fn with_commas(parts: impl IntoIterator<Item = TokenStream>) -> Token
 
 fn group(delimiter: Delimiter, content: TokenStream, span: Span) -> TokenStream {
     let mut group = Group::new(delimiter, content);
-    group.set_span(here(span));
+    group.set_span(span);
     TokenTree::Group(group).into()
 }
 
-/// A span that is shown as `span` and counts as made by this macro: lints that are about what people write keep quiet.
-fn here(span: Span) -> Span {
-    Span::call_site().located_at(span)
+/// `tokens`, shown at `span` in errors, with the meaning that they have.
+pub(crate) fn moved_to(tokens: &TokenStream, span: Span) -> TokenStream {
+    let moved = |mut tree: TokenTree| {
+        tree.set_span(tree.span().located_at(span));
+        tree
+    };
+    tokens.clone().into_iter().map(moved).collect()
 }

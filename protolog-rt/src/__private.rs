@@ -7,6 +7,7 @@ pub use crate::value::{
     Any, Arguments, AsOption, AsText, Bool, Float, Int, Select, SelectAny, SelectOption,
     SelectText, Shown, Text, Then, Uint, bool, float, int,
 };
+pub use core::option::Option::Some;
 pub use protolog_macros::call;
 
 /// Number of bytes of the full name of `variant` (`Enum::Variant`) in the crate of `module`.

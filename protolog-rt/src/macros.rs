@@ -4,8 +4,7 @@
 //! through macro_rules at both ends buys two things: the compiler's own parser tells the arguments apart, and `$crate` finds
 //! this crate under whatever name a program knows it by.
 //!
-//! Invariants of `__site!`: the arguments stand in one place only, behind the test; the group and the level stand in
-//! constants, so they must be constant; with the group compiled out, the note is empty and the test is constant.
+//! Invariants: an argument stands in one place only; nothing here is found by a name that a program could take.
 
 /// Logs at the level of debugging: what helps to find a fault.
 ///
@@ -106,40 +105,6 @@ macro_rules! __usage {
             "!(AppLog::Net, \"sent %d bytes\", n)`",
         ) }
     };
-}
-
-/// The code of a log call whose template was checked.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __site {
-    ($level:expr, $group:expr, $template:expr, $mask:literal, $values:expr $(,)?) => {{
-        use $crate::__private::{SelectAny as _, SelectOption as _, SelectText as _};
-        const __PROTOLOG_CALL: $crate::__private::Call = $crate::__private::Call::new(
-            (&$group).__protolog_def(),
-            $level,
-            $template,
-            $mask,
-            ::core::module_path!(),
-            ::core::file!(),
-            ::core::line!(),
-        );
-        #[used]
-        #[unsafe(link_section = ".note.protolog")]
-        static __PROTOLOG_NOTE: $crate::__private::NoteBytes<{ __PROTOLOG_CALL.note_size() }> =
-            __PROTOLOG_CALL.note();
-        if const { __PROTOLOG_CALL.compiled() }
-            && $crate::__private::wanted(&$group, const { __PROTOLOG_CALL.test() })
-        {
-            $crate::__private::log(
-                $crate::__private::Site::new(
-                    &__PROTOLOG_CALL,
-                    $crate::ProtoLogGroup::info(&$group),
-                    &__PROTOLOG_NOTE,
-                ),
-                $values,
-            );
-        }
-    }};
 }
 
 /// What is left of a call whose template was refused: the rest of it, for the compiler to check.

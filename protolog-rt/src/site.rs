@@ -5,11 +5,44 @@
 //! A [`Site`] is made of immediates and addresses at the call: no static of its own, hence no relocation and no dirty page.
 //!
 //! Invariant: a [`Site`] refers to its note, so a linker that takes the code takes the note.
-#![allow(unsafe_code)] // The notes of the loaded images are found by dl_iterate_phdr.
+#![allow(unsafe_code)] // Notes have a section of their own, are copied in constants, and found by dl_iterate_phdr.
 
 use crate::level::{GroupDef, GroupInfo, call_bits};
 use protolog_core::note::{self, Note};
 use protolog_core::{Level, ParamMask, hash};
+
+/// The code of a log call whose template was checked. The arguments stand behind the test, in `$values`; the group and the
+/// level stand in constants, so they must be constant.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __site {
+    ($level:expr, $group:expr, $template:expr, $mask:literal, $values:expr $(,)?) => {{
+        use $crate::__private::{SelectAny as _, SelectOption as _, SelectText as _};
+        const __PROTOLOG_CALL: $crate::__private::Call = $crate::__private::Call::new(
+            $group.__protolog_def(),
+            $level,
+            $template,
+            $mask,
+            ::core::module_path!(),
+            ::core::file!(),
+            ::core::line!(),
+        );
+        #[used]
+        #[unsafe(link_section = ".note.protolog")]
+        static __PROTOLOG_NOTE: $crate::__private::NoteBytes<{ __PROTOLOG_CALL.note_size() }> =
+            __PROTOLOG_CALL.note();
+        if const { __PROTOLOG_CALL.compiled() } {
+            if let $crate::__private::Some(group) =
+                $crate::__private::wanted(&$group, const { __PROTOLOG_CALL.test() })
+            {
+                $crate::__private::log(
+                    $crate::__private::Site::new(&__PROTOLOG_CALL, group, &__PROTOLOG_NOTE),
+                    $values,
+                );
+            }
+        }
+    }};
+}
 
 /// The constant facts of a call.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,9 @@
 
 use super::check::Checked;
 use super::parse::{Argument, Call};
-use crate::tokens::{braced, ident, literal, macro_call, parenthesised, path, punct, with_commas};
+use crate::tokens::{
+    braced, ident, literal, macro_call, moved_to, parenthesised, path, punct, with_commas,
+};
 use proc_macro::{Literal, Span, TokenStream};
 use protolog_core::ParamKind;
 
@@ -35,28 +37,29 @@ pub(super) fn refused(call: &Call, error: TokenStream) -> TokenStream {
     braced([error, rest].into_iter().collect(), site)
 }
 
-/// The argument, wrapped in what its conversion takes. All tokens carry the argument's place, so that an error about its
-/// type is shown there.
+/// The argument, wrapped in what its conversion takes. What is made here begins and ends where the argument does, so that
+/// an error about its type is shown there.
 fn value(runtime: &TokenStream, argument: &Argument, kind: ParamKind) -> TokenStream {
-    let span = argument.span;
-    let part = |name| path(runtime, &["__private", name], span);
-    let borrowed: TokenStream =
-        [punct('&', span), parenthesised(argument.tokens.clone(), span)].into_iter().collect();
-    let wrapped = |function| [part(function), parenthesised(borrowed.clone(), span)];
+    let Argument { tokens, first, last } = argument;
+    let and = || punct('&', *first);
+    let borrowed: TokenStream = [and(), parenthesised(tokens.clone(), *last)].into_iter().collect();
+    let given_to = |function| {
+        let function = path(&moved_to(runtime, *first), &["__private", function], *first);
+        [function, parenthesised(borrowed.clone(), *last)].into_iter()
+    };
     match kind {
-        ParamKind::Int => wrapped("int").into_iter().collect(),
-        ParamKind::Float => wrapped("float").into_iter().collect(),
-        ParamKind::Bool => wrapped("bool").into_iter().collect(),
+        ParamKind::Int => given_to("int").collect(),
+        ParamKind::Float => given_to("float").collect(),
+        ParamKind::Bool => given_to("bool").collect(),
         ParamKind::Str => {
-            // `(&&&Select(&(argument))).select().text()`
-            let and = || punct('&', span);
-            let selected = [and(), and(), and()].into_iter().chain(wrapped("Select")).collect();
-            let method = |name| {
+            // `(&&&$crate::__private::Select(&(argument))).select().text()`
+            let referenced = [and(), and(), and()].into_iter().chain(given_to("Select")).collect();
+            let method = |name, span| {
                 [punct('.', span), ident(name, span), parenthesised(TokenStream::new(), span)]
             };
-            std::iter::once(parenthesised(selected, span))
-                .chain(method("select"))
-                .chain(method("text"))
+            std::iter::once(parenthesised(referenced, *last))
+                .chain(method("select", *last))
+                .chain(method("text", *first))
                 .collect()
         }
     }

@@ -52,12 +52,18 @@ impl Text {
         let mut cursor = Cursor { rest: inner, at: Position { line: 1, column: 1 } };
         loop {
             let position = cursor.at;
-            let Some(char) = cursor.next() else { return Some(text) };
-            let value = if char == '\\' && raw.is_none() { cursor.escape()? } else { Some(char) };
-            if let Some(value) = value {
-                text.positions.push((text.value.len(), position));
-                text.value.push(value);
-            }
+            let value = match cursor.next() {
+                None => return Some(text),
+                Some('\\') if raw.is_some() => '\\',
+                Some('\\') if cursor.rest.starts_with('\n') => {
+                    cursor.skip_white_space();
+                    continue;
+                }
+                Some('\\') => cursor.escape()?,
+                Some(char) => char,
+            };
+            text.positions.push((text.value.len(), position));
+            text.value.push(value);
         }
     }
 }
@@ -79,10 +85,9 @@ impl Cursor<'_> {
         Some(char)
     }
 
-    /// What the escape after a backslash stands for: a character, or nothing for a continued line. None where it is no
-    /// escape.
-    fn escape(&mut self) -> Option<Option<char>> {
-        Some(Some(match self.next()? {
+    /// What the escape after a backslash stands for, none where it is no escape.
+    fn escape(&mut self) -> Option<char> {
+        Some(match self.next()? {
             'n' => '\n',
             'r' => '\r',
             't' => '\t',
@@ -96,14 +101,15 @@ impl Cursor<'_> {
                 self.next();
                 char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?
             }
-            '\n' => {
-                while self.rest.starts_with([' ', '\t', '\n', '\r']) {
-                    self.next();
-                }
-                return Some(None);
-            }
             _ => return None,
-        }))
+        })
+    }
+
+    /// Passes over the line feed and the indentation that a backslash at the end of a line takes away.
+    fn skip_white_space(&mut self) {
+        while self.rest.starts_with([' ', '\t', '\n', '\r']) {
+            self.next();
+        }
     }
 
     fn take(&mut self, count: usize) -> Option<String> {

@@ -1,7 +1,7 @@
 //! The parts of a call. `protolog_rt`'s macros have parsed each of them as an expression already.
 
 use crate::problem::Problem;
-use crate::tokens::{span_of, split_at_commas, unwrapped};
+use crate::tokens::{ends_of, split_at_commas, unwrapped};
 use proc_macro::{Span, TokenStream, TokenTree};
 
 /// A call as it was written.
@@ -22,10 +22,13 @@ pub(super) struct Call {
 
 /// An argument of a call.
 pub(super) struct Argument {
-    /// The expression, as the compiler's parser marked it off.
+    /// The expression, whole: to be put in parentheses where it is used.
     pub(super) tokens: TokenStream,
-    /// Where it stands.
-    pub(super) span: Span,
+    /// Where its first token stands, with the meaning of the macro that was called: what errors about an argument are shown
+    /// at must be made of spans of one meaning, or the compiler shows the whole call.
+    pub(super) first: Span,
+    /// Where its last token stands, likewise.
+    pub(super) last: Span,
 }
 
 pub(super) fn parse(input: TokenStream) -> Result<Call, Problem> {
@@ -41,17 +44,21 @@ pub(super) fn parse(input: TokenStream) -> Result<Call, Problem> {
     };
     check_group(&group)?;
     let template = unwrapped(template);
-    let template_span = span_of(&template, Span::call_site());
-    let arguments = parts
-        .map(|tokens| Argument { span: span_of(&tokens, Span::call_site()), tokens })
-        .collect();
+    let (template_span, _) = ends_of(&template, Span::call_site());
+    let (here, _) = ends_of(&runtime, Span::call_site());
+    let argument = |tokens: TokenStream| {
+        let (first, last) = ends_of(&tokens, Span::call_site());
+        let (first, last) = (here.located_at(first), here.located_at(last));
+        Argument { tokens: unwrapped(tokens), first, last }
+    };
+    let arguments = parts.map(argument).collect();
     Ok(Call { runtime, level, group, template, template_span, arguments })
 }
 
 /// The group is looked at in constants, so it has to be a path; say so in our own words where it can't be one.
 fn check_group(group: &TokenStream) -> Result<(), Problem> {
     let tokens: Vec<TokenTree> = unwrapped(group.clone()).into_iter().collect();
-    let span = tokens.first().map_or(Span::call_site(), TokenTree::span);
+    let (span, _) = ends_of(group, Span::call_site());
     let first = tokens.first().map(ToString::to_string).unwrap_or_default();
     if matches!(tokens.first(), Some(TokenTree::Literal(_))) {
         return Err(Problem::new(
@@ -60,10 +67,10 @@ fn check_group(group: &TokenStream) -> Result<(), Problem> {
             "name the group before the template, as in `d!(AppLog::Net, \"sent %d\", n)`",
         ));
     }
-    if first == "Self" || first == "self" {
+    if first == "Self" {
         return Err(Problem::new(
             span,
-            format!("`{first}` names no constant group"),
+            "`Self` can't name a group: its meaning is not known in constants",
             "write the enum's name, as in `AppLog::Net`",
         ));
     }

@@ -32,11 +32,13 @@ thread_local! {
     static HOLDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The test of a log call: whether a session or the text side wants it. Inlined at every level of optimisation: with its
-/// arguments known, it is one load, one test and one branch.
+/// The test of a log call: the group, where a session or the text side wants the call. Inlined at every level of
+/// optimisation: with its arguments known, it is one load, one test and one branch.
+#[allow(clippy::inline_always)] // A call that is off must stay one load, at every level of optimisation.
 #[inline(always)]
-pub fn wanted<G: ProtoLogGroup>(group: &G, test: Test) -> bool {
-    group::test(G::page(), usize::from(test.group_index), test.bits, || group.info().set())
+pub fn wanted<G: ProtoLogGroup>(group: &G, test: Test) -> Option<&'static GroupInfo> {
+    let index = usize::from(test.group_index);
+    group::test(G::page(), index, test.bits, || group.info().set()).then(|| group.info())
 }
 
 /// Makes `levels` the answer to which levels (bit = [`Level::severity`]) sessions want of a group, for the groups known

@@ -58,6 +58,7 @@ impl Page {
     }
 
     /// The word of group `index`.
+    #[allow(clippy::inline_always)] // A call that is off must stay one load, at every level of optimisation.
     #[inline(always)]
     pub(super) fn word(&self, index: usize) -> u32 {
         self.words[index].load(Relaxed)

@@ -1,3 +1,5 @@
+//! Lines, byte by byte but for time and ids.
+
 use super::*;
 
 #[derive(Default)]

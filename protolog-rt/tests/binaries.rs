@@ -1,0 +1,164 @@
+//! What the macros leave in binaries: the code of a call, the notes, nothing of groups that are compiled out. A fixture is
+//! built for it, in release, outside of this workspace.
+#![allow(unsafe_code)] // dlopen.
+
+mod common;
+
+use common::record;
+use protolog_core::schema::{message_data, packet, viewer_config};
+use protolog_rt::{Level, ProtoLogGroup};
+use protozero::Reader;
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::{env, fs};
+
+#[derive(ProtoLogGroup)]
+enum OwnLog {
+    Here,
+}
+
+struct Built {
+    /// The program.
+    program: PathBuf,
+    /// The library.
+    plugin: PathBuf,
+    /// The program in assembly language, before linking.
+    assembly: String,
+}
+
+/// The fixture, built once for all tests.
+fn built() -> &'static Built {
+    static BUILT: OnceLock<Built> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let runtime = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let fixture = runtime.join("tests/fixtures/probe");
+        let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("probe");
+        fs::create_dir_all(copy.join("src")).expect("make a directory for the fixture");
+        for source in ["src/main.rs", "src/plugin.rs"] {
+            fs::copy(fixture.join(source), copy.join(source)).expect("copy the fixture");
+        }
+        let manifest = fs::read_to_string(fixture.join("Cargo.toml")).expect("read the manifest");
+        let manifest = manifest.replace("PROTOLOG_RT", &runtime.display().to_string());
+        fs::write(copy.join("Cargo.toml"), manifest).expect("write the manifest");
+        let lock = protolog_testkit::workspace_root().join("Cargo.lock");
+        fs::copy(lock, copy.join("Cargo.lock")).expect("copy the lock file");
+
+        let target = copy.join("target");
+        let cargo = |command: &str, target_kind: &[&str], flags: &[&str]| {
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo.args([command, "--quiet", "--offline", "--release", "--manifest-path"]);
+            cargo.arg(copy.join("Cargo.toml")).arg("--target-dir").arg(&target);
+            cargo.args(target_kind).args(flags).env_remove("RUSTFLAGS");
+            protolog_testkit::run(&mut cargo);
+        };
+        cargo("build", &["--lib"], &[]);
+        cargo("rustc", &["--bin", "probe"], &["--", "--emit", "asm,link"]);
+        let release = target.join("release");
+        let newest = fs::read_dir(release.join("deps"))
+            .expect("list what was built")
+            .map(|entry| entry.expect("an entry").path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "s"))
+            .max_by_key(|path| fs::metadata(path).and_then(|data| data.modified()).ok())
+            .expect("an assembly file");
+        Built {
+            program: release.join("probe"),
+            plugin: release.join("libplugin.so"),
+            assembly: fs::read_to_string(newest).expect("read the assembly"),
+        }
+    })
+}
+
+/// The instructions of the program's function `name`; none where the compiler found that it does nothing.
+fn instructions(name: &str) -> Option<Vec<&'static str>> {
+    let label = format!("5probe{}{name}17h", name.len());
+    let mut lines = built().assembly.lines().skip_while(|line| {
+        !(line.ends_with(':') && line.contains(&label) && !line.starts_with(char::is_whitespace))
+    });
+    lines.next()?;
+    let code = lines.take_while(|line| !line.starts_with(".Lfunc_end")).map(str::trim);
+    Some(code.filter(|line| !line.starts_with(['.', '#']) && !line.ends_with(':')).collect())
+}
+
+fn contains(file: &Path, text: &str) -> bool {
+    let bytes = fs::read(file).expect("read a binary");
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_call_that_is_off_is_a_load_a_test_and_a_branch() {
+    let code = instructions("hot").expect("the function");
+    let branch = code.iter().position(|line| line.starts_with('j')).expect("a branch");
+    assert!(branch <= 2, "at most a load and a test come first:\n{}", code.join("\n"));
+    let loads = code[..branch].iter().filter(|line| line.contains('(')).count();
+    assert_eq!(loads, 1, "one load:\n{}", code.join("\n"));
+    let direct = code[..branch].iter().any(|line| line.contains("PAGE") && line.contains("(%rip)"));
+    assert!(direct, "from an address that is known when linking:\n{}", code.join("\n"));
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_call_of_a_disabled_group_is_nothing() {
+    let code = instructions("off").unwrap_or_default();
+    assert!(code.is_empty() || code == ["retq"], "{}", code.join("\n"));
+}
+
+#[test]
+fn a_disabled_group_leaves_no_text() {
+    let Built { program, .. } = built();
+    assert!(contains(program, "visible: %d and %s"));
+    assert!(!contains(program, "hidden:"));
+}
+
+#[test]
+fn the_fixture_prints_what_it_logs() {
+    let output = Command::new(&built().program).output().expect("run the fixture");
+    assert!(output.status.success(), "{output:?}");
+    let lines = String::from_utf8(output.stderr).expect("text");
+    let messages: Vec<_> = lines.lines().filter_map(|line| line.split_once(": ")).collect();
+    let expected = ["generic: 2.5 2.5 None", "before and after: 1 2"];
+    assert_eq!(messages.iter().map(|(_, message)| *message).collect::<Vec<_>>(), expected);
+    assert!(messages.iter().all(|(head, _)| head.ends_with(" I Printed ")), "{lines}");
+}
+
+#[test]
+fn every_image_s_calls_are_in_the_dictionary() {
+    let library = CString::new(built().plugin.to_str().expect("a path in UTF-8")).unwrap();
+    let recording = record(|session| session);
+    protolog_rt::d!(OwnLog::Here, "logged nowhere, known all the same");
+    let before = texts(recording.stop().path.as_path());
+    // SAFETY: a library of ours, which has no constructors; it stays loaded.
+    let handle = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_NOW) };
+    assert!(!handle.is_null(), "dlopen of the fixture");
+    let recording = record(|session| session);
+    let after = texts(recording.stop().path.as_path());
+
+    let own = "logged nowhere, known all the same".to_owned();
+    let of_the_plugin = "the plugin works %d times".to_owned();
+    assert_eq!(before.iter().filter(|text| **text == own).count(), 1);
+    assert!(!before.contains(&of_the_plugin));
+    assert_eq!(after.iter().filter(|text| **text == own).count(), 1);
+    assert_eq!(after.iter().filter(|text| **text == of_the_plugin).count(), 1);
+    assert!(!OwnLog::Here.is_enabled(Level::Debug));
+}
+
+/// The templates in the dictionary of a trace.
+fn texts(trace: &Path) -> Vec<String> {
+    let bytes = fs::read(trace).expect("read the trace");
+    let inner = |fields: Reader<'_>, number: u32| -> Vec<Vec<u8>> {
+        let fields = fields.map(|field| field.expect("a field"));
+        fields
+            .filter(|field| field.number == number)
+            .map(|field| field.as_bytes().expect("bytes").to_vec())
+            .collect()
+    };
+    let packets = inner(Reader::new(&bytes), 1);
+    let configs =
+        packets.iter().flat_map(|bytes| inner(Reader::new(bytes), packet::PROTOLOG_VIEWER_CONFIG));
+    let messages = configs
+        .flat_map(|bytes| inner(Reader::new(&bytes), viewer_config::MESSAGES))
+        .flat_map(|bytes| inner(Reader::new(&bytes), message_data::MESSAGE));
+    messages.map(|text| String::from_utf8(text).expect("text")).collect()
+}

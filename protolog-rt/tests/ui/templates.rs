@@ -1,0 +1,23 @@
+//! Templates that are none.
+use protolog_rt::{ProtoLogGroup, d};
+
+#[derive(ProtoLogGroup)]
+enum AppLog {
+    Net,
+}
+
+const TEMPLATE: &str = "sent %d";
+
+fn main() {
+    let n = 1;
+    d!(AppLog::Net, "50% of %d", n);
+    d!(AppLog::Net, "größe %q", n);
+    d!(AppLog::Net, r#"a "raw" \n %-5d"#, n);
+    d!(AppLog::Net, "a\tb\u{e9} %5", n);
+    d!(AppLog::Net, "one line \
+        and %D", n);
+    d!(AppLog::Net, TEMPLATE, n);
+    d!(AppLog::Net, concat!("sent ", "%d"), n);
+    d!(AppLog::Net, b"sent %d", n);
+    d!(AppLog::Net, "%lld", missing);
+}
