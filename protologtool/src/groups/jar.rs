@@ -11,6 +11,7 @@ use super::bytecode::{Class, Classes, Fault, Machine, Ref, Value, canonical_name
 use super::{Group, GroupClash, Groups};
 use noak::AccessFlags;
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io::{Cursor, Read};
 use std::rc::Rc;
@@ -22,6 +23,8 @@ const MAX_CLASS: u64 = 2 << 20;
 const MAX_CLASSES: u64 = 16 << 20;
 /// Groups of one class.
 const MAX_GROUPS: usize = 1 << 12;
+/// UTF-16 units of a name or tag.
+const MAX_TEXT: usize = 1 << 12;
 
 /// Why the groups of a jar could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,9 +57,25 @@ pub enum JarError {
     },
     /// A class that is no enum and has no static final fields with groups.
     NoGroups(String),
+    /// A getter gave null, or a text too long for a name or tag.
+    NoText {
+        /// The group and the getter.
+        what: String,
+        /// Null, not too long.
+        null: bool,
+    },
     /// More groups than 4096.
     TooMany(String),
-    /// Two groups with one name or one id.
+    /// Two groups call themselves by one name.
+    SameName(String),
+    /// `getId()` of two groups gives one id.
+    SameId {
+        /// Full names of the two.
+        names: (String, String),
+        /// The id.
+        id: i32,
+    },
+    /// The ids that are made of two groups' names are the same.
     Clash(GroupClash),
 }
 
@@ -81,18 +100,25 @@ pub fn from_jar(jar: &[u8], class: &str) -> Result<Groups, JarError> {
     } else {
         field_groups(&mut machine, &file, &name)?
     };
-    for (second, group) in groups.iter().enumerate() {
-        let earlier = groups[..second].iter();
-        if let Some((first, other)) = earlier.enumerate().find(|(_, other)| {
-            other.name == group.name
-                || (group.declared_id.is_some() && other.declared_id == group.declared_id)
-        }) {
-            let id = group.declared_id.unwrap_or(group.id);
-            let names = (other.full_name.clone(), group.full_name.clone());
-            return Err(JarError::Clash(GroupClash { positions: (first, second), names, id }));
+    check_unique(&groups)?;
+    Groups::new(name, groups).map_err(JarError::Clash)
+}
+
+/// No two groups may have one name, nor one id that they declare.
+fn check_unique(groups: &[Group]) -> Result<(), JarError> {
+    let (mut names, mut ids) = (HashSet::new(), HashMap::new());
+    for group in groups {
+        let new = names.insert(&group.full_name);
+        if !new {
+            return Err(JarError::SameName(group.full_name.clone()));
+        }
+        let Some(id) = group.declared_id else { continue };
+        if let Some(earlier) = ids.insert(id, &group.full_name) {
+            let names = (earlier.clone(), group.full_name.clone());
+            return Err(JarError::SameId { names, id: id as i32 });
         }
     }
-    Groups::new(name, groups).map_err(JarError::Clash)
+    Ok(())
 }
 
 /// The class with this name; a dot may stand for the `$` between a class and what is nested in it.
@@ -237,12 +263,14 @@ impl Getters<'_, '_> {
     }
 
     fn text(&mut self, method: &'static str) -> Result<String, JarError> {
-        let value = self.value(method, STRING)?;
-        let text = match value.object() {
-            Ok(string) => self.machine.heap().text(string),
-            Err(fault) => Err(fault),
-        };
-        let text = text.map_err(|fault| self.fault(method, fault))?;
+        let value = self.value(method, STRING)?.reference();
+        let no_text = |null| JarError::NoText { what: format!("{}.{method}()", self.group), null };
+        let string = value.map_err(|fault| self.fault(method, fault))?;
+        let string = string.ok_or_else(|| no_text(true))?;
+        let text = self.machine.heap().text(string).map_err(|fault| self.fault(method, fault))?;
+        if text.len() > MAX_TEXT {
+            return Err(no_text(false));
+        }
         Ok(String::from_utf16_lossy(&text))
     }
 
@@ -320,8 +348,10 @@ impl JarError {
             Self::NoGroups(_) => {
                 "name an enum of groups, or a class with groups in static final fields"
             }
+            Self::NoText { .. } => "return a short text",
             Self::TooMany(_) => "declare fewer groups",
-            Self::Clash(_) => "rename one of the two groups, or give it another id",
+            Self::SameId { .. } => "return another id for each group",
+            Self::SameName(_) | Self::Clash(_) => "rename one of the two groups",
         }
     }
 }
@@ -340,13 +370,16 @@ impl fmt::Display for JarError {
             }
             Self::NoGroups(class) => write!(f, "no groups in `{class}`"),
             Self::TooMany(class) => write!(f, "more than {MAX_GROUPS} groups in `{class}`"),
-            Self::Clash(clash) => {
-                let (first, second) = &clash.names;
-                write!(
-                    f,
-                    "`{first}` and `{second}` have the same name or the same id `{}`",
-                    clash.id
-                )
+            Self::NoText { what, null: true } => write!(f, "`{what}` returns null"),
+            Self::NoText { what, null: false } => {
+                write!(f, "`{what}` returns more than {MAX_TEXT} characters")
+            }
+            Self::SameName(name) => write!(f, "two groups call themselves `{name}`"),
+            Self::SameId { names: (first, second), id } => {
+                write!(f, "`{first}` and `{second}` have the same id `{id}`")
+            }
+            Self::Clash(GroupClash { names: (first, second), id, .. }) => {
+                write!(f, "`{first}` and `{second}` have the same id `{id}`")
             }
         }
     }

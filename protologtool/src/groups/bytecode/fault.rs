@@ -44,6 +44,9 @@ pub struct Place {
     pub instruction: String,
 }
 
+/// Characters of an exception's message that are kept.
+const MAX_MESSAGE: usize = 200;
+
 impl Fault {
     /// What went wrong.
     pub fn kind(&self) -> &FaultKind {
@@ -62,7 +65,7 @@ impl Fault {
                 "make the groups' flags and tags constants, or put the class that is called into the jar"
             }
             FaultKind::Thrown { .. } => {
-                "make the groups' class work without the device's environment"
+                "take what throws out of the groups' class; exceptions can't be caught here"
             }
             FaultKind::Limit(_) => {
                 "take loops and large tables out of the static initialisers that groups use"
@@ -84,7 +87,12 @@ impl Fault {
     }
 
     pub(super) fn thrown(class: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::new(FaultKind::Thrown { class: class.into(), message: message.into() })
+        let mut message = message.into();
+        if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE) {
+            message.truncate(end);
+            message.push('…');
+        }
+        Self::new(FaultKind::Thrown { class: class.into(), message })
     }
 
     /// The exception that the machine itself throws where a reference is null.

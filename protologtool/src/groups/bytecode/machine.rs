@@ -130,7 +130,9 @@ impl<'j> Machine<'j> {
         arguments: &[Value],
     ) -> Result<Option<Value>, Fault> {
         if self.nesting >= MAX_NESTING {
-            return Err(Fault::limit("more than 48 initialisers within each other"));
+            return Err(Fault::limit(
+                "more than 48 initialisers or conversions to text within each other",
+            ));
         }
         let floor = self.frames.len();
         self.enter(class, method, arguments)?;

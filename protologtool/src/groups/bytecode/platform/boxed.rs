@@ -80,6 +80,19 @@ pub(super) const TABLE: &[Entry] = boxes! {
         let text = text::from_str(&format!("{:x}", a.long(0)?));
         new_string(m, text)
     }),
+    ("java/lang/Float.floatToIntBits(F)I", |_, a| {
+        answer(hash(Value::Float(a.at(0)?.float()?), "F")?)
+    }),
+    ("java/lang/Float.intBitsToFloat(I)F", |_, a| {
+        answer(Value::Float(f32::from_bits(a.int(0)? as u32)))
+    }),
+    ("java/lang/Double.doubleToLongBits(D)J", |_, a| {
+        let value = a.at(0)?.double()?;
+        answer(if value.is_nan() { 0x7ff8 << 48 } else { value.to_bits() as i64 })
+    }),
+    ("java/lang/Double.longBitsToDouble(J)D", |_, a| {
+        answer(Value::Double(f64::from_bits(a.long(0)? as u64)))
+    }),
     ("java/lang/Integer.compare(II)I", |_, a| answer(a.int(0)?.cmp(&a.int(1)?) as i32)),
     ("java/lang/Long.compare(JJ)I", |_, a| answer(a.long(0)?.cmp(&a.long(1)?) as i32)),
     ("java/lang/Integer.max(II)I", |_, a| answer(a.int(0)?.max(a.int(1)?))),
