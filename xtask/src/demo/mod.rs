@@ -4,6 +4,7 @@
 
 mod compare;
 mod java;
+mod rust;
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -15,6 +16,8 @@ use crate::{Result, workspace};
 struct Place {
     /// The directory tree that the example works on.
     input: PathBuf,
+    /// Whether what is missing may be installed.
+    install: bool,
     /// Where the demo leaves everything it makes.
     output: PathBuf,
     /// Cargo's target directory.
@@ -30,16 +33,16 @@ struct Step {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [(&str, &[Step]); 1] = [("Java", &java::STEPS)];
+const PARTS: [(&str, &[Step]); 2] = [("Java", &java::STEPS), ("Rust", &rust::STEPS)];
 
 /// Runs all parts on the directory tree `dir`.
 pub(crate) fn run(dir: Option<PathBuf>, install: bool) -> Result<()> {
     let input = dir.map_or_else(default_input, Ok)?;
     let input = fs::canonicalize(&input)
         .map_err(|error| format!("can't use `{}`: {error}", input.display()))?;
-    let missing = tools::prepare(&[tools::CC, tools::JAVA], install);
+    let missing = tools::prepare(&[tools::CC, tools::JAVA, tools::NODE, tools::PYTHON], install);
     let target = workspace::target_dir()?;
-    let place = Place { input, output: target.join("demo"), target };
+    let place = Place { input, install, output: target.join("demo"), target };
     workspace::empty_dir(&place.output)?;
     let mut skipped = Vec::new();
     for (part, steps) in PARTS {
