@@ -26,7 +26,8 @@ const HELP: &str = "\
 usage: cargo xtask COMMAND
 
   demo [DIR]      the main job: rewrite the log calls of the Java example, compile it before and after, run both on the
-                  directory tree DIR (default: the sources in cargo's registry), compare, show the dictionary
+                  directory tree DIR (default: the sources in cargo's registry), compare, show the dictionary; then run
+                  the Rust example on the same tree and read its trace, also with Perfetto's trace_processor
   test [STEP]...  everything that is tested; without STEP all of them, in this order:
 {steps}
   bench           protologtool over the sources of a JDK, beside the floor: reading the same files

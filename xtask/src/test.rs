@@ -7,10 +7,10 @@ use std::process::Command;
 
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
-use crate::{Result, java, python, shell, tidy, toolchain, workspace};
+use crate::{Result, demo, java, python, shell, tidy, toolchain, workspace};
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 10] = [
+pub(crate) const STEPS: [(&str, &str); 11] = [
     ("tools", "the toolchain is new enough; what the other steps need is there, or is installed"),
     ("format", "rustfmt would change nothing"),
     ("lints", "clippy has nothing to say"),
@@ -21,6 +21,7 @@ pub(crate) const STEPS: [(&str, &str); 10] = [
     ("oldest", "the packages build with the oldest Rust that they promise"),
     ("java", "the Java tests pass"),
     ("python", "test data that scripts make is what they make"),
+    ("demo", "the demo runs to its end, on a small tree"),
 ];
 
 /// Runs the steps named in `only`, all if it is empty. The step `tools` always runs.
@@ -66,6 +67,7 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     steps.run("oldest", toolchain::check_promises);
     steps.run("java", |skipped| have.with(&tools::JAVA, "the Java tests", skipped, java::test));
     steps.run("python", |skipped| have.reproduce_test_data(skipped));
+    steps.run("demo", |_| demo::run(Some(workspace::root().join("examples/java")), install));
     steps.finish()
 }
 
