@@ -1,7 +1,8 @@
 //! What the expansions of the macros use. No part of the API: it changes with the macros, which are pinned to this version.
 
 pub use crate::level::{GroupDef, GroupInfo, GroupSet, Page, wanted};
-pub use crate::log::{Values, emit};
+pub use crate::log::Values;
+use crate::log::emit;
 pub use crate::site::{Call, NoteBytes, Site};
 pub use crate::value::{
     Any, Arguments, AsOption, AsText, Bool, Float, Int, Select, SelectAny, SelectOption,
