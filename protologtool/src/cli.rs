@@ -1,84 +1,311 @@
-//! From arguments to exit code. What each command takes and does is in [`command`](crate::command).
+//! The command line, as a table: the commands, their flags and what these take; and the way from arguments to exit code.
+//!
+//! What a command does is in [`command`]; manual page and completions are made from this table.
+//! Rules of Android's build work as they are: flags and files in any order, each flag as `--flag value`. What is added:
+//! `--flag=value`, response files, directories, several dictionaries.
 
-use crate::command::{self, Command};
+mod exit;
+mod response;
+pub(crate) mod values;
+
+pub use exit::{Exit, Failure};
+
+use crate::command::{self, read_log};
 use crate::system::System;
-use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use std::ffi::OsString;
-use std::fmt;
-use std::process::ExitCode;
+use std::num::NonZero;
+use std::path::PathBuf;
+use values::{
+    class_name, device_json, device_log, device_proto, dictionary, jar, java_source, srcjar,
+};
 
 /// Rewrites ProtoLog calls so that their texts move to a dictionary, and makes that dictionary.
 #[derive(Debug, Parser)]
-#[command(name = "protologtool", version, max_term_width = 100)]
+#[command(name = "protologtool", version, max_term_width = 100, arg_required_else_help = false)]
+#[command(after_help = "An argument `@FILE` stands for the arguments in FILE.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
-/// How a run ended; the exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// All is done.
-    Done = 0,
-    /// There are problems in the sources; nothing was written.
-    Problems = 1,
-    /// The command line is wrong, or a file can't be read or written.
-    Failed = 2,
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Rewrite log calls, into a source archive or a directory.
+    TransformProtologCalls(Transform),
+    /// Make the dictionary of the log calls in sources.
+    GenerateViewerConfig(Generate),
+    /// Say what is wrong with the log calls in sources; write nothing.
+    Check(Check),
+    /// Show the log in a trace.
+    ReadLog(read_log::Args),
+    /// Print the manual page, of the tool or of one command.
+    Man(Man),
+    /// Print completions for a shell.
+    Completions(Completions),
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
-    }
+/// Arguments of `transform-protolog-calls`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = TRANSFORM_HELP, after_help = "See --help for an example.")]
+#[command(group(clap::ArgGroup::new("output").required(true).args(["output_srcjar", "output_dir"])))]
+pub(crate) struct Transform {
+    #[command(flatten)]
+    pub(crate) sources: Sources,
+
+    /// The class that rewritten code calls [default: the class of the calls with `Impl` appended]
+    #[arg(long, value_name = "CLASS", value_parser = class_name)]
+    pub(crate) protolog_impl_class: Option<String>,
+
+    /// Write the sources, rewritten or not, into this archive
+    #[arg(long, value_name = "FILE.srcjar", value_parser = srcjar)]
+    pub(crate) output_srcjar: Option<PathBuf>,
+
+    /// Write the sources, rewritten or not, under this directory: only what changed; what was written there by an earlier
+    /// run and is not any more is removed
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output_dir: Option<PathBuf>,
+
+    /// Name output files by their path below this directory, rather than by their path as given
+    #[arg(long, value_name = "DIR")]
+    pub(crate) source_root: Option<PathBuf>,
+
+    /// Compress the archive: 0 not at all, 9 as well as possible
+    #[arg(long, value_name = "LEVEL", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=9))]
+    #[arg(conflicts_with = "output_dir")]
+    pub(crate) compress: u8,
+
+    /// Write the dictionary too (.pb, .json or .json.gz); may be repeated
+    #[arg(long, value_name = "FILE", value_parser = dictionary)]
+    pub(crate) viewer_config: Vec<PathBuf>,
+
+    /// Write a makefile that says which files the outputs were made from
+    #[arg(long, value_name = "FILE")]
+    pub(crate) depfile: Option<PathBuf>,
+
+    /// The dictionary's path on the device, for code that is injected
+    #[arg(long, value_name = "FILE.pb", value_parser = device_proto)]
+    pub(crate) viewer_config_file_path: Option<String>,
+
+    /// The legacy dictionary's path on the device, for code that is injected
+    #[arg(long, value_name = "FILE.json.gz", value_parser = device_json)]
+    pub(crate) legacy_viewer_config_file_path: Option<String>,
+
+    /// The legacy log's path on the device, for code that is injected
+    #[arg(long, value_name = "FILE.winscope", value_parser = device_log)]
+    pub(crate) legacy_output_file_path: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) reporting: Reporting,
 }
 
-/// Something that stops a run and is no problem in a source: what, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    message: String,
-    help: Option<&'static str>,
+/// Arguments of `generate-viewer-config`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = GENERATE_HELP, after_help = "See --help for an example.")]
+#[command(group(clap::ArgGroup::new("output").required(true).multiple(true).args(["viewer_config", "check"])))]
+pub(crate) struct Generate {
+    #[command(flatten)]
+    pub(crate) sources: Sources,
+
+    /// Write the dictionary to this file (.pb, .json or .json.gz); may be repeated
+    #[arg(long, value_name = "FILE", value_parser = dictionary)]
+    pub(crate) viewer_config: Vec<PathBuf>,
+
+    /// Write this format, whatever the file's name says
+    #[arg(long, value_name = "TYPE", requires = "viewer_config")]
+    pub(crate) viewer_config_type: Option<DictionaryType>,
+
+    /// Fail, with the difference, unless this file holds just this dictionary
+    #[arg(long, value_name = "FILE", value_parser = dictionary)]
+    pub(crate) check: Option<PathBuf>,
+
+    /// Write a makefile that says which files the outputs were made from
+    #[arg(long, value_name = "FILE", requires = "viewer_config")]
+    pub(crate) depfile: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) reporting: Reporting,
 }
 
-impl Failure {
-    /// With this message: lower case, no full stop, the offending text in backticks.
-    pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), help: None }
-    }
+/// Arguments of `check`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = CHECK_HELP, after_help = "See --help for an example.")]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) sources: Sources,
 
-    /// With what to do about it; begins with a verb.
-    #[must_use]
-    pub fn help(self, help: &'static str) -> Self {
-        Self { help: Some(help), ..self }
-    }
+    #[command(flatten)]
+    pub(crate) reporting: Reporting,
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.message)?;
-        match self.help {
-            Some(help) => write!(f, "\nhelp: {help}"),
-            None => Ok(()),
-        }
-    }
+/// Arguments that name sources, classes and groups.
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("loggroups").required(true).args(["loggroups_jar", "loggroups_source"])))]
+pub(crate) struct Sources {
+    /// The class whose log calls are meant, for example `dev.protolog.ProtoLog`
+    #[arg(long, value_name = "CLASS", value_parser = class_name)]
+    pub(crate) protolog_class: String,
+
+    /// The class that holds the log groups
+    #[arg(long, value_name = "CLASS", value_parser = class_name)]
+    pub(crate) loggroups_class: String,
+
+    /// The jar that holds that class, compiled
+    #[arg(long, value_name = "FILE.jar", value_parser = jar)]
+    pub(crate) loggroups_jar: Option<PathBuf>,
+
+    /// The source of that class
+    #[arg(long, value_name = "FILE.java", value_parser = java_source)]
+    pub(crate) loggroups_source: Option<PathBuf>,
+
+    /// Pass over files that can't be parsed: they are copied as they are, with a warning
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+
+    /// How many threads to use [default: as many as there are processors]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZero<usize>>,
+
+    /// Sources: Java, or Kotlin, which is copied as it is; or directories of them
+    #[arg(required = true, value_name = "FILES")]
+    pub(crate) files: Vec<PathBuf>,
 }
 
-impl std::error::Error for Failure {}
+/// Arguments that say how to report problems.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Reporting {
+    /// How to show problems
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human, value_name = "FORMAT")]
+    pub(crate) message_format: MessageFormat,
+
+    /// Take warnings for errors
+    #[arg(long)]
+    pub(crate) deny_warnings: bool,
+}
+
+/// How problems are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MessageFormat {
+    /// `path:line:column: error: …` and the lines meant, on standard error
+    Human,
+    /// One JSON object a line, on standard output
+    Json,
+    /// One SARIF 2.1.0 log, on standard output
+    Sarif,
+}
+
+/// What a dictionary's file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DictionaryType {
+    /// Protobuf
+    Proto,
+    /// JSON
+    Json,
+}
+
+/// Arguments of `man`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Man {
+    /// The command whose page to print
+    pub(crate) command: Option<String>,
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+const TRANSFORM_HELP: &str = "\
+Example:
+  protologtool transform-protolog-calls \\
+    --protolog-class dev.protolog.ProtoLog \\
+    --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
+    --output-srcjar out/app.srcjar --viewer-config out/app.pb \\
+    src/com/foo/*.java
+
+A call such as
+  ProtoLog.d(NET, \"sent %d bytes to %s\", n, host);
+becomes, on the same line,
+  if (dev.protolog.ProtoLogImpl.isEnabled(NET, dev.protolog.LogLevel.DEBUG)) dev.protolog.ProtoLogImpl.d(…);
+and its text moves to the dictionary. No other byte of the source changes, and no line moves.
+
+Files keep their paths in the archive or directory; those outside the working directory (absolute, or with `..`) are
+named by package.
+
+Exit codes: 0 done; 1 problems in the sources, nothing was written; 2 wrong command line, or a file can't be
+read or written.";
+
+const GENERATE_HELP: &str = "\
+Example:
+  protologtool generate-viewer-config \\
+    --protolog-class dev.protolog.ProtoLog \\
+    --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
+    --viewer-config out/app.pb --viewer-config out/app.json \\
+    src/com/foo/*.java
+
+The dictionary maps the ids in rewritten code and in traces to texts. `transform-protolog-calls` can write
+the same files in its own pass.
+
+A dictionary that is kept beside the sources is compared by `--check FILE` instead.
+
+Exit codes: 0 done; 1 problems in the sources, or the file of --check is stale; nothing was written; 2 wrong command
+line, or a file can't be read or written.";
+
+const CHECK_HELP: &str = "\
+Example:
+  protologtool check --deny-warnings --message-format sarif \\
+    --protolog-class dev.protolog.ProtoLog \\
+    --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
+    src > protolog.sarif
+
+Exit codes: 0 no errors; 1 errors in the sources; 2 wrong command line, or a file can't be read.";
+
+/// The table itself, for what is made from it.
+pub(crate) fn table() -> clap::Command {
+    Cli::command()
+}
 
 /// Runs the command with these arguments, the program's name first.
 pub fn run(args: impl IntoIterator<Item = OsString>, system: &dyn System) -> Exit {
-    let cli = match Cli::try_parse_from(args) {
-        Ok(cli) => cli,
-        Err(error) if error.use_stderr() => {
-            system.print_error(&error.render().to_string());
-            return Exit::Failed;
-        }
-        Err(help) => {
-            system.print(&help.render().to_string());
-            return Exit::Done;
-        }
-    };
-    command::run(cli.command, system).unwrap_or_else(|failure| {
+    parse_and_run(args, system).unwrap_or_else(|failure| {
         system.print_error(&format!("{failure}\n"));
         Exit::Failed
     })
+}
+
+fn parse_and_run(
+    args: impl IntoIterator<Item = OsString>,
+    system: &dyn System,
+) -> Result<Exit, Failure> {
+    let expanded = response::expand(args, system)?;
+    match Cli::try_parse_from(&expanded.args) {
+        Ok(cli) => command::run(&cli.command, &expanded.files, system),
+        Err(error) if error.use_stderr() => {
+            let mut text = error.render().to_string();
+            if let Some(origin) = offender(&error).and_then(|value| expanded.origin(value)) {
+                text.push_str(&format!("\nin response file {origin}\n"));
+            }
+            system.print_error(&text);
+            Ok(Exit::Failed)
+        }
+        Err(help) => {
+            system.print(&help.render().to_string());
+            Ok(Exit::Done)
+        }
+    }
+}
+
+/// The argument that an error is about.
+fn offender(error: &clap::Error) -> Option<&str> {
+    [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand]
+        .into_iter()
+        .find_map(|kind| match error.get(kind) {
+            Some(ContextValue::String(text)) if !text.is_empty() => Some(text.as_str()),
+            _ => None,
+        })
 }

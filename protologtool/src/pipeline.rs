@@ -70,11 +70,12 @@ pub struct Unreadable {
     pub error: io::Error,
 }
 
-/// Processes all inputs, on as many threads as the machine is good for.
+/// Processes all inputs, on this many threads.
 pub fn process(
     system: &dyn System,
     settings: &Settings,
     inputs: &[PathBuf],
+    threads: usize,
 ) -> Vec<Result<Processed, Unreadable>> {
     let next = AtomicUsize::new(0);
     let work = || {
@@ -84,7 +85,7 @@ pub fn process(
         }
         done
     };
-    let threads = system.threads().clamp(1, inputs.len().max(1));
+    let threads = threads.clamp(1, inputs.len().max(1));
     let mut results: Vec<(usize, _)> = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut results = work();

@@ -7,12 +7,13 @@
 
 mod memory;
 mod real;
+mod staged;
 
 pub use memory::Memory;
 pub use real::Real;
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 /// What the command needs from its surroundings.
 pub trait System: Sync {
@@ -22,9 +23,39 @@ pub trait System: Sync {
     /// The whole of standard input.
     fn read_input(&self) -> io::Result<Vec<u8>>;
 
-    /// Puts a file's content aside, to be moved to `path` by [`Staged::commit`]. Directories on the way are made.
-    /// `fill` writes the content.
-    fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>>;
+    /// Whether there is a directory of this name.
+    fn is_directory(&self, path: &Path) -> bool;
+
+    /// What a directory holds, in any order. Symbolic links count as what they lead to, except links to directories, which
+    /// may lead in circles and are left out.
+    fn entries(&self, directory: &Path) -> io::Result<Vec<Entry>>;
+
+    /// A directory's path without links, `.` and `..`, as far as it exists: two paths lead to one directory if this is the
+    /// same for both.
+    fn canonical(&self, directory: &Path) -> PathBuf;
+
+    /// Puts a file's content aside, to be moved to `path` by [`Staged::commit`]; `fill` writes it. Without a scratch
+    /// directory nothing of it is seen before, not even if the process is killed; the directory of `path` is made. With
+    /// one, which must be on the same file system, the content waits there.
+    fn stage(
+        &self,
+        path: &Path,
+        scratch: Option<&Path>,
+        fill: &mut Fill<'_>,
+    ) -> io::Result<Box<dyn Staged>>;
+
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Removes a directory if it is empty.
+    fn remove_if_empty(&self, directory: &Path) -> io::Result<()>;
+
+    /// Removes a directory and all in it, if there is one.
+    fn remove_all(&self, directory: &Path) -> io::Result<()>;
+
+    /// Waits until no other process holds this lock, and holds it until the value is dropped. Makes the file and its
+    /// directory.
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>>;
 
     /// An environment variable.
     fn variable(&self, name: &str) -> Option<String>;
@@ -48,6 +79,18 @@ pub trait System: Sync {
     fn print_error(&self, text: &str);
 }
 
+/// A file or directory in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path, the directory's included.
+    pub path: PathBuf,
+    /// Whether it is a directory.
+    pub is_directory: bool,
+}
+
+/// A lock that is held; dropping it lets it go.
+pub trait Lock {}
+
 /// Writes the content of a staged file; the sink can seek since archives need it.
 pub type Fill<'a> = dyn FnMut(&mut dyn Sink) -> io::Result<()> + 'a;
 
@@ -60,4 +103,16 @@ impl<T: Write + io::Seek> Sink for T {}
 pub trait Staged {
     /// Moves the file to its place, over what is there, in one step.
     fn commit(self: Box<Self>) -> io::Result<()>;
+}
+
+/// `path` below `base`, with `.` and `..` taken out as far as the text allows.
+fn join(base: PathBuf, path: &Path) -> PathBuf {
+    path.components().fold(base, |mut joined, component| {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if joined.file_name().is_some() => drop(joined.pop()),
+            other => joined.push(other),
+        }
+        joined
+    })
 }

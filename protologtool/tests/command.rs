@@ -177,13 +177,13 @@ fn what_can_not_be_read_or_written() {
 
     let line = format!("{TRANSFORM} --output-dir . src/demo/net/Net.java");
     assert_eq!(protologtool(&system, &line), Exit::Failed);
-    assert!(system.errors().contains("would be overwritten"), "{}", system.errors());
+    assert!(system.errors().contains("would be written over the input"), "{}", system.errors());
 }
 
 #[test]
 fn bad_command_lines() {
     for (line, expected) in [
-        ("", "Usage"),
+        ("", "requires a subcommand"),
         ("frobnicate", "unrecognized subcommand"),
         ("transform-protolog-calls --frobnicate x A.java", "unexpected argument '--frobnicate'"),
         ("transform-protolog-calls CLASSES --output-dir out", "<FILES>"),
@@ -195,7 +195,7 @@ fn bad_command_lines() {
         ("transform-protolog-calls CLASSES A.java --output-dir a --output-dir b", "multiple times"),
         ("transform-protolog-calls CLASSES A.java --output-dir", "value is required"),
         ("transform-protolog-calls CLASSES A.java --output-srcjar a.jar", "ends with `.srcjar`"),
-        ("transform-protolog-calls CLASSES A.class --output-dir a", "not a Java or Kotlin source"),
+        ("transform-protolog-calls CLASSES A.class --output-dir a", "neither a source nor a directory"),
         ("generate-viewer-config CLASSES A.java", "--viewer-config"),
         (
             "generate-viewer-config CLASSES A.java --viewer-config a.txt",

@@ -1,42 +1,80 @@
 //! `generate-viewer-config`: sources in, dictionary out.
 
-use super::inputs::{Inputs, Outcome, dictionary};
-use crate::cli::{Exit, Failure};
+use super::inputs::process;
+use crate::cli::{DictionaryType, Exit, Failure, Generate};
+use crate::diagnostic::{Code, Notice, Reporter, Severity};
 use crate::output::{self, Outputs};
 use crate::system::System;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use viewer_config::Format;
 
-const HELP: &str = "\
-Example:
-  protologtool generate-viewer-config \\
-    --protolog-class dev.protolog.ProtoLog \\
-    --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
-    --viewer-config out/app.pb --viewer-config out/app.json \\
-    src/com/foo/*.java
-
-The dictionary maps the ids in rewritten code and in traces to texts. `transform-protolog-calls` can write
-the same files in its own pass.
-
-Exit codes: 0 done; 1 problems in the sources, nothing was written; 2 wrong command line, or a file can't be
-read or written.";
-
-/// Arguments of `generate-viewer-config`.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = HELP, after_help = "See --help for an example.")]
-pub struct Args {
-    #[command(flatten)]
-    inputs: Inputs,
-
-    /// Write the dictionary to this file (.pb, .json or .json.gz); may be repeated
-    #[arg(long, value_name = "FILE", required = true, value_parser = dictionary)]
-    viewer_config: Vec<PathBuf>,
+pub(super) fn run(args: &Generate, response_files: &[PathBuf], system: &dyn System) -> Exit {
+    let mut reporter = Reporter::new(args.reporting, system);
+    let result = generate(args, response_files, &mut reporter, system);
+    reporter.finish(result)
 }
 
-pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
-    let (groups, processed) = match args.inputs.process(None, system)? {
-        Outcome::Good(groups, processed) => (groups, processed),
-        Outcome::Bad => return Ok(Exit::Problems),
+fn generate(
+    args: &Generate,
+    response_files: &[PathBuf],
+    reporter: &mut Reporter<'_>,
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let Some(mut done) = process(&args.sources, None, None, reporter, system)? else {
+        return Ok(());
     };
-    let outputs = Outputs { dictionaries: &args.viewer_config, ..Outputs::default() };
-    output::write(&outputs, &groups, processed, system)
+    let dictionaries = formats(args, reporter);
+    if let Some(path) = &args.check {
+        if let Some(difference) = output::difference(path, &done.dictionary, system)? {
+            reporter.text(&difference);
+            reporter.notice(&stale(path));
+        }
+    }
+    if reporter.errors() > 0 {
+        return Ok(());
+    }
+    done.inputs.extend(args.check.clone());
+    done.inputs.extend_from_slice(response_files);
+    let outputs = Outputs {
+        dictionaries,
+        depfile: args.depfile.as_deref(),
+        inputs: done.inputs,
+        ..Outputs::default()
+    };
+    output::write(&outputs, &done.processed, &done.dictionary, system)
+}
+
+/// Files and their formats. `--viewer-config-type` wins over the name, as in Android 15; a name that says something else
+/// is warned of.
+fn formats<'a>(args: &'a Generate, reporter: &mut Reporter<'_>) -> Vec<(&'a Path, Format)> {
+    let mut formats = Vec::with_capacity(args.viewer_config.len());
+    for path in &args.viewer_config {
+        let named = Format::of_path(path);
+        let format = match (args.viewer_config_type, named) {
+            (None, named) => named.unwrap_or(Format::Pb),
+            (Some(DictionaryType::Proto), _) => Format::Pb,
+            (Some(DictionaryType::Json), Some(Format::JsonGz)) => Format::JsonGz,
+            (Some(DictionaryType::Json), _) => Format::Json,
+        };
+        if named != Some(format) {
+            let (shown, suffix) = (path.display(), format.suffix());
+            reporter.notice(&Notice {
+                severity: Severity::Warning,
+                code: Code::MisleadingName,
+                message: format!("`{shown}` is written as `{suffix}`, by `--viewer-config-type`"),
+                help: Some(format!("let the name end with `{suffix}`, or leave out the flag")),
+            });
+        }
+        formats.push((path.as_path(), format));
+    }
+    formats
+}
+
+fn stale(path: &Path) -> Notice {
+    Notice {
+        severity: Severity::Error,
+        code: Code::StaleDictionary,
+        message: format!("`{}` is not the dictionary of these sources", path.display()),
+        help: Some("write it anew with `--viewer-config` in place of `--check`".to_owned()),
+    }
 }

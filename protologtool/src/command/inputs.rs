@@ -1,178 +1,203 @@
-//! What the commands that read sources have in common: their arguments, the groups, and showing what is wrong.
+//! What the commands that read sources have in common: which files there are, the groups, and what came of them.
 
-use crate::cli::Failure;
-use crate::diagnostic::{Diagnostic, Style, render, summary};
+use super::clashes;
+use crate::cli::{Failure, Sources};
+use crate::diagnostic::{Code, Notice, Reporter, Severity};
 use crate::groups::{self, Groups};
 use crate::ids::MessageIds;
 use crate::lang::java::Java;
+use crate::output;
 use crate::pipeline::{self, Processed, Report, Settings};
 use crate::source::Source;
 use crate::system::System;
+use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use viewer_config::Format;
+use viewer_config::Dictionary;
 
-/// Arguments that name sources, classes and groups.
-#[derive(Debug, clap::Args)]
-pub(super) struct Inputs {
-    /// The class whose log calls are meant, for example `dev.protolog.ProtoLog`
-    #[arg(long, value_name = "CLASS", value_parser = class_name)]
-    pub(super) protolog_class: String,
+pub(super) use crate::cli::values::dictionary;
+pub(super) use crate::output::cant_read;
 
-    /// The enum that holds the log groups
-    #[arg(long, value_name = "CLASS", value_parser = class_name)]
-    loggroups_class: String,
-
-    /// The source of that enum
-    #[arg(long, value_name = "FILE", value_parser = java_source)]
-    loggroups_source: PathBuf,
-
-    /// Sources: Java, or Kotlin, which is copied as it is
-    #[arg(required = true, value_name = "FILES", value_parser = input)]
-    files: Vec<PathBuf>,
+/// What came of the inputs, if nothing is wrong with them.
+pub(super) struct Done {
+    /// The files, in order, without their messages.
+    pub(super) processed: Vec<Processed>,
+    /// Their messages.
+    pub(super) dictionary: Dictionary,
+    /// All files that were read.
+    pub(super) inputs: Vec<PathBuf>,
 }
 
-/// What came of the inputs: all of them, or that something is wrong, which was shown.
-pub(super) enum Outcome {
-    /// Without errors.
-    Good(Groups, Vec<Processed>),
-    /// With errors.
-    Bad,
-}
-
-impl Inputs {
-    /// Reads the groups and takes all files through the pipeline. Shows every problem.
-    pub(super) fn process(
-        &self,
-        implementation: Option<&str>,
-        system: &dyn System,
-    ) -> Result<Outcome, Failure> {
-        let default = format!("{}Impl", self.protolog_class);
-        let java = Java::new(&self.protolog_class, implementation.unwrap_or(&default));
-        let mut printer = Printer::new(system);
-        let Some(groups) = self.groups(&mut printer, system)? else {
-            printer.finish();
-            return Ok(Outcome::Bad);
-        };
-        let settings = Settings { java, groups, ids: MessageIds::Xxh3 };
-        let mut processed = Vec::with_capacity(self.files.len());
-        let mut unreadable = None;
-        for result in pipeline::process(system, &settings, &self.files) {
-            match result {
-                Ok(file) => {
-                    if let Some(report) = &file.report {
-                        printer.report(report);
-                    }
-                    processed.push(file);
+/// Reads the groups and takes all files through the pipeline. Shows every problem; gives none if there are errors. Nothing
+/// below `output` is an input, unless it is named.
+pub(super) fn process(
+    sources: &Sources,
+    implementation: Option<&str>,
+    output: Option<&Path>,
+    reporter: &mut Reporter<'_>,
+    system: &dyn System,
+) -> Result<Option<Done>, Failure> {
+    let files = files(&sources.files, output, system)?;
+    let Some(groups) = read_groups(sources, reporter, system)? else { return Ok(None) };
+    let default = format!("{}Impl", sources.protolog_class);
+    let java = Java::new(&sources.protolog_class, implementation.unwrap_or(&default));
+    let settings = Settings { java, groups, ids: MessageIds::Xxh3 };
+    let jobs = sources.jobs.map_or_else(|| system.threads(), |jobs| jobs.get());
+    let mut processed = Vec::with_capacity(files.len());
+    let mut unreadable = None;
+    for result in pipeline::process(system, &settings, &files, jobs) {
+        match result {
+            Ok(mut file) => {
+                if sources.keep_going {
+                    pass_over(&mut file);
                 }
-                Err(failed) => {
-                    let failure = cant_read(&failed.path, &failed.error);
-                    if let Some(earlier) = unreadable.replace(failure) {
-                        system.print_error(&format!("{earlier}\n"));
-                    }
+                if let Some(report) = &file.report {
+                    show(report, reporter);
+                }
+                processed.push(file);
+            }
+            Err(failed) => {
+                let failure = cant_read(&failed.path, &failed.error);
+                if let Some(earlier) = unreadable.replace(failure) {
+                    reporter.failure(&earlier);
                 }
             }
         }
-        let errors = printer.finish();
-        match unreadable {
-            Some(failure) => Err(failure),
-            None if errors > 0 => Ok(Outcome::Bad),
-            None => Ok(Outcome::Good(settings.groups, processed)),
+    }
+    if let Some(failure) = unreadable {
+        return Err(failure);
+    }
+    let dictionary = match output::collect(&settings.groups, &mut processed) {
+        Ok(dictionary) => dictionary,
+        Err(problems) => {
+            clashes::report(&problems, &processed, reporter, system);
+            return Ok(None);
         }
-    }
-
-    /// The groups; none if their source is wrong, which was shown.
-    fn groups(
-        &self,
-        printer: &mut Printer<'_>,
-        system: &dyn System,
-    ) -> Result<Option<Groups>, Failure> {
-        let path = &self.loggroups_source;
-        let bytes = system.read(path).map_err(|error| cant_read(path, &error))?;
-        let source = Source::new(path, bytes);
-        match groups::from_java_source(&source, &self.loggroups_class) {
-            Ok(groups) => Ok(Some(groups)),
-            Err(diagnostics) => {
-                printer.report(&Report { source, diagnostics });
-                Ok(None)
-            }
-        }
-    }
-}
-
-/// Shows diagnostics and counts errors.
-struct Printer<'s> {
-    system: &'s dyn System,
-    style: Style,
-    errors: usize,
-    files: usize,
-}
-
-impl<'s> Printer<'s> {
-    fn new(system: &'s dyn System) -> Self {
-        let no_color = system.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let style = Style { color: system.errors_to_terminal() && !no_color };
-        Self { system, style, errors: 0, files: 0 }
-    }
-
-    fn report(&mut self, report: &Report) {
-        let show = |diagnostic: &Diagnostic| render(diagnostic, &report.source, self.style);
-        let text: String = report.diagnostics.iter().map(show).collect();
-        self.system.print_error(&text);
-        self.errors += report.errors();
-        self.files += usize::from(report.errors() > 0);
-    }
-
-    /// Says how many errors there were, if any.
-    fn finish(&self) -> usize {
-        self.system.print_error(&summary(self.errors, self.files));
-        self.errors
-    }
-}
-
-pub(super) fn cant_read(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(format!("can't read `{}`: {}", path.display(), crate::output::reason(error)))
-}
-
-/// A class's full name, `$` or `.` before nested ones.
-pub(super) fn class_name(text: &str) -> Result<String, String> {
-    let is_name = |part: &str| {
-        let first = part
-            .chars()
-            .next()
-            .is_some_and(|char| char.is_alphabetic() || matches!(char, '_' | '$'));
-        first && part.chars().all(|char| char.is_alphanumeric() || matches!(char, '_' | '$'))
     };
-    if text.contains('.') && text.split('.').all(is_name) {
-        Ok(text.to_owned())
-    } else {
-        Err("not a full class name such as `com.foo.AppLog`".to_owned())
+    if reporter.errors() > 0 {
+        return Ok(None);
+    }
+    let mut inputs = files;
+    inputs.extend(sources.loggroups_jar.iter().chain(&sources.loggroups_source).cloned());
+    Ok(Some(Done { processed, dictionary, inputs }))
+}
+
+/// The sources that the arguments name, in their order; those of a directory in the order of their paths' bytes. A file
+/// that is named, itself or by two directories, comes once.
+fn files(
+    named: &[PathBuf],
+    output: Option<&Path>,
+    system: &dyn System,
+) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::with_capacity(named.len());
+    let given: BTreeSet<&Path> = named.iter().map(PathBuf::as_path).collect();
+    let mut walked = BTreeSet::new();
+    let output = output.map(|output| system.canonical(output));
+    for path in named {
+        if !system.is_directory(path) {
+            if !is_source(path) {
+                return Err(not_a_source(path));
+            }
+            files.push(path.clone());
+            continue;
+        }
+        let mut found = walk(path, output.as_deref(), system)?;
+        found.sort_unstable_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+        found.retain(|file| !given.contains(file.as_path()) && walked.insert(file.clone()));
+        files.append(&mut found);
+    }
+    if files.is_empty() {
+        return Err(Failure::new("no Java or Kotlin sources in the directories that are given")
+            .help("name files or directories with `.java` or `.kt` files"));
+    }
+    Ok(files)
+}
+
+fn is_source(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "java" || extension == "kt")
+}
+
+fn not_a_source(path: &Path) -> Failure {
+    Failure::new(format!("`{}` is neither a source nor a directory", path.display()))
+        .help("give files whose names end with `.java` or `.kt`, or directories of them")
+}
+
+/// The sources below a directory, but not below `output`.
+fn walk(
+    directory: &Path,
+    output: Option<&Path>,
+    system: &dyn System,
+) -> Result<Vec<PathBuf>, Failure> {
+    let (mut files, mut open) = (Vec::new(), vec![directory.to_path_buf()]);
+    while let Some(directory) = open.pop() {
+        if output.is_some_and(|output| system.canonical(&directory) == output) {
+            continue;
+        }
+        let entries = system.entries(&directory).map_err(|error| cant_read(&directory, &error))?;
+        for entry in entries {
+            if entry.is_directory {
+                open.push(entry.path);
+            } else if is_source(&entry.path) {
+                files.push(entry.path);
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// The groups; none if their definition is wrong, which was shown.
+fn read_groups(
+    sources: &Sources,
+    reporter: &mut Reporter<'_>,
+    system: &dyn System,
+) -> Result<Option<Groups>, Failure> {
+    let class = &sources.loggroups_class;
+    let read = |path: &Path| system.read(path).map_err(|error| cant_read(path, &error));
+    if let Some(path) = &sources.loggroups_jar {
+        return Ok(match groups::from_jar(&read(path)?, class) {
+            Ok(groups) => Some(groups),
+            Err(error) => {
+                reporter.notice(&Notice {
+                    severity: Severity::Error,
+                    code: Code::Groups,
+                    message: format!("`{}`: {error}", path.display()),
+                    help: Some(error.help().to_owned()),
+                });
+                None
+            }
+        });
+    }
+    let Some(path) = &sources.loggroups_source else {
+        return Err(Failure::new("no `--loggroups-jar` and no `--loggroups-source`")
+            .help("say where the class with the groups is"));
+    };
+    let source = Source::new(path, read(path)?);
+    match groups::from_java_source(&source, class) {
+        Ok(groups) => Ok(Some(groups)),
+        Err(diagnostics) => {
+            show(&Report { source, diagnostics }, reporter);
+            Ok(None)
+        }
     }
 }
 
-/// The path of a dictionary.
-pub(super) fn dictionary(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    match Format::of_path(&path) {
-        Some(_) => Ok(path),
-        None => Err("a dictionary's name ends with `.pb`, `.json` or `.json.gz`".to_owned()),
+fn show(report: &Report, reporter: &mut Reporter<'_>) {
+    for diagnostic in &report.diagnostics {
+        reporter.diagnostic(diagnostic, &report.source);
     }
 }
 
-fn input(text: &str) -> Result<PathBuf, String> {
-    with_extension(text, &["java", "kt"]).ok_or(
-        "not a Java or Kotlin source: its name ends with neither `.java` nor `.kt`".to_owned(),
-    )
-}
-
-fn java_source(text: &str) -> Result<PathBuf, String> {
-    with_extension(text, &["java"])
-        .ok_or("not a Java source: its name does not end with `.java`".to_owned())
-}
-
-/// The path, if its name ends with a dot and one of these.
-pub(super) fn with_extension(text: &str, known: &[&str]) -> Option<PathBuf> {
-    let path = PathBuf::from(text);
-    let fits =
-        path.extension().is_some_and(|extension| known.iter().any(|known| extension == *known));
-    fits.then_some(path)
+/// A file that can't be parsed stays as it is, and what can't be parsed is a warning; its other calls are not judged.
+fn pass_over(file: &mut Processed) {
+    let Some(report) = &mut file.report else { return };
+    if report.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Syntax) {
+        report.diagnostics.retain(|diagnostic| diagnostic.code == Code::Syntax);
+        for diagnostic in &mut report.diagnostics {
+            diagnostic.severity = Severity::Warning;
+            diagnostic.help = Some("correct the syntax; the file is copied as it is".to_owned());
+        }
+        file.rewritten = None;
+        file.messages.clear();
+        file.groups.clear();
+    }
 }

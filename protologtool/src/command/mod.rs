@@ -1,30 +1,29 @@
-//! The commands, one a file: its arguments, its help, what it does.
+//! What the commands do, one a file.
 
+mod check;
+mod clashes;
 mod generate;
 mod inputs;
-mod read_log;
+mod page;
+pub(crate) mod read_log;
 mod transform;
 
-use crate::cli::{Exit, Failure};
+use crate::cli::{Command, Exit, Failure};
 use crate::system::System;
-use clap::Subcommand;
+use std::path::PathBuf;
 
-/// The table of commands.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Rewrite log calls, into a source archive or a directory.
-    TransformProtologCalls(transform::Args),
-    /// Make the dictionary of the log calls in sources.
-    GenerateViewerConfig(generate::Args),
-    /// Show the log in a trace.
-    ReadLog(read_log::Args),
-}
-
-/// Runs a command.
-pub fn run(command: Command, system: &dyn System) -> Result<Exit, Failure> {
+/// Runs a command. `response_files` are the files that some of its arguments were read from.
+pub(crate) fn run(
+    command: &Command,
+    response_files: &[PathBuf],
+    system: &dyn System,
+) -> Result<Exit, Failure> {
     match command {
-        Command::TransformProtologCalls(args) => transform::run(&args, system),
-        Command::GenerateViewerConfig(args) => generate::run(&args, system),
-        Command::ReadLog(args) => read_log::run(&args, system),
+        Command::TransformProtologCalls(args) => Ok(transform::run(args, response_files, system)),
+        Command::GenerateViewerConfig(args) => Ok(generate::run(args, response_files, system)),
+        Command::Check(args) => Ok(check::run(args, system)),
+        Command::ReadLog(args) => read_log::run(args, system),
+        Command::Man(args) => page::manual(args, system),
+        Command::Completions(args) => page::completions(args, system),
     }
 }

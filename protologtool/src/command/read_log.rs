@@ -39,7 +39,7 @@ const BLOCK: usize = 64 * 1024;
 /// Arguments of `read-log`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
-pub struct Args {
+pub(crate) struct Args {
     /// The trace: a file that Perfetto reads, as it is or compressed with gzip; `-` for standard input
     trace: PathBuf,
 

@@ -1,73 +1,38 @@
 //! `transform-protolog-calls`: sources in, rewritten sources out, and the dictionary in the same pass if wanted.
 
-use super::inputs::{Inputs, Outcome, class_name, dictionary, with_extension};
-use crate::cli::{Exit, Failure};
+use super::inputs::process;
+use crate::cli::{Exit, Failure, Transform};
+use crate::diagnostic::Reporter;
 use crate::output::{self, Outputs};
 use crate::system::System;
 use std::path::PathBuf;
+use viewer_config::Format;
 
-const HELP: &str = "\
-Example:
-  protologtool transform-protolog-calls \\
-    --protolog-class dev.protolog.ProtoLog \\
-    --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
-    --output-srcjar out/app.srcjar --viewer-config out/app.pb \\
-    src/com/foo/*.java
-
-A call such as
-  ProtoLog.d(NET, \"sent %d bytes to %s\", n, host);
-becomes, on the same line,
-  if (dev.protolog.ProtoLogImpl.isEnabled(NET, dev.protolog.LogLevel.DEBUG)) dev.protolog.ProtoLogImpl.d(…);
-and its text moves to the dictionary. No other byte of the source changes, and no line moves.
-
-Exit codes: 0 done; 1 problems in the sources, nothing was written; 2 wrong command line, or a file can't be
-read or written.";
-
-/// Arguments of `transform-protolog-calls`.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = HELP, after_help = "See --help for an example.")]
-#[command(group(clap::ArgGroup::new("output").required(true).args(["output_srcjar", "output_dir"])))]
-pub struct Args {
-    #[command(flatten)]
-    inputs: Inputs,
-
-    /// The class that rewritten code calls [default: the class of the calls with `Impl` appended]
-    #[arg(long, value_name = "CLASS", value_parser = class_name)]
-    protolog_impl_class: Option<String>,
-
-    /// Write the sources, rewritten or not, into this archive
-    #[arg(long, value_name = "FILE.srcjar", value_parser = srcjar)]
-    output_srcjar: Option<PathBuf>,
-
-    /// Write the sources, rewritten or not, under this directory
-    #[arg(long, value_name = "DIR")]
-    output_dir: Option<PathBuf>,
-
-    /// Name output files by their path below this directory, rather than by their path as given
-    #[arg(long, value_name = "DIR")]
-    source_root: Option<PathBuf>,
-
-    /// Write the dictionary too (.pb, .json or .json.gz); may be repeated
-    #[arg(long, value_name = "FILE", value_parser = dictionary)]
-    viewer_config: Vec<PathBuf>,
+pub(super) fn run(args: &Transform, response_files: &[PathBuf], system: &dyn System) -> Exit {
+    let mut reporter = Reporter::new(args.reporting, system);
+    let result = transform(args, response_files, &mut reporter, system);
+    reporter.finish(result)
 }
 
-pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
-    let (groups, processed) =
-        match args.inputs.process(args.protolog_impl_class.as_deref(), system)? {
-            Outcome::Good(groups, processed) => (groups, processed),
-            Outcome::Bad => return Ok(Exit::Problems),
-        };
+fn transform(
+    args: &Transform,
+    response_files: &[PathBuf],
+    reporter: &mut Reporter<'_>,
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let (implementation, output) =
+        (args.protolog_impl_class.as_deref(), args.output_dir.as_deref());
+    let done = process(&args.sources, implementation, output, reporter, system)?;
+    let Some(mut done) = done else { return Ok(()) };
+    done.inputs.extend_from_slice(response_files);
+    let named = |path| (path, Format::of_path(path).unwrap_or(Format::Pb));
     let outputs = Outputs {
-        srcjar: args.output_srcjar.as_deref(),
-        directory: args.output_dir.as_deref(),
+        archive: args.output_srcjar.as_deref().map(|path| (path, args.compress)),
+        directory: output,
         source_root: args.source_root.as_deref(),
-        dictionaries: &args.viewer_config,
+        dictionaries: args.viewer_config.iter().map(|path| named(path.as_path())).collect(),
+        depfile: args.depfile.as_deref(),
+        inputs: done.inputs,
     };
-    output::write(&outputs, &groups, processed, system)
-}
-
-fn srcjar(text: &str) -> Result<PathBuf, String> {
-    with_extension(text, &["srcjar"])
-        .ok_or("a source archive's name ends with `.srcjar`".to_owned())
+    output::write(&outputs, &done.processed, &done.dictionary, system)
 }

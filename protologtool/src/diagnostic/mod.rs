@@ -10,10 +10,17 @@
 //!
 //! Wording: lower case, no full stop, what the user wrote in backticks; the help starts with a verb.
 
+mod code;
+mod json;
 mod render;
+mod reporter;
+mod sarif;
 
+pub use code::Code;
 pub use render::{Style, render, summary};
+pub(crate) use reporter::{Notice, Reporter};
 
+use crate::source::{Position, Source};
 use std::fmt;
 use std::ops::Range;
 
@@ -37,6 +44,8 @@ pub struct Diagnostic {
 pub enum Severity {
     /// Worth knowing; nothing is wrong.
     Note,
+    /// Likely a mistake; taken for an error on demand.
+    Warning,
     /// Nothing may be written.
     Error,
 }
@@ -45,54 +54,9 @@ impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Note => "note",
+            Self::Warning => "warning",
             Self::Error => "error",
         })
-    }
-}
-
-/// The kinds of problems. Their names are for tools and for searching; they do not change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Code {
-    /// The group argument is no group that the tool knows.
-    UnknownGroup,
-    /// More or fewer arguments than the template takes, or no template at all.
-    ArgumentCount,
-    /// The template is not of the grammar.
-    BadTemplate,
-    /// The template is not a constant.
-    NonConstantTemplate,
-    /// One array in the place of the arguments.
-    ArrayArguments,
-    /// The call stands where no statement can.
-    NoStatement,
-    /// The name that rewritten code must use means something else where the call stands.
-    HiddenName,
-    /// The declaration that holds a call can't be parsed.
-    Syntax,
-    /// Two different messages have one id.
-    IdClash,
-    /// A group's source can't be evaluated.
-    Groups,
-    /// A source in a language that is copied unchanged.
-    NotRewritten,
-}
-
-impl Code {
-    /// The name, in lower case with hyphens.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::UnknownGroup => "unknown-group",
-            Self::ArgumentCount => "argument-count",
-            Self::BadTemplate => "bad-template",
-            Self::NonConstantTemplate => "non-constant-template",
-            Self::ArrayArguments => "array-arguments",
-            Self::NoStatement => "no-statement",
-            Self::HiddenName => "hidden-name",
-            Self::Syntax => "syntax",
-            Self::IdClash => "id-clash",
-            Self::Groups => "groups",
-            Self::NotRewritten => "not-rewritten",
-        }
     }
 }
 
@@ -100,6 +64,11 @@ impl Diagnostic {
     /// An error at `range`.
     pub fn error(code: Code, range: Range<usize>, message: impl Into<String>) -> Self {
         Self { severity: Severity::Error, code, range, message: message.into(), help: None }
+    }
+
+    /// A warning at `range`.
+    pub fn warning(code: Code, range: Range<usize>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, range, message) }
     }
 
     /// A note at `range`.
@@ -111,5 +80,21 @@ impl Diagnostic {
     #[must_use]
     pub fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
+    }
+}
+
+/// The part of a source that a diagnostic is about, as tools read it.
+struct Region {
+    bytes: Range<usize>,
+    start: Position,
+    end: Position,
+}
+
+impl Region {
+    fn of(diagnostic: &Diagnostic, source: &Source) -> Self {
+        let length = source.bytes().len();
+        let start = diagnostic.range.start.min(length);
+        let end = diagnostic.range.end.clamp(start, length);
+        Self { bytes: start..end, start: source.position(start), end: source.position(end) }
     }
 }

@@ -15,6 +15,7 @@ pub struct Style {
 const RESET: &str = "\x1b[0m";
 const BOLD: &str = "\x1b[1m";
 const RED: &str = "\x1b[1;31m";
+const YELLOW: &str = "\x1b[1;33m";
 const CYAN: &str = "\x1b[1;36m";
 
 /// The diagnostic as text, with a line end.
@@ -25,7 +26,11 @@ pub fn render(diagnostic: &Diagnostic, source: &Source, style: Style) -> String 
     };
     let place = format!("{}:{}:{}: ", source.path().display(), position.line, position.column);
     let severity = format!("{}: ", diagnostic.severity);
-    let color = if diagnostic.severity == Severity::Error { RED } else { CYAN };
+    let color = match diagnostic.severity {
+        Severity::Error => RED,
+        Severity::Warning => YELLOW,
+        Severity::Note => CYAN,
+    };
     let mut out = paint(BOLD, &place);
     out.push_str(&paint(color, &severity));
     out.push_str(&paint(BOLD, &format!("{} [{}]", diagnostic.message, diagnostic.code.name())));
@@ -35,23 +40,31 @@ pub fn render(diagnostic: &Diagnostic, source: &Source, style: Style) -> String 
     out
 }
 
-/// The last line of a run with diagnostics: how many errors there are. Empty without errors.
-pub fn summary(errors: usize, files: usize) -> String {
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
-    match errors {
-        0 => String::new(),
-        _ => format!(
-            "{errors} error{} in {files} file{}; nothing was written\n",
-            plural(errors),
-            plural(files)
-        ),
+/// The last line of a run with errors or warnings: how many there are, in how many files. Empty without.
+pub fn summary(errors: usize, warnings: usize, files: usize) -> String {
+    let count = |count: usize, what: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        _ => Some(format!("{count} {what}s")),
+    };
+    let counts = [count(errors, "error"), count(warnings, "warning")];
+    let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+    let files = count(files, "file").map_or(String::new(), |files| format!(" in {files}"));
+    match (errors, warnings) {
+        (0, 0) => String::new(),
+        (0, _) => format!("{counts}{files}\n"),
+        _ => format!("{counts}{files}; nothing was written\n"),
     }
 }
 
 /// The lines that the range covers, with carets, and the help.
 fn snippet(diagnostic: &Diagnostic, source: &Source, style: Style) -> String {
     let (text, span, first_line) = excerpt(diagnostic, source);
-    let level = if diagnostic.severity == Severity::Error { Level::ERROR } else { Level::NOTE };
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
     let mut group = Group::with_level(level);
     if !text.is_empty() {
         let annotation = AnnotationKind::Primary.span(span);

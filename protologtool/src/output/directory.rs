@@ -1,43 +1,107 @@
-//! Sources under a directory. A file that has its content already is left alone, so that its modification time stays and
-//! what depends on it is not built again.
+//! Sources under a directory.
+//!
+//! ```text
+//! out/com/foo/A.java            sources
+//! out/.protologtool/manifest    what of all this is ours
+//! out/.protologtool/lock        held by the run that writes
+//! out/.protologtool/staged/     what is not in its place yet; whatever a killed run left is removed by the next
+//! ```
+//!
+//! A file that has its content already is left alone, so that its modification time stays and what depends on it is not
+//! built again. The manifest names a file before it is put in its place, so that a run that is killed leaves nothing that
+//! the next one would not know for its own.
 
-use super::{StagedFile, cant_write, content};
+use super::manifest::Manifest;
+use super::{Entry, cant_read, cant_write};
 use crate::cli::Failure;
-use crate::pipeline::Processed;
-use crate::system::System;
+use crate::system::{Lock, Staged, System};
+use std::io;
 use std::path::{Path, PathBuf};
+
+const PRIVATE: &str = ".protologtool";
+
+/// What is about to change in a directory.
+pub(super) struct Change {
+    root: PathBuf,
+    staged: Vec<(PathBuf, Box<dyn Staged>)>,
+    old: Manifest,
+    new: Manifest,
+    _lock: Box<dyn Lock>,
+}
 
 /// Stages all files that differ from what is there.
 pub(super) fn stage(
-    directory: &Path,
-    names: &[String],
-    processed: &[Processed],
+    root: &Path,
+    entries: &[Entry<'_>],
     system: &dyn System,
-) -> Result<Vec<StagedFile>, Failure> {
-    let mut staged = Vec::new();
-    for (name, file) in names.iter().zip(processed) {
-        let path = directory.join(name);
-        if is_same(&path, &file.path) {
-            return Err(Failure::new(format!(
-                "`{}` would be overwritten by its own output",
-                file.path.display()
-            ))
-            .help("choose another `--output-dir`"));
-        }
-        let bytes = content(file, system)?;
+) -> Result<Change, Failure> {
+    let private = root.join(PRIVATE);
+    let (lock, manifest, scratch) =
+        (private.join("lock"), private.join("manifest"), private.join("staged"));
+    let held = system.lock(&lock).map_err(|error| cant_write(&lock, &error))?;
+    system.remove_all(&scratch).map_err(|error| cant_write(&scratch, &error))?;
+    let old = match system.read(&manifest) {
+        Ok(bytes) => Manifest::parse(&String::from_utf8_lossy(&bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Manifest::default(),
+        Err(error) => return Err(cant_read(&manifest, &error)),
+    };
+    let (mut staged, mut new) = (Vec::new(), Manifest::default());
+    for entry in entries {
+        let path = root.join(&entry.name);
+        let bytes = entry.read(system)?;
+        new.add(&entry.name, &bytes);
         if system.read(&path).is_ok_and(|old| old == *bytes) {
             continue;
         }
-        let done = system.stage(&path, &mut |sink| sink.write_all(&bytes));
-        staged.push((path.clone(), done.map_err(|error| cant_write(&path, &error))?));
+        let done = system.stage(&path, Some(&scratch), &mut |sink| sink.write_all(&bytes));
+        let done = done.map_err(|error| cant_write(&path, &error))?;
+        staged.push((path, done));
     }
-    Ok(staged)
+    Ok(Change { root: root.to_path_buf(), staged, old, new, _lock: held })
 }
 
-/// Whether two paths are the same but for `.` in them.
-fn is_same(a: &Path, b: &Path) -> bool {
-    let parts = |path: &Path| -> PathBuf {
-        path.components().filter(|part| part.as_os_str() != ".").collect()
+impl Change {
+    /// Puts everything in its place and removes what an earlier run wrote and this one does not.
+    pub(super) fn commit(self, system: &dyn System) -> Result<(), Failure> {
+        let private = self.root.join(PRIVATE);
+        let manifest = private.join("manifest");
+        let write = |lines: &Manifest| {
+            super::stage(&manifest, lines.text().as_bytes(), system)?
+                .commit()
+                .map_err(|error| cant_write(&manifest, &error))
+        };
+        if self.old != self.new {
+            write(&self.old.union(&self.new))?;
+        }
+        for (path, staged) in self.staged {
+            staged.commit().map_err(|error| cant_write(&path, &error))?;
+        }
+        for name in self.old.names_not_in(&self.new) {
+            let path = self.root.join(name);
+            if system.read(&path).is_ok_and(|content| self.old.holds(name, &content)) {
+                remove(&path, &self.root, system)?;
+            }
+        }
+        if self.old != self.new {
+            write(&self.new)?;
+        }
+        let scratch = private.join("staged");
+        system.remove_all(&scratch).map_err(|error| cant_write(&scratch, &error))
+    }
+}
+
+/// Removes a file, and the directories above it, up to `root`, that are empty then.
+fn remove(path: &Path, root: &Path, system: &dyn System) -> Result<(), Failure> {
+    let cant_remove = |path: &Path, error: &io::Error| {
+        Failure::new(format!("can't remove `{}`: {}", path.display(), super::reason(error)))
     };
-    parts(a) == parts(b)
+    system.remove(path).map_err(|error| cant_remove(path, &error))?;
+    let above = path.ancestors().skip(1).take_while(|directory| *directory != root);
+    for directory in above {
+        system.remove_if_empty(directory).map_err(|error| cant_remove(directory, &error))?;
+        if system.is_directory(directory) {
+            break;
+        }
+    }
+    Ok(())
 }

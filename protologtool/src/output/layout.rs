@@ -3,20 +3,25 @@
 //! The path below the source root if that is given and the file lies there; else the path as given, if it stays below where
 //! it starts; else package path and file name. So names never are absolute and never hold `..`.
 
+use super::{Content, Entry};
 use crate::cli::Failure;
 use crate::pipeline::Processed;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::{Component, Path};
 
-/// A name for each file: unique, relative, with `/` between its parts.
-pub(super) fn names(
-    processed: &[Processed],
+/// An entry for each source: names are unique, relative, with `/` between their parts.
+pub(super) fn entries<'p>(
+    processed: &'p [Processed],
     source_root: Option<&Path>,
-) -> Result<Vec<String>, Failure> {
-    let mut taken = BTreeMap::new();
-    let mut names = Vec::with_capacity(processed.len());
+) -> Result<Vec<Entry<'p>>, Failure> {
+    let mut taken = HashMap::new();
+    let mut entries = Vec::with_capacity(processed.len());
     for file in processed {
         let name = name(file, source_root);
+        if name.contains(['\n', '\r']) {
+            return Err(Failure::new(format!("a line end in the name `{}`", name.escape_debug()))
+                .help("rename the file"));
+        }
         if let Some(earlier) = taken.insert(name.clone(), &file.path) {
             let (first, second) = (earlier.display(), file.path.display());
             return Err(Failure::new(format!(
@@ -24,9 +29,11 @@ pub(super) fn names(
             ))
             .help("pass each file once, or set `--source-root`"));
         }
-        names.push(name);
+        let as_is = Content::File(&file.path);
+        let content = file.rewritten.as_deref().map_or(as_is, Content::Bytes);
+        entries.push(Entry { name, content });
     }
-    Ok(names)
+    Ok(entries)
 }
 
 fn name(file: &Processed, source_root: Option<&Path>) -> String {
@@ -89,7 +96,8 @@ mod tests {
 
     #[test]
     fn two_files_of_one_name_are_refused() {
-        let failure = names(&[file("/a/A.java"), file("/b/A.java")], None).unwrap_err();
+        let files = [file("/a/A.java"), file("/b/A.java")];
+        let failure = entries(&files, None).unwrap_err();
         assert!(failure.to_string().contains("`/a/A.java` and `/b/A.java`"), "{failure}");
     }
 }

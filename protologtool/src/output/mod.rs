@@ -1,83 +1,128 @@
-//! Writing what came of a run: sources into an archive or a directory, and dictionaries.
+//! Writing what came of a run: sources into an archive or a directory, dictionaries, a makefile.
 //!
-//! Invariant: everything is staged before anything is committed, so a failure leaves no output at all (a failure of one of
-//! the final renames excepted, which is reported).
+//! Invariants: everything is staged before anything is committed, so that a failure leaves no output at all (a failure of
+//! one of the final renames excepted, which is reported). No output is written over an input, and none twice. Names of
+//! sources are relative and never hold `..`. The same inputs give the same bytes.
 
+mod depfile;
 mod dictionary;
 mod directory;
+mod guard;
 mod layout;
+mod manifest;
 mod srcjar;
+mod stale;
 
-use crate::cli::{Exit, Failure};
-use crate::groups::Groups;
+pub(crate) use dictionary::collect;
+pub(crate) use stale::difference;
+
+use crate::cli::Failure;
 use crate::pipeline::Processed;
 use crate::system::{Staged, System};
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
+use viewer_config::{Dictionary, Format};
 
 /// What to write.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Outputs<'a> {
-    /// An archive of all sources.
-    pub srcjar: Option<&'a Path>,
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outputs<'a> {
+    /// An archive of all sources, and how much to compress it, 0 to 9.
+    pub(crate) archive: Option<(&'a Path, u8)>,
     /// A directory of all sources.
-    pub directory: Option<&'a Path>,
+    pub(crate) directory: Option<&'a Path>,
     /// What the names of sources in archive and directory are relative to.
-    pub source_root: Option<&'a Path>,
-    /// Dictionaries; their names say the format.
-    pub dictionaries: &'a [PathBuf],
+    pub(crate) source_root: Option<&'a Path>,
+    /// Dictionaries.
+    pub(crate) dictionaries: Vec<(&'a Path, Format)>,
+    /// A makefile that says what the outputs depend on.
+    pub(crate) depfile: Option<&'a Path>,
+    /// All files that were read.
+    pub(crate) inputs: Vec<PathBuf>,
 }
 
-/// Writes all outputs. Messages that clash are shown; then nothing is written.
-pub fn write(
+/// A source in an archive or directory.
+#[derive(Clone, Debug)]
+struct Entry<'p> {
+    name: String,
+    content: Content<'p>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Content<'p> {
+    /// What was made.
+    Bytes(&'p [u8]),
+    /// What this file holds: files without calls are not kept in memory.
+    File(&'p Path),
+}
+
+/// Writes all outputs.
+pub(crate) fn write(
     outputs: &Outputs<'_>,
-    groups: &Groups,
-    mut processed: Vec<Processed>,
+    processed: &[Processed],
+    dictionary: &Dictionary,
     system: &dyn System,
-) -> Result<Exit, Failure> {
-    let collected = match dictionary::collect(groups, &mut processed) {
-        Ok(dictionary) => dictionary,
-        Err(problems) => {
-            for problem in problems.as_slice() {
-                system.print_error(&format!(
-                    "error: {problem} [id-clash]\nhelp: {}\n",
-                    problem.help()
-                ));
-            }
-            return Ok(Exit::Problems);
-        }
-    };
-    let mut staged: Vec<StagedFile> = Vec::new();
-    if outputs.srcjar.is_some() || outputs.directory.is_some() {
-        let names = layout::names(&processed, outputs.source_root)?;
-        if let Some(path) = outputs.srcjar {
-            staged.push((path.to_path_buf(), srcjar::stage(path, &names, &processed, system)?));
-        }
-        if let Some(path) = outputs.directory {
-            staged.extend(directory::stage(path, &names, &processed, system)?);
-        }
+) -> Result<(), Failure> {
+    let has_sources = outputs.archive.is_some() || outputs.directory.is_some();
+    let entries =
+        if has_sources { layout::entries(processed, outputs.source_root)? } else { Vec::new() };
+    let paths = outputs.paths(&entries);
+    guard::check(&paths, &outputs.inputs, system)?;
+    let mut staged: Vec<(&Path, Box<dyn Staged>)> = Vec::new();
+    if let Some((path, compress)) = outputs.archive {
+        staged.push((path, srcjar::stage(path, compress, &entries, system)?));
     }
-    for path in outputs.dictionaries {
-        staged.push((path.clone(), dictionary::stage(path, &collected, system)?));
+    for (path, format) in &outputs.dictionaries {
+        staged.push((path, stage(path, &dictionary.to_bytes(*format), system)?));
+    }
+    if let Some(path) = outputs.depfile {
+        let targets: Vec<&Path> =
+            paths.iter().map(PathBuf::as_path).filter(|target| *target != path).collect();
+        staged.push((path, stage(path, &depfile::text(&targets, &outputs.inputs)?, system)?));
+    }
+    if let Some(path) = outputs.directory {
+        directory::stage(path, &entries, system)?.commit(system)?;
     }
     for (path, staged) in staged {
-        staged.commit().map_err(|error| cant_write(&path, &error))?;
+        staged.commit().map_err(|error| cant_write(path, &error))?;
     }
-    Ok(Exit::Done)
+    Ok(())
 }
 
-/// A file that is staged, and its place.
-type StagedFile = (PathBuf, Box<dyn Staged>);
-
-/// The content that a source has in the output.
-fn content<'p>(file: &'p Processed, system: &dyn System) -> Result<Cow<'p, [u8]>, Failure> {
-    match &file.rewritten {
-        Some(bytes) => Ok(Cow::Borrowed(bytes)),
-        None => system.read(&file.path).map(Cow::Owned).map_err(|error| {
-            Failure::new(format!("can't read `{}`: {}", file.path.display(), reason(&error)))
-        }),
+impl Outputs<'_> {
+    /// The paths of all files that are written.
+    fn paths(&self, entries: &[Entry<'_>]) -> Vec<PathBuf> {
+        let single = self.archive.iter().map(|(path, _)| *path);
+        let single = single.chain(self.dictionaries.iter().map(|(path, _)| *path));
+        let single = single.chain(self.depfile).map(Path::to_path_buf);
+        let below = self
+            .directory
+            .into_iter()
+            .flat_map(|directory| entries.iter().map(move |entry| directory.join(&entry.name)));
+        single.chain(below).collect()
     }
+}
+
+impl<'p> Entry<'p> {
+    fn read(&self, system: &dyn System) -> Result<Cow<'p, [u8]>, Failure> {
+        match self.content {
+            Content::Bytes(bytes) => Ok(Cow::Borrowed(bytes)),
+            Content::File(path) => {
+                system.read(path).map(Cow::Owned).map_err(|error| cant_read(path, &error))
+            }
+        }
+    }
+}
+
+fn stage(path: &Path, bytes: &[u8], system: &dyn System) -> Result<Box<dyn Staged>, Failure> {
+    system
+        .stage(path, None, &mut |sink| sink.write_all(bytes))
+        .map_err(|error| cant_write(path, &error))
+}
+
+/// Why a file that is needed could not be read.
+pub(crate) fn cant_read(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("can't read `{}`: {}", path.display(), reason(error)))
 }
 
 fn cant_write(path: &Path, error: &io::Error) -> Failure {

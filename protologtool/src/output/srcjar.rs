@@ -1,30 +1,30 @@
-//! Source archives: stored, not compressed, and the same bytes on every machine and at every time.
+//! Source archives: the same bytes on every machine and at every time, stored unless asked otherwise.
 
-use super::{cant_write, content};
+use super::{Entry, cant_write};
 use crate::cli::Failure;
-use crate::pipeline::Processed;
 use crate::system::{Staged, System};
 use std::io::{self, Write};
 use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-/// Stages an archive of all files, in input order.
+/// Stages an archive of all entries, in their order. `compress` is from 0, not at all, to 9.
 pub(super) fn stage(
     path: &Path,
-    names: &[String],
-    processed: &[Processed],
+    compress: u8,
+    entries: &[Entry<'_>],
     system: &dyn System,
 ) -> Result<Box<dyn Staged>, Failure> {
     let mut unreadable = None;
-    let staged = system.stage(path, &mut |sink| {
+    let staged = system.stage(path, None, &mut |sink| {
+        let options = options(compress)?;
         let mut archive = ZipWriter::new(sink);
-        for (name, file) in names.iter().zip(processed) {
-            let bytes = content(file, system).map_err(|failure| {
+        for entry in entries {
+            let bytes = entry.read(system).map_err(|failure| {
                 unreadable = Some(failure);
                 io::Error::from(io::ErrorKind::Other)
             })?;
-            archive.start_file(name.as_str(), options()?)?;
+            archive.start_file(entry.name.as_str(), options)?;
             archive.write_all(&bytes)?;
         }
         archive.finish()?;
@@ -34,10 +34,13 @@ pub(super) fn stage(
 }
 
 /// The time is AOSP's: 2008-01-01.
-fn options() -> io::Result<SimpleFileOptions> {
+fn options(compress: u8) -> io::Result<SimpleFileOptions> {
     let time = DateTime::from_date_and_time(2008, 1, 1, 0, 0, 0).map_err(io::Error::other)?;
-    Ok(SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Stored)
-        .last_modified_time(time)
-        .unix_permissions(0o644))
+    let options = SimpleFileOptions::default().last_modified_time(time).unix_permissions(0o644);
+    Ok(match compress {
+        0 => options.compression_method(CompressionMethod::Stored),
+        level => options
+            .compression_method(CompressionMethod::Deflated)
+            .compression_level(Some(level.into())),
+    })
 }

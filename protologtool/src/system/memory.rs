@@ -1,6 +1,6 @@
 //! A file system and environment in memory, for tests.
 
-use super::{Fill, Staged, System};
+use super::{Entry, Fill, Lock, Staged, System, join};
 use std::collections::BTreeMap;
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
@@ -82,7 +82,35 @@ impl System for Memory {
         self.read(Path::new("-"))
     }
 
-    fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>> {
+    fn is_directory(&self, path: &Path) -> bool {
+        let path = join(PathBuf::new(), path);
+        self.state().files.keys().any(|file| file != &path && file.starts_with(&path))
+    }
+
+    fn entries(&self, directory: &Path) -> io::Result<Vec<Entry>> {
+        let below = join(PathBuf::new(), directory);
+        let state = self.state();
+        let rest = state.files.keys().filter_map(|file| file.strip_prefix(&below).ok());
+        let entries = rest.filter_map(|rest| {
+            let mut components = rest.components();
+            let path = directory.join(components.next()?);
+            Some(Entry { path, is_directory: components.next().is_some() })
+        });
+        let mut entries: Vec<_> = entries.collect();
+        entries.dedup();
+        if entries.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(entries) }
+    }
+
+    fn canonical(&self, directory: &Path) -> PathBuf {
+        join(PathBuf::new(), directory)
+    }
+
+    fn stage(
+        &self,
+        path: &Path,
+        _scratch: Option<&Path>,
+        fill: &mut Fill<'_>,
+    ) -> io::Result<Box<dyn Staged>> {
         if self.state().refused.iter().any(|refused| refused == path) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
@@ -90,6 +118,25 @@ impl System for Memory {
         fill(&mut content)?;
         let (path, content) = (path.to_path_buf(), content.into_inner());
         Ok(Box::new(StagedInMemory { system: self.clone(), path, content }))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.state().files.remove(path).map(drop).ok_or(io::ErrorKind::NotFound.into())
+    }
+
+    // There are no empty directories.
+    fn remove_if_empty(&self, _directory: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn remove_all(&self, directory: &Path) -> io::Result<()> {
+        self.state().files.retain(|file, _| !file.starts_with(directory));
+        Ok(())
+    }
+
+    // Nobody else is there.
+    fn lock(&self, _path: &Path) -> io::Result<Box<dyn Lock>> {
+        Ok(Box::new(Unshared))
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -134,3 +181,7 @@ impl Staged for StagedInMemory {
         Ok(())
     }
 }
+
+struct Unshared;
+
+impl Lock for Unshared {}

@@ -1,11 +1,9 @@
 //! The real file system and environment.
 
-use super::{Fill, Staged, System};
-use std::fs::{self, Permissions};
-use std::io::{self, BufWriter, IsTerminal, Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use super::{Entry, Fill, Lock, Staged, System, join, staged};
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use tempfile::TempPath;
 
 /// The machine this process runs on.
 #[derive(Debug, Default)]
@@ -22,22 +20,68 @@ impl System for Real {
         Ok(bytes)
     }
 
-    fn stage(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<Box<dyn Staged>> {
-        let directory = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        fs::create_dir_all(directory)?;
-        // In the same directory, so that the move is a rename; with the permissions of any new file.
-        let file = tempfile::Builder::new()
-            .prefix(".protologtool-")
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(directory)?;
-        let (file, temporary) = file.into_parts();
-        let mut sink = BufWriter::new(file);
-        fill(&mut sink)?;
-        sink.flush()?;
-        Ok(Box::new(StagedFile { temporary, path: path.to_path_buf() }))
+    fn is_directory(&self, path: &Path) -> bool {
+        path.is_dir()
+    }
+
+    fn entries(&self, directory: &Path) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let (kind, path) = (entry.file_type()?, entry.path());
+            if !(kind.is_symlink() && path.is_dir()) {
+                entries.push(Entry { path, is_directory: kind.is_dir() });
+            }
+        }
+        Ok(entries)
+    }
+
+    fn canonical(&self, directory: &Path) -> PathBuf {
+        // What does not exist yet has no links in it.
+        let known = directory.ancestors().find_map(|known| {
+            let path = if known.as_os_str().is_empty() { Path::new(".") } else { known };
+            Some((known, fs::canonicalize(path).ok()?))
+        });
+        match known {
+            Some((known, path)) => join(path, directory.strip_prefix(known).unwrap_or(directory)),
+            None => join(PathBuf::new(), directory),
+        }
+    }
+
+    fn stage(
+        &self,
+        path: &Path,
+        scratch: Option<&Path>,
+        fill: &mut Fill<'_>,
+    ) -> io::Result<Box<dyn Staged>> {
+        staged::stage(path, scratch, fill)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn remove_if_empty(&self, directory: &Path) -> io::Result<()> {
+        match fs::remove_dir(directory) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+            result => result,
+        }
+    }
+
+    fn remove_all(&self, directory: &Path) -> io::Result<()> {
+        match fs::remove_dir_all(directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            result => result,
+        }
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        let file = File::create(path)?;
+        file.lock()?;
+        Ok(Box::new(Held { _file: file }))
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -72,13 +116,9 @@ impl System for Real {
     }
 }
 
-struct StagedFile {
-    temporary: TempPath,
-    path: PathBuf,
+/// The lock is let go when the file is closed.
+struct Held {
+    _file: File,
 }
 
-impl Staged for StagedFile {
-    fn commit(self: Box<Self>) -> io::Result<()> {
-        self.temporary.persist(&self.path).map_err(|error| error.error)
-    }
-}
+impl Lock for Held {}

@@ -1,0 +1,59 @@
+//! How a run ends: its exit code, and what stops it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::process::ExitCode;
+
+/// How a run ended; the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// All is done.
+    Done = 0,
+    /// There are problems in the sources; nothing was written.
+    Problems = 1,
+    /// The command line is wrong, or a file can't be read or written.
+    Failed = 2,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Something that stops a run and is no problem in a source: what, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    message: String,
+    help: Option<Cow<'static, str>>,
+}
+
+impl Failure {
+    /// With this message: lower case, no full stop, the offending text in backticks.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), help: None }
+    }
+
+    /// With what to do about it; begins with a verb.
+    #[must_use]
+    pub fn help(self, help: impl Into<Cow<'static, str>>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+
+    /// What is wrong, without the help.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.message)?;
+        match &self.help {
+            Some(help) => write!(f, "\nhelp: {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

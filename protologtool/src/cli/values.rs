@@ -1,0 +1,97 @@
+//! What the values of flags must look like, as far as the text alone tells.
+
+use std::path::PathBuf;
+use viewer_config::Format;
+
+/// A class's full name, `$` or `.` before nested ones.
+pub(crate) fn class_name(text: &str) -> Result<String, String> {
+    let is_name = |part: &str| {
+        let first = part
+            .chars()
+            .next()
+            .is_some_and(|char| char.is_alphabetic() || matches!(char, '_' | '$'));
+        first && part.chars().all(|char| char.is_alphanumeric() || matches!(char, '_' | '$'))
+    };
+    if text.contains('.') && text.split('.').all(is_name) {
+        Ok(text.to_owned())
+    } else {
+        Err("not a full class name such as `com.foo.AppLog`".to_owned())
+    }
+}
+
+/// The path of a dictionary.
+pub(crate) fn dictionary(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match Format::of_path(&path) {
+        Some(_) => Ok(path),
+        None => Err("a dictionary's name ends with `.pb`, `.json` or `.json.gz`".to_owned()),
+    }
+}
+
+/// The path of a Java source.
+pub(crate) fn java_source(text: &str) -> Result<PathBuf, String> {
+    path_ending(text, ".java", "a Java source's name")
+}
+
+/// The path of a jar.
+pub(crate) fn jar(text: &str) -> Result<PathBuf, String> {
+    path_ending(text, ".jar", "a jar's name")
+}
+
+/// The path of an archive of sources.
+pub(crate) fn srcjar(text: &str) -> Result<PathBuf, String> {
+    path_ending(text, ".srcjar", "a source archive's name")
+}
+
+/// The path, on the device, of a dictionary in protobuf.
+pub(crate) fn device_proto(text: &str) -> Result<String, String> {
+    ending(text, ".pb", "the name of a dictionary on the device")
+}
+
+/// The path, on the device, of a dictionary as Android read it before it had Perfetto.
+pub(crate) fn device_json(text: &str) -> Result<String, String> {
+    ending(text, ".json.gz", "the name of a legacy dictionary on the device")
+}
+
+/// The path, on the device, of a log as Android wrote it before it had Perfetto.
+pub(crate) fn device_log(text: &str) -> Result<String, String> {
+    ending(text, ".winscope", "the name of a legacy log on the device")
+}
+
+fn path_ending(text: &str, suffix: &str, what: &str) -> Result<PathBuf, String> {
+    ending(text, suffix, what).map(PathBuf::from)
+}
+
+/// The text if it ends as the name of `what` must.
+fn ending(text: &str, suffix: &str, what: &str) -> Result<String, String> {
+    if text.ends_with(suffix) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("{what} ends with `{suffix}`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_names() {
+        for good in [
+            "com.foo.AppLog",
+            "org.example.ProtoLog$Cache",
+            "com.foo_bar.My_Log",
+            "Com.X",
+            "a.b",
+            "com.größe.Log",
+            "$a._b",
+        ] {
+            assert_eq!(class_name(good).as_deref(), Ok(good));
+        }
+        for bad in
+            ["", "invalid", ".", "a.", ".a", "a..b", "a.1b", "a.b-c", "a.b c", "a/b.C", "a.b;"]
+        {
+            assert!(class_name(bad).is_err(), "{bad}");
+        }
+    }
+}

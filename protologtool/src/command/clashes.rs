@@ -1,0 +1,57 @@
+//! Showing what refuses a dictionary, at the call that brought it about.
+
+use crate::diagnostic::{Code, Diagnostic, Notice, Reporter, Severity};
+use crate::pipeline::Processed;
+use crate::source::Source;
+use crate::system::System;
+use viewer_config::{Message, Problem, Problems};
+
+/// Shows all problems.
+pub(super) fn report(
+    problems: &Problems,
+    processed: &[Processed],
+    reporter: &mut Reporter<'_>,
+    system: &dyn System,
+) {
+    for problem in problems.as_slice() {
+        let message = match problem {
+            Problem::MessageClash { second, .. } => Some(second),
+            Problem::UndeclaredGroup { message } => Some(message),
+            _ => None,
+        };
+        let (text, help) = (problem.to_string(), problem.help().to_owned());
+        match message.and_then(|message| line(message, processed, system)) {
+            Some((source, line)) => {
+                let range = source.line_range(line);
+                let indent = source
+                    .slice(range.clone())
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_whitespace());
+                let start = range.start + indent.count();
+                let diagnostic =
+                    Diagnostic::error(Code::IdClash, start..range.end, text).help(help);
+                reporter.diagnostic(&diagnostic, &source);
+            }
+            None => reporter.notice(&Notice {
+                severity: Severity::Error,
+                code: Code::IdClash,
+                message: text,
+                help: Some(help),
+            }),
+        }
+    }
+}
+
+/// The source and the line of a message's first call, if both can be had.
+fn line(
+    message: &Message,
+    processed: &[Processed],
+    system: &dyn System,
+) -> Option<(Source, usize)> {
+    let location = message.locations.first()?;
+    let line = usize::try_from(*location.lines.first()?).ok()?;
+    let file = processed.iter().find(|file| file.place == location.path)?;
+    let source = Source::new(&file.path, system.read(&file.path).ok()?);
+    let lines = source.line(source.bytes().len());
+    (1..=lines).contains(&line).then_some((source, line))
+}

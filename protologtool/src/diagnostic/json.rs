@@ -1,0 +1,79 @@
+//! Diagnostics as JSON, one object a line.
+//!
+//! ```json
+//! {"severity":"error","code":"unknown-group","message":"…","help":"…","path":"src/A.java",
+//!  "start":{"byte":120,"line":12,"column":20},"end":{"byte":124,"line":12,"column":24}}
+//! ```
+//!
+//! Lines and columns count from 1, columns in characters, bytes from 0; the end is the first one that does not belong to
+//! the range any more. What has no place has no `path`, `start` and `end`; what has no help has none.
+
+use super::{Diagnostic, Notice, Region};
+use crate::source::{Position, Source};
+use serde::Serialize;
+use std::borrow::Cow;
+
+#[derive(Serialize)]
+struct Line<'a> {
+    severity: String,
+    code: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'a str>,
+    #[serde(flatten)]
+    place: Option<Place<'a>>,
+}
+
+#[derive(Serialize)]
+struct Place<'a> {
+    path: Cow<'a, str>,
+    start: Point,
+    end: Point,
+}
+
+#[derive(Serialize)]
+struct Point {
+    byte: usize,
+    line: usize,
+    column: usize,
+}
+
+/// The line for a diagnostic, with its line end.
+pub(super) fn diagnostic(diagnostic: &Diagnostic, source: &Source) -> String {
+    let region = Region::of(diagnostic, source);
+    let place = Place {
+        path: source.path().to_string_lossy(),
+        start: Point::new(region.bytes.start, region.start),
+        end: Point::new(region.bytes.end, region.end),
+    };
+    line(&Line {
+        severity: diagnostic.severity.to_string(),
+        code: diagnostic.code.name(),
+        message: &diagnostic.message,
+        help: diagnostic.help.as_deref(),
+        place: Some(place),
+    })
+}
+
+/// The line for what has no place in a source, with its line end.
+pub(super) fn notice(notice: &Notice) -> String {
+    line(&Line {
+        severity: notice.severity.to_string(),
+        code: notice.code.name(),
+        message: &notice.message,
+        help: notice.help.as_deref(),
+        place: None,
+    })
+}
+
+fn line(line: &Line<'_>) -> String {
+    let mut text = serde_json::to_string(line).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+impl Point {
+    fn new(byte: usize, Position { line, column }: Position) -> Self {
+        Self { byte, line, column }
+    }
+}

@@ -1,0 +1,147 @@
+//! Showing the problems of a run, in the format that was asked for, and counting them.
+//!
+//! For people: as they come, on standard error. For tools: on standard output. What stops a run goes to standard error in
+//! every format, since it is no part of the result.
+
+use super::{Code, Diagnostic, Severity, Style, json, render, sarif, summary};
+use crate::cli::{Exit, Failure, MessageFormat, Reporting};
+use crate::source::Source;
+use crate::system::System;
+use std::fmt;
+use std::path::PathBuf;
+
+/// A problem that has no place in a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Notice {
+    pub(crate) severity: Severity,
+    pub(crate) code: Code,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+}
+
+/// Shows and counts.
+pub(crate) struct Reporter<'s> {
+    system: &'s dyn System,
+    style: Style,
+    reporting: Reporting,
+    errors: usize,
+    warnings: usize,
+    /// Files with errors or warnings, and the last one of them.
+    files: usize,
+    last: PathBuf,
+    failed: bool,
+    log: sarif::Log,
+}
+
+impl<'s> Reporter<'s> {
+    pub(crate) fn new(reporting: Reporting, system: &'s dyn System) -> Self {
+        let no_color = system.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let style = Style { color: system.errors_to_terminal() && !no_color };
+        let log = sarif::Log::default();
+        Self {
+            system,
+            style,
+            reporting,
+            errors: 0,
+            warnings: 0,
+            files: 0,
+            last: PathBuf::new(),
+            failed: false,
+            log,
+        }
+    }
+
+    /// Number of errors so far.
+    pub(crate) fn errors(&self) -> usize {
+        self.errors
+    }
+
+    /// Shows what is wrong in a source.
+    pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic, source: &Source) {
+        let severity = self.count(diagnostic.severity);
+        if severity > Severity::Note && self.last != source.path() {
+            self.files += 1;
+            self.last = source.path().to_path_buf();
+        }
+        let diagnostic = &Diagnostic { severity, ..diagnostic.clone() };
+        match self.reporting.message_format {
+            MessageFormat::Human => {
+                self.system.print_error(&render(diagnostic, source, self.style))
+            }
+            MessageFormat::Json => self.system.print(&json::diagnostic(diagnostic, source)),
+            MessageFormat::Sarif => self.log.diagnostic(diagnostic, source),
+        }
+    }
+
+    /// Shows what has no place in a source.
+    pub(crate) fn notice(&mut self, notice: &Notice) {
+        let severity = self.count(notice.severity);
+        let notice = &Notice { severity, ..notice.clone() };
+        match self.reporting.message_format {
+            MessageFormat::Human => self.system.print_error(&format!("{notice}\n")),
+            MessageFormat::Json => self.system.print(&json::notice(notice)),
+            MessageFormat::Sarif => self.log.notice(notice),
+        }
+    }
+
+    /// Shows a text that belongs to a problem: on standard output, unless that is for a tool.
+    pub(crate) fn text(&self, text: &str) {
+        match self.reporting.message_format {
+            MessageFormat::Human => self.system.print(text),
+            _ => self.system.print_error(text),
+        }
+    }
+
+    /// Shows what stops the run, while there may be more of it.
+    pub(crate) fn failure(&mut self, failure: &Failure) {
+        self.failed = true;
+        self.system.print_error(&format!("{failure}\n"));
+        self.log.failure(failure.message());
+    }
+
+    /// Ends the run.
+    pub(crate) fn finish(mut self, result: Result<(), Failure>) -> Exit {
+        if let Err(failure) = &result {
+            self.failure(failure);
+        }
+        let exit = match self.errors {
+            _ if self.failed => Exit::Failed,
+            0 => Exit::Done,
+            _ => Exit::Problems,
+        };
+        match self.reporting.message_format {
+            MessageFormat::Human => {
+                self.system.print_error(&summary(self.errors, self.warnings, self.files))
+            }
+            MessageFormat::Json => {}
+            MessageFormat::Sarif => {
+                let log = self.log.finish(exit);
+                self.system.print(&log);
+            }
+        }
+        exit
+    }
+
+    /// Counts a problem; gives the severity that it has in this run.
+    fn count(&mut self, severity: Severity) -> Severity {
+        match severity {
+            Severity::Warning if !self.reporting.deny_warnings => self.warnings += 1,
+            Severity::Note => return Severity::Note,
+            _ => {
+                self.errors += 1;
+                return Severity::Error;
+            }
+        }
+        severity
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} [{}]", self.severity, self.message, self.code.name())?;
+        match &self.help {
+            Some(help) => write!(f, "\nhelp: {help}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Outputs that would be written over an input or over each other are refused before anything is written.
+
+use crate::cli::Failure;
+use crate::system::System;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Refuses outputs that are inputs as well, or that are there twice.
+///
+/// An output takes the place of a name in a directory, whatever that name led to; so two paths are the same file here if
+/// they have the same last part and their directories are the same. Only directories of equal names are looked at.
+pub(super) fn check(
+    outputs: &[PathBuf],
+    inputs: &[PathBuf],
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let mut by_name: HashMap<&OsStr, Vec<&Path>> = HashMap::new();
+    for input in inputs {
+        by_name.entry(input.file_name().unwrap_or_default()).or_default().push(input);
+    }
+    let mut canonical: HashMap<PathBuf, PathBuf> = HashMap::new();
+    let mut directory = |path: &Path| {
+        let parent = path.parent().unwrap_or(path);
+        let known = canonical.entry(parent.to_path_buf());
+        known.or_insert_with(|| system.canonical(parent)).clone()
+    };
+    let mut seen = HashSet::new();
+    for output in outputs {
+        let Some(name) = output.file_name() else {
+            let shown = output.display();
+            return Err(Failure::new(format!("`{shown}` is no name of a file"))
+                .help("give the output a name"));
+        };
+        let place = directory(output);
+        for input in by_name.get(name).into_iter().flatten() {
+            if directory(input) == place {
+                return Err(Failure::new(format!(
+                    "`{}` would be written over the input `{}`",
+                    output.display(),
+                    input.display()
+                ))
+                .help("choose another name or directory for the output"));
+            }
+        }
+        if !seen.insert((place, name)) {
+            return Err(Failure::new(format!("`{}` would be written twice", output.display()))
+                .help("give each output a name of its own"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! Files that are complete but not yet in their place.
+//!
+//! ```text
+//! open(directory, O_TMPFILE)   no name: gone with the process, however it ends
+//!   write
+//! link(file, .protologtool-*)  whole, under a name of its own
+//! rename(.protologtool-*, path)
+//! ```
+//!
+//! Not every file system makes files without a name, and each open one takes a descriptor. So where it can't be done, and
+//! where a scratch directory is given, which its owner clears anyway, the file has a name from the start.
+
+use super::{Fill, Staged};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufWriter};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::TempPath;
+
+/// What names of files under way begin with.
+const PREFIX: &str = ".protologtool-";
+
+/// The permissions of any new file, before the umask.
+const MODE: u32 = 0o666;
+
+/// See [`System::stage`](super::System::stage).
+pub(super) fn stage(
+    path: &Path,
+    scratch: Option<&Path>,
+    fill: &mut Fill<'_>,
+) -> io::Result<Box<dyn Staged>> {
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let directory = scratch.unwrap_or_else(|| directory_of(path));
+    fs::create_dir_all(directory)?;
+    let path = path.to_path_buf();
+    let nameless = if scratch.is_none() { open_nameless(directory) } else { None };
+    if let Some(file) = nameless {
+        let file = write(file, fill)?;
+        return Ok(Box::new(Nameless { file, path }));
+    }
+    let file = new_name().permissions(Permissions::from_mode(MODE)).tempfile_in(directory)?;
+    let (file, temporary) = file.into_parts();
+    write(file, fill)?;
+    Ok(Box::new(Named { temporary, path }))
+}
+
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn new_name() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX);
+    builder
+}
+
+fn write(file: File, fill: &mut Fill<'_>) -> io::Result<File> {
+    let mut sink = BufWriter::new(file);
+    fill(&mut sink)?;
+    sink.into_inner().map_err(io::IntoInnerError::into_error)
+}
+
+/// A file without a name; none where it could not be given one later.
+fn open_nameless(directory: &Path) -> Option<File> {
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let file = File::from(open(directory, flags, Mode::from_raw_mode(MODE)).ok()?);
+    link_of(&file).exists().then_some(file)
+}
+
+/// The link under which the kernel shows a file that has no name.
+fn link_of(file: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+struct Nameless {
+    file: File,
+    path: PathBuf,
+}
+
+impl Staged for Nameless {
+    fn commit(self: Box<Self>) -> io::Result<()> {
+        let link = link_of(&self.file);
+        let name = |temporary: &Path| {
+            linkat(CWD, &link, CWD, temporary, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
+        };
+        let temporary = new_name().make_in(directory_of(&self.path), name)?.into_temp_path();
+        temporary.persist(&self.path).map_err(|error| error.error)
+    }
+}
+
+struct Named {
+    temporary: TempPath,
+    path: PathBuf,
+}
+
+impl Staged for Named {
+    fn commit(self: Box<Self>) -> io::Result<()> {
+        fs::create_dir_all(directory_of(&self.path))?;
+        self.temporary.persist(&self.path).map_err(|error| error.error)
+    }
+}
