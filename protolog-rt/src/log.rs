@@ -11,7 +11,7 @@ pub use crate::writer::encode::Values;
 
 /// Logs `values` at `site`, to whoever wants it.
 #[inline(always)]
-pub fn emit<V: Values>(site: Site, values: V) {
+pub(crate) fn emit<V: Values>(site: Site, values: V) {
     log(site.id(), site.level(), site.group(), site.note(), values);
 }
 

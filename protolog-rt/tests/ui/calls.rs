@@ -26,7 +26,7 @@ fn main() {
     d!("sent %d", 1);
     d!(AppLog::Net);
     d!(pick(), "x");
-    d!(group, "x");
+    protolog!(Level::Info, group, "x");
     d!(NoGroup::Net, "x");
     protolog!(AppLog::Net, "x");
     protolog!(Level::Info, AppLog::Net);
