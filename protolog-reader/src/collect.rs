@@ -278,3 +278,13 @@ impl Collected {
 
 /// Where nothing is known of time.
 const UNKNOWN_MOMENT: Moment = Moment { ns: 0, clock: TRACE_CLOCK, guessed: true };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_small() {
+        assert_eq!(size_of::<Record>(), 48, "as the documentation of `Limits` says");
+    }
+}

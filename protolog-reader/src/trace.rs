@@ -12,8 +12,9 @@ use crate::stats::{EndReason, EndedEarly};
 
 /// How much memory a trace may take, which says nothing of its own accord. All have generous defaults.
 ///
-/// Beside these, memory grows with the bytes that are read: the trace is kept as it is, an entry takes about 60 bytes, an
-/// interned text 16 (their texts stay where they are in the trace), an entry of the dictionary its texts and about 150.
+/// Beside these, memory grows with the bytes that are read: the trace is kept as it is, an entry takes 48 bytes and 4 for
+/// each of its texts, an interned text 16 (its characters stay where they are in the trace), an entry of the dictionary its
+/// texts and about 150. Bytes made up to do harm take up to about fifteen times their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
