@@ -33,7 +33,7 @@ impl Error {
     /// What to do about it; begins with a verb.
     pub fn help(&self) -> &'static str {
         match self {
-            Self::NoFile => "name a file with `Session::builder().to_file(…)`",
+            Self::NoFile => "name a file with `Session::builder().file(…)`",
             Self::AlreadyRunning => "stop the session that runs, or keep it and start no other",
             Self::AmbiguousGroup { .. } => "write the full name of the group",
             Self::File { .. } => {

@@ -16,6 +16,7 @@ pub mod diagnostic;
 pub mod groups;
 pub mod ids;
 pub mod lang;
+pub mod lint;
 pub mod output;
 pub mod pipeline;
 pub mod rewrite;

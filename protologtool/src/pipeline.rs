@@ -9,6 +9,7 @@ use crate::groups::Groups;
 use crate::ids::MessageIds;
 use crate::lang::java::{self, Java};
 use crate::lang::{self, Language};
+use crate::lint::lint;
 use crate::rewrite::{PlanBuilder, apply};
 use crate::source::Source;
 use crate::system::System;
@@ -43,6 +44,23 @@ pub struct Processed {
     pub groups: Vec<usize>,
     /// What is wrong with it, and the text to show it in.
     pub report: Option<Report>,
+    /// What is right but hardly meant so, in source order.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Processed {
+    /// A file in which nothing was found.
+    pub fn untouched(path: impl Into<PathBuf>, place: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            place: place.into(),
+            rewritten: None,
+            messages: Vec::new(),
+            groups: Vec::new(),
+            report: None,
+            warnings: Vec::new(),
+        }
+    }
 }
 
 /// Diagnostics of one source.
@@ -116,14 +134,7 @@ fn process_file(
 /// Processes a source that was read.
 pub fn process_source(settings: &Settings, source: Source) -> Processed {
     let java = &settings.java;
-    let untouched = Processed {
-        path: source.path().to_path_buf(),
-        place: java::place(&source),
-        rewritten: None,
-        messages: Vec::new(),
-        groups: Vec::new(),
-        report: None,
-    };
+    let untouched = Processed::untouched(source.path(), java::place(&source));
     if !java.may_call(source.bytes()) {
         return untouched;
     }
@@ -145,7 +156,7 @@ fn rewrite<L: Language>(
     let lang::Found { calls, others, mut diagnostics } = language.find(&source, groups);
     let place = language.place(&source);
     let mut plan = PlanBuilder::default();
-    let (mut messages, mut used) = (Vec::new(), Vec::new());
+    let (mut messages, mut used, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
     for call in &calls {
         let template = match check(&call.template, &call.template_range, &call.args) {
             Ok(template) => template,
@@ -158,6 +169,7 @@ fn rewrite<L: Language>(
             diagnostics.push(diagnostic);
             continue;
         }
+        warnings.extend(lint(call, &template, &source));
         let group = &groups.list()[call.group];
         let id = ids.id(&place, template.text(), call.level, group);
         language.emit(&source, call, &lang::Message { id, template, group }, &mut plan);
@@ -196,7 +208,7 @@ fn rewrite<L: Language>(
     };
     diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
     let report = (!diagnostics.is_empty()).then_some(Report { source, diagnostics });
-    Processed { place, rewritten, messages, groups: used, report, ..untouched }
+    Processed { place, rewritten, messages, groups: used, report, warnings, ..untouched }
 }
 
 /// What is wrong with a call that passes more than `max` arguments.

@@ -19,7 +19,7 @@ import dev.protolog.ProtoLog;
 class Net {
     void send(int n, String host) {
         ProtoLog.d(AppLog.NET, \"sent %04d bytes to %s\", n, host);
-        ProtoLog.d(AppLog.NET, \"sent %04d bytes to %s\", 0, host);
+        ProtoLog.d(AppLog.NET, \"sent %04d bytes to %s\", n, host);
         ProtoLog.e(AppLog.OFF, \"never\");
     }
 }

@@ -67,14 +67,7 @@ mod tests {
     use super::*;
 
     fn file(path: &str) -> Processed {
-        Processed {
-            path: path.into(),
-            place: "com/foo/A.java".to_owned(),
-            rewritten: None,
-            messages: Vec::new(),
-            groups: Vec::new(),
-            report: None,
-        }
+        Processed::untouched(path, "com/foo/A.java")
     }
 
     #[test]
