@@ -37,7 +37,7 @@ impl Compiled {
         compiled.javac("17", &["outside"], "outside")?;
         compiled.javac("17", &["oracle"], "oracle")?;
         for release in RELEASES {
-            compiled.javac(release, &["aosp", "shapes"], release)?;
+            compiled.javac(release, &["aosp", "shapes", "both"], release)?;
         }
         compiled.javac("17", &["errors"], "errors")?;
         Some(compiled)
