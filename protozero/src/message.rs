@@ -33,8 +33,8 @@ use core::ops::{Deref, DerefMut};
 
 use crate::delegate::Delegate;
 use crate::error::WriteErrorKind;
-use crate::wire::{MAX_FIELD_NUMBER, WireType, packed_varint, packed_varint32, tag, zigzag};
-use crate::writer::{SizeField, Writer};
+use crate::wire::{MAX_FIELD_NUMBER, WireType, packed_varint, tag, zigzag};
+use crate::writer::{SizeField, Tag, Writer};
 
 /// One message, outermost or nested, to set fields on.
 ///
@@ -74,10 +74,7 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// A `uint32`.
     #[inline]
     pub fn uint32(&mut self, field: u32, value: u32) -> &mut Self {
-        let (bits, len) = self.tag(field, WireType::Varint);
-        let (value, value_len) = packed_varint32(value);
-        self.writer.put(bits | u128::from(value) << (8 * len), len + value_len);
-        self
+        self.varint(field, u64::from(value))
     }
 
     /// An `int64`; negative values take ten bytes, as protobuf has it.
@@ -107,8 +104,8 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// A `bool`.
     #[inline]
     pub fn bool(&mut self, field: u32, value: bool) -> &mut Self {
-        let (bits, len) = self.tag(field, WireType::Varint);
-        self.writer.put(bits | u128::from(value) << (8 * len), len + 1);
+        let tag = self.tag(field, WireType::Varint);
+        self.writer.put(tag, u64::from(value), 1);
         self
     }
 
@@ -121,8 +118,8 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// A `fixed64`.
     #[inline]
     pub fn fixed64(&mut self, field: u32, value: u64) -> &mut Self {
-        let (bits, len) = self.tag(field, WireType::Fixed64);
-        self.writer.put(bits | u128::from(value) << (8 * len), len + 8);
+        let tag = self.tag(field, WireType::Fixed64);
+        self.writer.put(tag, value, 8);
         self
     }
 
@@ -141,8 +138,8 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// A `fixed32`.
     #[inline]
     pub fn fixed32(&mut self, field: u32, value: u32) -> &mut Self {
-        let (bits, len) = self.tag(field, WireType::Fixed32);
-        self.writer.put(bits | u128::from(value) << (8 * len), len + 4);
+        let tag = self.tag(field, WireType::Fixed32);
+        self.writer.put(tag, u64::from(value), 4);
         self
     }
 
@@ -167,10 +164,8 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// `bytes`, or a message that is already encoded.
     #[inline]
     pub fn bytes(&mut self, field: u32, value: &[u8]) -> &mut Self {
-        let (bits, len) = self.tag(field, WireType::Bytes);
-        let (size, size_len) = packed_varint(value.len() as u64);
-        self.writer.put(bits | size << (8 * len), len + size_len);
-        self.writer.write(value);
+        let tag = self.tag(field, WireType::Bytes);
+        self.writer.put_bytes(tag, value);
         self
     }
 
@@ -184,8 +179,8 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// A nested message whose size is not known yet: four bytes are reserved for it and filled when it is dropped.
     #[inline]
     pub fn nested(&mut self, field: u32) -> Nested<'_, D> {
-        let (bits, len) = self.tag(field, WireType::Bytes);
-        let size = self.writer.open_size(bits, len);
+        let tag = self.tag(field, WireType::Bytes);
+        let size = self.writer.open_size(tag);
         Nested { message: Message::root(self.writer), size }
     }
 
@@ -194,29 +189,26 @@ impl<'w, D: Delegate> Message<'w, D> {
     /// at the end.
     #[inline]
     pub fn nested_exact(&mut self, field: u32, size: usize) -> Exact<'_, D> {
-        let (bits, len) = self.tag(field, WireType::Bytes);
-        let (packed, packed_len) = packed_varint(size as u64);
-        self.writer.put(bits | packed << (8 * len), len + packed_len);
+        let tag = self.tag(field, WireType::Bytes);
+        self.writer.put_varint(tag, size as u64);
         let end = self.writer.written() + size as u64;
         Exact { message: Message::root(self.writer), end }
     }
 
     #[inline]
     fn varint(&mut self, field: u32, value: u64) -> &mut Self {
-        let (bits, len) = self.tag(field, WireType::Varint);
-        let (value, value_len) = packed_varint(value);
-        self.writer.put(bits | value << (8 * len), len + value_len);
+        let tag = self.tag(field, WireType::Varint);
+        self.writer.put_varint(tag, value);
         self
     }
 
-    /// The bytes of a tag and their number.
     #[inline]
-    fn tag(&mut self, field: u32, wire_type: WireType) -> (u128, usize) {
+    fn tag(&mut self, field: u32, wire_type: WireType) -> Tag {
         if field == 0 || field > MAX_FIELD_NUMBER {
             self.writer.fail(WriteErrorKind::FieldNumber);
         }
-        let (bits, len) = packed_varint32(tag(field, wire_type));
-        (u128::from(bits), len)
+        let (bits, len) = packed_varint(u64::from(tag(field, wire_type)));
+        Tag { bits: bits as u64, len }
     }
 }
 

@@ -99,9 +99,18 @@ pub const fn unzigzag(value: u64) -> i64 {
 /// ```
 #[inline]
 pub const fn varint_len(value: u64) -> usize {
+    len_of_nonzero(value | 1)
+}
+
+#[inline]
+#[allow(
+    clippy::manual_ilog2,
+    reason = "`ilog2` panics for 0, which the compiler does not always see excluded"
+)]
+const fn len_of_nonzero(value: u64) -> usize {
     // 9 / 64 is just above 1 / 7, close enough for 64 bits: the quotient rounds to the bytes of that many bits.
-    let bits = 64 - (value | 1).leading_zeros();
-    ((bits * 9 + 64) / 64) as usize
+    let highest = 63 - value.leading_zeros();
+    ((highest * 9 + 73) / 64) as usize
 }
 
 /// The varint of `value` as one little-endian integer, and its length: what a writer that has 16 bytes of room
@@ -116,40 +125,66 @@ pub const fn packed_varint(value: u64) -> (u128, usize) {
     if value < 1 << 7 {
         return (value as u128, 1);
     }
-    // Seven bits to a byte, in three steps that each halve the distance left to go; 56 bits fill 8 bytes.
-    let low = (value & 0x00ff_ffff_f000_0000) << 4 | (value & 0x0fff_ffff);
-    let low = (low & 0x0fff_c000_0fff_c000) << 2 | (low & 0x0000_3fff_0000_3fff);
-    let low = (low & 0x3f80_3f80_3f80_3f80) << 1 | (low & 0x007f_007f_007f_007f);
-    if value < 1 << 56 {
-        let (bits, len) = continued(low);
-        return (bits as u128, len);
-    }
-    let low = low | 0x8080_8080_8080_8080;
-    let high = (value >> 56 & 0x7f) | ((value >> 63) * 0x180);
-    (low as u128 | (high as u128) << 64, 9 + (value >> 63) as usize)
+    let (first, len) = first_eight(value);
+    let packed = if value < 1 << 56 {
+        first as u128
+    } else {
+        first as u128 | (last_two(value) as u128) << 64
+    };
+    (packed, len)
 }
 
-/// As [`packed_varint`], for values of 32 bits: at most five bytes, and fewer steps to them.
+/// Stores the varint of `value` and returns its length. What stands behind it has no meaning.
+///
+/// ```
+/// use protozero::wire::store_varint;
+/// let mut out = [0; 10];
+/// assert_eq!(store_varint(&mut out, 300), 2);
+/// assert_eq!(out[..2], [0xac, 0x02]);
+/// ```
 #[inline]
-pub const fn packed_varint32(value: u32) -> (u64, usize) {
-    if value < 1 << 7 {
-        return (value as u64, 1);
+pub const fn store_varint(out: &mut [u8; MAX_VARINT_LEN], value: u64) -> usize {
+    let (first, len) = if value < 1 << 7 { (value, 1) } else { first_eight(value) };
+    if let Some(place) = out.first_chunk_mut() {
+        *place = first.to_le_bytes();
     }
-    // Adding the upper groups to themselves moves them by one bit.
-    let spread = value as u64;
-    let spread = spread + (spread & !0x7f);
-    let spread = spread + (spread & !0x7fff);
-    let spread = spread + (spread & !0x7f_ffff);
-    let spread = spread + (spread & !0x7fff_ffff);
-    continued(spread)
+    if value >= 1 << 56 {
+        [out[8], out[9]] = last_two(value).to_le_bytes();
+    }
+    len
 }
 
-/// Sets the top bit of every byte but the last that counts, and tells how many count; `groups` isn't 0.
+/// The first eight bytes of a varint of more than one byte, and the length of all of it.
 #[inline]
-const fn continued(groups: u64) -> (u64, usize) {
-    let unused = groups.leading_zeros() & !7;
-    (groups | 0x0080_8080_8080_8080 >> unused, 8 - unused as usize / 8)
+const fn first_eight(value: u64) -> (u64, usize) {
+    let len = len_of_nonzero(value);
+    // Seven bits to a byte in three steps that each halve the distance left to go. Bits move up by `k` when 2^k - 1
+    // times themselves is added.
+    let groups = value & 0x00ff_ffff_ffff_ffff;
+    let groups = groups + 15 * (groups & 0x00ff_ffff_f000_0000);
+    let groups = groups + 3 * (groups & 0x0fff_c000_0fff_c000);
+    let groups = groups + (groups & 0x3f80_3f80_3f80_3f80);
+    (groups | CONTINUED[len & 15], len)
 }
+
+/// The ninth and tenth byte of the varint of a value of 2^56 and above.
+#[inline]
+const fn last_two(value: u64) -> u16 {
+    // Bit 63 is both the top bit of the ninth byte, to say that a tenth follows, and the tenth.
+    (value >> 56) as u16 | ((value >> 63) as u16) << 8
+}
+
+/// The top bits of all bytes but the last, of the first eight, by length. To load them takes fewer steps than to shift
+/// them.
+const CONTINUED: [u64; 16] = {
+    let mut masks = [0x8080_8080_8080_8080; 16];
+    let mut len = 1;
+    while len <= 8 {
+        masks[len] = 0x0080_8080_8080_8080 >> (8 * (8 - len));
+        len += 1;
+    }
+    masks
+};
 
 /// The varint of `value`: the first `len` bytes of the array, the others are zero.
 ///

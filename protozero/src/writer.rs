@@ -13,7 +13,7 @@
 use crate::delegate::{Delegate, Ended, Fixed, MIN_RANGE, Patch};
 use crate::error::{WriteError, WriteErrorKind};
 use crate::message::Message;
-use crate::wire::{SIZE_FIELD_LEN, redundant_varint};
+use crate::wire::{MAX_VARINT_LEN, SIZE_FIELD_LEN, encode_varint, redundant_varint, store_varint};
 
 /// A position that no range has.
 const EXHAUSTED: u32 = u32::MAX;
@@ -44,6 +44,15 @@ pub struct Finished<D> {
     pub ended: Ended,
     /// Length of the message in bytes, over all ranges.
     pub length: u64,
+}
+
+/// An encoded tag.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tag {
+    /// Its bytes, the first one lowest.
+    pub(crate) bits: u64,
+    /// Their number, at most 5.
+    pub(crate) len: usize,
 }
 
 /// A size field that has been reserved.
@@ -92,14 +101,33 @@ impl<D: Delegate> Writer<D> {
         Ok(Finished { delegate: self.delegate, ended, length })
     }
 
-    /// Appends the low `len` bytes of `bits`, at most 16.
+    /// Appends a tag and a varint.
     #[inline]
-    pub(crate) fn put(&mut self, bits: u128, len: usize) {
-        if let Some(room) = self.room() {
-            *room = bits.to_le_bytes();
-            self.position += len as u32;
+    pub(crate) fn put_varint(&mut self, tag: Tag, value: u64) {
+        if let Some(place) = self.place(tag) {
+            let len = store_varint(place, value);
+            self.position += (tag.len + len) as u32;
         } else {
-            self.put_split(bits, len);
+            self.put_varint_split(tag, value);
+        }
+    }
+
+    /// Appends a tag and the low `len` bytes of `bits`, at most 8.
+    #[inline]
+    pub(crate) fn put(&mut self, tag: Tag, bits: u64, len: usize) {
+        if let Some(place) = self.place(tag).and_then(|place| place.first_chunk_mut()) {
+            *place = bits.to_le_bytes();
+            self.position += (tag.len + len) as u32;
+        } else {
+            self.put_split(tag, bits, len);
+        }
+    }
+
+    /// Appends a tag, the size of `bytes` and them.
+    #[inline]
+    pub(crate) fn put_bytes(&mut self, tag: Tag, bytes: &[u8]) {
+        if self.put_short(tag, bytes).is_none() {
+            self.put_long(tag, bytes);
         }
     }
 
@@ -108,7 +136,7 @@ impl<D: Delegate> Writer<D> {
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         let room = self.delegate.range().get_mut(self.position as usize..);
         if let Some(room) = room.and_then(|room| room.get_mut(..bytes.len())) {
-            room.copy_from_slice(bytes);
+            copy(room, bytes);
             self.position += bytes.len() as u32;
         } else {
             self.write_split(bytes);
@@ -117,12 +145,12 @@ impl<D: Delegate> Writer<D> {
 
     /// Appends a tag and reserves a size field after it.
     #[inline]
-    pub(crate) fn open_size(&mut self, tag: u128, tag_len: usize) -> SizeField {
-        if let Some(room) = self.room() {
-            *room = (tag | RESERVED << (8 * tag_len)).to_le_bytes();
-            self.position += (tag_len + SIZE_FIELD_LEN) as u32;
+    pub(crate) fn open_size(&mut self, tag: Tag) -> SizeField {
+        if let Some(place) = self.place(tag).and_then(|place| place.first_chunk_mut()) {
+            *place = RESERVED;
+            self.position += (tag.len + SIZE_FIELD_LEN) as u32;
         } else {
-            self.open_size_split(tag, tag_len);
+            self.open_size_split(tag);
         }
         self.open_sizes += 1;
         SizeField {
@@ -154,11 +182,36 @@ impl<D: Delegate> Writer<D> {
         self.error.get_or_insert(kind);
     }
 
-    /// The next 16 bytes, if the current range has them.
+    /// Bytes whose size takes one byte, if the current range has room for all of it: one comparison for three parts.
     #[inline]
-    fn room(&mut self) -> Option<&mut [u8; STORE]> {
+    fn put_short(&mut self, tag: Tag, bytes: &[u8]) -> Option<()> {
+        if bytes.len() > 127 {
+            return None;
+        }
         let start = self.position as usize;
-        self.delegate.range().get_mut(start..start.saturating_add(STORE))?.first_chunk_mut()
+        let end = start.saturating_add(STORE + bytes.len());
+        let room = self.delegate.range().get_mut(start..end)?;
+        *room.first_chunk_mut()? = tag.bits.to_le_bytes();
+        let (size, room) = room.get_mut(tag.len..)?.split_first_mut()?;
+        *size = bytes.len() as u8;
+        copy(room.get_mut(..bytes.len())?, bytes);
+        self.position += (tag.len + 1 + bytes.len()) as u32;
+        Some(())
+    }
+
+    #[inline(never)]
+    fn put_long(&mut self, tag: Tag, bytes: &[u8]) {
+        self.put_varint(tag, bytes.len() as u64);
+        self.write(bytes);
+    }
+
+    /// Stores a tag, if the current range has room for it and the longest varint; returns the place of the varint.
+    #[inline]
+    fn place(&mut self, tag: Tag) -> Option<&mut [u8; MAX_VARINT_LEN]> {
+        let start = self.position as usize;
+        let room = self.delegate.range().get_mut(start..start.saturating_add(STORE))?;
+        *room.first_chunk_mut()? = tag.bits.to_le_bytes();
+        room.get_mut(tag.len..)?.first_chunk_mut()
     }
 
     const fn ended(&self) -> Ended {
@@ -167,9 +220,19 @@ impl<D: Delegate> Writer<D> {
 
     #[cold]
     #[inline(never)]
-    fn put_split(&mut self, bits: u128, len: usize) {
-        let bytes = bits.to_le_bytes();
+    fn put_varint_split(&mut self, tag: Tag, value: u64) {
+        let (bytes, len) = encode_varint(value);
+        self.put_split(tag, 0, 0);
         self.write_split(bytes.get(..len).unwrap_or(&bytes));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_split(&mut self, tag: Tag, bits: u64, len: usize) {
+        for (bits, len) in [(tag.bits, tag.len), (bits, len)] {
+            let bytes = bits.to_le_bytes();
+            self.write_split(bytes.get(..len).unwrap_or(&bytes));
+        }
     }
 
     /// Appends `bytes` over as many ranges as it takes.
@@ -198,15 +261,15 @@ impl<D: Delegate> Writer<D> {
     /// The tag may be split, the size field must not be: a patch is one store.
     #[cold]
     #[inline(never)]
-    fn open_size_split(&mut self, tag: u128, tag_len: usize) {
-        self.put_split(tag, tag_len);
+    fn open_size_split(&mut self, tag: Tag) {
+        self.put_split(tag, 0, 0);
         if self.position != EXHAUSTED {
             let room = self.delegate.range().len().saturating_sub(self.position as usize);
             if room < SIZE_FIELD_LEN {
                 self.next_range();
             }
         }
-        self.put_split(RESERVED, SIZE_FIELD_LEN);
+        self.write_split(&RESERVED);
     }
 
     /// Asks for another range.
@@ -246,7 +309,26 @@ impl<D: Delegate> Writer<D> {
 }
 
 /// A size field before its value is known: a size of 0 in four bytes.
-const RESERVED: u128 = 0x0080_8080;
+const RESERVED: [u8; SIZE_FIELD_LEN] = [0x80, 0x80, 0x80, 0x00];
+
+/// Copies between slices of one length. Up to 32 bytes need no call: two copies of one width that may overlap.
+#[inline]
+fn copy(to: &mut [u8], from: &[u8]) {
+    fn both_ends<const N: usize>(to: &mut [u8], from: &[u8]) -> Option<()> {
+        let (first, last) = (from.first_chunk::<N>()?, from.last_chunk::<N>()?);
+        *to.first_chunk_mut()? = *first;
+        *to.last_chunk_mut()? = *last;
+        Some(())
+    }
+    let done = match from.len() {
+        8..=16 => both_ends::<8>(to, from),
+        17..=32 => both_ends::<16>(to, from),
+        _ => None,
+    };
+    if done.is_none() {
+        to.copy_from_slice(from);
+    }
+}
 
 impl<'a> Writer<Fixed<'a>> {
     /// Ends the message and returns its bytes.
