@@ -5,10 +5,12 @@
 //! `--flag=value`, response files, directories, several dictionaries.
 
 mod exit;
+mod form;
 mod response;
 pub(crate) mod values;
 
 pub use exit::{Exit, Failure};
+pub(crate) use form::{DialectChoice, Form, IdChoice};
 
 use crate::command::{self, read_log};
 use crate::system::System;
@@ -59,6 +61,11 @@ pub(crate) struct Transform {
     /// The class that rewritten code calls [default: the class of the calls with `Impl` appended]
     #[arg(long, value_name = "CLASS", value_parser = class_name)]
     pub(crate) protolog_impl_class: Option<String>,
+
+    /// Make the class that rewritten code calls of this template, in Android's dialects [default: `ProtoLogImpl.java` among
+    /// the sources, or at its path in Android's sources]
+    #[arg(long, value_name = "FILE.java", value_parser = java_source, conflicts_with = "protolog_impl_class")]
+    pub(crate) protolog_impl_template: Option<PathBuf>,
 
     /// Write the sources, rewritten or not, into this archive
     #[arg(long, value_name = "FILE.srcjar", value_parser = srcjar)]
@@ -161,6 +168,9 @@ pub(crate) struct Sources {
     #[arg(long, value_name = "FILE.java", value_parser = java_source)]
     pub(crate) loggroups_source: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) form: Form,
+
     /// Pass over files that can't be parsed: they are copied as they are, with a warning
     #[arg(long)]
     pub(crate) keep_going: bool,
@@ -233,6 +243,9 @@ A call such as
 becomes, on the same line,
   if (dev.protolog.ProtoLogImpl.isEnabled(NET, dev.protolog.LogLevel.DEBUG)) dev.protolog.ProtoLogImpl.d(…);
 and its text moves to the dictionary. No other byte of the source changes, and no line moves.
+
+In Android's dialects it calls a class that is made of a template, `ProtoLogImpl.java`, and put first into the output:
+  if (I.Cache.NET_enabled[1]) {  long protoLogParam0 = n;  …  I.d(NET, …, protoLogParam0, protoLogParam1); }
 
 Files keep their paths in the archive or directory; those outside the working directory (absolute, or with `..`) are
 named by package.

@@ -40,7 +40,7 @@ fn position(place: &str) -> String {
 
 fn aosp(position: &str, template: &str, level: Level, group: &str) -> u64 {
     let parts = [position, template, level.name(), group];
-    let digest = parts.iter().fold(Md5::new(), |digest, part| digest.chain_update(part)).finalize();
+    let digest = parts.iter().fold(Md5::new(), Md5::chain_update).finalize();
     let mut first = [0; 8];
     first.copy_from_slice(&digest[..8]);
     first[6] = first[6] & 0x0f | 0x30; // The version of the UUID.

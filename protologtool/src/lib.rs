@@ -15,6 +15,7 @@ pub mod command;
 pub mod diagnostic;
 pub mod groups;
 pub mod ids;
+pub mod inject;
 pub mod lang;
 pub mod lint;
 pub mod output;

@@ -1,11 +1,10 @@
 //! What the commands that read sources have in common: which files there are, the groups, and what came of them.
 
 use super::clashes;
+use super::target::{CodeWanted, Refusal, Target, Wanted};
 use crate::cli::{Failure, Sources};
 use crate::diagnostic::{Code, Notice, Reporter, Severity};
 use crate::groups::{self, Groups};
-use crate::ids::MessageIds;
-use crate::lang::java::Java;
 use crate::output;
 use crate::pipeline::{self, Processed, Report, Settings};
 use crate::source::Source;
@@ -28,22 +27,43 @@ pub(super) struct Done {
     pub(super) inputs: Vec<PathBuf>,
 }
 
-/// Reads the groups and takes all files through the pipeline. Shows every problem; gives none if there are errors. Nothing
+/// Reads the groups and takes all files through the pipeline; without `code` no code is to be written. Shows every problem; gives none if there are errors. Nothing
 /// below `output` is an input, unless it is named.
 pub(super) fn process(
     sources: &Sources,
-    implementation: Option<&str>,
+    code: Option<CodeWanted<'_>>,
     output: Option<&Path>,
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<Option<Done>, Failure> {
     let files = files(&sources.files, output, system)?;
     let Some(groups) = read_groups(sources, reporter, system)? else { return Ok(None) };
-    let default = format!("{}Impl", sources.protolog_class);
-    let java = Java::new(&sources.protolog_class, implementation.unwrap_or(&default));
-    let settings = Settings { java, groups, ids: MessageIds::Xxh3 };
+    let mut inputs = files.clone();
+    inputs.extend(sources.loggroups_jar.iter().chain(&sources.loggroups_source).cloned());
+    let wanted = Wanted {
+        protolog_class: &sources.protolog_class,
+        sources: &files,
+        inputs: &inputs,
+        dialect: sources.form.dialect,
+        ids: sources.form.message_id,
+        code,
+    };
+    let (settings, generated) = match wanted.target(groups, system) {
+        Ok(Target { java, groups, ids, generated }) => (Settings { java, groups, ids }, generated),
+        Err(Refusal::Failure(failure)) => return Err(failure),
+        Err(Refusal::Report(report)) => {
+            show(&report, reporter);
+            return Ok(None);
+        }
+    };
     let jobs = sources.jobs.map_or_else(|| system.threads(), |jobs| jobs.get());
-    let mut processed = Vec::with_capacity(files.len());
+    let mut processed = Vec::with_capacity(files.len() + 1);
+    if let Some((class, template)) = generated {
+        processed.push(class);
+        if !inputs.contains(&template) {
+            inputs.push(template);
+        }
+    }
     let mut unreadable = None;
     for result in pipeline::process(system, &settings, &files, jobs) {
         match result {
@@ -51,9 +71,7 @@ pub(super) fn process(
                 if sources.keep_going {
                     pass_over(&mut file);
                 }
-                if let Some(report) = &file.report {
-                    show(report, reporter);
-                }
+                show_file(&mut file, reporter, system)?;
                 processed.push(file);
             }
             Err(failed) => {
@@ -77,8 +95,6 @@ pub(super) fn process(
     if reporter.errors() > 0 {
         return Ok(None);
     }
-    let mut inputs = files;
-    inputs.extend(sources.loggroups_jar.iter().chain(&sources.loggroups_source).cloned());
     Ok(Some(Done { processed, dictionary, inputs }))
 }
 
@@ -181,6 +197,27 @@ fn read_groups(
     }
 }
 
+/// Shows what is wrong with a file, and what is hardly meant so, in source order.
+fn show_file(
+    file: &mut Processed,
+    reporter: &mut Reporter<'_>,
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let mut report = match file.report.take() {
+        Some(report) => report,
+        None if file.warnings.is_empty() => return Ok(()),
+        None => {
+            // Sources of files without errors are not kept.
+            let bytes = system.read(&file.path).map_err(|error| cant_read(&file.path, &error))?;
+            Report { source: Source::new(&file.path, bytes), diagnostics: Vec::new() }
+        }
+    };
+    report.diagnostics.append(&mut file.warnings);
+    report.diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
+    show(&report, reporter);
+    Ok(())
+}
+
 fn show(report: &Report, reporter: &mut Reporter<'_>) {
     for diagnostic in &report.diagnostics {
         reporter.diagnostic(diagnostic, &report.source);
@@ -199,5 +236,6 @@ fn pass_over(file: &mut Processed) {
         file.rewritten = None;
         file.messages.clear();
         file.groups.clear();
+        file.warnings.clear();
     }
 }

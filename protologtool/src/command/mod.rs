@@ -6,6 +6,7 @@ mod generate;
 mod inputs;
 mod page;
 pub(crate) mod read_log;
+mod target;
 mod transform;
 
 use crate::cli::{Command, Exit, Failure};

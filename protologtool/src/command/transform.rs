@@ -1,8 +1,10 @@
 //! `transform-protolog-calls`: sources in, rewritten sources out, and the dictionary in the same pass if wanted.
 
 use super::inputs::process;
+use super::target::CodeWanted;
 use crate::cli::{Exit, Failure, Transform};
 use crate::diagnostic::Reporter;
+use crate::inject::Values;
 use crate::output::{self, Outputs};
 use crate::system::System;
 use std::path::PathBuf;
@@ -20,9 +22,17 @@ fn transform(
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<(), Failure> {
-    let (implementation, output) =
-        (args.protolog_impl_class.as_deref(), args.output_dir.as_deref());
-    let done = process(&args.sources, implementation, output, reporter, system)?;
+    let code = CodeWanted {
+        implementation: args.protolog_impl_class.as_deref(),
+        template: args.protolog_impl_template.as_deref(),
+        values: Values {
+            viewer_config: args.viewer_config_file_path.as_deref(),
+            legacy_viewer_config: args.legacy_viewer_config_file_path.as_deref(),
+            legacy_output: args.legacy_output_file_path.as_deref(),
+        },
+    };
+    let output = args.output_dir.as_deref();
+    let done = process(&args.sources, Some(code), output, reporter, system)?;
     let Some(mut done) = done else { return Ok(()) };
     done.inputs.extend_from_slice(response_files);
     let named = |path| (path, Format::of_path(path).unwrap_or(Format::Pb));

@@ -63,6 +63,8 @@ pub struct Other {
     pub class: Range<usize>,
     /// The method's name.
     pub method: Range<usize>,
+    /// Number of arguments.
+    pub arguments: usize,
 }
 
 /// What rewritten code says of a call's message.

@@ -8,8 +8,6 @@
 //!
 //! Releases between differ in single points, so that an Android form is a set of them.
 
-use std::collections::BTreeSet;
-
 /// What rewritten code looks like.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
@@ -31,7 +29,18 @@ pub struct Android {
     pub mask: MaskType,
     /// Static methods of the class that rewritten code calls; other calls are left with the class that they name. None:
     /// not known, all calls but those that set the process up go to it.
-    pub methods: Option<BTreeSet<String>>,
+    pub methods: Option<Vec<StaticMethod>>,
+}
+
+/// What a call must be like to mean a method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StaticMethod {
+    /// The method's name.
+    pub name: String,
+    /// How many arguments it takes.
+    pub parameters: usize,
+    /// Whether the last one may come any number of times.
+    pub variadic: bool,
 }
 
 /// What is asked before a call.
@@ -67,9 +76,17 @@ impl Android {
         Self { guard: Guard::Cache, passes_text: false, mask: MaskType::Long, methods: None };
 
     /// Whether a call of this method goes to the class that rewritten code calls.
-    pub(super) fn redirects(&self, method: &str) -> bool {
+    pub(super) fn redirects(&self, method: &str, arguments: usize) -> bool {
+        let fits = |known: &StaticMethod| {
+            let takes = if known.variadic {
+                arguments + 1 >= known.parameters
+            } else {
+                arguments == known.parameters
+            };
+            known.name == method && takes
+        };
         !SET_UP.contains(&method)
-            && self.methods.as_ref().is_none_or(|methods| methods.contains(method))
+            && self.methods.as_ref().is_none_or(|methods| methods.iter().any(fits))
     }
 }
 

@@ -129,7 +129,9 @@ impl<'t> Finder<'_, 't> {
     fn other(&self, call: &Invocation<'t>) -> Option<Other> {
         self.hidden_name(call).is_none().then_some(())?;
         let method = call.node.child_by_field_name("name")?.byte_range();
-        Some(Other { class: class_range(call.node), method })
+        let list = call.node.child_by_field_name("arguments");
+        let arguments = list.map(arguments).unwrap_or_default().len();
+        Some(Other { class: class_range(call.node), method, arguments })
     }
 
     fn call(&self, call: &Invocation<'t>, level: Level) -> Result<Call<Shape>, Vec<Diagnostic>> {

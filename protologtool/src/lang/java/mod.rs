@@ -25,7 +25,7 @@ pub(crate) mod scope;
 pub(crate) mod syntax;
 
 pub use context::Context;
-pub use dialect::{Android, Dialect, Guard, MaskType};
+pub use dialect::{Android, Dialect, Guard, MaskType, StaticMethod};
 
 use super::{Found, Language, Message, Other};
 use crate::call::Call;

@@ -48,6 +48,7 @@ pub(super) fn emit(
     for ((arg, kind), name) in call.args.iter().zip(kinds).zip(&names) {
         let (declaration, close) = local(kind, name, source.slice(arg.clone()));
         let kept = lines.keep(at..arg.start);
+        let declaration = if kept.is_empty() { &declaration } else { declaration.trim_end() };
         plan.replace(at..arg.start, format!("{before}{declaration}{kept}"));
         before = format!("{close};{space}");
         at = arg.end;

@@ -32,10 +32,10 @@ pub(super) fn emit(
 /// Rewrites a call of another method of the class, such as `isEnabled`. In dialect protolog it stays as it is: both
 /// classes answer alike.
 pub(super) fn redirect(java: &Java, source: &Source, other: &Other, plan: &mut PlanBuilder) {
-    if let Dialect::Android(form) = &java.dialect {
-        if form.redirects(&source.text(other.method.clone())) {
-            replace_class(java, source, other.class.clone(), plan);
-        }
+    if let Dialect::Android(form) = &java.dialect
+        && form.redirects(&source.text(other.method.clone()), other.arguments)
+    {
+        replace_class(java, source, other.class.clone(), plan);
     }
 }
 

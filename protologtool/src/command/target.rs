@@ -1,0 +1,182 @@
+//! What is to come out: in which dialect, with which ids, and which class rewritten code calls.
+//!
+//! A template of that class decides, where there is one: the file that is named, one among the sources, or, for Android's
+//! own class, the one at the path that AOSP's tool knows. A dictionary alone needs no template, so that of Android's own
+//! class is Android's in any case: two runs, one for sources and one for the dictionary, agree.
+
+use crate::cli::{DialectChoice, Failure, IdChoice};
+use crate::groups::Groups;
+use crate::ids::MessageIds;
+use crate::inject::{AOSP_PACKAGE, AOSP_TEMPLATE, ImplTemplate, Values, class_number};
+use crate::lang::java::{Android, Dialect, Java};
+use crate::output::cant_read;
+use crate::pipeline::{Processed, Report};
+use crate::source::Source;
+use crate::system::System;
+use std::path::{Path, PathBuf};
+
+/// What the command line says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'a> {
+    /// The class whose calls are meant.
+    pub(super) protolog_class: &'a str,
+    /// The files that are processed.
+    pub(super) sources: &'a [PathBuf],
+    /// These, and the file that the groups were read from.
+    pub(super) inputs: &'a [PathBuf],
+    pub(super) dialect: DialectChoice,
+    pub(super) ids: Option<IdChoice>,
+    /// None if no code is written.
+    pub(super) code: Option<CodeWanted<'a>>,
+}
+
+/// What the command line says of rewritten code.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CodeWanted<'a> {
+    /// The class that it calls, if that exists.
+    pub(super) implementation: Option<&'a str>,
+    /// The template of that class, if it is to be made.
+    pub(super) template: Option<&'a Path>,
+    /// What the class is filled with.
+    pub(super) values: Values<'a>,
+}
+
+/// What is to come out.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) java: Java,
+    pub(super) groups: Groups,
+    pub(super) ids: MessageIds,
+    /// The class that rewritten code calls, as one more file, and the file that it was made from.
+    pub(super) generated: Option<(Processed, PathBuf)>,
+}
+
+/// Why nothing can come out.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// The command line is wrong, or a file can't be read.
+    Failure(Failure),
+    /// The template is wrong.
+    Report(Box<Report>),
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl Wanted<'_> {
+    /// Decides.
+    pub(super) fn target(&self, groups: Groups, system: &dyn System) -> Result<Target, Refusal> {
+        let template = self.template(system)?;
+        let dialect = self.dialect(template.as_ref());
+        let ids = match (self.ids, &dialect) {
+            (Some(IdChoice::Xxh3), _) | (None, Dialect::Protolog) => MessageIds::Xxh3,
+            (Some(IdChoice::Aosp), _) | (None, Dialect::Android(_)) => MessageIds::Aosp,
+        };
+        let Dialect::Android(form) = &dialect else {
+            let implementation = self.implementation();
+            return Ok(Target {
+                java: Java::new(self.protolog_class, &implementation),
+                groups,
+                ids,
+                generated: None,
+            });
+        };
+        let groups = groups.for_android().map_err(|clash| {
+            let (first, second) = &clash.names;
+            Failure::new(format!(
+                "the groups `{first}` and `{second}` have the same id `{}`",
+                clash.id
+            ))
+            .help("let `getId()` return another number for one of them")
+        })?;
+        let (mut implementation, mut generated) = (self.implementation(), None);
+        if let Some(code) = self.code.filter(|code| code.implementation.is_none()) {
+            let Some(template) = &template else { return Err(no_template().into()) };
+            let number = class_number(self.inputs);
+            let class = template.generate(number, form, &code.values, &groups)?;
+            implementation.clone_from(&class.class);
+            generated = Some((class.into(), template.source().path().to_path_buf()));
+        }
+        let java = Java::new(self.protolog_class, &implementation).with_dialect(dialect);
+        Ok(Target { java, groups, ids, generated })
+    }
+
+    /// The class that rewritten code calls, unless it is made.
+    fn implementation(&self) -> String {
+        let named = self.code.and_then(|code| code.implementation);
+        named.map_or_else(|| format!("{}Impl", self.protolog_class), str::to_owned)
+    }
+
+    fn dialect(&self, template: Option<&ImplTemplate>) -> Dialect {
+        let form = match self.dialect {
+            DialectChoice::Protolog => return Dialect::Protolog,
+            DialectChoice::Auto => match template {
+                Some(template) => return Dialect::Android(template.form()),
+                None if self.is_android_class() => Android::ANDROID_16,
+                None => return Dialect::Protolog,
+            },
+            DialectChoice::Android15 => Android::ANDROID_15,
+            DialectChoice::Android16 => Android::ANDROID_16,
+        };
+        Dialect::Android(match template {
+            Some(template) => template.completed(&form),
+            None => form,
+        })
+    }
+
+    fn is_android_class(&self) -> bool {
+        self.protolog_class.rsplit_once('.').is_some_and(|(package, _)| package == AOSP_PACKAGE)
+    }
+
+    /// The template, if there is one and the dialect has use for it.
+    fn template(&self, system: &dyn System) -> Result<Option<ImplTemplate>, Refusal> {
+        let Some(source) = self.template_source(system)? else { return Ok(None) };
+        match ImplTemplate::read(&source) {
+            Ok(template) => Ok(Some(template)),
+            Err(diagnostics) => Err(Refusal::Report(Box::new(Report { source, diagnostics }))),
+        }
+    }
+
+    fn template_source(&self, system: &dyn System) -> Result<Option<Source>, Failure> {
+        if self.dialect == DialectChoice::Protolog {
+            return Ok(None);
+        }
+        if let Some(path) = self.code.and_then(|code| code.template) {
+            let bytes = system.read(path).map_err(|error| cant_read(path, &error))?;
+            return Ok(Some(Source::new(path, bytes)));
+        }
+        let mut found: Option<Source> = None;
+        let named = |path: &&PathBuf| path.ends_with("ProtoLogImpl.java");
+        for path in self.sources.iter().filter(named) {
+            // Who reads the sources reports those that can't be read.
+            let Ok(bytes) = system.read(path) else { continue };
+            if !ImplTemplate::is_template(path, &bytes) {
+                continue;
+            }
+            if let Some(other) = found {
+                let (first, second) = (other.path().display(), path.display());
+                let message = format!("`{first}` and `{second}` are both templates");
+                return Err(Failure::new(message).help("name one by `--protolog-impl-template`"));
+            }
+            found = Some(Source::new(path, bytes));
+        }
+        let at_fixed_path = || {
+            let may_be = self.is_android_class() || self.dialect != DialectChoice::Auto;
+            let path = Path::new(AOSP_TEMPLATE);
+            may_be.then(|| system.read(path).ok()).flatten().map(|bytes| Source::new(path, bytes))
+        };
+        Ok(found.or_else(at_fixed_path))
+    }
+}
+
+fn no_template() -> Failure {
+    let message = format!(
+        "no template of the class that rewritten code calls: neither among the sources nor at `{AOSP_TEMPLATE}`"
+    );
+    Failure::new(message).help(
+        "add `ProtoLogImpl.java` to the sources, or set `--protolog-impl-template`; or name a class that exists by `--protolog-impl-class`",
+    )
+}

@@ -1,0 +1,214 @@
+//! The case files, and processing a case in a dialect.
+//!
+//! ```text
+//! === name [kinds]         kinds: members (of a class, with `static void run()`), file; else a method's body; 16: only there
+//! the source
+//! --- android-16
+//! what the tool makes of it
+//! --- android-15
+//! ```
+//!
+//! The class of a case is called by the case's name in camel case; `CASE` stands for that.
+
+use protologtool::diagnostic::{Style, render};
+use protologtool::groups::{Groups, from_java_source};
+use protologtool::ids::MessageIds;
+use protologtool::inject::{Generated, ImplTemplate, Values};
+use protologtool::lang::java::{Android, Dialect, Java};
+use protologtool::pipeline::{Processed, Settings, process_source};
+use protologtool::source::Source;
+use std::path::PathBuf;
+
+pub(crate) const CLASS: &str = "com.android.internal.protolog.ProtoLogImpl_1";
+
+/// A release and its form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Release {
+    Android16,
+    Android15,
+}
+
+impl Release {
+    pub(crate) const ALL: [Self; 2] = [Self::Android16, Self::Android15];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Android16 => "android-16",
+            Self::Android15 => "android-15",
+        }
+    }
+
+    pub(crate) fn form(self) -> Android {
+        self.template().completed(&match self {
+            Self::Android16 => Android::ANDROID_16,
+            Self::Android15 => Android::ANDROID_15,
+        })
+    }
+
+    pub(crate) fn template(self) -> ImplTemplate {
+        let path = fixtures().join(self.name()).join("ProtoLogImpl.java");
+        let source = Source::new(&path, std::fs::read(&path).unwrap());
+        ImplTemplate::read(&source).unwrap_or_else(|problems| panic!("{problems:?}"))
+    }
+
+    /// The class that rewritten code calls.
+    pub(crate) fn implementation(self) -> Generated {
+        let values = Values { viewer_config: Some("/etc/test.pb"), ..Values::default() };
+        self.template().generate(1, &self.form(), &values, &groups()).unwrap()
+    }
+
+    fn settings(self) -> Settings {
+        settings(self.form(), groups())
+    }
+}
+
+pub(crate) fn settings(form: Android, groups: Groups) -> Settings {
+    let java = Java::new("com.android.internal.protolog.ProtoLog", CLASS);
+    let java = java.with_dialect(Dialect::Android(form));
+    Settings { java, groups, ids: MessageIds::Aosp }
+}
+
+pub(crate) fn groups() -> Groups {
+    let path = fixtures().join("framework/demo/Groups.java");
+    let source = Source::new(&path, std::fs::read(&path).unwrap());
+    let groups = from_java_source(&source, "demo.Groups");
+    groups.unwrap_or_else(|problems| panic!("{problems:?}")).for_android().unwrap()
+}
+
+pub(crate) fn fixtures() -> PathBuf {
+    here().join("fixtures")
+}
+
+fn here() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/aosp")
+}
+
+/// One case.
+pub(crate) struct Case {
+    pub(crate) title: String,
+    pub(crate) class: String,
+    kind: Kind,
+    only_16: bool,
+    pub(crate) body: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Body,
+    Members,
+    File,
+}
+
+/// The cases of one file, in order, with the text that comes before the first.
+pub(crate) struct CaseFile {
+    pub(crate) path: PathBuf,
+    pub(crate) intro: String,
+    pub(crate) cases: Vec<Case>,
+}
+
+const PRELUDE: &str = "\
+package demo;
+import static demo.Effects.*;
+import static demo.Groups.GROUP;
+import static demo.Groups.OFF;
+import static demo.Groups.QUIET;
+import com.android.internal.protolog.ProtoLog;
+import com.android.internal.protolog.common.LogLevel;
+";
+
+/// All case files, sorted.
+pub(crate) fn case_files() -> Vec<CaseFile> {
+    let directory = std::fs::read_dir(here().join("cases")).unwrap();
+    let mut paths: Vec<PathBuf> = directory.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "no cases");
+    paths.into_iter().map(CaseFile::read).collect()
+}
+
+pub(crate) fn all_cases() -> Vec<Case> {
+    case_files().into_iter().flat_map(|file| file.cases).collect()
+}
+
+impl CaseFile {
+    fn read(path: PathBuf) -> Self {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut parts = text.split("\n=== ");
+        let intro = parts.next().unwrap_or_default().to_owned();
+        Self { path, intro, cases: parts.map(Case::parse).collect() }
+    }
+}
+
+impl Case {
+    fn parse(part: &str) -> Self {
+        let (title, rest) = part.split_once('\n').unwrap();
+        let body = rest.split("\n--- android-").next().unwrap().trim_end_matches('\n').to_owned();
+        let (name, kinds) = title.split_once('[').unwrap_or((title, ""));
+        let kind = match kinds {
+            "members]" => Kind::Members,
+            "file]" => Kind::File,
+            _ => Kind::Body,
+        };
+        let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+        let class: String = name.split_whitespace().map(capital).collect();
+        Self { title: title.to_owned(), class, kind, only_16: kinds == "16]", body }
+    }
+
+    pub(crate) fn is_for(&self, release: Release) -> bool {
+        release == Release::Android16 || !self.only_16
+    }
+
+    /// The compilation unit.
+    pub(crate) fn unit(&self) -> String {
+        let (before, after) = self.frame();
+        format!("{before}{}{after}", self.body.replace("CASE", &self.class))
+    }
+
+    /// What stands before and after the case's own text in its compilation unit.
+    pub(crate) fn frame(&self) -> (String, String) {
+        let class = &self.class;
+        match self.kind {
+            Kind::File => (String::new(), "\n".to_owned()),
+            Kind::Members => (format!("{PRELUDE}class {class} {{\n"), "\n}\n".to_owned()),
+            Kind::Body => (
+                format!("{PRELUDE}class {class} {{ static void run() throws Exception {{\n"),
+                "\n} }\n".to_owned(),
+            ),
+        }
+    }
+
+    /// The class's name for the virtual machine.
+    pub(crate) fn class_name(&self) -> String {
+        let declared =
+            self.body.lines().find_map(|line| line.strip_prefix("package ")?.strip_suffix(';'));
+        format!("{}.{}", declared.filter(|_| self.kind == Kind::File).unwrap_or("demo"), self.class)
+    }
+
+    /// Where its file lies, relative to a source root.
+    pub(crate) fn path(&self) -> String {
+        format!("{}.java", self.class_name().replace('.', "/"))
+    }
+
+    pub(crate) fn source(&self) -> Source {
+        Source::new(self.path(), self.unit().into_bytes())
+    }
+
+    pub(crate) fn process(&self, release: Release) -> Processed {
+        process_source(&release.settings(), self.source())
+    }
+
+    /// The rewritten text, or the case's own if nothing was to be done.
+    pub(crate) fn rewritten(&self, release: Release) -> String {
+        let processed = self.process(release);
+        assert!(processed.report.is_none(), "{}: {}", self.title, shown(&processed));
+        processed.rewritten.map_or_else(|| self.unit(), |bytes| String::from_utf8(bytes).unwrap())
+    }
+}
+
+/// The diagnostics as people see them.
+pub(crate) fn shown(processed: &Processed) -> String {
+    let show = |report: &protologtool::pipeline::Report| {
+        let show = |diagnostic| render(diagnostic, &report.source, Style::default());
+        report.diagnostics.iter().map(show).collect()
+    };
+    processed.report.as_ref().map(show).unwrap_or_default()
+}

@@ -1,0 +1,269 @@
+//! What AOSP's own tests expect of its tool, and what that tool was seen to do: pinned by hand.
+
+use crate::case::{CLASS, settings, shown};
+use protologtool::groups::{Group, Groups};
+use protologtool::lang::java::{Android, Guard, MaskType};
+use protologtool::pipeline::{Processed, process_source};
+use protologtool::source::Source;
+
+fn groups(class: &str) -> Groups {
+    let group = |name, enabled| Group::new(class, name, enabled, false, format!("TAG_{name}"));
+    let list = vec![
+        group("GROUP", true),
+        group("TEST_GROUP", true),
+        group("TEST", true),
+        group("OFF", false),
+    ];
+    Groups::new(class, list).unwrap().for_android().unwrap()
+}
+
+fn process(form: Android, groups: Groups, path: &str, text: &str) -> Processed {
+    process_source(&settings(form, groups), Source::new(path, text.as_bytes().to_vec()))
+}
+
+/// The statement as it becomes, between the braces of a method.
+fn rewritten(form: Android, statement: &str) -> String {
+    let head = "package org.example;\n\
+        import com.android.internal.protolog.ProtoLog;\nimport com.x.Groups;\n\
+        import static com.android.internal.protolog.ProtoLog.v;\n\
+        import static com.x.Groups.*;\n\
+        class Example { void f(Object obj, int x, double y, boolean f, String s) { ";
+    let text = format!("{head}{statement} }} }}");
+    let processed = process(form, groups("com.x.Groups"), "Example.java", &text);
+    assert!(processed.report.is_none(), "{}", shown(&processed));
+    let after = String::from_utf8(processed.rewritten.unwrap_or(text.into_bytes())).unwrap();
+    after.strip_prefix(head).unwrap().strip_suffix(" } }").unwrap().replace(CLASS, "I")
+}
+
+#[test]
+fn android_16_writes() {
+    for (statement, expected) in [
+        (
+            r#"ProtoLog.i(GROUP, "hello");"#,
+            "if (I.Cache.GROUP_enabled[2]) {  I.i(GROUP, 8054021367012408145L, 0L, (Object[]) null); }",
+        ),
+        (
+            r#"ProtoLog.w(GROUP, "a " + "b %s", obj);"#,
+            "if (I.Cache.GROUP_enabled[3]) {  String protoLogParam0 = String.valueOf(obj);  I.w(GROUP, -4000511695568881638L, 0L, protoLogParam0); }",
+        ),
+        (
+            r#"ProtoLog.e(Groups.GROUP, "x=%d y=%f", x, y);"#,
+            "if (I.Cache.GROUP_enabled[4]) {  long protoLogParam0 = x;  double protoLogParam1 = y;  I.e(Groups.GROUP, -2162539104008457997L, 9L, protoLogParam0, protoLogParam1); }",
+        ),
+        (
+            r#"v(GROUP, "flag %b", f);"#,
+            "if (I.Cache.GROUP_enabled[0]) {  boolean protoLogParam0 = f;  I.v(GROUP, -4861674863061616189L, 3L, protoLogParam0); }",
+        ),
+        (
+            r#"com.android.internal.protolog.ProtoLog.wtf(com.x.Groups.GROUP, "line1\nline2 %s", s);"#,
+            "if (I.Cache.GROUP_enabled[5]) {  String protoLogParam0 = String.valueOf(s);  I.wtf(com.x.Groups.GROUP, -5438990684176171792L, 0L, protoLogParam0); }",
+        ),
+        (
+            "ProtoLog.i(GROUP,\n   \"hello\");",
+            "if (I.Cache.GROUP_enabled[2]) {  I.i(GROUP, 8054021367012408145L, 0L, (Object[]) null);\n}",
+        ),
+        (
+            r#"ProtoLog.d(GROUP, "Example: %s %d", s, x);"#,
+            "if (I.Cache.GROUP_enabled[1]) {  String protoLogParam0 = String.valueOf(s);  long protoLogParam1 = x;  I.d(GROUP, -6872339441335321086L, 4L, protoLogParam0, protoLogParam1); }",
+        ),
+        (
+            "if (ProtoLog.isEnabled(GROUP, LogLevel.DEBUG)) {}",
+            "if (I.isEnabled(GROUP, LogLevel.DEBUG)) {}",
+        ),
+        ("ProtoLog.init(Groups.values());", "ProtoLog.init(Groups.values());"),
+        ("ProtoLog.initAsync(Groups.values());", "ProtoLog.initAsync(Groups.values());"),
+        (
+            "ProtoLog.registerLogGroupInProcess(GROUP);",
+            "ProtoLog.registerLogGroupInProcess(GROUP);",
+        ),
+        ("// ProtoLog.d(GROUP, \"x\");\n", "// ProtoLog.d(GROUP, \"x\");\n"),
+    ] {
+        assert_eq!(rewritten(Android::ANDROID_16, statement), expected);
+    }
+    let off = rewritten(Android::ANDROID_16, r#"ProtoLog.d(OFF, "hello");"#);
+    assert!(off.starts_with("if (I.Cache.OFF_enabled[1]) {  I.d(OFF, "), "{off}");
+}
+
+#[test]
+fn android_15_writes() {
+    for (statement, expected) in [
+        (
+            r#"ProtoLog.i(GROUP, "hello");"#,
+            "{ I.i(GROUP, 8054021367012408145L, 0, null, (Object[]) null); }",
+        ),
+        (
+            r#"ProtoLog.d(GROUP, "Example: %s %d", s, x);"#,
+            "{ String protoLogParam0 = String.valueOf(s); long protoLogParam1 = x; I.d(GROUP, -6872339441335321086L, 4, null, protoLogParam0, protoLogParam1); }",
+        ),
+        (
+            "ProtoLog.i(GROUP,\n   \"hello\");",
+            "{ I.i(GROUP, 8054021367012408145L, 0, null, (Object[]) null); \n}",
+        ),
+    ] {
+        assert_eq!(rewritten(Android::ANDROID_15, statement), expected);
+    }
+}
+
+/// Between the releases: the guard that asks a method, and a guard without a long mask.
+#[test]
+fn forms_of_other_releases() {
+    let asking = Android { guard: Guard::IsEnabled, ..Android::ANDROID_15 };
+    assert_eq!(
+        rewritten(asking, r#"ProtoLog.i(Groups.GROUP, "hello");"#),
+        "if (I.isEnabled(Groups.GROUP)) { I.i(Groups.GROUP, 8054021367012408145L, 0, null, (Object[]) null); }"
+    );
+    let early = Android { mask: MaskType::Int, ..Android::ANDROID_16 };
+    let after = rewritten(early, r#"ProtoLog.i(GROUP, "%d", x);"#);
+    assert!(after.ends_with("L, 1, protoLogParam0); }"), "{after}");
+}
+
+/// The file that AOSP's test of its transformer uses. Its place has no package there, which only the ids show.
+#[test]
+fn the_transformer_test() {
+    let text = |calls: &str| {
+        format!(
+            "package org.example; import com.android.internal.protolog.ProtoLog; import static com.x.Groups.TEST_GROUP;\n\
+            class Test {{ void test() {{ {calls} }} }}"
+        )
+    };
+    for (call, expected) in [
+        (
+            r#"ProtoLog.w(TEST_GROUP, "test %d %f", 100, 0.1);"#,
+            "if (I.Cache.TEST_GROUP_enabled[3]) {  long protoLogParam0 = 100;  double protoLogParam1 = 0.1;  I.w(TEST_GROUP, <id>L, 9L, protoLogParam0, protoLogParam1); }",
+        ),
+        (
+            r#"/* ProtoLog.w(TEST_GROUP, "test", 1); */ ProtoLog.w(TEST_GROUP, "test");"#,
+            r#"/* ProtoLog.w(TEST_GROUP, "test", 1); */ if (I.Cache.TEST_GROUP_enabled[3]) {  I.w(TEST_GROUP, <id>L, 0L, (Object[]) null); }"#,
+        ),
+        (
+            "ProtoLog.w(TEST_GROUP, \"test %d %f \" +\n    \"abc %s\\n test\",\n    100, 0.1, \"test\");",
+            "if (I.Cache.TEST_GROUP_enabled[3]) {  long protoLogParam0 = 100;  double protoLogParam1 = 0.1;  String protoLogParam2 = String.valueOf(\"test\");  I.w(TEST_GROUP, <id>L, 9L, protoLogParam0, protoLogParam1, protoLogParam2);\n\n}",
+        ),
+        (
+            "ProtoLog.w(TEST_GROUP, \"\"\"\ntest %d %f\nabc %s\ntest\"\"\",\n100, 0.1, \"test\");",
+            "if (I.Cache.TEST_GROUP_enabled[3]) {  long protoLogParam0 = 100;  double protoLogParam1 = 0.1;  String protoLogParam2 = String.valueOf(\"test\");  I.w(TEST_GROUP, <id>L, 9L, protoLogParam0, protoLogParam1, protoLogParam2);\n\n\n\n}",
+        ),
+    ] {
+        let processed =
+            process(Android::ANDROID_16, groups("com.x.Groups"), "Test.java", &text(call));
+        let id = processed.messages[0].id as i64;
+        let after = String::from_utf8(processed.rewritten.unwrap()).unwrap();
+        assert_eq!(
+            after,
+            text(&expected.replace("<id>", &id.to_string())).replace("I.", &format!("{CLASS}."))
+        );
+    }
+    let numbers: Vec<String> = (0..20).map(|n| n.to_string()).collect();
+    let call =
+        format!("ProtoLog.w(TEST_GROUP, \"test{}\", {});", " %d".repeat(20), numbers.join(", "));
+    let processed = process(Android::ANDROID_16, groups("com.x.Groups"), "Test.java", &text(&call));
+    let after = String::from_utf8(processed.rewritten.unwrap()).unwrap();
+    assert!(after.contains("L, 366503875925L, protoLogParam0, "), "{after}");
+    let processed = process(Android::ANDROID_15, groups("com.x.Groups"), "Test.java", &text(&call));
+    assert!(shown(&processed).contains("20 arguments: rewritten code of this dialect can pass 16"));
+}
+
+/// Which calls count: calls, and errors.
+#[test]
+fn calls_that_count() {
+    let imports = "import com.android.internal.protolog.ProtoLog; import com.x.Groups; import static com.x.Groups.TEST;";
+    let class = |imports: &str, body: &str| {
+        format!("package org.example; {imports} class Test {{ void f() {{ {body} }} }}")
+    };
+    let near = "package com.android.internal.protolog; class Test { void f() { ProtoLog.d(Groups.TEST, \"test %b\", true); ProtoLog.e(Groups.TEST, \"error %d\", 1); } }";
+    for (title, text, calls, errors) in [
+        ("same package", near.to_owned(), 2, 0),
+        ("imported", class(imports, r#"ProtoLog.d(TEST, "test %b", true);"#), 1, 0),
+        (
+            "by wildcard",
+            class(
+                "import com.android.internal.protolog.*; import com.x.*;",
+                r#"ProtoLog.d(Groups.TEST, "x");"#,
+            ),
+            1,
+            0,
+        ),
+        (
+            "static import",
+            class(
+                "import static com.android.internal.protolog.ProtoLog.d; import static com.x.Groups.TEST;",
+                r#"d(TEST, "x");"#,
+            ),
+            1,
+            0,
+        ),
+        (
+            "static wildcard import",
+            class(
+                "import static com.android.internal.protolog.ProtoLog.*; import static com.x.Groups.*;",
+                r#"d(TEST, "x");"#,
+            ),
+            1,
+            0,
+        ),
+        (
+            "static import of another",
+            class(
+                "import static com.android.internal.protolog.ProtoLog.e; import static com.x.Groups.TEST;",
+                r#"d(TEST, "x");"#,
+            ),
+            0,
+            0,
+        ),
+        (
+            "group class not imported",
+            class(
+                "import com.android.internal.protolog.ProtoLog;",
+                r#"ProtoLog.d(Groups.TEST, "x");"#,
+            ),
+            0,
+            1,
+        ),
+        ("not imported", class("import com.x.Groups;", r#"ProtoLog.d(Groups.TEST, "x");"#), 0, 0),
+        ("unknown group", class(imports, r#"ProtoLog.d(Groups.NONE, "x");"#), 0, 1),
+        ("group not imported", class(imports, r#"ProtoLog.d(GROUP, "x");"#), 0, 1),
+        ("group is a literal", class(imports, r#"ProtoLog.d(0, "x");"#), 0, 1),
+        ("no template", class(imports, r#"ProtoLog.d("test");"#), 0, 1),
+        ("disabled group", class(imports, r#"ProtoLog.d(Groups.OFF, "x");"#), 1, 0),
+        ("bad template", class(imports, r#"ProtoLog.d(TEST, "%9 %");"#), 0, 1),
+        ("wrong count", class(imports, r#"ProtoLog.d(TEST, "%d");"#), 0, 1),
+        ("not a statement", class(imports, r#"f(ProtoLog.d(TEST, "x"));"#), 0, 1),
+        ("no constant", class(imports, r#"ProtoLog.d(TEST, b ? "x" : "y");"#), 0, 1),
+    ] {
+        let class = if title == "same package" {
+            "com.android.internal.protolog.Groups"
+        } else {
+            "com.x.Groups"
+        };
+        let processed = process(Android::ANDROID_16, groups(class), "MyTestFile.java", &text);
+        let found = processed.report.as_ref().map_or(0, protologtool::pipeline::Report::errors);
+        assert_eq!(
+            (processed.messages.len(), found),
+            (calls, errors),
+            "{title}: {}",
+            shown(&processed)
+        );
+        assert_eq!(processed.rewritten.is_some(), calls > 0, "{title}");
+    }
+}
+
+/// One message an id and a line each; two calls of one message are one entry with one place.
+#[test]
+fn entries() {
+    let text = "package org.example;\nimport com.android.internal.protolog.ProtoLog;\nimport static com.x.Groups.*;\n\
+        class Example { void f() {\nProtoLog.d(GROUP, \"a\" +\n \"b\");\nProtoLog.d(GROUP, \"ab\"); } }";
+    let messages =
+        process(Android::ANDROID_16, groups("com.x.Groups"), "Example.java", text).messages;
+    let seen: Vec<_> = messages
+        .iter()
+        .map(|it| (it.template.as_str(), &*it.group, it.locations[0].to_string()))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            ("ab", "GROUP", "org/example/Example.java:5".to_owned()),
+            ("ab", "GROUP", "org/example/Example.java:7".to_owned())
+        ]
+    );
+    assert_eq!(messages[0].id, messages[1].id);
+}

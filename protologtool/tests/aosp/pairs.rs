@@ -1,0 +1,72 @@
+//! Each source and what becomes of it, and what holds for all.
+
+use crate::case::{CLASS, Case, Release, all_cases, case_files, groups, settings};
+use protolog_testkit::expect_file;
+use protologtool::pipeline::process_source;
+use protologtool::source::{Source, line_ends};
+use std::fmt::Write;
+
+#[test]
+fn before_and_after() {
+    for file in case_files() {
+        let mut text = file.intro.clone();
+        for case in &file.cases {
+            let _ = write!(text, "\n=== {}\n{}", case.title, case.body);
+            for release in Release::ALL.into_iter().filter(|release| case.is_for(*release)) {
+                let _ = write!(text, "\n--- {}\n{}", release.name(), inner(case, release));
+            }
+            text.push('\n');
+        }
+        expect_file(&file.path, &text);
+    }
+}
+
+/// What became of the case's own text, with `I` for the class that is called.
+fn inner(case: &Case, release: Release) -> String {
+    let (after, (head, tail)) = (case.rewritten(release), case.frame());
+    let inner = after.strip_prefix(&head).and_then(|after| after.strip_suffix(&tail));
+    let inner = inner.unwrap_or_else(|| panic!("{}: changed around the case", case.title));
+    inner.replace(CLASS, "I").replace(&case.class, "CASE")
+}
+
+#[test]
+fn a_second_run_changes_nothing() {
+    for (case, release) in all() {
+        let once = case.rewritten(release);
+        let source = Source::new(case.path(), once.into_bytes());
+        let twice = process_source(&settings(release.form(), groups()), source);
+        assert!(twice.report.is_none() && twice.rewritten.is_none(), "{}", case.title);
+    }
+}
+
+#[test]
+fn no_line_is_added_or_lost() {
+    for (case, release) in all() {
+        let (before, after) = (case.unit(), case.rewritten(release));
+        let count = |text: &str| line_ends(text.as_bytes()).count();
+        assert_eq!(count(&before), count(&after), "{} of {}", case.title, release.name());
+    }
+}
+
+/// CR LF, lone CR and tabs change nothing but themselves.
+#[test]
+fn line_ends_make_no_difference() {
+    for (case, release) in all() {
+        let expected = case.rewritten(release);
+        for (from, to) in [("\n", "\r\n"), ("\n", "\r"), ("    ", "\t")] {
+            if to == "\t" && case.unit().contains("\"\"\"") {
+                continue; // Tabs within a text block are another text.
+            }
+            let source = Source::new(case.path(), case.unit().replace(from, to).into_bytes());
+            let after = process_source(&settings(release.form(), groups()), source).rewritten;
+            let actual = after.map(|after| String::from_utf8(after).unwrap());
+            let actual = actual.unwrap_or_else(|| case.unit().replace(from, to));
+            assert_eq!(actual, expected.replace(from, to), "{}: {from:?} as {to:?}", case.title);
+        }
+    }
+}
+
+fn all() -> impl Iterator<Item = (Case, Release)> {
+    let each = |release| all_cases().into_iter().map(move |case| (case, release));
+    Release::ALL.into_iter().flat_map(each).filter(|(case, release)| case.is_for(*release))
+}
