@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 #[derive(ProtoLogGroup)]
 enum Log {
@@ -87,6 +88,32 @@ fn many_threads_that_log_once_share_little_memory() {
 }
 
 #[test]
+fn a_thread_that_found_no_chunk_at_all_is_named_and_its_losses_told() {
+    // Sixteen chunks for forty threads.
+    let recording = record(|session| session.group("Work", Level::Info).buffer_size(64 << 10));
+    let (logged, more) = (Barrier::new(40), "x".repeat(900));
+    thread::scope(|scope| {
+        for thread in 0..40usize {
+            let (logged, more) = (&logged, &more);
+            scope.spawn(move || {
+                for number in 0..100usize {
+                    i!(Log::Work, "%d:%d %s %s %s %s", thread, number, more, more, more, more);
+                }
+                logged.wait();
+            });
+        }
+    });
+    let trace = recording.stop();
+    assert_eq!(trace.summary.messages + trace.summary.lost(), 4_000);
+    assert!(trace.summary.lost() > 0);
+    trace.losses();
+    trace.check_stats();
+    let named: std::collections::HashSet<u32> =
+        trace.packets().into_iter().filter_map(|packet| Some(packet.info?.1)).collect();
+    assert_eq!(named.len(), 40 + 1, "every thread, and the process itself");
+}
+
+#[test]
 fn in_a_small_buffer_what_is_not_there_is_counted() {
     let recording = record(|session| session.group("Work", Level::Info).buffer_size(64 << 10));
     work(4, 20_000);
@@ -117,7 +144,7 @@ fn threads_that_outlive_the_session_go_on() {
         let recording = record(late);
         stopped.wait();
         // The scope waits for the thread.
-        thread::sleep(std::time::Duration::from_millis(50));
+        thread::sleep(Duration::from_millis(50));
         recording.stop().check(&["INFO Late second session"]);
     });
 }
@@ -133,13 +160,18 @@ fn sessions_that_come_and_go_under_load_stay_right() {
                     let filler = &"................................"[..number * 7 % 32];
                     i!(Log::Load, "%d:%d %s", thread, number, filler);
                     number += 1;
+                    if number % 500 == 0 {
+                        thread::sleep(Duration::from_micros(50));
+                    }
                 }
             });
         }
+        // Also when an assertion fails: the scope waits for the threads.
+        let _done = SetWhenDropped(done);
         for round in 0..30 {
             let recording =
                 record(|session| session.group("Load", Level::Info).buffer_size(256 << 10));
-            thread::sleep(std::time::Duration::from_millis(round % 4));
+            thread::sleep(Duration::from_millis(round % 4));
             let trace = recording.stop();
             trace.losses();
             let numbered = trace.packets().iter().filter(|packet| packet.message).count();
@@ -148,8 +180,15 @@ fn sessions_that_come_and_go_under_load_stay_right() {
                 trace.check_stats();
             }
         }
-        done.store(true, Ordering::Relaxed);
     });
+}
+
+struct SetWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for SetWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 struct LogsWhenDropped;

@@ -12,11 +12,11 @@ use crate::clock;
 use crate::error::Error;
 use crate::loss::{Counted, Losses};
 use crate::stats::{Loss, Summary};
-use crate::writer::own::{Fields, loss_record};
+use crate::writer::own::loss_record;
 use crate::writer::{ORPHANS, Writer};
 use protolog_core::schema::{
-    clock as clock_field, clock_id, clock_snapshot, packet, process_descriptor, sequence_info,
-    thread_descriptor, track_descriptor, track_event,
+    clock as clock_field, clock_id, clock_snapshot, packet, process_descriptor, sequence_flags,
+    sequence_info, thread_descriptor, track_descriptor, track_event,
 };
 use protozero::{Heap, Message};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -142,7 +142,7 @@ impl Stream {
         for writer in self.core.take_all() {
             self.farewell(&writer);
         }
-        self.losses(&ORPHANS, OWN_SEQUENCE);
+        self.orphans();
         self.own_packet(|to| mark(to, "protolog session stopped"));
         self.core.buffer.discard();
         let losses = self.totals();
@@ -150,35 +150,43 @@ impl Stream {
         Ok(Summary { messages, bytes: self.file.finish()?, losses })
     }
 
-    /// Names the thread in Perfetto's own terms, and says what was lost since its last chunk began.
+    /// Names the thread, in Perfetto's terms and in ours, and says what was lost since its last chunk began. State is
+    /// cleared, since Perfetto skips the name of a sequence that never had any: one that found no chunk at all.
     fn farewell(&mut self, writer: &Writer) {
         let pid = self.core.pid;
         let thread = &writer.thread;
+        let losses = self.take(&writer.losses);
         self.packet(sequence(writer.id), |to| {
+            to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
             to.nested(packet::THREAD_DESCRIPTOR)
                 .uint32(thread_descriptor::PID, pid)
                 .uint32(thread_descriptor::TID, thread.id)
                 .string(thread_descriptor::THREAD_NAME, thread.name());
+            to.nested(packet::SEQUENCE_INFO)
+                .uint32(sequence_info::PID, pid)
+                .uint32(sequence_info::TID, thread.id)
+                .string(sequence_info::THREAD_NAME, thread.name());
+            append(to, &losses);
         });
-        self.losses(&writer.losses, sequence(writer.id));
     }
 
-    /// Writes the losses that no packet tells of yet.
-    fn losses(&mut self, losses: &Losses, sequence: u32) {
-        let mut records: Vec<Fields<24>> = Vec::new();
-        let core = &self.core;
+    /// Writes the losses of threads that had no sequence.
+    fn orphans(&mut self) {
+        let losses = self.take(&ORPHANS);
+        if !losses.is_empty() {
+            self.own_packet(|to| append(to, &losses));
+        }
+    }
+
+    /// Takes the losses that no packet tells of yet.
+    fn take(&self, losses: &Losses) -> Vec<Counted> {
+        let mut taken = Vec::new();
         losses.take(|lost| {
-            core.totals.add(lost.group, lost.cause, lost.count);
-            records.push(loss_record(lost));
+            self.core.totals.add(lost.group, lost.cause, lost.count);
+            taken.push(lost);
             true
         });
-        if !records.is_empty() {
-            self.packet(sequence, |to| {
-                for record in &records {
-                    to.bytes(packet::LOSS, record.bytes());
-                }
-            });
-        }
+        taken
     }
 
     fn totals(&self) -> Vec<Loss> {
@@ -212,6 +220,13 @@ impl Stream {
         if let Ok(packet) = writer.into_vec() {
             self.file.packet(sequence, &packet);
         }
+    }
+}
+
+/// Appends records of losses.
+fn append(to: &mut Message<'_, Heap>, losses: &[Counted]) {
+    for lost in losses {
+        to.bytes(packet::LOSS, loss_record(*lost).bytes());
     }
 }
 
