@@ -320,10 +320,22 @@ fn copy(to: &mut [u8], from: &[u8]) {
         *to.last_chunk_mut()? = *last;
         Some(())
     }
-    let done = match from.len() {
-        8..=16 => both_ends::<8>(to, from),
-        17..=32 => both_ends::<16>(to, from),
-        _ => None,
+    // Comparisons, where `match` would become a jump through a table.
+    let len = from.len();
+    let done = if len > 32 {
+        None
+    } else if len >= 16 {
+        both_ends::<16>(to, from)
+    } else if len >= 8 {
+        both_ends::<8>(to, from)
+    } else if len >= 4 {
+        both_ends::<4>(to, from)
+    } else if len >= 2 {
+        both_ends::<2>(to, from)
+    } else if len == 1 {
+        both_ends::<1>(to, from)
+    } else {
+        Some(())
     };
     if done.is_none() {
         to.copy_from_slice(from);

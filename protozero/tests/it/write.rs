@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use protozero::delegate::{Delegate, Ended, Exhausted, Patch};
 use protozero::error::WriteErrorKind;
-use protozero::wire::MAX_FIELD_NUMBER;
+use protozero::wire::{MAX_FIELD_NUMBER, encode_varint, varint_len};
 use protozero::{Finished, Fixed, Heap, Message, Reader, Writer};
 
 use crate::scattered::{AnyDelegate, Scattered, write_scattered, write_with};
@@ -95,6 +95,19 @@ fn strings_and_bytes() {
     check(&expected(127, &[0x7f]), |to| _ = to.bytes(1, &[7; 127]));
     check(&expected(128, &[0x80, 0x01]), |to| _ = to.bytes(1, &[7; 128]));
     check(&[0x08, 0x05, 0x10, 0x06], |to| _ = to.raw(&[0x08, 0x05]).raw(&[]).raw(&[0x10, 0x06]));
+}
+
+/// Their size takes one byte up to 127; up to 32 bytes are copied in a way of their own.
+#[test]
+fn bytes_of_every_length() {
+    let content: Vec<u8> = (1..=131).collect();
+    for len in (0..=34).chain(125..=131) {
+        let mut expected = vec![0xca, 0x3e]; // field 1001
+        expected.extend(&encode_varint(len as u64).0[..varint_len(len as u64)]);
+        expected.extend(&content[..len]);
+        check(&expected, |to| _ = to.bytes(1001, &content[..len]));
+        check(&content[..len], |to| _ = to.raw(&content[..len]));
+    }
 }
 
 #[test]
