@@ -167,11 +167,14 @@ fn field_groups(
 ) -> Result<Vec<Group>, JarError> {
     let fault = |what: &str, fault| JarError::Fault { what: what.to_owned(), fault };
     let statics = machine.statics(&file.name).map_err(|it| fault(class, it))?;
-    let mut groups = Vec::new();
+    let (mut groups, mut unknown) = (Vec::new(), None);
     for (index, value) in statics {
         let field = &file.fields[index];
-        let Value::Ref(object) = value else { continue };
         let what = format!("{class}.{}", field.name);
+        if let Err(it) = value.known() {
+            unknown.get_or_insert_with(|| fault(&what, machine.explained(it)));
+        }
+        let Value::Ref(object) = value else { continue };
         let Some(own) = machine.class_of(object).cloned() else { continue };
         let is_group = field.flags.contains(AccessFlags::FINAL)
             && is_group(machine, object).map_err(|it| fault(&what, it))?;
@@ -188,7 +191,7 @@ fn field_groups(
         groups.push(group(machine, object, &own_name, field.name.to_string(), &name)?);
     }
     if groups.is_empty() {
-        return Err(JarError::NoGroups(class.to_owned()));
+        return Err(unknown.unwrap_or_else(|| JarError::NoGroups(class.to_owned())));
     }
     Ok(groups)
 }

@@ -6,7 +6,7 @@ use protologtool::groups::{Group, from_jar};
 use zip::CompressionMethod;
 
 /// The classes with groups among the fixtures.
-const CLASSES: [&str; 7] = [
+const CLASSES: [&str; 8] = [
     "com.android.internal.protolog.WmProtoLogGroups",
     "com.android.wm.shell.protolog.ShellProtoLogGroup",
     "shapes.Objects",
@@ -14,6 +14,7 @@ const CLASSES: [&str; 7] = [
     "shapes.Outer$Mid$dle$Groups",
     "shapes.Computed",
     "shapes.KotlinLike",
+    "shapes.Unrelated",
 ];
 
 #[test]

@@ -10,6 +10,18 @@ pub struct Fault(Box<Inner>);
 struct Inner {
     kind: FaultKind,
     place: Option<Place>,
+    cause: Cause,
+}
+
+/// How the machine may deal with a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// It ends the evaluation.
+    Final,
+    /// A class, field or method is not here: the machine may go on without what it gives.
+    Missing,
+    /// A value is needed that is not known: the number of the fault that says why.
+    Unknown(u32),
 }
 
 /// Why an evaluation ended.
@@ -78,6 +90,24 @@ impl Fault {
         Self::new(FaultKind::Unsupported(what.into()))
     }
 
+    /// For a class, field or method that is not here.
+    pub(super) fn missing(what: impl Into<String>) -> Self {
+        let mut fault = Self::unsupported(what);
+        fault.0.cause = Cause::Missing;
+        fault
+    }
+
+    /// For a value that is needed and not known.
+    pub(super) fn unknown(origin: u32) -> Self {
+        let mut fault = Self::unsupported("a value is not known");
+        fault.0.cause = Cause::Unknown(origin);
+        fault
+    }
+
+    pub(super) fn cause(&self) -> Cause {
+        self.0.cause
+    }
+
     pub(super) fn malformed(what: impl Into<String>) -> Self {
         Self::new(FaultKind::Malformed(what.into()))
     }
@@ -109,7 +139,7 @@ impl Fault {
     }
 
     fn new(kind: FaultKind) -> Self {
-        Self(Box::new(Inner { kind, place: None }))
+        Self(Box::new(Inner { kind, place: None, cause: Cause::Final }))
     }
 }
 

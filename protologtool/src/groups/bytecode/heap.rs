@@ -24,10 +24,11 @@ pub(crate) enum Object {
     String(Text),
     /// `X.class`: the internal name, for an array or a primitive type the descriptor.
     Class(Rc<str>),
-    /// A `StringBuilder`, or a `StringBuffer`: internal name and content.
+    /// A `StringBuilder`, or a `StringBuffer`: internal name, content, and why that is not known, if so.
     Builder {
         class: &'static str,
         content: Vec<u16>,
+        unknown: Option<u32>,
     },
     /// An `Integer`, a `Boolean` and the like: internal name and value.
     Boxed(&'static str, Value),

@@ -22,6 +22,8 @@ pub(crate) struct Machine<'j> {
     /// Superclasses that wait for the class that is being loaded.
     pub(super) loading: usize,
     pub(super) heap: Heap,
+    /// Why values are unknown: what [`Value::Unknown`] counts.
+    pub(super) unknowns: Vec<Fault>,
     frames: Vec<Frame>,
     /// Local variables of all frames.
     locals: usize,
@@ -39,6 +41,7 @@ impl<'j> Machine<'j> {
             by_name: HashMap::new(),
             loading: 0,
             heap: Heap::default(),
+            unknowns: Vec::new(),
             frames: Vec::new(),
             locals: 0,
             steps: MAX_STEPS,
@@ -68,7 +71,8 @@ impl<'j> Machine<'j> {
             return Ok(None);
         };
         self.initialize(class)?;
-        self.call(class, method, &[])
+        let result = self.call(class, method, &[])?;
+        self.known(result)
     }
 
     /// The class of an instance of a class of the source.
@@ -96,14 +100,15 @@ impl<'j> Machine<'j> {
     ) -> Result<Option<Value>, Fault> {
         let method = self.select(object, &name.into(), &descriptor.into())?;
         let arguments: Vec<Value> = [Value::Ref(object)].iter().chain(arguments).copied().collect();
-        match method {
+        let result = match method {
             Some(Method::Code(class, method)) => self.call(class, method, &arguments),
             Some(Method::Platform(native)) => native(self, Args(&arguments)),
             None => Err(Fault::unsupported(format!(
                 "`{}` has no method `{name}{descriptor}` in the jar",
                 self.object_class_name(object).replace('/', ".")
             ))),
-        }
+        };
+        self.known(result?)
     }
 
     /// The values of the static fields of a class, which is initialised if it was not: position, value.
@@ -186,7 +191,7 @@ impl<'j> Machine<'j> {
                 Ok(ControlFlow::Continue(())) => {}
                 Ok(ControlFlow::Break(result)) => return Ok(result),
                 Err(fault) => {
-                    let fault = fault.at(|| self.place());
+                    let fault = self.explained(fault).at(|| self.place());
                     while self.frames.len() > floor {
                         self.leave();
                     }
@@ -229,7 +234,7 @@ impl<'j> Machine<'j> {
     }
 
     /// The instruction that runs.
-    fn place(&self) -> Option<Place> {
+    pub(super) fn place(&self) -> Option<Place> {
         let frame = self.frames.last()?;
         let mut place = self.beginning(frame.class, frame.method);
         if let Some(op) = frame.code.ops.get(frame.next) {

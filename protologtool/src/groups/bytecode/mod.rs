@@ -5,7 +5,8 @@
 //! For `Groups.values()` it loads `Groups`, runs its `<clinit>`, which makes the constants, then the body of `values`.
 //!
 //! Invariants:
-//! * What can't be evaluated is a [`Fault`] that names class, method and instruction; a value is never guessed.
+//! * What can't be evaluated is a [`Fault`] that names class, method and instruction; a value is never guessed. Code that
+//!   no group depends on may do what it likes, within the rules of [`unknown`].
 //! * Any bytes are safe: no panic, no endless loop, bounded memory. Each instruction and each platform method takes
 //!   steps in proportion to its work, each object takes heap, and the limits below end both. Nothing is freed before the
 //!   machine is, so no loop gets around the heap's limit.
@@ -23,6 +24,7 @@ mod op;
 mod platform;
 mod step;
 mod text;
+mod unknown;
 mod value;
 
 pub(super) use class::{Class, canonical_name};

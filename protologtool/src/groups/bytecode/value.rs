@@ -11,6 +11,9 @@ pub(crate) enum Value {
     Double(f64),
     Null,
     Ref(Ref),
+    /// What came from outside and is not known; the number says where it came from, see [`super::unknown`]. Whoever needs
+    /// to know it gets a fault.
+    Unknown(Kind, u32),
 }
 
 /// An object: its index in the heap.
@@ -35,7 +38,13 @@ impl Value {
             Self::Float(_) => Kind::Float,
             Self::Double(_) => Kind::Double,
             Self::Null | Self::Ref(_) => Kind::Reference,
+            Self::Unknown(kind, _) => kind,
         }
+    }
+
+    /// A value of this kind that is not known, for the same reason as this one, which is not known.
+    pub(crate) fn unknown_as(self, kind: Kind) -> Option<Self> {
+        if let Self::Unknown(_, origin) = self { Some(Self::Unknown(kind, origin)) } else { None }
     }
 
     /// What a field or array element with this descriptor holds before anything is stored.
@@ -65,9 +74,14 @@ impl Value {
         Err(Fault::malformed(format!("a value that is no `{descriptor}`")))
     }
 
+    /// The value, or the fault that it is not known.
+    pub(crate) fn known(self) -> Result<Self, Fault> {
+        if let Self::Unknown(_, origin) = self { Err(Fault::unknown(origin)) } else { Ok(self) }
+    }
+
     /// True for what takes two locals and counts twice for instructions such as `dup2`.
     pub(crate) const fn is_wide(self) -> bool {
-        matches!(self, Self::Long(_) | Self::Double(_))
+        matches!(self.kind(), Kind::Long | Kind::Double)
     }
 
     pub(crate) fn int(self) -> Result<i32, Fault> {
@@ -101,6 +115,9 @@ impl Value {
     }
 
     fn unexpected(self, wanted: &str) -> Fault {
+        if let Self::Unknown(_, origin) = self {
+            return Fault::unknown(origin);
+        }
         Fault::malformed(format!("{wanted} wanted, found {:?}", self.kind()))
     }
 }

@@ -128,7 +128,9 @@ fn hash(value: Value, descriptor: &str) -> Result<i32, Fault> {
         Value::Float(value) => value.to_bits() as i32,
         Value::Double(value) if value.is_nan() => folded(0x7ff8 << 48),
         Value::Double(value) => folded(value.to_bits()),
-        Value::Null | Value::Ref(_) => return Err(Fault::malformed("a box without a number")),
+        Value::Null | Value::Ref(_) | Value::Unknown(..) => {
+            return Err(Fault::malformed("a box without a number"));
+        }
     })
 }
 

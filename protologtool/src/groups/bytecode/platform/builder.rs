@@ -60,6 +60,7 @@ fn append(machine: &mut Machine<'_>, a: Args<'_>, descriptor: &str) -> Answer {
 
 fn content<'m>(machine: &'m mut Machine<'_>, builder: Ref) -> Result<&'m mut Vec<u16>, Fault> {
     match machine.heap.get_mut(builder) {
+        Object::Builder { unknown: Some(origin), .. } => Err(Fault::unknown(*origin)),
         Object::Builder { content, .. } => Ok(content),
         _ => Err(Fault::malformed("an object that is no StringBuilder")),
     }

@@ -113,6 +113,7 @@ impl Machine<'_> {
             Value::Float(value) => text::float(value),
             Value::Double(value) => text::double(value),
             Value::Ref(object) => return self.text_of_object(object),
+            Value::Unknown(..) => return Err(value.known().err().unwrap_or_else(Fault::null)),
         };
         Ok(text::from_str(&text))
     }
@@ -120,6 +121,7 @@ impl Machine<'_> {
     fn text_of_object(&mut self, object: Ref) -> Result<Text, Fault> {
         match self.heap.get(object) {
             Object::String(text) => return Ok(Rc::clone(text)),
+            Object::Builder { unknown: Some(origin), .. } => return Err(Fault::unknown(*origin)),
             Object::Builder { content, .. } => return Ok(content.as_slice().into()),
             Object::Class(name) => {
                 let kind = if name.starts_with('[') {

@@ -180,12 +180,16 @@ pub(super) fn unset(class: &str) -> Option<Object> {
     match class {
         "java/lang/Object" => Some(Object::Token("java/lang/Object")),
         "java/lang/String" => Some(Object::String(Text::from([]))),
-        "java/lang/StringBuilder" => {
-            Some(Object::Builder { class: "java/lang/StringBuilder", content: Vec::new() })
-        }
-        "java/lang/StringBuffer" => {
-            Some(Object::Builder { class: "java/lang/StringBuffer", content: Vec::new() })
-        }
+        "java/lang/StringBuilder" => Some(Object::Builder {
+            class: "java/lang/StringBuilder",
+            content: Vec::new(),
+            unknown: None,
+        }),
+        "java/lang/StringBuffer" => Some(Object::Builder {
+            class: "java/lang/StringBuffer",
+            content: Vec::new(),
+            unknown: None,
+        }),
         "java/util/UUID" => Some(Object::Uuid(0, 0)),
         _ => is_throwable(class).then(|| Object::Throwable { class: class.into(), message: None }),
     }

@@ -31,7 +31,6 @@ pub(super) const TABLE: &[Entry] = &[
         new_string(m, text::from_str(&format!("{a}-{b}-{c}-{d}-{e}")))
     }),
     ("java/util/List.of([Ljava/lang/Object;)Ljava/util/List;", list_of_array),
-    ("java/util/Arrays.asList([Ljava/lang/Object;)Ljava/util/List;", list_of_array),
     ("java/util/List.size()I", |m, a| answer(m.heap.elements(a.object(0)?)?.len() as i32)),
     ("java/util/List.isEmpty()Z", |m, a| answer(m.heap.elements(a.object(0)?)?.is_empty())),
     ("java/util/List.get(I)Ljava/lang/Object;", |m, a| {

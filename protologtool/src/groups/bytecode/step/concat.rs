@@ -1,5 +1,6 @@
 //! `invokedynamic`: string concatenation as javac has compiled it since Java 9. Lambdas are refused.
 
+use super::super::class::Bootstrap;
 use super::super::fault::Fault;
 use super::super::machine::Machine;
 use super::super::op::{CallSite, Constant};
@@ -32,18 +33,27 @@ impl Machine<'_> {
                 return Err(Fault::unsupported(format!("`{class}.{name}` can't be evaluated")));
             }
         };
-        let text = self.concat(&recipe, site)?;
-        let string = self.heap.string(text)?;
-        self.frame()?.push(string)
-    }
-
-    fn concat(&mut self, recipe: &[u16], site: &CallSite) -> Result<Vec<u16>, Fault> {
         let Some(signature) = &site.member.signature else {
             return Err(Fault::malformed("a call site without a method's type"));
         };
         let arguments = self.frame()?.pop_many(signature.parameters.len())?;
-        let mut arguments = arguments.into_iter().zip(&signature.parameters);
-        let mut constants = site.bootstrap.arguments.iter().skip(1);
+        if let Some(fault) = arguments.iter().find_map(|value| value.known().err()) {
+            let unknown = self.leave_out(fault, &site.member, &arguments)?;
+            return unknown.map_or(Ok(()), |unknown| self.frame()?.push(unknown));
+        }
+        let arguments = arguments.into_iter().zip(signature.parameters.iter().map(AsRef::as_ref));
+        let text = self.concat(&recipe, arguments, &site.bootstrap)?;
+        let string = self.heap.string(text)?;
+        self.frame()?.push(string)
+    }
+
+    fn concat<'a>(
+        &mut self,
+        recipe: &[u16],
+        mut arguments: impl Iterator<Item = (Value, &'a str)>,
+        bootstrap: &Bootstrap,
+    ) -> Result<Vec<u16>, Fault> {
+        let mut constants = bootstrap.arguments.iter().skip(1);
         let mut out = Vec::new();
         self.spend(recipe.len() / 4)?;
         for unit in recipe {

@@ -1,7 +1,7 @@
 //! Calls: of code in the jar, which is entered, and of the platform's methods, which run at once.
 
 use super::super::class::Member;
-use super::super::fault::Fault;
+use super::super::fault::{Cause, Fault};
 use super::super::heap::Object;
 use super::super::link::Method;
 use super::super::machine::Machine;
@@ -18,16 +18,9 @@ impl Machine<'_> {
         let length = member.class.len() + member.name.len() + member.descriptor.len();
         self.spend(length / 16)?;
         let arguments = self.arguments(dispatch, member)?;
-        let method = match dispatch {
-            Dispatch::Static => self.static_method(member)?,
-            Dispatch::Special => self.special_method(member, &arguments)?,
-            Dispatch::Virtual | Dispatch::Interface => {
-                let receiver = arguments[0].object()?;
-                match self.private_method(member)? {
-                    Some(method) => method,
-                    None => self.virtual_method(member, receiver)?,
-                }
-            }
+        let method = match self.method(dispatch, member, &arguments) {
+            Ok(method) => method,
+            Err(fault) => return self.without(fault, member, &arguments),
         };
         match method {
             Method::Code(class, method) => {
@@ -41,13 +34,52 @@ impl Machine<'_> {
                 Ok(Flow::Entered)
             }
             Method::Platform(native) => {
-                let result = native(self, Args(&arguments))?;
+                let unknown = arguments.iter().find_map(|value| value.known().err());
+                let result = unknown.map_or_else(|| native(self, Args(&arguments)), Err);
+                let result = match result {
+                    Err(fault) if matches!(fault.cause(), Cause::Unknown(_)) => {
+                        self.call_with_unknown(fault, member, &arguments)?
+                    }
+                    result => result?,
+                };
                 if let Some(result) = result {
                     self.frame()?.push(result)?;
                 }
                 Ok(Flow::Next)
             }
         }
+    }
+
+    fn method(
+        &mut self,
+        dispatch: Dispatch,
+        member: &Member,
+        arguments: &[Value],
+    ) -> Result<Method, Fault> {
+        match dispatch {
+            Dispatch::Static => self.static_method(member),
+            Dispatch::Special => self.special_method(member, arguments),
+            Dispatch::Virtual | Dispatch::Interface => {
+                let receiver = arguments[0].object()?;
+                match self.private_method(member)? {
+                    Some(method) => Ok(method),
+                    None => self.virtual_method(member, receiver),
+                }
+            }
+        }
+    }
+
+    /// Goes on without a call, if that is possible.
+    fn without(
+        &mut self,
+        fault: Fault,
+        member: &Member,
+        arguments: &[Value],
+    ) -> Result<Flow, Fault> {
+        if let Some(result) = self.leave_out(fault, member, arguments)? {
+            self.frame()?.push(result)?;
+        }
+        Ok(Flow::Next)
     }
 
     /// Takes the arguments from the operands, the receiver first.
@@ -135,7 +167,7 @@ impl Machine<'_> {
 fn not_here(member: &Member) -> Fault {
     let class = member.class.replace('/', ".");
     if class.starts_with("java.") || class.starts_with("kotlin.") {
-        return Fault::unsupported(format!("`{class}.{}` can't be evaluated", member.name));
+        return Fault::missing(format!("`{class}.{}` can't be evaluated", member.name));
     }
-    Fault::unsupported(format!("`{class}.{}` is not in the jar", member.name))
+    Fault::missing(format!("`{class}.{}` is not in the jar", member.name))
 }

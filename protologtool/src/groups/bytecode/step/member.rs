@@ -1,14 +1,16 @@
 //! Fields, new objects, casts.
 
 use super::super::class::Member;
-use super::super::fault::Fault;
+use super::super::fault::{Cause, Fault};
 use super::super::heap::Object;
 use super::super::link::FieldAt;
 use super::super::machine::Machine;
 use super::super::op::Op;
 use super::super::platform;
-use super::super::value::Value;
+use super::super::value::{Kind, Value};
 use std::rc::Rc;
+
+const OBJECT: &str = "Ljava/lang/Object;";
 
 impl Machine<'_> {
     pub(super) fn member(&mut self, op: &Op) -> Result<(), Fault> {
@@ -44,11 +46,16 @@ impl Machine<'_> {
     fn get_static(&mut self, member: &Member) -> Result<(), Fault> {
         let value = match platform::constant(&member.class, &member.name) {
             Some((name, object)) => Value::Ref(self.heap.token(name, object)?),
-            None => {
-                let at = self.linked_field(member)?;
-                self.initialize(at.class)?;
-                *self.static_field(at)?
-            }
+            None => match self.linked_field(member) {
+                Ok(at) => {
+                    self.initialize(at.class)?;
+                    *self.static_field(at)?
+                }
+                Err(fault) if fault.cause() == Cause::Missing => {
+                    self.unknown(fault, &member.descriptor)?
+                }
+                Err(fault) => return Err(fault),
+            },
         };
         self.frame()?.push(value)
     }
@@ -74,10 +81,13 @@ impl Machine<'_> {
                 self.initialize(class)?;
                 self.instance(class)?
             }
-            None => {
-                let object = platform::unset(class).ok_or_else(|| outside(class))?;
-                self.heap.add(object)?
-            }
+            None => match platform::unset(class) {
+                Some(object) => self.heap.add(object)?,
+                None => {
+                    let unknown = self.unknown(outside(class), OBJECT)?;
+                    return self.frame()?.push(unknown);
+                }
+            },
         };
         self.frame()?.push(Value::Ref(object))
     }
@@ -85,6 +95,9 @@ impl Machine<'_> {
     /// A cast to a class that is not here is taken for right: javac and kotlinc put casts where generics were.
     fn check_cast(&mut self, class: &str) -> Result<(), Fault> {
         let value = self.frame()?.pop()?;
+        if value.unknown_as(Kind::Reference).is_some() {
+            return self.frame()?.push(value);
+        }
         if let Some(object) = value.reference()? {
             let from = self.object_class_name(object);
             if self.is_kind_of(&from, class)? == Some(false) {
@@ -97,7 +110,11 @@ impl Machine<'_> {
     }
 
     fn instance_of(&mut self, class: &str) -> Result<(), Fault> {
-        let answer = match self.frame()?.pop()?.reference()? {
+        let value = self.frame()?.pop()?;
+        if let Some(unknown) = value.unknown_as(Kind::Int) {
+            return self.frame()?.push(unknown);
+        }
+        let answer = match value.reference()? {
             None => false,
             Some(object) => {
                 let from = self.object_class_name(object);
@@ -110,7 +127,11 @@ impl Machine<'_> {
 
 /// A class that neither the jar nor the platform as it is here has.
 pub(super) fn outside(class: &str) -> Fault {
-    Fault::unsupported(format!("`{}` is not in the jar", class.replace('/', ".")))
+    let class = class.replace('/', ".");
+    if class.starts_with("java.") || class.starts_with("kotlin.") {
+        return Fault::missing(format!("`{class}` can't be evaluated"));
+    }
+    Fault::missing(format!("`{class}` is not in the jar"))
 }
 
 impl Machine<'_> {

@@ -10,14 +10,33 @@ impl Machine<'_> {
     pub(super) fn number(&mut self, op: &Op) -> Result<(), Fault> {
         let frame = self.frame()?;
         let right = frame.pop()?;
+        let (left, result) = match op {
+            Op::Arithmetic(kind, _) => (frame.pop()?, *kind),
+            Op::Compare(_) => (frame.pop()?, Kind::Int),
+            Op::Negate(kind) => (right, *kind),
+            Op::Convert(_, target) => (right, kind_of(*target)),
+            _ => return Err(Fault::malformed("no arithmetic")),
+        };
+        if let Some(unknown) = left.unknown_as(result).or(right.unknown_as(result)) {
+            return frame.push(unknown);
+        }
         let value = match op {
-            Op::Arithmetic(kind, operation) => arithmetic(*kind, *operation, frame.pop()?, right)?,
+            Op::Arithmetic(kind, operation) => arithmetic(*kind, *operation, left, right)?,
             Op::Negate(kind) => negate(*kind, right)?,
             Op::Convert(kind, target) => convert(*kind, *target, right)?,
-            Op::Compare(comparison) => Value::Int(compare(*comparison, frame.pop()?, right)?),
+            Op::Compare(comparison) => Value::Int(compare(*comparison, left, right)?),
             _ => return Err(Fault::malformed("no arithmetic")),
         };
         frame.push(value)
+    }
+}
+
+const fn kind_of(target: Target) -> Kind {
+    match target {
+        Target::Int | Target::Byte | Target::Char | Target::Short => Kind::Int,
+        Target::Long => Kind::Long,
+        Target::Float => Kind::Float,
+        Target::Double => Kind::Double,
     }
 }
 
