@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::Result;
+use crate::bench::BENCHES;
 use crate::test::STEPS;
 
 /// What the command line asks for.
@@ -11,7 +12,7 @@ pub(crate) enum Request {
     Help,
     Demo { dir: Option<PathBuf>, install: bool },
     Test { only: Vec<String>, install: bool },
-    Bench { install: bool },
+    Bench { only: Vec<String>, install: bool },
     Bless { args: Vec<String> },
 }
 
@@ -19,7 +20,11 @@ pub(crate) enum Request {
 pub(crate) fn help() -> String {
     let steps: Vec<String> =
         STEPS.iter().map(|(name, what)| format!("                    {name:<8} {what}")).collect();
-    HELP.replace("{steps}", &steps.join("\n"))
+    let benches: Vec<String> = BENCHES
+        .iter()
+        .map(|(name, what, ..)| format!("                    {name:<9} {what}"))
+        .collect();
+    HELP.replace("{steps}", &steps.join("\n")).replace("{benches}", &benches.join("\n"))
 }
 
 const HELP: &str = "\
@@ -30,7 +35,8 @@ usage: cargo xtask COMMAND
                   the Rust example on the same tree and read its trace, also with Perfetto's trace_processor
   test [STEP]...  everything that is tested; without STEP all of them, in this order:
 {steps}
-  bench           protologtool over the sources of a JDK, beside the floor: reading the same files
+  bench [NAME]... figures, each beside its floor; without NAME all of them, in this order:
+{benches}
   bless [ARG]...  run the tests and rewrite their expectations; ARG goes to cargo test, as in `bless -p protolog-tool`
   help            this text
 
@@ -63,8 +69,11 @@ pub(crate) fn parse(words: &[String]) -> Result<Request> {
             }
         }
         "bench" => {
-            let (names, install) = split(rest)?;
-            nothing(&names).map(|()| Request::Bench { install })
+            let (only, install) = split(rest)?;
+            match only.iter().find(|name| BENCHES.iter().all(|(bench, ..)| bench != name)) {
+                Some(name) => Err(format!("no bench `{name}`")),
+                None => Ok(Request::Bench { only, install }),
+            }
         }
         "bless" => Ok(Request::Bless { args: rest.to_vec() }),
         other => Err(format!("no command `{other}`")),
@@ -109,7 +118,11 @@ mod tests {
             Ok(Request::Test { only: vec!["tidy".into()], install: false }),
         );
         check("test --help", Ok(Request::Help));
-        check("bench", Ok(Request::Bench { install: true }));
+        check("bench", Ok(Request::Bench { only: vec![], install: true }));
+        check(
+            "bench protozero",
+            Ok(Request::Bench { only: vec!["protozero".into()], install: true }),
+        );
         check(
             "bless -p x --help",
             Ok(Request::Bless { args: vec!["-p".into(), "x".into(), "--help".into()] }),
@@ -123,7 +136,7 @@ mod tests {
         check("test tidi", Err("no step `tidi` in `test`"));
         check("test --no-instal", Err("no option `--no-instal`"));
         check("demo a b", Err("nothing belongs where `a` stands"));
-        check("bench x", Err("nothing belongs where `x` stands"));
+        check("bench x", Err("no bench `x`"));
         check("help x", Err("nothing belongs where `x` stands"));
     }
 

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         }
         Request::Demo { dir, install } => demo::run(dir, install),
         Request::Test { only, install } => test::run(&only, install),
-        Request::Bench { install } => bench::run(install),
+        Request::Bench { only, install } => bench::run(&only, install),
         Request::Bless { args } => bless::run(&args),
     };
     match done {

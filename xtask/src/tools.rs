@@ -35,6 +35,18 @@ pub(crate) const CC: Tool = Tool {
     present: || found("cc"),
     source: Debian("gcc"),
 };
+pub(crate) const CXX: Tool = Tool {
+    name: "c++",
+    why: "compile Perfetto's C++ to measure against",
+    present: || found("c++"),
+    source: Debian("g++"),
+};
+pub(crate) const VALGRIND: Tool = Tool {
+    name: "valgrind",
+    why: "count instructions",
+    present: || found("valgrind"),
+    source: Debian("valgrind"),
+};
 pub(crate) const GIT: Tool = Tool {
     name: "git",
     why: "list the project's files",

@@ -20,15 +20,15 @@ pub(crate) fn caption() -> String {
 pub(crate) fn of(shape: Shape, times: &Times, counts: &Counts, bytes: &[usize]) -> String {
     let mut text = format!("| {shape} | bytes |");
     for setting in SETTINGS {
-        let _ = write!(text, " {} ns | × |", setting.name);
+        let _ = write!(text, " {} |", setting.name);
     }
     text.push_str(" instructions |\n| --- | --: |");
-    text.push_str(&" --: | --: |".repeat(SETTINGS.len()));
+    text.push_str(&" --: |".repeat(SETTINGS.len()));
     text.push_str(" --: |\n");
     for (index, writer) in WRITERS.iter().enumerate() {
         let _ = write!(text, "| {} | {} |", writer.name, bytes[index]);
         for (time, floor) in times[index].iter().zip(&times[0]) {
-            let _ = write!(text, " {time:.1} | {:.1} |", time / floor);
+            let _ = write!(text, " {time:.1} ({:.1}×) |", time / floor);
         }
         let _ = writeln!(text, " {:.0} |", counts[index]);
     }

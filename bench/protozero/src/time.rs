@@ -13,7 +13,7 @@ use crate::writers::WRITERS;
 /// Rounds that count.
 pub(crate) const ROUNDS: usize = 30;
 
-/// Messages of one turn.
+/// Messages of one turn: one for each slot of 64 MiB.
 const MESSAGES: usize = 64 * 1024 * 1024 / SLOT;
 
 /// Slots that stay in a first-level cache: 16 KiB.
@@ -41,14 +41,14 @@ pub(crate) type Times = [[f64; SETTINGS.len()]; WRITERS.len()];
 
 /// Measures one shape.
 pub(crate) fn measure(shape: Shape, records: &Records) -> Times {
-    let mut slots = vec![Slot([0; SLOT]); MESSAGES];
+    let mut memory = vec![Slot([0; SLOT]); MESSAGES];
     let mut best = [[f64::INFINITY; SETTINGS.len()]; WRITERS.len()];
-    // One round before those that count, to make the memory resident and the caches and predictors warm.
+    // One round before those that count, to warm caches and predictors.
     for round in 0..=ROUNDS {
         for (column, setting) in SETTINGS.iter().enumerate() {
             for (writer, best) in WRITERS.iter().zip(&mut best) {
-                let job = Job { shape, values: setting.values, passes: MESSAGES / setting.slots };
-                let slots = &mut slots[..setting.slots];
+                let slots = &mut memory[..setting.slots];
+                let job = Job { shape, values: setting.values, passes: MESSAGES / slots.len() };
                 let begun = Instant::now();
                 black_box((writer.run)(job, black_box(slots), records));
                 let time = begun.elapsed().as_secs_f64() * 1e9 / MESSAGES as f64;

@@ -4,23 +4,47 @@
 
 mod corpus;
 mod measure;
+mod protozero;
 mod table;
 mod tool;
 
 use std::fs;
 use std::process::Command;
 
+use crate::tools::Tool;
 use crate::{Result, shell, tools};
 
-/// Prints the machine, then each bench's table.
-pub(crate) fn run(install: bool) -> Result<()> {
-    let missing =
-        tools::prepare(&[tools::CC, tools::PYTHON, tools::TIME, tools::JDK_SOURCE], install);
-    if !missing.is_empty() {
+/// What can be measured, in the order in which it is: name, what it is, what it needs, and how it goes.
+type Bench = (&'static str, &'static str, &'static [Tool], fn() -> Result<()>);
+
+/// All benches.
+pub(crate) const BENCHES: [Bench; 2] = [
+    (
+        "tool",
+        "protologtool over the sources of a JDK, beside the floor: reading the same files",
+        &[tools::CC, tools::PYTHON, tools::TIME, tools::JDK_SOURCE],
+        tool::run,
+    ),
+    (
+        "protozero",
+        "the protobuf writer beside straight copies, C++ ProtoZero, PbMsg and prost",
+        &[tools::CXX, tools::VALGRIND],
+        protozero::run,
+    ),
+];
+
+/// Prints the machine, then the tables of the benches named in `only`, or of all.
+pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
+    let chosen: Vec<&Bench> = BENCHES
+        .iter()
+        .filter(|(name, ..)| only.is_empty() || only.iter().any(|word| word == name))
+        .collect();
+    let needed: Vec<Tool> = chosen.iter().flat_map(|(_, _, tools, _)| *tools).copied().collect();
+    if !tools::prepare(&needed, install).is_empty() {
         return Err("the bench needs what is missing".to_owned());
     }
     println!("\n{}\n", machine()?);
-    tool::run()
+    chosen.iter().try_for_each(|(_, _, _, run)| run())
 }
 
 /// The line without which no figure means anything.

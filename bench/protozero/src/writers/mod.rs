@@ -23,12 +23,18 @@ pub(crate) struct Writer {
 }
 
 /// All of them, the floor first.
-pub(crate) const WRITERS: [Writer; 8] = [
+pub(crate) const WRITERS: [Writer; 9] = [
     Writer {
         name: "speed of light",
         what: "copies every value to a constant, aligned offset: no encoding, no sizes, no checks",
         encodes_to_slots: false,
         run: memory::run::<floor::Floor>,
+    },
+    Writer {
+        name: "speed of light, C++",
+        what: "that of ProtoZero's own benchmark: objects in the slot append at a running pointer, the text by `strcpy`",
+        encodes_to_slots: false,
+        run: cpp::light,
     },
     Writer {
         name: "protozero (ours)",

@@ -58,10 +58,13 @@ impl Fill for Whole {
     }
 }
 
+/// So many structs are encoded in turn: few enough that filling them takes no part of the time.
+const PREPARED: usize = 16;
+
 /// The structs are there, only encoding is left.
 pub(crate) fn encode(job: Job, slots: &mut [Slot], records: &Records) -> usize {
-    let levels = job.shape.levels();
-    let messages = records.of(job.values).iter().map(|records| EveryField::new(&records[..levels]));
-    let messages: Vec<EveryField> = messages.flatten().collect();
-    each(job, slots, |slot, turn| messages[turn % messages.len()].to_slot(slot))
+    let (messages, levels) = (records.of(job.values), job.shape.levels());
+    let messages: [EveryField; PREPARED] =
+        std::array::from_fn(|turn| EveryField::new(&messages[turn][..levels]).unwrap_or_default());
+    each(job, slots, |slot, turn| messages[turn % PREPARED].to_slot(slot))
 }
