@@ -8,7 +8,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
 use crate::ids::MessageIds;
 use crate::lang::java::{self, Java};
-use crate::lang::{self, Language};
+use crate::lang::{self, Language, kotlin};
 use crate::lint::lint;
 use crate::rewrite::{PlanBuilder, apply};
 use crate::source::Source;
@@ -134,16 +134,23 @@ fn process_file(
 /// Processes a source that was read.
 pub fn process_source(settings: &Settings, source: Source) -> Processed {
     let java = &settings.java;
+    if source.path().extension().is_some_and(|extension| extension == "kt") {
+        return kotlin(java, source);
+    }
     let untouched = Processed::untouched(source.path(), java::place(&source));
     if !java.may_call(source.bytes()) {
         return untouched;
     }
-    if source.path().extension().is_some_and(|extension| extension == "kt") {
-        let message = "Kotlin is copied as it is: its messages are interned when the program runs";
-        let note = Diagnostic::note(Code::NotRewritten, 0..0, message);
-        return Processed { report: Some(Report { source, diagnostics: vec![note] }), ..untouched };
-    }
     rewrite(java, settings, source, untouched)
+}
+
+/// A Kotlin source stays as it is; where it names the class of the calls, that is said, once.
+fn kotlin(java: &Java, source: Source) -> Processed {
+    let untouched = Processed::untouched(source.path(), kotlin::place(&source));
+    let Some(mention) = java.mention(source.bytes()) else { return untouched };
+    let message = "Kotlin is copied as it is: its messages are interned when the program runs";
+    let note = Diagnostic::note(Code::NotRewritten, mention, message);
+    Processed { report: Some(Report { source, diagnostics: vec![note] }), ..untouched }
 }
 
 fn rewrite<L: Language>(

@@ -5,6 +5,7 @@
 //! under `tests/`.
 
 pub mod java;
+pub mod kotlin;
 
 use crate::call::Call;
 use crate::diagnostic::Diagnostic;

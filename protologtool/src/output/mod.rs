@@ -7,6 +7,7 @@
 mod depfile;
 mod dictionary;
 mod directory;
+mod fused;
 mod guard;
 mod layout;
 mod manifest;

@@ -1,8 +1,10 @@
 //! Source archives: the same bytes on every machine and at every time, stored unless asked otherwise.
 
+use super::fused::Fused;
 use super::{Entry, cant_write};
 use crate::cli::Failure;
 use crate::system::{Staged, System};
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 use zip::write::SimpleFileOptions;
@@ -17,20 +19,36 @@ pub(super) fn stage(
 ) -> Result<Box<dyn Staged>, Failure> {
     let mut unreadable = None;
     let staged = system.stage(path, None, &mut |sink| {
-        let options = options(compress)?;
-        let mut archive = ZipWriter::new(sink);
-        for entry in entries {
-            let bytes = entry.read(system).map_err(|failure| {
+        let mut sink = Fused::new(sink);
+        let written = write(&mut sink, compress, entries, &mut |entry| {
+            entry.read(system).map_err(|failure| {
                 unreadable = Some(failure);
-                io::Error::from(io::ErrorKind::Other)
-            })?;
-            archive.start_file(entry.name.as_str(), options)?;
-            archive.write_all(&bytes)?;
-        }
-        archive.finish()?;
-        Ok(())
+                io::ErrorKind::Other.into()
+            })
+        });
+        sink.finish().and(written)
     });
     staged.map_err(|error| unreadable.unwrap_or_else(|| cant_write(path, &error)))
+}
+
+/// Gives the content of an entry.
+type Read<'r, 'p> = dyn FnMut(&Entry<'p>) -> io::Result<Cow<'p, [u8]>> + 'r;
+
+fn write<'p>(
+    sink: &mut Fused<'_>,
+    compress: u8,
+    entries: &[Entry<'p>],
+    read: &mut Read<'_, 'p>,
+) -> io::Result<()> {
+    let options = options(compress)?;
+    let mut archive = ZipWriter::new(sink);
+    for entry in entries {
+        let bytes = read(entry)?;
+        archive.start_file(entry.name.as_str(), options)?;
+        archive.write_all(&bytes)?;
+    }
+    archive.finish()?;
+    Ok(())
 }
 
 /// The time is AOSP's: 2008-01-01.

@@ -77,7 +77,7 @@ impl System for Real {
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
         if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory)?;
+            staged::make(directory)?;
         }
         let file = File::create(path)?;
         file.lock()?;

@@ -35,7 +35,7 @@ pub(super) fn stage(
         return Err(io::ErrorKind::IsADirectory.into());
     }
     let directory = scratch.unwrap_or_else(|| directory_of(path));
-    fs::create_dir_all(directory)?;
+    make(directory)?;
     let path = path.to_path_buf();
     let nameless = if scratch.is_none() { open_nameless(directory) } else { None };
     if let Some(file) = nameless {
@@ -53,6 +53,14 @@ fn directory_of(path: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
+}
+
+/// Makes a directory; that there is a file of its name is said as such.
+pub(super) fn make(directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => io::ErrorKind::NotADirectory.into(),
+        _ => error,
+    })
 }
 
 fn new_name() -> tempfile::Builder<'static, 'static> {
@@ -102,7 +110,7 @@ struct Named {
 
 impl Staged for Named {
     fn commit(self: Box<Self>) -> io::Result<()> {
-        fs::create_dir_all(directory_of(&self.path))?;
+        make(directory_of(&self.path))?;
         self.temporary.persist(&self.path).map_err(|error| error.error)
     }
 }

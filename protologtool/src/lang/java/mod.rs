@@ -80,6 +80,19 @@ impl Java {
         Self { dialect, ..self }
     }
 
+    /// Where the class's simple name first stands as a word of its own.
+    pub fn mention(&self, bytes: &[u8]) -> Option<Range<usize>> {
+        // `ProtoLogGroup`, `MyProtoLog` and, in rewritten code, `ProtoLogImpl` are other names.
+        let name = self.simple_name();
+        let at = memmem::find_iter(bytes, name).find(|at| {
+            let is_word = |at: Option<usize>| {
+                at.and_then(|at| bytes.get(at)).is_some_and(|b| lexer::is_word(*b))
+            };
+            !is_word(at.checked_sub(1)) && !is_word(Some(at + name.len()))
+        })?;
+        Some(at..at + name.len())
+    }
+
     /// The last part of the class's name.
     fn simple_name(&self) -> &str {
         self.protolog.rsplit('.').next().unwrap_or(&self.protolog)
@@ -103,14 +116,7 @@ impl Language for Java {
     type Shape = Shape;
 
     fn may_call(&self, bytes: &[u8]) -> bool {
-        // `ProtoLogGroup`, `MyProtoLog` and, in rewritten code, `ProtoLogImpl` are other names.
-        let name = self.simple_name();
-        memmem::find_iter(bytes, name).any(|at| {
-            let is_word = |at: Option<usize>| {
-                at.and_then(|at| bytes.get(at)).is_some_and(|b| lexer::is_word(*b))
-            };
-            !is_word(at.checked_sub(1)) && !is_word(Some(at + name.len()))
-        })
+        self.mention(bytes).is_some()
     }
 
     fn place(&self, source: &Source) -> String {

@@ -10,22 +10,9 @@ use std::path::Path;
 use std::process::Command;
 use viewer_config::Dictionary;
 
-const GROUPS: &str = include_str!("java/runtime/demo/AppLog.java");
-
-const NET: &str = "\
-package demo.net;
-import demo.AppLog;
-import dev.protolog.ProtoLog;
-class Net {
-    void send(int n, String host) {
-        ProtoLog.d(AppLog.NET, \"sent %04d bytes to %s\", n, host);
-        ProtoLog.d(AppLog.NET, \"sent %04d bytes to %s\", n, host);
-        ProtoLog.e(AppLog.OFF, \"never\");
-    }
-}
-";
-
-const OTHER: &str = "package demo;\nclass Other { int protoLog; }\n";
+const GROUPS: &str = include_str!("fixture/src/demo/AppLog.java");
+const NET: &str = include_str!("fixture/src/demo/net/Net.java");
+const OTHER: &str = include_str!("fixture/src/demo/Other.java");
 
 const BAD: &str = "\
 package demo;
@@ -195,7 +182,10 @@ fn bad_command_lines() {
         ("transform-protolog-calls CLASSES A.java --output-dir a --output-dir b", "multiple times"),
         ("transform-protolog-calls CLASSES A.java --output-dir", "value is required"),
         ("transform-protolog-calls CLASSES A.java --output-srcjar a.jar", "ends with `.srcjar`"),
-        ("transform-protolog-calls CLASSES A.class --output-dir a", "neither a source nor a directory"),
+        (
+            "transform-protolog-calls CLASSES A.class --output-dir a",
+            "neither a source nor a directory",
+        ),
         ("generate-viewer-config CLASSES A.java", "--viewer-config"),
         (
             "generate-viewer-config CLASSES A.java --viewer-config a.txt",
@@ -233,7 +223,7 @@ fn kotlin_is_copied_and_said_so() {
     let line = format!("{TRANSFORM} --output-dir out --source-root src src/A.kt src/B.kt");
     assert_eq!(protologtool(&system, &line), Exit::Done);
     assert_eq!(system.text("out/A.kt").as_deref(), Some(kotlin));
-    assert!(system.errors().starts_with("src/A.kt:1:1: note: "), "{}", system.errors());
+    assert!(system.errors().starts_with("src/A.kt:1:21: note: "), "{}", system.errors());
     assert_eq!(system.errors().matches("note").count(), 1);
 }
 

@@ -1,0 +1,11 @@
+//! The command line: what it takes, what it says, what it writes.
+//!
+//! `cases/*.txt` are transcripts of shell sessions with the real program (see [`transcript`]); `UPDATE_EXPECT=1` rewrites
+//! them. [`options`] holds what AOSP's tool accepts and refuses; [`memory`] runs the command without touching a disk;
+//! [`outputs`] and [`sarif`] check what a transcript can't.
+
+mod memory;
+mod options;
+mod outputs;
+mod sarif;
+mod transcript;

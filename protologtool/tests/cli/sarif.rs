@@ -1,0 +1,108 @@
+//! The SARIF log, against the rules of the standard (2.1.0) that concern what we write.
+
+use crate::transcript::{copy, here, shell};
+use protolog_testkit::{Value, run_any, serde_json, temp_dir};
+use protologtool::diagnostic::Code;
+
+fn log(command: &str) -> (Option<i32>, Value) {
+    let directory = temp_dir();
+    copy(&here().join("fixture"), directory.path());
+    let output = run_any(&mut shell(command, directory.path()));
+    let log = serde_json::from_str(&output.stdout);
+    (output.code, log.unwrap_or_else(|error| panic!("{error}: {}", output.stdout)))
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[track_caller]
+fn positive(value: &Value, key: &str) -> u64 {
+    let number = value[key].as_u64().unwrap_or_else(|| panic!("`{key}` in {value}"));
+    assert!(number >= 1, "`{key}` counts from 1");
+    number
+}
+
+#[test]
+fn results_refer_to_rules_and_regions() {
+    let command = "protologtool check $CLASSES --message-format sarif bad/Bad.java bad/Warn.java";
+    let (code, log) = log(command);
+    assert_eq!(code, Some(1));
+    assert_eq!(keys(&log), ["$schema", "runs", "version"]);
+    assert_eq!(log["version"], "2.1.0");
+    let [run] = log["runs"].as_array().unwrap().as_slice() else { panic!("one run") };
+    assert_eq!(keys(run), ["columnKind", "invocations", "results", "tool"]);
+    assert!(["utf16CodeUnits", "unicodeCodePoints"].contains(&run["columnKind"].as_str().unwrap()));
+
+    let driver = &run["tool"]["driver"];
+    assert_eq!(keys(driver), ["name", "rules", "semanticVersion"]);
+    let rules = driver["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), Code::ALL.len());
+    for rule in rules {
+        assert_eq!(keys(rule), ["id", "shortDescription"]);
+        assert!(rule["shortDescription"]["text"].as_str().unwrap().ends_with('.'));
+    }
+
+    let results = run["results"].as_array().unwrap();
+    assert_eq!(results.len(), 4);
+    for result in results {
+        assert_eq!(keys(result), ["level", "locations", "message", "ruleId", "ruleIndex"]);
+        assert!(["none", "note", "warning", "error"].contains(&result["level"].as_str().unwrap()));
+        let index = result["ruleIndex"].as_u64().unwrap() as usize;
+        assert_eq!(rules[index]["id"], result["ruleId"]);
+        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+        let [location] = result["locations"].as_array().unwrap().as_slice() else { panic!() };
+        let physical = &location["physicalLocation"];
+        assert_eq!(keys(physical), ["artifactLocation", "region"]);
+        let region = &physical["region"];
+        let (line, column) = (positive(region, "startLine"), positive(region, "startColumn"));
+        let (end_line, end_column) = (positive(region, "endLine"), positive(region, "endColumn"));
+        assert!((end_line, end_column) > (line, column), "{region}");
+    }
+}
+
+/// Byte ranges and columns lead to the same text; columns count characters.
+#[test]
+fn regions_are_those_of_the_text() {
+    let (_, log) =
+        log("protologtool check $CLASSES --message-format sarif bad/Bad.java bad/Warn.java");
+    let texts: Vec<String> = log["runs"][0]["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|result| {
+            let physical = &result["locations"][0]["physicalLocation"];
+            let path =
+                here().join("fixture").join(physical["artifactLocation"]["uri"].as_str().unwrap());
+            let text = std::fs::read_to_string(path).unwrap();
+            let number = |key: &str| physical["region"][key].as_u64().unwrap() as usize;
+            let start = number("byteOffset");
+            let by_bytes = &text[start..start + number("byteLength")];
+            let line = text.lines().nth(number("startLine") - 1).unwrap();
+            let columns = number("endColumn") - number("startColumn");
+            let by_columns: String =
+                line.chars().skip(number("startColumn") - 1).take(columns).collect();
+            assert_eq!(by_bytes, by_columns);
+            by_columns
+        })
+        .collect();
+    assert_eq!(texts, ["AppLog.NETT", "\"%d\"", "\"%d, %d\"", "10"]);
+}
+
+#[test]
+fn what_stops_a_run_is_a_notification() {
+    let (code, log) =
+        log("protologtool check $CLASSES --message-format sarif Gone.java bad/Warn.java");
+    assert_eq!(code, Some(2));
+    let run = &log["runs"][0];
+    let [invocation] = run["invocations"].as_array().unwrap().as_slice() else { panic!() };
+    assert_eq!(invocation["executionSuccessful"], false);
+    assert_eq!(invocation["exitCode"], 2);
+    let notification = &invocation["toolExecutionNotifications"][0];
+    assert_eq!(notification["level"], "error");
+    assert_eq!(
+        notification["message"]["text"],
+        "can't read `Gone.java`: no such file or directory"
+    );
+    assert_eq!(run["results"].as_array().unwrap().len(), 2, "what was found is there all the same");
+}
