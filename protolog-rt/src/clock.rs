@@ -238,10 +238,14 @@ fn permitted() -> bool {
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
+#[allow(unused_unsafe)] // `__cpuid` is safe in newer Rust.
 fn invariant_tsc() -> bool {
     use core::arch::x86_64::__cpuid;
     const POWER: u32 = 0x8000_0007;
-    __cpuid(0x8000_0000).eax >= POWER && __cpuid(POWER).edx & 1 << 8 != 0
+    // SAFETY: every x86_64 CPU has the instruction.
+    let highest = unsafe { __cpuid(0x8000_0000) }.eax;
+    // SAFETY: as above, and the CPU knows the leaf.
+    highest >= POWER && unsafe { __cpuid(POWER) }.edx & 1 << 8 != 0
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]

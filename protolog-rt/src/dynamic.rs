@@ -11,7 +11,7 @@ use crate::level::{GroupInfo, ProtoLogGroup};
 use crate::log;
 use crate::loss::Cause;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::writer::{self, encode::Args};
+use crate::writer::{self, args::Args};
 use protolog_core::{Level, MAX_PARAMS, ParamKind, ParamMask, Template, message_id, render};
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};

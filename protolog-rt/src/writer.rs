@@ -19,6 +19,7 @@
 #![allow(unsafe_code)] // The thread-local pointer, and stores into the chunk that it leads to.
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
+pub(crate) mod args;
 pub(crate) mod encode;
 pub(crate) mod own;
 mod thread;
