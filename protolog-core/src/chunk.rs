@@ -203,7 +203,11 @@ mod tests {
                     let changed = word.with(index, state);
                     assert_eq!(changed.state(index), state);
                     assert_eq!(changed.layout(), Some(layout));
-                    assert_eq!(changed.with(index, State::Complete), word, "the others keep theirs");
+                    assert_eq!(
+                        changed.with(index, State::Complete),
+                        word,
+                        "the others keep theirs"
+                    );
                 }
             }
         }
