@@ -58,7 +58,8 @@ pub(crate) struct Transform {
     #[command(flatten)]
     pub(crate) sources: Sources,
 
-    /// The class that rewritten code calls [default: the class of the calls with `Impl` appended]
+    /// The class that rewritten code calls [default: the class of the calls with `Impl` appended; in Android's dialects one
+    /// that is made of a template]
     #[arg(long, value_name = "CLASS", value_parser = class_name)]
     pub(crate) protolog_impl_class: Option<String>,
 
@@ -124,6 +125,10 @@ pub(crate) struct Generate {
     /// Write this format, whatever the file's name says
     #[arg(long, value_name = "TYPE", requires = "viewer_config")]
     pub(crate) viewer_config_type: Option<DictionaryType>,
+
+    /// Add what this dictionary holds (.pb, .json or .json.gz); may be repeated
+    #[arg(long, value_name = "FILE", value_parser = dictionary)]
+    pub(crate) merge: Vec<PathBuf>,
 
     /// Fail, with the difference, unless this file holds just this dictionary
     #[arg(long, value_name = "FILE", value_parser = dictionary)]
@@ -264,7 +269,8 @@ Example:
 The dictionary maps the ids in rewritten code and in traces to texts. `transform-protolog-calls` can write
 the same files in its own pass.
 
-A dictionary that is kept beside the sources is compared by `--check FILE` instead.
+A dictionary that is kept beside the sources is compared by `--check FILE` instead. Dictionaries of other modules, or of
+Rust programs, are put in by `--merge FILE`; two messages that would have one id are refused.
 
 Exit codes: 0 done; 1 problems in the sources, or the file of --check is stale; nothing was written; 2 wrong command
 line, or a file can't be read or written.";

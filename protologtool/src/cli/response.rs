@@ -206,6 +206,34 @@ fn quoted(bytes: &[u8], start: usize, out: &mut Vec<u8>) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::system::Memory;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What was quoted as the shell wants it comes back.
+        #[test]
+        fn quoted_arguments_come_back(args in prop::collection::vec(any::<Vec<u8>>(), 0..8)) {
+            let quote = |arg: &Vec<u8>| {
+                let text = arg.iter().flat_map(|byte| match byte {
+                    b'\'' => b"'\\''".to_vec(),
+                    other => vec![*other],
+                });
+                [b"'".to_vec(), text.collect(), b"'\n".to_vec()].concat()
+            };
+            let system = Memory::default();
+            system.add_file("a", args.iter().flat_map(quote).collect::<Vec<u8>>());
+            let expanded = expand(["@a".into()], &system).unwrap();
+            let bytes: Vec<_> = expanded.args.into_iter().map(OsString::into_vec).collect();
+            prop_assert_eq!(bytes, args);
+        }
+
+        /// Any bytes give words or an error.
+        #[test]
+        fn any_bytes_are_survived(bytes in any::<Vec<u8>>()) {
+            if let Ok(words) = words(&bytes) {
+                prop_assert!(words.iter().all(|word| word.bytes.len() <= bytes.len()));
+            }
+        }
+    }
 
     fn expanded(files: &[(&str, &str)], args: &[&str]) -> Result<String, String> {
         let system = Memory::with_files(files.iter().copied());

@@ -14,13 +14,13 @@ pub(super) fn report(
     system: &dyn System,
 ) {
     for problem in problems.as_slice() {
-        let message = match problem {
-            Problem::MessageClash { second, .. } => Some(second),
-            Problem::UndeclaredGroup { message } => Some(message),
-            _ => None,
+        let messages = match problem {
+            Problem::MessageClash { first, second } => vec![second, first],
+            Problem::UndeclaredGroup { message } => vec![message],
+            _ => Vec::new(),
         };
         let (text, help) = (problem.to_string(), problem.help().to_owned());
-        match message.and_then(|message| line(message, processed, system)) {
+        match messages.into_iter().find_map(|message| line(message, processed, system)) {
             Some((source, line)) => {
                 let range = source.line_range(line);
                 let indent = source

@@ -1,12 +1,13 @@
 //! `generate-viewer-config`: sources in, dictionary out.
 
-use super::inputs::process;
+use super::clashes;
+use super::inputs::{Done, process};
 use crate::cli::{DictionaryType, Exit, Failure, Generate};
 use crate::diagnostic::{Code, Notice, Reporter, Severity};
 use crate::output::{self, Outputs};
 use crate::system::System;
 use std::path::{Path, PathBuf};
-use viewer_config::Format;
+use viewer_config::{Collector, Dictionary, Format};
 
 pub(super) fn run(args: &Generate, response_files: &[PathBuf], system: &dyn System) -> Exit {
     let mut reporter = Reporter::new(args.reporting, system);
@@ -23,6 +24,11 @@ fn generate(
     let Some(mut done) = process(&args.sources, None, None, reporter, system)? else {
         return Ok(());
     };
+    if !args.merge.is_empty() {
+        let Some(merged) = merge(args, &done, reporter, system)? else { return Ok(()) };
+        done.dictionary = merged;
+        done.inputs.extend_from_slice(&args.merge);
+    }
     let dictionaries = formats(args, reporter);
     if let Some(path) = &args.check {
         if let Some(difference) = output::difference(path, &done.dictionary, system)? {
@@ -42,6 +48,27 @@ fn generate(
         ..Outputs::default()
     };
     output::write(&outputs, &done.processed, &done.dictionary, system)
+}
+
+/// The dictionary of the sources and those that are to be put in; none if they contradict each other, which was shown.
+fn merge(
+    args: &Generate,
+    done: &Done,
+    reporter: &mut Reporter<'_>,
+    system: &dyn System,
+) -> Result<Option<Dictionary>, Failure> {
+    let mut collector = Collector::new();
+    for path in &args.merge {
+        collector.add(output::read_dictionary(path, system)?);
+    }
+    collector.add(done.dictionary.clone());
+    match collector.finish() {
+        Ok(collected) => Ok(Some(collected.dictionary)),
+        Err(problems) => {
+            clashes::report(&problems, &done.processed, reporter, system);
+            Ok(None)
+        }
+    }
 }
 
 /// Files and their formats. `--viewer-config-type` wins over the name, as in Android 15; a name that says something else

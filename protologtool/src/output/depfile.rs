@@ -7,10 +7,11 @@
 //! ```
 
 use crate::cli::Failure;
+use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The makefile's content: the outputs depend on the inputs.
+/// The makefile's content: the outputs depend on the inputs, of which each is named once.
 pub(super) fn text(outputs: &[&Path], inputs: &[PathBuf]) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     for (index, output) in outputs.iter().enumerate() {
@@ -20,7 +21,8 @@ pub(super) fn text(outputs: &[&Path], inputs: &[PathBuf]) -> Result<Vec<u8>, Fai
         escape(output, &mut text)?;
     }
     text.push(b':');
-    for input in inputs {
+    let mut seen = HashSet::new();
+    for input in inputs.iter().filter(|input| seen.insert(input.as_path())) {
         text.extend_from_slice(b" \\\n  ");
         escape(input, &mut text)?;
     }

@@ -1,8 +1,12 @@
-//! From the messages of all files to one dictionary.
+//! Dictionaries: of the messages of all files, and those that are there already.
 
+use super::cant_read;
+use crate::cli::Failure;
 use crate::groups::Groups;
 use crate::pipeline::Processed;
+use crate::system::System;
 use std::collections::BTreeSet;
+use std::path::Path;
 use viewer_config::{Collector, Dictionary, Group, Problems};
 
 /// The dictionary of all messages and of the groups that they use, or of all groups where the runtime wants that. Takes
@@ -30,4 +34,14 @@ pub(crate) fn collect(
             .for_each(|message| collector.add_message(message));
     }
     collector.finish().map(|collected| collected.dictionary)
+}
+
+/// The dictionary in a file.
+pub(crate) fn read_dictionary(path: &Path, system: &dyn System) -> Result<Dictionary, Failure> {
+    let bytes = system.read(path).map_err(|error| cant_read(path, &error))?;
+    match Dictionary::read(&bytes) {
+        Ok(collected) => Ok(collected.dictionary),
+        Err(error) => Err(Failure::new(format!("can't read `{}`: {error}", path.display()))
+            .help(error.help().to_owned())),
+    }
 }

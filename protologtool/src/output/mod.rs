@@ -14,7 +14,7 @@ mod manifest;
 mod srcjar;
 mod stale;
 
-pub(crate) use dictionary::collect;
+pub(crate) use dictionary::{collect, read_dictionary};
 pub(crate) use stale::difference;
 
 use crate::cli::Failure;

@@ -1,6 +1,6 @@
 //! Whether a dictionary that was kept is still the one of the sources.
 
-use super::cant_read;
+use super::read_dictionary;
 use crate::cli::Failure;
 use crate::system::System;
 use similar::TextDiff;
@@ -14,12 +14,8 @@ pub(crate) fn difference(
     current: &Dictionary,
     system: &dyn System,
 ) -> Result<Option<String>, Failure> {
-    let bytes = system.read(path).map_err(|error| cant_read(path, &error))?;
-    let kept = Dictionary::read(&bytes).map_err(|error| {
-        Failure::new(format!("can't read `{}`: {error}", path.display()))
-            .help(error.help().to_owned())
-    })?;
-    let [kept, current] = [&kept.dictionary, current]
+    let kept = read_dictionary(path, system)?;
+    let [kept, current] = [&kept, current]
         .map(|dictionary| String::from_utf8_lossy(&dictionary.to_bytes(Format::Json)).into_owned());
     if kept == current {
         return Ok(None);

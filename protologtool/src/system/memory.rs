@@ -17,6 +17,7 @@ struct State {
     files: BTreeMap<PathBuf, Vec<u8>>,
     variables: BTreeMap<String, String>,
     refused: Vec<PathBuf>,
+    terminal: bool,
     out: String,
     errors: String,
 }
@@ -44,6 +45,11 @@ impl Memory {
     /// Makes staging of `path` fail.
     pub fn refuse(&self, path: impl Into<PathBuf>) {
         self.state().refused.push(path.into());
+    }
+
+    /// Makes standard output and standard error a terminal.
+    pub fn set_terminal(&self) {
+        self.state().terminal = true;
     }
 
     /// All files, by path.
@@ -144,11 +150,11 @@ impl System for Memory {
     }
 
     fn errors_to_terminal(&self) -> bool {
-        false
+        self.state().terminal
     }
 
     fn output_to_terminal(&self) -> bool {
-        false
+        self.state().terminal
     }
 
     fn threads(&self) -> usize {

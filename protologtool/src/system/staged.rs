@@ -13,7 +13,7 @@
 use super::{Fill, Staged};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
 use std::fs::{self, File, Permissions};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Cursor, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -31,8 +31,15 @@ pub(super) fn stage(
     scratch: Option<&Path>,
     fill: &mut Fill<'_>,
 ) -> io::Result<Box<dyn Staged>> {
-    if path.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
+    match fs::metadata(path) {
+        Ok(known) if known.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        // A device or a pipe, `/dev/null` say, is written to; a file must not take its place.
+        Ok(known) if !known.is_file() => {
+            let mut content = Cursor::new(Vec::new());
+            fill(&mut content)?;
+            return Ok(Box::new(Through { content: content.into_inner(), path: path.into() }));
+        }
+        _ => {}
     }
     let directory = scratch.unwrap_or_else(|| directory_of(path));
     make(directory)?;
@@ -112,5 +119,16 @@ impl Staged for Named {
     fn commit(self: Box<Self>) -> io::Result<()> {
         make(directory_of(&self.path))?;
         self.temporary.persist(&self.path).map_err(|error| error.error)
+    }
+}
+
+struct Through {
+    content: Vec<u8>,
+    path: PathBuf,
+}
+
+impl Staged for Through {
+    fn commit(self: Box<Self>) -> io::Result<()> {
+        File::options().write(true).open(&self.path)?.write_all(&self.content)
     }
 }

@@ -228,6 +228,29 @@ fn kotlin_is_copied_and_said_so() {
 }
 
 #[test]
+fn colours_are_for_terminals_of_people_who_want_them() {
+    let errors = |prepare: &dyn Fn(&Memory)| {
+        let system = system();
+        prepare(&system);
+        let exit = protologtool(&system, "check CLASSES src/demo/Bad.java");
+        assert_eq!(exit, Exit::Problems);
+        system.errors()
+    };
+    let plain = errors(&|_| {});
+    assert!(!plain.contains('\x1b'), "{plain}");
+    let colored = errors(&Memory::set_terminal);
+    assert!(colored.contains("\x1b[1;31merror: \x1b[0m"), "{colored}");
+    let with_variable = |value: &'static str| {
+        errors(&move |system| {
+            system.set_terminal();
+            system.set_variable("NO_COLOR", value);
+        })
+    };
+    assert_eq!(with_variable("1"), plain);
+    assert_eq!(with_variable(""), colored);
+}
+
+#[test]
 fn a_bad_enum_of_groups_is_shown_once() {
     let system = system();
     system
