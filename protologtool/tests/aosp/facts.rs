@@ -163,87 +163,56 @@ fn the_transformer_test() {
     assert!(shown(&processed).contains("20 arguments: rewritten code of this dialect can pass 16"));
 }
 
-/// Which calls count: calls, and errors.
+/// Processes a class with these imports and this statement, and counts its calls and its errors.
+#[track_caller]
+fn counts(imports: &str, statement: &str, calls: usize, errors: usize) {
+    let text =
+        format!("package org.example; {imports} class Test {{ void f() {{ {statement} }} }}");
+    count(groups("com.x.Groups"), &text, calls, errors);
+}
+
+#[track_caller]
+fn count(groups: Groups, text: &str, calls: usize, errors: usize) {
+    let processed = process(Android::ANDROID_16, groups, "MyTestFile.java", text);
+    let found = processed.report.as_ref().map_or(0, protologtool::pipeline::Report::errors);
+    assert_eq!((processed.messages.len(), found), (calls, errors), "{text}\n{}", shown(&processed));
+    assert_eq!(processed.rewritten.is_some(), calls > 0, "{text}");
+}
+
+const PROTOLOG: &str = "import com.android.internal.protolog.ProtoLog;";
+
+#[test]
+fn imports_that_count() {
+    let near = "package com.android.internal.protolog; class Test { void f() { \
+        ProtoLog.d(Groups.TEST, \"test %b\", true); ProtoLog.e(Groups.TEST, \"error %d\", 1); } }";
+    count(groups("com.android.internal.protolog.Groups"), near, 2, 0);
+    let (named, plain) = (r#"ProtoLog.d(Groups.TEST, "x");"#, r#"d(TEST, "x");"#);
+    counts("import com.android.internal.protolog.*; import com.x.*;", named, 1, 0);
+    let group = "import static com.x.Groups.TEST;";
+    let of_class = "import static com.android.internal.protolog.ProtoLog";
+    counts(&format!("{of_class}.d; {group}"), plain, 1, 0);
+    counts(&format!("{of_class}.*; import static com.x.Groups.*;"), plain, 1, 0);
+    counts(&format!("{of_class}.e; {group}"), plain, 0, 0);
+    counts(PROTOLOG, named, 0, 1);
+    counts("import com.x.Groups;", named, 0, 0);
+}
+
 #[test]
 fn calls_that_count() {
-    let imports = "import com.android.internal.protolog.ProtoLog; import com.x.Groups; import static com.x.Groups.TEST;";
-    let class = |imports: &str, body: &str| {
-        format!("package org.example; {imports} class Test {{ void f() {{ {body} }} }}")
-    };
-    let near = "package com.android.internal.protolog; class Test { void f() { ProtoLog.d(Groups.TEST, \"test %b\", true); ProtoLog.e(Groups.TEST, \"error %d\", 1); } }";
-    for (title, text, calls, errors) in [
-        ("same package", near.to_owned(), 2, 0),
-        ("imported", class(imports, r#"ProtoLog.d(TEST, "test %b", true);"#), 1, 0),
-        (
-            "by wildcard",
-            class(
-                "import com.android.internal.protolog.*; import com.x.*;",
-                r#"ProtoLog.d(Groups.TEST, "x");"#,
-            ),
-            1,
-            0,
-        ),
-        (
-            "static import",
-            class(
-                "import static com.android.internal.protolog.ProtoLog.d; import static com.x.Groups.TEST;",
-                r#"d(TEST, "x");"#,
-            ),
-            1,
-            0,
-        ),
-        (
-            "static wildcard import",
-            class(
-                "import static com.android.internal.protolog.ProtoLog.*; import static com.x.Groups.*;",
-                r#"d(TEST, "x");"#,
-            ),
-            1,
-            0,
-        ),
-        (
-            "static import of another",
-            class(
-                "import static com.android.internal.protolog.ProtoLog.e; import static com.x.Groups.TEST;",
-                r#"d(TEST, "x");"#,
-            ),
-            0,
-            0,
-        ),
-        (
-            "group class not imported",
-            class(
-                "import com.android.internal.protolog.ProtoLog;",
-                r#"ProtoLog.d(Groups.TEST, "x");"#,
-            ),
-            0,
-            1,
-        ),
-        ("not imported", class("import com.x.Groups;", r#"ProtoLog.d(Groups.TEST, "x");"#), 0, 0),
-        ("unknown group", class(imports, r#"ProtoLog.d(Groups.NONE, "x");"#), 0, 1),
-        ("group not imported", class(imports, r#"ProtoLog.d(GROUP, "x");"#), 0, 1),
-        ("group is a literal", class(imports, r#"ProtoLog.d(0, "x");"#), 0, 1),
-        ("no template", class(imports, r#"ProtoLog.d("test");"#), 0, 1),
-        ("disabled group", class(imports, r#"ProtoLog.d(Groups.OFF, "x");"#), 1, 0),
-        ("bad template", class(imports, r#"ProtoLog.d(TEST, "%9 %");"#), 0, 1),
-        ("wrong count", class(imports, r#"ProtoLog.d(TEST, "%d");"#), 0, 1),
-        ("not a statement", class(imports, r#"f(ProtoLog.d(TEST, "x"));"#), 0, 1),
-        ("no constant", class(imports, r#"ProtoLog.d(TEST, b ? "x" : "y");"#), 0, 1),
+    let imports = format!("{PROTOLOG} import com.x.Groups; import static com.x.Groups.TEST;");
+    for (call, calls, errors) in [
+        (r#"ProtoLog.d(TEST, "test %b", true);"#, 1, 0),
+        (r#"ProtoLog.d(Groups.OFF, "disabled");"#, 1, 0),
+        (r#"ProtoLog.d(Groups.NONE, "unknown group");"#, 0, 1),
+        (r#"ProtoLog.d(GROUP, "not imported");"#, 0, 1),
+        (r#"ProtoLog.d(0, "a literal for the group");"#, 0, 1),
+        (r#"ProtoLog.d("no group");"#, 0, 1),
+        (r#"ProtoLog.d(TEST, "%9 %");"#, 0, 1),
+        (r#"ProtoLog.d(TEST, "%d");"#, 0, 1),
+        (r#"f(ProtoLog.d(TEST, "no statement"));"#, 0, 1),
+        (r#"ProtoLog.d(TEST, b ? "x" : "y");"#, 0, 1),
     ] {
-        let class = if title == "same package" {
-            "com.android.internal.protolog.Groups"
-        } else {
-            "com.x.Groups"
-        };
-        let processed = process(Android::ANDROID_16, groups(class), "MyTestFile.java", &text);
-        let found = processed.report.as_ref().map_or(0, protologtool::pipeline::Report::errors);
-        assert_eq!(
-            (processed.messages.len(), found),
-            (calls, errors),
-            "{title}: {}",
-            shown(&processed)
-        );
-        assert_eq!(processed.rewritten.is_some(), calls > 0, "{title}");
+        counts(&imports, call, calls, errors);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Each source and what becomes of it, and what holds for all.
 
 use crate::case::{CLASS, Case, Release, all_cases, case_files, groups, settings};
+use proptest::prelude::*;
 use protolog_testkit::expect_file;
 use protologtool::pipeline::process_source;
 use protologtool::source::{Source, line_ends};
@@ -69,4 +70,29 @@ fn line_ends_make_no_difference() {
 fn all() -> impl Iterator<Item = (Case, Release)> {
     let each = |release| all_cases().into_iter().map(move |case| (case, release));
     Release::ALL.into_iter().flat_map(each).filter(|(case, release)| case.is_for(*release))
+}
+
+proptest! {
+    /// Whatever is thrown at it: no panic, and what is rewritten keeps its lines and stays rewritten.
+    #[test]
+    fn damaged_sources_are_survived(
+        index in any::<prop::sample::Index>(),
+        cuts in prop::collection::vec((any::<prop::sample::Index>(), 0..12_usize, ".{0,3}"), 1..4),
+    ) {
+        let all: Vec<(Case, Release)> = all().collect();
+        let (case, release) = &all[index.index(all.len())];
+        let mut bytes = case.unit().into_bytes();
+        for (start, length, text) in cuts {
+            let start = start.index(bytes.len() + 1);
+            let end = (start + length).min(bytes.len());
+            bytes.splice(start..end, text.into_bytes());
+        }
+        let lines = line_ends(&bytes).count();
+        let settings = settings(release.form(), groups());
+        if let Some(after) = process_source(&settings, Source::new("X.java", bytes)).rewritten {
+            prop_assert_eq!(line_ends(&after).count(), lines);
+            let again = process_source(&settings, Source::new("X.java", after));
+            prop_assert_eq!(again.rewritten, None);
+        }
+    }
 }

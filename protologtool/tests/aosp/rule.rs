@@ -206,80 +206,101 @@ fn a_rule_for_the_dictionary() {
     assert_eq!(first["message"], "onTaskVanished: task=%d reason=%s forced=%b");
 }
 
-/// AOSP's own test of the whole way, with its paths: they make the class's name.
+const EXAMPLE: &str = "frameworks/base/org/example/Example.java";
+
+const EXAMPLE_TEXT: &str = "package org.example;\n\nimport com.android.internal.protolog.ProtoLog;\n\
+    import static com.android.internal.protolog.Groups.GROUP;\n\n\
+    class Example {\n    void method() {\n        String argString = \"hello\"; int argInt = 123;\n        \
+    ProtoLog.d(GROUP, \"Example: %s %d\", argString, argInt);\n    }\n}\n";
+
+const EXAMPLE_ARGS: &str = "--protolog-class com.android.internal.protolog.ProtoLog \
+    --loggroups-class com.android.internal.protolog.Groups --loggroups-jar not_required.jar \
+    frameworks/base/org/example/Example.java";
+
+const EXAMPLE_TRANSFORM: &str =
+    "transform-protolog-calls --viewer-config-file-path not_required.pb --output-srcjar out.srcjar";
+
+impl Room {
+    /// A room for AOSP's own test of the whole way, with its paths: they make the class's name. No template. None without
+    /// a JDK.
+    fn example() -> Option<Self> {
+        static GROUPS_JAR: LazyLock<Option<Vec<u8>>> = LazyLock::new(|| {
+            let directory = temp_dir();
+            let source = directory.path().join("Groups.java");
+            let text = fs::read_to_string(fixtures().join("framework/demo/Groups.java")).unwrap();
+            let text = text.replace("package demo;", "package com.android.internal.protolog;");
+            fs::write(&source, text).unwrap();
+            jar(&source)
+        });
+        let room = Self::new();
+        room.write(EXAMPLE, EXAMPLE_TEXT.as_bytes());
+        room.write("not_required.jar", GROUPS_JAR.as_deref()?);
+        Some(room)
+    }
+
+    /// The archive that the example's rule makes with these arguments too.
+    fn transform_example(&self, args: &str) -> Vec<(String, String)> {
+        self.succeed(&format!("{EXAMPLE_TRANSFORM} {EXAMPLE_ARGS} {args}"));
+        self.archive("out.srcjar")
+    }
+}
+
 #[test]
 fn the_end_to_end_test() {
-    let room = Room::new();
-    let path = "frameworks/base/org/example/Example.java";
-    let text = "package org.example;\n\nimport com.android.internal.protolog.ProtoLog;\n\
-        import static com.android.internal.protolog.Groups.GROUP;\n\n\
-        class Example {\n    void method() {\n        String argString = \"hello\"; int argInt = 123;\n        \
-        ProtoLog.d(GROUP, \"Example: %s %d\", argString, argInt);\n    }\n}\n";
-    room.write(path, text.as_bytes());
-    let groups = fs::read_to_string(fixtures().join("framework/demo/Groups.java")).unwrap();
-    let source = room.path().join("Groups.java");
-    fs::write(&source, groups.replace("package demo;", "package com.android.internal.protolog;"))
-        .unwrap();
-    let Some(jar) = jar(&source) else { return };
-    room.write("not_required.jar", &jar);
-    let common = "--protolog-class com.android.internal.protolog.ProtoLog \
-        --loggroups-class com.android.internal.protolog.Groups --loggroups-jar not_required.jar";
-    let transform = format!(
-        "transform-protolog-calls {common} --viewer-config-file-path not_required.pb --output-srcjar out.srcjar {path}"
-    );
-    let output = room.run(&transform);
-    assert_eq!(output.code, Some(2));
-    assert!(
-        output.stderr.contains("no template of the class that rewritten code calls"),
-        "{}",
-        output.stderr
-    );
-
+    let Some(room) = Room::example() else { return };
     room.add("android-16/ProtoLogImpl.java", TEMPLATE);
-    room.succeed(&transform);
-    let archive = room.archive("out.srcjar");
+    let archive = room.transform_example("");
     assert_eq!(archive[0].0, "gen/com/android/internal/protolog/ProtoLogImpl_454675969.java");
     let expected = "if (com.android.internal.protolog.ProtoLogImpl_454675969.Cache.GROUP_enabled[1]) {  \
         String protoLogParam0 = String.valueOf(argString);  long protoLogParam1 = argInt;  \
         com.android.internal.protolog.ProtoLogImpl_454675969.d(GROUP, -6872339441335321086L, 4L, protoLogParam0, protoLogParam1); }\n";
-    assert_eq!(archive[1].0, path);
-    assert_eq!(
-        archive[1].1,
-        text.replace("ProtoLog.d(GROUP, \"Example: %s %d\", argString, argInt);\n", expected)
-    );
+    let call = "ProtoLog.d(GROUP, \"Example: %s %d\", argString, argInt);\n";
+    assert_eq!(archive[1], (EXAMPLE.to_owned(), EXAMPLE_TEXT.replace(call, expected)));
     let once = fs::read(room.path().join("out.srcjar")).unwrap();
-    room.succeed(&transform);
+    room.transform_example("");
     assert_eq!(fs::read(room.path().join("out.srcjar")).unwrap(), once);
 
-    room.succeed(&format!("generate-viewer-config {common} --viewer-config out.json {path}"));
+    room.succeed(&format!("generate-viewer-config {EXAMPLE_ARGS} --viewer-config out.json"));
     let json = fs::read(room.path().join("out.json")).unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
     let message = &json["messages"]["-6872339441335321086"];
-    let (text, group, at) = (&message["message"], &message["group"], &message["at"]);
-    assert_eq!((text, group), (&"Example: %s %d".into(), &"GROUP".into()), "{json}");
-    assert_eq!(
-        (at, &message["location"]),
-        (&"org/example/Example.java".into(), &"org/example/Example.java:9".into())
-    );
-    assert_eq!(json["groups"]["GROUP"]["tag"], "Group");
+    for (field, expected) in [
+        ("message", "Example: %s %d"),
+        ("level", "DEBUG"),
+        ("group", "GROUP"),
+        ("at", "org/example/Example.java"),
+        ("location", "org/example/Example.java:9"),
+    ] {
+        assert_eq!(message[field], expected, "{json}");
+    }
+    assert_eq!(json["groups"]["GROUP"]["tag"], "Group", "{json}");
+}
 
-    // What the flags choose, whatever the template says.
-    room.succeed(&format!("{transform} --dialect android-15 --message-id xxh3"));
-    let text = &room.archive("out.srcjar")[1].1;
+#[test]
+fn flags_choose_whatever_the_template_says() {
+    let Some(room) = Room::example() else { return };
+    room.add("android-16/ProtoLogImpl.java", TEMPLATE);
+    let archive = room.transform_example("--dialect android-15 --message-id xxh3");
+    let text = &archive[1].1;
     assert!(
-        text.contains("{ String protoLogParam0")
-            && text.contains("L, 4, \"Example: %s %d\", ")
-            && !text.contains("-6872339441335321086"),
-        "{text}"
+        text.contains("{ String protoLogParam0") && text.contains("L, 4, \"Example: %s %d\", ")
     );
-    room.succeed(&format!("{transform} --dialect protolog"));
-    assert_eq!(room.archive("out.srcjar").len(), 1);
-    room.succeed(&format!("{transform} --protolog-impl-class com.example.Impl"));
-    let archive = room.archive("out.srcjar");
+    assert!(!text.contains("-6872339441335321086"), "{text}");
+    assert_eq!(room.transform_example("--dialect protolog").len(), 1);
+    let archive = room.transform_example("--protolog-impl-class com.example.Impl");
     assert!(archive.len() == 1 && archive[0].1.contains("com.example.Impl.Cache.GROUP_enabled[1]"));
-    room.write("other.java", &fs::read(fixtures().join("android-15/ProtoLogImpl.java")).unwrap());
-    room.succeed(&format!("{transform} --protolog-impl-template other.java"));
-    assert!(room.archive("out.srcjar")[1].1.contains("ProtoLogImpl_454675969.isEnabled(GROUP)"));
+    room.add("android-15/ProtoLogImpl.java", "other.java");
+    let archive = room.transform_example("--protolog-impl-template other.java");
+    assert!(archive[1].1.contains("ProtoLogImpl_454675969.isEnabled(GROUP)"));
+}
+
+#[test]
+fn a_missing_template_is_told() {
+    let Some(room) = Room::example() else { return };
+    let output = room.run(&format!("{EXAMPLE_TRANSFORM} {EXAMPLE_ARGS}"));
+    assert_eq!(output.code, Some(2));
+    let message = "no template of the class that rewritten code calls";
+    assert!(output.stderr.contains(message), "{}", output.stderr);
 }
 
 #[test]
