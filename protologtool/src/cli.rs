@@ -307,7 +307,7 @@ fn parse_and_run(
         Err(error) if error.use_stderr() => {
             let mut text = error.render().to_string();
             if let Some(origin) = offender(&error).and_then(|value| expanded.origin(value)) {
-                text.push_str(&format!("\nin response file {origin}\n"));
+                text = format!("{text}\nin response file {origin}\n");
             }
             system.print_error(&text);
             Ok(Exit::Failed)

@@ -10,7 +10,7 @@ use protolog_core::{Piece, Template};
 /// What may be wrong with a call that is otherwise right.
 pub fn lint<S>(call: &Call<S>, template: &Template<'_>, source: &Source) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    if template.len() > 0 && !has_words(template) {
+    if !template.is_empty() && !has_words(template) {
         let message = format!("nothing but conversions in the template `{}`", template.text());
         found.push(
             Diagnostic::warning(Code::NoContext, call.template_range.clone(), message)

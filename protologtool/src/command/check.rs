@@ -8,5 +8,5 @@ use crate::system::System;
 pub(super) fn run(args: &Check, system: &dyn System) -> Exit {
     let mut reporter = Reporter::new(args.reporting, system);
     let result = process(&args.sources, None, None, &mut reporter, system).map(drop);
-    reporter.finish(result)
+    reporter.finish(&result)
 }

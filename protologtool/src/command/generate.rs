@@ -12,7 +12,7 @@ use viewer_config::{Collector, Dictionary, Format};
 pub(super) fn run(args: &Generate, response_files: &[PathBuf], system: &dyn System) -> Exit {
     let mut reporter = Reporter::new(args.reporting, system);
     let result = generate(args, response_files, &mut reporter, system);
-    reporter.finish(result)
+    reporter.finish(&result)
 }
 
 fn generate(
@@ -30,11 +30,11 @@ fn generate(
         done.inputs.extend_from_slice(&args.merge);
     }
     let dictionaries = formats(args, reporter);
-    if let Some(path) = &args.check {
-        if let Some(difference) = output::difference(path, &done.dictionary, system)? {
-            reporter.text(&difference);
-            reporter.notice(&stale(path));
-        }
+    if let Some(path) = &args.check
+        && let Some(difference) = output::difference(path, &done.dictionary, system)?
+    {
+        reporter.text(&difference);
+        reporter.notice(&stale(path));
     }
     if reporter.errors() > 0 {
         return Ok(());

@@ -10,6 +10,7 @@ use crate::pipeline::{self, Processed, Report, Settings};
 use crate::source::Source;
 use crate::system::System;
 use std::collections::BTreeSet;
+use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use viewer_config::Dictionary;
@@ -56,7 +57,7 @@ pub(super) fn process(
             return Ok(None);
         }
     };
-    let jobs = sources.jobs.map_or_else(|| system.threads(), |jobs| jobs.get());
+    let jobs = sources.jobs.map_or_else(|| system.threads(), NonZero::get);
     let mut processed = Vec::with_capacity(files.len() + 1);
     if let Some((class, template)) = generated {
         processed.push(class);

@@ -13,7 +13,7 @@ use viewer_config::Format;
 pub(super) fn run(args: &Transform, response_files: &[PathBuf], system: &dyn System) -> Exit {
     let mut reporter = Reporter::new(args.reporting, system);
     let result = transform(args, response_files, &mut reporter, system);
-    reporter.finish(result)
+    reporter.finish(&result)
 }
 
 fn transform(

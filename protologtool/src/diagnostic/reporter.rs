@@ -66,7 +66,7 @@ impl<'s> Reporter<'s> {
         let diagnostic = &Diagnostic { severity, ..diagnostic.clone() };
         match self.reporting.message_format {
             MessageFormat::Human => {
-                self.system.print_error(&render(diagnostic, source, self.style))
+                self.system.print_error(&render(diagnostic, source, self.style));
             }
             MessageFormat::Json => self.system.print(&json::diagnostic(diagnostic, source)),
             MessageFormat::Sarif => self.log.diagnostic(diagnostic, source),
@@ -100,8 +100,8 @@ impl<'s> Reporter<'s> {
     }
 
     /// Ends the run.
-    pub(crate) fn finish(mut self, result: Result<(), Failure>) -> Exit {
-        if let Err(failure) = &result {
+    pub(crate) fn finish(mut self, result: &Result<(), Failure>) -> Exit {
+        if let Err(failure) = result {
             self.failure(failure);
         }
         let exit = match self.errors {
@@ -111,7 +111,7 @@ impl<'s> Reporter<'s> {
         };
         match self.reporting.message_format {
             MessageFormat::Human => {
-                self.system.print_error(&summary(self.errors, self.warnings, self.files))
+                self.system.print_error(&summary(self.errors, self.warnings, self.files));
             }
             MessageFormat::Json => {}
             MessageFormat::Sarif => {
@@ -124,13 +124,14 @@ impl<'s> Reporter<'s> {
 
     /// Counts a problem; gives the severity that it has in this run.
     fn count(&mut self, severity: Severity) -> Severity {
+        let severity = match severity {
+            Severity::Warning if self.reporting.deny_warnings => Severity::Error,
+            other => other,
+        };
         match severity {
-            Severity::Warning if !self.reporting.deny_warnings => self.warnings += 1,
-            Severity::Note => return Severity::Note,
-            _ => {
-                self.errors += 1;
-                return Severity::Error;
-            }
+            Severity::Error => self.errors += 1,
+            Severity::Warning => self.warnings += 1,
+            Severity::Note => {}
         }
         severity
     }

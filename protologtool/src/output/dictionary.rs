@@ -29,9 +29,9 @@ pub(crate) fn collect(
         });
     }
     for file in processed {
-        std::mem::take(&mut file.messages)
-            .into_iter()
-            .for_each(|message| collector.add_message(message));
+        for message in std::mem::take(&mut file.messages) {
+            collector.add_message(message);
+        }
     }
     collector.finish().map(|collected| collected.dictionary)
 }
