@@ -10,7 +10,7 @@ use zip::CompressionMethod;
 const CLASSES: [&str; 3] = ["shapes.Computed", "shapes.Bodies", "shapes.KotlinLike"];
 
 /// Far more than the limits allow in an unoptimised build on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(50);
 
 /// Evaluates and gives the time away only if it was too long.
 fn evaluate(jar: &[u8], class: &str) {
