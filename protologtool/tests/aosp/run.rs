@@ -74,7 +74,7 @@ fn trace(cases: &[Case], release: Option<Release>) -> Option<Traces> {
     for line in output.stdout.lines() {
         match line.strip_prefix("case ") {
             Some(name) => {
-                state = name.to_owned();
+                name.clone_into(&mut state);
                 traces.insert(state.clone(), Vec::new());
             }
             None => traces.get_mut(&state).unwrap().push(line.to_owned()),
