@@ -48,7 +48,13 @@ fn name(file: &Processed, source_root: Option<&Path>) -> String {
     below_root
         .filter(|name| !name.is_empty())
         .or_else(as_given)
-        .unwrap_or_else(|| file.place.clone())
+        .unwrap_or_else(|| below(&file.place))
+}
+
+/// A place as a relative path: a source says its package, and may say anything.
+fn below(place: &str) -> String {
+    let parts = place.split('/').filter(|part| !matches!(*part, "" | "." | ".."));
+    parts.collect::<Vec<_>>().join("/")
 }
 
 /// The parts of a path; of an absolute one the first is `/`. None with `..` in it.
@@ -84,6 +90,19 @@ mod tests {
             ("../src/A.java", Some(".."), "com/foo/A.java"),
         ] {
             assert_eq!(name(&file(path), root.map(Path::new)), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn packages_lead_nowhere_else() {
+        for (place, expected) in [
+            ("com/foo/A.java", "com/foo/A.java"),
+            ("/etc/A.java", "etc/A.java"),
+            ("a//./../../A.java", "a/A.java"),
+            ("A.java", "A.java"),
+        ] {
+            let file = Processed::untouched("/abs/A.java", place);
+            assert_eq!(name(&file, None), expected);
         }
     }
 

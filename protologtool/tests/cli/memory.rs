@@ -180,6 +180,14 @@ fn bad_command_lines() {
             "cannot be used with",
         ),
         ("transform-protolog-calls CLASSES A.java --output-dir a --output-dir b", "multiple times"),
+        (
+            "transform-protolog-calls CLASSES A.java --output-dir a --loggroups-jar g.jar",
+            "cannot be used with",
+        ),
+        ("check CLASSES A.java --jobs 0", "invalid value '0'"),
+        ("check CLASSES A.java --message-format xml", "[possible values: human, json, sarif]"),
+        ("check CLASSES A.java --deny-warnings --deny-warnings", "multiple times"),
+        ("check CLASSES A.java --viewer-config a.pb", "unexpected argument"),
         ("transform-protolog-calls CLASSES A.java --output-dir", "value is required"),
         ("transform-protolog-calls CLASSES A.java --output-srcjar a.jar", "ends with `.srcjar`"),
         (
