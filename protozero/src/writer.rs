@@ -1,8 +1,10 @@
 //! The writer over scattered memory: one position in the current range, and what to do at its end.
 //!
-//! The fast case of every write is: take the range from the delegate, compare, store, add. All stores have a constant
-//! width (16 bytes hold any tag with any varint), so the fast case has no loop and no call. Everything else (the end
-//! of a range, the end of memory, a size field whose range is gone) is out of line and cold.
+//! The fast case of every write is: take the range from the delegate, compare, store, add. Stores have a constant
+//! width, eight bytes for a tag and eight for a value, whatever counts of them (16 bytes of room hold any tag with any
+//! varint), so the fast case has no loop, and no call but for more than 32 bytes. Everything else (the end of a range,
+//! the end of memory, a size field whose range is gone) is out of line and cold. `docs/design/protozero.md` has the
+//! figures.
 //!
 //! # Invariants
 //! - *position*: `position` bytes of the current range belong to the message, or it is [`EXHAUSTED`], which lies
