@@ -37,7 +37,12 @@ pub(super) fn process(
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<Option<Done>, Failure> {
-    let files = files(&sources.files, output, system)?;
+    let mut files = files(&sources.files, output, system)?;
+    if code.is_none() {
+        // Whoever writes code refuses a file that is named twice; here it would only be reported twice.
+        let mut seen = BTreeSet::new();
+        files.retain(|file| seen.insert(file.clone()));
+    }
     let Some(groups) = read_groups(sources, reporter, system)? else { return Ok(None) };
     let mut inputs = files.clone();
     inputs.extend(sources.loggroups_jar.iter().chain(&sources.loggroups_source).cloned());
@@ -99,8 +104,8 @@ pub(super) fn process(
     Ok(Some(Done { processed, dictionary, inputs }))
 }
 
-/// The sources that the arguments name, in their order; those of a directory in the order of their paths' bytes. A file
-/// that is named, itself or by two directories, comes once.
+/// The sources that the arguments name, in their order; those of a directory in the order of their paths' bytes. What a
+/// directory brings comes once, and not if it is named itself.
 fn files(
     named: &[PathBuf],
     output: Option<&Path>,
