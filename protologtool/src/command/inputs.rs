@@ -62,7 +62,6 @@ pub(super) fn process(
             return Ok(None);
         }
     };
-    let jobs = sources.jobs.map_or_else(|| system.threads(), NonZero::get);
     let mut processed = Vec::with_capacity(files.len() + 1);
     if let Some((class, template)) = generated {
         processed.push(class);
@@ -70,8 +69,33 @@ pub(super) fn process(
             inputs.push(template);
         }
     }
+    take_through(sources, &settings, &files, &mut processed, reporter, system)?;
+    let dictionary = match output::collect(&settings.groups, &mut processed) {
+        Ok(dictionary) => dictionary,
+        Err(problems) => {
+            clashes::report(&problems, &processed, reporter, system);
+            return Ok(None);
+        }
+    };
+    if reporter.errors() > 0 {
+        return Ok(None);
+    }
+    Ok(Some(Done { processed, dictionary, inputs }))
+}
+
+/// Takes the files through the pipeline and shows what is wrong with them. Files that can't be read end the run, after all
+/// others were looked at.
+fn take_through(
+    sources: &Sources,
+    settings: &Settings,
+    files: &[PathBuf],
+    processed: &mut Vec<Processed>,
+    reporter: &mut Reporter<'_>,
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let jobs = sources.jobs.map_or_else(|| system.threads(), NonZero::get);
     let mut unreadable = None;
-    for result in pipeline::process(system, &settings, &files, jobs) {
+    for result in pipeline::process(system, settings, files, jobs) {
         match result {
             Ok(mut file) => {
                 if sources.keep_going {
@@ -88,20 +112,7 @@ pub(super) fn process(
             }
         }
     }
-    if let Some(failure) = unreadable {
-        return Err(failure);
-    }
-    let dictionary = match output::collect(&settings.groups, &mut processed) {
-        Ok(dictionary) => dictionary,
-        Err(problems) => {
-            clashes::report(&problems, &processed, reporter, system);
-            return Ok(None);
-        }
-    };
-    if reporter.errors() > 0 {
-        return Ok(None);
-    }
-    Ok(Some(Done { processed, dictionary, inputs }))
+    unreadable.map_or(Ok(()), Err)
 }
 
 /// The sources that the arguments name, in their order; those of a directory in the order of their paths' bytes. What a

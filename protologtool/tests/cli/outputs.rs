@@ -11,7 +11,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 fn workspace() -> TempDir {
     let directory = temp_dir();
-    copy(&here().join("fixture"), directory.path());
+    copy(&here().join("fixtures"), directory.path());
     directory
 }
 

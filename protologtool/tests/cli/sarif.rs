@@ -6,7 +6,7 @@ use protologtool::diagnostic::Code;
 
 fn log(command: &str) -> (Option<i32>, Value) {
     let directory = temp_dir();
-    copy(&here().join("fixture"), directory.path());
+    copy(&here().join("fixtures"), directory.path());
     let output = run_any(&mut shell(command, directory.path()));
     let log = serde_json::from_str(&output.stdout);
     (output.code, log.unwrap_or_else(|error| panic!("{error}: {}", output.stdout)))
@@ -73,7 +73,7 @@ fn regions_are_those_of_the_text() {
         .map(|result| {
             let physical = &result["locations"][0]["physicalLocation"];
             let path =
-                here().join("fixture").join(physical["artifactLocation"]["uri"].as_str().unwrap());
+                here().join("fixtures").join(physical["artifactLocation"]["uri"].as_str().unwrap());
             let text = std::fs::read_to_string(path).unwrap();
             let number = |key: &str| physical["region"][key].as_u64().unwrap() as usize;
             let start = number("byteOffset");

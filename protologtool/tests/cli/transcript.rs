@@ -8,7 +8,7 @@
 //! ? 1                                            its exit code, unless 0
 //! ```
 //!
-//! Each case has a directory of its own that holds what `fixture/` holds. `CLASSES` stands for the flags that all commands
+//! Each case has a directory of its own that holds what `fixtures/` holds. `CLASSES` stands for the flags that all commands
 //! need.
 
 use protolog_testkit::{expect_file, run_any, temp_dir};
@@ -41,7 +41,7 @@ fn transcripts() {
 /// The transcript of a case's commands.
 fn session(text: &str) -> String {
     let directory = temp_dir();
-    copy(&here().join("fixture"), directory.path());
+    copy(&here().join("fixtures"), directory.path());
     let mut transcript = String::new();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
