@@ -90,7 +90,7 @@ fn trace(group: &'static GroupInfo, level: Level, template: &str, args: &[Arg<'_
     if Shape::of_slot(id).or_else(|| enter(id, "%s", level, group, MAX_ENTRIES)).is_some() {
         log::trace(id, level, group, &Args(&[Arg::Str(&text)]));
     } else {
-        writer::lose(group.id, Cause::Templates);
+        writer::lose(group, level, Cause::Templates);
     }
 }
 

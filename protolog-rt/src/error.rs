@@ -9,8 +9,11 @@ use std::{fmt, io};
 pub enum Error {
     /// The builder was given no file.
     NoFile,
-    /// Another session of this process is running.
-    AlreadyRunning,
+    /// Another session of this process writes the file.
+    FileInUse {
+        /// The file.
+        path: PathBuf,
+    },
     /// An override names several groups.
     AmbiguousGroup {
         /// As given.
@@ -34,7 +37,7 @@ impl Error {
     pub fn help(&self) -> &'static str {
         match self {
             Self::NoFile => "name a file with `Session::builder().file(…)`",
-            Self::AlreadyRunning => "stop the session that runs, or keep it and start no other",
+            Self::FileInUse { .. } => "give each session a file of its own",
             Self::AmbiguousGroup { .. } => "write the full name of the group",
             Self::File { .. } => {
                 "check that the directory exists, may be written to, and has space"
@@ -48,7 +51,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoFile => f.write_str("a session without a file"),
-            Self::AlreadyRunning => f.write_str("a session is already running in this process"),
+            Self::FileInUse { path } => {
+                write!(f, "another session is writing `{}`", path.display())
+            }
             Self::AmbiguousGroup { name, candidates } => {
                 write!(f, "group `{name}` is ambiguous:")?;
                 candidates.iter().enumerate().try_for_each(|(index, candidate)| {
@@ -65,7 +70,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::File { error, .. } | Self::Resources(error) => Some(error),
-            Self::NoFile | Self::AlreadyRunning | Self::AmbiguousGroup { .. } => None,
+            Self::NoFile | Self::FileInUse { .. } | Self::AmbiguousGroup { .. } => None,
         }
     }
 }

@@ -31,10 +31,10 @@ fn log<V: Values>(
     trace(id, level, group, &values);
 }
 
-/// Writes `values` as a message to the session that wants it.
+/// Writes `values` as a message to the sessions that want it.
 #[inline]
 pub(crate) fn trace<V: Values>(id: u64, level: Level, group: &'static GroupInfo, values: &V) {
     if group.traced(level) {
-        writer::write(Head { id, group: group.id }, values);
+        writer::write(Head { id, level, group }, values);
     }
 }

@@ -1,9 +1,10 @@
 //! Counting lost messages by group and cause, without locks and safe in signal handlers.
 //!
 //! Invariants: what was added is taken exactly once; a pair that finds no slot is counted under group 0, "not known", of
-//! its cause, never dropped.
+//! its cause, never dropped. What has no sequence of its own, [`Strays`], is never taken: each session compares.
 
 use crate::sync::{AtomicU64, Ordering};
+use protolog_core::Level;
 use protolog_core::schema::loss_cause;
 
 /// Why messages were lost.
@@ -96,7 +97,10 @@ impl Losses {
     /// Counts `count` messages of group `group` as lost for `cause`.
     #[cold]
     pub(crate) fn add(&self, group: u32, cause: Cause, count: u64) {
-        let key = USED | (group as u64) << 8 | cause as u64;
+        self.add_key(USED | (group as u64) << 8 | cause as u64, cause, count);
+    }
+
+    fn add_key(&self, key: u64, cause: Cause, count: u64) {
         let counter = self.slots.iter().find(|slot| slot.holds(key)).map(|slot| &slot.count);
         counter.unwrap_or(&self.rest[cause as usize - 1]).fetch_add(count, Ordering::Relaxed);
     }
@@ -125,6 +129,62 @@ impl Losses {
                 return;
             }
         }
+    }
+}
+
+/// Messages of threads that had no sequence to count them on, by group, level and cause, since the program started.
+#[derive(Debug)]
+pub(crate) struct Strays(Losses);
+
+/// What [`Strays`] said at some time.
+#[derive(Debug)]
+pub(crate) struct Mark {
+    slots: [u64; SLOTS],
+    rest: [u64; Cause::ALL.len()],
+}
+
+/// Where a key of [`Strays`] has the level's severity.
+const LEVEL_SHIFT: u32 = 40;
+
+impl Strays {
+    /// None so far.
+    pub(crate) const fn new() -> Self {
+        Self(Losses::new())
+    }
+
+    /// Counts a message.
+    #[cold]
+    pub(crate) fn add(&self, group: u32, level: Level, cause: Cause) {
+        let level = (level.severity() as u64) << LEVEL_SHIFT;
+        self.0.add_key(USED | level | (group as u64) << 8 | cause as u64, cause, 1);
+    }
+
+    /// What they are now.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            slots: self.0.slots.each_ref().map(|slot| slot.count.load(Ordering::Relaxed)),
+            rest: self.0.rest.each_ref().map(|count| count.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// What came since `mark` and is of a group (its id) and level (its severity) that `wants` accepts, and what came of
+    /// groups that are not known.
+    pub(crate) fn since(&self, mark: &Mark, wants: impl Fn(u32, u8) -> bool) -> Vec<Counted> {
+        let mut all = Vec::new();
+        for (slot, before) in self.0.slots.iter().zip(mark.slots) {
+            let key = slot.key.load(Ordering::Acquire);
+            let (group, severity) = ((key >> 8) as u32, (key >> LEVEL_SHIFT) as u8);
+            let cause = Cause::ALL.into_iter().find(|&cause| cause as u64 == key & 0xff);
+            let Some(cause) = cause.filter(|_| wants(group, severity)) else { continue };
+            let count = slot.count.load(Ordering::Relaxed).wrapping_sub(before);
+            all.push(Counted { group, cause, count });
+        }
+        for ((counter, before), cause) in self.0.rest.iter().zip(mark.rest).zip(Cause::ALL) {
+            let count = counter.load(Ordering::Relaxed).wrapping_sub(before);
+            all.push(Counted { group: 0, cause, count });
+        }
+        all.retain(|counted| counted.count > 0);
+        all
     }
 }
 
@@ -177,6 +237,28 @@ mod tests {
         let all = taken(&losses);
         assert_eq!(all.iter().map(|loss| loss.2).sum::<u64>(), 2 * (SLOTS as u64 + 5));
         assert_eq!(all.last(), Some(&(0, Cause::Full, 10)));
+    }
+
+    #[test]
+    fn strays_are_told_to_all_that_want_them() {
+        let strays = Strays::new();
+        strays.add(7, Level::Debug, Cause::Dead);
+        let (all, mark) = (strays.mark(), strays.mark());
+        strays.add(7, Level::Debug, Cause::Dead);
+        strays.add(7, Level::Wtf, Cause::Dead);
+        strays.add(8, Level::Wtf, Cause::Nested);
+        let told = |counted: &Counted| (counted.group, counted.cause, counted.count);
+        let since = |mark, wants: fn(u32, u8) -> bool| {
+            strays.since(mark, wants).iter().map(told).collect::<Vec<_>>()
+        };
+        let (dead, nested) = (Cause::Dead, Cause::Nested);
+        assert_eq!(since(&all, |_, _| true), [(7, dead, 1), (7, dead, 1), (8, nested, 1)]);
+        assert_eq!(
+            since(&mark, |_, level| level == Level::Wtf.severity()),
+            [(7, dead, 1), (8, nested, 1)]
+        );
+        assert_eq!(since(&mark, |group, _| group == 9), []);
+        assert_eq!(since(&strays.mark(), |_, _| true), []);
     }
 
     #[test]

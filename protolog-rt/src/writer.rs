@@ -5,14 +5,16 @@
 //!                                            read by others           this thread's alone
 //! ```
 //!
-//! The pointer is never null: before a thread's first message it points to a static writer that is always busy, so that
-//! one test, "busy?", sends everything unusual out of line: the first message, a call within a call (a signal handler),
-//! a call after the thread's end.
+//! The pointer is never null: where there is not the one writer to go to, it points to a static writer that is always
+//! busy, so that one test, "busy?", sends everything unusual out of line: the first message, a message to several
+//! sessions ([`places`]), a call within a call (a signal handler), a call after the thread's end.
 //!
 //! Invariants
 //! - *pointer*: what the thread-local pointer points to lives: it is a static, or the guard's `Arc` holds it.
+//! - *one*: where the pointer leads to no static, the group's word says what that writer's session wants, since no other
+//!   one runs; whoever starts another closes the limit first.
 //! - *busy*: `own` is touched by the writer's own thread only, and only between setting and clearing `busy`, or while
-//!   the pointer points to [`ATTACHING`]; a signal handler that finds it set does not touch it.
+//!   the pointer points to [`ASIDE`]; a signal handler that finds it set does not touch it.
 //! - *chunk*: from `position` to `limit` plus [`SLACK`](encode::SLACK) the bytes are those of a chunk that this writer owns. The byte at
 //!   `position` is the size of the packet that was started last, 0, and the chunk's count includes that packet.
 //! - No user code runs while `busy` is set.
@@ -22,14 +24,19 @@
 pub(crate) mod args;
 pub(crate) mod encode;
 pub(crate) mod own;
+mod places;
 mod thread;
 
-use crate::loss::{Cause, Losses};
-use crate::session::{self, core::Core, core::Identity};
+use crate::level::GroupInfo;
+use crate::loss::{Cause, Losses, Strays};
+use crate::session::core::{Core, Identity};
+use crate::session::running;
 use crate::shmem::buffer::MAX_PAYLOAD;
-use crate::sync::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
+use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering, compiler_fence};
 use encode::{Cursor, Plan, Values};
 use own::Own;
+use places::Places;
+use protolog_core::Level;
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::sync::Arc;
 use thread::Thread;
@@ -39,8 +46,10 @@ use thread::Thread;
 pub(crate) struct Head {
     /// The message's id.
     pub(crate) id: u64,
-    /// The group's id, for losses.
-    pub(crate) group: u32,
+    /// Its level.
+    pub(crate) level: Level,
+    /// Its group.
+    pub(crate) group: &'static GroupInfo,
 }
 
 /// A thread's place in a session. See the module.
@@ -50,6 +59,8 @@ pub(crate) struct Writer {
     limit: AtomicUsize,
     busy: AtomicBool,
     ended: AtomicBool,
+    /// Since when the thread knows of the sessions that it knows of.
+    epoch: AtomicU32,
     /// Lost messages that no packet tells of yet.
     pub(crate) losses: Losses,
     /// The sequence's number in the session; 0 for a static.
@@ -64,34 +75,41 @@ unsafe impl Sync for Writer {}
 // SAFETY: as above; the last owner may drop it on any thread, when no thread writes with it any more.
 unsafe impl Send for Writer {}
 
-/// What the pointer points to before the thread's first message.
+/// What the pointer points to where there is not the one writer to go to: before the thread's first message, with several
+/// sessions or none, and after a session started or stopped.
 static NONE: Writer = Writer::sentinel();
-/// … while a thread is being attached to a session.
-static ATTACHING: Writer = Writer::sentinel();
+/// … while the thread looks for its writers, or keeps still for another reason.
+static ASIDE: Writer = Writer::sentinel();
 /// … after the thread took down its thread-local state.
 static GONE: Writer = Writer::sentinel();
 
-/// Losses of threads that have no writer.
-pub(crate) static ORPHANS: Losses = Losses::new();
+/// Losses of threads that have no writer, or several.
+pub(crate) static STRAYS: Strays = Strays::new();
 
 thread_local! {
     static CURRENT: Cell<*const Writer> = const { Cell::new(&raw const NONE) };
-    static GUARD: Guard = const { Guard(RefCell::new(None)) };
+    static GUARD: Guard = const { Guard(RefCell::new(Places::new())) };
 }
 
-/// Keeps the thread's writer, and takes leave of the session when the thread ends.
-struct Guard(RefCell<Option<Arc<Writer>>>);
+/// Keeps the thread's writers, and takes leave of the sessions when the thread ends.
+struct Guard(RefCell<Places>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
         CURRENT.set(&raw const GONE);
-        if let Some(writer) = self.0.get_mut().take() {
-            writer.leave();
-        }
+        self.0.get_mut().leave();
     }
 }
 
-/// Writes a message to the session that runs.
+/// Runs `f`, during which what a signal handler logs on this thread counts as nested.
+pub(crate) fn aside<R>(f: impl FnOnce() -> R) -> R {
+    let current = CURRENT.replace(&raw const ASIDE);
+    let result = f();
+    CURRENT.set(current);
+    result
+}
+
+/// Writes a message to the sessions that want it.
 #[inline]
 pub(crate) fn write<V: Values>(head: Head, values: &V) {
     let current = CURRENT.get();
@@ -100,83 +118,46 @@ pub(crate) fn write<V: Values>(head: Head, values: &V) {
     if writer.busy.load(Ordering::Relaxed) {
         return unusual(writer, head, values);
     }
-    writer.busy.store(true, Ordering::Relaxed);
-    compiler_fence(Ordering::SeqCst);
-    // SAFETY: *busy*: this is the writer's thread, and the flag was clear.
-    let own = unsafe { &mut *writer.own.get() };
-    let done = writer.try_write(own, head, values) || writer.out_of_room(own, head, values);
-    compiler_fence(Ordering::SeqCst);
-    writer.busy.store(false, Ordering::Relaxed);
-    if !done {
-        // `writer` is not used any more: the next attachment lets go of it.
-        CURRENT.set(&raw const NONE);
-        write_first(head, values);
+    if !writer.write(head, values, Writer::is_stale) {
+        write_to_all(head, values);
     }
 }
 
-/// Writes the first message of a thread to the session that runs, if one does.
-#[cold]
-#[inline(never)]
-fn write_first<V: Values>(head: Head, values: &V) {
-    if attach(head) {
-        write(head, values);
-    }
-}
-
-/// Counts messages of a group as lost, on this thread's sequence where it has one.
-pub(crate) fn lose(group: u32, cause: Cause) {
+/// Counts a message as lost, on this thread's sequence where it has the one.
+pub(crate) fn lose(group: &GroupInfo, level: Level, cause: Cause) {
     let current = CURRENT.get();
     // SAFETY: *pointer*.
     let writer = unsafe { &*current };
-    let losses = if writer.is_sentinel() { &ORPHANS } else { &writer.losses };
-    losses.add(group, cause, 1);
+    writer.lose(group, level, cause);
 }
 
-/// The first message of a thread, a message within a message, a message after the thread's end.
+/// A message to no session or several, a message within a message, a message after the thread's end.
 #[cold]
 #[inline(never)]
 fn unusual<V: Values>(writer: &Writer, head: Head, values: &V) {
     if std::ptr::eq(writer, &raw const NONE) {
-        write_first(head, values);
+        write_to_all(head, values);
     } else if std::ptr::eq(writer, &raw const GONE) {
-        ORPHANS.add(head.group, Cause::Dead, 1);
-    } else if writer.is_sentinel() {
-        ORPHANS.add(head.group, Cause::Nested, 1);
+        STRAYS.add(head.group.id, head.level, Cause::Dead);
     } else {
-        writer.losses.add(head.group, Cause::Nested, 1);
+        writer.lose(head.group, head.level, Cause::Nested);
     }
 }
 
-/// Gives this thread a writer of the session that runs; false where there is none, or none to be had.
+/// Writes a message to each session that wants it, and finds out where the next one goes.
 #[cold]
-fn attach(head: Head) -> bool {
-    CURRENT.set(&raw const ATTACHING);
-    let attached = GUARD.try_with(|guard| {
-        // A session that has just stopped is none.
-        let core = session::current()?;
-        let writer = Writer::register(&core);
-        if writer.is_none() {
-            ORPHANS.add(head.group, Cause::Full, 1);
-        }
-        if let Some(old) = guard.0.replace(Some(writer?)) {
-            old.leave();
-        }
-        guard.0.borrow().as_ref().map(Arc::as_ptr)
+#[inline(never)]
+fn write_to_all<V: Values>(head: Head, values: &V) {
+    CURRENT.set(&raw const ASIDE);
+    let next = GUARD.try_with(|guard| {
+        let mut places = guard.0.borrow_mut();
+        places.look();
+        places.write(head, values);
+        places.only()
     });
-    match attached {
-        Ok(Some(writer)) => {
-            CURRENT.set(writer);
-            true
-        }
-        Ok(None) => {
-            CURRENT.set(&raw const NONE);
-            false
-        }
-        Err(_) => {
-            CURRENT.set(&raw const GONE);
-            ORPHANS.add(head.group, Cause::Dead, 1);
-            false
-        }
+    CURRENT.set(next.unwrap_or(&raw const GONE));
+    if next.is_err() {
+        STRAYS.add(head.group.id, head.level, Cause::Dead);
     }
 }
 
@@ -193,6 +174,7 @@ impl Writer {
             limit: AtomicUsize::new(0),
             busy: AtomicBool::new(true),
             ended: AtomicBool::new(false),
+            epoch: AtomicU32::new(0),
             losses: Losses::new(),
             id: 0,
             thread: Thread::NONE,
@@ -200,22 +182,47 @@ impl Writer {
         }
     }
 
-    fn is_sentinel(&self) -> bool {
-        self.id == 0
+    /// Whether a session started or stopped since its thread looked.
+    fn is_stale(&self) -> bool {
+        self.epoch.load(Ordering::Relaxed) != running::epoch()
+    }
+
+    /// Counts a message as lost: here, where this is the only writer that could have had it.
+    fn lose(&self, group: &GroupInfo, level: Level, cause: Cause) {
+        if self.id == 0 || self.is_stale() {
+            STRAYS.add(group.id, level, cause);
+        } else {
+            self.losses.add(group.id, cause, 1);
+        }
     }
 
     /// A writer for this thread.
-    fn register(core: &Arc<Core>) -> Option<Arc<Self>> {
+    pub(crate) fn register(core: &Arc<Core>, epoch: u32) -> Option<Arc<Self>> {
         let own = Own::new(Arc::clone(core));
         core.register(|identity| {
             Arc::new(Self {
                 busy: AtomicBool::new(false),
                 id: identity.id,
+                epoch: AtomicU32::new(epoch),
                 thread: Thread::current(),
                 own: UnsafeCell::new(own.with(identity)),
                 ..Self::sentinel()
             })
         })
+    }
+
+    /// Writes a message or counts it as lost. False, and nothing done, where the session is over, or where the chunk has no
+    /// room and `refuse` says so.
+    #[inline(always)]
+    fn write<V: Values>(&self, head: Head, values: &V, refuse: fn(&Self) -> bool) -> bool {
+        self.busy.store(true, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: *busy*: this is the writer's thread, and the flag was clear.
+        let own = unsafe { &mut *self.own.get() };
+        let done = self.try_write(own, head, values) || self.out_of_room(own, head, values, refuse);
+        compiler_fence(Ordering::SeqCst);
+        self.busy.store(false, Ordering::Relaxed);
+        done
     }
 
     /// Writes a message if the chunk has room for it.
@@ -238,33 +245,55 @@ impl Writer {
         // SAFETY: *chunk*: the packet ends at or below the limit.
         unsafe { own.commit(cursor.at(), delta, &plan) };
         if plan.cut() > 0 {
-            self.losses.add(head.group, Cause::Cut, 1);
+            self.losses.add(head.group.id, Cause::Cut, 1);
         }
         true
     }
 
-    /// Finds room for a message that does not fit the chunk, and writes it; or counts it as lost. False where the session
-    /// is over.
+    /// Finds room for a message that does not fit the chunk, and writes it; or counts it as lost. False as for
+    /// [`Self::write`].
     #[cold]
     #[inline(never)]
-    fn out_of_room<V: Values>(&self, own: &mut Own, head: Head, values: &V) -> bool {
-        own.complete(self);
-        if own.is_stopped() {
+    fn out_of_room<V: Values>(
+        &self,
+        own: &mut Own,
+        head: Head,
+        values: &V,
+        refuse: fn(&Self) -> bool,
+    ) -> bool {
+        if refuse(self) {
             return false;
         }
+        if own.is_stopped() {
+            own.complete(self);
+            return false;
+        }
+        // Another session's start or stop closed the chunk, maybe.
+        let closed = self.limit.load(Ordering::Relaxed) == 0;
+        if closed && own.reopen(self) && self.try_again(own, head, values) {
+            return true;
+        }
+        own.complete(self);
         let need = Plan::new(values, 1, own.max_text).packet(u32::MAX.into());
         if !own.begin(self, need) {
-            self.losses.add(head.group, Cause::Full, 1);
+            self.losses.add(head.group.id, Cause::Full, 1);
         } else if own.is_stopped() {
             own.complete(self);
             return false;
-        } else if !self.try_write(own, head, values) && !own.write_split(self, head, values) {
-            self.losses.add(head.group, Cause::Full, 1);
+        } else if !self.try_again(own, head, values) && !own.write_split(self, head, values) {
+            self.losses.add(head.group.id, Cause::Full, 1);
         }
         true
     }
 
-    /// The thread ends: gives its chunk back.
+    /// As [`Self::try_write`], but small rather than fast.
+    #[cold]
+    #[inline(never)]
+    fn try_again<V: Values>(&self, own: &mut Own, head: Head, values: &V) -> bool {
+        self.try_write(own, head, values)
+    }
+
+    /// The thread ends, or the session: gives the chunk back.
     fn leave(&self) {
         self.busy.store(true, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);

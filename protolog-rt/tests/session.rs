@@ -152,12 +152,16 @@ fn a_flushed_trace_can_be_read_while_the_session_goes_on() {
 }
 
 #[test]
-fn a_second_session_is_refused_and_harms_nothing() {
+fn a_second_session_of_the_same_file_is_refused_and_harms_nothing() {
     let recording = record(|session| session);
     wtf!(Log::Net, "still here");
     recording.session().flush().unwrap();
     let error = Session::builder().file(&recording.path).start().unwrap_err();
-    assert!(matches!(error, Error::AlreadyRunning), "{error}");
+    assert!(matches!(error, Error::FileInUse { .. }), "{error}");
+    let link = recording.path.with_extension("link");
+    std::os::unix::fs::symlink(&recording.path, &link).unwrap();
+    let error = Session::builder().file(&link).start().unwrap_err();
+    assert_eq!(error.to_string(), format!("another session is writing `{}`", link.display()));
     recording.stop().check(&["WTF Net still here"]);
 }
 

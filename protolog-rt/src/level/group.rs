@@ -106,7 +106,7 @@ impl GroupInfo {
     /// Whether a session wants `level` of this group.
     #[inline]
     pub(crate) fn traced(&self, level: Level) -> bool {
-        settled(self.word()) & trace_bit(level) != 0
+        settled(self.page.word_acquire(usize::from(self.index))) & trace_bit(level) != 0
     }
 
     /// Whether the text side wants `level` of this group.

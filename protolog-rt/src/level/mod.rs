@@ -18,7 +18,7 @@ use crate::site::Test;
 use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-type Levels = Box<dyn Fn(&GroupInfo) -> u8 + Send + Sync>;
+type Levels = Box<dyn Fn(&'static GroupInfo) -> u8 + Send + Sync>;
 
 struct Registry {
     newest: Option<&'static GroupSet>,
@@ -44,7 +44,9 @@ pub fn wanted<G: ProtoLogGroup>(group: &G, test: Test) -> Option<&'static GroupI
 /// Makes `levels` the answer to which levels (bit = [`Level::severity`]) sessions want of a group, for the groups known
 /// now and those that come. It is called with the registry locked: it must not log or take a lock that is held around
 /// this call.
-pub(crate) fn set_session_levels(levels: impl Fn(&GroupInfo) -> u8 + Send + Sync + 'static) {
+pub(crate) fn set_session_levels(
+    levels: impl Fn(&'static GroupInfo) -> u8 + Send + Sync + 'static,
+) {
     let Some(mut registry) = Locked::take() else { return };
     let mut set = registry.guard.newest;
     while let Some(known) = set {
@@ -67,7 +69,7 @@ fn register(set: &'static GroupSet) {
     }
 }
 
-fn apply(set: &GroupSet, levels: impl Fn(&GroupInfo) -> u8) {
+fn apply(set: &GroupSet, levels: impl Fn(&'static GroupInfo) -> u8) {
     for group in set.groups() {
         group.set_trace(levels(group));
     }

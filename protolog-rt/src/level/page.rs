@@ -14,7 +14,8 @@
 //! word and registers the enum.
 
 use super::GroupDef;
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::AtomicU32;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use protolog_core::Level;
 
 /// Bytes in a page: what the machine may map at the least.
@@ -64,12 +65,18 @@ impl Page {
         self.words[index].load(Relaxed)
     }
 
+    /// The same; what a session did before it changed the word is visible afterwards.
+    #[inline]
+    pub(super) fn word_acquire(&self, index: usize) -> u32 {
+        self.words[index].load(Acquire)
+    }
+
     /// Makes `levels` what sessions want of group `index`, and ends its being new.
     pub(super) fn set_trace(&self, index: usize, levels: u8) {
         let levels = u32::from(levels) & ALL;
         // What is wanted before and after stays wanted in between.
-        self.words[index].fetch_or(levels, Relaxed);
-        self.words[index].fetch_and(!(TRACE_BYTE & !levels), Relaxed);
+        self.words[index].fetch_or(levels, Release);
+        self.words[index].fetch_and(!(TRACE_BYTE & !levels), Release);
     }
 
     /// Makes `levels` what the text side wants of group `index`.

@@ -1,16 +1,19 @@
 //! What a running session and its writers share.
 //!
 //! Invariants
-//! - *stop*: once `stopped` is set, every registered writer's limit is 0 or becomes 0 before its next message, because
-//!   who sets `stopped` clears the limits after it, and a writer that sets its limit looks at `stopped` after it, with a
-//!   full fence between on both sides.
+//! - *stop*: once `stopped` is set or the epoch changed, every registered writer's limit is 0 or becomes 0 before its next
+//!   message, because who changes them clears the limits after it, and a writer that sets its limit looks at both after
+//!   it, with a full fence between on both sides.
 //! - A writer id belongs to one writer at a time; ids that were used before are used again last, and go on from their
 //!   last chunk id and time.
 
+use super::config::Wanted;
+use crate::level::GroupInfo;
 use crate::loss::Losses;
 use crate::shmem::buffer::Buffer;
-use crate::sync::{AtomicBool, Ordering, fence};
+use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::writer::Writer;
+use protolog_core::Level;
 use protolog_core::chunk::MAX_WRITER_ID;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -27,10 +30,18 @@ pub(crate) struct Core {
     pub(crate) pid: u32,
     /// All losses of the session that are in the trace already.
     pub(crate) totals: Losses,
+    /// Losses of threads that got no sequence.
+    pub(crate) strays: Losses,
+    pub(super) wanted: Wanted,
+    known: Known,
     stopped: AtomicBool,
     writers: Mutex<Writers>,
     drain: OnceLock<Thread>,
 }
+
+/// What is wanted of the groups that were asked for first, so that most answers need no comparing of names.
+#[derive(Debug)]
+struct Known([AtomicU64; 128]);
 
 #[derive(Debug, Default)]
 struct Writers {
@@ -52,16 +63,29 @@ pub(crate) struct Identity {
 
 impl Core {
     /// The shared part of a session that runs.
-    pub(crate) fn new(buffer: Buffer, max_text: usize) -> Self {
+    pub(super) fn new(buffer: Buffer, max_text: usize, wanted: Wanted) -> Self {
         Self {
             buffer,
             max_text,
             pid: std::process::id(),
             totals: Losses::new(),
+            strays: Losses::new(),
+            wanted,
+            known: Known([const { AtomicU64::new(0) }; 128]),
             stopped: AtomicBool::new(false),
             writers: Mutex::default(),
             drain: OnceLock::new(),
         }
+    }
+
+    /// The levels (bit = severity) that the session wants of a group.
+    pub(crate) fn levels(&self, group: &'static GroupInfo) -> u8 {
+        self.known.levels(group, || self.wanted.levels(group.name))
+    }
+
+    /// Whether the session wants messages of a group at a level.
+    pub(crate) fn wants(&self, group: &'static GroupInfo, level: Level) -> bool {
+        self.levels(group) & 1 << level.severity() != 0
     }
 
     /// Makes a writer known; none where there are as many as can be told apart.
@@ -109,10 +133,7 @@ impl Core {
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
         fence(Ordering::SeqCst);
-        let writers = self.writers().live.clone();
-        for writer in &writers {
-            writer.close();
-        }
+        let writers = self.close_writers();
         // A message is a matter of nanoseconds, unless its thread was preempted; what comes later is after the stop.
         for _ in 0..100 {
             if !writers.iter().any(|writer| writer.is_busy()) {
@@ -120,6 +141,15 @@ impl Core {
             }
             std::thread::yield_now();
         }
+    }
+
+    /// Sends every writer's next message out of line.
+    pub(super) fn close_writers(&self) -> Vec<Arc<Writer>> {
+        let writers = self.writers().live.clone();
+        for writer in &writers {
+            writer.close();
+        }
+        writers
     }
 
     /// Says which thread reads the buffer.
@@ -136,5 +166,29 @@ impl Core {
 
     fn writers(&self) -> MutexGuard<'_, Writers> {
         self.writers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    /// What was answered for this group before, or now is.
+    fn levels(&self, group: &'static GroupInfo, answer: impl FnOnce() -> u8) -> u8 {
+        // Addresses leave the upper byte of a word free.
+        const ADDRESS: u64 = u64::MAX >> 8;
+        let address = std::ptr::from_ref(group).addr() as u64 & ADDRESS;
+        let start = (address / size_of::<GroupInfo>() as u64) as usize;
+        let slots = || (start..start + 4).map(|slot| &self.0[slot % self.0.len()]);
+        for slot in slots() {
+            let word = slot.load(Ordering::Relaxed);
+            if word & ADDRESS == address {
+                return (word >> 56) as u8;
+            }
+        }
+        let levels = answer();
+        let word = address | (levels as u64) << 56;
+        let free = |slot: &AtomicU64| {
+            slot.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        };
+        let _ = slots().any(free);
+        levels
     }
 }

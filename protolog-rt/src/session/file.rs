@@ -5,10 +5,11 @@
 //!
 //! Invariant: after the first error nothing more is written, and the error is kept.
 
+use super::running::Claim;
 use crate::error::Error;
 use protolog_core::schema::{packet, trace};
 use protozero::wire::{WireType, packed_varint, tag};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -26,15 +27,22 @@ pub(super) struct TraceFile {
     buffer: Vec<u8>,
     written: u64,
     error: Option<io::Error>,
+    _claim: Claim,
 }
 
 impl TraceFile {
-    /// Makes the file, or empties the one that is there.
+    /// Makes the file, or empties the one that is there, which no other session may be writing.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let failed = |error| Error::File { path: path.to_path_buf(), error };
-        let file = File::create(path).map_err(failed)?;
+        let open = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        let file = open.map_err(failed)?;
+        let claim = Claim::new(&file).map_err(failed)?;
+        let Some(claim) = claim else { return Err(Error::FileInUse { path: path.to_path_buf() }) };
+        if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            file.set_len(0).map_err(failed)?;
+        }
         let buffer = Vec::with_capacity(BUFFER + 64 * 1024);
-        Ok(Self { path: path.to_path_buf(), file, buffer, written: 0, error: None })
+        Ok(Self { path: path.to_path_buf(), file, buffer, written: 0, error: None, _claim: claim })
     }
 
     /// Appends a packet of sequence `sequence`.

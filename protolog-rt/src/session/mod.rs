@@ -3,14 +3,15 @@
 //! A session streams to a file. Writers fill chunks of its buffer, its thread turns them into packets of the file, and at
 //! its end what is left to say goes in: losses, thread names, texts first seen at run time.
 //!
-//! Invariants: a call is enabled if a running session wants it; at most one session runs at a time; starting and
-//! stopping may fail, logging never does.
+//! Invariants: a call is enabled if a running session wants it, and each session gets what it wants; starting and stopping
+//! may fail, logging never does.
 
 pub(crate) mod config;
 pub(crate) mod core;
 mod dictionary;
 mod drain;
 mod file;
+pub(crate) mod running;
 mod stream;
 
 use self::config::{Config, GroupOverride, TracingMode, Wanted};
@@ -19,12 +20,11 @@ use self::file::TraceFile;
 use self::stream::{Requests, Stream};
 use crate::clock;
 use crate::error::Error;
-use crate::level::{GroupInfo, set_session_levels};
 use crate::shmem::buffer::Buffer;
 use crate::stats::Summary;
 use protolog_core::Level;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{Builder as ThreadBuilder, JoinHandle};
 
 /// Size of a buffer unless asked otherwise, in bytes.
@@ -55,6 +55,9 @@ const MAX_TEXT: usize = 4096;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// Any number of sessions may run at once, each with a file, levels and a buffer of its own. A thread's first message after
+/// a session started or stopped may allocate and take a lock; a signal handler should not be the one to log it.
+///
 /// A process that ends without either (by `exit` or a signal) leaves a trace of what was written by then; what was still
 /// in the buffer is lost.
 #[derive(Debug)]
@@ -72,22 +75,6 @@ pub struct Builder {
     config: Config,
     buffer: usize,
     max_text: usize,
-}
-
-/// The sessions of this process that run.
-struct Sessions {
-    running: Vec<Arc<Core>>,
-}
-
-static SESSIONS: Mutex<Sessions> = Mutex::new(Sessions { running: Vec::new() });
-
-/// The session that a thread's messages go to.
-pub(crate) fn current() -> Option<Arc<Core>> {
-    sessions().running.first().cloned()
-}
-
-fn sessions() -> MutexGuard<'static, Sessions> {
-    SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Session {
@@ -117,10 +104,7 @@ impl Session {
             std::mem::forget(thread);
             return Ok(Summary::default());
         }
-        let mut sessions = sessions();
-        sessions.running.retain(|core| !Arc::ptr_eq(core, &self.core));
-        set_session_levels(|_| 0);
-        drop(sessions);
+        running::remove(&self.core);
         self.core.stop();
         self.requests.stop();
         self.core.wake();
@@ -190,22 +174,17 @@ impl Builder {
     pub fn start(self) -> Result<Session, Error> {
         let path = self.path.ok_or(Error::NoFile)?;
         let wanted = Wanted::new(&self.config, &dictionary::known_groups())?;
-        let mut sessions = sessions();
-        if !sessions.running.is_empty() {
-            return Err(Error::AlreadyRunning);
-        }
         clock::prepare();
         let buffer = Buffer::anonymous(self.buffer).map_err(Error::Resources)?;
         let max_text = self.max_text.min(self.buffer / 64);
-        let core = Arc::new(Core::new(buffer, max_text));
+        let core = Arc::new(Core::new(buffer, max_text, wanted));
         let requests = Arc::<Requests>::default();
         let file = TraceFile::create(&path)?;
         let stream = Stream::begin(Arc::clone(&core), Arc::clone(&requests), file);
         let thread = ThreadBuilder::new().name("protolog".into()).spawn(move || stream.run());
         let thread = thread.map_err(Error::Resources)?;
         core.set_drain(thread.thread().clone());
-        sessions.running.push(Arc::clone(&core));
-        set_session_levels(move |group: &GroupInfo| wanted.levels(group.name));
+        running::add(&core);
         Ok(Session { core, requests, thread: Some(thread) })
     }
 }

@@ -10,10 +10,10 @@ use super::drain::{Drain, OWN_SEQUENCE, sequence};
 use super::file::TraceFile;
 use crate::clock;
 use crate::error::Error;
-use crate::loss::{Counted, Losses};
+use crate::loss::{Counted, Losses, Mark};
 use crate::stats::{Loss, Summary};
 use crate::writer::own::loss_record;
-use crate::writer::{ORPHANS, Writer};
+use crate::writer::{STRAYS, Writer};
 use protolog_core::schema::{
     clock as clock_field, clock_id, clock_snapshot, packet, process_descriptor, sequence_flags,
     sequence_info, thread_descriptor, track_descriptor, track_event,
@@ -29,6 +29,8 @@ pub(super) struct Stream {
     file: TraceFile,
     drain: Drain,
     dictionary: Dictionary,
+    /// Losses of before the session.
+    strays: Mark,
 }
 
 /// What the session's owner wants of the thread.
@@ -76,9 +78,8 @@ impl Stream {
     /// Writes the beginning of the file: process, clocks, dictionary.
     pub(super) fn begin(core: Arc<Core>, requests: Arc<Requests>, file: TraceFile) -> Self {
         let (drain, dictionary) = (Drain::default(), Dictionary::default());
-        let mut stream = Self { core, requests, file, drain, dictionary };
-        // Nobody's losses so far are this session's.
-        ORPHANS.take(|_| true);
+        let strays = STRAYS.mark();
+        let mut stream = Self { core, requests, file, drain, dictionary, strays };
         let pid = stream.core.pid;
         stream.own_packet(wall_clock);
         stream.own_packet(|to| process(to, pid));
@@ -142,7 +143,7 @@ impl Stream {
         for writer in self.core.take_all() {
             self.farewell(&writer);
         }
-        self.orphans();
+        self.strays();
         self.own_packet(|to| mark(to, "protolog session stopped"));
         self.core.buffer.discard();
         let losses = self.totals();
@@ -155,7 +156,7 @@ impl Stream {
     fn farewell(&mut self, writer: &Writer) {
         let pid = self.core.pid;
         let thread = &writer.thread;
-        let losses = self.take(&writer.losses);
+        let losses = Self::take(&writer.losses);
         self.packet(sequence(writer.id), |to| {
             to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
             to.nested(packet::THREAD_DESCRIPTOR)
@@ -168,21 +169,33 @@ impl Stream {
                 .string(sequence_info::THREAD_NAME, thread.name());
             append(to, &losses);
         });
+        self.count(&losses);
     }
 
     /// Writes the losses of threads that had no sequence.
-    fn orphans(&mut self) {
-        let losses = self.take(&ORPHANS);
+    fn strays(&mut self) {
+        let mut losses = Self::take(&self.core.strays);
+        losses.extend(STRAYS.since(&self.strays, |group, severity| {
+            let levels = self.dictionary.group(group).map(|name| self.core.wanted.levels(name));
+            levels.is_none_or(|levels| levels & 1 << severity != 0)
+        }));
         if !losses.is_empty() {
             self.own_packet(|to| append(to, &losses));
+            self.count(&losses);
+        }
+    }
+
+    /// Counts losses that the trace tells of.
+    fn count(&self, losses: &[Counted]) {
+        for lost in losses {
+            self.core.totals.add(lost.group, lost.cause, lost.count);
         }
     }
 
     /// Takes the losses that no packet tells of yet.
-    fn take(&self, losses: &Losses) -> Vec<Counted> {
+    fn take(losses: &Losses) -> Vec<Counted> {
         let mut taken = Vec::new();
         losses.take(|lost| {
-            self.core.totals.add(lost.group, lost.cause, lost.count);
             taken.push(lost);
             true
         });

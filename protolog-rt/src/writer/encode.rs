@@ -204,7 +204,7 @@ impl Cursor {
     ///
     /// # Safety
     /// *room*: [`Plan::packet`] bytes and [`SLACK`]; `plan` was made of `values` with the same first iid.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn packet<V: Values>(
         &mut self,
         id: u64,

@@ -192,11 +192,20 @@ impl Own {
         self.publish(Packets::new(1, flags).0);
     }
 
-    /// Lets messages into the chunk, unless the session is over.
+    /// Lets messages into the chunk again; false where there is none.
+    pub(super) fn reopen(&self, writer: &Writer) -> bool {
+        let open = self.chunk.is_some();
+        if open {
+            self.allow(writer);
+        }
+        open
+    }
+
+    /// Lets messages into the chunk, unless the session is over, or others came or went.
     fn allow(&self, writer: &Writer) {
         writer.limit.store(self.end as usize, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        if self.is_stopped() {
+        if self.is_stopped() || writer.is_stale() {
             writer.close();
         }
     }
@@ -304,7 +313,7 @@ impl Own {
         scratch.truncate(size);
         self.last += delta;
         if plan.cut() > 0 {
-            writer.losses.add(head.group, Cause::Cut, 1);
+            writer.losses.add(head.group.id, Cause::Cut, 1);
         }
         let mut rest = scratch.as_slice();
         while !self.append(rest) {

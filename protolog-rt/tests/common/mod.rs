@@ -14,7 +14,7 @@ pub(crate) struct Recording {
     session: Option<Session>,
     pub(crate) path: PathBuf,
     dir: TempDir,
-    alone: MutexGuard<'static, ()>,
+    alone: Option<MutexGuard<'static, ()>>,
 }
 
 /// A finished trace.
@@ -22,7 +22,7 @@ pub(crate) struct Trace {
     pub(crate) path: PathBuf,
     pub(crate) summary: Summary,
     _dir: TempDir,
-    _alone: MutexGuard<'static, ()>,
+    _alone: Option<MutexGuard<'static, ()>>,
 }
 
 /// A packet, as far as tests look at it.
@@ -48,10 +48,15 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
 /// Starts a session as `configure` says.
 pub(crate) fn record(configure: impl FnOnce(Builder) -> Builder) -> Recording {
     let alone = alone();
+    Recording { alone: Some(alone), ..record_beside(configure) }
+}
+
+/// Starts a session beside others of the same test, one of which has the binary for itself.
+pub(crate) fn record_beside(configure: impl FnOnce(Builder) -> Builder) -> Recording {
     let dir = temp_dir();
     let path = dir.path().join("test.pftrace");
     let session = configure(Session::builder().file(&path)).start().expect("start a session");
-    Recording { session: Some(session), path, dir, alone }
+    Recording { session: Some(session), path, dir, alone: None }
 }
 
 impl Recording {

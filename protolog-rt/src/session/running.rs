@@ -1,0 +1,113 @@
+//! The sessions of this process that run.
+//!
+//! Threads look here only when the epoch says that something changed since they last looked.
+//!
+//! Invariants
+//! - *epoch*: it changes with each start and stop, before any group's word tells of the start and after all words tell of
+//!   the stop; then the limits of the other sessions' writers are cleared, so that every thread looks again before it
+//!   writes with what it knew.
+//! - Messages that a signal handler logs on the thread that holds the lock do not wait for it: they count as nested.
+
+use super::core::Core;
+use crate::level::{GroupInfo, set_session_levels};
+use crate::sync::{AtomicU32, Ordering, fence};
+use crate::writer;
+use std::os::unix::fs::MetadataExt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fs, io};
+
+struct Running {
+    cores: Vec<Arc<Core>>,
+    files: Vec<FileId>,
+}
+
+/// Device and inode.
+type FileId = (u64, u64);
+
+static RUNNING: Mutex<Running> = Mutex::new(Running { cores: Vec::new(), files: Vec::new() });
+static EPOCH: AtomicU32 = AtomicU32::new(1);
+
+/// Changes whenever a session starts or stops.
+pub(crate) fn epoch() -> u32 {
+    EPOCH.load(Ordering::Acquire)
+}
+
+/// The sessions that run, and the epoch since which they do.
+pub(crate) fn all() -> (u32, Vec<Arc<Core>>) {
+    let running = lock();
+    (epoch(), running.cores.clone())
+}
+
+/// Starts a session for the threads of the process.
+pub(super) fn add(core: &Arc<Core>) {
+    writer::aside(|| {
+        let mut running = lock();
+        running.cores.push(Arc::clone(core));
+        running.announce();
+        running.set_levels();
+    });
+}
+
+/// Stops a session for the threads of the process; those that are within a message may finish it.
+pub(super) fn remove(core: &Arc<Core>) {
+    writer::aside(|| {
+        let mut running = lock();
+        running.cores.retain(|other| !Arc::ptr_eq(other, core));
+        running.set_levels();
+        running.announce();
+    });
+}
+
+impl Running {
+    /// Makes every thread look again.
+    fn announce(&self) {
+        EPOCH.fetch_add(1, Ordering::AcqRel);
+        fence(Ordering::SeqCst);
+        for core in &self.cores {
+            core.close_writers();
+        }
+    }
+
+    /// Makes the groups' words say what any of the sessions wants.
+    fn set_levels(&self) {
+        let cores = self.cores.clone();
+        set_session_levels(move |group: &'static GroupInfo| {
+            cores.iter().fold(0, |levels, core| levels | core.levels(group))
+        });
+    }
+}
+
+/// A file that one session writes, and no other one may.
+#[derive(Debug)]
+pub(super) struct Claim(FileId);
+
+impl Claim {
+    /// Claims a file; none where another session has it. Devices, such as terminals, are anybody's.
+    pub(super) fn new(file: &fs::File) -> io::Result<Option<Self>> {
+        let metadata = file.metadata()?;
+        let id = (metadata.dev(), metadata.ino());
+        Ok(writer::aside(|| {
+            let mut running = lock();
+            if metadata.is_file() && running.files.contains(&id) {
+                return None;
+            }
+            running.files.push(id);
+            Some(Self(id))
+        }))
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        writer::aside(|| {
+            let mut running = lock();
+            if let Some(at) = running.files.iter().position(|id| *id == self.0) {
+                running.files.swap_remove(at);
+            }
+        });
+    }
+}
+
+fn lock() -> MutexGuard<'static, Running> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}

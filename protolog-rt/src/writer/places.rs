@@ -1,0 +1,84 @@
+//! The sessions that a thread knows of, and its writer in each.
+//!
+//! With one session, messages go to its writer directly. With several, each message comes here, and each session is asked
+//! whether it wants it.
+//!
+//! Invariant: what a session did not ask for never reaches its writer from here.
+
+use super::encode::Values;
+use super::{Head, NONE, Writer};
+use crate::loss::Cause;
+use crate::session::core::Core;
+use crate::session::running;
+use crate::sync::Ordering;
+use std::sync::Arc;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Places {
+    epoch: u32,
+    all: Vec<Place>,
+}
+
+/// A session, and the thread's writer in it once there was something to write.
+#[derive(Debug)]
+struct Place {
+    core: Arc<Core>,
+    writer: Option<Arc<Writer>>,
+}
+
+impl Places {
+    /// No sessions.
+    pub(super) const fn new() -> Self {
+        Self { epoch: 0, all: Vec::new() }
+    }
+
+    /// Looks which sessions run, if that may have changed.
+    pub(super) fn look(&mut self) {
+        if self.epoch == running::epoch() {
+            return;
+        }
+        let (epoch, cores) = running::all();
+        self.epoch = epoch;
+        let mut before = std::mem::take(&mut self.all);
+        for core in cores {
+            let known = before.iter().position(|place| Arc::ptr_eq(&place.core, &core));
+            let writer = known.and_then(|at| before.swap_remove(at).writer);
+            if let Some(writer) = &writer {
+                writer.epoch.store(epoch, Ordering::Relaxed);
+            }
+            self.all.push(Place { core, writer });
+        }
+        before.into_iter().filter_map(|place| place.writer).for_each(|writer| writer.leave());
+    }
+
+    /// Writes a message to each session that wants it.
+    pub(super) fn write<V: Values>(&mut self, head: Head, values: &V) {
+        for Place { core, writer } in &mut self.all {
+            if !core.wants(head.group, head.level) {
+                continue;
+            }
+            if writer.is_none() {
+                *writer = Writer::register(core, self.epoch);
+            }
+            match writer {
+                // Refused where the session has just ended.
+                Some(writer) => _ = writer.write(head, values, |_| false),
+                None => core.strays.add(head.group.id, Cause::Full, 1),
+            }
+        }
+    }
+
+    /// The writer to which all messages go, where there is one session.
+    pub(super) fn only(&self) -> *const Writer {
+        match self.all.as_slice() {
+            [Place { writer: Some(writer), .. }] => Arc::as_ptr(writer),
+            _ => &raw const NONE,
+        }
+    }
+
+    /// Takes leave of all sessions.
+    pub(super) fn leave(&mut self) {
+        self.all.drain(..).filter_map(|place| place.writer).for_each(|writer| writer.leave());
+    }
+}

@@ -1,0 +1,233 @@
+//! Several sessions at once: each gets exactly what it asked for, whatever the others do.
+
+mod common;
+
+use common::{Trace, record, record_beside, wire};
+use protolog_rt::{Builder, Cause, Level, ProtoLogGroup, d, e, i, v, w, wtf};
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Net,
+    Disk,
+    Load,
+    Rare,
+}
+
+/// One message of each level and group.
+fn log_all(text: &str) {
+    v!(Log::Net, "%s", text);
+    d!(Log::Net, "%s", text);
+    i!(Log::Net, "%s", text);
+    w!(Log::Net, "%s", text);
+    e!(Log::Net, "%s", text);
+    wtf!(Log::Net, "%s", text);
+    v!(Log::Disk, "%s", text);
+    d!(Log::Disk, "%s", text);
+    i!(Log::Disk, "%s", text);
+    w!(Log::Disk, "%s", text);
+    e!(Log::Disk, "%s", text);
+    wtf!(Log::Disk, "%s", text);
+}
+
+/// The lines that `log_all` leaves, from these levels on.
+fn lines(text: &str, net: Option<Level>, disk: Option<Level>) -> Vec<String> {
+    let of = |tag: &'static str, from: Option<Level>| {
+        let levels = Level::ALL.into_iter().filter(move |level| from.is_some_and(|f| *level >= f));
+        levels.map(move |level| format!("{level} {tag} {text}"))
+    };
+    of("Net", net).chain(of("Disk", disk)).collect()
+}
+
+#[track_caller]
+fn check(trace: &Trace, expected: &[Vec<String>]) {
+    let expected = expected.concat();
+    trace.check(&expected.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(trace.summary.losses, []);
+}
+
+#[test]
+fn each_gets_what_it_asked_for() {
+    use Level::{Error, Info, Verbose, Warn, Wtf};
+    let all = Some(Verbose);
+    log_all("none");
+    let first = record(|session| session.log_from(Info).group("Net", Warn));
+    log_all("one");
+    let second = record_beside(|session| session.enable_all().group("Disk", None));
+    log_all("two");
+    let third = record_beside(|session| session.log_from(Error));
+    log_all("three");
+    thread::scope(|scope| {
+        scope.spawn(|| log_all("a thread's"));
+    });
+    let first = first.stop();
+    log_all("two again");
+    let second = second.stop();
+    log_all("one again");
+    let fourth = record_beside(|session| session);
+    log_all("another");
+    let (third, fourth) = (third.stop(), fourth.stop());
+    log_all("none");
+
+    let of = |texts: &[&str], net, disk| -> Vec<Vec<String>> {
+        texts.iter().map(|text| lines(text, net, disk)).collect()
+    };
+    check(&first, &of(&["one", "two", "three", "a thread's"], Some(Warn), Some(Info)));
+    check(&second, &of(&["two", "three", "a thread's", "two again"], all, None));
+    let texts = ["three", "a thread's", "two again", "one again", "another"];
+    check(&third, &of(&texts, Some(Error), Some(Error)));
+    check(&fourth, &of(&["another"], Some(Wtf), Some(Wtf)));
+}
+
+#[test]
+fn many_sessions_of_one_program() {
+    let (mut sessions, first) = (Vec::new(), record(Builder::enable_all));
+    for number in 0..20u64 {
+        sessions.push(record_beside(|session| session.log_from(Level::Info).buffer_size(1)));
+        i!(Log::Net, "%d", number);
+    }
+    for number in 20..40u64 {
+        let trace = sessions.remove(0).stop();
+        assert_eq!(trace.summary.messages, 20, "each saw twenty: {:?}", trace.summary);
+        let texts: Vec<String> = (number - 20..number).map(|n| format!("INFO Net {n}")).collect();
+        trace.check(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        i!(Log::Net, "%d", number);
+    }
+    assert_eq!(first.stop().summary.messages, 40);
+}
+
+#[test]
+fn sessions_that_come_and_go_cost_the_others_nothing() {
+    const THREADS: usize = 3;
+    const COUNT: usize = 40_000;
+    let steady = record(|session| {
+        session.group("Load", Level::Info).group("Rare", Level::Error).buffer_size(32 << 20)
+    });
+    let left = &std::sync::atomic::AtomicUsize::new(THREADS);
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            scope.spawn(move || {
+                for number in 0..COUNT {
+                    i!(Log::Load, "%d:%d", thread, number);
+                    d!(Log::Rare, "%d", number);
+                    d!(Log::Load, "%d", number);
+                    if number % 500 == 0 {
+                        thread::sleep(Duration::from_micros(100));
+                    }
+                }
+                left.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        let mut round = 0u64;
+        while left.load(Ordering::Relaxed) > 0 {
+            let other = record_beside(|session| {
+                session.group("Rare", Level::Debug).group("Load", None).buffer_size(1 << 20)
+            });
+            thread::sleep(Duration::from_millis(round % 3));
+            let trace = other.stop();
+            round += 1;
+            if let Some(lines) = (round % 10 == 0).then(|| trace.messages()).flatten() {
+                assert!(lines.iter().all(|line| line.starts_with("DEBUG Rare ")), "{}", lines[0]);
+            }
+        }
+        assert!(round > 3, "{round} rounds");
+    });
+    let trace = steady.stop();
+    assert_eq!(trace.summary.losses, []);
+    assert_eq!(trace.summary.messages, (THREADS * COUNT) as u64);
+    let Some(lines) = trace.messages() else { return };
+    for thread in 0..THREADS {
+        let of = lines.iter().filter_map(|line| {
+            line.strip_prefix(&format!("INFO Load {thread}:"))?.parse::<usize>().ok()
+        });
+        assert!(of.eq(0..COUNT), "thread {thread}");
+    }
+}
+
+#[test]
+fn a_session_that_is_full_does_not_hurt_another() {
+    let roomy = record(|session| session.log_from(Level::Info).buffer_size(32 << 20));
+    let tight = record_beside(|session| session.log_from(Level::Info).buffer_size(64 << 10));
+    for number in 0..100_000u64 {
+        i!(Log::Net, "%d", number);
+    }
+    let (tight, roomy) = (tight.stop(), roomy.stop());
+    assert_eq!((roomy.summary.messages, roomy.summary.lost()), (100_000, 0));
+    assert_eq!(tight.summary.messages + tight.summary.lost(), 100_000);
+    assert!(tight.summary.lost() > 0);
+    tight.losses();
+    tight.check_stats();
+    roomy.check_stats();
+}
+
+struct LogsWhenDropped;
+
+impl Drop for LogsWhenDropped {
+    fn drop(&mut self) {
+        i!(Log::Rare, "in a destructor");
+    }
+}
+
+thread_local! {
+    static EARLY: RefCell<Option<LogsWhenDropped>> = const { RefCell::new(None) };
+    static LATE: RefCell<Option<LogsWhenDropped>> = const { RefCell::new(None) };
+}
+
+#[test]
+fn losses_without_a_sequence_are_told_to_all_that_wanted_the_message() {
+    let wants = [record(|session| session.log_from(Level::Info))];
+    let dead = |trace: &Trace| -> Vec<(u32, u64)> {
+        trace.losses().into_iter().map(|((_, cause), count)| (cause, count)).collect()
+    };
+    let too = record_beside(|session| session.group("Rare", Level::Debug));
+    let not = record_beside(|session| session.group("Rare", Level::Warn));
+    thread::spawn(|| {
+        EARLY.set(Some(LogsWhenDropped));
+        i!(Log::Rare, "in the thread");
+        LATE.set(Some(LogsWhenDropped));
+    })
+    .join()
+    .unwrap();
+    let later = record_beside(|session| session.log_from(Level::Info));
+    for session in wants.into_iter().chain([too]) {
+        let trace = session.stop();
+        assert_eq!(dead(&trace), [(wire(Cause::Dead), 1)]);
+        assert_eq!(trace.summary.messages, 2);
+    }
+    for session in [not, later] {
+        let trace = session.stop();
+        assert_eq!((dead(&trace), trace.summary.messages), (vec![], 0));
+    }
+}
+
+#[test]
+fn a_thread_within_a_message_while_sessions_change() {
+    // One thread logs what only the first session wants, as fast as it can; its messages must all arrive there, and none
+    // in the others, though it is sent to look at each start and stop.
+    let first = record(|session| session.group("Load", Level::Info).buffer_size(32 << 20));
+    let done = &AtomicBool::new(false);
+    let (mut sent, mut others) = (0, Vec::new());
+    thread::scope(|scope| {
+        let logger = scope.spawn(move || {
+            let mut sent = 0u64;
+            while !done.load(Ordering::Relaxed) && sent < 400_000 {
+                i!(Log::Load, "%d", sent);
+                sent += 1;
+            }
+            sent
+        });
+        for _ in 0..60 {
+            let other = record_beside(|session| session.group("Load", Level::Warn).buffer_size(1));
+            others.push(other.stop().summary);
+        }
+        done.store(true, Ordering::Relaxed);
+        sent = logger.join().unwrap();
+    });
+    let trace = first.stop();
+    assert_eq!(trace.summary.messages + trace.summary.lost(), sent);
+    assert!(others.iter().all(|summary| summary.messages == 0 && summary.losses.is_empty()));
+    trace.check_stats();
+}
