@@ -100,8 +100,7 @@ impl Trace {
         let sql = "select ts, level || ' ' || tag || ' ' || message as line from protolog";
         if let Some(table) = self.query(sql) {
             // Before version 55 Perfetto's prints nothing for `%%`.
-            let without =
-                |lines: &[String]| Vec::from_iter(lines.iter().map(|line| line.replace('%', "")));
+            let without = |lines: &[String]| lines.join("\n").replace('%', "");
             assert_eq!(without(&table.texts("line")), without(&lines), "Perfetto, our reader");
             assert_eq!(table.texts("ts"), times, "Perfetto, our reader");
         }
