@@ -14,7 +14,7 @@
 //!    40 place, file, template, group, tag, then zeros up to a multiple of 4
 //! ```
 //!
-//! Invariants: [`write`] in a constant and [`Note::parse`] are inverses; any bytes may be parsed.
+//! Invariants: [`write()`] in a constant and [`Note::parse`] are inverses; any bytes may be parsed.
 
 use crate::{Level, ParamMask};
 
@@ -81,7 +81,7 @@ impl<'a> Note<'a> {
     }
 
     /// The bytes of the note before its texts, as the words that they make up on this machine. With [`Note::texts`] for who
-    /// writes many notes in constants and can copy faster than [`write`], which goes byte by byte.
+    /// writes many notes in constants and can copy faster than [`write()`], which goes byte by byte.
     pub const fn head(&self) -> [u32; HEAD / 4] {
         let (id, mask) = (self.id, self.mask.bits());
         let mut words = [

@@ -120,6 +120,7 @@ impl Write for SkipSign<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ParamKind;
     use std::string::String;
 
     fn check(template: &str, args: &[Arg<'_>], expected: &str) {
@@ -192,5 +193,23 @@ mod tests {
     fn what_does_not_fit_is_shown() {
         check("%d %s", &[Arg::Int(1)], "1 [MISSING_PARAM]");
         check("%s %d %b", &[Arg::Int(1), Arg::Str("x"), Arg::Float(0.5)], "1 x 0.500000");
+    }
+
+    #[test]
+    fn numbers_are_printed_as_another_printf_does() {
+        let mut lines = include_str!("../testdata/numbers.tsv").lines();
+        assert_eq!(lines.next(), Some("conversion\tbits\ttext"));
+        let mut count = 0;
+        for line in lines {
+            let fields: std::vec::Vec<&str> = line.split('\t').collect();
+            let bits = u64::from_str_radix(fields[1], 16).unwrap();
+            let arg = match Template::parse(fields[0]).unwrap().mask().kind(0) {
+                Some(ParamKind::Float) => Arg::Float(f64::from_bits(bits)),
+                _ => Arg::Int(bits as i64),
+            };
+            check(fields[0], &[arg], fields[2]);
+            count += 1;
+        }
+        assert!(count > 500);
     }
 }

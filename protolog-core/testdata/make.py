@@ -1,9 +1,13 @@
-"""Makes ids.tsv and xxh3.tsv with the PyPI package xxhash, an implementation that shares no code with ours.
+"""Makes ids.tsv and xxh3.tsv with the PyPI package xxhash, and numbers.tsv with Python's own `%`, which rounds and pads as
+C's printf does: implementations that share no code with ours.
 
 usage: python make.py FOLDER
 """
 
+import itertools
 import pathlib
+import random
+import struct
 import sys
 
 import xxhash
@@ -25,6 +29,12 @@ MESSAGES = [
 ]
 # Each length class of the algorithm, its edges, and several stripes and blocks.
 LENGTHS = [0, 1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65, 96, 97, 128, 129, 144, 200, 239, 240, 241, 255, 256, 512, 1023, 1024, 1025, 2048, 2500]
+# Floats that round to another number of digits, that lie halfway, and at the ends of what there is.
+FLOATS = [0.0, -0.0, 0.5, 1.5, 2.5, -2.5, 0.15, 9.5, 9.995, 9.9999999, 99999.95, 999999.5, 1234567.0, 1e15, 1e16, 1e22,
+          1e23, 0.1, 0.0001, 0.00001, 0.000099999999, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308]
+FLOAT_FORMS = ["%f", "%e", "%g", "%.0f", "%.0e", "%.0g", "%.1f", "%.2e", "%.3g", "%.17g", "%.30f", "%12.3f", "%012.3e", "%9g"]
+INTEGERS = [0, 1, -1, 7, 8, 42, -42, 65535, 2**31, -(2**31), 2**63 - 1, -(2**63)]
+INTEGER_FORMS = ["%d", "%x", "%o", "%5d", "%05d", "%08x", "%20d", "%020d", "%3o", "%030o"]
 
 
 def escape(field):
@@ -45,6 +55,23 @@ def main():
         data = bytes((i * 131 + (i >> 8) * 17 + length) & 0xFF for i in range(length))
         lines.append(f"{data.hex()}\t{xxhash.xxh3_64_intdigest(data):016x}")
     (folder / "xxh3.tsv").write_text("\n".join(lines) + "\n")
+    (folder / "numbers.tsv").write_text("\n".join(numbers()) + "\n")
+
+
+def numbers():
+    """A conversion, the 64 bits of its argument in hexadecimal, and what it prints."""
+    yield "conversion\tbits\ttext"
+    pick = random.Random(20251120)
+    drawn = (struct.unpack("<d", pick.randbytes(8))[0] for _ in itertools.count())
+    finite = (value for value in drawn if value - value == 0)
+    for form in FLOAT_FORMS:
+        for value in [*FLOATS, *itertools.islice(finite, 8), *(pick.gauss(0, 1000) for _ in range(8))]:
+            yield f"{form}\t{struct.pack('>d', value).hex()}\t{form % value}"
+    for form in INTEGER_FORMS:
+        for value in [*INTEGERS, *(pick.getrandbits(64) - 2**63 for _ in range(4))]:
+            # Python has no two's complement in `%x` and `%o`.
+            shown = value if form.endswith("d") else value & (2**64 - 1)
+            yield f"{form}\t{value & (2**64 - 1):016x}\t{form % shown}"
 
 
 main()

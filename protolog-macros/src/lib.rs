@@ -1,6 +1,6 @@
 //! The logging macros and the derive for group enums: the part that macro_rules can't do.
 //!
-//! A call reaches [`call`] from the macros of `protolog_rt` with its parts already told apart by the compiler's own parser. It
+//! A call reaches `call` from the macros of `protolog_rt` with its parts already told apart by the compiler's own parser. It
 //! leaves as a call of `protolog_rt`'s `__site!`, which holds all code of an expansion, with the template checked, the mask
 //! computed, and each argument wrapped in what its conversion takes. The derive likewise leaves as `__group_enum!`. So what a
 //! call becomes can be read as Rust, in `protolog_rt`.

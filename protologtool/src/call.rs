@@ -80,6 +80,11 @@ impl Text {
         self.origins.append(&mut other.origins);
     }
 
+    /// Moves all places in the source by `map`.
+    pub fn map_origins(&mut self, map: impl Fn(usize) -> usize) {
+        self.origins.iter_mut().for_each(|origin| *origin = map(*origin));
+    }
+
     /// Where in the source the bytes `range` of the text come from: from the first to the last.
     pub fn origin(&self, range: Range<usize>) -> Range<usize> {
         let at = |index: usize| self.origins.get(index).or(self.origins.last()).copied();

@@ -7,7 +7,7 @@ use crate::call::{Call, check};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
 use crate::ids::MessageIds;
-use crate::lang::java::{self, Java};
+use crate::lang::java::{self, Java, Library};
 use crate::lang::{self, Language, kotlin};
 use crate::lint::lint;
 use crate::rewrite::{PlanBuilder, apply};
@@ -96,10 +96,11 @@ pub fn process(
     threads: usize,
 ) -> Vec<Result<Processed, Unreadable>> {
     let next = AtomicUsize::new(0);
+    let library = Library::new(system, inputs);
     let work = || {
         let mut done = Vec::new();
         while let Some((index, path)) = take(&next, inputs) {
-            done.push((index, process_file(system, settings, path)));
+            done.push((index, process_file(system, settings, path, &library)));
         }
         done
     };
@@ -125,14 +126,24 @@ fn process_file(
     system: &dyn System,
     settings: &Settings,
     path: &Path,
+    library: &Library<'_>,
 ) -> Result<Processed, Unreadable> {
     let bytes =
         system.read(path).map_err(|error| Unreadable { path: path.to_path_buf(), error })?;
-    Ok(process_source(settings, Source::new(path, bytes)))
+    Ok(process_among(settings, Source::new(path, bytes), Some(library)))
 }
 
-/// Processes a source that was read.
+/// Processes a source that was read, on its own.
 pub fn process_source(settings: &Settings, source: Source) -> Processed {
+    process_among(settings, source, None)
+}
+
+/// Processes a source that was read; `library` holds the other inputs.
+pub fn process_among(
+    settings: &Settings,
+    source: Source,
+    library: Option<&Library<'_>>,
+) -> Processed {
     let java = &settings.java;
     if source.path().extension().is_some_and(|extension| extension == "kt") {
         return kotlin(java, source);
@@ -141,7 +152,7 @@ pub fn process_source(settings: &Settings, source: Source) -> Processed {
     if !java.may_call(source.bytes()) {
         return untouched;
     }
-    rewrite(java, settings, source, untouched)
+    rewrite(java, settings, source, library, untouched)
 }
 
 /// A Kotlin source stays as it is; where it names the class of the calls, that is said, once.
@@ -157,13 +168,16 @@ fn rewrite<L: Language>(
     language: &L,
     settings: &Settings,
     source: Source,
+    inputs: Option<&L::Inputs<'_>>,
     untouched: Processed,
 ) -> Processed {
     let Settings { groups, ids, .. } = settings;
-    let lang::Found { calls, others, mut diagnostics } = language.find(&source, groups);
+    let lang::Found { calls, others, diagnostics } = language.find(&source, groups, inputs);
+    let (mut diagnostics, mut warnings): (Vec<_>, Vec<_>) =
+        diagnostics.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
     let place = language.place(&source);
     let mut plan = PlanBuilder::default();
-    let (mut messages, mut used, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut messages, mut used) = (Vec::new(), Vec::new());
     for call in &calls {
         let template = match check(&call.template, &call.template_range, &call.args) {
             Ok(template) => template,
@@ -214,6 +228,7 @@ fn rewrite<L: Language>(
         }
     };
     diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
+    warnings.sort_by_key(|warning| warning.range.start);
     let report = (!diagnostics.is_empty()).then_some(Report { source, diagnostics });
     Processed { place, rewritten, messages, groups: used, report, warnings, ..untouched }
 }

@@ -5,13 +5,15 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// A file that was read.
 #[derive(Clone, Debug)]
 pub struct Source {
     path: PathBuf,
     bytes: Vec<u8>,
-    line_starts: Vec<usize>,
+    /// Made when the first line is asked for: most files are never shown.
+    line_starts: OnceLock<Vec<usize>>,
 }
 
 /// A place in a source, for people: both count from 1.
@@ -26,8 +28,7 @@ pub struct Position {
 impl Source {
     /// A source with this content; `path` as the user gave it.
     pub fn new(path: impl Into<PathBuf>, bytes: Vec<u8>) -> Self {
-        let line_starts = std::iter::once(0).chain(line_ends(&bytes).map(|end| end.end)).collect();
-        Self { path: path.into(), bytes, line_starts }
+        Self { path: path.into(), bytes, line_starts: OnceLock::new() }
     }
 
     /// The path as the user gave it.
@@ -38,6 +39,12 @@ impl Source {
     /// The content.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    fn line_starts(&self) -> &[usize] {
+        self.line_starts.get_or_init(|| {
+            std::iter::once(0).chain(line_ends(&self.bytes).map(|end| end.end)).collect()
+        })
     }
 
     /// The bytes in `range`, cut to the file.
@@ -53,13 +60,13 @@ impl Source {
 
     /// The line of the byte at `offset`, from 1.
     pub fn line(&self, offset: usize) -> usize {
-        self.line_starts.partition_point(|start| *start <= offset)
+        self.line_starts().partition_point(|start| *start <= offset)
     }
 
     /// Line and column of the byte at `offset`.
     pub fn position(&self, offset: usize) -> Position {
         let line = self.line(offset);
-        let start = self.line_starts[line - 1];
+        let start = self.line_starts()[line - 1];
         let before = self.text(start..offset);
         let before = before.strip_prefix('\u{feff}').unwrap_or(&before);
         Position { line, column: before.chars().count() + 1 }
@@ -67,11 +74,17 @@ impl Source {
 
     /// The byte range of line `line` (from 1), without its line end.
     pub fn line_range(&self, line: usize) -> Range<usize> {
-        let start = self.line_starts[line - 1];
-        let end = self.line_starts.get(line).copied().unwrap_or(self.bytes.len());
+        let start = self.line_starts()[line - 1];
+        let end = self.line_starts().get(line).copied().unwrap_or(self.bytes.len());
         let trimmed =
             self.bytes[start..end].iter().rev().take_while(|b| matches!(b, b'\n' | b'\r'));
         start..end - trimmed.count()
+    }
+}
+
+impl AsRef<[u8]> for Source {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
     }
 }
 

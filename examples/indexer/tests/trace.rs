@@ -1,10 +1,13 @@
-//! What Perfetto reads in the indexer's trace, what our reader reads, and what the program knows it logged, are the same.
+//! What Perfetto reads in the indexer's trace, what `read-log` shows of it, and what the program knows it logged, are the
+//! same, message by message.
 
-use protolog_reader::{Rendering, Trace};
 use protolog_testkit::{
-    Value, check_trace, run, serde_json, temp_dir, trace_processor, trace_stats,
+    Value, assert_eq_text, check_trace, run, serde_json, temp_dir, trace_processor, trace_stats,
 };
-use std::collections::BTreeMap;
+use protologtool::cli::{self, Exit};
+use protologtool::system::Memory;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -42,40 +45,41 @@ fn plant(root: &Path) {
     }
 }
 
-fn expected(path: &Path) -> Threads {
-    let text = fs::read_to_string(path).expect("read the expectations");
+/// The messages by thread, of lines of JSON whose members are called so.
+fn threads(lines: &str, [thread, level, tag, text]: [&str; 4]) -> Threads {
     let mut threads = Threads::new();
-    for line in text.lines() {
-        let line: Value = serde_json::from_str(line).expect("a line of JSON");
+    for line in objects(lines) {
         let cell = |name: &str| line[name].as_str().expect("a text").to_owned();
-        threads.entry(cell("thread")).or_default().push((
-            cell("level"),
-            cell("group"),
-            cell("text"),
-        ));
+        let message = (cell(level), cell(tag), cell(text));
+        threads.entry(cell(thread)).or_default().push(message);
     }
     threads
 }
 
-fn read(trace: &Path) -> Threads {
-    let log = Trace::open(trace).expect("open the trace").read().expect("read the trace");
-    assert_eq!(log.losses(), []);
-    let mut threads = Threads::new();
-    for entry in log.entries() {
-        let values = entry.values();
-        let level = values.level().expect("a level").name().to_owned();
-        let group = values.group(&log).expect("a group");
-        let name = entry.thread().name.clone().expect("a thread with a name");
-        let line = (level, group.tag.clone(), values.text(Rendering::Full));
-        threads.entry(name).or_default().push(line);
-    }
-    threads
+fn objects(lines: &str) -> impl Iterator<Item = Value> {
+    lines.lines().map(|line| serde_json::from_str(line).expect("a line of JSON"))
 }
 
-fn sorted(threads: &Threads) -> Vec<Line> {
-    let mut lines: Vec<Line> = threads.values().flatten().cloned().collect();
-    lines.sort();
-    lines
+/// What `protologtool read-log --format json` prints; it has nothing to warn of.
+fn read_log(trace: &Path) -> String {
+    let system = Memory::default();
+    system.add_file("trace", fs::read(trace).expect("read the trace"));
+    let words = ["protologtool", "read-log", "trace", "--format", "json"];
+    let exit = cli::run(words.map(Into::into), &system);
+    assert_eq!((exit, system.errors().as_str()), (Exit::Done, ""));
+    system.out()
+}
+
+/// Members of lines of JSON, a row each, as tables of trace_processor print.
+fn rows(lines: &str, members: &[&str]) -> String {
+    let mut text = String::new();
+    for line in objects(lines) {
+        let cell =
+            |name: &&str| line[*name].as_str().map_or(line[*name].to_string(), str::to_owned);
+        let cells: Vec<String> = members.iter().map(cell).collect();
+        writeln!(text, "{}", cells.join(" | ")).expect("a string takes every write");
+    }
+    text
 }
 
 #[test]
@@ -89,28 +93,28 @@ fn perfetto_the_reader_and_the_program_agree() {
     let output = run(command.arg(&tree).arg(dir.path().join("missing")));
     assert!(output.stdout.contains("protologtool read-log"), "{}", output.stdout);
 
-    let expected = expected(&notes);
-    let groups: std::collections::BTreeSet<&str> =
-        expected.values().flatten().map(|line| line.1.as_str()).collect();
-    assert_eq!(groups.into_iter().collect::<Vec<_>>(), ["ReadFile", "Report", "Walk"]);
+    let notes = fs::read_to_string(notes).expect("read what the program knows");
+    let expected = threads(&notes, ["thread", "level", "group", "text"]);
+    let groups: BTreeSet<&str> = expected.values().flatten().map(|line| line.1.as_str()).collect();
+    assert_eq!(Vec::from_iter(groups), ["ReadFile", "Report", "Walk"]);
     assert_eq!(expected.len(), 5, "walker, three readers, and the program's own thread");
-    assert_eq!(read(&trace), expected, "each thread's messages, in their order");
+    let log = read_log(&trace);
+    let shown = threads(&log, ["thread", "level", "tag", "message"]);
+    assert_eq!(shown, expected, "each thread's messages, in their order");
 
-    let Some(tables) = trace_processor(&trace, &["select level, tag, message from protolog"])
-    else {
-        return;
-    };
-    let (levels, tags, texts) =
-        (tables[0].texts("level"), tables[0].texts("tag"), tables[0].texts("message"));
-    let mut rows: Vec<Line> = levels
-        .into_iter()
-        .zip(tags.into_iter().zip(texts))
-        .map(|(level, (tag, text))| (level, tag, text))
-        .collect();
-    rows.sort();
-    assert_eq!(rows, sorted(&expected));
+    let columns = ["ts", "level", "tag", "message", "location"];
+    let sql = format!("select {} from protolog", columns.join(", "));
+    let Some(tables) = trace_processor(&trace, &[&sql]) else { return };
+    assert_eq_text(&rows(&log, &columns), &tables[0].to_string());
     assert_eq!(trace_stats(&trace).expect("Perfetto was there").to_string(), "");
     if let Some(packets) = check_trace(&trace) {
-        assert!(packets.len() > rows.len());
+        let unknown =
+            packets.iter().flat_map(|packet| packet["unknown"].as_array().expect("paths"));
+        let unknown: BTreeSet<&str> = unknown.filter_map(Value::as_str).collect();
+        let ours = ["1000", "protolog_message.1000", "protolog_viewer_config.messages.1000"];
+        assert_eq!(Vec::from_iter(unknown), ours, "no other fields are unknown");
+        let messages =
+            packets.iter().filter(|packet| packet["packet"]["protolog_message"].is_object());
+        assert_eq!(messages.count(), log.lines().count());
     }
 }

@@ -1,9 +1,13 @@
-//! What the tests of sessions share: one session at a time, a trace in a directory of its own, and Perfetto as judge.
+//! What the tests of sessions share: one session at a time, a trace in a directory of its own, and as judges our reader,
+//! Perfetto's and the official descriptors.
 #![allow(dead_code)] // Each test binary uses a part.
 
 use protolog_core::schema::{loss, packet, sequence_info};
+use protolog_reader::{Log, Rendering, Trace as Reading};
 use protolog_rt::{Builder, Cause, Session, Summary};
-use protolog_testkit::{Table, TempDir, temp_dir, trace_processor, trace_stats};
+use protolog_testkit::{
+    Table, TempDir, Value, check_trace, temp_dir, trace_processor, trace_stats,
+};
 use protozero::Reader;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -37,6 +41,13 @@ pub(crate) struct Packet {
     /// Losses: group, cause as in traces, count.
     pub(crate) losses: Vec<(u32, u32, u64)>,
 }
+
+/// Messages beyond which a trace is too large for Python.
+const MOST_FOR_PYTHON: u64 = 5_000;
+
+/// The fields of our own that sessions write, as paths.
+const OURS: [&str; 4] =
+    ["1000", "1001", "protolog_message.1000", "protolog_viewer_config.messages.1000"];
 
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -78,13 +89,39 @@ impl Recording {
 }
 
 impl Trace {
-    /// The messages, in the order of time, as `LEVEL TAG text`; none without Perfetto.
+    /// The messages, in the order of time, as `LEVEL TAG text`. Our reader and, where it is there, Perfetto's agree on them
+    /// and on their times.
     #[track_caller]
-    pub(crate) fn messages(&self) -> Option<Vec<String>> {
-        let line = "level || ' ' || tag || ' ' || message";
-        let table = self.query(&format!("select {line} as line from protolog order by ts, id"))?;
+    pub(crate) fn messages(&self) -> Vec<String> {
+        let log = self.log();
+        let (mut lines, mut times) = (Vec::new(), Vec::new());
+        for entry in log.entries() {
+            let values = entry.values();
+            let level = values.level().expect("a level").name();
+            let tag = &values.group(&log).expect("a group").tag;
+            lines.push(format!("{level} {tag} {}", values.text(Rendering::Bare)));
+            times.push(entry.time().to_string());
+        }
+        let sql = "select ts, level || ' ' || tag || ' ' || message as line from protolog";
+        if let Some(table) = self.query(sql) {
+            // Before version 55 Perfetto's prints nothing for `%%`.
+            let without = |lines: &[String]| lines.join("\n").replace('%', "");
+            assert_eq!(without(&table.texts("line")), without(&lines), "Perfetto, our reader");
+            assert_eq!(table.texts("ts"), times, "Perfetto, our reader");
+        }
         self.check_stats();
-        Some(table.texts("line"))
+        lines
+    }
+
+    /// What our reader reads. But for losses it has nothing to say against the trace.
+    #[track_caller]
+    pub(crate) fn log(&self) -> Log {
+        let log =
+            Reading::open(&self.path).expect("open the trace").read().expect("read the trace");
+        let summary = log.summary().to_string();
+        let wrong: Vec<&str> = summary.lines().filter(|line| !line.starts_with("lost: ")).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+        log
     }
 
     #[track_caller]
@@ -92,21 +129,29 @@ impl Trace {
         Some(trace_processor(&self.path, &[sql])?.remove(0))
     }
 
-    /// Perfetto has nothing to complain about.
+    /// Perfetto has nothing to complain about, and the official descriptors know every field but ours.
     #[track_caller]
     pub(crate) fn check_stats(&self) {
         if let Some(stats) = trace_stats(&self.path) {
             assert_eq!(stats.to_string(), "", "counters of trace_processor");
         }
+        // Python needs a second for 20,000 messages.
+        if self.summary.messages > MOST_FOR_PYTHON {
+            return;
+        }
+        let packets = check_trace(&self.path).unwrap_or_default();
+        let unknown =
+            packets.iter().flat_map(|packet| packet["unknown"].as_array().expect("paths"));
+        let foreign: Vec<&str> =
+            unknown.filter_map(Value::as_str).filter(|path| !OURS.contains(path)).collect();
+        assert!(foreign.is_empty(), "unknown fields: {foreign:?}");
     }
 
-    /// Compares the messages, if Perfetto is there to read them.
+    /// Compares the messages.
     #[track_caller]
     pub(crate) fn check(&self, expected: &[&str]) {
         assert_eq!(self.summary.messages, expected.len() as u64, "{:?}", self.summary);
-        if let Some(messages) = self.messages() {
-            assert_eq!(messages, expected);
-        }
+        assert_eq!(self.messages(), expected);
     }
 
     /// The packets, in the order of the file.
@@ -116,7 +161,7 @@ impl Trace {
         packets.map(|field| Packet::read(field.as_message().expect("a packet"))).collect()
     }
 
-    /// What the trace says was lost, by group and cause; `check_losses` of the summary's, too.
+    /// What the trace says was lost, by group and cause. Our reader and the session's summary agree.
     pub(crate) fn losses(&self) -> BTreeMap<(u32, u32), u64> {
         let mut sums = BTreeMap::new();
         for (group, cause, count) in self.packets().into_iter().flat_map(|packet| packet.losses) {
@@ -124,6 +169,20 @@ impl Trace {
         }
         let told: u64 = self.summary.losses.iter().map(|loss| loss.count).sum();
         assert_eq!(sums.values().sum::<u64>(), told, "trace and summary agree: {:?}", self.summary);
+        let log = self.log();
+        let lost = &log.stats().lost;
+        let read: BTreeMap<_, _> = lost
+            .iter()
+            .map(|((cause, group), count)| ((group.unwrap_or(0), cause.name()), *count))
+            .collect();
+        let name = |number: u32| {
+            Cause::ALL.into_iter().find(|cause| wire(*cause) == number).expect("a cause")
+        };
+        let written: BTreeMap<_, _> = sums
+            .iter()
+            .map(|((group, cause), count)| ((*group, name(*cause).name()), *count))
+            .collect();
+        assert_eq!(read, written, "our reader and the trace");
         sums
     }
 }

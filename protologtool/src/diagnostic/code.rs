@@ -45,6 +45,8 @@ codes! {
     LiteralArgument = "literal-argument",
     /// The template is nothing but conversions, so that its text says nothing.
     NoContext = "no-context",
+    /// An argument changes something, which rewritten code does only if the call is enabled.
+    SideEffect = "side-effect",
     /// The call stands where no statement can.
     NoStatement = "no-statement",
     /// The name that rewritten code must use means something else where the call stands.

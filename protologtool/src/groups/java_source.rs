@@ -14,11 +14,13 @@
 use super::{Group, Groups};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::java::constant::{Evaluator, NotConstant, Value, arguments, not_constant};
-use crate::lang::java::scope::{FrameId, Scopes};
+use crate::lang::java::outline::TypeId;
+use crate::lang::java::resolve::{Handle, Resolver, Site};
 use crate::lang::java::syntax::{
     children, descendants, dotted, field_text, has_modifier, is_type_declaration, members, parse,
     text, unparenthesized,
 };
+use crate::lang::java::unit::Unit;
 use crate::lang::java::{canonical, lexer};
 use crate::source::Source;
 use std::cell::RefCell;
@@ -30,13 +32,23 @@ const MAX_STEPS: usize = 32;
 
 /// The groups of the enum `class`, which `source` declares; or what is wrong with it.
 pub fn from_java_source(source: &Source, class: &str) -> Result<Groups, Vec<Diagnostic>> {
-    let class = canonical(class);
+    let unit = Unit::of(source.bytes());
+    read(&unit, &canonical(class)).map_err(|mut diagnostics| {
+        for diagnostic in &mut diagnostics {
+            diagnostic.range = unit.origin(diagnostic.range.clone());
+        }
+        diagnostics
+    })
+}
+
+fn read(unit: &Unit<'_>, class: &str) -> Result<Groups, Vec<Diagnostic>> {
+    let source = unit.text();
     let error = |range, message: String| Diagnostic::error(Code::Groups, range, message);
-    let Some(tree) = parse(source.bytes()) else {
+    let Some(tree) = parse(source) else {
         return Err(vec![error(0..0, "can't parse the file".to_owned())]);
     };
     let root = tree.root_node();
-    let declaration = find_type(root, source, &class).ok_or_else(|| {
+    let declaration = find_type(root, source, class).ok_or_else(|| {
         let help = "check `--loggroups-class` against the package and the class of this file";
         vec![error(0..0, format!("no class `{class}` in this file")).help(help)]
     })?;
@@ -60,19 +72,19 @@ pub fn from_java_source(source: &Source, class: &str) -> Result<Groups, Vec<Diag
         .flat_map(children)
         .filter(|node| node.kind() == "enum_constant")
         .collect();
-    let scopes = Scopes::of(root, source, &|_, _| false);
-    let body = declaration.child_by_field_name("body").and_then(|body| scopes.frame_of(body));
-    let Some(frame) = body else {
+    let types = unit.outline.types.len();
+    let Some(owner) = (0..types).map(TypeId).find(|id| unit.canonical(*id) == class) else {
         return Err(vec![error(0..0, "can't parse the enum of groups".to_owned())]);
     };
+    let resolver = &Resolver::new(Handle::This(unit), None);
     let (mut groups, mut problems) = (Vec::new(), Vec::new());
     for (ordinal, constant) in constants.iter().enumerate() {
         let name = field_text(*constant, "name", source);
         let fields = RefCell::default();
         let constant = *constant;
         let object =
-            Object { source, scopes: &scopes, frame, declaration, constant, name, ordinal, fields };
-        match object.group(&class) {
+            Object { source, resolver, owner, declaration, constant, name, ordinal, fields };
+        match object.group(class) {
             Ok(group) => groups.push(group),
             // One cause can keep several groups from being evaluated.
             Err(problem)
@@ -92,8 +104,8 @@ pub fn from_java_source(source: &Source, class: &str) -> Result<Groups, Vec<Diag
 }
 
 /// The declaration of the type with this canonical name.
-fn find_type<'t>(root: Node<'t>, source: &Source, class: &str) -> Option<Node<'t>> {
-    let package = lexer::package(source.bytes());
+fn find_type<'t>(root: Node<'t>, source: &[u8], class: &str) -> Option<Node<'t>> {
+    let package = lexer::package(source);
     let path =
         if package.is_empty() { class } else { class.strip_prefix(&package)?.strip_prefix('.')? };
     let mut scope = root;
@@ -110,10 +122,10 @@ fn find_type<'t>(root: Node<'t>, source: &Source, class: &str) -> Option<Node<'t
 /// One constant of the enum while it is evaluated. Fields hold what the constructor gave them: a value, or why there is
 /// none.
 struct Object<'e, 't, 's> {
-    source: &'s Source,
-    scopes: &'e Scopes<'t, 's>,
-    /// The enum's body, whose names are known everywhere.
-    frame: FrameId,
+    source: &'s [u8],
+    resolver: &'e Resolver<'s>,
+    /// The enum, whose names are known everywhere.
+    owner: TypeId,
     declaration: Node<'t>,
     constant: Node<'t>,
     name: &'s str,
@@ -252,8 +264,8 @@ impl<'t> Object<'_, 't, '_> {
         step: usize,
     ) -> Result<Value, NotConstant> {
         let known = |node: Node<'_>| self.known(node, frame, step);
-        Evaluator { source: self.source, scopes: self.scopes, known: &known }
-            .value(expression, self.frame)
+        let site = Site { offset: expression.start_byte(), owner: Some(self.owner), locals: None };
+        Evaluator { resolver: self.resolver, site, known: &known, depth: 0 }.value(expression)
     }
 
     fn known(
@@ -352,7 +364,7 @@ impl<'t> Object<'_, 't, '_> {
 
     /// `error`, saying which getter asked.
     fn reworded(&self, getter: &str, error: NotConstant) -> NotConstant {
-        let part = lexer::compact(self.source.slice(error.range.clone()));
+        let part = lexer::compact(&self.source[error.range.clone()]);
         let is_short = part.len() <= 60;
         let subject = if is_short && error.reason.starts_with("is ") {
             format!("`{part}` ")
@@ -367,7 +379,7 @@ impl<'t> Object<'_, 't, '_> {
 }
 
 /// The name in `name` or `this.name`.
-fn own_field(node: Node<'_>, source: &Source) -> Option<String> {
+fn own_field(node: Node<'_>, source: &[u8]) -> Option<String> {
     let node = unparenthesized(node);
     match node.kind() {
         "identifier" => dotted(node, source),
@@ -384,7 +396,7 @@ fn parameters(constructor: Node<'_>) -> Vec<Node<'_>> {
 }
 
 /// Whether a constructor can be called with these values, as far as their types tell.
-fn fits(parameters: &[Node<'_>], values: &[Result<Value, NotConstant>], source: &Source) -> bool {
+fn fits(parameters: &[Node<'_>], values: &[Result<Value, NotConstant>], source: &[u8]) -> bool {
     parameters.len() == values.len()
         && parameters.iter().zip(values).all(|(parameter, value)| {
             let declared = field_text(*parameter, "type", source);

@@ -19,6 +19,8 @@ use std::ops::Range;
 pub trait Language: Sync {
     /// What [`emit`](Self::emit) must know of a call besides what all languages share.
     type Shape;
+    /// What it can look up in other inputs.
+    type Inputs<'a>;
 
     /// Whether these bytes can hold a call at all: a quick look that decides whether the file is parsed. May say yes for a
     /// file without calls, never no for one with.
@@ -27,8 +29,14 @@ pub trait Language: Sync {
     /// The place that goes into message ids: what names the file on every machine alike.
     fn place(&self, source: &Source) -> String;
 
-    /// All log calls that can be rewritten, in source order, and a diagnostic for each that can't.
-    fn find(&self, source: &Source, groups: &Groups) -> Found<Self::Shape>;
+    /// All log calls that can be rewritten, in source order, and a diagnostic for each that can't. Without `inputs` the
+    /// file is on its own.
+    fn find(
+        &self,
+        source: &Source,
+        groups: &Groups,
+        inputs: Option<&Self::Inputs<'_>>,
+    ) -> Found<Self::Shape>;
 
     /// Adds the edits that rewrite `call`.
     fn emit(

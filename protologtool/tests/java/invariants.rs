@@ -38,7 +38,7 @@ fn all_but_templates_and_class_names_stays() {
     for case in all_cases() {
         let source = case.source();
         let settings = settings();
-        let found = settings.java.find(&source, &settings.groups);
+        let found = settings.java.find(&source, &settings.groups, None);
         let mut plan = PlanBuilder::default();
         for call in &found.calls {
             plan.replace(call.template_range.clone(), "");

@@ -5,6 +5,7 @@
 mod corpus;
 mod measure;
 mod protozero;
+mod runtime;
 mod table;
 mod tool;
 
@@ -18,12 +19,18 @@ use crate::{Result, shell, tools};
 type Bench = (&'static str, &'static str, &'static [Tool], fn() -> Result<()>);
 
 /// All benches.
-pub(crate) const BENCHES: [Bench; 2] = [
+pub(crate) const BENCHES: [Bench; 3] = [
     (
         "tool",
         "protologtool over the sources of a JDK, beside the floor: reading the same files",
         &[tools::CC, tools::PYTHON, tools::TIME, tools::JDK_SOURCE],
         tool::run,
+    ),
+    (
+        "runtime",
+        "log calls off and on, beside a load and a clock, `log` and `tracing`; bytes per message",
+        &[tools::CC],
+        runtime::run,
     ),
     (
         "protozero",

@@ -1,11 +1,12 @@
 //! Constant expressions of Java, evaluated without a compiler: literals, `+` on strings, `!`, `&&`, `||`, `?:`,
-//! parentheses, and names where the caller knows them or the same file declares them as constants.
+//! parentheses, and names of constants that this file or another input declares.
 
 use super::literal;
-use super::scope::{Declaration, FrameId, Scopes};
-use super::syntax::{children, dotted, text, unparenthesized};
+use super::locals::Declaration;
+use super::outline::{MemberId, MemberKind};
+use super::resolve::{Declared, Resolver, Site, TypeRef, Variable, declarator};
+use super::syntax::{children, dotted, parse_member, text, unparenthesized};
 use crate::call::Text;
-use crate::source::Source;
 use std::ops::Range;
 use tree_sitter::Node;
 
@@ -29,56 +30,56 @@ pub(crate) struct NotConstant {
     pub(crate) reason: String,
 }
 
-/// What a name means beyond what the file's constants say: parameters, fields, methods such as `name()`.
+/// What a name means beyond what constants say: parameters, fields, methods such as `name()`.
 pub(crate) type Known<'k> = dyn Fn(Node<'_>) -> Option<Result<Value, NotConstant>> + 'k;
 
 /// Evaluates expressions of one file.
-pub(crate) struct Evaluator<'e, 't, 's> {
-    pub(crate) source: &'s Source,
-    pub(crate) scopes: &'e Scopes<'t, 's>,
+pub(crate) struct Evaluator<'e, 'u, 'l, 't> {
+    pub(crate) resolver: &'e Resolver<'u>,
+    /// Where the expression stands, which decides what its names mean.
+    pub(crate) site: Site<'l, 't>,
     pub(crate) known: &'e Known<'e>,
+    /// How many constants needed this one.
+    pub(crate) depth: usize,
 }
 
-/// Where an expression stands, which decides what its names mean, and how deep it is nested.
-#[derive(Clone, Copy)]
-struct At {
-    frame: FrameId,
-    depth: usize,
-}
-
-impl Evaluator<'_, '_, '_> {
-    /// The value of an expression that stands in `frame`.
-    pub(crate) fn value(&self, expression: Node<'_>, frame: FrameId) -> Result<Value, NotConstant> {
-        self.nested(expression, At { frame, depth: 0 })
+impl<'u> Evaluator<'_, 'u, '_, '_> {
+    /// The value of an expression.
+    pub(crate) fn value(&self, expression: Node<'_>) -> Result<Value, NotConstant> {
+        self.nested(expression, self.depth)
     }
 
-    fn nested(&self, expression: Node<'_>, at: At) -> Result<Value, NotConstant> {
+    fn nested(&self, expression: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
         let node = unparenthesized(expression);
         if let Some(value) = (self.known)(node) {
             return value;
         }
-        if at.depth > MAX_DEPTH {
+        if depth > MAX_DEPTH {
             return Err(not_constant(node, "nests too deeply, or needs its own value"));
         }
-        let at = At { depth: at.depth + 1, ..at };
+        let depth = depth + 1;
         match node.kind() {
             "true" => Ok(Value::Bool(true)),
             "false" => Ok(Value::Bool(false)),
             "null_literal" => Ok(Value::Null),
             "string_literal" | "character_literal" => self.literal(node),
             "decimal_integer_literal" => self.integer(node),
-            "binary_expression" => self.binary(node, at),
-            "unary_expression" => self.unary(node, at),
-            "ternary_expression" => self.ternary(node, at),
-            "identifier" | "field_access" => self.name(node, at),
+            "binary_expression" => self.binary(node, depth),
+            "unary_expression" => self.unary(node, depth),
+            "ternary_expression" => self.ternary(node, depth),
+            "identifier" | "field_access" => self.name(node, depth),
             "method_invocation" => Err(not_constant(node, "is a method call")),
             "template_expression" => Err(not_constant(node, "is a string template")),
             _ => Err(not_constant(node, "is not a constant")),
         }
     }
 
+    fn text(&self) -> &[u8] {
+        self.resolver.unit.text()
+    }
+
     fn literal(&self, node: Node<'_>) -> Result<Value, NotConstant> {
-        let (raw, offset) = (self.source.slice(node.byte_range()), node.start_byte());
+        let (raw, offset) = (&self.text()[node.byte_range()], node.start_byte());
         let value = match node.kind() {
             "character_literal" => literal::char(raw, offset).map(Value::Char),
             _ => literal::text(raw, offset).map(Value::Text),
@@ -87,13 +88,13 @@ impl Evaluator<'_, '_, '_> {
     }
 
     fn integer(&self, node: Node<'_>) -> Result<Value, NotConstant> {
-        let digits = text(node, self.source).replace('_', "");
+        let digits = text(node, self.text()).replace('_', "");
         let parsed = digits.trim_end_matches(['l', 'L']).parse();
         parsed.map(Value::Int).map_err(|_| not_constant(node, "is too large"))
     }
 
     /// `+` chains nest to the left, thousands deep in generated code, so they are walked rather than recursed into.
-    fn binary(&self, node: Node<'_>, at: At) -> Result<Value, NotConstant> {
+    fn binary(&self, node: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
         let mut steps = Vec::new();
         let mut first = node;
         while first.kind() == "binary_expression" {
@@ -105,24 +106,25 @@ impl Evaluator<'_, '_, '_> {
             steps.push((first, right));
             first = unparenthesized(left);
         }
-        let mut value = self.nested(first, at)?;
+        let mut value = self.nested(first, depth)?;
         for (node, right) in steps.into_iter().rev() {
             let operator =
                 node.child_by_field_name("operator").map_or("", |operator| operator.kind());
             value = match (operator, value) {
                 ("&&", Value::Bool(false)) => Value::Bool(false),
                 ("||", Value::Bool(true)) => Value::Bool(true),
-                ("&&" | "||", Value::Bool(_)) => self.nested(right, at)?,
-                ("+", left) => plus(node, left, self.nested(right, at)?)?,
+                ("&&" | "||", Value::Bool(_)) => self.nested(right, depth)?,
+                ("+", left) => plus(node, left, self.nested(right, depth)?)?,
                 _ => return Err(not_constant(node, "is not a constant")),
             };
         }
         Ok(value)
     }
 
-    fn unary(&self, node: Node<'_>, at: At) -> Result<Value, NotConstant> {
+    fn unary(&self, node: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
         let operator = node.child_by_field_name("operator").map_or("", |operator| operator.kind());
-        let operand = node.child_by_field_name("operand").map(|operand| self.nested(operand, at));
+        let operand =
+            node.child_by_field_name("operand").map(|operand| self.nested(operand, depth));
         match (operator, operand) {
             ("!", Some(Ok(Value::Bool(value)))) => Ok(Value::Bool(!value)),
             ("-", Some(Ok(Value::Int(value)))) => Ok(Value::Int(-value)),
@@ -131,46 +133,114 @@ impl Evaluator<'_, '_, '_> {
         }
     }
 
-    fn ternary(&self, node: Node<'_>, at: At) -> Result<Value, NotConstant> {
+    fn ternary(&self, node: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
         let part = |field| node.child_by_field_name(field);
         let Some(condition) = part("condition") else {
             return Err(not_constant(node, "is not a constant"));
         };
-        let chosen = match self.nested(condition, at)? {
+        let chosen = match self.nested(condition, depth)? {
             Value::Bool(true) => part("consequence"),
             Value::Bool(false) => part("alternative"),
             _ => None,
         };
         chosen.map_or_else(
             || Err(not_constant(node, "is not a constant")),
-            |node| self.nested(node, at),
+            |node| self.nested(node, depth),
         )
     }
 
-    /// A constant that the same file declares.
-    fn name(&self, node: Node<'_>, at: At) -> Result<Value, NotConstant> {
-        let Some(name) = dotted(node, self.source) else {
+    /// A constant that this file or another input declares.
+    fn name(&self, node: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
+        let Some(name) = dotted(node, self.text()) else {
             return Err(not_constant(node, "is not a constant"));
         };
-        let Some(declaration) = self.declaration(&name, node.start_byte(), at.frame) else {
-            return Err(not_constant(node, "is not declared in this file"));
-        };
-        match declaration.constant_value() {
-            Some(value) => self.nested(value, At { frame: declaration.frame, ..at }),
-            None => Err(not_constant(node, "is not a constant")),
+        match self.variable(&name) {
+            None => Err(not_constant(node, "is declared in none of the sources")),
+            Some(Variable::Local(declaration)) => self.local(node, declaration, depth),
+            Some(Variable::Member(of, Declared::Member(member))) => {
+                self.member(node, &name, &of, member, depth)
+            }
+            Some(Variable::Member(_, Declared::Component)) => {
+                Err(not_constant(node, "is not a constant"))
+            }
         }
     }
 
-    /// The declaration that `NAME`, `Type.NAME` or `Type.Inner.NAME` means.
-    fn declaration(&self, name: &str, offset: usize, frame: FrameId) -> Option<Declaration<'_>> {
-        let Some((types, field)) = name.rsplit_once('.') else {
-            return self.scopes.variable(frame, offset, name);
+    /// The value of the field `name`, which `member` of the type `of` declares.
+    fn member(
+        &self,
+        node: Node<'_>,
+        name: &str,
+        of: &TypeRef<'u>,
+        member: MemberId,
+        depth: usize,
+    ) -> Result<Value, NotConstant> {
+        let resolver = self.resolver.beside(of);
+        let declared = &resolver.unit.outline.members[member.0];
+        let is_field = declared.kind == MemberKind::Field;
+        let tree = is_field.then(|| parse_member(&resolver.unit, declared)).flatten();
+        let field = name.rsplit('.').next().unwrap_or(name);
+        let declaration = tree
+            .as_ref()
+            .and_then(|tree| declarator(tree.root_node(), field, resolver.unit.text()));
+        let value = declaration.and_then(|it| it.constant_value(of.is_interface()));
+        let value = value.ok_or_else(|| not_constant(node, "is not a constant"))?;
+        let site = Site { offset: value.start_byte(), owner: Some(of.id), locals: None };
+        let evaluator = Evaluator { resolver: &resolver, site, known: &nothing_known, depth };
+        let value = evaluator.value(value);
+        if of.unit.is(&self.resolver.unit) {
+            return value;
+        }
+        // What is wrong in another file is said where the name is.
+        value.map(|value| value.at(node)).map_err(|error| {
+            not_constant(node, &format!("has no value: its initial value {}", error.reason))
+        })
+    }
+
+    fn local(
+        &self,
+        node: Node<'_>,
+        declaration: Declaration<'_>,
+        depth: usize,
+    ) -> Result<Value, NotConstant> {
+        let Some(value) = declaration.constant_value(false) else {
+            return Err(not_constant(node, "is not a constant"));
         };
-        let mut types = types.split('.');
-        let outer = self.scopes.declared_type(frame, offset, types.next()?)?;
-        let inner =
-            types.try_fold(outer, |outer, name| self.scopes.member_type(outer.node, name))?;
-        self.scopes.field(inner.node, field)
+        let site = Site { offset: value.start_byte(), ..self.site };
+        Evaluator { resolver: self.resolver, site, known: self.known, depth }.value(value)
+    }
+
+    /// What `NAME`, `Type.NAME` or `Type.Inner.NAME` means.
+    fn variable(&self, name: &str) -> Option<Variable<'u, '_>> {
+        match name.rsplit_once('.') {
+            Some((of, field)) => {
+                let of = self.resolver.type_named(of, self.site)?;
+                self.resolver.field(of, field)
+            }
+            None => self.resolver.variable(name, self.site).or_else(|| self.imported(name)),
+        }
+    }
+
+    /// The constant that a static import of `name` means.
+    fn imported(&self, name: &str) -> Option<Variable<'u, '_>> {
+        let names = &self.resolver.unit.names;
+        let single = names.static_single.iter().filter_map(|import| import.rsplit_once('.'));
+        let single = single.filter(|(_, member)| *member == name).map(|(of, _)| of);
+        let mut classes = single.chain(names.static_wildcard.iter().map(String::as_str));
+        classes.find_map(|of| {
+            let of = self.resolver.class(of)?;
+            self.resolver.field(of, name)
+        })
+    }
+}
+
+impl Value {
+    /// The value as that of the expression `node`: messages about it point there.
+    fn at(self, node: Node<'_>) -> Self {
+        let Self::Text(text) = self else { return self };
+        let mut moved = Text::default();
+        text.as_str().chars().for_each(|char| moved.push(char, node.start_byte()));
+        Self::Text(moved)
     }
 }
 

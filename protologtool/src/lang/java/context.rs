@@ -1,7 +1,7 @@
 //! Where a call stands, which decides what must be put around its rewritten form: an `if` statement, where before there was
 //! an expression.
 
-use super::scope::Invocation;
+use super::invocation::Invocation;
 use tree_sitter::Node;
 
 /// What surrounds a call.

@@ -1,71 +1,181 @@
 //! Finds the log calls of a file: whose class, which level, which group, which template, which arguments, and where; and
 //! the calls of the class's other methods.
+//!
+//! Tokens say where calls may be; of the members that hold such places, and of no others, there are trees.
 
-use super::broken::Broken;
+use super::broken;
 use super::constant::{Evaluator, NotConstant, Value, arguments, nothing_known};
-use super::context::context;
-use super::names::Names;
-use super::scope::{Declaration, FrameId, Invocation, Scopes};
-use super::syntax::{dotted, field_text, is_type_declaration, unparenthesized};
-use super::{Java, Shape, syntax};
+use super::context::{Context, context};
+use super::effects::{Arguments, may_assign};
+use super::invocation::{Candidate, Invocation, candidates};
+use super::library::Classes;
+use super::locals::Locals;
+use super::outline::MemberId;
+use super::resolve::{Handle, Resolver, Site, Type, Variable};
+use super::syntax::{dotted, parse_member, unparenthesized};
+use super::unit::Unit;
+use super::{Dialect, Guard, Java, Shape};
 use crate::call::{Call, Text, check};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
 use crate::lang::{Found, Other};
 use crate::source::Source;
 use protolog_core::Level;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
-pub(super) fn find(java: &Java, source: &Source, groups: &Groups) -> Found<Shape> {
+pub(super) fn find(
+    java: &Java,
+    source: &Source,
+    groups: &Groups,
+    library: Option<&dyn Classes>,
+) -> Found<Shape> {
+    let unit = Unit::of(source.bytes());
     let mut found = Found { calls: Vec::new(), others: Vec::new(), diagnostics: Vec::new() };
-    let Some(tree) = syntax::parse(source.bytes()) else { return found };
-    let root = tree.root_node();
-    let names = Names::of(root, source);
-    let mut scopes = Scopes::of(root, source, &|class, method| match class {
-        Some(class) => class == java.simple_name(),
-        None => names.import_member(method, &java.protolog),
-    });
-    let invocations = scopes.take_invocations();
-    let finder = Finder { java, source, groups, names, scopes };
-    let mut broken = Broken::new(root, source);
-    for call in invocations.iter().filter(|call| finder.is_of_class(call)) {
-        let Some(level) = call.level else {
-            found.others.extend(finder.other(call));
-            continue;
-        };
-        if broken.holds(call) {
-            continue;
-        }
-        match finder.call(call, level) {
-            Ok(call) => found.calls.push(call),
-            Err(mut diagnostics) => found.diagnostics.append(&mut diagnostics),
-        }
-    }
-    found.diagnostics.extend(broken.diagnostics(|class, name| finder.may_be_call(class, name)));
+    let resolver = Resolver::new(Handle::This(&unit), library);
+    let mut finder = Finder { java, groups, unit: &unit, resolver, found: &mut found };
+    finder.file();
     found.diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
+    map_back(&unit, &mut found);
     found
 }
 
-struct Finder<'a, 't> {
-    java: &'a Java,
-    source: &'a Source,
-    groups: &'a Groups,
-    names: Names,
-    scopes: Scopes<'t, 'a>,
+/// Makes ranges of the unit's text ranges of the file.
+fn map_back(unit: &Unit<'_>, found: &mut Found<Shape>) {
+    if !unit.is_translated() {
+        return;
+    }
+    let map = |range: &mut Range<usize>| *range = unit.origin(range.clone());
+    for call in &mut found.calls {
+        let Call { range, template, template_range, args, shape, .. } = call;
+        [range, template_range, &mut shape.class, &mut shape.group].into_iter().for_each(map);
+        args.iter_mut().for_each(map);
+        template.map_origins(|offset| unit.origin(offset..offset).start);
+    }
+    for other in &mut found.others {
+        [&mut other.class, &mut other.method].into_iter().for_each(map);
+    }
+    found.diagnostics.iter_mut().map(|diagnostic| &mut diagnostic.range).for_each(map);
 }
 
-impl<'t> Finder<'_, 't> {
+struct Finder<'a, 'u> {
+    java: &'a Java,
+    groups: &'a Groups,
+    unit: &'u Unit<'u>,
+    resolver: Resolver<'u>,
+    found: &'a mut Found<Shape>,
+}
+
+impl Finder<'_, '_> {
+    fn file(&mut self) {
+        let unit = self.unit;
+        let mut candidates = candidates(unit, &self.java.protolog);
+        candidates.retain(|candidate| match &candidate.class {
+            // Names that the file declares itself are looked up where the call is.
+            Some(written) => self.can_mean(written) || self.is_declared(written),
+            None => true,
+        });
+        if candidates.is_empty() {
+            return;
+        }
+        if !unit.is_balanced {
+            let logs = candidates.iter().any(|candidate| self.level(candidate).is_some());
+            self.found.diagnostics.extend(logs.then(|| broken::unbalanced(unit)));
+            return;
+        }
+        let mut by_member: BTreeMap<MemberId, Vec<Candidate>> = BTreeMap::new();
+        for candidate in candidates {
+            match unit.outline.member_at(candidate.method.start) {
+                Some(member) => by_member.entry(member).or_default().push(candidate),
+                None if self.level(&candidate).is_some() => {
+                    self.found.diagnostics.push(broken::outside(candidate.method));
+                }
+                None => {}
+            }
+        }
+        for (member, candidates) in by_member {
+            self.member(member, &candidates);
+        }
+    }
+
+    fn member(&mut self, member: MemberId, candidates: &[Candidate]) {
+        let declared = &self.unit.outline.members[member.0];
+        let Some(tree) = parse_member(self.unit, declared) else { return };
+        if let Some(fault) = broken::fault(self.unit, &declared.range, &tree) {
+            let logs = candidates.iter().any(|candidate| self.level(candidate).is_some());
+            self.found.diagnostics.extend(logs.then_some(fault));
+            return;
+        }
+        let place = Place {
+            java: self.java,
+            groups: self.groups,
+            unit: self.unit,
+            resolver: &self.resolver,
+            member,
+            tree: &tree,
+            locals: OnceCell::new(),
+            mentions: HashMap::new().into(),
+        };
+        for candidate in candidates {
+            let Some(call) = Invocation::at(&tree, candidate, self.unit.text()) else { continue };
+            if !place.is_of_class(&call, candidate) {
+                continue;
+            }
+            match self.level(candidate) {
+                None => self.found.others.extend(place.other(&call)),
+                Some(level) => match place.call(&call, level) {
+                    Ok((call, warnings)) => {
+                        self.found.calls.push(call);
+                        self.found.diagnostics.extend(warnings);
+                    }
+                    Err(problems) => self.found.diagnostics.extend(problems),
+                },
+            }
+        }
+    }
+
+    fn level(&self, candidate: &Candidate) -> Option<Level> {
+        Level::from_method(self.unit.str(&candidate.method))
+    }
+
+    fn can_mean(&self, written: &str) -> bool {
+        let in_package = |name: &str| self.resolver.is_in_package(name);
+        self.unit.names.can_mean(written, &self.java.protolog, in_package)
+    }
+
+    /// Whether the first part of a name may be a type that the file declares or inherits.
+    fn is_declared(&self, written: &str) -> bool {
+        let first = written.split('.').next().unwrap_or(written);
+        let mut outer = self.java.protolog.rsplit('.').skip(1);
+        let is_nested = outer.next().is_some_and(|outer| outer.starts_with(char::is_uppercase));
+        is_nested || self.unit.outline.types.iter().any(|of| self.unit.str(&of.name) == first)
+    }
+}
+
+/// A member in which calls are looked at.
+struct Place<'a, 'u, 't> {
+    java: &'a Java,
+    groups: &'a Groups,
+    unit: &'t Unit<'u>,
+    resolver: &'a Resolver<'u>,
+    member: MemberId,
+    tree: &'t Tree,
+    /// Made when a declaration in the member may matter, which is rare.
+    locals: OnceCell<Locals<'t>>,
+    /// Whether the member may declare a name.
+    mentions: std::cell::RefCell<HashMap<String, bool>>,
+}
+
+impl<'u, 't> Place<'_, 'u, 't> {
     /// Whether the method is one of the class.
-    fn is_of_class(&self, call: &Invocation<'t>) -> bool {
-        let class = &self.java.protolog;
-        match call.node.child_by_field_name("object") {
-            Some(object) => dotted(object, self.source)
-                .is_some_and(|written| self.is_class(&written, class, call)),
+    fn is_of_class(&self, call: &Invocation<'t>, candidate: &Candidate) -> bool {
+        match &candidate.class {
+            Some(written) => self.is_class(written, &self.java.protolog, call),
             None => {
-                let method = field_text(call.node, "name", self.source);
-                self.names.import_member(method, class)
-                    && !self.scopes.hides_method(call.frame, method)
+                let method = self.unit.str(&candidate.method);
+                !self.resolver.hides_method(method, self.site(call, method))
             }
         }
     }
@@ -76,53 +186,44 @@ impl<'t> Finder<'_, 't> {
         if self.variable(call, first).is_some() {
             return false;
         }
-        match self.scopes.declared_type(call.frame, call.node.start_byte(), first) {
-            Some(declared) => {
-                let name = self.canonical(declared);
-                name.is_some_and(|name| class.strip_prefix(&name) == Some(&written[first.len()..]))
+        match self.resolver.declared_type(first, self.site(call, first)) {
+            Some(Type::Declared(of)) => {
+                let name = of.unit.canonical(of.id);
+                class.strip_prefix(&name) == Some(&written[first.len()..])
             }
-            None => self.names.can_mean(written, class, &self.enclosing(call.frame)),
+            Some(_) => false,
+            None => {
+                let in_package = |name: &str| self.resolver.is_in_package(name);
+                self.unit.names.can_mean(written, class, in_package)
+            }
         }
     }
 
     /// What `name` means as a variable at a call.
-    fn variable(&self, call: &Invocation<'t>, name: &str) -> Option<Declaration<'t>> {
-        self.scopes.variable(call.frame, call.node.start_byte(), name)
+    fn variable(&self, call: &Invocation<'t>, name: &str) -> Option<Variable<'u, 't>> {
+        self.resolver.variable(name, self.site(call, name))
     }
 
-    /// The canonical names of the types around a frame, innermost first.
-    fn enclosing(&self, frame: FrameId) -> Vec<String> {
-        let mut simple: Vec<&str> = self
-            .scopes
-            .enclosing_types(frame)
-            .map(|node| field_text(node, "name", self.source))
-            .collect();
-        simple.reverse();
-        (1..=simple.len())
-            .rev()
-            .map(|count| self.names.canonical(simple[..count].iter().copied()))
-            .collect()
+    /// The place of a call, with the member's own declarations if one of them may declare `name`.
+    fn site(&self, call: &Invocation<'t>, name: &str) -> Site<'_, 't> {
+        let owner = self.unit.outline.members[self.member.0].owner;
+        let inherits = self.resolver.library.is_some() && call.is_in_local_class();
+        let matters = inherits || self.may_declare(name);
+        let locals = matters.then(|| self.locals());
+        Site { offset: call.node.start_byte(), owner, locals }
     }
 
-    /// The canonical name of a type that the file declares; none for a type parameter and for local types.
-    fn canonical(&self, declared: Declaration<'t>) -> Option<String> {
-        if !is_type_declaration(declared.node) || !self.scopes.is_between_members(declared.frame) {
-            return None;
+    fn locals(&self) -> &Locals<'t> {
+        self.locals.get_or_init(|| Locals::of(self.tree.root_node(), self.unit.text()))
+    }
+
+    fn may_declare(&self, name: &str) -> bool {
+        if let Some(known) = self.mentions.borrow().get(name) {
+            return *known;
         }
-        let name = field_text(declared.node, "name", self.source);
-        Some(match self.enclosing(declared.frame).first() {
-            Some(outer) => format!("{outer}.{name}"),
-            None => self.names.canonical([name]),
-        })
-    }
-
-    /// Whether a method's name and what stands before it look like a log call, in a part of the file that has no tree.
-    fn may_be_call(&self, before: Option<&str>, method: &str) -> bool {
-        Level::from_method(method).is_some()
-            && match before {
-                Some(class) => class == self.java.simple_name(),
-                None => self.names.import_member(method, &self.java.protolog),
-            }
+        let found = self.unit.may_declare(self.member, name);
+        self.mentions.borrow_mut().insert(name.to_owned(), found);
+        found
     }
 
     /// A call of another method, where the name of the class that rewritten code calls means that class.
@@ -131,10 +232,15 @@ impl<'t> Finder<'_, 't> {
         let method = call.node.child_by_field_name("name")?.byte_range();
         let list = call.node.child_by_field_name("arguments");
         let arguments = list.map(arguments).unwrap_or_default().len();
-        Some(Other { class: class_range(call.node), method, arguments })
+        Some(Other { class: call.class_range(), method, arguments })
     }
 
-    fn call(&self, call: &Invocation<'t>, level: Level) -> Result<Call<Shape>, Vec<Diagnostic>> {
+    /// The call and what is to be warned of, or what is wrong with it.
+    fn call(
+        &self,
+        call: &Invocation<'t>,
+        level: Level,
+    ) -> Result<(Call<Shape>, Vec<Diagnostic>), Vec<Diagnostic>> {
         let node = call.node;
         let list = node.child_by_field_name("arguments");
         let arguments = list.map(arguments).unwrap_or_default();
@@ -158,10 +264,14 @@ impl<'t> Finder<'_, 't> {
         if let Some(text) = &text {
             keep(check(text, &template.byte_range(), &args), &mut problems);
         }
+        let effects = self.effects(call, rest);
+        let (warnings, errors): (Vec<_>, Vec<_>) =
+            effects.into_iter().partition(|effect| effect.severity != Severity::Error);
+        problems.extend(errors);
         match (group_position, text, place) {
             (Some(group_position), Some(text), Some((context, wrapped))) if problems.is_empty() => {
-                let (class, group) = (class_range(node), group.byte_range());
-                Ok(Call {
+                let (class, group) = (call.class_range(), group.byte_range());
+                let call = Call {
                     range: wrapped.byte_range(),
                     level,
                     group: group_position,
@@ -169,10 +279,27 @@ impl<'t> Finder<'_, 't> {
                     template_range: template.byte_range(),
                     args,
                     shape: Shape { context, class, group, local: String::new() },
-                })
+                };
+                Ok((call, warnings))
             }
             _ => Err(problems),
         }
+    }
+
+    /// What arguments change, where rewritten code does not always evaluate them.
+    fn effects(&self, call: &Invocation<'t>, args: &[Node<'t>]) -> Vec<Diagnostic> {
+        if matches!(&self.java.dialect, Dialect::Android(form) if form.guard == Guard::None) {
+            return Vec::new();
+        }
+        let text = self.unit.text();
+        let changing = args.iter().filter(|arg| may_assign(&text[arg.byte_range()]));
+        let check = |arg: &Node<'t>| {
+            let root = self.tree.root_node();
+            let (node, ancestors) = (call.node, &call.ancestors[..]);
+            Arguments { source: text, root, call: node, ancestors, locals: self.locals() }
+                .check(*arg)
+        };
+        changing.flat_map(check).collect()
     }
 
     fn group(&self, argument: Node<'t>, call: &Invocation<'t>) -> Result<usize, Diagnostic> {
@@ -181,7 +308,7 @@ impl<'t> Finder<'_, 't> {
         let error = |message: String, help: String| {
             Err(Diagnostic::error(Code::UnknownGroup, node.byte_range(), message).help(help))
         };
-        let Some(written) = dotted(node, self.source) else {
+        let Some(written) = dotted(node, self.unit.text()) else {
             return error(
                 format!("the group is not a constant of `{class}`"),
                 "name the constant: the group must be known when the tool runs".to_owned(),
@@ -192,14 +319,12 @@ impl<'t> Finder<'_, 't> {
             None => (None, &written[..]),
         };
         let variable = self.variable(call, name);
-        let is_member = match (qualifier, variable) {
+        let is_member = match (qualifier, &variable) {
             (Some(qualifier), _) => self.is_class(qualifier, class, call),
-            // Within the enum itself its constants are in scope: that is what the variable is then.
-            (None, Some(declared)) => {
-                declared.node.kind() == "enum_constant"
-                    && self.enclosing(declared.frame).first() == Some(&class.to_owned())
-            }
-            (None, None) => self.names.import_member(name, class),
+            // Within the class itself its constants are in scope: that is what the variable is then.
+            (None, Some(Variable::Member(of, _))) => of.unit.canonical(of.id) == class,
+            (None, Some(Variable::Local(_))) => false,
+            (None, None) => self.unit.names.import_member(name, class),
         };
         let simple_class = class.rsplit('.').next().unwrap_or(class);
         match (is_member, self.groups.position(name), qualifier) {
@@ -250,15 +375,17 @@ impl<'t> Finder<'_, 't> {
     fn template(&self, argument: Node<'t>, call: &Invocation<'t>) -> Result<Text, Diagnostic> {
         let error = |range, message: String| {
             Err(Diagnostic::error(Code::NonConstantTemplate, range, message)
-                .help("write the text as a literal, or name a `static final String` of this file, and pass what varies as arguments"))
+                .help("write the text as a literal, or name a `static final String` of one of the sources, and pass what varies as arguments"))
         };
+        let is_literal = argument.kind() == "string_literal";
+        let site = Site { locals: (!is_literal).then(|| self.locals()), ..self.site(call, "") };
         let evaluator =
-            Evaluator { source: self.source, scopes: &self.scopes, known: &nothing_known };
-        match evaluator.value(argument, call.frame) {
+            Evaluator { resolver: self.resolver, site, known: &nothing_known, depth: 0 };
+        match evaluator.value(argument) {
             Ok(Value::Text(text)) => Ok(text),
             Ok(_) => error(argument.byte_range(), "the template is not a text".to_owned()),
             Err(NotConstant { range, reason }) => {
-                let part = super::lexer::compact(self.source.slice(range.clone()));
+                let part = super::lexer::compact(&self.unit.text()[range.clone()]);
                 error(
                     range,
                     format!("the template is not a constant: `{}` {reason}", shortened(&part)),
@@ -276,7 +403,7 @@ impl<'t> Finder<'_, 't> {
         })
     }
 
-    fn place(&self, call: &Invocation<'t>) -> Result<(super::Context, Node<'t>), Diagnostic> {
+    fn place(&self, call: &Invocation<'t>) -> Result<(Context, Node<'t>), Diagnostic> {
         let node = call.node;
         if let Some((first, name)) = self.hidden_name(call) {
             let message = format!(
@@ -292,12 +419,6 @@ impl<'t> Finder<'_, 't> {
                 .help("make the call a statement of its own")
         })
     }
-}
-
-/// The class's name before the method's; empty, right before the method's name, for a static import.
-fn class_range(invocation: Node<'_>) -> Range<usize> {
-    let name = invocation.child_by_field_name("name").unwrap_or(invocation).start_byte();
-    invocation.child_by_field_name("object").map_or(name..name, |object| object.byte_range())
 }
 
 /// One array in the place of all arguments would be one argument to the tool and several to an unprocessed call.

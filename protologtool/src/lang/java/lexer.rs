@@ -3,6 +3,7 @@
 //! Enough to find the package, to see whether brackets balance, and to keep the comments and line ends of text that is
 //! replaced. Total: every byte sequence has tokens; what is unfinished ends where its line or the text ends.
 
+use super::escapes;
 use std::ops::Range;
 
 /// A token and its byte range.
@@ -42,21 +43,15 @@ impl Iterator for Tokens<'_> {
     type Item = Token;
 
     fn next(&mut self) -> Option<Token> {
-        let rest = &self.text[self.at..];
-        self.at += rest
-            .iter()
-            .take_while(|byte| byte.is_ascii_whitespace() || matches!(byte, 0x0b | 0x1a))
-            .count();
+        self.at += length_of(Class::Space, &self.text[self.at..]);
         let start = self.at;
         let rest = &self.text[start..];
         let (kind, length) = match rest.first()? {
             b'/' if rest.starts_with(b"//") => (Kind::Comment, line_length(rest)),
-            b'/' if rest.starts_with(b"/*") => (Kind::Comment, through(rest, 2, b"*/")),
+            b'/' if rest.starts_with(b"/*") => (Kind::Comment, block_comment_length(rest)),
             b'"' if rest.starts_with(b"\"\"\"") => (Kind::Literal, text_block_length(rest)),
             quote @ (b'"' | b'\'') => (Kind::Literal, quoted_length(rest, *quote)),
-            byte if is_word(*byte) => {
-                (Kind::Word, rest.iter().take_while(|byte| is_word(**byte)).count())
-            }
+            byte if is_word(*byte) => (Kind::Word, length_of(Class::Word, rest)),
             byte => (Kind::Punct(*byte), 1),
         };
         self.at += length;
@@ -64,17 +59,45 @@ impl Iterator for Tokens<'_> {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Space,
+    Word,
+    Other,
+}
+
+/// What each byte is; a table, since every byte of every file with calls is looked up.
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c | 0x1a => Class::Space,
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'$' | b'\\' | 0x80.. => Class::Word,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+fn length_of(class: Class, rest: &[u8]) -> usize {
+    rest.iter().position(|byte| CLASSES[*byte as usize] != class).unwrap_or(rest.len())
+}
+
 /// Whether `byte` can be part of an identifier; a backslash can, as `\u0061`.
 pub(crate) fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'\\') || byte >= 0x80
+    CLASSES[byte as usize] == Class::Word
 }
 
 fn line_length(rest: &[u8]) -> usize {
     memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len())
 }
 
-fn through(rest: &[u8], from: usize, end: &[u8]) -> usize {
-    memchr::memmem::find(&rest[from..], end).map_or(rest.len(), |at| from + at + end.len())
+fn block_comment_length(rest: &[u8]) -> usize {
+    // Not a search for both bytes: most comments are too short to pay for setting one up.
+    let end = memchr::memchr_iter(b'/', rest).find(|at| *at > 2 && rest[at - 1] == b'*');
+    end.map_or(rest.len(), |at| at + 1)
 }
 
 fn quoted_length(rest: &[u8], quote: u8) -> usize {
@@ -82,7 +105,8 @@ fn quoted_length(rest: &[u8], quote: u8) -> usize {
     while let Some(byte) = rest.get(at) {
         match byte {
             b'\n' | b'\r' => return at,
-            b'\\' => at += 2,
+            // What is escaped can't be a line end: the literal is unfinished then.
+            b'\\' if !matches!(rest.get(at + 1), Some(b'\n' | b'\r')) => at += 2,
             byte if *byte == quote => return at + 1,
             _ => at += 1,
         }
@@ -145,8 +169,15 @@ fn indentation(text: &[u8], offset: usize) -> usize {
 
 /// What must stay of text that is replaced: its comments and its line ends (with the indentation that follows them), and
 /// nothing else. Begins with a space where a comment comes first.
+///
+/// Where an escape such as `\u002f` stands for a character of the syntax, only the line ends stay, since comments are not
+/// what they look like.
 pub(crate) fn kept_trivia(text: &[u8]) -> String {
     let mut kept = String::new();
+    if escapes::hides_syntax(text) {
+        keep_line_ends(text, &mut kept);
+        return kept;
+    }
     let mut at = 0;
     // The indentation of the current line, which is of use only where something follows on it.
     let mut indentation = String::new();
@@ -176,8 +207,17 @@ fn keep_lines(space: &[u8], kept: &mut String, indentation: &mut String) {
 }
 
 fn keep_line_ends(text: &[u8], kept: &mut String) {
-    crate::source::line_ends(text)
-        .for_each(|end| kept.push_str(&String::from_utf8_lossy(&text[end])));
+    for end in crate::source::line_ends(text) {
+        keep_line_end(&text[end], kept);
+    }
+}
+
+/// Appends a line end. One that was cut off from a carriage return before it must not become one with it.
+pub(crate) fn keep_line_end(end: &[u8], kept: &mut String) {
+    if kept.ends_with('\r') && end == b"\n" {
+        kept.push(' ');
+    }
+    kept.push_str(&String::from_utf8_lossy(end));
 }
 
 /// The text without comments and white space.
@@ -296,6 +336,8 @@ mod tests {
         );
         assert_eq!(kept_trivia(b"\"\"\"\n  a\n  b\"\"\""), "\n\n");
         assert_eq!(kept_trivia(b"\"a\" + \"b\""), "");
+        assert_eq!(kept_trivia(b"\"\"\"\r\"\"\" +\n\"a\""), "\r \n", "two line ends stay two");
+        assert_eq!(kept_trivia(br#""a" + // \u002f"#), "", "comments may be other than they look");
         assert_eq!(compact(b"A /* x */ .\n B"), "A.B");
     }
 }

@@ -6,8 +6,9 @@
 //! ```
 //!
 //! Arguments keep their bytes in every dialect, so that comments and nested calls in them need no care of their own. Reading
-//! order: [`find`], [`names`], [`scope`], [`constant`], [`context`], [`dialect`], [`emit`]; below them [`syntax`] (the tree)
-//! and [`lexer`] (without a tree).
+//! order: [`find`], [`invocation`], [`resolve`] (what names mean), [`constant`], [`context`], [`effects`], [`dialect`],
+//! [`emit`]; below them [`unit`] and [`outline`] (a file by its tokens), [`locals`] and [`flow`] (a member by its tree),
+//! [`syntax`] and [`lexer`].
 //!
 //! Method references stay as they are. So do calls of the class's other methods (`isEnabled`, `init` …) in dialect
 //! protolog, where both classes answer `isEnabled` alike; Android's dialects have their own ways, see [`emit`].
@@ -16,15 +17,24 @@ mod broken;
 pub(crate) mod constant;
 mod context;
 mod dialect;
+mod effects;
 pub(crate) mod emit;
+mod escapes;
 mod find;
+mod flow;
+mod invocation;
 pub(crate) mod lexer;
+mod library;
 mod literal;
+pub(crate) mod locals;
 mod names;
-pub(crate) mod scope;
+pub(crate) mod outline;
+pub(crate) mod resolve;
 pub(crate) mod syntax;
+pub(crate) mod unit;
 
 pub use context::Context;
+pub use library::Library;
 pub use dialect::{Android, Dialect, Guard, MaskType, StaticMethod};
 
 use super::{Found, Language, Message, Other};
@@ -114,6 +124,7 @@ pub fn place(source: &Source) -> String {
 
 impl Language for Java {
     type Shape = Shape;
+    type Inputs<'a> = Library<'a>;
 
     fn may_call(&self, bytes: &[u8]) -> bool {
         self.mention(bytes).is_some()
@@ -123,8 +134,14 @@ impl Language for Java {
         place(source)
     }
 
-    fn find(&self, source: &Source, groups: &Groups) -> Found<Shape> {
-        let mut found = find::find(self, source, groups);
+    fn find(
+        &self,
+        source: &Source,
+        groups: &Groups,
+        inputs: Option<&Library<'_>>,
+    ) -> Found<Shape> {
+        let inputs = inputs.map(|library| library as &dyn library::Classes);
+        let mut found = find::find(self, source, groups, inputs);
         if self.dialect != Dialect::Protolog {
             name_locals(source, &mut found.calls);
         }

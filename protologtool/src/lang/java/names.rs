@@ -1,75 +1,94 @@
-//! What a name written in a file means: package, imports, enclosing types.
+//! What a name written in a file means: package and imports.
 //!
 //! Without a class path a name can't be resolved, but whether it *can* mean one given class can be told: a single-type
-//! import decides; else enclosing types, the file's package and wildcard imports are tried. Names that declarations in the
-//! file hide are the business of [`super::scope`].
+//! import decides; else the file's package and wildcard imports are tried. What declarations hide is the business of
+//! [`super::resolve`].
 
-use super::lexer;
-use super::syntax::{children, dotted};
-use crate::source::Source;
-use tree_sitter::Node;
+use super::lexer::{self, Kind, Token};
 
 /// The package and the imports of a file.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
-    package: String,
+    pub(crate) package: String,
     /// `import a.b.C;`
-    single: Vec<String>,
+    pub(crate) single: Vec<String>,
     /// `import a.b.*;`
-    wildcard: Vec<String>,
+    pub(crate) wildcard: Vec<String>,
     /// `import static a.b.C.m;`
-    static_single: Vec<String>,
+    pub(crate) static_single: Vec<String>,
     /// `import static a.b.C.*;`
-    static_wildcard: Vec<String>,
+    pub(crate) static_wildcard: Vec<String>,
 }
 
 impl Names {
-    /// Reads package and imports of the compilation unit `root`.
-    pub(crate) fn of(root: Node<'_>, source: &Source) -> Self {
-        let mut names = Self { package: lexer::package(source.bytes()), ..Self::default() };
-        for import in children(root).filter(|node| node.kind() == "import_declaration") {
-            let Some(path) = children(import).find_map(|child| dotted(child, source)) else {
-                continue;
-            };
-            let mut cursor = import.walk();
-            let is_static = import.children(&mut cursor).any(|child| child.kind() == "static");
-            let is_wildcard = children(import).any(|child| child.kind() == "asterisk");
-            let list = match (is_static, is_wildcard) {
-                (false, false) => &mut names.single,
-                (false, true) => &mut names.wildcard,
-                (true, false) => &mut names.static_single,
-                (true, true) => &mut names.static_wildcard,
-            };
-            list.push(path);
+    /// Reads package and imports of the file `text`, which has these tokens. The rest of the file may be as broken as it
+    /// likes.
+    pub(crate) fn of(text: &[u8], tokens: &[Token]) -> Self {
+        let mut names = Self { package: lexer::package(text), ..Self::default() };
+        let is_body = |token: &&Token| token.kind != Kind::Punct(b'{');
+        let end = tokens.iter().take_while(is_body).count();
+        for statement in tokens[..end].split(|token| token.kind == Kind::Punct(b';')) {
+            if let Some((_, path)) =
+                statement.split_first().filter(|(first, _)| text[first.range.clone()] == *b"import")
+            {
+                names.add_import(path, text);
+            }
         }
         names
     }
 
-    /// The canonical name of the innermost of nested types whose simple names are `types`, outermost first.
-    pub(crate) fn canonical<'n>(&'n self, types: impl IntoIterator<Item = &'n str>) -> String {
-        let package = Some(self.package.as_str()).filter(|package| !package.is_empty());
-        package.into_iter().chain(types).collect::<Vec<_>>().join(".")
+    /// Adds the import whose tokens, `import` and `;` excluded, these are. An import of a module says nothing of single
+    /// names.
+    fn add_import(&mut self, tokens: &[Token], text: &[u8]) {
+        let word = |token: &Token| &text[token.range.clone()];
+        let is_static = tokens.first().is_some_and(|token| word(token) == b"static");
+        let path = if is_static { &tokens[1..] } else { tokens };
+        if matches!(path, [first, second, ..] if word(first) == b"module" && second.kind == Kind::Word)
+        {
+            return;
+        }
+        let is_wildcard = path.last().is_some_and(|token| token.kind == Kind::Punct(b'*'));
+        let words = path.iter().filter(|token| token.kind == Kind::Word);
+        let path: Vec<_> = words.map(|token| String::from_utf8_lossy(word(token))).collect();
+        let list = match (is_static, is_wildcard) {
+            (false, false) => &mut self.single,
+            (false, true) => &mut self.wildcard,
+            (true, false) => &mut self.static_single,
+            (true, true) => &mut self.static_wildcard,
+        };
+        list.push(path.join("."));
     }
 
-    /// Whether the type name `written`, simple or qualified, can mean the class `class` where the types `enclosing` (by
-    /// canonical names) are around it.
-    pub(crate) fn can_mean(&self, written: &str, class: &str, enclosing: &[String]) -> bool {
+    /// The canonical name of the top-level type or the path of types `types` of this file.
+    pub(crate) fn canonical(&self, types: &str) -> String {
+        if self.package.is_empty() { types.to_owned() } else { format!("{}.{types}", self.package) }
+    }
+
+    /// The single-type import of the simple name `name`, static or not.
+    pub(crate) fn imported(&self, name: &str) -> Option<&str> {
+        let all = self.single.iter().chain(&self.static_single);
+        all.map(String::as_str).find(|import| import.rsplit('.').next() == Some(name))
+    }
+
+    /// Whether `written`, simple or qualified, can mean the class `class`, as far as package and imports tell. A type of
+    /// the same package comes before wildcard imports: `in_package` says whether there is one of this simple name.
+    pub(crate) fn can_mean(
+        &self,
+        written: &str,
+        class: &str,
+        in_package: impl FnOnce(&str) -> bool,
+    ) -> bool {
         let first = written.split('.').next().unwrap_or(written);
         let rest = &written[first.len()..];
-        if enclosing.iter().any(|outer| is_path(class, &[outer, written])) {
+        if let Some(import) = self.imported(first) {
+            return class.strip_prefix(import) == Some(rest);
+        }
+        if is_path(class, &[&self.package, written]) {
             return true;
         }
-        let ends_with_first = |import: &&String| import.rsplit('.').next() == Some(first);
-        if let Some(import) = self.single.iter().chain(&self.static_single).find(ends_with_first) {
-            return class.strip_prefix(import.as_str()) == Some(rest);
-        }
-        class == written && (self.package.is_empty() || !rest.is_empty())
-            || !self.package.is_empty() && is_path(class, &[&self.package, written])
-            || self
-                .wildcard
-                .iter()
-                .chain(&self.static_wildcard)
-                .any(|outer| is_path(class, &[outer, written]))
+        let imported = |outer: &String| is_path(class, &[outer, written]);
+        let by_wildcard = || self.wildcard.iter().chain(&self.static_wildcard).any(imported);
+        class == written && !rest.is_empty() || by_wildcard() && !in_package(first)
     }
 
     /// Whether the unqualified name `member` is a static import from `class`.
@@ -77,12 +96,20 @@ impl Names {
         self.static_single.iter().any(|import| is_path(import, &[class, member]))
             || self.static_wildcard.iter().any(|import| import == class)
     }
+
+    /// Whether anything is statically imported from `class`.
+    pub(crate) fn import_members(&self, class: &str) -> bool {
+        let single = self.static_single.iter();
+        let mut classes = single.filter_map(|import| Some(import.rsplit_once('.')?.0));
+        classes.any(|of| of == class) || self.static_wildcard.iter().any(|import| import == class)
+    }
 }
 
-/// Whether `path` is these parts, joined by dots.
+/// Whether `path` is these parts, joined by dots; empty parts don't count.
 fn is_path(path: &str, parts: &[&str]) -> bool {
     let mut rest = path;
-    for (index, part) in parts.iter().enumerate() {
+    let parts = parts.iter().filter(|part| !part.is_empty());
+    for (index, part) in parts.enumerate() {
         let dot = if index > 0 { rest.strip_prefix('.') } else { Some(rest) };
         match dot.and_then(|rest| rest.strip_prefix(part)) {
             Some(tail) => rest = tail,
@@ -94,35 +121,30 @@ fn is_path(path: &str, parts: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::lang::java::syntax::parse;
+    use crate::lang::java::unit::Unit;
 
     #[test]
     fn what_a_name_can_mean() {
-        let source = Source::new(
-            "A.java",
-            b"package p; import a.b.Log; import c.*; import static d.E.m;".to_vec(),
-        );
-        let tree = parse(source.bytes()).unwrap();
-        let names = Names::of(tree.root_node(), &source);
+        let text =
+            b"package p; import a.b.Log; import c.*; import static d.E.m; import module x.y;";
+        let unit = Unit::of(text);
+        let names = &unit.names;
         for (written, class, expected) in [
             ("Log", "a.b.Log", true),
             ("Log", "c.Log", false),
             ("Log.In", "a.b.Log.In", true),
             ("Other", "c.Other", true),
+            ("Near", "c.Near", false),
             ("Other", "p.Other", true),
             ("Other", "q.Other", false),
             ("q.Other", "q.Other", true),
-            ("In", "p.Outer.In", true),
             ("Other", "Other", false),
         ] {
-            let enclosing = ["p.Outer".to_owned()];
-            assert_eq!(
-                names.can_mean(written, class, &enclosing),
-                expected,
-                "{written} as {class}"
-            );
+            let actual = names.can_mean(written, class, |name| name == "Near");
+            assert_eq!(actual, expected, "{written} as {class}");
         }
         assert!(names.import_member("m", "d.E") && !names.import_member("n", "d.E"));
+        assert!(names.import_members("d.E") && !names.import_members("d"));
+        assert_eq!(names.single, ["a.b.Log"]);
     }
 }

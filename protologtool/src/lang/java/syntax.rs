@@ -1,51 +1,117 @@
 //! Parsing Java with tree-sitter, and reading its trees.
 //!
 //! The parser sees a copy of the text in which what its grammar does not know is masked by as many other bytes, so that
-//! offsets stay valid and everybody else reads the original text. Masked are the contents of literals (`\uuu0041` is
-//! unknown), lone carriage returns (line ends in Java), `\u` escapes in names, octal numbers such as `0_7`, and a Ctrl-Z
-//! at the end of the file.
+//! offsets stay valid and everybody else reads the original text. Masked are the contents of literals with escapes or
+//! control characters, names that are not ASCII, lone carriage returns (line ends in Java), octal numbers such as `0_7`, and
+//! in members `super(` and `this(`, which may come after other statements.
+//!
+//! A member is parsed alone, between the head of a class or enum and its end. Its nodes have the offsets that they have in the
+//! file: the head takes the place of the bytes before it, of which there are enough since a real head is longer.
 
-use super::lexer::{self, Kind};
-use crate::source::Source;
-use std::borrow::Cow;
-use tree_sitter::{Node, Parser, Tree};
+use super::lexer::{self, Kind, Token};
+use super::outline::{Member, MemberKind};
+use super::unit::Unit;
+use std::cell::RefCell;
+use tree_sitter::{Node, Parser, Point, Range, Tree};
 
-/// Parses `bytes`. None when the grammar does not fit the library, which a test excludes.
+/// Parses a whole file. None when the grammar does not fit the library, which a test excludes.
 pub(crate) fn parse(bytes: &[u8]) -> Option<Tree> {
-    let mut parser = Parser::new();
-    parser.set_language(&tree_sitter_java::LANGUAGE.into()).ok()?;
-    parser.parse(masked(bytes), None)
+    let mut masked = bytes.to_vec();
+    for token in lexer::tokens(bytes) {
+        let range = token.range.clone();
+        mask(&token, &mut masked[range]);
+    }
+    mask_line_ends(&mut masked);
+    if let Some(last @ 0x1a) = masked.last_mut() {
+        *last = b'\n';
+    }
+    let range = Range { start_byte: 0, end_byte: masked.len(), ..EVERYTHING };
+    parse_at(&masked, range)
 }
 
-fn masked(bytes: &[u8]) -> Cow<'_, [u8]> {
-    let mut masked = Cow::Borrowed(bytes);
-    for at in memchr::memchr_iter(b'\r', bytes) {
-        if bytes.get(at + 1) != Some(&b'\n') {
-            masked.to_mut()[at] = b'\n';
+/// Parses one member of a type.
+pub(crate) fn parse_member(unit: &Unit<'_>, member: &Member) -> Option<Tree> {
+    let head: &[u8] = if member.kind == MemberKind::Constant { b"enum A{" } else { b"class A{" };
+    // In a file without classes a method can be the first thing; the grammar allows it outside of a class.
+    let is_member = member.owner.is_some() && member.range.start >= head.len();
+    let (head, tail) = if is_member { (head, &b"}"[..]) } else { (&b""[..], &b""[..]) };
+    let part = &unit.text()[member.range.clone()];
+    let mut masked = [head, part, tail].concat();
+    let own = &mut masked[head.len()..head.len() + part.len()];
+    mask_line_ends(own);
+    let tokens = &unit.tokens[member.tokens.clone()];
+    for (index, token) in tokens.iter().enumerate() {
+        let start = member.range.start;
+        let text = &mut own[token.range.start - start..token.range.end - start];
+        mask(token, text);
+        let calls = tokens.get(index + 1).is_some_and(|next| next.kind == Kind::Punct(b'('));
+        if calls && matches!(&*text, b"super" | b"this") {
+            text[0] = b'x';
         }
     }
-    if bytes.last() == Some(&0x1a) {
-        masked.to_mut()[bytes.len() - 1] = b'\n';
+    let start_byte = member.range.start - head.len();
+    parse_at(&masked, Range { start_byte, end_byte: start_byte + masked.len(), ..EVERYTHING })
+}
+
+/// Parses a text that stands at the range `at` of a file; nobody asks for lines and columns.
+fn parse_at(text: &[u8], at: Range) -> Option<Tree> {
+    thread_local! {
+        static PARSER: RefCell<Option<Parser>> = RefCell::new(java_parser());
     }
-    if memchr::memchr(b'\\', bytes).is_none() && memchr::memmem::find(bytes, b"0_").is_none() {
-        return masked;
+    PARSER.with_borrow_mut(|parser| {
+        let parser = parser.as_mut()?;
+        parser.set_included_ranges(&[at]).ok()?;
+        let mut read = |offset: usize, _: Point| {
+            let from = offset.saturating_sub(at.start_byte).min(text.len());
+            &text[from..]
+        };
+        let tree = parser.parse_with_options(&mut read, None, None);
+        parser.reset();
+        tree
+    })
+}
+
+fn java_parser() -> Option<Parser> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_java::LANGUAGE.into()).ok()?;
+    Some(parser)
+}
+
+const EVERYTHING: Range = Range {
+    start_byte: 0,
+    end_byte: usize::MAX,
+    start_point: Point { row: 0, column: 0 },
+    end_point: Point { row: usize::MAX, column: usize::MAX },
+};
+
+/// Masks what the grammar does not know of a token.
+fn mask(token: &Token, text: &mut [u8]) {
+    let is_unknown = |byte: &u8| *byte == b'\\' || *byte < b' ' && !byte.is_ascii_whitespace();
+    match token.kind {
+        Kind::Literal if text.iter().any(is_unknown) => mask_content(text),
+        Kind::Word if text[0] == b'0' => replace(text, |byte| byte == b'_', b'0'),
+        Kind::Word => replace(text, |byte| byte >= 0x80 || byte == b'\\', b'_'),
+        _ => {}
     }
-    for token in lexer::tokens(bytes) {
-        let text = &bytes[token.range.clone()];
-        match token.kind {
-            Kind::Literal if memchr::memchr(b'\\', text).is_some() => {
-                mask_content(&mut masked.to_mut()[token.range]);
-            }
-            Kind::Word if text.starts_with(b"0_") => masked.to_mut()[token.range.start + 1] = b'0',
-            Kind::Word => {
-                for at in memchr::memchr_iter(b'\\', text) {
-                    masked.to_mut()[token.range.start + at] = b'_';
-                }
-            }
-            _ => {}
+}
+
+fn replace(text: &mut [u8], what: impl Fn(u8) -> bool, by: u8) {
+    text.iter_mut().filter(|byte| what(**byte)).for_each(|byte| *byte = by);
+}
+
+/// Lone carriage returns become line ends, and zeros, which the parser takes for the end, become spaces.
+fn mask_line_ends(text: &mut [u8]) {
+    if memchr::memchr(0, text).is_some() {
+        replace(text, |byte| byte == 0, b' ');
+    }
+    let mut from = 0;
+    while let Some(found) = memchr::memchr(b'\r', &text[from..]) {
+        let at = from + found;
+        if text.get(at + 1) != Some(&b'\n') {
+            text[at] = b'\n';
         }
+        from = at + 1;
     }
-    masked
 }
 
 /// Puts letters in the place of what stands between the quotes of a literal; white space stays, since a text block needs
@@ -56,11 +122,11 @@ fn mask_content(literal: &mut [u8]) {
     if length < 2 * quotes || literal[..quotes] != literal[length - quotes..] {
         return;
     }
-    for byte in &mut literal[quotes..length - quotes] {
-        if !byte.is_ascii_whitespace() && byte.is_ascii() {
-            *byte = b'x';
-        }
-    }
+    replace(
+        &mut literal[quotes..length - quotes],
+        |byte| byte.is_ascii() && !byte.is_ascii_whitespace(),
+        b'x',
+    );
 }
 
 /// The named children, without comments.
@@ -109,17 +175,22 @@ pub(crate) fn ancestors(node: Node<'_>) -> impl Iterator<Item = (Node<'_>, Node<
 }
 
 /// The text of a node, where it is UTF-8.
-pub(crate) fn text<'s>(node: Node<'_>, source: &'s Source) -> &'s str {
-    std::str::from_utf8(source.slice(node.byte_range())).unwrap_or_default()
+pub(crate) fn text<'s>(node: Node<'_>, source: &'s (impl AsRef<[u8]> + ?Sized)) -> &'s str {
+    let bytes = source.as_ref().get(node.byte_range()).unwrap_or_default();
+    std::str::from_utf8(bytes).unwrap_or_default()
 }
 
 /// The text of the field `field` of a node; empty without one.
-pub(crate) fn field_text<'s>(node: Node<'_>, field: &str, source: &'s Source) -> &'s str {
+pub(crate) fn field_text<'s>(
+    node: Node<'_>,
+    field: &str,
+    source: &'s (impl AsRef<[u8]> + ?Sized),
+) -> &'s str {
     node.child_by_field_name(field).map_or("", |child| text(child, source))
 }
 
 /// `a.b.C` for an expression or name that is nothing but names and dots.
-pub(crate) fn dotted(node: Node<'_>, source: &Source) -> Option<String> {
+pub(crate) fn dotted(node: Node<'_>, source: &(impl AsRef<[u8]> + ?Sized)) -> Option<String> {
     match node.kind() {
         "identifier" | "type_identifier" => Some(text(node, source).to_owned()),
         "field_access" => {
@@ -128,6 +199,12 @@ pub(crate) fn dotted(node: Node<'_>, source: &Source) -> Option<String> {
                 node.child_by_field_name("field").filter(|field| field.kind() == "identifier")?;
             Some(format!("{object}.{}", text(field, source)))
         }
+        "scoped_type_identifier" => {
+            let mut parts = children(node).filter(|child| !child.kind().ends_with("annotation"));
+            let (outer, inner) = (parts.next()?, parts.next()?);
+            Some(format!("{}.{}", dotted(outer, source)?, text(inner, source)))
+        }
+        "generic_type" => dotted(children(node).next()?, source),
         "scoped_identifier" => {
             let scope = dotted(node.child_by_field_name("scope")?, source)?;
             Some(format!("{scope}.{}", field_text(node, "name", source)))

@@ -1,12 +1,11 @@
 package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
+import static dev.protolog.SelfTest.rows;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
-import java.util.List;
 
 /** Ids and hashes against the vectors that the tool and the Rust runtime are tested with. */
 final class MessageIdTest {
@@ -33,19 +32,5 @@ final class MessageIdTest {
             check("id of " + String.join(" | ", row), HexFormat.of().toHexDigits(id), row[4]);
             check("id of group " + row[3], HexFormat.of().toHexDigits(MessageId.ofGroup(row[3])), row[5]);
         }
-    }
-
-    /** The rows of a file of vectors below its header line, unescaped. */
-    private static List<String[]> rows(Path file, String header) throws IOException {
-        List<String> lines = Files.readString(file).lines().toList();
-        check("header of " + file, lines.isEmpty() ? "" : lines.get(0), header);
-        check("vectors in " + file, lines.size() > 10, true);
-        return lines.stream().skip(1).map(line -> {
-            String[] fields = line.split("\t", -1);
-            for (int i = 0; i < fields.length; i++) {
-                fields[i] = fields[i].translateEscapes();
-            }
-            return fields;
-        }).toList();
     }
 }

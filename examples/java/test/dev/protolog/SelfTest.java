@@ -1,10 +1,13 @@
 package dev.protolog;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * Runs the tests of the API: {@code java -cp CLASSES dev.protolog.SelfTest VECTORS}, where VECTORS is the folder with
- * {@code ids.tsv} and {@code xxh3.tsv}. The first difference ends it with an {@link AssertionError}, exit code 1.
+ * {@code ids.tsv}, {@code xxh3.tsv} and {@code numbers.tsv}. The first difference ends it with an {@link AssertionError}, exit code 1.
  */
 public final class SelfTest {
     private static int checks;
@@ -16,11 +19,12 @@ public final class SelfTest {
             System.err.println("usage: dev.protolog.SelfTest VECTORS");
             System.exit(2);
         }
-        TemplateTest.run();
+        Path vectors = Path.of(args[0]);
+        TemplateTest.run(vectors);
         LevelsTest.run();
         DictionaryTest.run();
         CallTest.run();
-        MessageIdTest.run(Path.of(args[0]));
+        MessageIdTest.run(vectors);
         System.out.println(checks + " checks passed");
     }
 
@@ -29,5 +33,19 @@ public final class SelfTest {
         if (!actual.equals(expected)) {
             throw new AssertionError(what + "\n  expected: " + expected + "\n  actual:   " + actual);
         }
+    }
+
+    /** The rows of a file of vectors below its header line, unescaped. */
+    static List<String[]> rows(Path file, String header) throws IOException {
+        List<String> lines = Files.readString(file).lines().toList();
+        check("header of " + file, lines.isEmpty() ? "" : lines.get(0), header);
+        check("vectors in " + file, lines.size() > 10, true);
+        return lines.stream().skip(1).map(line -> {
+            String[] fields = line.split("\t", -1);
+            for (int i = 0; i < fields.length; i++) {
+                fields[i] = fields[i].translateEscapes();
+            }
+            return fields;
+        }).toList();
     }
 }

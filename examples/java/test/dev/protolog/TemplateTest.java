@@ -1,13 +1,18 @@
 package dev.protolog;
 
 import static dev.protolog.SelfTest.check;
+import static dev.protolog.SelfTest.rows;
+
+import java.io.IOException;
+import java.nio.file.Path;
 
 /** Templates: what each conversion prints, what is refused, and that nothing throws. Rows are template, text, arguments. */
 final class TemplateTest {
     private TemplateTest() {}
 
-    static void run() {
+    static void run(Path vectors) throws IOException {
         rendersAsPrintf();
+        printsNumbersAsAnotherPrintf(vectors.resolve("numbers.tsv"));
         pads();
         keepsDigitsExact();
         takesJavasTypes();
@@ -25,6 +30,15 @@ final class TemplateTest {
         row("%x %o", "ffffffffffffffff 1777777777777777777777", -1, -1L);
         row("%d", "-9223372036854775808", Long.MIN_VALUE);
         row("größer %s 🦀", "größer 漢字 🦀", "漢字");
+    }
+
+    private static void printsNumbersAsAnotherPrintf(Path file) throws IOException {
+        for (String[] row : rows(file, "conversion\tbits\ttext")) {
+            long bits = Long.parseUnsignedLong(row[1], 16);
+            boolean isInteger = "dox".indexOf(row[0].charAt(row[0].length() - 1)) >= 0;
+            Object value = isInteger ? (Object) bits : (Object) Double.longBitsToDouble(bits);
+            check(row[0] + " of " + row[1], MessageText.of(row[0], new Object[] {value}), row[2]);
+        }
     }
 
     private static void pads() {

@@ -182,7 +182,7 @@ impl Lines<'_> {
 
     fn keep_line_ends(&mut self, text: &[u8]) {
         for end in line_ends(text) {
-            self.kept.push_str(&String::from_utf8_lossy(&text[end]));
+            lexer::keep_line_end(&text[end], &mut self.kept);
         }
     }
 

@@ -1,0 +1,138 @@
+//! Where a file may call methods of one class: first by its tokens, then in the tree of the member that holds them.
+
+use super::lexer::{Kind, Token};
+use super::syntax::dotted;
+use super::unit::Unit;
+use protolog_core::Level;
+use std::ops::Range;
+use tree_sitter::{Node, Tree};
+
+/// Tokens that look like a call of a method of the class.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    /// The class's name as written, without white space; none for a statically imported method.
+    pub(crate) class: Option<String>,
+    /// The method's name, as a byte range.
+    pub(crate) method: Range<usize>,
+}
+
+/// The candidates of a file, in source order.
+pub(crate) fn candidates(unit: &Unit<'_>, class: &str) -> Vec<Candidate> {
+    let simple = class.rsplit('.').next().unwrap_or(class).as_bytes();
+    let imports = unit.names.import_members(class);
+    let (tokens, text) = (&unit.tokens, unit.text());
+    let words = tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word);
+    let found = words.filter_map(|(index, token)| {
+        let word = &text[token.range.clone()];
+        if word == simple {
+            return qualified(unit, index);
+        }
+        let is_imported = imports && is(tokens, index + 1, b'(') && unqualified(unit, index, class);
+        is_imported.then(|| Candidate { class: None, method: token.range.clone() })
+    });
+    found.collect()
+}
+
+fn is(tokens: &[Token], index: usize, punct: u8) -> bool {
+    tokens.get(index).is_some_and(|token| token.kind == Kind::Punct(punct))
+}
+
+/// `class.method(` and `class.<T>method(`, where the token at `index` is the last part of the class's name.
+fn qualified(unit: &Unit<'_>, index: usize) -> Option<Candidate> {
+    let tokens = &unit.tokens;
+    let mut at = index + 1;
+    if !is(tokens, at, b'.') {
+        return None;
+    }
+    at += 1;
+    if is(tokens, at, b'<') {
+        let mut depth = 0_usize;
+        loop {
+            match tokens.get(at)?.kind {
+                Kind::Punct(b'<') => depth += 1,
+                Kind::Punct(b'>') => depth -= 1,
+                Kind::Punct(b';' | b'{' | b'}') => return None,
+                _ => {}
+            }
+            at += 1;
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    let method = tokens.get(at).filter(|token| token.kind == Kind::Word)?;
+    if !is(tokens, at + 1, b'(') {
+        return None;
+    }
+    let mut first = index;
+    while first >= 2 && is(tokens, first - 1, b'.') && tokens[first - 2].kind == Kind::Word {
+        first -= 2;
+    }
+    // A field or type of what an expression gives.
+    if first >= 1 && is(tokens, first - 1, b'.') {
+        return None;
+    }
+    let name = tokens[first..=index].iter().map(|token| unit.str(&token.range)).collect();
+    Some(Candidate { class: Some(name), method: method.range.clone() })
+}
+
+/// Whether the word at `index`, before a parenthesis, may be a statically imported method of the class. A wildcard imports
+/// whatever the class has: its log methods and `isEnabled`.
+fn unqualified(unit: &Unit<'_>, index: usize, class: &str) -> bool {
+    let name = unit.str(&unit.tokens[index].range);
+    let is_known = || Level::from_method(name).is_some() || name == "isEnabled";
+    let single = unit.names.static_single.iter();
+    let mut imported = single.filter_map(|import| import.rsplit_once('.'));
+    let is_imported = imported.any(|(of, member)| of == class && member == name)
+        || unit.names.static_wildcard.iter().any(|of| of == class) && is_known();
+    is_imported && !(index > 0 && is(&unit.tokens, index - 1, b'.'))
+}
+
+/// A method invocation in the tree of a member.
+#[derive(Clone, Debug)]
+pub(crate) struct Invocation<'t> {
+    pub(crate) node: Node<'t>,
+    /// Its ancestors, the root first.
+    pub(crate) ancestors: Vec<Node<'t>>,
+}
+
+impl<'t> Invocation<'t> {
+    /// The invocation whose method's name is at `candidate`; none if it is something else, such as a declaration.
+    pub(crate) fn at(tree: &'t Tree, candidate: &Candidate, text: &[u8]) -> Option<Self> {
+        let mut cursor = tree.walk();
+        let mut ancestors = Vec::new();
+        loop {
+            let node = cursor.node();
+            if cursor.goto_first_child_for_byte(candidate.method.start).is_none() {
+                let invocation = ancestors.pop()?;
+                let is_name =
+                    is_invocation_of(invocation, node) && node.byte_range() == candidate.method;
+                let object = invocation.child_by_field_name("object");
+                let written = object.map(|object| dotted(object, text));
+                let is_same = match (&candidate.class, written) {
+                    (Some(class), Some(Some(written))) => *class == written,
+                    (None, None) => true,
+                    _ => false,
+                };
+                return (is_name && is_same).then_some(Self { node: invocation, ancestors });
+            }
+            ancestors.push(node);
+        }
+    }
+
+    /// The class's name before the method's; empty, right before the method's name, for a static import.
+    pub(crate) fn class_range(&self) -> Range<usize> {
+        let name = self.node.child_by_field_name("name").unwrap_or(self.node).start_byte();
+        self.node.child_by_field_name("object").map_or(name..name, |object| object.byte_range())
+    }
+
+    /// Whether the body of a local or anonymous class is around it.
+    pub(crate) fn is_in_local_class(&self) -> bool {
+        let bodies = self.ancestors.iter().skip(3);
+        bodies.into_iter().any(|node| super::syntax::is_type_body(*node))
+    }
+}
+
+fn is_invocation_of(node: Node<'_>, name: Node<'_>) -> bool {
+    node.kind() == "method_invocation" && node.child_by_field_name("name") == Some(name)
+}

@@ -1,0 +1,482 @@
+//! What a simple name means at a place of a file: a local declaration, a member of a type around it, one that such a type
+//! inherits, or an import.
+//!
+//! Inherited members are known where the supertype is declared in the same file or in another input. Of other supertypes
+//! nothing is known, and nothing is assumed to be hidden.
+
+use super::lexer::Kind;
+use super::library::Classes;
+use super::locals::{Declaration, LocalType, Locals, field_of};
+use super::outline::{MemberId, MemberKind, TypeId, TypeKind};
+use super::syntax::{children, descendants, field_text, parse_member};
+use super::unit::Unit;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::rc::Rc;
+use std::sync::Arc;
+use tree_sitter::Node;
+
+/// How many supertypes are followed one after the other, and how many for one name.
+const MAX_SUPERTYPES: (usize, usize) = (32, 1000);
+
+/// A file: the one at hand or another input.
+#[derive(Clone)]
+pub(crate) enum Handle<'u> {
+    This(&'u Unit<'u>),
+    Other(Arc<Unit<'static>>),
+}
+
+impl<'u> Deref for Handle<'u> {
+    type Target = Unit<'u>;
+
+    fn deref(&self) -> &Unit<'u> {
+        match self {
+            Self::This(unit) => unit,
+            Self::Other(unit) => unit,
+        }
+    }
+}
+
+/// A type of a file.
+#[derive(Clone)]
+pub(crate) struct TypeRef<'u> {
+    pub(crate) unit: Handle<'u>,
+    pub(crate) id: TypeId,
+}
+
+impl Handle<'_> {
+    /// Whether both are the same file.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::This(one), Self::This(other)) => std::ptr::eq(*one, *other),
+            (Self::Other(one), Self::Other(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+}
+
+impl TypeRef<'_> {
+    /// Whether all its fields are constants.
+    pub(crate) fn is_interface(&self) -> bool {
+        let kind = self.unit.outline.types[self.id.0].kind;
+        matches!(kind, TypeKind::Interface | TypeKind::Annotation)
+    }
+}
+
+/// A place where names are looked up.
+#[derive(Clone, Copy)]
+pub(crate) struct Site<'l, 't> {
+    pub(crate) offset: usize,
+    /// The innermost type around it that is no local one.
+    pub(crate) owner: Option<TypeId>,
+    /// The declarations of the member around it, where they can matter.
+    pub(crate) locals: Option<&'l Locals<'t>>,
+}
+
+/// What a variable's name means.
+#[derive(Clone)]
+pub(crate) enum Variable<'u, 't> {
+    Local(Declaration<'t>),
+    /// A field, constant or component of a type.
+    Member(TypeRef<'u>, Declared),
+}
+
+/// What declares a variable of a type.
+#[derive(Clone, Copy)]
+pub(crate) enum Declared {
+    Member(MemberId),
+    /// The head of a record.
+    Component,
+}
+
+/// What a type's name means.
+#[derive(Clone)]
+pub(crate) enum Type<'u, 't> {
+    Local(LocalType<'t>),
+    /// A type parameter of a type.
+    Parameter,
+    Declared(TypeRef<'u>),
+}
+
+/// Looks names up in one file.
+pub(crate) struct Resolver<'u> {
+    pub(crate) unit: Handle<'u>,
+    pub(crate) library: Option<&'u dyn Classes>,
+    memo: Memo<'u>,
+    effort: Rc<Effort>,
+}
+
+/// What names mean in a type, and so in all its members.
+#[derive(Default)]
+struct Memo<'u> {
+    variables: Known<Option<Field<'u>>>,
+    types: Known<Option<TypeOutside<'u>>>,
+    methods: Known<bool>,
+}
+
+type Known<T> = RefCell<HashMap<(Option<TypeId>, String), T>>;
+
+/// The type that has a field, and what declares it.
+type Field<'u> = (TypeRef<'u>, Declared);
+
+/// What a type's name means outside of members.
+#[derive(Clone)]
+enum TypeOutside<'u> {
+    Parameter,
+    Declared(TypeRef<'u>),
+}
+
+/// How far supertypes have been followed: classes may extend each other in circles.
+#[derive(Default)]
+struct Effort {
+    depth: Cell<usize>,
+    steps: Cell<usize>,
+}
+
+impl<'u> Resolver<'u> {
+    pub(crate) fn new(unit: Handle<'u>, library: Option<&'u dyn Classes>) -> Self {
+        Self { unit, library, memo: Memo::default(), effort: Rc::default() }
+    }
+
+    /// The variable, parameter, field or constant that `name` means.
+    pub(crate) fn variable<'t>(&self, name: &str, site: Site<'_, 't>) -> Option<Variable<'u, 't>> {
+        let local = site.locals.and_then(|locals| locals.variable(name, site.offset));
+        let within = local.map_or(usize::MAX, |local| local.scope.len());
+        // A field that the body of a local class inherits hides what is declared around that body.
+        let inherited = self
+            .extended_by_bodies(site, within)
+            .into_iter()
+            .find_map(|extended| self.beside(&extended).member_variable(extended.id, name, true));
+        if let Some((of, member)) = inherited {
+            return Some(Variable::Member(of, member));
+        }
+        if let Some(local) = local {
+            return Some(Variable::Local(local.what));
+        }
+        let (of, member) = remember(&self.memo.variables, site.owner, name, || {
+            let mut around = self.unit.outline.outwards(site.owner);
+            around.find_map(|id| self.member_variable(id, name, false))
+        })?;
+        Some(Variable::Member(of, member))
+    }
+
+    /// The type or type parameter that the simple name `name` means, if it is declared in this file or inherited.
+    pub(crate) fn declared_type<'t>(&self, name: &str, site: Site<'_, 't>) -> Option<Type<'u, 't>> {
+        let local = site.locals.and_then(|locals| locals.declared_type(name, site.offset));
+        let within = local.map_or(usize::MAX, |local| local.scope.len());
+        let inherited = self
+            .extended_by_bodies(site, within)
+            .into_iter()
+            .find_map(|extended| self.beside(&extended).member_type(extended.id, name, true));
+        if let Some(found) = inherited {
+            return Some(Type::Declared(found));
+        }
+        if let Some(local) = local {
+            return Some(Type::Local(local.what));
+        }
+        let found =
+            remember(&self.memo.types, site.owner, name, || self.type_outside(name, site.owner));
+        found.map(|found| match found {
+            TypeOutside::Parameter => Type::Parameter,
+            TypeOutside::Declared(of) => Type::Declared(of),
+        })
+    }
+
+    fn type_outside(&self, name: &str, owner: Option<TypeId>) -> Option<TypeOutside<'u>> {
+        let mut around = self.unit.outline.outwards(owner);
+        let found = around.find_map(|id| {
+            if self.has_type_parameter(id, name) {
+                return Some(TypeOutside::Parameter);
+            }
+            let own = (self.unit.name(id) == name).then(|| self.own(id));
+            own.or_else(|| self.member_type(id, name, false)).map(TypeOutside::Declared)
+        });
+        let in_file =
+            || self.unit.type_in(None, name).map(|id| TypeOutside::Declared(self.own(id)));
+        found.or_else(in_file)
+    }
+
+    /// Whether a type around the site declares or inherits a method called `name`, which hides a static import.
+    pub(crate) fn hides_method(&self, name: &str, site: Site<'_, '_>) -> bool {
+        site.locals.is_some_and(|locals| locals.has_method(name, site.offset))
+            || self
+                .extended_by_bodies(site, usize::MAX)
+                .iter()
+                .any(|extended| self.beside(extended).has_method(extended.id, name, true))
+            || remember(&self.memo.methods, site.owner, name, || {
+                self.unit.outline.outwards(site.owner).any(|id| self.has_method(id, name, false))
+            })
+    }
+
+    /// Whether another input declares a type of this name in this file's package.
+    pub(crate) fn is_in_package(&self, name: &str) -> bool {
+        self.library
+            .is_some_and(|library| library.class(&self.unit.names.canonical(name)).is_some())
+    }
+
+    /// The type that `written`, simple or qualified, means, as far as it is declared in an input.
+    pub(crate) fn type_named<'t>(&self, written: &str, site: Site<'_, 't>) -> Option<Type<'u, 't>> {
+        let (first, rest) = written.split_once('.').map_or((written, None), |(a, b)| (a, Some(b)));
+        let found = match self.declared_type(first, site) {
+            Some(found) => found,
+            None => match self.imported_type(first) {
+                Some(found) => Type::Declared(found),
+                None => return self.other_class(written).map(Type::Declared),
+            },
+        };
+        rest.into_iter().flat_map(|rest| rest.split('.')).try_fold(found, |outer, name| match outer
+        {
+            Type::Declared(outer) => {
+                let inner = self.beside(&outer).member_type(outer.id, name, false)?;
+                Some(Type::Declared(inner))
+            }
+            Type::Local(LocalType::Declared(outer)) => {
+                let inner = member_type(outer, name, self.unit.text())?;
+                Some(Type::Local(LocalType::Declared(inner)))
+            }
+            _ => None,
+        })
+    }
+
+    /// The field or constant called `name` of a type, inherited ones included.
+    pub(crate) fn field<'t>(&self, of: Type<'u, 't>, name: &str) -> Option<Variable<'u, 't>> {
+        match of {
+            Type::Declared(of) => {
+                let found = self.beside(&of).member_variable(of.id, name, false)?;
+                Some(Variable::Member(found.0, found.1))
+            }
+            Type::Local(LocalType::Declared(of)) => {
+                field_of(of, name, self.unit.text()).map(Variable::Local)
+            }
+            _ => None,
+        }
+    }
+
+    /// The class of another input, or of this file, with this canonical name.
+    pub(crate) fn class<'t>(&self, canonical: &str) -> Option<Type<'u, 't>> {
+        let mut types = (0..self.unit.outline.types.len()).map(TypeId);
+        let own = types.find(|id| self.unit.canonical(*id) == canonical).map(|id| self.own(id));
+        own.or_else(|| self.other_class(canonical)).map(Type::Declared)
+    }
+
+    /// A resolver for the file of `of`.
+    pub(crate) fn beside(&self, of: &TypeRef<'u>) -> Self {
+        Self { effort: self.effort.clone(), ..Self::new(of.unit.clone(), self.library) }
+    }
+
+    fn own(&self, id: TypeId) -> TypeRef<'u> {
+        TypeRef { unit: self.unit.clone(), id }
+    }
+
+    /// What the bodies of local classes extend that are around the site and smaller than `within`.
+    fn extended_by_bodies(&self, site: Site<'_, '_>, within: usize) -> Vec<TypeRef<'u>> {
+        let bodies = site.locals.into_iter().flat_map(|locals| locals.bodies(site.offset));
+        let inner = bodies.filter(|body| body.scope.len() < within);
+        let names = inner.flat_map(|body| &body.what);
+        let outside = Site { locals: None, ..site };
+        names
+            .filter_map(|name| match self.type_named(name, outside)? {
+                Type::Declared(found) => Some(found),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn imported_type(&self, name: &str) -> Option<TypeRef<'u>> {
+        let names = &self.unit.names;
+        if let Some(import) = names.imported(name) {
+            return self.other_class(import);
+        }
+        if let Some(found) = self.other_class(&names.canonical(name)) {
+            return Some(found);
+        }
+        let outer = names.wildcard.iter().chain(&names.static_wildcard);
+        outer.into_iter().find_map(|outer| self.other_class(&format!("{outer}.{name}")))
+    }
+
+    fn other_class(&self, canonical: &str) -> Option<TypeRef<'u>> {
+        let (unit, id) = self.library?.class(canonical)?;
+        Some(TypeRef { unit: Handle::Other(unit), id })
+    }
+
+    /// The types that a type extends and implements, where they are known.
+    fn supertypes(&self, id: TypeId) -> Vec<TypeRef<'u>> {
+        let unit = &self.unit;
+        let site = Site {
+            offset: unit.outline.types[id.0].name.start,
+            owner: unit.outline.types[id.0].outer,
+            locals: None,
+        };
+        let names = supertype_names(unit, id);
+        let types = names.iter().filter_map(|name| match self.type_named(name, site)? {
+            Type::Declared(found) => Some(found),
+            _ => None,
+        });
+        types.collect()
+    }
+
+    /// The first that `find` gives for a supertype of `id`.
+    fn inherited<T>(&self, id: TypeId, find: impl Fn(&Self, TypeId) -> Option<T>) -> Option<T> {
+        let Effort { depth, steps } = &*self.effort;
+        let (at, step) = (depth.get(), if depth.get() == 0 { 0 } else { steps.get() });
+        if at >= MAX_SUPERTYPES.0 || step >= MAX_SUPERTYPES.1 {
+            return None;
+        }
+        depth.set(at + 1);
+        steps.set(step + 1);
+        let found = self.supertypes(id).into_iter().find_map(|of| find(&self.beside(&of), of.id));
+        depth.set(at);
+        found
+    }
+
+    fn member_variable(&self, id: TypeId, name: &str, is_inherited: bool) -> Option<Field<'u>> {
+        let declared = self.own_variable(id, name).filter(|declared| match declared {
+            Declared::Member(id) => !(is_inherited && self.unit.outline.members[id.0].is_private),
+            Declared::Component => !is_inherited,
+        });
+        if let Some(declared) = declared {
+            return Some((self.own(id), declared));
+        }
+        self.inherited(id, |resolver, id| resolver.member_variable(id, name, true))
+    }
+
+    /// The field, constant or component called `name` that the type itself declares.
+    fn own_variable(&self, id: TypeId, name: &str) -> Option<Declared> {
+        let unit = &*self.unit;
+        let found = unit.outline.members_of(id).find(|(at, member)| match member.kind {
+            MemberKind::Constant => member.name.as_ref().is_some_and(|of| unit.str(of) == name),
+            // A type or a value may have that name, too: only the parser knows.
+            MemberKind::Field => unit.has_word(*at, name) && declares_field(unit, *at, name),
+            _ => false,
+        });
+        let member = found.map(|(at, _)| Declared::Member(at));
+        member.or_else(|| has_component(unit, id, name).then_some(Declared::Component))
+    }
+
+    fn member_type(&self, id: TypeId, name: &str, is_inherited: bool) -> Option<TypeRef<'u>> {
+        let own = self.unit.type_in(Some(id), name);
+        let is_visible = |id: &TypeId| !(is_inherited && self.unit.outline.types[id.0].is_private);
+        if let Some(own) = own.filter(is_visible) {
+            return Some(self.own(own));
+        }
+        self.inherited(id, |resolver, id| resolver.member_type(id, name, true))
+    }
+
+    fn has_method(&self, id: TypeId, name: &str, is_inherited: bool) -> bool {
+        let outline = &self.unit.outline;
+        let is_interface = outline.types[id.0].kind == TypeKind::Interface;
+        let own = outline.members_of(id).any(|(_, member)| {
+            member.kind == MemberKind::Method
+                && member.name.as_ref().is_some_and(|of| self.unit.str(of) == name)
+                && !(is_inherited && (member.is_private || is_interface && member.is_static))
+        });
+        let has = |resolver: &Self, id| resolver.has_method(id, name, true).then_some(());
+        own || self.inherited(id, has).is_some()
+    }
+
+    fn has_type_parameter(&self, id: TypeId, name: &str) -> bool {
+        let unit = &self.unit;
+        let header = &unit.tokens[unit.outline.types[id.0].header.clone()];
+        if !header.first().is_some_and(|token| token.kind == Kind::Punct(b'<')) {
+            return false;
+        }
+        let mut depth = 0_usize;
+        for (index, token) in header.iter().enumerate() {
+            match token.kind {
+                Kind::Punct(b'<') => depth += 1,
+                Kind::Punct(b'>') => depth = depth.saturating_sub(1),
+                // A parameter's name comes first, or after a comma; annotations are rare and not looked through.
+                Kind::Word if depth == 1 && unit.str(&token.range) == name => {
+                    if matches!(header[index - 1].kind, Kind::Punct(b'<' | b',')) {
+                        return true;
+                    }
+                }
+                _ => {}
+            }
+            if depth == 0 {
+                return false;
+            }
+        }
+        false
+    }
+}
+
+fn remember<T: Clone>(
+    known: &Known<T>,
+    owner: Option<TypeId>,
+    name: &str,
+    find: impl FnOnce() -> T,
+) -> T {
+    let key = (owner, name.to_owned());
+    if let Some(known) = known.borrow().get(&key) {
+        return known.clone();
+    }
+    let found = find();
+    known.borrow_mut().insert(key, found.clone());
+    found
+}
+
+/// The names after `extends` and `implements` of a type, without type arguments.
+fn supertype_names(unit: &Unit<'_>, id: TypeId) -> Vec<String> {
+    let header = &unit.tokens[unit.outline.types[id.0].header.clone()];
+    let (mut names, mut depth, mut reads) = (Vec::<String>::new(), 0_usize, false);
+    for token in header {
+        let word = unit.str(&token.range);
+        match (token.kind, word) {
+            (Kind::Punct(b'<' | b'('), _) => depth += 1,
+            (Kind::Punct(b'>' | b')'), _) => depth = depth.saturating_sub(1),
+            _ if depth > 0 => {}
+            (Kind::Word, "extends" | "implements") => {
+                reads = true;
+                names.push(String::new());
+            }
+            (Kind::Word, "permits") => reads = false,
+            (Kind::Punct(b','), _) => names.push(String::new()),
+            (Kind::Word | Kind::Punct(b'.'), _) if reads => {
+                if let Some(name) = names.last_mut() {
+                    name.push_str(word);
+                }
+            }
+            _ => {}
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// Whether a record has a component of this name.
+fn has_component(unit: &Unit<'_>, id: TypeId, name: &str) -> bool {
+    let declared = &unit.outline.types[id.0];
+    let header = &unit.tokens[declared.header.clone()];
+    declared.kind == TypeKind::Record
+        && header.windows(2).any(|pair| {
+            pair[0].kind == Kind::Word
+                && unit.str(&pair[0].range) == name
+                && matches!(pair[1].kind, Kind::Punct(b',' | b')'))
+        })
+}
+
+fn declares_field(unit: &Unit<'_>, member: MemberId, name: &str) -> bool {
+    let Some(tree) = parse_member(unit, &unit.outline.members[member.0]) else { return false };
+    declarator(tree.root_node(), name, unit.text()).is_some()
+}
+
+/// The declarator of the field called `name` in the tree of a member.
+pub(crate) fn declarator<'t>(root: Node<'t>, name: &str, text: &[u8]) -> Option<Declaration<'t>> {
+    // The first field of the tree is the member itself; others are of local classes.
+    let is_field =
+        |node: &Node<'t>| matches!(node.kind(), "field_declaration" | "constant_declaration");
+    let parent = descendants(root).find(is_field)?;
+    let node = children(parent).find(|node| {
+        node.kind() == "variable_declarator" && field_text(*node, "name", text) == name
+    })?;
+    Some(Declaration { node, parent })
+}
+
+fn member_type<'t>(outer: Node<'t>, name: &str, text: &[u8]) -> Option<Node<'t>> {
+    let body = outer.child_by_field_name("body")?;
+    super::syntax::members(body).find(|node| {
+        super::syntax::is_type_declaration(*node) && field_text(*node, "name", text) == name
+    })
+}

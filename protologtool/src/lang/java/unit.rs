@@ -1,0 +1,159 @@
+//! A compilation unit that was read but not parsed: tokens, package, imports, outline.
+
+use super::escapes::Translated;
+use super::lexer::{self, Kind, Token};
+use super::names::Names;
+use super::outline::{MemberId, Outline, TypeId};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A file. All ranges and offsets are of its [`text`](Self::text).
+#[derive(Clone, Debug)]
+pub(crate) struct Unit<'s> {
+    text: Cow<'s, [u8]>,
+    translated: Option<Translated>,
+    /// All tokens but comments.
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) names: Names,
+    /// Empty where brackets do not balance.
+    pub(crate) outline: Outline,
+    /// Whether brackets balance.
+    pub(crate) is_balanced: bool,
+}
+
+impl<'s> Unit<'s> {
+    /// Reads a file.
+    pub(crate) fn of(bytes: &'s [u8]) -> Self {
+        Self::read(Cow::Borrowed(bytes))
+    }
+
+    /// Reads a file whose bytes nobody else keeps.
+    pub(crate) fn owned(bytes: Vec<u8>) -> Unit<'static> {
+        Unit::read(Cow::Owned(bytes))
+    }
+
+    fn read(bytes: Cow<'s, [u8]>) -> Self {
+        let translated = Translated::of(&bytes);
+        let text = translated.as_ref().map_or(&*bytes, |translated| &translated.bytes);
+        let mut tokens = Vec::with_capacity(text.len() / 6);
+        tokens.extend(lexer::tokens(text).filter(|token| token.kind != Kind::Comment));
+        let names = Names::of(text, &tokens);
+        let partners = partners(&tokens);
+        let is_balanced = partners.is_some();
+        let outline =
+            partners.map(|partners| Outline::of(text, &tokens, &partners)).unwrap_or_default();
+        Self { text: bytes, translated, tokens, names, outline, is_balanced }
+    }
+
+    /// The text, with `\u` escapes translated if they matter.
+    pub(crate) fn text(&self) -> &[u8] {
+        self.translated.as_ref().map_or(&self.text, |translated| &translated.bytes)
+    }
+
+    /// Whether the text differs from the file.
+    pub(crate) fn is_translated(&self) -> bool {
+        self.translated.is_some()
+    }
+
+    /// The bytes of the file that the bytes `range` of the text come from.
+    pub(crate) fn origin(&self, range: Range<usize>) -> Range<usize> {
+        match &self.translated {
+            Some(translated) => translated.origins(range),
+            None => range,
+        }
+    }
+
+    /// The text of `range`, where it is UTF-8.
+    pub(crate) fn str(&self, range: &Range<usize>) -> &str {
+        self.text().get(range.clone()).map_or("", |text| std::str::from_utf8(text).unwrap_or(""))
+    }
+
+    /// A type's simple name.
+    pub(crate) fn name(&self, id: TypeId) -> &str {
+        self.str(&self.outline.types[id.0].name)
+    }
+
+    /// A type's canonical name.
+    pub(crate) fn canonical(&self, id: TypeId) -> String {
+        let mut path: Vec<&str> = self.outline.outwards(Some(id)).map(|id| self.name(id)).collect();
+        path.reverse();
+        self.names.canonical(&path.join("."))
+    }
+
+    /// The type called `name` in `outer`, or the top-level one.
+    pub(crate) fn type_in(&self, outer: Option<TypeId>, name: &str) -> Option<TypeId> {
+        let mut types = self.outline.types.iter();
+        types
+            .position(|declared| declared.outer == outer && self.str(&declared.name) == name)
+            .map(TypeId)
+    }
+
+    /// Whether something within a member may declare `name`, by its tokens: its own name and the names that calls begin with
+    /// or pass as their first argument declare nothing.
+    pub(crate) fn may_declare(&self, member: MemberId, name: &str) -> bool {
+        let text = self.text();
+        let range = self.outline.members[member.0].tokens.clone();
+        let is = |index: usize, puncts: &[u8]| {
+            let token = self.tokens[range.clone()].get(index);
+            token.is_some_and(
+                |token| matches!(token.kind, Kind::Punct(byte) if puncts.contains(&byte)),
+            )
+        };
+        let word = |index: usize| {
+            let token = self.tokens[range.clone()].get(index)?;
+            (token.kind == Kind::Word).then(|| &text[token.range.clone()])
+        };
+        let declares = |at: usize| {
+            let before = |count: usize| at.checked_sub(count);
+            let after = |puncts| before(1).is_some_and(|at| is(at, puncts));
+            let word_before = |count| before(count).and_then(word);
+            if is(at + 1, b"(") {
+                // A method or record of this name comes after a type, a call after anything else.
+                let statement = [&b"else"[..], b"do", b"return", b"yield"];
+                return after(b">]") || word_before(1).is_some_and(|it| !statement.contains(&it));
+            }
+            // `d(NET, …`: parameter lists have types, or no name before them.
+            let is_first_argument = is(at + 1, b",") && after(b"(") && word_before(2).is_some();
+            !is(at + 1, b".") && !after(b".") && !is_first_argument
+        };
+        let tokens = &self.tokens[range.clone()];
+        tokens.iter().enumerate().any(|(at, token)| {
+            token.range.len() == name.len()
+                && text[token.range.clone()] == *name.as_bytes()
+                && declares(at)
+        })
+    }
+
+    /// Whether the word `name` is one of a member's tokens.
+    pub(crate) fn has_word(&self, member: MemberId, name: &str) -> bool {
+        let tokens = self.outline.members[member.0].tokens.clone();
+        self.tokens[tokens].iter().any(|token| {
+            token.range.len() == name.len() && self.text()[token.range.clone()] == *name.as_bytes()
+        })
+    }
+}
+
+/// For each opening bracket the index of the one that closes it; none where they do not balance.
+fn partners(tokens: &[Token]) -> Option<Vec<usize>> {
+    let mut partners = vec![0; tokens.len()];
+    let mut open = Vec::new();
+    for (index, token) in tokens.iter().enumerate() {
+        let Kind::Punct(byte) = token.kind else { continue };
+        let closes = match byte {
+            b'(' | b'[' | b'{' => {
+                open.push((index, byte));
+                continue;
+            }
+            b')' => b'(',
+            b']' => b'[',
+            b'}' => b'{',
+            _ => continue,
+        };
+        let (opener, byte) = open.pop()?;
+        if byte != closes {
+            return None;
+        }
+        partners[opener] = index;
+    }
+    open.is_empty().then_some(partners)
+}
