@@ -22,6 +22,8 @@
 pub(crate) mod args;
 pub(crate) mod encode;
 pub(crate) mod own;
+#[cfg(test)]
+mod tests;
 mod thread;
 
 use crate::loss::{Cause, Losses};

@@ -77,7 +77,10 @@ impl Core {
             writers.free.pop_front()?
         };
         let writer = make(identity);
-        writers.live.push(Arc::clone(&writer));
+        // After the end nobody takes writers from the list any more, and each holds the core.
+        if !self.is_stopped() {
+            writers.live.push(Arc::clone(&writer));
+        }
         Some(writer)
     }
 
