@@ -1,7 +1,7 @@
 //! What a log call costs, switched off and on, beside its floor and its peers, in one run.
 //!
 //! ```text
-//! cargo run --release -p protolog-bench
+//! cargo xtask bench runtime
 //! ```
 //!
 //! Off: a loop of calls, beside the same loop with one relaxed load and branch, and with nothing. On: bursts of calls with
@@ -22,7 +22,7 @@ use std::fs;
 const ROUNDS: usize = 7;
 
 fn main() {
-    println!("{}\ncommand: `cargo run --release -p protolog-bench`\n", machine());
+    println!("{}\ncommand: `cargo xtask bench runtime`\n", machine());
     print!("{}", off::table());
     let dir = tempfile::tempdir().expect("make a temporary directory");
     for shape in Shape::ALL {

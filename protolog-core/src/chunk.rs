@@ -31,9 +31,7 @@ pub const CHUNK_HEADER: usize = 8;
 pub const WRITER_ID_AT: usize = 4;
 /// Offset of count and flags in a chunk's header.
 pub const PACKETS_AT: usize = 6;
-/// The smallest page, in bytes.
-pub const MIN_PAGE: usize = 4096;
-/// The largest page, in bytes.
+/// The largest page, in bytes; the smallest has 4096.
 pub const MAX_PAGE: usize = 32 * 1024;
 /// The most chunks that a page is divided into.
 pub const MAX_CHUNKS: usize = 14;

@@ -2,7 +2,8 @@
 //! file, which holds the call's dictionary entry.
 //!
 //! Notes describe themselves (they carry their size) and hold no pointers, so they need no relocations, no page of them
-//! is touched before a dictionary is written, and sections of several objects may simply be joined by the linker.
+//! is touched before a dictionary is written, and sections of several objects may simply be joined by the linker. They
+//! stand in the section `.note.protolog`.
 //!
 //! ```text
 //!  0  u32 name size = 9   u32 description size   u32 type = 1      (in the byte order of the machine)
@@ -18,8 +19,6 @@
 
 use crate::{Level, ParamMask};
 
-/// Name of the section in which the notes stand.
-pub const SECTION: &str = ".note.protolog";
 /// Name in each note's header, with its terminating zero.
 pub const NAME: &[u8; 9] = b"protolog\0";
 /// Type in each note's header: the version of the description.

@@ -9,7 +9,8 @@
 //! request, seconds since boot stand in place of the date. A `~` in front of the time says that it is a guess, a `?` that
 //! something is not known.
 //!
-//! Invariant: control characters of a message never reach the terminal; they are shown as `\u{1b}`.
+//! Invariant: what controls a terminal, or turns the direction of a line around, never reaches it from a message; it is
+//! shown as `\u{1b}`.
 
 use std::fmt::{self, Write};
 
@@ -193,9 +194,14 @@ fn color_of(level: Option<Level>) -> &'static str {
     }
 }
 
-/// Appends `text` with control characters, except for tabs, as escapes.
+/// Appends `text` with control characters, except for tabs, as escapes, and so those that embed, override or isolate the
+/// direction of writing and those that end a line.
 fn push_printable(out: &mut String, text: &str) {
-    let is_control = |char: char| char.is_control() && char != '\t';
+    let is_control = |char: char| match char {
+        '\t' => false,
+        '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        char => char.is_control(),
+    };
     let mut rest = text;
     while let Some(at) = rest.find(is_control) {
         out.push_str(&rest[..at]);
@@ -213,8 +219,8 @@ mod tests {
     #[test]
     fn control_characters_are_shown() {
         let mut out = String::new();
-        push_printable(&mut out, "a\x1b[31m\tb\rc\u{9b}é");
-        assert_eq!(out, "a\\u{1b}[31m\tb\\rc\\u{9b}é");
+        push_printable(&mut out, "a\x1b[31m\tb\rc\u{9b}é\u{202e}גד\u{2069}");
+        assert_eq!(out, "a\\u{1b}[31m\tb\\rc\\u{9b}é\\u{202e}גד\\u{2069}");
     }
 
     #[test]

@@ -108,12 +108,17 @@ impl Losses {
     /// Takes what was counted since the last time, as long as `give` says that it has room for more.
     pub(crate) fn take(&self, mut give: impl FnMut(Counted) -> bool) {
         let mut offer = |group, cause, counter: &AtomicU64| {
-            let count = counter.load(Ordering::Relaxed);
-            if count > 0 && !give(Counted { group, cause, count }) {
-                return false;
+            // Nothing to take is the rule: look before writing.
+            if counter.load(Ordering::Relaxed) == 0 {
+                return true;
             }
-            counter.fetch_sub(count, Ordering::Relaxed);
-            true
+            // Taken before it is given: a writer and the session's thread may both be here.
+            let count = counter.swap(0, Ordering::Relaxed);
+            let given = count == 0 || give(Counted { group, cause, count });
+            if !given {
+                counter.fetch_add(count, Ordering::Relaxed);
+            }
+            given
         };
         for slot in &self.slots {
             let key = slot.key.load(Ordering::Acquire);

@@ -25,6 +25,8 @@ pub(crate) mod args;
 pub(crate) mod encode;
 pub(crate) mod own;
 mod places;
+#[cfg(test)]
+mod tests;
 mod thread;
 
 use crate::level::GroupInfo;

@@ -58,16 +58,17 @@ fn every_kind_of_argument_arrives() {
 
 #[test]
 fn every_level_of_every_group_can_be_on_or_off() {
-    for from in Level::ALL {
-        let recording = record(|session| session.group("Log::Net", from).group("Disk", None));
+    let choices = || [None].into_iter().chain(Level::ALL.map(Some));
+    // The least level of one group goes up while that of the other goes down.
+    for (net, disk) in choices().zip(choices().rev()) {
+        let recording = record(|session| session.group("Log::Net", net).group("Log::Disk", disk));
         log_all("x");
-        let trace = recording.stop();
-        let names: Vec<String> = Level::ALL
-            .into_iter()
-            .filter(|level| *level >= from)
-            .map(|level| format!("{level} Net {} x", level.method()))
-            .collect();
-        trace.check(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let names = |tag: &str, from: Option<Level>| {
+            let on = Level::ALL.into_iter().filter(|level| from.is_some_and(|from| *level >= from));
+            on.map(|level| format!("{level} {tag} {} x", level.method())).collect::<Vec<_>>()
+        };
+        let expected = [names("Net", net), names("DSK", disk)].concat();
+        recording.stop().check(&expected.iter().map(String::as_str).collect::<Vec<_>>());
     }
 }
 

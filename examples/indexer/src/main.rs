@@ -128,9 +128,10 @@ fn report(options: &Options, index: &Index, journal: &Journal) {
             dynamic::Arg::Uint(sums.lines),
         ];
         dynamic::log(&IndexLog::Report, Level::Info, &options.report, &args);
-        let text = options.report.replacen("%s", extension, 1);
-        let text = text.replacen("%d", &sums.files.to_string(), 1);
+        // The extension last, since it may be anything, also `%d`.
+        let text = options.report.replacen("%d", &sums.files.to_string(), 1);
         let text = text.replacen("%d", &sums.lines.to_string(), 1);
+        let text = text.replacen("%s", extension, 1);
         journal.note(Level::Info, IndexLog::Report, format_args!("{text}"));
     }
 }

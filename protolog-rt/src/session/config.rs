@@ -48,8 +48,8 @@ pub struct Config {
 }
 
 /// A configuration whose names are checked against the groups known at the start.
-#[derive(Clone, Debug)]
-pub(super) struct Wanted {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
     default: u8,
     /// Full name or, where no group was known by it, an end of one; levels as a set of bits.
     overrides: Vec<(String, bool, u8)>,

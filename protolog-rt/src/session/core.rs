@@ -63,7 +63,7 @@ pub(crate) struct Identity {
 
 impl Core {
     /// The shared part of a session that runs.
-    pub(super) fn new(buffer: Buffer, max_text: usize, wanted: Wanted) -> Self {
+    pub(crate) fn new(buffer: Buffer, max_text: usize, wanted: Wanted) -> Self {
         Self {
             buffer,
             max_text,
@@ -101,7 +101,10 @@ impl Core {
             writers.free.pop_front()?
         };
         let writer = make(identity);
-        writers.live.push(Arc::clone(&writer));
+        // After the end nobody takes writers from the list any more, and each holds the core.
+        if !self.is_stopped() {
+            writers.live.push(Arc::clone(&writer));
+        }
         Some(writer)
     }
 

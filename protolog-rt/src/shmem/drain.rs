@@ -75,6 +75,17 @@ pub(crate) fn committed(buffer: &Buffer, found: Found) -> Committed<'_> {
     Committed { bytes: bytes(start, length), count, flags: word.flags() }
 }
 
+/// A copy of a whole chunk that no thread is writing, for tests.
+#[cfg(test)]
+pub(crate) fn image(buffer: &Buffer, chunk: Chunk) -> Vec<u8> {
+    let mut image = Vec::new();
+    image.extend(buffer.chunk_id(chunk).load(Ordering::Relaxed).to_le_bytes());
+    image.extend(buffer.writer_id(chunk).load(Ordering::Relaxed).to_le_bytes());
+    image.extend(packets(buffer.packets(chunk)).0.to_le_bytes());
+    image.extend(bytes(buffer.payload(chunk), chunk.payload()));
+    image
+}
+
 /// Frees a chunk that is complete and has been read.
 pub(crate) fn release(buffer: &Buffer, chunk: Chunk) {
     let page = buffer.page(chunk.page);

@@ -17,7 +17,9 @@ use crate::loss::{Cause, Counted};
 use crate::session::core::{Core, Identity};
 use crate::shmem::buffer::{Chunk, MAX_PAYLOAD, PAGE};
 use crate::sync::{AtomicU16, Ordering, fence};
-use protolog_core::chunk::{ABANDONED, FRAGMENT_SIZE_LEN, Layout, MAX_PACKETS, Packets};
+use protolog_core::chunk::{
+    ABANDONED, CHUNK_HEADER, FRAGMENT_SIZE_LEN, Layout, MAX_PACKETS, Packets,
+};
 use protolog_core::schema::{
     clock as clock_field, clock_id, clock_snapshot, loss, packet, packet_defaults, sequence_flags,
     sequence_info,
@@ -37,6 +39,11 @@ const MAX_LOSSES: usize = 128;
 
 /// The most bytes of one record of losses.
 const MAX_LOSS: usize = 24;
+
+// The smallest chunk has room for its first packet.
+const _: () = assert!(
+    GROWTH[0].chunk_size(PAGE) - CHUNK_HEADER - SLACK >= MAX_STATE + MAX_LOSSES + FRAGMENT_SIZE_LEN
+);
 
 // The count can't overflow, so that a message need not look at it.
 const _: () = assert!(MAX_PAYLOAD / MIN_MESSAGE + 2 < MAX_PACKETS as usize);
@@ -226,6 +233,10 @@ impl Own {
 
     /// Writes the packet that a chunk begins with. False where there is no room for it.
     fn write_state(&mut self, writer: &Writer) -> bool {
+        // Asked first: losses that are taken have to find room.
+        if self.room() < MAX_STATE + MAX_LOSSES + FRAGMENT_SIZE_LEN {
+            return false;
+        }
         self.last = self.clock.now().max(self.last);
         let mut losses = Fields::<MAX_LOSSES>::new();
         let mut dropped = false;

@@ -1,6 +1,12 @@
 //! Texts that differ must fail with a difference that one can read.
 
-use protolog_testkit::{assert_eq_text, diff, expect_file, temp_dir};
+use std::path::Path;
+use std::process::Command;
+
+use protolog_testkit::{assert_eq_text, diff, expect_file, run, temp_dir, updating};
+
+/// Set in the process that rewrites.
+const CHILD: &str = "PROTOLOG_TESTKIT_CHILD";
 
 #[test]
 fn equal_texts_have_no_difference() {
@@ -38,4 +44,34 @@ fn a_file_is_an_expectation() {
     let file = dir.path().join("expected.txt");
     std::fs::write(&file, "a\n").expect("write");
     expect_file(&file, "a\n");
+}
+
+/// What `UPDATE_EXPECT=1` does is seen in a process of its own.
+#[test]
+fn a_file_that_differs_is_a_panic_or_is_rewritten() {
+    let dir = temp_dir();
+    let file = dir.path().join("deep/expected.txt");
+    if std::env::var_os(CHILD).is_some_and(|child| child == "1") {
+        expect_file(&file, "new\n");
+        assert_eq!(std::fs::read_to_string(&file).expect("read"), "new\n");
+        return;
+    }
+    let text = |work: fn(&Path)| {
+        let panic = std::panic::catch_unwind(|| work(&file)).expect_err("a panic");
+        panic.downcast_ref::<String>().expect("a text").clone()
+    };
+    if updating() {
+        return;
+    }
+    let missing = text(|file| expect_file(file, "new\n"));
+    assert!(missing.ends_with("help: run with UPDATE_EXPECT=1 to write it"), "{missing}");
+    std::fs::create_dir(file.parent().expect("a directory")).expect("make a directory");
+    std::fs::write(&file, "old\n").expect("write");
+    let differs = text(|file| expect_file(file, "new\n"));
+    assert!(differs.contains("differs (- expected, + actual)\n- old\n+ new\n"), "{differs}");
+    assert_eq!(std::fs::read_to_string(&file).expect("read"), "old\n", "not touched");
+
+    let mut child = Command::new(std::env::current_exe().expect("this program"));
+    child.args(["--exact", "a_file_that_differs_is_a_panic_or_is_rewritten"]);
+    run(child.env(CHILD, "1").env("UPDATE_EXPECT", "1"));
 }

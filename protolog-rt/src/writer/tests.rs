@@ -1,0 +1,491 @@
+//! What a writer leaves in its chunks, given to a model of the tracing service; and for each rule of the layout what is
+//! lost when it is broken.
+
+mod service;
+
+use super::encode::Values;
+use super::own::Own;
+use super::{Head, Writer};
+use crate::level::{GroupDef, GroupInfo, GroupSet, Page};
+use crate::loss::Cause;
+use crate::session::config::Wanted;
+use crate::session::core::Core;
+use crate::session::running;
+use crate::shmem::buffer::{Buffer, PAGE};
+use crate::shmem::drain;
+use crate::value::{Int, Text};
+use protolog_core::Level;
+use protolog_core::chunk::{
+    ABANDONED, CHUNK_HEADER, FRAGMENT_SIZE_LEN, MAX_PACKETS, MAX_WRITER_ID, Packets,
+};
+use protolog_core::schema::{message, packet};
+use protozero::Reader;
+use protozero::wire::redundant_varint;
+use service::{Image, RESERVED, Service};
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+
+const DEF: GroupDef = GroupDef::new("app::Log::Net", "Net", 0, true, false);
+static PAGE_OF_NET: Page = Page::new(&[DEF]);
+static SET: GroupSet = GroupSet::new(&PAGE_OF_NET, &[]);
+static NET: GroupInfo = GroupInfo::new(&DEF, &PAGE_OF_NET, &SET);
+const HEAD: Head = Head { id: 0x0123456789abcdef, level: Level::Info, group: &NET };
+
+/// A writer with a buffer of its own.
+struct Rig {
+    core: Arc<Core>,
+    writer: Arc<Writer>,
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        // As a session does at its end: core and writers hold each other.
+        drop(self.core.take_all());
+    }
+}
+
+impl Rig {
+    fn new(pages: usize) -> Self {
+        let buffer = Buffer::anonymous(pages * PAGE).unwrap();
+        let core = Arc::new(Core::new(buffer, 16 << 10, Wanted::default()));
+        let writer = Writer::register(&core, running::epoch()).unwrap();
+        Self { core, writer }
+    }
+
+    /// Another writer, which goes on with the sequence of one that has ended.
+    fn succeed(&mut self) {
+        self.writer.leave();
+        let identity = self.writer.identity().expect("it has ended");
+        let own = Own::new(Arc::clone(&self.core)).with(identity);
+        self.writer = Arc::new(Writer {
+            busy: false.into(),
+            id: identity.id,
+            epoch: running::epoch().into(),
+            own: UnsafeCell::new(own),
+            ..Writer::sentinel()
+        });
+    }
+
+    /// Logs number `number` with a text of `length` bytes; with 0 without a text. False where it was lost.
+    fn log(&self, number: i64, length: usize) -> bool {
+        if length == 0 {
+            return self.write(&(Int(number), ()));
+        }
+        self.write(&(Int(number), (Text(&"x".repeat(length)), ())))
+    }
+
+    fn write<V: Values>(&self, values: &V) -> bool {
+        // SAFETY: *busy*: this is the only thread that knows the writer, and no message is being written.
+        let own = unsafe { &mut *self.writer.own.get() };
+        let before = self.lost(Cause::Full);
+        let writer = &self.writer;
+        let done =
+            writer.try_write(own, HEAD, values) || writer.out_of_room(own, HEAD, values, |_| false);
+        assert!(done, "the session runs");
+        // What a chunk's first packet tells of is not among them any more.
+        self.lost(Cause::Full) <= before
+    }
+
+    /// Losses that no packet tells of yet.
+    fn lost(&self, cause: Cause) -> u64 {
+        let mut pending = Vec::new();
+        self.writer.losses.take(|lost| {
+            pending.push(lost);
+            true
+        });
+        for lost in &pending {
+            self.writer.losses.add(lost.group, lost.cause, lost.count);
+        }
+        pending.iter().filter(|lost| lost.cause == cause).map(|lost| lost.count).sum()
+    }
+
+    /// Gives the last chunk back.
+    fn finish(&self) {
+        self.writer.leave();
+    }
+
+    /// All chunks that have something, in the order of their ids.
+    fn chunks(&self) -> Vec<Image> {
+        let mut images: Vec<Image> = drain::find(&self.core.buffer, true)
+            .into_iter()
+            .map(|found| Image {
+                bytes: drain::image(&self.core.buffer, found.chunk),
+                complete: found.complete,
+            })
+            .collect();
+        images.sort_by_key(Image::chunk_id);
+        images
+    }
+}
+
+/// The numbers of the messages that a service has of `images`.
+fn kept(images: &[Image]) -> Vec<i64> {
+    kept_by(&mut Service::default(), images)
+}
+
+fn kept_by(service: &mut Service, images: &[Image]) -> Vec<i64> {
+    for image in images {
+        service.take(image);
+    }
+    numbers(&service.read())
+}
+
+/// The first argument of each packet that is a message.
+fn numbers(packets: &[Vec<u8>]) -> Vec<i64> {
+    packets.iter().filter_map(|packet| number(packet)).collect()
+}
+
+fn number(bytes: &[u8]) -> Option<i64> {
+    let mut fields = Reader::new(bytes).map(|field| field.expect("a field"));
+    let entry = fields.find(|field| field.number == packet::PROTOLOG_MESSAGE)?;
+    let mut fields = entry.as_message().expect("a message").map(|field| field.expect("a field"));
+    let param = fields.find(|field| field.number == message::SINT64_PARAMS)?;
+    Some(param.as_sint64().expect("an argument"))
+}
+
+fn upto(count: i64) -> Vec<i64> {
+    (0..count).collect()
+}
+
+/// Chunks of a writer that logged 1,000 messages of all lengths, some larger than a chunk.
+fn many() -> Vec<Image> {
+    let rig = Rig::new(256);
+    for number in 0..1_000 {
+        let length = if number % 100 == 99 { 9_000 } else { number as usize * 7 % 300 };
+        assert!(rig.log(number, length));
+    }
+    rig.finish();
+    rig.chunks()
+}
+
+#[test]
+fn a_service_keeps_everything() {
+    let images = many();
+    assert!(images.len() > 20);
+    let mut service = Service::default();
+    assert_eq!(kept_by(&mut service, &images), upto(1_000));
+    assert_eq!((service.violations, service.abandoned, service.reserved), (0, 0, 0));
+    let in_any_order: Vec<Image> = images.into_iter().rev().collect();
+    assert_eq!(kept(&in_any_order), upto(1_000));
+}
+
+#[test]
+fn a_finished_message_counts_at_once() {
+    let rig = Rig::new(256);
+    let mut service = Service::default();
+    let mut all = Vec::new();
+    for number in 0..400 {
+        assert!(rig.log(number, if number % 50 == 49 { 5_000 } else { number as usize % 90 }));
+        all.extend(kept_by(&mut service, &rig.chunks()));
+        assert_eq!(all, upto(number + 1), "looked into while it is being written");
+    }
+    rig.finish();
+    assert_eq!(kept_by(&mut service, &rig.chunks()), []);
+    assert_eq!(service.violations, 0);
+}
+
+#[test]
+fn without_an_empty_packet_the_last_message_does_not_count() {
+    let rig = Rig::new(4);
+    rig.log(0, 0);
+    let mut images = rig.chunks();
+    assert_eq!(kept(&images), [0]);
+    let packets = images[0].packets();
+    images[0].set_packets(packets.count() - 1, packets.flags());
+    assert_eq!(kept(&images), []);
+}
+
+#[test]
+fn a_gap_in_the_chunk_ids_costs_all_that_follows() {
+    let mut images = many();
+    let whole = images.len() as u32;
+    assert!(images.iter().map(Image::chunk_id).eq(0..whole));
+    let before = kept(&images[..2]).len();
+    for image in &mut images[2..] {
+        image.set_chunk_id(image.chunk_id() + 1);
+    }
+    assert_eq!(kept(&images), upto(before as i64));
+}
+
+#[test]
+fn a_lost_chunk_leaves_no_gap() {
+    // A buffer that is full again and again: what can't be written takes no chunk id.
+    let rig = Rig::new(2);
+    let mut service = Service::default();
+    let (mut all, mut expected) = (Vec::new(), Vec::new());
+    for number in 0..2_000 {
+        if rig.log(number, 200) {
+            expected.push(number);
+        }
+        if number % 100 == 99 {
+            all.extend(kept_by(&mut service, &rig.chunks()));
+            for found in drain::find(&rig.core.buffer, false) {
+                drain::release(&rig.core.buffer, found.chunk);
+            }
+        }
+    }
+    all.extend(kept_by(&mut service, &rig.chunks()));
+    assert!(expected.len() < 2_000 && expected.len() > 300, "{}", expected.len());
+    assert_eq!(all, expected);
+    assert_eq!(service.violations, 0);
+}
+
+/// Chunks of a writer that had to abandon a message, and logged 10 more later.
+fn abandoned() -> Vec<Image> {
+    let rig = Rig::new(2);
+    for number in 0..5 {
+        assert!(rig.log(number, 0));
+    }
+    assert!(!rig.log(99, 12_000), "8 KiB are too few");
+    let mut images = rig.chunks();
+    assert!(images.iter().all(|image| image.complete));
+    for found in drain::find(&rig.core.buffer, false) {
+        drain::release(&rig.core.buffer, found.chunk);
+    }
+    for number in 5..15 {
+        assert!(rig.log(number, 0));
+    }
+    rig.finish();
+    images.extend(rig.chunks());
+    images
+}
+
+/// The chunk whose last packet is marked as abandoned, and where.
+fn mark(images: &[Image]) -> (usize, usize) {
+    let mark = redundant_varint(ABANDONED).unwrap();
+    let places: Vec<(usize, usize)> = images
+        .iter()
+        .enumerate()
+        .filter_map(|(index, image)| {
+            Some((index, image.bytes.windows(FRAGMENT_SIZE_LEN).position(|at| at == mark)?))
+        })
+        .collect();
+    assert_eq!(places.len(), 1, "one mark");
+    places[0]
+}
+
+#[test]
+fn an_abandoned_message_is_marked_and_costs_nothing_else() {
+    let images = abandoned();
+    let (index, _) = mark(&images);
+    assert_eq!(images[index].packets().flags() & Packets::CONTINUED, 0);
+    let mut service = Service::default();
+    assert_eq!(kept_by(&mut service, &images), upto(15));
+    assert_eq!((service.abandoned, service.violations), (1, 0));
+}
+
+#[test]
+fn abandoned_without_the_mark_a_message_takes_the_next_ones_with_it() {
+    let mut images = abandoned();
+    let (index, at) = mark(&images);
+    let rest = images[index].bytes.len() - at - FRAGMENT_SIZE_LEN;
+    let size = redundant_varint(rest as u32).unwrap();
+    images[index].bytes[at..][..FRAGMENT_SIZE_LEN].copy_from_slice(&size);
+    let packets = images[index].packets();
+    images[index].set_packets(packets.count(), packets.flags() | Packets::CONTINUED);
+    assert_eq!(kept(&images), upto(5), "nothing that came later");
+}
+
+#[test]
+fn losses_are_told_once_wherever_a_large_message_ends() {
+    let long = "x".repeat(20_000);
+    for length in (3_400..4_200).step_by(3) {
+        let rig = Rig::new(16);
+        assert!(rig.log(0, 0));
+        // The first text is cut: a loss that is counted while the message is being written.
+        assert!(rig.write(&(Int(1), (Text(&long), (Text(&long[..length]), ())))));
+        let mut service = Service::default();
+        rig.chunks().iter().for_each(|image| service.take(image));
+        let packets = service.read();
+        assert_eq!(numbers(&packets), [0, 1]);
+        let fields = packets.iter().flat_map(|packet| Reader::new(packet).flatten());
+        let told = fields.filter(|field| field.number == packet::LOSS).count() as u64;
+        assert_eq!(told + rig.lost(Cause::Cut), 1, "{length}");
+    }
+}
+
+#[test]
+fn a_fragment_has_room_for_the_mark() {
+    for image in many().iter().filter(|image| image.packets().flags() & Packets::CONTINUED != 0) {
+        let mut at = CHUNK_HEADER;
+        for _ in 1..image.packets().count() {
+            let (size, length) = protozero::wire::decode_varint(&image.bytes[at..]).unwrap();
+            at += length + size as usize;
+        }
+        let (_, length) = protozero::wire::decode_varint(&image.bytes[at..]).unwrap();
+        assert_eq!(length, FRAGMENT_SIZE_LEN, "chunk {}", image.chunk_id());
+    }
+}
+
+#[test]
+fn the_count_never_falls() {
+    let rig = Rig::new(4);
+    let mut before = 0;
+    for number in 0..10 {
+        rig.log(number, 0);
+        let count = rig.chunks()[0].packets().count();
+        assert!(count > before && count < MAX_PACKETS);
+        before = count;
+    }
+    rig.finish();
+    assert_eq!(rig.chunks()[0].packets().count(), before, "also when the chunk is complete");
+}
+
+#[test]
+fn a_count_that_falls_costs_the_messages_since_the_last_look() {
+    let rig = Rig::new(8);
+    let mut service = Service::default();
+    rig.log(0, 0);
+    let looked = rig.chunks();
+    assert_eq!(kept_by(&mut service, &looked), [0]);
+    let seen = looked[0].packets().count();
+    rig.log(1, 0);
+    rig.log(2, 0);
+    rig.finish();
+    let mut images = rig.chunks();
+    let right = images.clone();
+    images[0].set_packets(seen - 2, 0);
+    assert_eq!(kept_by(&mut service, &images), []);
+    assert_eq!(service.violations, 1);
+    // The count as it was left: everything arrives.
+    assert_eq!(kept_by(&mut service, &right), [1, 2]);
+}
+
+#[test]
+fn the_most_messages_of_a_chunk_can_be_counted() {
+    let images = {
+        let rig = Rig::new(16);
+        for _ in 0..1_000 {
+            rig.log(0, 0);
+        }
+        rig.finish();
+        rig.chunks()
+    };
+    let most = images.iter().map(|image| image.packets().count()).max().unwrap();
+    assert!((150..MAX_PACKETS).contains(&most), "{most}");
+    assert_eq!(kept(&images).len(), 1_000);
+}
+
+#[test]
+fn a_sequence_that_is_used_again_goes_on() {
+    let mut rig = Rig::new(32);
+    for number in 0..50 {
+        rig.log(number, 100);
+    }
+    rig.succeed();
+    for number in 50..100 {
+        rig.log(number, 100);
+    }
+    rig.finish();
+    let images = rig.chunks();
+    assert_eq!(kept(&images), upto(100));
+    // From 0 again: what has the id of an earlier chunk is taken for that one.
+    let first = images.iter().position(|image| kept(std::slice::from_ref(image)).contains(&50));
+    let (earlier, later) = images.split_at(first.expect("the successor's chunk"));
+    let restarted: Vec<Image> = later
+        .iter()
+        .zip(0..)
+        .map(|(image, id)| {
+            let mut image = image.clone();
+            image.set_chunk_id(id);
+            image
+        })
+        .collect();
+    let mut service = Service::default();
+    assert_eq!(kept_by(&mut service, earlier), upto(50));
+    assert!(kept_by(&mut service, &restarted).len() < 50);
+}
+
+#[test]
+fn ids_are_used_again_last() {
+    let rig = Rig::new(1);
+    let mut identities = Vec::new();
+    let mut register = || {
+        let writer = rig.core.register(|identity| {
+            identities.push((identity.id, identity.next_chunk));
+            Arc::clone(&rig.writer)
+        });
+        writer.is_some()
+    };
+    assert!(register());
+    let mut used = crate::session::core::Identity { id: 1, next_chunk: 5, floor: 0 };
+    rig.core.retire(used);
+    used.id = 2;
+    rig.core.retire(used);
+    for _ in 2..MAX_WRITER_ID {
+        assert!(register());
+    }
+    assert!(register() && register());
+    assert!(!register(), "all are in use");
+    let fresh: Vec<(u16, u32)> = (2..=MAX_WRITER_ID).map(|id| (id, 0)).collect();
+    assert_eq!(identities[..fresh.len()], fresh);
+    assert_eq!(identities[fresh.len()..], [(1, 5), (2, 5)], "with chunk ids that go on");
+}
+
+#[test]
+fn packets_carry_no_field_of_the_service() {
+    let rig = Rig::new(8);
+    rig.log(0, 0);
+    rig.log(1, 20);
+    rig.finish();
+    let mut service = Service::default();
+    for image in rig.chunks() {
+        service.take(&image);
+    }
+    let packets = service.read();
+    assert_eq!((packets.len(), service.reserved), (3, 0), "the state, and two messages");
+    for field in RESERVED {
+        // Made of the same bytes: the packet's first field, the timestamp, gets another number.
+        let mut chunk = rig.chunks();
+        let bytes = &mut chunk[0].bytes;
+        let (size, length) = protozero::wire::decode_varint(&bytes[CHUNK_HEADER..]).unwrap();
+        let second = CHUNK_HEADER + length + size as usize;
+        let (size, length) = protozero::wire::decode_varint(&bytes[second..]).unwrap();
+        let end = second + length + size as usize;
+        let mut packet = bytes[second + length..end].to_vec();
+        let (tag, tag_len) = protozero::wire::packed_varint((field as u64) << 3);
+        packet.extend(&tag.to_le_bytes()[..tag_len]);
+        packet.push(1);
+        let mut with = vec![packet.len() as u8];
+        with.append(&mut packet);
+        let rest = bytes.len();
+        bytes.splice(second..end, with);
+        bytes.truncate(rest);
+        let mut service = Service::default();
+        assert_eq!(kept_by(&mut service, &chunk), [1], "field {field}");
+        assert_eq!(service.reserved, 1);
+    }
+}
+
+#[test]
+fn a_free_chunk_has_a_clean_header() {
+    let rig = Rig::new(4);
+    for number in 0..100 {
+        rig.log(number, 100);
+    }
+    rig.finish();
+    for found in drain::find(&rig.core.buffer, false) {
+        assert!(found.complete);
+        drain::release(&rig.core.buffer, found.chunk);
+        let header = &drain::image(&rig.core.buffer, found.chunk)[..CHUNK_HEADER];
+        assert_eq!(header, [0; CHUNK_HEADER]);
+    }
+    assert!(rig.chunks().is_empty());
+}
+
+#[test]
+fn the_model_takes_patches_of_four_bytes_only() {
+    // A chunk as other writers leave it: the size of its one packet is still to come.
+    let mut image = Image { bytes: vec![0; 64], complete: true };
+    image.bytes[4] = 1;
+    image.set_packets(1, Packets::NEEDS_PATCHING);
+    image.bytes[CHUNK_HEADER + FRAGMENT_SIZE_LEN..][..2].copy_from_slice(&[0x40, 7]);
+    let size = redundant_varint(2).unwrap();
+    let mut service = Service::default();
+    service.take(&image);
+    assert!(service.read().is_empty(), "it waits");
+    service.patch(1, 0, 0, &size);
+    assert_eq!(service.read(), [vec![0x40, 7]]);
+    service.patch(1, 0, 0, &size[..2]);
+    assert_eq!(service.violations, 1);
+}
