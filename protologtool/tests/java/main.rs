@@ -10,4 +10,5 @@ mod errors;
 mod groups;
 mod invariants;
 mod pairs;
+mod real;
 mod run;

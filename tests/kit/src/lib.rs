@@ -28,7 +28,8 @@ pub use tempfile::TempDir;
 pub use command::{Output, run, run_any};
 pub use java::{compile_java, java_sources, run_java};
 pub use oracle::{
-    Reading, Table, check_dictionary, check_trace, read_trace, trace_processor, trace_stats,
+    Reading, Table, check_dictionary, check_trace, copy_dictionary, read_trace, trace_processor,
+    trace_stats,
 };
 pub use text::{assert_eq_text, diff, expect_file, updating};
 pub use tools::{python, skip, tool, web_dist, workspace_root};

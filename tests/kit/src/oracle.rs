@@ -99,8 +99,19 @@ pub fn read_trace(trace: &Path, sql: &[&str]) -> Option<Reading> {
 /// When the file is not a dictionary.
 #[track_caller]
 pub fn check_dictionary(file: &Path) -> Option<Value> {
-    let output = check("check_dictionary.py", file)?;
+    let output = check("check_dictionary.py", &[file])?;
     Some(serde_json::from_str(&output).unwrap_or_else(|error| panic!("{error} in `{output}`")))
+}
+
+/// Reads a dictionary (`.pb`) by the official descriptors and writes it by them to `copy`. `None` without the Python
+/// environment.
+///
+/// # Panics
+///
+/// When the file is not a dictionary.
+#[track_caller]
+pub fn copy_dictionary(file: &Path, copy: &Path) -> Option<()> {
+    check("check_dictionary.py", &[file, copy]).map(drop)
 }
 
 /// Parses every packet of a trace with the official descriptors: one value per packet, `{"packet": {…}, "unknown": […]}`.
@@ -111,7 +122,7 @@ pub fn check_dictionary(file: &Path) -> Option<Value> {
 /// When the file is not a trace, or has an unknown field whose number is below 1000, so not one of ours.
 #[track_caller]
 pub fn check_trace(file: &Path) -> Option<Vec<Value>> {
-    let output = check("check_trace.py", file)?;
+    let output = check("check_trace.py", &[file])?;
     let parse =
         |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in `{line}`"));
     Some(output.lines().map(parse).collect())
@@ -165,9 +176,9 @@ fn cell_text(cell: &Value) -> String {
 }
 
 #[track_caller]
-fn check(script: &str, file: &Path) -> Option<String> {
+fn check(script: &str, files: &[&Path]) -> Option<String> {
     let script = workspace_root().join("tests/oracle").join(script);
-    Some(run(Command::new(python()?).arg(script).arg(file)).stdout)
+    Some(run(Command::new(python()?).arg(script).args(files)).stdout)
 }
 
 /// The node process of this test binary.

@@ -5,10 +5,12 @@ use protolog_core::{
     Level,
     schema::{interned_data, interned_string, message, packet, sequence_flags, trace},
 };
-use protolog_testkit::{Value, assert_eq_text, check_dictionary, read_trace, temp_dir};
+use protolog_testkit::{
+    Value, assert_eq_text, check_dictionary, copy_dictionary, read_trace, temp_dir,
+};
 use protozero::{Heap, Writer};
 use std::fs;
-use viewer_config::{Collector, Format, Location, Message};
+use viewer_config::{Collector, Dictionary, Format, Location, Message};
 
 type Fields<'a> = protozero::Message<'a, Heap>;
 
@@ -37,6 +39,20 @@ fn only_our_hints_are_unknown_to_perfetto() {
             (&seen["id"], &seen["name"], &seen["tag"]),
             (&group.id.into(), &group.name.as_str().into(), &group.tag.as_str().into())
         );
+    }
+}
+
+/// A dictionary that went through every format of ours and the official library is the same.
+#[test]
+fn what_the_official_library_writes_is_read() {
+    let (dir, dictionary) = (temp_dir(), rich());
+    let (ours, theirs) = (dir.path().join("ours.pb"), dir.path().join("theirs.pb"));
+    for format in Format::ALL {
+        let again = Dictionary::read(&dictionary.to_bytes(format)).unwrap().dictionary;
+        fs::write(&ours, again.to_bytes(Format::Pb)).unwrap();
+        let Some(()) = copy_dictionary(&ours, &theirs) else { return };
+        let read = Dictionary::read(&fs::read(&theirs).unwrap()).unwrap();
+        assert_eq!((read.dictionary, read.problems), (dictionary.clone(), vec![]), "by {format}");
     }
 }
 

@@ -40,7 +40,8 @@ pub(crate) fn run(dir: Option<PathBuf>, install: bool) -> Result<()> {
     let input = dir.map_or_else(default_input, Ok)?;
     let input = fs::canonicalize(&input)
         .map_err(|error| format!("can't use `{}`: {error}", input.display()))?;
-    let missing = tools::prepare(&[tools::CC, tools::JAVA, tools::NODE, tools::PYTHON], install);
+    let missing =
+        tools::prepare(&[tools::CC, tools::GIT, tools::JAVA, tools::NODE, tools::PYTHON], install);
     let target = workspace::target_dir()?;
     let place = Place { input, install, output: target.join("demo"), target };
     workspace::empty_dir(&place.output)?;
