@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::Result;
 use crate::bench::BENCHES;
+use crate::soak;
 use crate::test::STEPS;
 
 /// What the command line asks for.
@@ -12,19 +13,25 @@ pub(crate) enum Request {
     Help,
     Demo { dir: Option<PathBuf>, install: bool },
     Test { only: Vec<String>, install: bool },
+    Soak { only: Vec<String> },
     Bench { only: Vec<String>, install: bool },
     Bless { args: Vec<String> },
 }
 
 /// The whole help text.
 pub(crate) fn help() -> String {
-    let steps: Vec<String> =
-        STEPS.iter().map(|(name, what)| format!("                    {name:<8} {what}")).collect();
+    let steps = |steps: &[(&str, &str)]| -> String {
+        let lines =
+            steps.iter().map(|(name, what)| format!("                    {name:<8} {what}"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
     let benches: Vec<String> = BENCHES
         .iter()
         .map(|(name, what, ..)| format!("                    {name:<9} {what}"))
         .collect();
-    HELP.replace("{steps}", &steps.join("\n")).replace("{benches}", &benches.join("\n"))
+    HELP.replace("{steps}", &steps(&STEPS))
+        .replace("{soak}", &steps(&soak::STEPS))
+        .replace("{benches}", &benches.join("\n"))
 }
 
 const HELP: &str = "\
@@ -35,6 +42,8 @@ usage: cargo xtask COMMAND
                   the Rust example on the same tree and read its trace, also with Perfetto's trace_processor
   test [STEP]...  everything that is tested; without STEP all of them, in this order:
 {steps}
+  soak [STEP]...  what takes longer or needs a nightly compiler; without STEP all of them, in this order:
+{soak}
   bench [NAME]... figures, each beside its floor; without NAME all of them, in this order:
 {benches}
   bless [ARG]...  run the tests and rewrite their expectations; ARG goes to cargo test, as in `bless -p protolog-tool`
@@ -68,6 +77,10 @@ pub(crate) fn parse(words: &[String]) -> Result<Request> {
                 None => Ok(Request::Test { only, install }),
             }
         }
+        "soak" => match rest.iter().find(|name| soak::STEPS.iter().all(|(step, _)| step != name)) {
+            Some(name) => Err(format!("no step `{name}` in `soak`")),
+            None => Ok(Request::Soak { only: rest.to_vec() }),
+        },
         "bench" => {
             let (only, install) = split(rest)?;
             match only.iter().find(|name| BENCHES.iter().all(|(bench, ..)| bench != name)) {
@@ -118,6 +131,7 @@ mod tests {
             Ok(Request::Test { only: vec!["tidy".into()], install: false }),
         );
         check("test --help", Ok(Request::Help));
+        check("soak loom", Ok(Request::Soak { only: vec!["loom".into()] }));
         check("bench", Ok(Request::Bench { only: vec![], install: true }));
         check(
             "bench protozero",
@@ -136,12 +150,16 @@ mod tests {
         check("test tidi", Err("no step `tidi` in `test`"));
         check("test --no-instal", Err("no option `--no-instal`"));
         check("demo a b", Err("nothing belongs where `a` stands"));
+        check("soak lom", Err("no step `lom` in `soak`"));
         check("bench x", Err("no bench `x`"));
         check("help x", Err("nothing belongs where `x` stands"));
     }
 
     #[test]
     fn help_names_every_step() {
+        assert!(
+            soak::STEPS.iter().all(|(name, what)| help().contains(&format!("{name:<8} {what}")))
+        );
         assert!(STEPS.iter().all(|(name, what)| help().contains(&format!("{name:<8} {what}"))));
     }
 }

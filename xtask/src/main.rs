@@ -11,6 +11,7 @@ mod demo;
 mod java;
 mod python;
 mod shell;
+mod soak;
 mod steps;
 mod test;
 mod tidy;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         }
         Request::Demo { dir, install } => demo::run(dir, install),
         Request::Test { only, install } => test::run(&only, install),
+        Request::Soak { only } => soak::run(&only),
         Request::Bench { only, install } => bench::run(&only, install),
         Request::Bless { args } => bless::run(&args),
     };

@@ -7,15 +7,16 @@ use std::process::Command;
 
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
-use crate::{Result, demo, java, python, shell, tidy, toolchain, workspace};
+use crate::{Result, demo, java, python, shell, soak, tidy, toolchain, workspace};
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 11] = [
+pub(crate) const STEPS: [(&str, &str); 12] = [
     ("tools", "the toolchain is new enough; what the other steps need is there, or is installed"),
     ("format", "rustfmt would change nothing"),
     ("lints", "clippy has nothing to say"),
     ("tidy", "the project's own rules: see xtask/src/tidy"),
     ("tests", "all tests of the workspace"),
+    ("loom", "the models of the write path hold in every interleaving"),
     ("doctests", "the examples in the documentation compile and run"),
     ("rustdoc", "the documentation builds without warnings"),
     ("oldest", "the packages build with the oldest Rust that they promise"),
@@ -57,6 +58,7 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
             skipped,
         )
     });
+    steps.run("loom", |_| soak::models(None));
     steps.run("doctests", |skipped| {
         have.test(&["test", "--locked", "--workspace", "--no-fail-fast", "--doc"], skipped)
     });

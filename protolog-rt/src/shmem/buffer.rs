@@ -4,7 +4,7 @@
 //! where the last search ended. A search that found nothing is not repeated until the reader has freed something.
 //!
 //! Invariants: those of [`super`], *owner*, *committed* and *clean*.
-#![allow(unsafe_code)] // Headers in mapped memory are reached through pointers.
+#![allow(unsafe_code)] // Chunks in mapped memory are reached through pointers.
 
 use super::memory::Memory;
 use super::page::Page;
@@ -67,7 +67,7 @@ impl Buffer {
             memory: Memory::anonymous(pages * PAGE)?,
             pages,
             next: AtomicUsize::new(0),
-            open: [const { AtomicUsize::new(0) }; Layout::ALL.len()],
+            open: Default::default(),
             freed: AtomicU32::new(0),
             complete: AtomicUsize::new(0),
         })
@@ -133,27 +133,22 @@ impl Buffer {
     /// The header of page `page`, below [`Self::pages`].
     pub(super) fn page(&self, page: usize) -> Page<'_> {
         debug_assert!(page < self.pages, "page {page} of {}", self.pages);
-        // SAFETY: *mapped*: the header lies in the mapping, since `page < pages`, is aligned to a page, and is accessed
-        // as an atomic only.
-        Page::new(unsafe { AtomicU32::from_ptr(self.address(page * PAGE).cast()) })
+        Page::new(self.memory.u32(page * PAGE))
     }
 
     /// Count and flags of a chunk.
     pub(crate) fn packets(&self, chunk: Chunk) -> &AtomicU16 {
-        // SAFETY: *mapped*: the field lies in the chunk, at a multiple of 2, and is accessed as an atomic only.
-        unsafe { AtomicU16::from_ptr(self.address(chunk.at() + PACKETS_AT).cast()) }
+        self.memory.u16(chunk.at() + PACKETS_AT)
     }
 
     /// Writer id of a chunk.
     pub(crate) fn writer_id(&self, chunk: Chunk) -> &AtomicU16 {
-        // SAFETY: as in `packets`.
-        unsafe { AtomicU16::from_ptr(self.address(chunk.at() + WRITER_ID_AT).cast()) }
+        self.memory.u16(chunk.at() + WRITER_ID_AT)
     }
 
     /// Id of a chunk.
     pub(crate) fn chunk_id(&self, chunk: Chunk) -> &AtomicU32 {
-        // SAFETY: *mapped*: the field lies in the chunk, which starts at a multiple of 4, and is accessed as an atomic only.
-        unsafe { AtomicU32::from_ptr(self.address(chunk.at()).cast()) }
+        self.memory.u32(chunk.at())
     }
 
     /// The first byte of a chunk's packets; [`Chunk::payload`] bytes from there are its owner's.
@@ -192,7 +187,7 @@ pub(super) fn packets(word: &AtomicU16) -> Packets {
     Packets(word.load(Ordering::Acquire))
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -2,9 +2,11 @@
 //!
 //! Invariants
 //! - *mapped*: `len` bytes from `base` are readable and writable for as long as the value lives.
+//! - *headers*: bytes that are accessed as an atomic are never accessed otherwise while another thread may.
 //! - A forked child has its own copy, so that what it writes disturbs nobody.
 #![allow(unsafe_code)] // mmap, munmap, madvise.
 
+use crate::sync::{AtomicU16, AtomicU32};
 use std::io;
 use std::ptr::NonNull;
 
@@ -44,6 +46,29 @@ impl Memory {
     /// Size in bytes.
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// The 32 bits at `at`, a multiple of 4.
+    pub(crate) fn u32(&self, at: usize) -> &AtomicU32 {
+        // SAFETY: *mapped*, *headers*; the mapping begins at a page, so the place is aligned as `at` is.
+        unsafe { AtomicU32::from_ptr(self.place(at, size_of::<AtomicU32>()).cast()) }
+    }
+
+    /// The 16 bits at `at`, a multiple of 2.
+    pub(crate) fn u16(&self, at: usize) -> &AtomicU16 {
+        // SAFETY: as in `u32`.
+        unsafe { AtomicU16::from_ptr(self.place(at, size_of::<AtomicU16>()).cast()) }
+    }
+
+    /// The address of `size` bytes at `at`, aligned to their size.
+    fn place(&self, at: usize, size: usize) -> *mut u8 {
+        debug_assert!(
+            at % size == 0 && at + size <= self.len,
+            "{size} bytes at {at} of {}",
+            self.len
+        );
+        // SAFETY: *mapped*: callers stay below the mapping's size.
+        unsafe { self.base.as_ptr().add(at) }
     }
 
     /// Gives the memory back to the system, keeping the addresses: every byte is zero afterwards. Whoever still writes

@@ -90,7 +90,7 @@ const fn bits(index: usize, state: State) -> u32 {
     (state as u32) << (2 * index)
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

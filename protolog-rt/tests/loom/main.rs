@@ -1,0 +1,249 @@
+//! Every interleaving of writers, reader and stop, over small buffers; `cargo xtask test loom` runs it.
+//!
+//! `shmem`, the session's drain and the counters of losses are the runtime's own sources, compiled over loom's atomics.
+//! What a thread's writer does with a chunk, and the two sides of a stop, can't be compiled like this: they rest on
+//! thread-local state and on stores of 16 bytes. Here they are written down once more, step by step; keep them the same.
+//!
+//! The bounds: three threads, one page, at most two preemptions in a run, unless
+//! `LOOM_MAX_PREEMPTIONS` says otherwise.
+#![cfg(loom)]
+#![allow(dead_code, unreachable_pub)] // Of the sources that are compiled here, the models use a part.
+#![allow(unsafe_code)] // Those sources' memory, and stores into chunks.
+
+mod cells;
+#[path = "../../src/loss.rs"]
+mod loss;
+mod session;
+mod shmem;
+
+mod sync;
+
+use cells::{Cells, Packet, SPAN};
+use loom::sync::Arc;
+use loom::thread;
+use loss::{Cause, Losses};
+use protolog_core::chunk::{Layout, Packets};
+use session::{Reader, core::Core};
+use shmem::buffer::{Buffer, Chunk, PAGE};
+use sync::{AtomicBool, AtomicUsize, Ordering, fence};
+
+fn check(model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    // The builder has read LOOM_MAX_PREEMPTIONS.
+    builder.preemption_bound = builder.preemption_bound.or(Some(2));
+    builder.max_branches = 10_000;
+    builder.check(model);
+}
+
+/// A thread's writer, as `writer/own.rs` has it.
+struct Writer {
+    core: Arc<Core>,
+    cells: Cells,
+    id: u16,
+    next_chunk: u32,
+}
+
+impl Writer {
+    /// Takes a chunk, writes `numbers` into it, and gives it back; false where there is no chunk.
+    fn fill(&mut self, layout: Layout, numbers: &[u8]) -> bool {
+        let Some(chunk) = self.core.buffer.acquire(layout, 16) else { return false };
+        let (buffer, mut word) = (&self.core.buffer, Packets::new(1, 0).0);
+        buffer.chunk_id(chunk).store(self.next_chunk, Ordering::Relaxed);
+        buffer.writer_id(chunk).store(self.id, Ordering::Relaxed);
+        self.next_chunk += 1;
+        self.put(chunk, 0, &[0]);
+        buffer.packets(chunk).store(word, Ordering::Release);
+        for (place, number) in numbers.iter().enumerate() {
+            self.cells.write(chunk, place, *number, |bytes| self.put(chunk, place * SPAN, &bytes));
+            self.put(chunk, (place + 1) * SPAN, &[0]);
+            word += 1;
+            buffer.packets(chunk).store(word, Ordering::Release);
+        }
+        buffer.complete(chunk);
+        true
+    }
+
+    fn put(&self, chunk: Chunk, at: usize, bytes: &[u8]) {
+        assert!(at + bytes.len() <= chunk.payload());
+        // SAFETY: within the chunk, as was asserted.
+        let place = unsafe { self.core.buffer.payload(chunk).add(at) };
+        // SAFETY: the chunk is this writer's, and no reader looks at what is not committed: that is what the cells check.
+        unsafe { place.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    }
+}
+
+/// Two writers and a reader on one page. Each writer fills `chunks` chunks of its layout with two messages each; the
+/// reader looks `looks` times, and once more when all are done.
+fn write_and_drain(layouts: [Layout; 2], chunks: u8, looks: usize) {
+    check(move || {
+        let core = Arc::new(Core { buffer: Buffer::anonymous(PAGE).unwrap() });
+        let cells = Cells::new();
+        let writers: Vec<_> = layouts
+            .into_iter()
+            .zip(1..)
+            .map(|(layout, id)| {
+                let mut writer =
+                    Writer { core: Arc::clone(&core), cells: cells.clone(), id, next_chunk: 0 };
+                thread::spawn(move || {
+                    (0..chunks)
+                        .map(|round| [2 * round, 2 * round + 1])
+                        .filter(|numbers| writer.fill(layout, numbers))
+                        .flatten()
+                        .collect::<Vec<u8>>()
+                })
+            })
+            .collect();
+        let mut reader = Reader::new(cells);
+        for _ in 0..looks {
+            reader.copy(&core, true);
+            thread::yield_now();
+        }
+        let written: Vec<Vec<u8>> = writers.into_iter().map(|one| one.join().unwrap()).collect();
+        reader.copy(&core, true);
+        for (written, sequence) in written.iter().zip(2..) {
+            let of = |packet: &&Packet| packet.0 == sequence;
+            let arrived: Vec<u8> =
+                reader.file.packets.iter().filter(of).map(|packet| packet.1).collect();
+            assert_eq!(&arrived, written, "each once, in order, and none that was not written");
+        }
+        // All is free again, and clean for any layout.
+        assert_eq!(core.buffer.acquire(Layout::One, 16).map(|chunk| chunk.index), Some(0));
+        assert!(core.buffer.acquire(Layout::One, 16).is_none());
+    });
+}
+
+#[test]
+fn writers_of_one_layout_share_a_page() {
+    write_and_drain([Layout::Two, Layout::Two], 1, 1);
+}
+
+#[test]
+fn writers_of_two_layouts_take_turns() {
+    write_and_drain([Layout::One, Layout::Two], 1, 1);
+}
+
+#[test]
+fn a_page_is_used_again() {
+    check(|| {
+        let core = Arc::new(Core { buffer: Buffer::anonymous(PAGE).unwrap() });
+        let cells = Cells::new();
+        let mut writer =
+            Writer { core: Arc::clone(&core), cells: cells.clone(), id: 1, next_chunk: 0 };
+        let thread = thread::spawn(move || {
+            let rounds = [(Layout::One, [0, 1]), (Layout::Two, [2, 3]), (Layout::One, [4, 5])];
+            let written =
+                rounds.into_iter().filter(|(layout, numbers)| writer.fill(*layout, numbers));
+            written.flat_map(|(_, numbers)| numbers).collect::<Vec<u8>>()
+        });
+        let mut reader = Reader::new(cells);
+        reader.copy(&core, true);
+        reader.copy(&core, false);
+        let written = thread.join().unwrap();
+        reader.copy(&core, true);
+        let arrived: Vec<u8> = reader.file.packets.iter().map(|packet| packet.1).collect();
+        assert_eq!(arrived, written);
+    });
+}
+
+#[test]
+fn a_chunk_is_used_again_beside_one_that_is_being_written() {
+    check(|| {
+        let core = Arc::new(Core { buffer: Buffer::anonymous(PAGE).unwrap() });
+        let cells = Cells::new();
+        let other = core.buffer.acquire(Layout::Two, 16).unwrap();
+        let mut writer =
+            Writer { core: Arc::clone(&core), cells: cells.clone(), id: 1, next_chunk: 0 };
+        let thread = thread::spawn(move || {
+            let rounds = [[0, 1], [2, 3], [4, 5]];
+            let written = rounds.into_iter().filter(|numbers| writer.fill(Layout::Two, numbers));
+            written.flatten().collect::<Vec<u8>>()
+        });
+        let mut reader = Reader::new(cells);
+        reader.copy(&core, true);
+        reader.copy(&core, false);
+        let written = thread.join().unwrap();
+        reader.copy(&core, true);
+        let arrived: Vec<u8> = reader.file.packets.iter().map(|packet| packet.1).collect();
+        assert_eq!(arrived, written);
+        core.buffer.complete(other);
+    });
+}
+
+/// `Own::allow` and `Core::stop`: whoever comes second closes the writer.
+#[test]
+fn a_stopped_session_lets_no_message_into_a_chunk() {
+    check(|| {
+        let stopped = Arc::new(AtomicBool::new(false));
+        let limit = Arc::new(AtomicUsize::new(0));
+        let writer = {
+            let (stopped, limit) = (Arc::clone(&stopped), Arc::clone(&limit));
+            thread::spawn(move || {
+                limit.store(4096, Ordering::Relaxed);
+                fence(Ordering::SeqCst);
+                if stopped.load(Ordering::Acquire) {
+                    limit.store(0, Ordering::Relaxed);
+                }
+            })
+        };
+        stopped.store(true, Ordering::Release);
+        fence(Ordering::SeqCst);
+        limit.store(0, Ordering::Relaxed);
+        writer.join().unwrap();
+        assert_eq!(limit.load(Ordering::Relaxed), 0);
+    });
+}
+
+fn no_losses() -> Arc<Losses> {
+    let losses = Losses::new();
+    // Every counter exists before a second thread does.
+    let _ = format!("{losses:?}");
+    Arc::new(losses)
+}
+
+fn taken(losses: &Losses) -> u64 {
+    let mut sum = 0;
+    losses.take(|lost| {
+        assert_eq!(lost.cause, Cause::Full);
+        sum += lost.count;
+        true
+    });
+    sum
+}
+
+#[test]
+fn losses_are_taken_once_by_two_takers() {
+    check(|| {
+        let losses = no_losses();
+        losses.add(7, Cause::Full, 1);
+        let other = {
+            let losses = Arc::clone(&losses);
+            thread::spawn(move || {
+                losses.add(7, Cause::Full, 2);
+                taken(&losses)
+            })
+        };
+        let here = taken(&losses);
+        let there = other.join().unwrap();
+        assert_eq!(here + there + taken(&losses), 3);
+    });
+}
+
+#[test]
+fn groups_that_come_at_once_get_slots_of_their_own() {
+    check(|| {
+        let losses = no_losses();
+        let other = {
+            let losses = Arc::clone(&losses);
+            thread::spawn(move || losses.add(1, Cause::Full, 1))
+        };
+        losses.add(2, Cause::Full, 10);
+        other.join().unwrap();
+        let mut all = Vec::new();
+        losses.take(|lost| {
+            all.push((lost.group, lost.count));
+            true
+        });
+        all.sort_unstable();
+        assert_eq!(all, [(1, 1), (2, 10)]);
+    });
+}

@@ -1,0 +1,48 @@
+//! The way from chunks to the file as it is, with a file that remembers what it was given.
+
+#[path = "../../../src/session/drain.rs"]
+mod drain;
+
+use crate::shmem::buffer::Buffer;
+
+/// What the drain knows of a session.
+pub(crate) mod core {
+    /// A buffer.
+    pub(crate) struct Core {
+        pub(crate) buffer: super::Buffer,
+    }
+}
+
+/// What the drain knows of a file.
+pub(crate) mod file {
+    use crate::cells::{Cells, Packet};
+
+    /// The packets, each with its sequence.
+    pub(crate) struct TraceFile {
+        pub(crate) cells: Cells,
+        pub(crate) packets: Vec<Packet>,
+    }
+
+    impl TraceFile {
+        pub(crate) fn packet(&mut self, sequence: u32, bytes: &[u8]) {
+            self.packets.push(self.cells.read(sequence, bytes));
+        }
+    }
+}
+
+/// The session's thread.
+pub(crate) struct Reader {
+    drain: drain::Drain,
+    pub(crate) file: file::TraceFile,
+}
+
+impl Reader {
+    pub(crate) fn new(cells: crate::cells::Cells) -> Self {
+        let file = file::TraceFile { cells, packets: Vec::new() };
+        Self { drain: drain::Drain::default(), file }
+    }
+
+    pub(crate) fn copy(&mut self, core: &core::Core, unfinished_too: bool) {
+        self.drain.copy(core, &mut self.file, unfinished_too);
+    }
+}

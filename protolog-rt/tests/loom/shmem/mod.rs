@@ -1,0 +1,9 @@
+//! `shmem` as it is, over memory of the model.
+
+#[path = "../../../src/shmem/buffer.rs"]
+pub(crate) mod buffer;
+#[path = "../../../src/shmem/drain.rs"]
+pub(crate) mod drain;
+mod memory;
+#[path = "../../../src/shmem/page.rs"]
+mod page;

@@ -1,0 +1,52 @@
+//! What the sources take their atomics from.
+
+pub(crate) use loom::sync::atomic::{
+    AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering, fence,
+};
+use std::fmt;
+use std::sync::OnceLock;
+
+/// One of loom's that can be made in a constant, as the counters of losses are.
+pub(crate) struct AtomicU64 {
+    initial: u64,
+    atomic: OnceLock<loom::sync::atomic::AtomicU64>,
+}
+
+impl AtomicU64 {
+    pub(crate) const fn new(initial: u64) -> Self {
+        Self { initial, atomic: OnceLock::new() }
+    }
+
+    fn get(&self) -> &loom::sync::atomic::AtomicU64 {
+        self.atomic.get_or_init(|| loom::sync::atomic::AtomicU64::new(self.initial))
+    }
+
+    pub(crate) fn load(&self, order: Ordering) -> u64 {
+        self.get().load(order)
+    }
+
+    pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
+        self.get().swap(value, order)
+    }
+
+    pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        self.get().fetch_add(value, order)
+    }
+
+    pub(crate) fn compare_exchange(
+        &self,
+        current: u64,
+        new: u64,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u64, u64> {
+        self.get().compare_exchange(current, new, success, failure)
+    }
+}
+
+impl fmt::Debug for AtomicU64 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get();
+        write!(f, "AtomicU64")
+    }
+}

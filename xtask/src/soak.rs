@@ -1,0 +1,122 @@
+//! `cargo xtask soak`: what takes longer than a test may, or needs a compiler that not everybody has. For the night, and
+//! for changes to the write path.
+//!
+//! Nothing is installed here: a step whose tool is missing says so and counts as skipped.
+
+use std::process::Command;
+
+use crate::steps::Steps;
+use crate::tools::{self, Tool};
+use crate::{Result, shell, workspace};
+
+/// The steps in their order, each with what it checks.
+pub(crate) const STEPS: [(&str, &str); 5] = [
+    ("stress", "many threads over the smallest buffer for a minute: nothing lost uncounted"),
+    ("loom", "the models of the write path, with more preemptions than in `test`"),
+    ("asan", "the runtime's tests under AddressSanitizer"),
+    ("valgrind", "the runtime's unit tests under memcheck"),
+    ("miri", "the parts of the write path that Miri can run"),
+];
+
+/// Tests of the runtime that are compiled anew for AddressSanitizer.
+const ASAN: [&str; 7] = [
+    "--lib",
+    "--test=allocation",
+    "--test=dynamic",
+    "--test=loss",
+    "--test=session",
+    "--test=signals",
+    "--test=stress",
+];
+
+/// Runs the steps named in `only`, all if it is empty.
+pub(crate) fn run(only: &[String]) -> Result<()> {
+    let mut steps = Steps::new(only);
+    steps.run("stress", |_| {
+        let mut stress = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
+        stress.args(["--test=stress", "--", "--nocapture"]).env(SECONDS, "60");
+        shell::run(&mut stress)
+    });
+    steps.run("loom", |_| models(Some(3)));
+    steps.run("asan", asan);
+    steps.run("valgrind", valgrind);
+    steps.run("miri", miri);
+    steps.finish()
+}
+
+/// How long the stress test runs.
+const SECONDS: &str = "PROTOLOG_STRESS_SECONDS";
+
+/// Runs loom's models, in a target directory of their own, since the flag concerns every package.
+pub(crate) fn models(preemptions: Option<u32>) -> Result<()> {
+    let mut test = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
+    test.args(["--test=loom"])
+        .env("RUSTFLAGS", "--cfg loom")
+        .env("CARGO_TARGET_DIR", workspace::target_dir()?.join("loom"));
+    if let Some(preemptions) = preemptions {
+        test.env("LOOM_MAX_PREEMPTIONS", preemptions.to_string());
+    }
+    shell::run(&mut test)
+}
+
+/// Zones between statics would part the notes of the calls, which are walked as one: so statics have none.
+fn asan(skipped: &mut Vec<String>) -> Result<()> {
+    let Some(target) = nightly("AddressSanitizer", skipped) else { return Ok(()) };
+    let mut test = Command::new("rustup");
+    test.args(["run", "nightly", "cargo", "test", "--locked", "--package=protolog-rt"])
+        .args(ASAN)
+        // With a target, build scripts and macros are compiled without it.
+        .args(["--target", &target])
+        .env("RUSTFLAGS", "-Zsanitizer=address -Cllvm-args=-asan-globals=0")
+        .env("CARGO_TARGET_DIR", workspace::target_dir()?.join("asan"))
+        .current_dir(workspace::root());
+    shell::run(&mut test)
+}
+
+fn valgrind(skipped: &mut Vec<String>) -> Result<()> {
+    const VALGRIND: Tool = tools::VALGRIND;
+    if !tools::found("valgrind") {
+        skip(tools::skipped("memcheck", &VALGRIND), skipped);
+        return Ok(());
+    }
+    let runner = r#"target."cfg(all())".runner=["valgrind","--quiet","--error-exitcode=9"]"#;
+    let mut test = shell::cargo(&["test", "--locked", "--config", runner]);
+    shell::run(test.args(["--package=protolog-rt", "--lib"]))
+}
+
+fn miri(skipped: &mut Vec<String>) -> Result<()> {
+    if nightly("Miri", skipped).is_none() {
+        return Ok(());
+    }
+    let has_miri =
+        Command::new("rustup").args(["run", "nightly", "cargo", "miri", "--version"]).output();
+    if !has_miri.is_ok_and(|output| output.status.success()) {
+        let how = "`rustup component add miri --toolchain nightly`";
+        skip(format!("skipped: Miri because nightly does not have it ({how})"), skipped);
+        return Ok(());
+    }
+    let mut test = Command::new("rustup");
+    // Miri has no clocks of the machine and no mapped memory: what remains is encoding, pages and losses.
+    test.args(["run", "nightly", "cargo", "miri", "test", "--locked", "--package=protolog-rt"])
+        .args(["--lib", "--", "loss::", "shmem::page::", "writer::encode::"])
+        .env("CARGO_TARGET_DIR", workspace::target_dir()?.join("miri"))
+        .current_dir(workspace::root());
+    shell::run(&mut test)
+}
+
+/// The target of the nightly toolchain, where there is one.
+fn nightly(what: &str, skipped: &mut Vec<String>) -> Option<String> {
+    let version = shell::read(Command::new("rustup").args(["run", "nightly", "rustc", "-vV"]));
+    let version = version.unwrap_or_default();
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    if host.is_none() {
+        let how = "`rustup toolchain install nightly`";
+        skip(format!("skipped: {what} because rustup has no nightly toolchain ({how})"), skipped);
+    }
+    host.map(str::to_owned)
+}
+
+fn skip(line: String, skipped: &mut Vec<String>) {
+    println!("{line}");
+    skipped.push(line);
+}
