@@ -227,6 +227,8 @@ pub mod sequence_info {
     pub const TID: u32 = 2;
     /// string
     pub const THREAD_NAME: u32 = 3;
+    /// uint64: messages of the sequence before this packet, those that are not in the trace any more included
+    pub const MESSAGES: u32 = 4;
 }
 
 /// Ours: `TracePacket.LOSS`, a count of lost messages of one group for one cause

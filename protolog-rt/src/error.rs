@@ -14,6 +14,8 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A snapshot of a session that keeps nothing.
+    NotKept,
     /// An override names several groups.
     AmbiguousGroup {
         /// As given.
@@ -38,6 +40,9 @@ impl Error {
         match self {
             Self::NoFile => "name a file with `Session::builder().file(…)`",
             Self::FileInUse { .. } => "give each session a file of its own",
+            Self::NotKept => {
+                "read the session's file after `flush`, or start it with `keep_newest`"
+            }
             Self::AmbiguousGroup { .. } => "write the full name of the group",
             Self::File { .. } => {
                 "check that the directory exists, may be written to, and has space"
@@ -54,6 +59,7 @@ impl fmt::Display for Error {
             Self::FileInUse { path } => {
                 write!(f, "another session is writing `{}`", path.display())
             }
+            Self::NotKept => f.write_str("a snapshot of a session that keeps nothing"),
             Self::AmbiguousGroup { name, candidates } => {
                 write!(f, "group `{name}` is ambiguous:")?;
                 candidates.iter().enumerate().try_for_each(|(index, candidate)| {
@@ -70,7 +76,9 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::File { error, .. } | Self::Resources(error) => Some(error),
-            Self::NoFile | Self::FileInUse { .. } | Self::AmbiguousGroup { .. } => None,
+            Self::NoFile | Self::NotKept | Self::FileInUse { .. } | Self::AmbiguousGroup { .. } => {
+                None
+            }
         }
     }
 }

@@ -34,7 +34,7 @@ use crate::loss::{Cause, Losses, Strays};
 use crate::session::core::{Core, Identity};
 use crate::session::running;
 use crate::shmem::buffer::MAX_PAYLOAD;
-use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering, compiler_fence};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 use encode::{Cursor, Plan, Values};
 use own::Own;
 use places::Places;
@@ -63,6 +63,8 @@ pub(crate) struct Writer {
     ended: AtomicBool,
     /// Since when the thread knows of the sessions that it knows of.
     epoch: AtomicU32,
+    /// Messages in all chunks that the writer is done with.
+    pub(crate) told: AtomicU64,
     /// Lost messages that no packet tells of yet.
     pub(crate) losses: Losses,
     /// The sequence's number in the session; 0 for a static.
@@ -177,6 +179,7 @@ impl Writer {
             busy: AtomicBool::new(true),
             ended: AtomicBool::new(false),
             epoch: AtomicU32::new(0),
+            told: AtomicU64::new(0),
             losses: Losses::new(),
             id: 0,
             thread: Thread::NONE,

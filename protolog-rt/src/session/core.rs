@@ -8,14 +8,15 @@
 //!   last chunk id and time.
 
 use super::config::Wanted;
+use crate::clock;
 use crate::level::GroupInfo;
-use crate::loss::Losses;
-use crate::shmem::buffer::Buffer;
+use crate::loss::{Cause, Losses, Mark};
+use crate::shmem::buffer::{Buffer, Chunk};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
-use crate::writer::Writer;
+use crate::writer::{STRAYS, Writer};
 use protolog_core::Level;
-use protolog_core::chunk::MAX_WRITER_ID;
-use std::collections::VecDeque;
+use protolog_core::chunk::{Layout, MAX_WRITER_ID};
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 
@@ -32,11 +33,32 @@ pub(crate) struct Core {
     pub(crate) totals: Losses,
     /// Losses of threads that got no sequence.
     pub(crate) strays: Losses,
+    /// What the trace is made of.
+    pub(crate) keeps: Keeps,
+    /// When the session started, in nanoseconds of BOOTTIME.
+    pub(super) started: u64,
+    /// Losses of before the session.
+    pub(super) before: Mark,
+    /// Held by whoever reads a buffer that keeps something.
+    pub(super) reader: Mutex<()>,
     pub(super) wanted: Wanted,
     known: Known,
     stopped: AtomicBool,
+    /// Whether a buffer that keeps the first messages is full.
+    full: AtomicBool,
     writers: Mutex<Writers>,
     drain: OnceLock<Thread>,
+}
+
+/// What a session's buffer keeps until the session is asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keeps {
+    /// Nothing: a thread makes a file of it all the time.
+    Nothing,
+    /// What came first, until the buffer is full.
+    First,
+    /// What came last.
+    Newest,
 }
 
 /// What is wanted of the groups that were asked for first, so that most answers need no comparing of names.
@@ -46,6 +68,8 @@ struct Known([AtomicU64; 128]);
 #[derive(Debug, Default)]
 struct Writers {
     live: Vec<Arc<Writer>>,
+    /// With so many, those that ended and left nothing in a buffer that keeps something are forgotten.
+    forget_at: usize,
     last_id: u16,
     free: VecDeque<Identity>,
 }
@@ -59,20 +83,27 @@ pub(crate) struct Identity {
     pub(crate) next_chunk: u32,
     /// Its clock never shows less, in nanoseconds.
     pub(crate) floor: u64,
+    /// Messages so far.
+    pub(crate) messages: u64,
 }
 
 impl Core {
     /// The shared part of a session that runs.
-    pub(crate) fn new(buffer: Buffer, max_text: usize, wanted: Wanted) -> Self {
+    pub(crate) fn new(buffer: Buffer, max_text: usize, wanted: Wanted, keeps: Keeps) -> Self {
         Self {
             buffer,
             max_text,
             pid: std::process::id(),
             totals: Losses::new(),
             strays: Losses::new(),
+            keeps,
+            started: clock::boottime(),
+            before: STRAYS.mark(),
+            reader: Mutex::new(()),
             wanted,
             known: Known([const { AtomicU64::new(0) }; 128]),
             stopped: AtomicBool::new(false),
+            full: AtomicBool::new(false),
             writers: Mutex::default(),
             drain: OnceLock::new(),
         }
@@ -94,9 +125,12 @@ impl Core {
         make: impl FnOnce(Identity) -> Arc<Writer>,
     ) -> Option<Arc<Writer>> {
         let mut writers = self.writers();
+        if self.keeps != Keeps::Nothing && writers.live.len() >= writers.forget_at.max(64) {
+            self.forget_gone(&mut writers);
+        }
         let identity = if writers.last_id < MAX_WRITER_ID {
             writers.last_id += 1;
-            Identity { id: writers.last_id, next_chunk: 0, floor: 0 }
+            Identity { id: writers.last_id, next_chunk: 0, floor: 0, messages: 0 }
         } else {
             writers.free.pop_front()?
         };
@@ -115,6 +149,44 @@ impl Core {
         let (ended, live) = all.into_iter().partition(|writer| writer.has_ended());
         writers.live = live;
         ended
+    }
+
+    /// Forgets the writers whose threads have ended and whose chunks were all overwritten.
+    fn forget_gone(&self, writers: &mut Writers) {
+        let Ok(_reader) = self.reader.try_lock() else { return };
+        let found: HashSet<u16> =
+            self.buffer.find_pinned().iter().map(|found| found.writer_id).collect();
+        let free = &mut writers.free;
+        writers.live.retain(|writer| {
+            let Some(identity) = writer.identity().filter(|_| !found.contains(&writer.id)) else {
+                return true;
+            };
+            self.strays.add(0, Cause::Overwritten, identity.messages);
+            writer.losses.take(|lost| {
+                self.strays.add(lost.group, lost.cause, lost.count);
+                true
+            });
+            free.push_back(Identity { messages: 0, ..identity });
+            false
+        });
+        writers.forget_at = 2 * writers.live.len();
+    }
+
+    /// A chunk for a writer, until there was none for one.
+    pub(crate) fn acquire_first(&self, layout: Layout, payload: usize) -> Option<Chunk> {
+        if self.full.load(Ordering::Relaxed) {
+            return None;
+        }
+        let chunk = self.buffer.acquire(layout, payload);
+        if chunk.is_none() {
+            self.full.store(true, Ordering::Relaxed);
+        }
+        chunk
+    }
+
+    /// All writers.
+    pub(super) fn all(&self) -> Vec<Arc<Writer>> {
+        self.writers().live.clone()
     }
 
     /// Forgets all writers, and gives them.

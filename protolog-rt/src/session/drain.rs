@@ -15,7 +15,7 @@ use protozero::wire::{WireType, decode_varint, tag};
 use std::collections::HashMap;
 
 /// The first byte of a message's packet, and of no other one.
-const MESSAGE: u8 = tag(packet::TIMESTAMP, WireType::Varint) as u8;
+pub(super) const MESSAGE: u8 = tag(packet::TIMESTAMP, WireType::Varint) as u8;
 
 /// The session's own sequence in the file; that of a writer is its id and one.
 pub(super) const OWN_SEQUENCE: u32 = 1;
@@ -30,7 +30,7 @@ pub(super) struct Drain {
 
 /// How far a writer's chunks were copied.
 #[derive(Debug, Default)]
-struct Sequence {
+pub(super) struct Sequence {
     next_chunk: u32,
     /// Bytes and packets of that chunk that were copied while it was still being written.
     done: (usize, u16),
@@ -65,23 +65,31 @@ impl Drain {
             return false;
         }
         let committed = drain::committed(&core.buffer, found);
-        self.messages += sequence.copy(&committed, found, file);
+        let mut messages = 0;
+        sequence.copy(&committed, found.complete, &mut |packet| {
+            messages += write(file, found.writer_id, packet);
+        });
+        self.messages += messages;
         if found.complete {
             drain::release(&core.buffer, found.chunk);
             sequence.next_chunk = sequence.next_chunk.wrapping_add(1);
-            sequence.done = (0, 0);
+            sequence.next(false);
         }
         found.complete
     }
 }
 
 impl Sequence {
-    /// Copies the packets of a chunk that were not copied before; gives the number of messages among them.
-    fn copy(&mut self, committed: &Committed<'_>, found: Found, file: &mut TraceFile) -> u64 {
+    /// Gives the packets of a chunk that were not given before.
+    pub(super) fn copy(
+        &mut self,
+        committed: &Committed<'_>,
+        complete: bool,
+        give: &mut dyn FnMut(&[u8]),
+    ) {
         let continues = committed.flags & Packets::CONTINUES != 0;
-        let continued = found.complete && committed.flags & Packets::CONTINUED != 0;
+        let continued = complete && committed.flags & Packets::CONTINUED != 0;
         let mut rest = committed.bytes.get(self.done.0..).unwrap_or_default();
-        let mut messages = 0;
         while self.done.1 < committed.count {
             let Ok((size, size_len)) = decode_varint(rest) else { break };
             let end = size_len + size as usize;
@@ -97,16 +105,23 @@ impl Sequence {
                 self.begun.extend_from_slice(packet);
             } else if !self.begun.is_empty() {
                 self.begun.extend_from_slice(packet);
-                messages += write(file, found.writer_id, &self.begun);
+                give(&self.begun);
                 self.begun.clear();
             } else if !(first && continues) {
-                messages += write(file, found.writer_id, packet);
+                give(packet);
             }
         }
-        if found.complete && !continued {
+        if complete && !continued {
             self.begun.clear();
         }
-        messages
+    }
+
+    /// Begins with the next chunk, or with one after chunks that are gone.
+    pub(super) fn next(&mut self, gap: bool) {
+        self.done = (0, 0);
+        if gap {
+            self.begun.clear();
+        }
     }
 }
 

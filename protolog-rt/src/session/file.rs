@@ -7,6 +7,7 @@
 
 use super::running::Claim;
 use crate::error::Error;
+use crate::sync::{AtomicU32, Ordering};
 use protolog_core::schema::{packet, trace};
 use protozero::wire::{WireType, packed_varint, tag};
 use std::fs::{File, OpenOptions};
@@ -27,7 +28,9 @@ pub(super) struct TraceFile {
     buffer: Vec<u8>,
     written: u64,
     error: Option<io::Error>,
-    _claim: Claim,
+    _claim: Option<Claim>,
+    /// The name that the file gets when it is whole.
+    name: Option<PathBuf>,
 }
 
 impl TraceFile {
@@ -42,7 +45,34 @@ impl TraceFile {
             file.set_len(0).map_err(failed)?;
         }
         let buffer = Vec::with_capacity(BUFFER + 64 * 1024);
-        Ok(Self { path: path.to_path_buf(), file, buffer, written: 0, error: None, _claim: claim })
+        Ok(Self {
+            path: path.to_path_buf(),
+            file,
+            buffer,
+            written: 0,
+            error: None,
+            _claim: Some(claim),
+            name: None,
+        })
+    }
+
+    /// Makes a file that appears under its name when it is finished, and not at all where that fails.
+    pub(super) fn whole(path: &Path) -> Result<Self, Error> {
+        // Through links; and what is no file, such as a pipe, is not to be replaced.
+        let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            return Self::create(path);
+        }
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}-{number}.part", std::process::id()));
+        let part = PathBuf::from(name);
+        let failed = |error| Error::File { path: path.clone(), error };
+        let file = File::create(&part).map_err(failed)?;
+        let buffer = Vec::with_capacity(BUFFER + 64 * 1024);
+        let name = Some(path.clone());
+        Ok(Self { path: part, file, buffer, written: 0, error: None, _claim: None, name })
     }
 
     /// Appends a packet of sequence `sequence`.
@@ -78,9 +108,27 @@ impl TraceFile {
     /// Hands everything to the system and gives the size of the file, or what went wrong first.
     pub(super) fn finish(mut self) -> Result<u64, Error> {
         self.flush();
-        match self.error {
-            None => Ok(self.written),
-            Some(error) => Err(Error::File { path: self.path, error }),
+        if let (None, Some(name)) = (&self.error, &self.name) {
+            self.error = std::fs::rename(&self.path, name).err();
+        }
+        match self.error.take() {
+            None => {
+                self.name = None;
+                Ok(self.written)
+            }
+            Some(error) => {
+                let path = self.name.as_ref().unwrap_or(&self.path).clone();
+                Err(Error::File { path, error })
+            }
+        }
+    }
+}
+
+impl Drop for TraceFile {
+    fn drop(&mut self) {
+        if self.name.is_some() {
+            // It was not finished.
+            let _ = std::fs::remove_file(&self.path);
         }
     }
 }

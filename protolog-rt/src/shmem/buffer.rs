@@ -27,13 +27,15 @@ pub(crate) struct Buffer {
     memory: Memory,
     pages: usize,
     /// Where the next search for a page begins.
-    next: AtomicUsize,
+    pub(super) next: AtomicUsize,
     /// The page, plus one, that last had room for this layout.
-    open: [AtomicUsize; Layout::ALL.len()],
+    pub(super) open: [AtomicUsize; Layout::ALL.len()],
     /// Counts up with each chunk that the reader frees.
     freed: AtomicU32,
     /// Bytes in complete chunks, headers included.
     complete: AtomicUsize,
+    /// The page, plus one, that the reader of a ring looks at.
+    pub(super) pinned: AtomicUsize,
 }
 
 /// A chunk's place: for its writer while it is Writing, for the reader while it is Reading.
@@ -70,6 +72,7 @@ impl Buffer {
             open: Default::default(),
             freed: AtomicU32::new(0),
             complete: AtomicUsize::new(0),
+            pinned: AtomicUsize::new(0),
         })
     }
 

@@ -29,24 +29,29 @@ pub(crate) struct Found {
 pub(crate) fn find(buffer: &Buffer, unfinished_too: bool) -> Vec<Found> {
     let mut found = Vec::new();
     for page in 0..buffer.pages() {
-        let word = buffer.page(page).word();
-        let Some(layout) = word.layout() else { continue };
-        for index in 0..layout.chunks() {
-            let state = word.state(index);
-            let chunk = Chunk { page, index, layout };
-            // A count of 0: the header is not written yet.
-            if !readable(state, unfinished_too) || packets(buffer.packets(chunk)).count() == 0 {
-                continue;
-            }
-            found.push(Found {
-                chunk,
-                writer_id: buffer.writer_id(chunk).load(Ordering::Relaxed),
-                chunk_id: buffer.chunk_id(chunk).load(Ordering::Relaxed),
-                complete: state == State::Complete,
-            });
-        }
+        find_in(buffer, page, unfinished_too, &mut found);
     }
     found
+}
+
+/// The same, of one page.
+pub(super) fn find_in(buffer: &Buffer, page: usize, unfinished_too: bool, found: &mut Vec<Found>) {
+    let word = buffer.page(page).word();
+    let Some(layout) = word.layout() else { return };
+    for index in 0..layout.chunks() {
+        let state = word.state(index);
+        let chunk = Chunk { page, index, layout };
+        // A count of 0: the header is not written yet.
+        if !readable(state, unfinished_too) || packets(buffer.packets(chunk)).count() == 0 {
+            continue;
+        }
+        found.push(Found {
+            chunk,
+            writer_id: buffer.writer_id(chunk).load(Ordering::Relaxed),
+            chunk_id: buffer.chunk_id(chunk).load(Ordering::Relaxed),
+            complete: state == State::Complete,
+        });
+    }
 }
 
 /// What of a chunk is committed: the bytes of its packets, each with its size before it, how many, and flags.

@@ -4,6 +4,7 @@
 //! - [`page`]: the state machine of a page's header; safe code over one atomic word.
 //! - [`buffer`]: acquiring and completing chunks; the writers' side.
 //! - [`drain`]: claiming, reading and releasing chunks; the one reader's side.
+//! - [`ring`]: taking the oldest chunks again, and reading those of such a buffer.
 //!
 //! Invariants
 //! - *owner*: a chunk in state Writing belongs to the one writer that moved it there, one in state Reading to the reader;
@@ -17,3 +18,4 @@ pub(crate) mod buffer;
 pub(crate) mod drain;
 mod memory;
 mod page;
+pub(crate) mod ring;

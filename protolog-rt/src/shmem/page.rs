@@ -9,9 +9,13 @@
 //! reader   Complete         -> Reading                      claim
 //! reader   Reading          -> Free                         release
 //! reader   Reading, rest Free -> all Reading -> undivided   close, open
+//!
+//! in a ring, writers take what is complete themselves, by way of Reading:
+//! writer   Complete, Free, all of them -> all Reading -> divided, chunk 0 Writing, or back   claim_all, set
+//! writer   Complete         -> Reading -> Writing, or back   try_claim; reuse or complete
 //! ```
 //!
-//! Invariant: a chunk leaves Writing only by its writer and Reading only by the one reader, so their steps can't fail;
+//! Invariant: a chunk leaves Writing only by its writer and Reading only by who moved it there, so their steps can't fail;
 //! a page whose chunks are all Reading belongs to the reader alone.
 
 use crate::sync::{AtomicU32, Ordering};
@@ -77,6 +81,42 @@ impl<'a> Page<'a> {
             .fold(PageWord::divided(layout), |word, index| word.with(index, State::Reading));
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
         self.0.compare_exchange(alone.0, closed.0, success, failure).is_ok()
+    }
+
+    /// Takes a whole page, which is still as `word` says, for a writer that wants to divide it anew.
+    pub(crate) fn claim_all(self, word: PageWord, layout: Layout) -> bool {
+        let claimed = (0..layout.chunks())
+            .fold(PageWord::divided(layout), |word, index| word.with(index, State::Reading));
+        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+        self.0.compare_exchange(word.0, claimed.0, success, failure).is_ok()
+    }
+
+    /// Makes a page that was claimed as a whole what `word` says.
+    pub(crate) fn set(self, word: PageWord) {
+        self.0.store(word.0, Ordering::Release);
+    }
+
+    /// Takes a chunk that is complete, where other writers may want to do the same, as long as the page is divided as it
+    /// is in `word`.
+    pub(crate) fn try_claim(self, mut word: PageWord, index: usize) -> bool {
+        let layout = word.layout();
+        while word.layout() == layout && word.state(index) == State::Complete {
+            let claimed = word.with(index, State::Reading);
+            let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+            match self.0.compare_exchange_weak(word.0, claimed.0, success, failure) {
+                Ok(_) => return true,
+                Err(now) => word = PageWord(now),
+            }
+        }
+        false
+    }
+
+    /// Makes a chunk that was claimed one that is being written.
+    pub(crate) fn reuse(self, index: usize) {
+        self.0.fetch_xor(
+            bits(index, State::Reading) ^ bits(index, State::Writing),
+            Ordering::Release,
+        );
     }
 
     /// Makes a closed page an undivided one.

@@ -14,7 +14,7 @@ use super::thread::Thread;
 use super::{Head, Writer};
 use crate::clock;
 use crate::loss::{Cause, Counted};
-use crate::session::core::{Core, Identity};
+use crate::session::core::{Core, Identity, Keeps};
 use crate::shmem::buffer::{Chunk, MAX_PAYLOAD, PAGE};
 use crate::sync::{AtomicU16, Ordering, fence};
 use protolog_core::chunk::{
@@ -32,7 +32,7 @@ use std::sync::Arc;
 const GROWTH: [Layout; 3] = [Layout::Fourteen, Layout::Four, Layout::One];
 
 /// The most bytes of a chunk's first packet, but for losses.
-const MAX_STATE: usize = 112;
+const MAX_STATE: usize = 124;
 
 /// The most bytes of losses in one chunk.
 const MAX_LOSSES: usize = 128;
@@ -73,6 +73,8 @@ pub(super) struct Own {
     grown: usize,
     /// What the buffer had freed when it had nothing for this writer.
     full_at: Option<u32>,
+    /// Packets of the chunk that are no messages.
+    others: u16,
 }
 
 impl Own {
@@ -89,9 +91,10 @@ impl Own {
             clock: clock::Reader::new(),
             chunk: None,
             core: None,
-            identity: Identity { id: 0, next_chunk: 0, floor: 0 },
+            identity: Identity { id: 0, next_chunk: 0, floor: 0, messages: 0 },
             grown: 0,
             full_at: None,
+            others: 0,
         }
     }
 
@@ -173,8 +176,14 @@ impl Own {
         let payload = (need + FRAGMENT_SIZE_LEN + SLACK).min(MAX_PAYLOAD);
         let fits = |layout: &&Layout| layout.chunk_size(PAGE) >= payload + 8;
         let layout = GROWTH[self.grown..].iter().find(fits).copied().unwrap_or(Layout::One);
-        let chunk = core.buffer.acquire(layout, payload);
-        self.full_at = if chunk.is_none() { Some(freed) } else { None };
+        let chunk = match core.keeps {
+            Keeps::Nothing => core.buffer.acquire(layout, payload),
+            Keeps::First => core.acquire_first(layout, payload),
+            Keeps::Newest => core.buffer.acquire_ring(layout, payload),
+        };
+        // In a ring a chunk may become old enough at any time.
+        let searched = chunk.is_none() && core.keeps != Keeps::Newest;
+        self.full_at = searched.then_some(freed);
         if chunk.is_none() {
             core.wake();
         }
@@ -194,6 +203,7 @@ impl Own {
         self.identity.next_chunk = self.identity.next_chunk.wrapping_add(1);
         self.chunk = Some(chunk);
         self.next_iid = 1;
+        self.others = 0;
         // SAFETY: as above.
         unsafe { self.position.write(0) };
         self.publish(Packets::new(1, flags).0);
@@ -220,15 +230,25 @@ impl Own {
     /// Gives the chunk, if there is one, to the reader.
     pub(super) fn complete(&mut self, writer: &Writer) {
         writer.close();
-        self.hand_over();
+        self.hand_over(writer);
     }
 
-    fn hand_over(&mut self) {
+    fn hand_over(&mut self, writer: &Writer) {
         self.header = std::ptr::null();
+        let messages = self.messages();
         let (Some(chunk), Some(core)) = (self.chunk.take(), self.core.as_ref()) else { return };
+        self.identity.messages = messages;
+        // Before anybody can take the chunk.
+        writer.told.store(messages, Ordering::Release);
         if core.buffer.complete(chunk) {
             core.wake();
         }
+    }
+
+    /// Messages of the sequence so far.
+    fn messages(&self) -> u64 {
+        let finished = Packets(self.word).count().saturating_sub(1 + self.others);
+        self.identity.messages + if self.chunk.is_some() { finished as u64 } else { 0 }
     }
 
     /// Writes the packet that a chunk begins with. False where there is no room for it.
@@ -240,7 +260,9 @@ impl Own {
         self.last = self.clock.now().max(self.last);
         let mut losses = Fields::<MAX_LOSSES>::new();
         let mut dropped = false;
-        if let Some(core) = &self.core {
+        // What a buffer keeps is told at the end, since chunks may be gone by then.
+        let told_here = |core: &&Arc<Core>| core.keeps == Keeps::Nothing;
+        if let Some(core) = self.core.as_ref().filter(told_here) {
             writer.losses.take(|lost| {
                 dropped |= matches!(lost.cause, Cause::Full | Cause::Overwritten);
                 let room = losses.length + MAX_LOSS <= MAX_LOSSES;
@@ -268,17 +290,22 @@ impl Own {
         state.add(|to| {
             to.raw(losses.bytes());
         });
-        self.append(state.bytes())
+        let written = self.append(state.bytes());
+        self.others += written as u16;
+        written
     }
 
     /// Whose sequence this is.
-    fn info(&self, thread: &Thread) -> Fields<48> {
+    fn info(&self, thread: &Thread) -> Fields<64> {
         let mut info = Fields::new();
         let pid = self.core.as_ref().map_or(0, |core| core.pid);
         info.add(|to| {
             to.uint32(sequence_info::PID, pid)
                 .uint32(sequence_info::TID, thread.id)
                 .string(sequence_info::THREAD_NAME, thread.name());
+            if self.core.as_ref().is_some_and(|core| core.keeps != Keeps::Nothing) {
+                to.uint64(sequence_info::MESSAGES, self.messages());
+            }
         });
         info
     }
@@ -328,8 +355,8 @@ impl Own {
         }
         let mut rest = scratch.as_slice();
         while !self.append(rest) {
-            let Some(left) = self.append_fragment(rest) else {
-                self.hand_over();
+            let Some(left) = self.append_fragment(writer, rest) else {
+                self.hand_over(writer);
                 return false;
             };
             rest = left;
@@ -337,13 +364,13 @@ impl Own {
         if self.write_state(writer) {
             self.allow(writer);
         } else {
-            self.hand_over();
+            self.hand_over(writer);
         }
         true
     }
 
     /// Fills the chunk with the beginning of `bytes` and opens the next one, into which the rest goes.
-    fn append_fragment<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+    fn append_fragment<'a>(&mut self, writer: &Writer, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let take = self.room().saturating_sub(FRAGMENT_SIZE_LEN).min(bytes.len());
         let (now, later) = bytes.split_at(take);
         let field = self.position;
@@ -362,7 +389,7 @@ impl Own {
             return None;
         };
         self.publish(self.word | Packets::new(0, Packets::CONTINUED).0);
-        self.hand_over();
+        self.hand_over(writer);
         self.open(next, Packets::CONTINUES);
         Some(later)
     }

@@ -9,7 +9,7 @@ use super::{Head, Writer};
 use crate::level::{GroupDef, GroupInfo, GroupSet, Page};
 use crate::loss::Cause;
 use crate::session::config::Wanted;
-use crate::session::core::Core;
+use crate::session::core::{Core, Keeps};
 use crate::session::running;
 use crate::shmem::buffer::{Buffer, PAGE};
 use crate::shmem::drain;
@@ -47,7 +47,7 @@ impl Drop for Rig {
 impl Rig {
     fn new(pages: usize) -> Self {
         let buffer = Buffer::anonymous(pages * PAGE).unwrap();
-        let core = Arc::new(Core::new(buffer, 16 << 10, Wanted::default()));
+        let core = Arc::new(Core::new(buffer, 16 << 10, Wanted::default(), Keeps::Nothing));
         let writer = Writer::register(&core, running::epoch()).unwrap();
         Self { core, writer }
     }
@@ -408,7 +408,7 @@ fn ids_are_used_again_last() {
         writer.is_some()
     };
     assert!(register());
-    let mut used = crate::session::core::Identity { id: 1, next_chunk: 5, floor: 0 };
+    let mut used = crate::session::core::Identity { id: 1, next_chunk: 5, floor: 0, messages: 0 };
     rig.core.retire(used);
     used.id = 2;
     rig.core.retire(used);

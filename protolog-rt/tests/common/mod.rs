@@ -80,6 +80,14 @@ impl Recording {
         Trace { path: self.path, summary, _dir: self.dir, _alone: self.alone }
     }
 
+    /// What the session keeps, while it goes on.
+    pub(crate) fn snapshot(&self) -> Trace {
+        let dir = temp_dir();
+        let path = dir.path().join("snapshot.pftrace");
+        let summary = self.session().snapshot(&path).expect("take a snapshot");
+        Trace { path, summary, _dir: dir, _alone: None }
+    }
+
     /// Ends the session by dropping it.
     pub(crate) fn drop_session(mut self) -> Trace {
         drop(self.session.take());
@@ -202,6 +210,7 @@ impl Packet {
                             sequence_info::PID => info.0 = field.as_u32().unwrap(),
                             sequence_info::TID => info.1 = field.as_u32().unwrap(),
                             sequence_info::THREAD_NAME => info.2 = field.as_str().unwrap().into(),
+                            sequence_info::MESSAGES => {}
                             other => panic!("field {other} in SEQUENCE_INFO"),
                         }
                     }

@@ -1,0 +1,155 @@
+//! Traces of what a buffer keeps: of all that is in it when somebody asks, while threads go on writing.
+//!
+//! What is found first is what the trace is made of. Chunks that are overwritten after that are missing like those that
+//! were overwritten before: each chunk says how many messages its sequence had before it, so their number is known. The
+//! newest chunk of each sequence is copied first, so that there is one to say it.
+//!
+//! Invariant: each message of a sequence up to the last one in the trace is in the trace or counted.
+
+use super::core::Core;
+use super::drain::{MESSAGE, Sequence, sequence};
+use super::file::TraceFile;
+use super::trace::Trace;
+use crate::error::Error;
+use crate::loss::{Cause, Counted};
+use crate::shmem::drain::{Committed, Found};
+use crate::shmem::ring::Image;
+use crate::stats::Summary;
+use crate::sync::Ordering;
+use crate::writer::Writer;
+use protolog_core::schema::{packet, sequence_info};
+use protozero::Reader;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+
+/// How often chunks are looked for, where the newest ones are overwritten faster than they are copied.
+const TRIES: usize = 4;
+
+/// A sequence's chunks, by how far they are from the newest one.
+type Chunks = BTreeMap<u32, (Found, Option<Image>)>;
+
+/// A writer, and how many of its messages must be in the trace or counted.
+type Told = (Arc<Writer>, u64);
+
+/// Writes a trace of what the buffer keeps.
+pub(super) fn write(core: &Arc<Core>, path: &Path, what: &str) -> Result<Summary, Error> {
+    let _reader = core.reader.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut trace = Trace::begin(Arc::clone(core), TraceFile::whole(path)?);
+    let (writers, chunks) = collect(core);
+    // After the messages that need them.
+    trace.seen();
+    trace.images();
+    let mut messages = 0;
+    for (writer, told) in &writers {
+        let chunks = chunks.get(&writer.id);
+        let written = copy(&mut trace, writer.id, chunks.into_iter().flat_map(BTreeMap::values));
+        messages += written.messages;
+        let count = told.saturating_sub(written.numbered);
+        trace.farewell(writer, (count > 0).then_some(overwritten(count)));
+    }
+    trace.end(messages, what)
+}
+
+/// The writers, and copies of their chunks.
+fn collect(core: &Core) -> (Vec<Told>, BTreeMap<u16, Chunks>) {
+    let mut tries = 0;
+    loop {
+        let told = |writer: Arc<Writer>| {
+            let told = writer.told.load(Ordering::Acquire);
+            (writer, told)
+        };
+        let writers = core.all().into_iter().map(told).collect();
+        let mut all = find(core);
+        let longest = all.values().map(BTreeMap::len).max().unwrap_or(0);
+        for rank in 0..longest {
+            let chunks = all.values_mut().filter_map(|chunks| chunks.values_mut().nth(rank));
+            for (found, image) in chunks {
+                *image = core.buffer.copy(*found);
+            }
+        }
+        let newest =
+            |chunks: &Chunks| chunks.values().next().is_none_or(|(_, image)| image.is_some());
+        tries += 1;
+        if tries == TRIES || all.values().all(newest) {
+            return (writers, all);
+        }
+    }
+}
+
+/// All chunks, by sequence.
+fn find(core: &Core) -> BTreeMap<u16, Chunks> {
+    let mut by_writer: BTreeMap<u16, Vec<Found>> = BTreeMap::new();
+    for found in core.buffer.find_pinned() {
+        by_writer.entry(found.writer_id).or_default().push(found);
+    }
+    let ranked = |found: Vec<Found>| {
+        let any = found.first().map_or(0, |found| found.chunk_id);
+        // Ids count up and may wrap; a buffer has far fewer chunks than there are ids.
+        let newest = found.iter().map(|found| found.chunk_id.wrapping_sub(any) as i32).max();
+        let newest = any.wrapping_add_signed(newest.unwrap_or(0));
+        let age = |found: Found| (newest.wrapping_sub(found.chunk_id), (found, None));
+        found.into_iter().map(age).collect()
+    };
+    by_writer.into_iter().map(|(writer, found)| (writer, ranked(found))).collect()
+}
+
+/// How much of a sequence is in the trace.
+#[derive(Debug, Default)]
+struct Written {
+    /// Messages in the trace.
+    messages: u64,
+    /// Messages in the trace or counted.
+    numbered: u64,
+}
+
+/// Writes a sequence's chunks, which come with the newest first.
+fn copy<'a>(
+    trace: &mut Trace,
+    writer_id: u16,
+    chunks: impl DoubleEndedIterator<Item = &'a (Found, Option<Image>)>,
+) -> Written {
+    let mut written = Written::default();
+    let mut walk = Sequence::default();
+    let mut next = None;
+    for (found, image) in chunks.rev() {
+        let Some(image) = image else { continue };
+        walk.next(next != Some(found.chunk_id));
+        next = Some(found.chunk_id.wrapping_add(1));
+        let Image { bytes, count, flags, complete } = image;
+        let committed = Committed { bytes, count: *count, flags: *flags };
+        walk.copy(&committed, *complete, &mut |packet| written.packet(trace, writer_id, packet));
+    }
+    written
+}
+
+impl Written {
+    fn packet(&mut self, trace: &mut Trace, writer_id: u16, packet: &[u8]) {
+        let Some(first) = packet.first() else { return };
+        if *first == MESSAGE {
+            self.messages += 1;
+            self.numbered += 1;
+        } else if let Some(number) = number(packet) {
+            let count = number.saturating_sub(self.numbered);
+            if count > 0 {
+                trace.gap(sequence(writer_id), overwritten(count));
+                self.numbered = number;
+            }
+        }
+        trace.file.packet(sequence(writer_id), packet);
+    }
+}
+
+/// Messages of which nothing is left to tell their groups.
+fn overwritten(count: u64) -> Counted {
+    Counted { group: 0, cause: Cause::Overwritten, count }
+}
+
+/// How many messages the sequence had before this packet, which a chunk begins with.
+fn number(bytes: &[u8]) -> Option<u64> {
+    let nested = |bytes, number| {
+        Reader::new(bytes).filter_map(Result::ok).find(move |field| field.number == number)
+    };
+    let info = nested(bytes, packet::SEQUENCE_INFO)?.as_bytes().ok()?;
+    nested(info, sequence_info::MESSAGES)?.as_u64().ok()
+}

@@ -1,0 +1,211 @@
+//! A trace in the making: what it begins and ends with, whatever is between.
+//!
+//! Invariant: what is lost is told once in a trace, on the sequence that lost it.
+
+use super::core::{Core, Keeps};
+use super::dictionary::Dictionary;
+use super::drain::{OWN_SEQUENCE, sequence};
+use super::file::TraceFile;
+use crate::clock;
+use crate::error::Error;
+use crate::loss::{Counted, Losses};
+use crate::stats::{Loss, Summary};
+use crate::writer::own::loss_record;
+use crate::writer::{STRAYS, Writer};
+use protolog_core::schema::{
+    clock as clock_field, clock_id, clock_snapshot, packet, process_descriptor, sequence_flags,
+    sequence_info, thread_descriptor, track_descriptor, track_event,
+};
+use protozero::{Heap, Message};
+use std::sync::Arc;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Trace {
+    core: Arc<Core>,
+    pub(super) file: TraceFile,
+    dictionary: Dictionary,
+    /// Losses that the trace tells of, but for those that writers put into their chunks.
+    told: Losses,
+}
+
+impl Trace {
+    /// Writes the beginning: process, clocks, dictionary.
+    pub(super) fn begin(core: Arc<Core>, file: TraceFile) -> Self {
+        let mut trace = Self { core, file, dictionary: Dictionary::default(), told: Losses::new() };
+        let (pid, started) = (trace.core.pid, trace.core.started);
+        trace.own_packet(wall_clock);
+        trace.own_packet(|to| process(to, pid));
+        trace.own_packet(|to| mark(to, pid, started, "protolog session started"));
+        trace.images();
+        trace.file.flush();
+        trace
+    }
+
+    /// Writes the end, which `what` names; `messages` is their number in the trace.
+    pub(super) fn end(mut self, messages: u64, what: &str) -> Result<Summary, Error> {
+        self.strays();
+        let pid = self.core.pid;
+        self.own_packet(|to| mark(to, pid, clock::boottime(), what));
+        let losses = self.totals();
+        Ok(Summary { messages, bytes: self.file.finish()?, losses })
+    }
+
+    /// Names the thread, in Perfetto's terms and in ours, and says what was lost since its last chunk began. State is
+    /// cleared, since Perfetto skips the name of a sequence that never had any: one that found no chunk at all.
+    pub(super) fn farewell(&mut self, writer: &Writer, more: Option<Counted>) {
+        let pid = self.core.pid;
+        let thread = &writer.thread;
+        let mut losses = self.take(&writer.losses);
+        losses.extend(more);
+        self.packet(sequence(writer.id), |to| {
+            to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
+            to.nested(packet::THREAD_DESCRIPTOR)
+                .uint32(thread_descriptor::PID, pid)
+                .uint32(thread_descriptor::TID, thread.id)
+                .string(thread_descriptor::THREAD_NAME, thread.name());
+            to.nested(packet::SEQUENCE_INFO)
+                .uint32(sequence_info::PID, pid)
+                .uint32(sequence_info::TID, thread.id)
+                .string(sequence_info::THREAD_NAME, thread.name());
+            append(to, &losses);
+        });
+        self.count(&losses);
+    }
+
+    /// Writes the losses of threads that had no sequence.
+    fn strays(&mut self) {
+        let mut losses = self.take(&self.core.strays);
+        losses.extend(STRAYS.since(&self.core.before, |group, severity| {
+            let levels = self.dictionary.group(group).map(|name| self.core.wanted.levels(name));
+            levels.is_none_or(|levels| levels & 1 << severity != 0)
+        }));
+        if !losses.is_empty() {
+            self.own_packet(|to| append(to, &losses));
+            self.count(&losses);
+        }
+    }
+
+    /// Counts losses that the trace tells of.
+    fn count(&self, losses: &[Counted]) {
+        for lost in losses {
+            self.told.add(lost.group, lost.cause, lost.count);
+        }
+    }
+
+    /// The losses that no packet of the trace tells of yet. Those of a buffer that keeps something stay, since there may be
+    /// several traces of it.
+    fn take(&self, losses: &Losses) -> Vec<Counted> {
+        let mut taken = Vec::new();
+        losses.take(|lost| {
+            taken.push(lost);
+            true
+        });
+        if self.core.keeps != Keeps::Nothing {
+            for lost in &taken {
+                losses.add(lost.group, lost.cause, lost.count);
+            }
+        }
+        taken
+    }
+
+    /// Writes what was lost on a sequence before what comes next, where its state begins anew.
+    pub(super) fn gap(&mut self, sequence: u32, lost: Counted) {
+        self.packet(sequence, |to| {
+            to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED)
+                .uint32(packet::PREVIOUS_PACKET_DROPPED, 1);
+            append(to, &[lost]);
+        });
+        self.count(&[lost]);
+    }
+
+    fn totals(&self) -> Vec<Loss> {
+        self.core.totals.take(|lost| {
+            self.told.add(lost.group, lost.cause, lost.count);
+            true
+        });
+        let mut losses = Vec::new();
+        self.told.take(|Counted { group, cause, count }| {
+            let group = self.dictionary.group(group).map(str::to_owned);
+            losses.push(Loss { group, cause, count });
+            true
+        });
+        losses.sort();
+        losses
+    }
+
+    /// Writes texts of loaded images that the trace does not have yet.
+    pub(super) fn images(&mut self) {
+        let file = &mut self.file;
+        self.dictionary.images(&mut |packet| file.packet(OWN_SEQUENCE, packet));
+    }
+
+    /// Writes texts that were first seen at run time.
+    pub(super) fn seen(&mut self) {
+        let file = &mut self.file;
+        self.dictionary.seen(&mut |packet| file.packet(OWN_SEQUENCE, packet));
+    }
+
+    fn own_packet(&mut self, fill: impl FnOnce(&mut Message<'_, Heap>)) {
+        self.packet(OWN_SEQUENCE, fill);
+    }
+
+    fn packet(&mut self, sequence: u32, fill: impl FnOnce(&mut Message<'_, Heap>)) {
+        let mut writer = protozero::Writer::new(Heap::new());
+        fill(&mut writer.message());
+        if let Ok(packet) = writer.into_vec() {
+            self.file.packet(sequence, &packet);
+        }
+    }
+}
+
+/// Appends records of losses.
+fn append(to: &mut Message<'_, Heap>, losses: &[Counted]) {
+    for lost in losses {
+        to.bytes(packet::LOSS, loss_record(*lost).bytes());
+    }
+}
+
+/// Ties BOOTTIME to the clocks that people and other traces use.
+fn wall_clock(to: &mut Message<'_, Heap>) {
+    let mut snapshot = to.nested(packet::CLOCK_SNAPSHOT);
+    for (id, nanos) in clock::snapshot() {
+        snapshot
+            .nested(clock_snapshot::CLOCKS)
+            .uint32(clock_field::CLOCK_ID, id)
+            .uint64(clock_field::TIMESTAMP, nanos);
+    }
+    snapshot.uint32(clock_snapshot::PRIMARY_TRACE_CLOCK, clock_id::BOOTTIME);
+}
+
+/// Names the process, in Perfetto's terms and in ours.
+fn process(to: &mut Message<'_, Heap>, pid: u32) {
+    let arguments: Vec<String> =
+        std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let name = arguments.first().map_or("", String::as_str);
+    let mut track = to.nested(packet::TRACK_DESCRIPTOR);
+    track.uint64(track_descriptor::UUID, track_of(pid));
+    let mut process = track.nested(track_descriptor::PROCESS);
+    process.uint32(process_descriptor::PID, pid);
+    for argument in &arguments {
+        process.string(process_descriptor::CMDLINE, argument);
+    }
+    process.string(process_descriptor::PROCESS_NAME, name);
+    drop(process);
+    drop(track);
+    to.nested(packet::SEQUENCE_INFO).uint32(sequence_info::PID, pid);
+}
+
+/// An instant on the process's track: with nothing but messages, Perfetto takes a trace for empty.
+fn mark(to: &mut Message<'_, Heap>, pid: u32, nanos: u64, name: &str) {
+    to.uint64(packet::TIMESTAMP, nanos);
+    to.nested(packet::TRACK_EVENT)
+        .uint32(track_event::TYPE, track_event::TYPE_INSTANT)
+        .uint64(track_event::TRACK_UUID, track_of(pid))
+        .string(track_event::NAME, name);
+}
+
+/// The process's track: any number that is not 0 and that no other process's trace has.
+fn track_of(pid: u32) -> u64 {
+    protolog_core::hash(format!("protolog process {pid}").as_bytes()) | 1
+}
