@@ -118,7 +118,11 @@ pub fn canonical(class: &str) -> String {
 pub fn place(source: &Source) -> String {
     let name =
         source.path().file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
-    let package = lexer::package(source.bytes());
+    let mut package = lexer::package(source.bytes());
+    if package.contains('\\') {
+        let translated = escapes::translated_words(source.bytes());
+        package = translated.map_or(package, |text| lexer::package(&text));
+    }
     if package.is_empty() { name } else { format!("{}/{name}", package.replace('.', "/")) }
 }
 
@@ -127,7 +131,8 @@ impl Language for Java {
     type Inputs<'a> = Library<'a>;
 
     fn may_call(&self, bytes: &[u8]) -> bool {
-        self.mention(bytes).is_some()
+        let is_escaped = || escapes::translated_words(bytes);
+        self.mention(bytes).is_some() || is_escaped().is_some_and(|it| self.mention(&it).is_some())
     }
 
     fn place(&self, source: &Source) -> String {
