@@ -22,6 +22,7 @@ pub(crate) mod emit;
 mod escapes;
 mod find;
 mod flow;
+mod integer;
 mod invocation;
 pub(crate) mod lexer;
 mod library;
@@ -34,8 +35,8 @@ pub(crate) mod syntax;
 pub(crate) mod unit;
 
 pub use context::Context;
-pub use library::Library;
 pub use dialect::{Android, Dialect, Guard, MaskType, StaticMethod};
+pub use library::Library;
 
 use super::{Found, Language, Message, Other};
 use crate::call::Call;
@@ -139,12 +140,7 @@ impl Language for Java {
         place(source)
     }
 
-    fn find(
-        &self,
-        source: &Source,
-        groups: &Groups,
-        inputs: Option<&Library<'_>>,
-    ) -> Found<Shape> {
+    fn find(&self, source: &Source, groups: &Groups, inputs: Option<&Library<'_>>) -> Found<Shape> {
         let inputs = inputs.map(|library| library as &dyn library::Classes);
         let mut found = find::find(self, source, groups, inputs);
         if self.dialect != Dialect::Protolog {
