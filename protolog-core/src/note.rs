@@ -10,9 +10,9 @@
 //! 12  "protolog\0" and three zero bytes
 //! 24  description, little-endian:
 //!     0 u64 message id    8 u64 mask             16 u32 group id        20 u32 line
-//!    24 u32 unsigned     28 u16 place length     30 u16 file length     32 u16 template length
-//!    34 u16 group length 36 u16 tag length       38 u8 level (wire)     39 u8 zero
-//!    40 place, file, template, group, tag, then zeros up to a multiple of 4
+//!    24 u16 place length 26 u16 file length      28 u16 template length 30 u16 group length
+//!    32 u16 tag length   34 u8 level (wire)      35 u8 zero
+//!    36 place, file, template, group, tag, then zeros up to a multiple of 4
 //! ```
 //!
 //! Invariants: [`write()`] in a constant and [`Note::parse`] are inverses; any bytes may be parsed.
@@ -27,7 +27,7 @@ pub const TYPE: u32 = 1;
 pub const ALIGN: usize = 4;
 
 const HEADER: usize = 24;
-const FIXED: usize = 40;
+const FIXED: usize = 36;
 
 /// Number of bytes of a note before its texts: [`Note::head`].
 pub const HEAD: usize = HEADER + FIXED;
@@ -39,8 +39,6 @@ pub struct Note<'a> {
     pub id: u64,
     /// Kinds of the arguments.
     pub mask: ParamMask,
-    /// Bit `i` is set where argument `i` is an unsigned integer.
-    pub unsigned: u32,
     /// The group's id.
     pub group_id: u32,
     /// The message's level.
@@ -96,7 +94,6 @@ impl<'a> Note<'a> {
             (mask >> 32) as u32,
             self.group_id,
             self.line,
-            self.unsigned,
             halves(self.place.len(), self.file.len()),
             halves(self.template.len(), self.group.len()),
             halves(self.tag.len(), self.level.wire() as usize),
@@ -143,13 +140,12 @@ impl<'a> Note<'a> {
             mask: ParamMask::from_bits(u64_at(8)),
             group_id: u32_at(16),
             line: u32_at(20),
-            unsigned: u32_at(24),
-            level: Level::from_wire(fixed[38] as u64)?,
-            place: text(u16_at(28))?,
-            file: text(u16_at(30))?,
-            template: text(u16_at(32))?,
-            group: text(u16_at(34))?,
-            tag: text(u16_at(36))?,
+            level: Level::from_wire(fixed[34] as u64)?,
+            place: text(u16_at(24))?,
+            file: text(u16_at(26))?,
+            template: text(u16_at(28))?,
+            group: text(u16_at(30))?,
+            tag: text(u16_at(32))?,
         })
     }
 }
@@ -197,7 +193,6 @@ mod tests {
     const NOTE: Note<'_> = Note {
         id: 0x0102_0304_0506_0708,
         mask: ParamMask::from_bits(9),
-        unsigned: 1,
         group_id: 0xdead_beef,
         level: Level::Warn,
         place: "app::net",

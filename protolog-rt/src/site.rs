@@ -66,7 +66,6 @@ impl Call {
         let note = Note {
             id: message_id(place, template, level, group.name),
             mask: ParamMask::from_bits(mask),
-            unsigned: 0,
             group_id: group.id,
             level,
             place,

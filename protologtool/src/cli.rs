@@ -7,6 +7,7 @@
 mod exit;
 mod form;
 mod response;
+mod usage;
 pub(crate) mod values;
 
 pub use exit::{Exit, Failure};
@@ -22,6 +23,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use values::{
     class_name, device_json, device_log, device_proto, dictionary, jar, java_source, srcjar,
+    threads,
 };
 
 /// Rewrites ProtoLog calls so that their texts move to a dictionary, and makes that dictionary.
@@ -181,7 +183,7 @@ pub(crate) struct Sources {
     pub(crate) keep_going: bool,
 
     /// How many threads to use [default: as many as there are processors]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<NonZero<usize>>,
 
     /// Sources: Java, or Kotlin, which is copied as it is; or directories of them
@@ -305,10 +307,8 @@ fn parse_and_run(
     match Cli::try_parse_from(&expanded.args) {
         Ok(cli) => command::run(&cli.command, &expanded.files, system),
         Err(error) if error.use_stderr() => {
-            let mut text = error.render().to_string();
-            if let Some(origin) = offender(&error).and_then(|value| expanded.origin(value)) {
-                text = format!("{text}\nin response file {origin}\n");
-            }
+            let origin = offender(&error).and_then(|value| expanded.origin(value));
+            let text = usage::text(&error, &expanded.args, origin.as_deref());
             system.print_error(&text);
             Ok(Exit::Failed)
         }

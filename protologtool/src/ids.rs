@@ -39,12 +39,15 @@ fn position(place: &str) -> String {
 }
 
 fn aosp(position: &str, template: &str, level: Level, group: &str) -> u64 {
-    let parts = [position, template, level.name(), group];
-    let digest = parts.iter().fold(Md5::new(), Md5::chain_update).finalize();
-    let mut first = [0; 8];
-    first.copy_from_slice(&digest[..8]);
-    first[6] = first[6] & 0x0f | 0x30; // The version of the UUID.
-    u64::from_be_bytes(first)
+    name_uuid([position, template, level.name(), group].concat().as_bytes()).0 as u64
+}
+
+/// `UUID.nameUUIDFromBytes`: the most and the least significant bits.
+pub(crate) fn name_uuid(bytes: &[u8]) -> (i64, i64) {
+    let mut digest = u128::from_be_bytes(Md5::digest(bytes).into());
+    digest = digest & !(0xf << 76) | 0x3 << 76; // The version.
+    digest = digest & !(0x3 << 62) | 0x2 << 62; // The variant.
+    ((digest >> 64) as i64, digest as i64)
 }
 
 #[cfg(test)]

@@ -75,12 +75,12 @@ impl Problem {
     }
 
     /// What to do about it; begins with a verb.
-    pub const fn help(&self) -> &'static str {
+    pub fn help(&self) -> &'static str {
         match self {
             Self::MessageClash { .. } => {
                 "change the text of one of the two: ids are computed from place, text, level and group"
             }
-            Self::GroupClash { first, second } if first.id == second.id => {
+            Self::GroupClash { first, second } if first.name != second.name => {
                 "rename one of the two groups: ids are computed from full names"
             }
             Self::GroupClash { .. } => {

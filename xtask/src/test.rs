@@ -16,7 +16,7 @@ pub(crate) const STEPS: [(&str, &str); 12] = [
     ("lints", "clippy has nothing to say"),
     ("tidy", "the project's own rules: see xtask/src/tidy"),
     ("tests", "all tests of the workspace"),
-    ("loom", "the models of the write path hold in every interleaving"),
+    ("loom", "the models of the write path hold, however threads take turns"),
     ("doctests", "the examples in the documentation compile and run"),
     ("rustdoc", "the documentation builds without warnings"),
     ("oldest", "the packages build with the oldest Rust that they promise"),

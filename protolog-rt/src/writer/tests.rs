@@ -11,12 +11,12 @@ use crate::loss::Cause;
 use crate::session::config::Wanted;
 use crate::session::core::{Core, Keeps};
 use crate::session::running;
-use crate::shmem::buffer::{Buffer, PAGE};
+use crate::shmem::buffer::{Buffer, Chunk, PAGE};
 use crate::shmem::drain;
 use crate::value::{Int, Text};
 use protolog_core::Level;
 use protolog_core::chunk::{
-    ABANDONED, CHUNK_HEADER, FRAGMENT_SIZE_LEN, MAX_PACKETS, MAX_WRITER_ID, Packets,
+    ABANDONED, CHUNK_HEADER, FRAGMENT_SIZE_LEN, Layout, MAX_PACKETS, MAX_WRITER_ID, Packets,
 };
 use protolog_core::schema::{message, packet};
 use protozero::Reader;
@@ -471,6 +471,15 @@ fn a_free_chunk_has_a_clean_header() {
         assert_eq!(header, [0; CHUNK_HEADER]);
     }
     assert!(rig.chunks().is_empty());
+    // And so are the places of all headers on the pages, which are not divided any more.
+    for page in 0..rig.core.buffer.pages() {
+        for layout in Layout::ALL {
+            for index in 0..layout.chunks() {
+                let image = drain::image(&rig.core.buffer, Chunk { page, index, layout });
+                assert_eq!(image[..CHUNK_HEADER], [0; CHUNK_HEADER], "{page} {layout:?} {index}");
+            }
+        }
+    }
 }
 
 #[test]

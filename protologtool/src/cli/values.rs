@@ -1,5 +1,6 @@
 //! What the values of flags must look like, as far as the text alone tells.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 use viewer_config::Format;
 
@@ -56,6 +57,11 @@ pub(crate) fn device_json(text: &str) -> Result<String, String> {
 /// The path, on the device, of a log as Android wrote it before it had Perfetto.
 pub(crate) fn device_log(text: &str) -> Result<String, String> {
     ending(text, ".winscope", "the name of a legacy log on the device")
+}
+
+/// A number of threads.
+pub(crate) fn threads(text: &str) -> Result<NonZero<usize>, String> {
+    text.parse().map_err(|_| "not a number of threads, 1 or more".to_owned())
 }
 
 fn path_ending(text: &str, suffix: &str, what: &str) -> Result<PathBuf, String> {

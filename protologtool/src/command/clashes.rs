@@ -1,9 +1,11 @@
 //! Showing what refuses a dictionary, at the call that brought it about.
 
 use crate::diagnostic::{Code, Diagnostic, Notice, Reporter, Severity};
+use crate::groups::GroupClash;
 use crate::pipeline::Processed;
 use crate::source::Source;
 use crate::system::System;
+use std::path::Path;
 use viewer_config::{Message, Problem, Problems};
 
 /// Shows all problems.
@@ -40,6 +42,18 @@ pub(super) fn report(
             }),
         }
     }
+}
+
+/// Shows two groups of one id; `path` is the file that they were read from.
+pub(super) fn report_groups(clash: &GroupClash, path: &Path, reporter: &mut Reporter<'_>) {
+    let (first, second) = &clash.names;
+    let (path, id) = (path.display(), clash.id as i32);
+    reporter.notice(&Notice {
+        severity: Severity::Error,
+        code: Code::IdClash,
+        message: format!("`{path}`: the groups `{first}` and `{second}` have the same id `{id}`"),
+        help: Some("let `getId()` return another number for one of them".to_owned()),
+    });
 }
 
 /// The source and the line of a message's first call, if both can be had.

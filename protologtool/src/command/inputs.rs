@@ -61,7 +61,16 @@ pub(super) fn process(
             show(&report, reporter);
             return Ok(None);
         }
+        Err(Refusal::Clash(clash)) => {
+            clashes::report_groups(&clash, &groups_file(sources)?, reporter);
+            return Ok(None);
+        }
     };
+    if let Some(diagnostic) = settings.groups.unknown_ids() {
+        let path = groups_file(sources)?;
+        let bytes = system.read(&path).map_err(|error| cant_read(&path, &error))?;
+        reporter.diagnostic(diagnostic, &Source::new(&path, bytes));
+    }
     let mut processed = Vec::with_capacity(files.len() + 1);
     if let Some((class, template)) = generated {
         processed.push(class);
@@ -200,11 +209,8 @@ fn read_groups(
             }
         });
     }
-    let Some(path) = &sources.loggroups_source else {
-        return Err(Failure::new("no `--loggroups-jar` and no `--loggroups-source`")
-            .help("say where the class with the groups is"));
-    };
-    let source = Source::new(path, read(path)?);
+    let path = groups_file(sources)?;
+    let source = Source::new(&path, read(&path)?);
     match groups::from_java_source(&source, class) {
         Ok(groups) => Ok(Some(groups)),
         Err(diagnostics) => {
@@ -212,6 +218,15 @@ fn read_groups(
             Ok(None)
         }
     }
+}
+
+/// The file that the groups are read from.
+fn groups_file(sources: &Sources) -> Result<PathBuf, Failure> {
+    let named = sources.loggroups_jar.as_ref().or(sources.loggroups_source.as_ref());
+    named.cloned().ok_or_else(|| {
+        Failure::new("no `--loggroups-jar` and no `--loggroups-source`")
+            .help("say where the class with the groups is")
+    })
 }
 
 /// Shows what is wrong with a file, and what is hardly meant so, in source order.

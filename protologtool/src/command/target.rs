@@ -5,7 +5,7 @@
 //! class is Android's in any case: two runs, one for sources and one for the dictionary, agree.
 
 use crate::cli::{DialectChoice, Failure, IdChoice};
-use crate::groups::Groups;
+use crate::groups::{GroupClash, Groups};
 use crate::ids::MessageIds;
 use crate::inject::{AOSP_PACKAGE, AOSP_TEMPLATE, ImplTemplate, Values, class_number};
 use crate::lang::java::{Android, Dialect, Java};
@@ -58,6 +58,8 @@ pub(super) enum Refusal {
     Failure(Failure),
     /// The template is wrong.
     Report(Box<Report>),
+    /// Two groups have one id in Android's dictionaries.
+    Clash(GroupClash),
 }
 
 impl From<Failure> for Refusal {
@@ -84,14 +86,7 @@ impl Wanted<'_> {
                 generated: None,
             });
         };
-        let groups = groups.for_android().map_err(|clash| {
-            let (first, second) = &clash.names;
-            Failure::new(format!(
-                "the groups `{first}` and `{second}` have the same id `{}`",
-                clash.id
-            ))
-            .help("let `getId()` return another number for one of them")
-        })?;
+        let groups = groups.for_android().map_err(Refusal::Clash)?;
         let (mut implementation, mut generated) = (self.implementation(), None);
         if let Some(code) = self.code.filter(|code| code.implementation.is_none()) {
             let Some(template) = &template else { return Err(no_template().into()) };

@@ -9,11 +9,12 @@
 //!
 //! For each constant the constructor that fits its arguments is followed, `this(…)` and initialised fields included; then
 //! the getters are evaluated over the fields. Only what a getter asks for is evaluated, so a constructor may do other
-//! things too. What can't be evaluated is a problem that names it.
+//! things too. What can't be evaluated is a problem that names it; but `getId()` need not be known, since the ids of a
+//! dictionary can be counted.
 
-use super::{Group, Groups};
+use super::{Group, Groups, java_calls};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lang::java::constant::{Evaluator, NotConstant, Value, arguments, not_constant};
+use crate::lang::java::constant::{Calls, Evaluator, NotConstant, Value, arguments, not_constant};
 use crate::lang::java::outline::TypeId;
 use crate::lang::java::resolve::{Handle, Resolver, Site};
 use crate::lang::java::syntax::{
@@ -25,6 +26,7 @@ use crate::lang::java::{canonical, lexer};
 use crate::source::Source;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use tree_sitter::Node;
 
 /// How many constructors may delegate to each other, and getters may call each other.
@@ -33,15 +35,18 @@ const MAX_STEPS: usize = 32;
 /// The groups of the enum `class`, which `source` declares; or what is wrong with it.
 pub fn from_java_source(source: &Source, class: &str) -> Result<Groups, Vec<Diagnostic>> {
     let unit = Unit::of(source.bytes());
-    read(&unit, &canonical(class)).map_err(|mut diagnostics| {
-        for diagnostic in &mut diagnostics {
-            diagnostic.range = unit.origin(diagnostic.range.clone());
-        }
-        diagnostics
-    })
+    let in_source = |diagnostic: Diagnostic| Diagnostic {
+        range: unit.origin(diagnostic.range.clone()),
+        ..diagnostic
+    };
+    match read(&unit, &canonical(class)) {
+        Ok((groups, unknown_ids)) => Ok(groups.with_unknown_ids(unknown_ids.map(in_source))),
+        Err(diagnostics) => Err(diagnostics.into_iter().map(in_source).collect()),
+    }
 }
 
-fn read(unit: &Unit<'_>, class: &str) -> Result<Groups, Vec<Diagnostic>> {
+/// The groups, and why their ids are not known.
+fn read(unit: &Unit<'_>, class: &str) -> Result<(Groups, Option<Diagnostic>), Vec<Diagnostic>> {
     let source = unit.text();
     let error = |range, message: String| Diagnostic::error(Code::Groups, range, message);
     let Some(tree) = parse(source) else {
@@ -77,7 +82,7 @@ fn read(unit: &Unit<'_>, class: &str) -> Result<Groups, Vec<Diagnostic>> {
         return Err(vec![error(0..0, "can't parse the enum of groups".to_owned())]);
     };
     let resolver = &Resolver::new(Handle::This(unit), None);
-    let (mut groups, mut problems) = (Vec::new(), Vec::new());
+    let (mut groups, mut problems, mut unknown_ids) = (Vec::new(), Vec::new(), None);
     for (ordinal, constant) in constants.iter().enumerate() {
         let name = field_text(*constant, "name", source);
         let fields = RefCell::default();
@@ -85,7 +90,10 @@ fn read(unit: &Unit<'_>, class: &str) -> Result<Groups, Vec<Diagnostic>> {
         let object =
             Object { source, resolver, owner, declaration, constant, name, ordinal, fields };
         match object.group(class) {
-            Ok(group) => groups.push(group),
+            Ok((group, id)) => {
+                groups.push(group);
+                unknown_ids = unknown_ids.or(id);
+            }
             // One cause can keep several groups from being evaluated.
             Err(problem)
                 if problems.iter().any(|known: &Diagnostic| known.range == problem.range) => {}
@@ -95,11 +103,26 @@ fn read(unit: &Unit<'_>, class: &str) -> Result<Groups, Vec<Diagnostic>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    Groups::new(class, groups).map_err(|clash| {
-        let message =
-            format!("`{}` and `{}` have the same id `{}`", clash.names.0, clash.names.1, clash.id);
-        let second = constants[clash.positions.1].byte_range();
-        vec![Diagnostic::error(Code::IdClash, second, message).help("rename one of the two groups")]
+    let clash = |(first, second): (usize, usize), id: &dyn Display, help: &str| {
+        let [first_name, second_name] = [first, second].map(|at| &groups[at].full_name);
+        let message = format!("`{first_name}` and `{second_name}` have the same id `{id}`");
+        let range = constants[second].byte_range();
+        vec![Diagnostic::error(Code::IdClash, range, message).help(help)]
+    };
+    if let Some((positions, id)) = same_declared_id(&groups) {
+        return Err(clash(positions, &id, "let `getId()` return another number for one of them"));
+    }
+    let made = Groups::new(class, groups.clone());
+    made.map(|groups| (groups, unknown_ids))
+        .map_err(|same| clash(same.positions, &same.id, "rename one of the two groups"))
+}
+
+/// Two groups for which `getId()` returns the same.
+fn same_declared_id(groups: &[Group]) -> Option<((usize, usize), i32)> {
+    let mut known = BTreeMap::new();
+    groups.iter().enumerate().find_map(|(second, group)| {
+        let id = group.declared_id? as i32;
+        known.insert(id, second).map(|first| ((first, second), id))
     })
 }
 
@@ -136,7 +159,8 @@ struct Object<'e, 't, 's> {
 type Frame = BTreeMap<String, Result<Value, NotConstant>>;
 
 impl<'t> Object<'_, 't, '_> {
-    fn group(&self, class: &str) -> Result<Group, Diagnostic> {
+    /// The group; and, where the enum has `getId()`, why what it returns is not known.
+    fn group(&self, class: &str) -> Result<(Group, Option<Diagnostic>), Diagnostic> {
         let name = self.name;
         let problem = |error: NotConstant| {
             Diagnostic::error(
@@ -150,7 +174,29 @@ impl<'t> Object<'_, 't, '_> {
         let enabled = self.flag(&["isEnabled"]).map_err(problem)?;
         let text = self.flag(&["isLogToText", "isLogToLogcat"]).map_err(problem)?;
         let tag = self.tag().map_err(problem)?;
-        Ok(Group::new(class, name, enabled, text, tag))
+        let group = Group::new(class, name, enabled, text, tag);
+        Ok(match self.id() {
+            None => (group, None),
+            Some(Ok(id)) => (group.with_declared_id(id), None),
+            Some(Err(error)) => {
+                let message = format!("can't evaluate the id of `{name}`: {}", error.reason);
+                let help =
+                    "give the groups' jar by `--loggroups-jar`; else groups are counted from 1";
+                (group, Some(Diagnostic::warning(Code::Groups, error.range, message).help(help)))
+            }
+        })
+    }
+
+    /// What `getId()` returns, if there is one.
+    fn id(&self) -> Option<Result<i32, NotConstant>> {
+        let value = self.getter("getId", 0)?.map_err(|error| self.reworded("getId", error));
+        Some(value.and_then(|value| {
+            match value {
+                Value::Int(id) => i32::try_from(id).ok(),
+                _ => None,
+            }
+            .ok_or_else(|| not_constant(self.constant, "`getId()` does not return an int"))
+        }))
     }
 
     /// Follows the constructor that the constant calls.
@@ -265,7 +311,9 @@ impl<'t> Object<'_, 't, '_> {
     ) -> Result<Value, NotConstant> {
         let known = |node: Node<'_>| self.known(node, frame, step);
         let site = Site { offset: expression.start_byte(), owner: Some(self.owner), locals: None };
-        Evaluator { resolver: self.resolver, site, known: &known, depth: 0 }.value(expression)
+        let calls = Some(java_calls::value as Calls);
+        Evaluator { resolver: self.resolver, site, known: &known, calls, depth: 0 }
+            .value(expression)
     }
 
     fn known(

@@ -4,12 +4,14 @@
 
 mod bytecode;
 mod jar;
+mod java_calls;
 mod java_source;
 
 pub use bytecode::{Fault, FaultKind, Place};
 pub use jar::{JarError, from_jar};
 pub use java_source::from_java_source;
 
+use crate::diagnostic::Diagnostic;
 use protolog_core::group_id;
 
 /// One group.
@@ -38,6 +40,8 @@ pub struct Groups {
     class: String,
     list: Vec<Group>,
     all_in_dictionary: bool,
+    /// Why it is not known what `getId()` returns, though there is one.
+    unknown_ids: Option<Box<Diagnostic>>,
 }
 
 /// Two groups whose ids are the same.
@@ -60,11 +64,11 @@ impl Groups {
                 return Err(GroupClash { positions: (first, second), names, id: group.id });
             }
         }
-        Ok(Self { class: class.into(), list, all_in_dictionary: false })
+        Ok(Self { class: class.into(), list, all_in_dictionary: false, unknown_ids: None })
     }
 
     /// The groups as Android's runtime knows them: by the constants' names alone; ids as `getId()` returns them, or
-    /// counted from 1 where the class has no such method. Its dictionaries hold all groups, used or not, since its
+    /// counted from 1 where that is not known. Its dictionaries hold all groups, used or not, since its
     /// reader fails on a group that it does not find.
     pub fn for_android(self) -> Result<Self, GroupClash> {
         let declared: Option<Vec<u32>> = self.list.iter().map(|group| group.declared_id).collect();
@@ -72,7 +76,19 @@ impl Groups {
         let known = self.list.into_iter().zip(ids);
         let list = known.map(|(group, id)| Group { full_name: group.name.clone(), id, ..group });
         let groups = Self::new(self.class, list.collect())?;
-        Ok(Self { all_in_dictionary: true, ..groups })
+        Ok(Self { all_in_dictionary: true, unknown_ids: self.unknown_ids, ..groups })
+    }
+
+    /// With a warning for those who want what `getId()` returns.
+    #[must_use]
+    pub(crate) fn with_unknown_ids(self, why: Option<Diagnostic>) -> Self {
+        Self { unknown_ids: why.map(Box::new), ..self }
+    }
+
+    /// A warning where ids had to be counted although the class has `getId()`; about the source that the groups were
+    /// read from.
+    pub fn unknown_ids(&self) -> Option<&Diagnostic> {
+        self.unknown_ids.as_deref().filter(|_| self.all_in_dictionary)
     }
 
     /// Whether a dictionary holds the groups that no message uses, too.

@@ -24,10 +24,12 @@ pub(super) fn entries<'p>(
         }
         if let Some(earlier) = taken.insert(name.clone(), &file.path) {
             let (first, second) = (earlier.display(), file.path.display());
-            return Err(Failure::new(format!(
-                "`{first}` and `{second}` would both be written as `{name}`"
-            ))
-            .help("pass each file once, or set `--source-root`"));
+            return Err(if *earlier == file.path {
+                Failure::new(format!("`{second}` is given twice")).help("pass each file once")
+            } else {
+                Failure::new(format!("`{first}` and `{second}` would both be written as `{name}`"))
+                    .help("set `--source-root`, or pass them to runs of their own")
+            });
         }
         let as_is = Content::File(&file.path);
         let content = file.rewritten.as_deref().map_or(as_is, Content::Bytes);
@@ -111,5 +113,7 @@ mod tests {
         let files = [file("/a/A.java"), file("/b/A.java")];
         let failure = entries(&files, None).unwrap_err();
         assert!(failure.to_string().contains("`/a/A.java` and `/b/A.java`"), "{failure}");
+        let files = [file("a/A.java"), file("a/A.java")];
+        assert_eq!(entries(&files, None).unwrap_err().message(), "`a/A.java` is given twice");
     }
 }

@@ -123,7 +123,11 @@ fn stage(path: &Path, bytes: &[u8], system: &dyn System) -> Result<Box<dyn Stage
 
 /// Why a file that is needed could not be read.
 pub(crate) fn cant_read(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(format!("can't read `{}`: {}", path.display(), reason(error)))
+    let failure = Failure::new(format!("can't read `{}`: {}", path.display(), reason(error)));
+    if error.kind() == io::ErrorKind::NotFound && path.is_relative() {
+        return failure.help("check the path; it starts at the working directory");
+    }
+    failure
 }
 
 fn cant_write(path: &Path, error: &io::Error) -> Failure {

@@ -5,7 +5,7 @@ use protolog_testkit::expect_file;
 
 #[test]
 fn before_and_after() {
-    for file in case_files("cases") {
+    for file in ["cases", "newer"].into_iter().flat_map(case_files) {
         let text = file.with(|case| {
             let after = rewritten(case.source())
                 .unwrap_or_else(|errors| panic!("{}: {errors}", case.title));

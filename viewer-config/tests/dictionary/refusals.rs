@@ -65,27 +65,35 @@ fn a_message_without_locations_is_named_by_its_place() {
 #[test]
 fn groups_that_contradict_each_other() {
     let net = || group("app::Log::Net", "Net");
-    for (second, text) in [
+    let (once, rename) = ("give the group one id and one tag", "rename one of the two groups");
+    for (second, text, help) in [
         (
             Group { tag: "Other".into(), ..net() },
             "group `app::Log::Net` declared twice: with id `ID` and tag `Net`, and with id `ID` and tag `Other`",
+            once,
         ),
         (
             Group { id: 7, ..net() },
             "group `app::Log::Net` declared twice: with id `ID` and tag `Net`, and with id `7` and tag `Net`",
+            once,
         ),
         (
             Group { name: "app::Log::Disk".into(), ..net() },
             "one id `ID` for two groups: `app::Log::Net` and `app::Log::Disk`",
+            rename,
         ),
     ] {
-        let error = refused(|collector| {
+        let add = |collector: &mut Collector| {
             collector.add_group(net());
             collector.add_group(net());
             collector.add_group(second.clone());
-            collector.add_group(second);
-        });
-        assert_eq!(error, [text.replace("ID", &net().id.to_string())]);
+            collector.add_group(second.clone());
+        };
+        assert_eq!(refused(add), [text.replace("ID", &net().id.to_string())]);
+        let mut collector = Collector::new();
+        add(&mut collector);
+        let problem = &collector.finish_anyway().problems[0];
+        assert!(problem.help().starts_with(help), "{text}: {}", problem.help());
     }
 }
 

@@ -1,6 +1,7 @@
-//! Constant expressions of Java, evaluated without a compiler: literals, `+` on strings, `!`, `&&`, `||`, `?:`,
-//! parentheses, and names of constants that this file or another input declares.
+//! Constant expressions of Java, evaluated without a compiler: literals, `+` on strings, whole numbers, `!`, `&&`, `||`,
+//! `?:`, casts, parentheses, and names of constants that this file or another input declares.
 
+use super::integer;
 use super::literal;
 use super::locals::Declaration;
 use super::outline::{MemberId, MemberKind};
@@ -18,6 +19,7 @@ const MAX_DEPTH: usize = 100;
 pub(crate) enum Value {
     Text(Text),
     Bool(bool),
+    /// An int or a long; see [`integer`](super::integer) for how this is told.
     Int(i64),
     Char(char),
     Null,
@@ -33,12 +35,18 @@ pub(crate) struct NotConstant {
 /// What a name means beyond what constants say: parameters, fields, methods such as `name()`.
 pub(crate) type Known<'k> = dyn Fn(Node<'_>) -> Option<Result<Value, NotConstant>> + 'k;
 
+/// What a method call means, in whatever file it stands; the last argument goes to [`Evaluator::nested`].
+pub(crate) type Calls =
+    fn(&Evaluator<'_, '_, '_, '_>, Node<'_>, usize) -> Option<Result<Value, NotConstant>>;
+
 /// Evaluates expressions of one file.
 pub(crate) struct Evaluator<'e, 'u, 'l, 't> {
     pub(crate) resolver: &'e Resolver<'u>,
     /// Where the expression stands, which decides what its names mean.
     pub(crate) site: Site<'l, 't>,
     pub(crate) known: &'e Known<'e>,
+    /// Method calls that have a value all the same, though to Java they are no constants.
+    pub(crate) calls: Option<Calls>,
     /// How many constants needed this one.
     pub(crate) depth: usize,
 }
@@ -49,7 +57,8 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         self.nested(expression, self.depth)
     }
 
-    fn nested(&self, expression: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
+    /// The value of a part of an expression that is itself `depth` deep.
+    pub(crate) fn nested(&self, expression: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
         let node = unparenthesized(expression);
         if let Some(value) = (self.known)(node) {
             return value;
@@ -63,12 +72,18 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
             "false" => Ok(Value::Bool(false)),
             "null_literal" => Ok(Value::Null),
             "string_literal" | "character_literal" => self.literal(node),
-            "decimal_integer_literal" => self.integer(node),
+            "decimal_integer_literal" | "hex_integer_literal" => {
+                integer::literal(node, self.text())
+            }
             "binary_expression" => self.binary(node, depth),
             "unary_expression" => self.unary(node, depth),
             "ternary_expression" => self.ternary(node, depth),
+            "cast_expression" => self.cast(node, depth),
             "identifier" | "field_access" => self.name(node, depth),
-            "method_invocation" => Err(not_constant(node, "is a method call")),
+            "method_invocation" => self
+                .calls
+                .and_then(|calls| calls(self, node, depth))
+                .unwrap_or_else(|| Err(not_constant(node, "is a method call"))),
             "template_expression" => Err(not_constant(node, "is a string template")),
             _ => Err(not_constant(node, "is not a constant")),
         }
@@ -85,12 +100,6 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
             _ => literal::text(raw, offset).map(Value::Text),
         };
         value.map_err(|bad| NotConstant { range: bad.range, reason: bad.reason.to_owned() })
-    }
-
-    fn integer(&self, node: Node<'_>) -> Result<Value, NotConstant> {
-        let digits = text(node, self.text()).replace('_', "");
-        let parsed = digits.trim_end_matches(['l', 'L']).parse();
-        parsed.map(Value::Int).map_err(|_| not_constant(node, "is too large"))
     }
 
     /// `+` chains nest to the left, thousands deep in generated code, so they are walked rather than recursed into.
@@ -114,6 +123,11 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
                 ("&&", Value::Bool(false)) => Value::Bool(false),
                 ("||", Value::Bool(true)) => Value::Bool(true),
                 ("&&" | "||", Value::Bool(_)) => self.nested(right, depth)?,
+                (operator, Value::Int(left)) => match self.nested(right, depth)? {
+                    Value::Int(right) => integer::binary(node, operator, left, right)?,
+                    right if operator == "+" => plus(node, Value::Int(left), right)?,
+                    _ => return Err(not_constant(node, "is not a constant")),
+                },
                 ("+", left) => plus(node, left, self.nested(right, depth)?)?,
                 _ => return Err(not_constant(node, "is not a constant")),
             };
@@ -127,7 +141,7 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
             node.child_by_field_name("operand").map(|operand| self.nested(operand, depth));
         match (operator, operand) {
             ("!", Some(Ok(Value::Bool(value)))) => Ok(Value::Bool(!value)),
-            ("-", Some(Ok(Value::Int(value)))) => Ok(Value::Int(-value)),
+            ("-", Some(Ok(Value::Int(value)))) => integer::binary(node, "-", 0, value),
             (_, Some(Err(error))) => Err(error),
             _ => Err(not_constant(node, "is not a constant")),
         }
@@ -149,13 +163,29 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         )
     }
 
-    /// A constant that this file or another input declares.
+    fn cast(&self, node: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
+        let part = |field| node.child_by_field_name(field);
+        let (Some(to), Some(value)) = (part("type"), part("value")) else {
+            return Err(not_constant(node, "is not a constant"));
+        };
+        match (text(to, self.text()), self.nested(value, depth)?) {
+            ("int", Value::Int(value)) => Ok(Value::Int(value as i32 as i64)),
+            ("long", value @ Value::Int(_))
+            | ("boolean", value @ Value::Bool(_))
+            | ("String", value @ Value::Text(_)) => Ok(value),
+            _ => Err(not_constant(node, "is a cast")),
+        }
+    }
+
+    /// A constant that this file or another input declares, or a limit of Java's.
     fn name(&self, node: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
         let Some(name) = dotted(node, self.text()) else {
             return Err(not_constant(node, "is not a constant"));
         };
         match self.variable(&name) {
-            None => Err(not_constant(node, "is declared in none of the sources")),
+            None => integer::limit(&name)
+                .map(Value::Int)
+                .ok_or_else(|| not_constant(node, "is declared in none of the sources")),
             Some(Variable::Local(declaration)) => self.local(node, declaration, depth),
             Some(Variable::Member(of, Declared::Member(member))) => {
                 self.member(node, &name, &of, member, depth)
@@ -186,7 +216,8 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         let value = declaration.and_then(|it| it.constant_value(of.is_interface()));
         let value = value.ok_or_else(|| not_constant(node, "is not a constant"))?;
         let site = Site { offset: value.start_byte(), owner: Some(of.id), locals: None };
-        let evaluator = Evaluator { resolver: &resolver, site, known: &nothing_known, depth };
+        let (known, calls) = (&nothing_known, self.calls);
+        let evaluator = Evaluator { resolver: &resolver, site, known, calls, depth };
         let value = evaluator.value(value);
         if of.unit.is(&self.resolver.unit) {
             return value;
@@ -207,7 +238,8 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
             return Err(not_constant(node, "is not a constant"));
         };
         let site = Site { offset: value.start_byte(), ..self.site };
-        Evaluator { resolver: self.resolver, site, known: self.known, depth }.value(value)
+        let Self { resolver, known, calls, .. } = *self;
+        Evaluator { resolver, site, known, calls, depth }.value(value)
     }
 
     /// What `NAME`, `Type.NAME` or `Type.Inner.NAME` means.
@@ -247,7 +279,7 @@ impl Value {
 /// `left + right`, one of which must be a text.
 fn plus(node: Node<'_>, left: Value, right: Value) -> Result<Value, NotConstant> {
     if !matches!((&left, &right), (Value::Text(_), _) | (_, Value::Text(_))) {
-        return Err(not_constant(node, "is arithmetic"));
+        return Err(not_constant(node, "is not a constant"));
     }
     let mut text = Text::default();
     for value in [left, right] {

@@ -81,6 +81,16 @@ impl Translated {
     }
 }
 
+/// The translation of a text in which escapes may be parts of names that are otherwise ASCII; none if there is no such
+/// escape, as in nearly all texts.
+pub(crate) fn translated_words(text: &[u8]) -> Option<Vec<u8>> {
+    let mut escapes = memmem::find_iter(text, b"\\u").map(|at| code_unit(&text[at..]));
+    let is_word =
+        |unit: u16| u8::try_from(unit).is_ok_and(|byte| byte < 0x80 && lexer::is_word(byte));
+    let spells = escapes.any(|unit| unit.is_some_and(|(unit, _)| is_word(unit)));
+    spells.then(|| Translated::all(text).bytes)
+}
+
 /// The character of the escape or the pair of escapes that `text` begins with, and their length. None for half of a
 /// surrogate pair.
 fn char_of(text: &[u8]) -> Option<(char, usize)> {
@@ -131,6 +141,12 @@ mod tests {
             let actual = translated.map(|text| String::from_utf8(text.bytes).unwrap());
             assert_eq!(actual.as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn names_may_be_spelt_with_escapes() {
+        assert_eq!(translated_words(br"Proto\u004cog").as_deref(), Some(&b"ProtoLog"[..]));
+        assert_eq!(translated_words(br#""\u00e9 \u000a \n""#), None);
     }
 
     #[test]

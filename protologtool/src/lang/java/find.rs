@@ -379,8 +379,13 @@ impl<'u, 't> Place<'_, 'u, 't> {
         };
         let is_literal = argument.kind() == "string_literal";
         let site = Site { locals: (!is_literal).then(|| self.locals()), ..self.site(call, "") };
-        let evaluator =
-            Evaluator { resolver: self.resolver, site, known: &nothing_known, depth: 0 };
+        let evaluator = Evaluator {
+            resolver: self.resolver,
+            site,
+            known: &nothing_known,
+            calls: None,
+            depth: 0,
+        };
         match evaluator.value(argument) {
             Ok(Value::Text(text)) => Ok(text),
             Ok(_) => error(argument.byte_range(), "the template is not a text".to_owned()),

@@ -22,6 +22,7 @@ pub(crate) mod emit;
 mod escapes;
 mod find;
 mod flow;
+mod integer;
 mod invocation;
 pub(crate) mod lexer;
 mod library;
@@ -34,8 +35,8 @@ pub(crate) mod syntax;
 pub(crate) mod unit;
 
 pub use context::Context;
-pub use library::Library;
 pub use dialect::{Android, Dialect, Guard, MaskType, StaticMethod};
+pub use library::Library;
 
 use super::{Found, Language, Message, Other};
 use crate::call::Call;
@@ -118,7 +119,11 @@ pub fn canonical(class: &str) -> String {
 pub fn place(source: &Source) -> String {
     let name =
         source.path().file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
-    let package = lexer::package(source.bytes());
+    let mut package = lexer::package(source.bytes());
+    if package.contains('\\') {
+        let translated = escapes::translated_words(source.bytes());
+        package = translated.map_or(package, |text| lexer::package(&text));
+    }
     if package.is_empty() { name } else { format!("{}/{name}", package.replace('.', "/")) }
 }
 
@@ -127,19 +132,15 @@ impl Language for Java {
     type Inputs<'a> = Library<'a>;
 
     fn may_call(&self, bytes: &[u8]) -> bool {
-        self.mention(bytes).is_some()
+        let is_escaped = || escapes::translated_words(bytes);
+        self.mention(bytes).is_some() || is_escaped().is_some_and(|it| self.mention(&it).is_some())
     }
 
     fn place(&self, source: &Source) -> String {
         place(source)
     }
 
-    fn find(
-        &self,
-        source: &Source,
-        groups: &Groups,
-        inputs: Option<&Library<'_>>,
-    ) -> Found<Shape> {
+    fn find(&self, source: &Source, groups: &Groups, inputs: Option<&Library<'_>>) -> Found<Shape> {
         let inputs = inputs.map(|library| library as &dyn library::Classes);
         let mut found = find::find(self, source, groups, inputs);
         if self.dialect != Dialect::Protolog {

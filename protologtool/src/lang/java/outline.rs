@@ -56,7 +56,7 @@ pub(crate) enum TypeKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     pub(crate) kind: MemberKind,
-    /// The type that it is a member of; none in a file without a class around its methods.
+    /// The type that it is a member of.
     pub(crate) owner: Option<TypeId>,
     /// All of it, as a range of bytes.
     pub(crate) range: Range<usize>,
@@ -90,7 +90,19 @@ impl Outline {
                 _ => reader.declaration(at, tokens.len(), None, 0),
             };
         }
+        reader.outline.add_implicit_class();
         reader.outline
+    }
+
+    /// Members that stand in no class are those of a class without a name, which gives them each other's names.
+    fn add_implicit_class(&mut self) {
+        let id = TypeId(self.types.len());
+        let orphans = self.members.iter_mut().filter(|member| member.owner.is_none());
+        let adopted = orphans.map(|member| member.owner = Some(id)).count();
+        if adopted > 0 {
+            let (kind, name, header) = (TypeKind::Class, 0..0, 0..0);
+            self.types.push(Type { kind, name, outer: None, header, is_private: false });
+        }
     }
 
     /// The member that holds the byte at `offset`.
@@ -399,17 +411,10 @@ mod tests {
                 .to_owned()
         };
         let outline = &unit.outline;
-        let owners =
-            std::iter::once(None).chain((0..outline.types.len()).map(|at| Some(TypeId(at))));
-        let lines = owners.filter_map(|owner| {
-            let members = outline.members.iter().filter(|member| member.owner == owner);
-            let members: Vec<String> = members.map(member).collect();
-            let title = match owner {
-                Some(id) => name(&outline.types[id.0].name),
-                None if members.is_empty() => return None,
-                None => "-",
-            };
-            Some(format!("{title}: {}", members.join(", ")))
+        let lines = outline.types.iter().enumerate().map(|(id, of)| {
+            let members: Vec<String> =
+                outline.members_of(TypeId(id)).map(|(_, it)| member(it)).collect();
+            format!("{}: {}", name(&of.name), members.join(", "))
         });
         lines.collect::<Vec<_>>().join("\n")
     }
@@ -429,7 +434,6 @@ mod tests {
             enum F { } interface G { int X = 1; default void f() { } static <T> T g() { return null; } }
             void main() { } int top;"#;
         let expected = "\
--: Method main, Field
 N: Method x, Method y
 B: Field, Field, Method f, Field, Constructor B, Constructor B, Method g, Method h, Initializer, Initializer, Method k, Method n, Field
 S: 
@@ -437,7 +441,8 @@ I:
 R: Constructor, Method z
 E: Constant P, Constant Q, Field, Constructor E
 F: 
-G: Field, Method f, Method g";
+G: Field, Method f, Method g
+: Method main, Field";
         assert_eq!(listing(text), expected);
     }
 

@@ -32,8 +32,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Tree> {
 /// Parses one member of a type.
 pub(crate) fn parse_member(unit: &Unit<'_>, member: &Member) -> Option<Tree> {
     let head: &[u8] = if member.kind == MemberKind::Constant { b"enum A{" } else { b"class A{" };
-    // In a file without classes a method can be the first thing; the grammar allows it outside of a class.
-    let is_member = member.owner.is_some() && member.range.start >= head.len();
+    // In a file without a class a method can be the first thing; the grammar allows that.
+    let is_member = member.range.start >= head.len();
     let (head, tail) = if is_member { (head, &b"}"[..]) } else { (&b""[..], &b""[..]) };
     let part = &unit.text()[member.range.clone()];
     let mut masked = [head, part, tail].concat();

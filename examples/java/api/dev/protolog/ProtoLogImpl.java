@@ -4,8 +4,9 @@ package dev.protolog;
  * What processed code calls: {@code if (ProtoLogImpl.isEnabled(G, DEBUG)) ProtoLogImpl.d(G, 123L, 1L, ProtoLogImpl.l(n));}.
  *
  * <p>This one prints: it finds the text by the message id in the dictionary that {@code -Dprotolog.viewerconfig} names.
- * {@code l f b s} fix the type of each argument at compile time ({@code l(1.5)} does not compile). They are overloaded for
- * boxed types, so that a null one is 0, 0.0 or false as in an unprocessed call, and no exception.
+ * {@code l f b s} fix the type of each argument at compile time: {@code l(1.5)} and {@code l("x")} do not compile. A null
+ * is 0, 0.0 or false as in an unprocessed call, and no exception; only a null {@code Character} for an integer is one, since
+ * it has no method of its own: with more overloads javac could not choose one for the result of a generic method.
  *
  * <p>Invariant: no method throws, whatever the dictionary holds.
  */
@@ -53,29 +54,12 @@ public final class ProtoLogImpl {
     }
 
     /** A boxed argument of {@code %d %o %x}; null is 0. */
-    public static long l(Long value) {
-        return value == null ? 0 : value;
+    public static long l(Number value) {
+        return value == null ? 0 : value.longValue();
     }
 
-    /** A boxed argument of {@code %d %o %x}; null is 0. */
-    public static long l(Integer value) {
-        return value == null ? 0 : value;
-    }
-
-    /** A boxed argument of {@code %d %o %x}; null is 0. */
-    public static long l(Short value) {
-        return value == null ? 0 : value;
-    }
-
-    /** A boxed argument of {@code %d %o %x}; null is 0. */
-    public static long l(Byte value) {
-        return value == null ? 0 : value;
-    }
-
-    /** A boxed argument of {@code %d %o %x}; null is 0. */
-    public static long l(Character value) {
-        return value == null ? 0 : value;
-    }
+    /** No argument of {@code %d %o %x}: nothing comes back, so that javac refuses the call. */
+    public static void l(double value) {}
 
     /** An argument of {@code %f %e %g}. */
     public static double f(double value) {
@@ -83,31 +67,11 @@ public final class ProtoLogImpl {
     }
 
     /** A boxed argument of {@code %f %e %g}; null is 0. */
-    public static double f(Double value) {
-        return value == null ? 0 : value;
+    public static double f(Number value) {
+        return value == null ? 0 : value.doubleValue();
     }
 
-    /** A boxed argument of {@code %f %e %g}; null is 0. */
-    public static double f(Float value) {
-        return value == null ? 0 : value;
-    }
-
-    /** A boxed argument of {@code %f %e %g}; null is 0. */
-    public static double f(Long value) {
-        return value == null ? 0 : value;
-    }
-
-    /** A boxed argument of {@code %f %e %g}; null is 0. */
-    public static double f(Integer value) {
-        return value == null ? 0 : value;
-    }
-
-    /** An argument of {@code %b}. */
-    public static boolean b(boolean value) {
-        return value;
-    }
-
-    /** A boxed argument of {@code %b}; null is false. */
+    /** An argument of {@code %b}; null is false. */
     public static boolean b(Boolean value) {
         return value != null && value;
     }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 /** Whole calls: each unprocessed one prints what its processed form prints. */
 final class CallTest {
@@ -55,7 +56,7 @@ final class CallTest {
                         ProtoLogImpl.f(1.5f), ProtoLogImpl.b(true), ProtoLogImpl.l((byte) -1)));
         same("DEBUG", () -> ProtoLog.d(NET, TEMPLATE, null, none, null, null, 'c'),
                 () -> ProtoLogImpl.d(NET, id(LogLevel.DEBUG), mask, ProtoLogImpl.s(null), ProtoLogImpl.l(none),
-                        ProtoLogImpl.f((Double) null), ProtoLogImpl.b((Boolean) null), ProtoLogImpl.l('c')));
+                        ProtoLogImpl.f((Double) null), ProtoLogImpl.b(null), ProtoLogImpl.l('c')));
         same("INFO", () -> ProtoLog.i(NET, TEMPLATE, 1, 2L, 3, false, 4),
                 () -> ProtoLogImpl.i(NET, id(LogLevel.INFO), mask, ProtoLogImpl.s(1), ProtoLogImpl.l(2L),
                         ProtoLogImpl.f(3), ProtoLogImpl.b(false), ProtoLogImpl.l(4)));
@@ -68,15 +69,22 @@ final class CallTest {
     private static void argumentsAreTyped() {
         Short boxed = 5;
         check("a boxed short is an integer", ProtoLogImpl.l(boxed), 5L);
-        check("what a lambda gives is an integer", ProtoLogImpl.l(new AtomicInteger(3).incrementAndGet()), 4L);
+        check("a character is an integer", ProtoLogImpl.l(Character.valueOf('c')), 99L);
+        check("what a generic method gives is an integer", ProtoLogImpl.l(given(() -> 7)), 7L);
+        check("or a float", ProtoLogImpl.f(given(() -> 1.5f)), 1.5);
+        check("or a boolean", ProtoLogImpl.b(given(() -> true)), true);
+        check("every class of numbers is an integer", ProtoLogImpl.l(new AtomicInteger(3)), 3L);
         check("a boxed float", ProtoLogImpl.f(Float.valueOf(0.5f)), 0.5);
         check("a null float", ProtoLogImpl.f((Float) null), 0.0);
         check("a null long", ProtoLogImpl.l((Long) null), 0L);
         check("a null short", ProtoLogImpl.l((Short) null), 0L);
         check("a null byte", ProtoLogImpl.l((Byte) null), 0L);
-        check("a null character", ProtoLogImpl.l((Character) null), 0L);
         check("a null integer as float", ProtoLogImpl.f((Integer) null), 0.0);
         check("a null long as float", ProtoLogImpl.f((Long) null), 0.0);
+    }
+
+    private static <T> T given(Supplier<T> supplier) {
+        return supplier.get();
     }
 
     private static void whatIsOffIsSilent() {

@@ -17,11 +17,10 @@ public final class ProtoLogImpl {
     public static void wtf(ProtoLogGroup group, long id, long mask, Object... args) { log(LogLevel.WTF, group, id, mask, args); }
 
     public static long l(long value) { return value; }
-    public static long l(Long value) { return value == null ? 0 : value; }
-    public static long l(Integer value) { return value == null ? 0 : value; }
+    public static long l(Number value) { return value == null ? 0 : value.longValue(); }
+    public static void l(double value) {}
     public static double f(double value) { return value; }
-    public static double f(Double value) { return value == null ? 0 : value; }
-    public static boolean b(boolean value) { return value; }
+    public static double f(Number value) { return value == null ? 0 : value.doubleValue(); }
     public static boolean b(Boolean value) { return value != null && value; }
     public static String s(Object value) { return String.valueOf(value); }
 

@@ -1,0 +1,105 @@
+//! What is wrong with a command line, in the words of all other errors: what the user wrote in backticks, then what to do.
+//!
+//! The parser's own texts are kept for kinds of errors that are not known here.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::ffi::OsString;
+
+/// The text for an error, with its line ends; `args` is the command line, the program's name first, and `origin` where in a
+/// response file the argument stands that it is about.
+pub(super) fn text(error: &clap::Error, args: &[OsString], origin: Option<&str>) -> String {
+    let at = origin.map_or(String::new(), |origin| format!("{origin}: "));
+    match message(error) {
+        Some(message) => format!("error: {at}{message}\nhelp: {}\n", help(error, args)),
+        None => format!("{at}{}", error.render()),
+    }
+}
+
+fn message(error: &clap::Error) -> Option<String> {
+    let get = |kind| string(error, kind);
+    let flag = get(ContextKind::InvalidArg).map(name);
+    Some(match error.kind() {
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            "no command".to_owned()
+        }
+        ErrorKind::InvalidSubcommand => {
+            format!("no command `{}`", get(ContextKind::InvalidSubcommand)?)
+        }
+        ErrorKind::UnknownArgument => match flag? {
+            flag if flag.starts_with('-') => format!("unknown flag `{flag}`"),
+            other => format!("unexpected argument `{other}`"),
+        },
+        ErrorKind::MissingRequiredArgument => format!("missing {}", required(error)?),
+        ErrorKind::ArgumentConflict => {
+            let (flag, other) = (flag?, strings(error, ContextKind::PriorArg));
+            match other.first().map(|other| name(other)) {
+                Some(other) if other != flag => format!("`{flag}` does not go with `{other}`"),
+                _ => format!("`{flag}` is given twice"),
+            }
+        }
+        ErrorKind::InvalidValue => match get(ContextKind::InvalidValue)? {
+            "" => format!("no value for `{}`", flag?),
+            value => format!("`{value}` is no value of `{}`", flag?),
+        },
+        ErrorKind::ValueValidation => {
+            let cause = std::error::Error::source(error)?;
+            format!("`{}` for `{}`: {cause}", get(ContextKind::InvalidValue)?, flag?)
+        }
+        _ => return None,
+    })
+}
+
+fn help(error: &clap::Error, args: &[OsString]) -> String {
+    let valid = strings(error, ContextKind::ValidValue);
+    if !valid.is_empty() {
+        return format!("use one of `{}`", valid.join("`, `"));
+    }
+    let similar = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
+    let similar = similar.into_iter().find_map(|kind| strings(error, kind).into_iter().next());
+    let command = args.get(1).and_then(|command| command.to_str());
+    let command = command.filter(|command| {
+        super::table().get_subcommands().any(|known| known.get_name() == *command)
+    });
+    let see = match command {
+        Some(command) => format!("run `protologtool {command} --help` for its flags"),
+        None => "run `protologtool --help` for the list of commands".to_owned(),
+    };
+    match similar {
+        Some(similar) => format!("use `{}`, or {see}", name(&similar)),
+        None => see,
+    }
+}
+
+/// What is missing, as a list: of alternatives one.
+fn required(error: &clap::Error) -> Option<String> {
+    let missing = strings(error, ContextKind::InvalidArg);
+    let one = |item: &String| {
+        let item = item.strip_prefix('<').filter(|item| item.contains('|')).map_or_else(
+            || item.clone(),
+            |group| group.strip_suffix('>').unwrap_or(group).to_owned(),
+        );
+        item.split('|').map(|part| format!("`{part}`")).collect::<Vec<_>>().join(" or ")
+    };
+    let all: Vec<String> = missing.iter().map(one).collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// A flag without what it takes.
+fn name(flag: &str) -> &str {
+    if flag.starts_with('-') { flag.split([' ', '=']).next().unwrap_or(flag) } else { flag }
+}
+
+fn string(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+fn strings(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,134 @@
+//! The calls of Java's own methods by which AOSP's groups number themselves:
+//!
+//! ```java
+//! (int) (UUID.nameUUIDFromBytes(AppLog.class.getName().getBytes()).getMostSignificantBits() % Integer.MAX_VALUE)
+//! ```
+
+use crate::ids::name_uuid;
+use crate::lang::java::constant::{Evaluator, NotConstant, Value, arguments, not_constant};
+use crate::lang::java::resolve::{Type, TypeRef};
+use crate::lang::java::syntax::{children, dotted, field_text};
+use tree_sitter::Node;
+
+/// What a call returns; none if it is none of those.
+pub(super) fn value(
+    evaluator: &Evaluator<'_, '_, '_, '_>,
+    call: Node<'_>,
+    depth: usize,
+) -> Option<Result<Value, NotConstant>> {
+    let source = evaluator.resolver.unit.text();
+    let method = field_text(call, "name", source);
+    let object = call.child_by_field_name("object")?;
+    let given = call.child_by_field_name("arguments").map(arguments)?;
+    match (method, &given[..]) {
+        ("getName", []) if object.kind() == "class_literal" => {
+            let of = declared(evaluator, children(object).next()?)?;
+            Some(Ok(text(&binary_name(&of), call)))
+        }
+        ("getMostSignificantBits" | "getLeastSignificantBits", []) => {
+            let bytes = uuid_argument(evaluator, object)?;
+            Some(utf8(evaluator, bytes, depth)?.map(|bytes| {
+                let (high, low) = name_uuid(&bytes);
+                Value::Int(if method == "getMostSignificantBits" { high } else { low })
+            }))
+        }
+        ("abs", [only]) if is_class(evaluator, object, "Math", "java.lang") => {
+            Some(evaluator.nested(*only, depth).and_then(|value| match value {
+                // Of the smallest number of all there is no opposite, be it an int or a long.
+                Value::Int(value) if [i32::MIN.into(), i64::MIN].contains(&value) => {
+                    Err(not_constant(call, "is more than an int can hold"))
+                }
+                Value::Int(value) => Ok(Value::Int(value.abs())),
+                _ => Err(not_constant(call, "is a method call")),
+            }))
+        }
+        ("hashCode", []) => Some(evaluator.nested(object, depth).and_then(|value| match value {
+            Value::Text(text) => Ok(Value::Int(hash_code(text.as_str()).into())),
+            _ => Err(not_constant(call, "is a method call")),
+        })),
+        _ => None,
+    }
+}
+
+/// What `UUID.nameUUIDFromBytes` is given.
+fn uuid_argument<'t>(evaluator: &Evaluator<'_, '_, '_, '_>, call: Node<'t>) -> Option<Node<'t>> {
+    let source = evaluator.resolver.unit.text();
+    let class = call.child_by_field_name("object")?;
+    let is_it = call.kind() == "method_invocation"
+        && field_text(call, "name", source) == "nameUUIDFromBytes"
+        && is_class(evaluator, class, "UUID", "java.util");
+    match &call.child_by_field_name("arguments").map(arguments)?[..] {
+        [only] if is_it => Some(*only),
+        _ => None,
+    }
+}
+
+/// What `getBytes()` of a text gives. Without a charset it is that of the machine, UTF-8 everywhere today.
+fn utf8(
+    evaluator: &Evaluator<'_, '_, '_, '_>,
+    call: Node<'_>,
+    depth: usize,
+) -> Option<Result<Vec<u8>, NotConstant>> {
+    let source = evaluator.resolver.unit.text();
+    if call.kind() != "method_invocation" || field_text(call, "name", source) != "getBytes" {
+        return None;
+    }
+    let charset = call.child_by_field_name("arguments").map(arguments)?;
+    let is_utf8 = match &charset[..] {
+        [] => true,
+        [only] => dotted(*only, source).is_some_and(|name| {
+            matches!(name.rsplit('.').next(), Some("UTF_8")) && name.contains("StandardCharsets")
+        }),
+        _ => false,
+    };
+    if !is_utf8 {
+        return None;
+    }
+    let text = evaluator.nested(call.child_by_field_name("object")?, depth);
+    Some(text.and_then(|value| match value {
+        Value::Text(text) => Ok(text.as_str().as_bytes().to_vec()),
+        _ => Err(not_constant(call, "is a method call")),
+    }))
+}
+
+/// Whether a name means this class of Java's own.
+fn is_class(
+    evaluator: &Evaluator<'_, '_, '_, '_>,
+    node: Node<'_>,
+    name: &str,
+    package: &str,
+) -> bool {
+    let resolver = evaluator.resolver;
+    let Some(written) = dotted(node, resolver.unit.text()) else { return false };
+    let is_named = written == name || written == format!("{package}.{name}");
+    is_named && resolver.type_named(&written, evaluator.site).is_none()
+}
+
+/// The type of this file or another that a name means.
+fn declared<'u>(evaluator: &Evaluator<'_, 'u, '_, '_>, node: Node<'_>) -> Option<TypeRef<'u>> {
+    let resolver = evaluator.resolver;
+    let written = dotted(node, resolver.unit.text())?;
+    match resolver.type_named(&written, evaluator.site)? {
+        Type::Declared(of) => Some(of),
+        Type::Local(_) | Type::Parameter => None,
+    }
+}
+
+/// What `getName()` of a class returns: `$` stands before the name of a nested one.
+fn binary_name(of: &TypeRef<'_>) -> String {
+    let unit = &of.unit;
+    let mut path: Vec<&str> = unit.outline.outwards(Some(of.id)).map(|id| unit.name(id)).collect();
+    path.reverse();
+    unit.names.canonical(&path.join("$"))
+}
+
+fn text(value: &str, at: Node<'_>) -> Value {
+    let mut text = crate::call::Text::default();
+    value.chars().for_each(|char| text.push(char, at.start_byte()));
+    Value::Text(text)
+}
+
+/// `String.hashCode()`.
+fn hash_code(text: &str) -> i32 {
+    text.encode_utf16().fold(0i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(unit.into()))
+}
