@@ -266,7 +266,7 @@ fn files_are_whole_or_not_there() {
     session.flush().unwrap();
     drop(session);
     let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().path()).collect();
-    assert_eq!(names, [path.clone()]);
+    assert_eq!(names, [path]);
     let missing = dir.path().join("missing/kept.pftrace");
     let refused = newest(Session::builder()).file(missing).start().unwrap_err();
     assert!(matches!(refused, Error::File { .. }), "{refused}");
