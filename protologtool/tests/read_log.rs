@@ -165,7 +165,11 @@ fn what_can_not_be_read() {
     let text = ("text", b"Dear reader,\n".to_vec());
     let no_wall = ("boot", description::trace("ts=1 log(0x11)"));
     for (args, expected) in [
-        (&["missing"][..], "error: can't read `missing`: entity not found\n"),
+        (
+            &["missing"][..],
+            "error: can't read `missing`: entity not found\n\
+             help: check the path; it starts at the working directory\n",
+        ),
         (
             &["text"],
             "error: can't read `text`: not a trace\n\
@@ -173,7 +177,8 @@ fn what_can_not_be_read() {
         ),
         (
             &["app", "--viewer-config", "text.json"],
-            "error: can't read `text.json`: entity not found\n",
+            "error: can't read `text.json`: entity not found\n\
+             help: check the path; it starts at the working directory\n",
         ),
         (
             &["app", "--since", "tomorrow"],

@@ -9,7 +9,8 @@ use crate::output;
 use crate::pipeline::{self, Processed, Report, Settings};
 use crate::source::Source;
 use crate::system::System;
-use std::collections::BTreeSet;
+use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -40,8 +41,10 @@ pub(super) fn process(
     let mut files = files(&sources.files, output, system)?;
     if code.is_none() {
         // Whoever writes code refuses a file that is named twice; here it would only be reported twice.
-        let mut seen = BTreeSet::new();
-        files.retain(|file| seen.insert(file.clone()));
+        let mut seen = HashSet::with_capacity(files.len());
+        let first: Vec<bool> = files.iter().map(|file| seen.insert(file.as_path())).collect();
+        let mut first = first.into_iter();
+        files.retain(|_| first.next().unwrap_or(true));
     }
     let Some(groups) = read_groups(sources, reporter, system)? else { return Ok(None) };
     let mut inputs = files.clone();
@@ -132,17 +135,19 @@ fn files(
     system: &dyn System,
 ) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::with_capacity(named.len());
-    let given: BTreeSet<&Path> = named.iter().map(PathBuf::as_path).collect();
-    let mut walked = BTreeSet::new();
+    let given: OnceCell<HashSet<&Path>> = OnceCell::new();
+    let mut walked = HashSet::new();
     let output = output.map(|output| system.canonical(output));
     for path in named {
-        if !system.is_directory(path) {
-            if !is_source(path) {
-                return Err(not_a_source(path));
-            }
+        // What is called a source is not asked for: there may be thousands.
+        if is_source(path) {
             files.push(path.clone());
             continue;
         }
+        if !system.is_directory(path) {
+            return Err(not_a_source(path));
+        }
+        let given = given.get_or_init(|| named.iter().map(PathBuf::as_path).collect());
         let mut found = walk(path, output.as_deref(), system)?;
         found.sort_unstable_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
         found.retain(|file| !given.contains(file.as_path()) && walked.insert(file.clone()));
