@@ -7,7 +7,7 @@
 //!
 //! Arguments keep their bytes in every dialect, so that comments and nested calls in them need no care of their own. Reading
 //! order: [`find`], [`invocation`], [`resolve`] (what names mean), [`constant`], [`context`], [`effects`], [`dialect`],
-//! [`emit`]; below them [`unit`] and [`outline`] (a file by its tokens), [`locals`] and [`flow`] (a member by its tree),
+//! [`emit`]; below them [`mod@unit`] and [`outline`] (a file by its tokens), [`locals`] and [`flow`] (a member by its tree),
 //! [`syntax`] and [`lexer`].
 //!
 //! Method references stay as they are. So do calls of the class's other methods (`isEnabled`, `init` …) in dialect

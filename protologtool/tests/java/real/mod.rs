@@ -21,7 +21,7 @@ use protologtool::pipeline::{Processed, Settings, process_among, process_source}
 use protologtool::source::{Source, line_ends};
 use protologtool::system::Memory;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// One file in so many, when not all are wanted.
@@ -50,7 +50,7 @@ fn jdk(wanted: impl Fn(usize, &str) -> bool) -> Option<Vec<File>> {
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index).unwrap();
         let path = entry.name().unwrap().into_owned();
-        if path.ends_with(".java") && wanted(index, &path) {
+        if Path::new(&path).extension().is_some_and(|end| end == "java") && wanted(index, &path) {
             let mut bytes = Vec::new();
             entry.read_to_end(&mut bytes).unwrap();
             files.push(File { path, bytes });
@@ -137,7 +137,9 @@ fn files_among_others_are_the_same() {
         .filter_map(|file| Some((file, insert(file.path.as_bytes(), &file.bytes)?)))
         .collect();
     let system = Memory::default();
-    files.iter().for_each(|file| system.add_file(&file.path, file.bytes.clone()));
+    for file in &files {
+        system.add_file(&file.path, file.bytes.clone());
+    }
     let paths: Vec<PathBuf> = files.iter().map(|file| PathBuf::from(&file.path)).collect();
     let library = Library::new(&system, &paths);
     for (file, inserted) in inserted {
