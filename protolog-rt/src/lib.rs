@@ -1,4 +1,44 @@
-//! The runtime: groups, call sites, the write path, sessions.
+//! Logs without strings: a call writes the id of its message and its arguments, as protobuf, straight into the calling
+//! thread's chunk of a shared buffer; what comes out is a Perfetto trace that carries its own dictionary.
+//!
+//! ```
+//! use protolog_rt::{ProtoLogGroup, Session};
+//!
+//! #[derive(ProtoLogGroup)]
+//! enum AppLog {
+//!     Net,
+//!     #[protolog(enabled = false)] // leaves neither code nor text in the binary
+//!     Disk,
+//! }
+//!
+//! # fn main() -> Result<(), protolog_rt::Error> {
+//! # let folder = std::env::temp_dir();
+//! # let path = folder.join(format!("protolog-doc-{}.pftrace", std::process::id()));
+//! # let (n, host, ms) = (1500, "example.org", 0.271);
+//! let session = Session::builder().file(&path).enable_all().start()?;
+//! protolog_rt::d!(AppLog::Net, "sent %d bytes to %s in %8.3f ms", n, host, ms);
+//! protolog_rt::w!(AppLog::Disk, "never compiled, so %s is never evaluated", panic!());
+//! let summary = session.stop()?;
+//! assert_eq!(summary.messages, 1);
+//! # std::fs::remove_file(path).ok();
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Read the trace with `protologtool read-log app.trace`, or open it in the Perfetto UI.
+//!
+//! # What a call promises
+//!
+//! - Off, it costs one load and a branch, and evaluates none of its arguments. On, it evaluates each once.
+//! - It never fails, panics or blocks, and takes a lock only at a thread's first message after a session started or
+//!   stopped. For that reason a signal handler should not be the first to log on its thread.
+//! - A message that can't be written is counted by group and cause, and the trace says where: see [`Cause`].
+//! - Texts are borrowed, as `println!` does, and cut with an ellipsis where they are longer than the session allows.
+//!
+//! # Where to look
+//!
+//! [`ProtoLogGroup`] for groups, [`d!`] and [`protolog!`] for calls, [`Session`] for recording to a file or in memory,
+//! [`dynamic::log`] for templates that are known at run time only, [`print_group`] for lines on standard error.
 
 #[doc(hidden)]
 pub mod __private;
