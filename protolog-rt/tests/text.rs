@@ -104,7 +104,7 @@ fn prints_levels_as_asked() {
 fn heads_have_the_local_time_and_the_ids() {
     if !is_child() {
         let utc = printed_by("heads_have_the_local_time_and_the_ids", "UTC");
-        let ahead = printed_by("heads_have_the_local_time_and_the_ids", "XXX-05:45");
+        let ahead = printed_by("heads_have_the_local_time_and_the_ids", "NPT-05:45");
         let minutes = |line: &str| {
             let number = |at: usize| line[at..at + 2].parse::<i64>().expect(line);
             ((number(3) * 24 + number(6)) * 60 + number(9), line.chars().nth(14))

@@ -44,7 +44,7 @@ fn has_mark(line: &str, mark: &str) -> bool {
     })
 }
 
-/// A path starts where no longer path is under way: `https://host/work/` is none of this machine.
+/// A path starts where no longer path is under way: a folder of that name in a URL is none of this machine.
 fn has_path(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         let before = line[..at].chars().next_back();
