@@ -31,8 +31,8 @@ impl Translated {
     pub(crate) fn of(text: &[u8]) -> Option<Self> {
         memmem::find(text, b"\\u")?;
         let matters = lexer::tokens(text).any(|token| match token.kind {
-            Kind::Word => memchr::memchr(b'\\', &text[token.range]).is_some(),
-            Kind::Literal | Kind::Comment => hides_syntax(&text[token.range]),
+            Kind::Word => memchr::memchr(b'\\', &text[token.range()]).is_some(),
+            Kind::Literal | Kind::Comment => hides_syntax(&text[token.range()]),
             Kind::Punct(_) => false,
         });
         matters.then(|| Self::all(text))
@@ -81,14 +81,28 @@ impl Translated {
     }
 }
 
-/// The translation of a text in which escapes may be parts of names that are otherwise ASCII; none if there is no such
-/// escape, as in nearly all texts.
-pub(crate) fn translated_words(text: &[u8]) -> Option<Vec<u8>> {
-    let mut escapes = memmem::find_iter(text, b"\\u").map(|at| code_unit(&text[at..]));
-    let is_word =
-        |unit: u16| u8::try_from(unit).is_ok_and(|byte| byte < 0x80 && lexer::is_word(byte));
-    let spells = escapes.any(|unit| unit.is_some_and(|(unit, _)| is_word(unit)));
-    spells.then(|| Translated::all(text).bytes)
+/// Whether `name`, which is ASCII, is spelt with an escape or several somewhere in `text`.
+pub(crate) fn spells(text: &[u8], name: &[u8]) -> bool {
+    memmem::find_iter(text, b"\\u").any(|at| {
+        let char = code_unit(&text[at..]).and_then(|(unit, _)| u8::try_from(unit).ok());
+        // If this is the first escape in the name, what comes before it is spelt plainly.
+        let places = name.iter().enumerate().filter(|(_, byte)| Some(**byte) == char);
+        let mut starts = places.filter_map(|(before, _)| at.checked_sub(before));
+        starts.any(|start| is_spelt(&text[start..], name))
+    })
+}
+
+/// Whether `text` begins with `name`, spelt with or without escapes.
+fn is_spelt(text: &[u8], name: &[u8]) -> bool {
+    let mut rest = text;
+    name.iter().all(|byte| {
+        let (char, length) = match code_unit(rest) {
+            Some((unit, length)) => (u8::try_from(unit).ok(), length),
+            None => (rest.first().copied(), rest.len().min(1)),
+        };
+        rest = &rest[length..];
+        char == Some(*byte)
+    })
 }
 
 /// The character of the escape or the pair of escapes that `text` begins with, and their length. None for half of a
@@ -145,8 +159,16 @@ mod tests {
 
     #[test]
     fn names_may_be_spelt_with_escapes() {
-        assert_eq!(translated_words(br"Proto\u004cog").as_deref(), Some(&b"ProtoLog"[..]));
-        assert_eq!(translated_words(br#""\u00e9 \u000a \n""#), None);
+        for (text, expected) in [
+            (r"Proto\u004cog", true),
+            (r"x \u0050rot\uu006f\u004cog.d", true),
+            (r"Prot\u0065Log ProtoLo\u0067", true),
+            (r"ProtoLog \u004c Proto \u004cog", false),
+            (r"oto\u004cog", false),
+            (r"ProtoL\u006f", false),
+        ] {
+            assert_eq!(spells(text.as_bytes(), b"ProtoLog"), expected, "{text}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::library::Classes;
 use super::locals::Locals;
 use super::outline::MemberId;
 use super::resolve::{Handle, Resolver, Site, Type, Variable};
-use super::syntax::{dotted, parse_member, unparenthesized};
+use super::syntax::{dotted, member_text, parse_member, unparenthesized};
 use super::unit::Unit;
 use super::{Dialect, Guard, Java, Shape};
 use crate::call::{Call, Text, check};
@@ -40,6 +40,18 @@ pub(super) fn find(
     found.diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
     map_back(&unit, &mut found);
     found
+}
+
+/// The texts of a source that the parser is given: its declarations that may hold calls.
+pub(super) fn parsed(java: &Java, source: &Source) -> Vec<Vec<u8>> {
+    let unit = Unit::of(source.bytes());
+    let candidates = candidates(&unit, &java.protolog);
+    let mut members: Vec<MemberId> = candidates
+        .iter()
+        .filter_map(|candidate| unit.outline.member_at(candidate.method.start))
+        .collect();
+    members.dedup();
+    members.iter().map(|id| member_text(&unit, &unit.outline.members[id.0]).0).collect()
 }
 
 /// Makes ranges of the unit's text ranges of the file.

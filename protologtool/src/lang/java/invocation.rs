@@ -23,12 +23,12 @@ pub(crate) fn candidates(unit: &Unit<'_>, class: &str) -> Vec<Candidate> {
     let (tokens, text) = (&unit.tokens, unit.text());
     let words = tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word);
     let found = words.filter_map(|(index, token)| {
-        let word = &text[token.range.clone()];
+        let word = &text[token.range()];
         if word == simple {
             return qualified(unit, index);
         }
         let is_imported = imports && is(tokens, index + 1, b'(') && unqualified(unit, index, class);
-        is_imported.then(|| Candidate { class: None, method: token.range.clone() })
+        is_imported.then(|| Candidate { class: None, method: token.range() })
     });
     found.collect()
 }
@@ -72,14 +72,14 @@ fn qualified(unit: &Unit<'_>, index: usize) -> Option<Candidate> {
     if first >= 1 && is(tokens, first - 1, b'.') {
         return None;
     }
-    let name = tokens[first..=index].iter().map(|token| unit.str(&token.range)).collect();
-    Some(Candidate { class: Some(name), method: method.range.clone() })
+    let name = tokens[first..=index].iter().map(|token| unit.str(&token.range())).collect();
+    Some(Candidate { class: Some(name), method: method.range() })
 }
 
 /// Whether the word at `index`, before a parenthesis, may be a statically imported method of the class. A wildcard imports
 /// whatever the class has: its log methods and `isEnabled`.
 fn unqualified(unit: &Unit<'_>, index: usize, class: &str) -> bool {
-    let name = unit.str(&unit.tokens[index].range);
+    let name = unit.str(&unit.tokens[index].range());
     let is_known = || Level::from_method(name).is_some() || name == "isEnabled";
     let single = unit.names.static_single.iter();
     let mut imported = single.filter_map(|import| import.rsplit_once('.'));

@@ -6,11 +6,24 @@
 use super::escapes;
 use std::ops::Range;
 
-/// A token and its byte range.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A token. Small, since files have very many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
-    pub(crate) range: Range<usize>,
+    start: u32,
+    end: u32,
+}
+
+impl Token {
+    /// Its bytes.
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// Number of bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.range().len()
+    }
 }
 
 /// What a token is.
@@ -26,8 +39,9 @@ pub(crate) enum Kind {
     Punct(u8),
 }
 
-/// The tokens of `text`, in order.
+/// The tokens of `text`, in order; of a text beyond the parser's limit of 4 GiB those before it.
 pub(crate) fn tokens(text: &[u8]) -> Tokens<'_> {
+    let text = &text[..text.len().min(u32::MAX as usize)];
     let at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     Tokens { text, at }
 }
@@ -55,7 +69,7 @@ impl Iterator for Tokens<'_> {
             byte => (Kind::Punct(*byte), 1),
         };
         self.at += length;
-        Some(Token { kind, range: start..self.at })
+        Some(Token { kind, start: start as u32, end: self.at as u32 })
     }
 }
 
@@ -132,8 +146,8 @@ fn text_block_length(rest: &[u8]) -> usize {
 pub(crate) fn unbalanced(text: &[u8]) -> Option<Range<usize>> {
     let mut open: Vec<(u8, Range<usize>)> = Vec::new();
     let mut suspect = None;
-    for Token { kind, range } in tokens(text) {
-        let Kind::Punct(byte) = kind else { continue };
+    for token in tokens(text) {
+        let (Kind::Punct(byte), range) = (token.kind, token.range()) else { continue };
         let opener = match byte {
             b'(' | b'[' | b'{' => {
                 open.push((byte, range));
@@ -181,7 +195,8 @@ pub(crate) fn kept_trivia(text: &[u8]) -> String {
     let mut at = 0;
     // The indentation of the current line, which is of use only where something follows on it.
     let mut indentation = String::new();
-    for Token { kind, range } in tokens(text) {
+    for token in tokens(text) {
+        let (kind, range) = (token.kind, token.range());
         keep_lines(&text[at..range.start], &mut kept, &mut indentation);
         if kind == Kind::Comment {
             kept.push_str(if kept.ends_with(['\n', '\r']) { &indentation } else { " " });
@@ -224,7 +239,7 @@ pub(crate) fn keep_line_end(end: &[u8], kept: &mut String) {
 pub(crate) fn compact(text: &[u8]) -> String {
     tokens(text)
         .filter(|token| token.kind != Kind::Comment)
-        .map(|token| String::from_utf8_lossy(&text[token.range]).into_owned())
+        .map(|token| String::from_utf8_lossy(&text[token.range()]).into_owned())
         .collect()
 }
 
@@ -233,13 +248,13 @@ pub(crate) fn package(text: &[u8]) -> String {
     let mut tokens = tokens(text).filter(|token| token.kind != Kind::Comment).peekable();
     // Annotations may come before, with arguments; nothing else may, so the first word that is no annotation decides.
     while let Some(token) = tokens.next() {
-        match (token.kind, &text[token.range]) {
+        match (token.kind, &text[token.range()]) {
             (Kind::Punct(b'@'), _) => skip_annotation(&mut tokens, text),
             (Kind::Punct(b';'), _) => {}
             (Kind::Word, b"package") => {
                 let path = tokens.take_while(|token| token.kind != Kind::Punct(b';'));
                 return path
-                    .map(|token| String::from_utf8_lossy(&text[token.range]).into_owned())
+                    .map(|token| String::from_utf8_lossy(&text[token.range()]).into_owned())
                     .collect();
             }
             _ => break,
@@ -252,7 +267,7 @@ fn skip_annotation(tokens: &mut std::iter::Peekable<impl Iterator<Item = Token>>
     let mut name_may_follow = true;
     while let Some(token) = tokens.peek() {
         match token.kind {
-            Kind::Word if name_may_follow && &text[token.range.clone()] != b"package" => {
+            Kind::Word if name_may_follow && &text[token.range()] != b"package" => {
                 name_may_follow = false;
             }
             Kind::Punct(b'.') => name_may_follow = true,

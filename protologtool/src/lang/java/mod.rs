@@ -43,7 +43,7 @@ use crate::call::Call;
 use crate::groups::Groups;
 use crate::rewrite::PlanBuilder;
 use crate::source::Source;
-use memchr::memmem;
+use memchr::memmem::Finder;
 use protolog_core::MAX_PARAMS;
 use std::ops::Range;
 
@@ -57,6 +57,8 @@ pub struct Java {
     /// Canonical name of the enum of levels.
     level: String,
     dialect: Dialect,
+    /// Finds the simple name of the class; made once, since every byte of every file is looked at.
+    finder: Finder<'static>,
 }
 
 /// What only Java's emitter needs of a call.
@@ -82,7 +84,9 @@ impl Java {
             None => "LogLevel".to_owned(),
         };
         let implementation = canonical(implementation);
-        Self { protolog, implementation, level, dialect: Dialect::Protolog }
+        let simple = protolog.rsplit('.').next().unwrap_or_default();
+        let finder = Finder::new(simple).into_owned();
+        Self { protolog, implementation, level, dialect: Dialect::Protolog, finder }
     }
 
     /// With rewritten code of this dialect.
@@ -95,13 +99,18 @@ impl Java {
     pub fn mention(&self, bytes: &[u8]) -> Option<Range<usize>> {
         // `ProtoLogGroup`, `MyProtoLog` and, in rewritten code, `ProtoLogImpl` are other names.
         let name = self.simple_name();
-        let at = memmem::find_iter(bytes, name).find(|at| {
+        let at = self.finder.find_iter(bytes).find(|at| {
             let is_word = |at: Option<usize>| {
                 at.and_then(|at| bytes.get(at)).is_some_and(|b| lexer::is_word(*b))
             };
             !is_word(at.checked_sub(1)) && !is_word(Some(at + name.len()))
         })?;
         Some(at..at + name.len())
+    }
+
+    /// The texts of a source that are parsed, which is nearly all the work: for who measures the rest.
+    pub fn parsed(&self, source: &Source) -> Vec<Vec<u8>> {
+        find::parsed(self, source)
     }
 
     /// The last part of the class's name.
@@ -121,8 +130,8 @@ pub fn place(source: &Source) -> String {
         source.path().file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     let mut package = lexer::package(source.bytes());
     if package.contains('\\') {
-        let translated = escapes::translated_words(source.bytes());
-        package = translated.map_or(package, |text| lexer::package(&text));
+        let translated = escapes::Translated::of(source.bytes());
+        package = translated.map_or(package, |text| lexer::package(&text.bytes));
     }
     if package.is_empty() { name } else { format!("{}/{name}", package.replace('.', "/")) }
 }
@@ -132,8 +141,7 @@ impl Language for Java {
     type Inputs<'a> = Library<'a>;
 
     fn may_call(&self, bytes: &[u8]) -> bool {
-        let is_escaped = || escapes::translated_words(bytes);
-        self.mention(bytes).is_some() || is_escaped().is_some_and(|it| self.mention(&it).is_some())
+        self.mention(bytes).is_some() || escapes::spells(bytes, self.simple_name().as_bytes())
     }
 
     fn place(&self, source: &Source) -> String {

@@ -29,7 +29,7 @@ impl Names {
         let end = tokens.iter().take_while(is_body).count();
         for statement in tokens[..end].split(|token| token.kind == Kind::Punct(b';')) {
             if let Some((_, path)) =
-                statement.split_first().filter(|(first, _)| text[first.range.clone()] == *b"import")
+                statement.split_first().filter(|(first, _)| text[first.range()] == *b"import")
             {
                 names.add_import(path, text);
             }
@@ -40,7 +40,7 @@ impl Names {
     /// Adds the import whose tokens, `import` and `;` excluded, these are. An import of a module says nothing of single
     /// names.
     fn add_import(&mut self, tokens: &[Token], text: &[u8]) {
-        let word = |token: &Token| &text[token.range.clone()];
+        let word = |token: &Token| &text[token.range()];
         let is_static = tokens.first().is_some_and(|token| word(token) == b"static");
         let path = if is_static { &tokens[1..] } else { tokens };
         if matches!(path, [first, second, ..] if word(first) == b"module" && second.kind == Kind::Word)

@@ -81,7 +81,7 @@ pub(crate) enum MemberKind {
 impl Outline {
     /// The outline of a file with these tokens, no comments among them; `partners` has for each opening bracket the index
     /// of the one that closes it.
-    pub(crate) fn of(text: &[u8], tokens: &[Token], partners: &[usize]) -> Self {
+    pub(crate) fn of(text: &[u8], tokens: &[Token], partners: &[u32]) -> Self {
         let mut reader = Reader { text, tokens, partners, outline: Self::default() };
         let mut at = 0;
         while at < tokens.len() {
@@ -128,7 +128,7 @@ impl Outline {
 struct Reader<'a> {
     text: &'a [u8],
     tokens: &'a [Token],
-    partners: &'a [usize],
+    partners: &'a [u32],
     outline: Outline,
 }
 
@@ -143,7 +143,7 @@ impl Reader<'_> {
     /// The text of a word; empty for every other token and beyond the end.
     fn word(&self, at: usize) -> &[u8] {
         match self.tokens.get(at) {
-            Some(Token { kind: Kind::Word, range }) => &self.text[range.clone()],
+            Some(token) if token.kind == Kind::Word => &self.text[token.range()],
             _ => b"",
         }
     }
@@ -159,7 +159,7 @@ impl Reader<'_> {
     /// The token after this one, or after the bracket that closes it.
     fn next(&self, at: usize) -> usize {
         match self.tokens[at].kind {
-            Kind::Punct(b'(' | b'[' | b'{') => self.partners[at] + 1,
+            Kind::Punct(b'(' | b'[' | b'{') => self.partners[at] as usize + 1,
             _ => at + 1,
         }
     }
@@ -195,7 +195,7 @@ impl Reader<'_> {
             return self.type_declaration(kind, name, end, owner, modifiers, depth);
         }
         let (kind, name, after) = self.member(at, end);
-        let name = name.map(|name| self.tokens[name].range.clone());
+        let name = name.map(|name| self.tokens[name].range());
         self.add(kind, name, start..after.clamp(start + 1, end), owner, modifiers)
     }
 
@@ -208,7 +208,7 @@ impl Reader<'_> {
         Modifiers { is_private, is_static }: Modifiers,
     ) -> usize {
         let after = tokens.end;
-        let range = self.tokens[tokens.start].range.start..self.tokens[after - 1].range.end;
+        let range = self.tokens[tokens.start].range().start..self.tokens[after - 1].range().end;
         self.outline.members.push(Member {
             kind,
             owner,
@@ -279,7 +279,7 @@ impl Reader<'_> {
         let id = TypeId(self.outline.types.len());
         self.outline.types.push(Type {
             kind,
-            name: self.tokens[name].range.clone(),
+            name: self.tokens[name].range(),
             outer,
             header: name + 1..body.max(name + 1),
             is_private: modifiers.is_private,
@@ -287,7 +287,7 @@ impl Reader<'_> {
         if body >= end {
             return end;
         }
-        let close = self.partners[body];
+        let close = self.partners[body] as usize;
         let first =
             if kind == TypeKind::Enum { self.constants(body + 1, close, id) } else { body + 1 };
         self.members(first, close, id, depth + 1);
@@ -309,7 +309,7 @@ impl Reader<'_> {
             while after < end && !self.is(after, b',') && !self.is(after, b';') {
                 after = self.next(after);
             }
-            let range = (name < end && self.is_word(name)).then(|| self.tokens[name].range.clone());
+            let range = (name < end && self.is_word(name)).then(|| self.tokens[name].range());
             at = self.add(
                 MemberKind::Constant,
                 range,

@@ -387,7 +387,7 @@ impl<'u> Resolver<'u> {
                 Kind::Punct(b'<') => depth += 1,
                 Kind::Punct(b'>') => depth = depth.saturating_sub(1),
                 // A parameter's name comes first, or after a comma; annotations are rare and not looked through.
-                Kind::Word if depth == 1 && unit.str(&token.range) == name => {
+                Kind::Word if depth == 1 && unit.str(&token.range()) == name => {
                     if matches!(header[index - 1].kind, Kind::Punct(b'<' | b',')) {
                         return true;
                     }
@@ -422,7 +422,7 @@ fn supertype_names(unit: &Unit<'_>, id: TypeId) -> Vec<String> {
     let header = &unit.tokens[unit.outline.types[id.0].header.clone()];
     let (mut names, mut depth, mut reads) = (Vec::<String>::new(), 0_usize, false);
     for token in header {
-        let word = unit.str(&token.range);
+        let word = unit.str(&token.range());
         match (token.kind, word) {
             (Kind::Punct(b'<' | b'('), _) => depth += 1,
             (Kind::Punct(b'>' | b')'), _) => depth = depth.saturating_sub(1),
@@ -452,7 +452,7 @@ fn has_component(unit: &Unit<'_>, id: TypeId, name: &str) -> bool {
     declared.kind == TypeKind::Record
         && header.windows(2).any(|pair| {
             pair[0].kind == Kind::Word
-                && unit.str(&pair[0].range) == name
+                && unit.str(&pair[0].range()) == name
                 && matches!(pair[1].kind, Kind::Punct(b',' | b')'))
         })
 }

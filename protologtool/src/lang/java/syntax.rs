@@ -18,7 +18,7 @@ use tree_sitter::{Node, Parser, Point, Range, Tree};
 pub(crate) fn parse(bytes: &[u8]) -> Option<Tree> {
     let mut masked = bytes.to_vec();
     for token in lexer::tokens(bytes) {
-        let range = token.range.clone();
+        let range = token.range();
         mask(&token, &mut masked[range]);
     }
     mask_line_ends(&mut masked);
@@ -31,6 +31,12 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Tree> {
 
 /// Parses one member of a type.
 pub(crate) fn parse_member(unit: &Unit<'_>, member: &Member) -> Option<Tree> {
+    let (masked, start_byte) = member_text(unit, member);
+    parse_at(&masked, Range { start_byte, end_byte: start_byte + masked.len(), ..EVERYTHING })
+}
+
+/// What the parser sees of a member, and the offset in the file at which that begins.
+pub(crate) fn member_text(unit: &Unit<'_>, member: &Member) -> (Vec<u8>, usize) {
     let head: &[u8] = if member.kind == MemberKind::Constant { b"enum A{" } else { b"class A{" };
     // In a file without a class a method can be the first thing; the grammar allows that.
     let is_member = member.range.start >= head.len();
@@ -42,15 +48,14 @@ pub(crate) fn parse_member(unit: &Unit<'_>, member: &Member) -> Option<Tree> {
     let tokens = &unit.tokens[member.tokens.clone()];
     for (index, token) in tokens.iter().enumerate() {
         let start = member.range.start;
-        let text = &mut own[token.range.start - start..token.range.end - start];
+        let text = &mut own[token.range().start - start..token.range().end - start];
         mask(token, text);
         let calls = tokens.get(index + 1).is_some_and(|next| next.kind == Kind::Punct(b'('));
         if calls && matches!(&*text, b"super" | b"this") {
             text[0] = b'x';
         }
     }
-    let start_byte = member.range.start - head.len();
-    parse_at(&masked, Range { start_byte, end_byte: start_byte + masked.len(), ..EVERYTHING })
+    (masked, member.range.start - head.len())
 }
 
 /// Parses a text that stands at the range `at` of a file; nobody asks for lines and columns.

@@ -101,7 +101,7 @@ impl<'s> Unit<'s> {
         };
         let word = |index: usize| {
             let token = self.tokens[range.clone()].get(index)?;
-            (token.kind == Kind::Word).then(|| &text[token.range.clone()])
+            (token.kind == Kind::Word).then(|| &text[token.range()])
         };
         let declares = |at: usize| {
             let before = |count: usize| at.checked_sub(count);
@@ -118,9 +118,7 @@ impl<'s> Unit<'s> {
         };
         let tokens = &self.tokens[range.clone()];
         tokens.iter().enumerate().any(|(at, token)| {
-            token.range.len() == name.len()
-                && text[token.range.clone()] == *name.as_bytes()
-                && declares(at)
+            token.len() == name.len() && text[token.range()] == *name.as_bytes() && declares(at)
         })
     }
 
@@ -128,13 +126,13 @@ impl<'s> Unit<'s> {
     pub(crate) fn has_word(&self, member: MemberId, name: &str) -> bool {
         let tokens = self.outline.members[member.0].tokens.clone();
         self.tokens[tokens].iter().any(|token| {
-            token.range.len() == name.len() && self.text()[token.range.clone()] == *name.as_bytes()
+            token.len() == name.len() && self.text()[token.range()] == *name.as_bytes()
         })
     }
 }
 
 /// For each opening bracket the index of the one that closes it; none where they do not balance.
-fn partners(tokens: &[Token]) -> Option<Vec<usize>> {
+fn partners(tokens: &[Token]) -> Option<Vec<u32>> {
     let mut partners = vec![0; tokens.len()];
     let mut open = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
@@ -153,7 +151,7 @@ fn partners(tokens: &[Token]) -> Option<Vec<usize>> {
         if byte != closes {
             return None;
         }
-        partners[opener] = index;
+        partners[opener] = index as u32;
     }
     open.is_empty().then_some(partners)
 }

@@ -118,7 +118,7 @@ fn local(kind: ParamKind, name: &str, value: &[u8]) -> (String, &'static str) {
 fn is_null(expression: &[u8]) -> bool {
     lexer::tokens(expression)
         .filter(|token| token.kind != Kind::Comment)
-        .all(|token| matches!(&expression[token.range], b"(" | b")" | b"null"))
+        .all(|token| matches!(&expression[token.range()], b"(" | b")" | b"null"))
 }
 
 fn invocation(
@@ -166,15 +166,15 @@ impl Lines<'_> {
         }
         let mut at = 0;
         for token in lexer::tokens(text) {
-            self.keep_line_ends(&text[at..token.range.start]);
-            let part = &text[token.range.clone()];
+            self.keep_line_ends(&text[at..token.range().start]);
+            let part = &text[token.range()];
             if token.kind == Kind::Comment {
                 self.kept.push(' ');
                 self.kept.push_str(&String::from_utf8_lossy(part));
             } else {
                 self.keep_line_ends(part);
             }
-            at = token.range.end;
+            at = token.range().end;
         }
         self.keep_line_ends(&text[at..]);
         String::new()
@@ -211,7 +211,7 @@ impl LocalNames {
         if memchr::memmem::find(source.bytes(), LOCAL.as_bytes()).is_some() {
             let is_taken = |prefix: &str| {
                 lexer::tokens(source.bytes()).any(|token| {
-                    let rest = source.slice(token.range).strip_prefix(prefix.as_bytes());
+                    let rest = source.slice(token.range()).strip_prefix(prefix.as_bytes());
                     rest.and_then(<[u8]>::first).is_some_and(u8::is_ascii_digit)
                 })
             };

@@ -1,0 +1,123 @@
+//! What the tool does beside what it can't avoid, on one thread: reading files, and tree-sitter's own time on the
+//! declarations that hold calls.
+//!
+//! `cargo xtask bench tool` prepares the sources and runs this as
+//! `cargo bench -p protolog-tool --bench speed -- LIST CLASS GROUPS`: a file that lists sources, the enum of groups and its
+//! source. What is compared alternates, so that a noisy neighbour hits both; medians are printed as a table.
+
+use protologtool::groups::from_java_source;
+use protologtool::ids::MessageIds;
+use protologtool::lang::Language;
+use protologtool::lang::java::Java;
+use protologtool::pipeline::{Settings, process, process_source};
+use protologtool::source::Source;
+use protologtool::system::Real;
+use std::path::{Path, PathBuf};
+
+/// Of each contestant; odd, so that there is a median run.
+const ROUNDS: usize = 7;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let [list, class, groups] = &words[..] else {
+        // `cargo bench` and `cargo test --benches` run everything.
+        println!("nothing to measure: pass a list of sources, the enum of groups and its source");
+        return;
+    };
+    let list = std::fs::read_to_string(list).expect("the list can be read");
+    let settings = settings(class, Path::new(groups));
+    let (with, without): (Vec<PathBuf>, Vec<PathBuf>) = list
+        .lines()
+        .map(PathBuf::from)
+        .partition(|path| settings.java.may_call(&std::fs::read(path).expect("it can be read")));
+    without_calls(&settings, &without);
+    with_calls(&settings, &with);
+}
+
+fn settings(class: &str, path: &Path) -> Settings {
+    let source = Source::new(path, std::fs::read(path).expect("the groups can be read"));
+    let groups = from_java_source(&source, class).expect("the groups are good");
+    let java = Java::new("dev.protolog.ProtoLog", "dev.protolog.ProtoLogImpl");
+    Settings { java, groups, ids: MessageIds::Xxh3 }
+}
+
+/// Files without a call beside reading them.
+fn without_calls(settings: &Settings, paths: &[PathBuf]) {
+    let read = || {
+        for path in paths {
+            std::hint::black_box(std::fs::read(path).expect("it can be read"));
+        }
+    };
+    let processed = || drop(std::hint::black_box(process(&Real, settings, paths, 1)));
+    let [floor, ours] = measure([&read, &processed]);
+    println!("| {} files without a call, CPU ms | at most | |", paths.len());
+    println!("|---|--:|--:|");
+    println!("| `std::fs::read` | {:.0} | |", floor * 1e3);
+    println!("| the tool | {:.0} | {:.2} times, at most 1.2 |\n", ours * 1e3, ours / floor);
+}
+
+/// Files with calls, which are in memory, beside parsing their declarations with calls.
+fn with_calls(settings: &Settings, paths: &[PathBuf]) {
+    let source = |path: &PathBuf| Source::new(path, std::fs::read(path).expect("it can be read"));
+    let sources: Vec<Source> = paths.iter().map(source).collect();
+    let texts: Vec<Vec<u8>> =
+        sources.iter().flat_map(|source| settings.java.parsed(source)).collect();
+    let megabytes = |bytes: usize| bytes as f64 / 1e6;
+    let all = megabytes(sources.iter().map(|source| source.bytes().len()).sum());
+    let parsed = megabytes(texts.iter().map(Vec::len).sum());
+    let mut parser = tree_sitter::Parser::new();
+    parser.set_language(&tree_sitter_java::LANGUAGE.into()).expect("the grammar fits");
+    let parser = std::cell::RefCell::new(parser);
+    let parse = || {
+        for text in &texts {
+            std::hint::black_box(parser.borrow_mut().parse(text, None));
+        }
+    };
+    let processed = || {
+        for source in &sources {
+            std::hint::black_box(process_source(settings, source.clone()));
+        }
+    };
+    let [floor, ours] = measure([&parse, &processed]);
+    let limit = floor * 1.3 + 5e-3 * all;
+    println!(
+        "| {} files with calls, {all:.1} MB, {parsed:.1} MB of it parsed, CPU ms | | |",
+        sources.len()
+    );
+    println!("|---|--:|--:|");
+    println!("| tree-sitter on the declarations | {:.0} | |", floor * 1e3);
+    println!(
+        "| the tool | {:.0} | {:.2} times, at most {:.0} ms |\n",
+        ours * 1e3,
+        ours / floor,
+        limit * 1e3
+    );
+}
+
+/// The median CPU seconds of each.
+fn measure<const N: usize>(contestants: [&dyn Fn(); N]) -> [f64; N] {
+    let mut times = [(); N].map(|()| Vec::new());
+    // One round before those that count, to warm caches.
+    for round in 0..=ROUNDS {
+        for (contestant, times) in contestants.iter().zip(&mut times) {
+            let begun = cpu_seconds();
+            contestant();
+            let taken = cpu_seconds() - begun;
+            if round > 0 {
+                times.push(taken);
+            }
+        }
+    }
+    times.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[ROUNDS / 2]
+    })
+}
+
+/// What this thread has used of a processor.
+fn cpu_seconds() -> f64 {
+    let text =
+        std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux counts CPU time");
+    let nanoseconds = text.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
+    nanoseconds.expect("the first number is the time on a processor") as f64 / 1e9
+}
