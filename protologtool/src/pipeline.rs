@@ -98,9 +98,13 @@ pub fn process(
     let next = AtomicUsize::new(0);
     let library = Library::new(system, inputs);
     let work = || {
-        let mut done = Vec::new();
+        let (mut done, mut buffer) = (Vec::new(), Vec::new());
         while let Some((index, path)) = take(&next, inputs) {
-            done.push((index, process_file(system, settings, path, &library)));
+            let result = process_file(system, settings, path, &library, &mut buffer);
+            done.push((
+                index,
+                result.map_err(|error| Unreadable { path: path.to_path_buf(), error }),
+            ));
         }
         done
     };
@@ -127,10 +131,19 @@ fn process_file(
     settings: &Settings,
     path: &Path,
     library: &Library<'_>,
-) -> Result<Processed, Unreadable> {
-    let bytes =
-        system.read(path).map_err(|error| Unreadable { path: path.to_path_buf(), error })?;
-    Ok(process_among(settings, Source::new(path, bytes), Some(library)))
+    buffer: &mut Vec<u8>,
+) -> io::Result<Processed> {
+    let length = system.read_into(path, buffer)?;
+    let bytes = &buffer[..length];
+    // Most files hold no call: they cost nothing but reading and one look.
+    if !is_kotlin(path) && !settings.java.may_call(bytes) {
+        return Ok(Processed::untouched(path, java::place(path, bytes)));
+    }
+    Ok(process_among(settings, Source::new(path, bytes.to_vec()), Some(library)))
+}
+
+fn is_kotlin(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "kt")
 }
 
 /// Processes a source that was read, on its own.
@@ -145,10 +158,10 @@ pub fn process_among(
     library: Option<&Library<'_>>,
 ) -> Processed {
     let java = &settings.java;
-    if source.path().extension().is_some_and(|extension| extension == "kt") {
+    if is_kotlin(source.path()) {
         return kotlin(java, source);
     }
-    let untouched = Processed::untouched(source.path(), java::place(&source));
+    let untouched = Processed::untouched(source.path(), java::place(source.path(), source.bytes()));
     if !java.may_call(source.bytes()) {
         return untouched;
     }

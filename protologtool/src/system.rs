@@ -20,6 +20,13 @@ pub trait System: Sync {
     /// The content of a file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
+    /// Reads a file to the front of `buffer`, which grows if it must and may be longer: who reads many files needs no new
+    /// memory for each. The number of bytes read.
+    fn read_into(&self, path: &Path, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        *buffer = self.read(path)?;
+        Ok(buffer.len())
+    }
+
     /// The whole of standard input.
     fn read_input(&self) -> io::Result<Vec<u8>>;
 

@@ -48,7 +48,7 @@ fn java_says_the_same() {
     let (mut sources, mut classes, mut expected) = (Vec::new(), Vec::new(), String::new());
     for case in case_files("groups").into_iter().flat_map(|file| file.cases) {
         let Ok(groups) = read(&case) else { continue };
-        let path = directory.path().join(place(&case.source()));
+        let path = directory.path().join(place(case.source().path(), case.source().bytes()));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, case.unit()).unwrap();
         sources.push(path);

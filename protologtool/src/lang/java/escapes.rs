@@ -83,7 +83,12 @@ impl Translated {
 
 /// Whether `name`, which is ASCII, is spelt with an escape or several somewhere in `text`.
 pub(crate) fn spells(text: &[u8], name: &[u8]) -> bool {
-    memmem::find_iter(text, b"\\u").any(|at| {
+    // Of the escapes in real files few stand for ASCII, and none of these is in a name.
+    let may_be_ascii = |at: usize| {
+        text.get(at + 1) == Some(&b'u')
+            && matches!(text.get(at + 2..at + 4), Some([b'0', b'0'] | [b'u', _]))
+    };
+    memchr::memchr_iter(b'\\', text).filter(|at| may_be_ascii(*at)).any(|at| {
         let char = code_unit(&text[at..]).and_then(|(unit, _)| u8::try_from(unit).ok());
         // If this is the first escape in the name, what comes before it is spelt plainly.
         let places = name.iter().enumerate().filter(|(_, byte)| Some(**byte) == char);

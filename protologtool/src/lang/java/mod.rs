@@ -46,6 +46,7 @@ use crate::source::Source;
 use memchr::memmem::Finder;
 use protolog_core::MAX_PARAMS;
 use std::ops::Range;
+use std::path::Path;
 
 /// Java, with the classes that calls and rewritten code name.
 #[derive(Clone, Debug)]
@@ -125,12 +126,11 @@ pub fn canonical(class: &str) -> String {
 }
 
 /// Package path and file name: `com/foo/Bar.java`.
-pub fn place(source: &Source) -> String {
-    let name =
-        source.path().file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
-    let mut package = lexer::package(source.bytes());
+pub fn place(path: &Path, bytes: &[u8]) -> String {
+    let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    let mut package = lexer::package(bytes);
     if package.contains('\\') {
-        let translated = escapes::Translated::of(source.bytes());
+        let translated = escapes::Translated::of(bytes);
         package = translated.map_or(package, |text| lexer::package(&text.bytes));
     }
     if package.is_empty() { name } else { format!("{}/{name}", package.replace('.', "/")) }
@@ -145,7 +145,7 @@ impl Language for Java {
     }
 
     fn place(&self, source: &Source) -> String {
-        place(source)
+        place(source.path(), source.bytes())
     }
 
     fn find(&self, source: &Source, groups: &Groups, inputs: Option<&Library<'_>>) -> Found<Shape> {

@@ -17,8 +17,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tree_sitter::Node;
 
-/// How many supertypes are followed one after the other, and how many for one name.
-const MAX_SUPERTYPES: (usize, usize) = (32, 1000);
+/// How often supertypes may need other supertypes to be found, and of how many types supertypes are looked for at once.
+const MAX_SUPERTYPES: (usize, usize) = (8, 500);
 
 /// A file: the one at hand or another input.
 #[derive(Clone)]
@@ -57,6 +57,10 @@ impl Handle<'_> {
 }
 
 impl TypeRef<'_> {
+    fn is(&self, other: &Self) -> bool {
+        self.id == other.id && self.unit.is(&other.unit)
+    }
+
     /// Whether all its fields are constants.
     pub(crate) fn is_interface(&self) -> bool {
         let kind = self.unit.outline.types[self.id.0].kind;
@@ -113,6 +117,7 @@ struct Memo<'u> {
     variables: Known<Option<Field<'u>>>,
     types: Known<Option<TypeOutside<'u>>>,
     methods: Known<bool>,
+    ancestry: RefCell<HashMap<TypeId, Rc<Vec<TypeRef<'u>>>>>,
 }
 
 type Known<T> = RefCell<HashMap<(Option<TypeId>, String), T>>;
@@ -127,7 +132,7 @@ enum TypeOutside<'u> {
     Declared(TypeRef<'u>),
 }
 
-/// How far supertypes have been followed: classes may extend each other in circles.
+/// How deep names of supertypes need supertypes, and how many: classes may extend each other in circles.
 #[derive(Default)]
 struct Effort {
     depth: Cell<usize>,
@@ -269,18 +274,21 @@ impl<'u> Resolver<'u> {
         TypeRef { unit: self.unit.clone(), id }
     }
 
-    /// What the bodies of local classes extend that are around the site and smaller than `within`.
+    /// What the bodies of local classes extend, directly or not, that are around the site and smaller than `within`.
     fn extended_by_bodies(&self, site: Site<'_, '_>, within: usize) -> Vec<TypeRef<'u>> {
         let bodies = site.locals.into_iter().flat_map(|locals| locals.bodies(site.offset));
         let inner = bodies.filter(|body| body.scope.len() < within);
         let names = inner.flat_map(|body| &body.what);
         let outside = Site { locals: None, ..site };
-        names
-            .filter_map(|name| match self.type_named(name, outside)? {
-                Type::Declared(found) => Some(found),
-                _ => None,
-            })
-            .collect()
+        let extended = names.filter_map(|name| match self.type_named(name, outside)? {
+            Type::Declared(found) => Some(found),
+            _ => None,
+        });
+        let with_ancestry = extended.flat_map(|of| {
+            let ancestry = self.beside(&of).ancestry(of.id);
+            std::iter::once(of).chain(ancestry.iter().cloned()).collect::<Vec<_>>()
+        });
+        with_ancestry.collect()
     }
 
     fn imported_type(&self, name: &str) -> Option<TypeRef<'u>> {
@@ -302,6 +310,11 @@ impl<'u> Resolver<'u> {
 
     /// The types that a type extends and implements, where they are known.
     fn supertypes(&self, id: TypeId) -> Vec<TypeRef<'u>> {
+        let steps = &self.effort.steps;
+        if steps.get() >= MAX_SUPERTYPES.1 {
+            return Vec::new();
+        }
+        steps.set(steps.get() + 1);
         let unit = &self.unit;
         let site = Site {
             offset: unit.outline.types[id.0].name.start,
@@ -318,15 +331,37 @@ impl<'u> Resolver<'u> {
 
     /// The first that `find` gives for a supertype of `id`.
     fn inherited<T>(&self, id: TypeId, find: impl Fn(&Self, TypeId) -> Option<T>) -> Option<T> {
-        let Effort { depth, steps } = &*self.effort;
-        let (at, step) = (depth.get(), if depth.get() == 0 { 0 } else { steps.get() });
-        if at >= MAX_SUPERTYPES.0 || step >= MAX_SUPERTYPES.1 {
-            return None;
+        self.ancestry(id).iter().find_map(|of| find(&self.beside(of), of.id))
+    }
+
+    /// All supertypes of a type that are known, the near ones first.
+    fn ancestry(&self, id: TypeId) -> Rc<Vec<TypeRef<'u>>> {
+        if let Some(known) = self.memo.ancestry.borrow().get(&id) {
+            return known.clone();
         }
-        depth.set(at + 1);
-        steps.set(step + 1);
-        let found = self.supertypes(id).into_iter().find_map(|of| find(&self.beside(&of), of.id));
-        depth.set(at);
+        // Who asks again while this is being found out gets nothing: a type is no supertype of its own.
+        self.memo.ancestry.borrow_mut().insert(id, Rc::default());
+        let depth = &self.effort.depth;
+        if depth.get() >= MAX_SUPERTYPES.0 {
+            return Rc::default();
+        }
+        if depth.get() == 0 {
+            self.effort.steps.set(0);
+        }
+        depth.set(depth.get() + 1);
+        let mut found = self.supertypes(id);
+        let mut next = 0;
+        while next < found.len() {
+            let of = found[next].clone();
+            let more = self.beside(&of).supertypes(of.id);
+            let is_new = |other: &TypeRef<'u>| !found.iter().any(|known| known.is(other));
+            let more: Vec<_> = more.into_iter().filter(is_new).collect();
+            found.extend(more);
+            next += 1;
+        }
+        depth.set(depth.get() - 1);
+        let found = Rc::new(found);
+        self.memo.ancestry.borrow_mut().insert(id, found.clone());
         found
     }
 
@@ -337,6 +372,9 @@ impl<'u> Resolver<'u> {
         });
         if let Some(declared) = declared {
             return Some((self.own(id), declared));
+        }
+        if is_inherited {
+            return None;
         }
         self.inherited(id, |resolver, id| resolver.member_variable(id, name, true))
     }
@@ -360,6 +398,9 @@ impl<'u> Resolver<'u> {
         if let Some(own) = own.filter(is_visible) {
             return Some(self.own(own));
         }
+        if is_inherited {
+            return None;
+        }
         self.inherited(id, |resolver, id| resolver.member_type(id, name, true))
     }
 
@@ -372,7 +413,7 @@ impl<'u> Resolver<'u> {
                 && !(is_inherited && (member.is_private || is_interface && member.is_static))
         });
         let has = |resolver: &Self, id| resolver.has_method(id, name, true).then_some(());
-        own || self.inherited(id, has).is_some()
+        own || !is_inherited && self.inherited(id, has).is_some()
     }
 
     fn has_type_parameter(&self, id: TypeId, name: &str) -> bool {

@@ -5,6 +5,7 @@ use super::lexer::{self, Kind, Token};
 use super::names::Names;
 use super::outline::{MemberId, Outline, TypeId};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 
 /// A file. All ranges and offsets are of its [`text`](Self::text).
@@ -29,13 +30,16 @@ impl<'s> Unit<'s> {
 
     /// Reads a file whose bytes nobody else keeps.
     pub(crate) fn owned(bytes: Vec<u8>) -> Unit<'static> {
-        Unit::read(Cow::Owned(bytes))
+        let mut unit = Unit::read(Cow::Owned(bytes));
+        unit.tokens.shrink_to_fit();
+        unit
     }
 
     fn read(bytes: Cow<'s, [u8]>) -> Self {
         let translated = Translated::of(&bytes);
         let text = translated.as_ref().map_or(&*bytes, |translated| &translated.bytes);
-        let mut tokens = Vec::with_capacity(text.len() / 6);
+        let mut tokens = SPARE.take();
+        tokens.clear();
         tokens.extend(lexer::tokens(text).filter(|token| token.kind != Kind::Comment));
         let names = Names::of(text, &tokens);
         let partners = partners(&tokens);
@@ -129,6 +133,23 @@ impl<'s> Unit<'s> {
             token.len() == name.len() && self.text()[token.range()] == *name.as_bytes()
         })
     }
+}
+
+/// Files come one after the other, and their tokens are many: they share memory.
+impl Drop for Unit<'_> {
+    fn drop(&mut self) {
+        let tokens = std::mem::take(&mut self.tokens);
+        if tokens.capacity() <= MAX_SPARE {
+            SPARE.set(tokens);
+        }
+    }
+}
+
+/// How many tokens at most are room worth keeping.
+const MAX_SPARE: usize = 1 << 18;
+
+thread_local! {
+    static SPARE: Cell<Vec<Token>> = const { Cell::new(Vec::new()) };
 }
 
 /// For each opening bracket the index of the one that closes it; none where they do not balance.
