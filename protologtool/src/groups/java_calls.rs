@@ -6,7 +6,7 @@
 
 use crate::ids::name_uuid;
 use crate::lang::java::constant::{Evaluator, NotConstant, Value, arguments, not_constant};
-use crate::lang::java::resolve::{Type, TypeRef};
+use crate::lang::java::meaning::{Type, TypeRef};
 use crate::lang::java::syntax::{children, dotted, field_text};
 use tree_sitter::Node;
 

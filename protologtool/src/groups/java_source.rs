@@ -15,8 +15,9 @@
 use super::{Group, Groups, java_calls};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::java::constant::{Calls, Evaluator, NotConstant, Value, arguments, not_constant};
+use crate::lang::java::meaning::{Handle, Site};
 use crate::lang::java::outline::TypeId;
-use crate::lang::java::resolve::{Handle, Resolver, Site};
+use crate::lang::java::resolve::Resolver;
 use crate::lang::java::syntax::{
     children, descendants, dotted, field_text, has_modifier, is_type_declaration, members, parse,
     text, unparenthesized,

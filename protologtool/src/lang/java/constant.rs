@@ -4,8 +4,9 @@
 use super::integer;
 use super::literal;
 use super::locals::Declaration;
+use super::meaning::{Declared, Site, TypeRef, Variable};
 use super::outline::{MemberId, MemberKind};
-use super::resolve::{Declared, Resolver, Site, TypeRef, Variable, declarator};
+use super::resolve::{Resolver, declarator};
 use super::syntax::{children, dotted, parse_member, text, unparenthesized};
 use crate::call::Text;
 use std::ops::Range;

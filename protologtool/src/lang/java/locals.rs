@@ -46,7 +46,7 @@ pub(crate) enum LocalType<'t> {
 
 impl<'t> Locals<'t> {
     /// Walks over the tree of a member, which is under `root`.
-    pub(crate) fn of(root: Node<'t>, source: &'t [u8]) -> Self {
+    pub(crate) fn of(root: Option<Node<'t>>, source: &'t [u8]) -> Self {
         let mut locals = Self {
             source,
             variables: HashMap::new(),
@@ -54,7 +54,9 @@ impl<'t> Locals<'t> {
             methods: HashMap::new(),
             bodies: Vec::new(),
         };
-        locals.walk(root);
+        if let Some(root) = root {
+            locals.walk(root);
+        }
         locals
     }
 

@@ -6,102 +6,18 @@
 
 use super::lexer::Kind;
 use super::library::Classes;
-use super::locals::{Declaration, LocalType, Locals, field_of};
+use super::locals::{Declaration, LocalType, field_of};
+use super::meaning::{Declared, Handle, Site, Type, TypeRef, Variable};
 use super::outline::{MemberId, MemberKind, TypeId, TypeKind};
 use super::syntax::{children, descendants, field_text, parse_member};
 use super::unit::Unit;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::ops::Deref;
 use std::rc::Rc;
-use std::sync::Arc;
 use tree_sitter::Node;
 
 /// How often supertypes may need other supertypes to be found, and of how many types supertypes are looked for at once.
 const MAX_SUPERTYPES: (usize, usize) = (8, 500);
-
-/// A file: the one at hand or another input.
-#[derive(Clone)]
-pub(crate) enum Handle<'u> {
-    This(&'u Unit<'u>),
-    Other(Arc<Unit<'static>>),
-}
-
-impl<'u> Deref for Handle<'u> {
-    type Target = Unit<'u>;
-
-    fn deref(&self) -> &Unit<'u> {
-        match self {
-            Self::This(unit) => unit,
-            Self::Other(unit) => unit,
-        }
-    }
-}
-
-/// A type of a file.
-#[derive(Clone)]
-pub(crate) struct TypeRef<'u> {
-    pub(crate) unit: Handle<'u>,
-    pub(crate) id: TypeId,
-}
-
-impl Handle<'_> {
-    /// Whether both are the same file.
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::This(one), Self::This(other)) => std::ptr::eq(*one, *other),
-            (Self::Other(one), Self::Other(other)) => Arc::ptr_eq(one, other),
-            _ => false,
-        }
-    }
-}
-
-impl TypeRef<'_> {
-    fn is(&self, other: &Self) -> bool {
-        self.id == other.id && self.unit.is(&other.unit)
-    }
-
-    /// Whether all its fields are constants.
-    pub(crate) fn is_interface(&self) -> bool {
-        let kind = self.unit.outline.types[self.id.0].kind;
-        matches!(kind, TypeKind::Interface | TypeKind::Annotation)
-    }
-}
-
-/// A place where names are looked up.
-#[derive(Clone, Copy)]
-pub(crate) struct Site<'l, 't> {
-    pub(crate) offset: usize,
-    /// The innermost type around it that is no local one.
-    pub(crate) owner: Option<TypeId>,
-    /// The declarations of the member around it, where they can matter.
-    pub(crate) locals: Option<&'l Locals<'t>>,
-}
-
-/// What a variable's name means.
-#[derive(Clone)]
-pub(crate) enum Variable<'u, 't> {
-    Local(Declaration<'t>),
-    /// A field, constant or component of a type.
-    Member(TypeRef<'u>, Declared),
-}
-
-/// What declares a variable of a type.
-#[derive(Clone, Copy)]
-pub(crate) enum Declared {
-    Member(MemberId),
-    /// The head of a record.
-    Component,
-}
-
-/// What a type's name means.
-#[derive(Clone)]
-pub(crate) enum Type<'u, 't> {
-    Local(LocalType<'t>),
-    /// A type parameter of a type.
-    Parameter,
-    Declared(TypeRef<'u>),
-}
 
 /// Looks names up in one file.
 pub(crate) struct Resolver<'u> {

@@ -12,6 +12,7 @@ use super::lexer::{self, Kind, Token};
 use super::outline::{Member, MemberKind};
 use super::unit::Unit;
 use std::cell::RefCell;
+use std::slice;
 use tree_sitter::{Node, Parser, Point, Range, Tree};
 
 /// Parses a whole file. None when the grammar does not fit the library, which a test excludes.
@@ -25,15 +26,44 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Tree> {
     if let Some(last @ 0x1a) = masked.last_mut() {
         *last = b'\n';
     }
-    let range = Range { start_byte: 0, end_byte: masked.len(), ..EVERYTHING };
-    parse_at(&masked, range)
+    parse_ranges(&masked, 0, slice::from_ref(&(0..masked.len())))
 }
 
 /// Parses one member of a type.
 pub(crate) fn parse_member(unit: &Unit<'_>, member: &Member) -> Option<Tree> {
-    let (masked, start_byte) = member_text(unit, member);
-    parse_at(&masked, Range { start_byte, end_byte: start_byte + masked.len(), ..EVERYTHING })
+    let (masked, start) = member_text(unit, member);
+    parse_ranges(&masked, start, slice::from_ref(&(start..start + masked.len())))
 }
+
+/// Parses one member of a type without what stands between braces that hold none of the places `wanted`, which are
+/// sorted. Declarations there are of no concern to those places.
+pub(crate) fn parse_around(unit: &Unit<'_>, member: &Member, wanted: &[usize]) -> Option<Tree> {
+    let (masked, start) = member_text(unit, member);
+    let mut ranges = Vec::new();
+    let (mut from, mut at) = (start, member.tokens.start);
+    while at < member.tokens.end {
+        let token = &unit.tokens[at];
+        at += 1;
+        if token.kind != Kind::Punct(b'{') {
+            continue;
+        }
+        let close = unit.partners[at - 1] as usize;
+        let inner = token.range().end..unit.tokens[close].range().start;
+        let next = wanted.partition_point(|offset| *offset < inner.start);
+        if wanted.get(next).is_none_or(|offset| *offset >= inner.end) {
+            at = close;
+            if inner.len() >= WORTH_SKIPPING {
+                ranges.push(from..inner.start);
+                from = inner.end;
+            }
+        }
+    }
+    ranges.push(from..start + masked.len());
+    parse_ranges(&masked, start, &ranges)
+}
+
+/// Fewer bytes are parsed faster than left out.
+const WORTH_SKIPPING: usize = 16;
 
 /// What the parser sees of a member, and the offset in the file at which that begins.
 pub(crate) fn member_text(unit: &Unit<'_>, member: &Member) -> (Vec<u8>, usize) {
@@ -58,16 +88,23 @@ pub(crate) fn member_text(unit: &Unit<'_>, member: &Member) -> (Vec<u8>, usize) 
     (masked, member.range.start - head.len())
 }
 
-/// Parses a text that stands at the range `at` of a file; nobody asks for lines and columns.
-fn parse_at(text: &[u8], at: Range) -> Option<Tree> {
+/// Parses the stretches `ranges` of a text that stands at `start` of a file; nobody asks for lines and columns.
+fn parse_ranges(text: &[u8], start: usize, ranges: &[std::ops::Range<usize>]) -> Option<Tree> {
     thread_local! {
         static PARSER: RefCell<Option<Parser>> = RefCell::new(java_parser());
     }
+    let (start_point, end_point) =
+        (Point { row: 0, column: 0 }, Point { row: usize::MAX, column: usize::MAX });
+    let included = ranges.iter().map(|range| {
+        let (start_byte, end_byte) = (range.start, range.end);
+        Range { start_byte, end_byte, start_point, end_point }
+    });
+    let included: Vec<Range> = included.collect();
     PARSER.with_borrow_mut(|parser| {
         let parser = parser.as_mut()?;
-        parser.set_included_ranges(&[at]).ok()?;
+        parser.set_included_ranges(&included).ok()?;
         let mut read = |offset: usize, _: Point| {
-            let from = offset.saturating_sub(at.start_byte).min(text.len());
+            let from = offset.saturating_sub(start).min(text.len());
             &text[from..]
         };
         let tree = parser.parse_with_options(&mut read, None, None);
@@ -81,13 +118,6 @@ fn java_parser() -> Option<Parser> {
     parser.set_language(&tree_sitter_java::LANGUAGE.into()).ok()?;
     Some(parser)
 }
-
-const EVERYTHING: Range = Range {
-    start_byte: 0,
-    end_byte: usize::MAX,
-    start_point: Point { row: 0, column: 0 },
-    end_point: Point { row: usize::MAX, column: usize::MAX },
-};
 
 /// Masks what the grammar does not know of a token.
 fn mask(token: &Token, text: &mut [u8]) {

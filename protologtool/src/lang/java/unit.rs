@@ -15,6 +15,8 @@ pub(crate) struct Unit<'s> {
     translated: Option<Translated>,
     /// All tokens but comments.
     pub(crate) tokens: Vec<Token>,
+    /// For each opening bracket the index of the token that closes it; for other tokens nothing of use.
+    pub(crate) partners: Vec<u32>,
     pub(crate) names: Names,
     /// Empty where brackets do not balance.
     pub(crate) outline: Outline,
@@ -32,21 +34,21 @@ impl<'s> Unit<'s> {
     pub(crate) fn owned(bytes: Vec<u8>) -> Unit<'static> {
         let mut unit = Unit::read(Cow::Owned(bytes));
         unit.tokens.shrink_to_fit();
+        unit.partners.shrink_to_fit();
         unit
     }
 
     fn read(bytes: Cow<'s, [u8]>) -> Self {
         let translated = Translated::of(&bytes);
         let text = translated.as_ref().map_or(&*bytes, |translated| &translated.bytes);
-        let mut tokens = SPARE.take();
+        let Spare { mut tokens, mut partners } = SPARE.take();
         tokens.clear();
         tokens.extend(lexer::tokens(text).filter(|token| token.kind != Kind::Comment));
         let names = Names::of(text, &tokens);
-        let partners = partners(&tokens);
-        let is_balanced = partners.is_some();
-        let outline =
-            partners.map(|partners| Outline::of(text, &tokens, &partners)).unwrap_or_default();
-        Self { text: bytes, translated, tokens, names, outline, is_balanced }
+        let is_balanced = pair(&tokens, &mut partners);
+        let balanced = is_balanced.then(|| Outline::of(text, &tokens, &partners));
+        let outline = balanced.unwrap_or_default();
+        Self { text: bytes, translated, tokens, partners, names, outline, is_balanced }
     }
 
     /// The text, with `\u` escapes translated if they matter.
@@ -139,8 +141,9 @@ impl<'s> Unit<'s> {
 impl Drop for Unit<'_> {
     fn drop(&mut self) {
         let tokens = std::mem::take(&mut self.tokens);
+        let partners = std::mem::take(&mut self.partners);
         if tokens.capacity() <= MAX_SPARE {
-            SPARE.set(tokens);
+            SPARE.set(Spare { tokens, partners });
         }
     }
 }
@@ -149,12 +152,19 @@ impl Drop for Unit<'_> {
 const MAX_SPARE: usize = 1 << 18;
 
 thread_local! {
-    static SPARE: Cell<Vec<Token>> = const { Cell::new(Vec::new()) };
+    static SPARE: Cell<Spare> = const { Cell::new(Spare { tokens: Vec::new(), partners: Vec::new() }) };
 }
 
-/// For each opening bracket the index of the one that closes it; none where they do not balance.
-fn partners(tokens: &[Token]) -> Option<Vec<u32>> {
-    let mut partners = vec![0; tokens.len()];
+#[derive(Default)]
+struct Spare {
+    tokens: Vec<Token>,
+    partners: Vec<u32>,
+}
+
+/// Notes for each opening bracket the index of the one that closes it; whether they balance.
+fn pair(tokens: &[Token], partners: &mut Vec<u32>) -> bool {
+    partners.clear();
+    partners.resize(tokens.len(), 0);
     let mut open = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
         let Kind::Punct(byte) = token.kind else { continue };
@@ -168,11 +178,10 @@ fn partners(tokens: &[Token]) -> Option<Vec<u32>> {
             b'}' => b'{',
             _ => continue,
         };
-        let (opener, byte) = open.pop()?;
-        if byte != closes {
-            return None;
+        match open.pop() {
+            Some((opener, byte)) if byte == closes => partners[opener] = index as u32,
+            _ => return false,
         }
-        partners[opener] = index as u32;
     }
-    open.is_empty().then_some(partners)
+    open.is_empty()
 }

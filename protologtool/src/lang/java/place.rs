@@ -1,0 +1,358 @@
+//! What a log call is made of, where it stands: its group, template and arguments, and whether a statement may take its
+//! place.
+
+use super::constant::{Evaluator, NotConstant, Value, arguments, nothing_known};
+use super::context::{Context, context};
+use super::effects::{Arguments, may_assign};
+use super::invocation::{Candidate, Invocation};
+use super::locals::Locals;
+use super::meaning::{Site, Type, Variable};
+use super::outline::MemberId;
+use super::resolve::Resolver;
+use super::syntax::{dotted, parse_member, unparenthesized};
+use super::unit::Unit;
+use super::{Dialect, Guard, Java, Shape};
+use crate::call::{Call, Text, check};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::groups::Groups;
+use crate::lang::Other;
+use protolog_core::Level;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use tree_sitter::{Node, Tree};
+
+/// A member in which calls are looked at.
+pub(super) struct Place<'a, 'u, 't> {
+    pub(super) java: &'a Java,
+    pub(super) groups: &'a Groups,
+    pub(super) unit: &'t Unit<'u>,
+    pub(super) resolver: &'a Resolver<'u>,
+    pub(super) member: MemberId,
+    /// The tree of the whole member, for declarations; that in which calls are looked at leaves parts out.
+    pub(super) whole: &'t OnceCell<Option<Tree>>,
+    /// Made when a declaration in the member may matter, which is rare.
+    pub(super) locals: OnceCell<Locals<'t>>,
+    /// Whether the member may declare a name.
+    pub(super) mentions: std::cell::RefCell<HashMap<String, bool>>,
+}
+
+impl<'u, 't> Place<'_, 'u, 't> {
+    /// Whether the method is one of the class.
+    pub(super) fn is_of_class(&self, call: &Invocation<'_>, candidate: &Candidate) -> bool {
+        match &candidate.class {
+            Some(written) => self.is_class(written, &self.java.protolog, call),
+            None => {
+                let method = self.unit.str(&candidate.method);
+                !self.resolver.hides_method(method, self.site(call, method))
+            }
+        }
+    }
+
+    /// Whether the name `written` means `class` at a call, hiding declarations considered.
+    fn is_class(&self, written: &str, class: &str, call: &Invocation<'_>) -> bool {
+        let first = written.split('.').next().unwrap_or(written);
+        if self.variable(call, first).is_some() {
+            return false;
+        }
+        match self.resolver.declared_type(first, self.site(call, first)) {
+            Some(Type::Declared(of)) => {
+                let name = of.unit.canonical(of.id);
+                class.strip_prefix(&name) == Some(&written[first.len()..])
+            }
+            Some(_) => false,
+            None => {
+                let in_package = |name: &str| self.resolver.is_in_package(name);
+                self.unit.names.can_mean(written, class, in_package)
+            }
+        }
+    }
+
+    /// What `name` means as a variable at a call.
+    fn variable(&self, call: &Invocation<'_>, name: &str) -> Option<Variable<'u, 't>> {
+        self.resolver.variable(name, self.site(call, name))
+    }
+
+    /// The place of a call, with the member's own declarations if one of them may declare `name`.
+    fn site(&self, call: &Invocation<'_>, name: &str) -> Site<'_, 't> {
+        let owner = self.unit.outline.members[self.member.0].owner;
+        let inherits = self.resolver.library.is_some() && call.is_in_local_class();
+        let matters = inherits || self.may_declare(name);
+        let locals = matters.then(|| self.locals());
+        Site { offset: call.node.start_byte(), owner, locals }
+    }
+
+    fn whole(&self) -> Option<&'t Tree> {
+        let parse = || parse_member(self.unit, &self.unit.outline.members[self.member.0]);
+        self.whole.get_or_init(parse).as_ref()
+    }
+
+    fn locals(&self) -> &Locals<'t> {
+        self.locals.get_or_init(|| Locals::of(self.whole().map(Tree::root_node), self.unit.text()))
+    }
+
+    fn may_declare(&self, name: &str) -> bool {
+        if let Some(known) = self.mentions.borrow().get(name) {
+            return *known;
+        }
+        let found = self.unit.may_declare(self.member, name);
+        self.mentions.borrow_mut().insert(name.to_owned(), found);
+        found
+    }
+
+    /// A call of another method, where the name of the class that rewritten code calls means that class.
+    pub(super) fn other(&self, call: &Invocation<'_>) -> Option<Other> {
+        self.hidden_name(call).is_none().then_some(())?;
+        let method = call.node.child_by_field_name("name")?.byte_range();
+        let list = call.node.child_by_field_name("arguments");
+        let arguments = list.map(arguments).unwrap_or_default().len();
+        Some(Other { class: call.class_range(), method, arguments })
+    }
+
+    /// The call and what is to be warned of, or what is wrong with it.
+    pub(super) fn call(
+        &self,
+        call: &Invocation<'_>,
+        candidate: &Candidate,
+        level: Level,
+    ) -> Result<(Call<Shape>, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let node = call.node;
+        let list = node.child_by_field_name("arguments");
+        let arguments = list.map(arguments).unwrap_or_default();
+        let [group, template, rest @ ..] = &arguments[..] else {
+            let message = format!(
+                "a log call takes a group and a template, `{}` has {}",
+                level.method(),
+                arguments.len()
+            );
+            let help = "write `(GROUP, \"text with %s\", argument)`";
+            return Err(vec![
+                Diagnostic::error(Code::ArgumentCount, node.byte_range(), message).help(help),
+            ]);
+        };
+        let mut problems = Vec::new();
+        let group_position = keep(self.group(*group, call), &mut problems);
+        let text = keep(self.template(*template, call), &mut problems);
+        let place = keep(self.place(call), &mut problems);
+        keep(no_array(rest), &mut problems);
+        let args: Vec<_> = rest.iter().map(Node::byte_range).collect();
+        if let Some(text) = &text {
+            keep(check(text, &template.byte_range(), &args), &mut problems);
+        }
+        let effects = self.effects(candidate, rest);
+        let (warnings, errors): (Vec<_>, Vec<_>) =
+            effects.into_iter().partition(|effect| effect.severity != Severity::Error);
+        problems.extend(errors);
+        match (group_position, text, place) {
+            (Some(group_position), Some(text), Some((context, wrapped))) if problems.is_empty() => {
+                let (class, group) = (call.class_range(), group.byte_range());
+                let call = Call {
+                    range: wrapped.byte_range(),
+                    level,
+                    group: group_position,
+                    template: text,
+                    template_range: template.byte_range(),
+                    args,
+                    shape: Shape { context, class, group, local: String::new() },
+                };
+                Ok((call, warnings))
+            }
+            _ => Err(problems),
+        }
+    }
+
+    /// What arguments change, where rewritten code does not always evaluate them.
+    fn effects(&self, candidate: &Candidate, args: &[Node<'_>]) -> Vec<Diagnostic> {
+        let text = self.unit.text();
+        let always =
+            matches!(&self.java.dialect, Dialect::Android(form) if form.guard == Guard::None);
+        if always || !args.iter().any(|arg| may_assign(&text[arg.byte_range()])) {
+            return Vec::new();
+        }
+        let Some(whole) = self.whole() else { return Vec::new() };
+        let Some(call) = Invocation::at(whole, candidate, text) else { return Vec::new() };
+        let list = call.node.child_by_field_name("arguments");
+        let args = list.map(arguments).unwrap_or_default();
+        let (root, locals) = (whole.root_node(), self.locals());
+        let (node, ancestors) = (call.node, &call.ancestors[..]);
+        let arguments = Arguments { source: text, root, call: node, ancestors, locals };
+        args.into_iter().skip(2).flat_map(|arg| arguments.check(arg)).collect()
+    }
+
+    fn group(&self, argument: Node<'_>, call: &Invocation<'_>) -> Result<usize, Diagnostic> {
+        let node = unparenthesized(argument);
+        let class = self.groups.class();
+        let error = |message: String, help: String| {
+            Err(Diagnostic::error(Code::UnknownGroup, node.byte_range(), message).help(help))
+        };
+        let Some(written) = dotted(node, self.unit.text()) else {
+            return error(
+                format!("the group is not a constant of `{class}`"),
+                "name the constant: the group must be known when the tool runs".to_owned(),
+            );
+        };
+        let (qualifier, name) = match written.rsplit_once('.') {
+            Some((qualifier, name)) => (Some(qualifier), name),
+            None => (None, &written[..]),
+        };
+        let variable = self.variable(call, name);
+        let is_member = match (qualifier, &variable) {
+            (Some(qualifier), _) => self.is_class(qualifier, class, call),
+            // Within the class itself its constants are in scope: that is what the variable is then.
+            (None, Some(Variable::Member(of, _))) => of.unit.canonical(of.id) == class,
+            (None, Some(Variable::Local(_))) => false,
+            (None, None) => self.unit.names.import_member(name, class),
+        };
+        let simple_class = class.rsplit('.').next().unwrap_or(class);
+        match (is_member, self.groups.position(name), qualifier) {
+            (true, Some(position), _) => Ok(position),
+            (true, None, _) => {
+                error(format!("`{class}` has no group `{name}`"), self.suggestion(name))
+            }
+            (false, _, None) if variable.is_some() => error(
+                format!("`{name}` is a variable here, not a group of `{class}`"),
+                format!("name a constant of `{class}`: the group must be known when the tool runs"),
+            ),
+            (false, Some(_), None) => error(
+                format!("the group `{name}` is not imported"),
+                format!("add `import static {class}.{name};`, or write `{class}.{name}`"),
+            ),
+            (false, _, Some(qualifier)) if qualifier == simple_class => error(
+                format!(
+                    "`{qualifier}` is not `{class}` here: it is not imported, or hidden by another declaration"
+                ),
+                format!("add `import {class};`, or write `{class}.{name}`"),
+            ),
+            (false, _, Some(_)) => error(
+                format!("`{written}` is no group of `{class}`"),
+                format!("name a constant of `{class}`, or set another `--loggroups-class`"),
+            ),
+            (false, None, None) => {
+                error(format!("`{class}` has no group `{name}`"), self.suggestion(name))
+            }
+        }
+    }
+
+    /// The help for a group name that does not exist.
+    fn suggestion(&self, name: &str) -> String {
+        let names = || self.groups.list().iter().map(|group| group.name.as_str());
+        let near = names().map(|known| (distance(name, known), known)).min();
+        match near {
+            Some((distance, known)) if distance <= known.len().div_ceil(3) => {
+                format!("use `{known}`")
+            }
+            _ if self.groups.list().len() > 8 => format!("add it to `{}`", self.groups.class()),
+            _ => {
+                let list: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+                format!("use one of {}", list.join(", "))
+            }
+        }
+    }
+
+    fn template(&self, argument: Node<'_>, call: &Invocation<'_>) -> Result<Text, Diagnostic> {
+        let error = |range, message: String| {
+            Err(Diagnostic::error(Code::NonConstantTemplate, range, message)
+                .help("write the text as a literal, or name a `static final String` of one of the sources, and pass what varies as arguments"))
+        };
+        let is_literal = argument.kind() == "string_literal";
+        let site = Site { locals: (!is_literal).then(|| self.locals()), ..self.site(call, "") };
+        let evaluator = Evaluator {
+            resolver: self.resolver,
+            site,
+            known: &nothing_known,
+            calls: None,
+            depth: 0,
+        };
+        match evaluator.value(argument) {
+            Ok(Value::Text(text)) => Ok(text),
+            Ok(_) => error(argument.byte_range(), "the template is not a text".to_owned()),
+            Err(NotConstant { range, reason }) => {
+                let part = super::lexer::compact(&self.unit.text()[range.clone()]);
+                error(
+                    range,
+                    format!("the template is not a constant: `{}` {reason}", shortened(&part)),
+                )
+            }
+        }
+    }
+
+    /// A variable that hides the first part of a name which rewritten code uses at a call, and that name.
+    fn hidden_name(&self, call: &Invocation<'_>) -> Option<(&str, &str)> {
+        let names = [self.java.implementation.as_str(), self.java.level.as_str()];
+        names.into_iter().find_map(|name| {
+            let (first, _) = name.split_once('.')?;
+            self.variable(call, first).map(|_| (first, name))
+        })
+    }
+
+    fn place<'c>(&self, call: &Invocation<'c>) -> Result<(Context, Node<'c>), Diagnostic> {
+        let node = call.node;
+        if let Some((first, name)) = self.hidden_name(call) {
+            let message = format!(
+                "the variable `{first}` hides the package of `{name}`, which rewritten code names"
+            );
+            return Err(Diagnostic::error(Code::HiddenName, node.byte_range(), message)
+                .help("rename the variable"));
+        }
+        context(call).map_err(|place| {
+            let message =
+                format!("a log call {place} can't be rewritten: it becomes an `if` statement");
+            Diagnostic::error(Code::NoStatement, node.byte_range(), message)
+                .help("make the call a statement of its own")
+        })
+    }
+}
+
+/// One array in the place of all arguments would be one argument to the tool and several to an unprocessed call.
+fn no_array(args: &[Node<'_>]) -> Result<(), Diagnostic> {
+    let [arg] = args else { return Ok(()) };
+    let node = unparenthesized(*arg);
+    let is_array = match node.kind() {
+        "cast_expression" => node
+            .child_by_field_name("type")
+            .is_some_and(|to| to.kind() == "array_type" && !is_primitive_array(to)),
+        "array_creation_expression" => node.child_by_field_name("type").is_some_and(|of| {
+            !matches!(of.kind(), "integral_type" | "floating_point_type" | "boolean_type")
+        }),
+        _ => false,
+    };
+    if !is_array {
+        return Ok(());
+    }
+    let message = "an array in the place of the arguments".to_owned();
+    Err(Diagnostic::error(Code::ArrayArguments, arg.byte_range(), message)
+        .help("pass the elements one by one, or cast the array to `Object` to log it as one"))
+}
+
+fn is_primitive_array(array: Node<'_>) -> bool {
+    let element = array.child_by_field_name("element").map_or("", |element| element.kind());
+    let dimensions = array.child_by_field_name("dimensions").map_or(0, |node| node.child_count());
+    matches!(element, "integral_type" | "floating_point_type" | "boolean_type") && dimensions <= 2
+}
+
+/// The value, or none and the problem in `problems`.
+fn keep<T>(result: Result<T, Diagnostic>, problems: &mut Vec<Diagnostic>) -> Option<T> {
+    result.map_err(|problem| problems.push(problem)).ok()
+}
+
+/// At most 40 characters of `text`.
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= 40 {
+        text.to_owned()
+    } else {
+        text.chars().take(39).chain(['…']).collect()
+    }
+}
+
+/// Number of single-character changes between two names.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.bytes().enumerate() {
+            let change = diagonal + usize::from(!x.eq_ignore_ascii_case(&y));
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
