@@ -50,6 +50,7 @@ mod level;
 mod log;
 mod loss;
 mod macros;
+mod seen;
 mod session;
 mod shmem;
 mod site;

@@ -6,7 +6,7 @@
 //! Invariant: a message is written once per session, with all lines at which it was found by then.
 
 use crate::dictionary::for_each_note;
-use crate::dynamic::{self, Seen};
+use crate::seen::{self, Seen};
 use protolog_core::schema::{group, message_data, message_hints, packet, viewer_config};
 use protolog_core::{Level, Template};
 use protozero::{Heap, Message, Writer};
@@ -71,16 +71,16 @@ impl Dictionary {
 
     /// Gives the packets of messages that were first seen at run time since the last call.
     pub(super) fn seen(&mut self, give: &mut dyn FnMut(&[u8])) {
-        let new = dynamic::seen_from(self.seen);
+        let new = seen::from(self.seen);
         self.seen += new.len();
         let mut entries = BTreeMap::new();
         let mut groups = Vec::new();
-        for Seen { id, template, level, group } in new {
+        for Seen { id, template, level, group, place, at } in new {
             if self.messages.insert(id) {
-                let (template, place) = (template.to_string(), String::new());
-                let group_id = group.id;
-                entries
-                    .insert(id, Entry { template, level, group_id, place, lines: BTreeMap::new() });
+                let (template, place) = (template.to_owned(), place.to_owned());
+                let lines = at.map(|(file, line)| (file.to_owned(), [line].into()));
+                let lines = lines.into_iter().collect();
+                entries.insert(id, Entry { template, level, group_id: group.id, place, lines });
             }
             self.group_of(group.id, group.name, group.tag, &mut groups);
         }
