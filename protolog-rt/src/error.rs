@@ -16,6 +16,11 @@ pub enum Error {
     },
     /// A snapshot of a session that keeps nothing.
     NotKept,
+    /// Something that only a session that streams to a file can do was asked of one that keeps its messages.
+    OnlyStreams {
+        /// The method of [`Builder`](crate::Builder).
+        option: &'static str,
+    },
     /// An override names several groups.
     AmbiguousGroup {
         /// As given.
@@ -43,6 +48,7 @@ impl Error {
             Self::NotKept => {
                 "read the session's file after `flush`, or start it with `keep_newest`"
             }
+            Self::OnlyStreams { .. } => "leave it out, or `keep_newest` or `keep_first`",
             Self::AmbiguousGroup { .. } => "write the full name of the group",
             Self::File { .. } => {
                 "check that the directory exists, may be written to, and has space"
@@ -60,6 +66,9 @@ impl fmt::Display for Error {
                 write!(f, "another session is writing `{}`", path.display())
             }
             Self::NotKept => f.write_str("a snapshot of a session that keeps nothing"),
+            Self::OnlyStreams { option } => {
+                write!(f, "`{option}` is for sessions that stream to a file")
+            }
             Self::AmbiguousGroup { name, candidates } => {
                 write!(f, "group `{name}` is ambiguous:")?;
                 candidates.iter().enumerate().try_for_each(|(index, candidate)| {
@@ -76,9 +85,11 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::File { error, .. } | Self::Resources(error) => Some(error),
-            Self::NoFile | Self::NotKept | Self::FileInUse { .. } | Self::AmbiguousGroup { .. } => {
-                None
-            }
+            Self::NoFile
+            | Self::NotKept
+            | Self::FileInUse { .. }
+            | Self::OnlyStreams { .. }
+            | Self::AmbiguousGroup { .. } => None,
         }
     }
 }

@@ -8,6 +8,7 @@
 //!   last chunk id and time.
 
 use super::config::Wanted;
+use super::room::Room;
 use crate::clock;
 use crate::level::GroupInfo;
 use crate::loss::{Cause, Losses, Mark};
@@ -19,6 +20,7 @@ use protolog_core::chunk::{Layout, MAX_WRITER_ID};
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
+use std::time::Duration;
 
 /// The shared part of a session.
 #[derive(Debug)]
@@ -39,6 +41,8 @@ pub(crate) struct Core {
     pub(super) started: u64,
     /// Losses of before the session.
     pub(super) before: Mark,
+    /// Who waits for a chunk.
+    pub(super) room: Room,
     /// Held by whoever reads a buffer that keeps something.
     pub(super) reader: Mutex<()>,
     pub(super) wanted: Wanted,
@@ -99,6 +103,7 @@ impl Core {
             keeps,
             started: clock::boottime(),
             before: STRAYS.mark(),
+            room: Room::new(None),
             reader: Mutex::new(()),
             wanted,
             known: Known([const { AtomicU64::new(0) }; 128]),
@@ -107,6 +112,11 @@ impl Core {
             writers: Mutex::default(),
             drain: OnceLock::new(),
         }
+    }
+
+    /// The same, with messages that wait for room.
+    pub(super) fn with_patience(self, patience: Option<Duration>) -> Self {
+        Self { room: Room::new(patience), ..self }
     }
 
     /// The levels (bit = severity) that the session wants of a group.
@@ -184,6 +194,21 @@ impl Core {
         chunk
     }
 
+    /// A chunk for a writer, as soon as there is one, where the session lets it wait for one.
+    pub(crate) fn acquire_late(&self, layout: Layout, payload: usize) -> Option<Chunk> {
+        // A forked child has nobody who frees anything.
+        if !self.room.is_patient() || self.pid != std::process::id() {
+            return None;
+        }
+        self.wake();
+        self.room.wait(&self.buffer, || self.buffer.acquire(layout, payload))
+    }
+
+    /// Tells those who wait for a chunk that some were freed.
+    pub(crate) fn announce_freed(&self) {
+        self.room.announce();
+    }
+
     /// All writers.
     pub(super) fn all(&self) -> Vec<Arc<Writer>> {
         self.writers().live.clone()
@@ -209,6 +234,7 @@ impl Core {
         self.stopped.store(true, Ordering::Release);
         fence(Ordering::SeqCst);
         let writers = self.close_writers();
+        self.room.clear();
         // A message is a matter of nanoseconds, unless its thread was preempted; what comes later is after the stop.
         for _ in 0..100 {
             if !writers.iter().any(|writer| writer.is_busy()) {

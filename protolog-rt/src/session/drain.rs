@@ -20,12 +20,17 @@ pub(super) const MESSAGE: u8 = tag(packet::TIMESTAMP, WireType::Varint) as u8;
 /// The session's own sequence in the file; that of a writer is its id and one.
 pub(super) const OWN_SEQUENCE: u32 = 1;
 
+/// So many chunks are freed before those who wait for one are told, so that they do not wake for each.
+const QUIET: usize = 16;
+
 /// Copies packets to the file.
 #[derive(Debug, Default)]
 pub(super) struct Drain {
     sequences: HashMap<u16, Sequence>,
     /// Messages copied.
     pub(super) messages: u64,
+    /// Chunks freed since those who wait for one were told.
+    quiet: usize,
 }
 
 /// How far a writer's chunks were copied.
@@ -51,6 +56,7 @@ impl Drain {
             for found in found {
                 released += self.chunk(core, file, found) as usize;
             }
+            self.announce(core);
             // What had to wait for a chunk that was completed in the meantime can now follow.
             if released == 0 || !unfinished_too {
                 return;
@@ -74,8 +80,22 @@ impl Drain {
             drain::release(&core.buffer, found.chunk);
             sequence.next_chunk = sequence.next_chunk.wrapping_add(1);
             sequence.next(false);
+            self.quiet += 1;
+            if self.quiet >= (core.buffer.pages() / 8).min(QUIET) {
+                self.announce(core);
+            }
         }
         found.complete
+    }
+}
+
+impl Drain {
+    /// Tells those who wait for a chunk that some were freed.
+    fn announce(&mut self, core: &Core) {
+        if self.quiet > 0 {
+            core.announce_freed();
+        }
+        self.quiet = 0;
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::core::Core;
 use super::drain::Drain;
+use super::room;
 use super::trace::Trace;
 use crate::error::Error;
 use crate::stats::Summary;
@@ -70,6 +71,7 @@ impl Stream {
 
     /// Copies until the session is stopped; then writes what is left to say.
     pub(super) fn run(mut self) -> Result<Summary, Error> {
+        room::never_wait_here();
         loop {
             let request = *self.requests.lock();
             if request.stop {
@@ -82,7 +84,7 @@ impl Stream {
                 state.done = request.wanted;
                 state.failed = self.trace.file.has_failed();
                 self.requests.flushed.notify_all();
-            } else if !self.core.buffer.is_half_full() {
+            } else if self.trace.file.has_failed() || !self.core.buffer.is_half_full() {
                 std::thread::park();
             }
         }
@@ -91,6 +93,7 @@ impl Stream {
     fn round(&mut self, unfinished_too: bool) {
         if self.trace.file.has_failed() {
             // What can't be written stays in the buffer, so that writers count what finds no room.
+            self.core.room.close();
             return;
         }
         self.trace.seen();

@@ -177,7 +177,10 @@ impl Own {
         let fits = |layout: &&Layout| layout.chunk_size(PAGE) >= payload + 8;
         let layout = GROWTH[self.grown..].iter().find(fits).copied().unwrap_or(Layout::One);
         let chunk = match core.keeps {
-            Keeps::Nothing => core.buffer.acquire(layout, payload),
+            Keeps::Nothing => {
+                let chunk = core.buffer.acquire(layout, payload);
+                chunk.or_else(|| core.acquire_late(layout, payload))
+            }
             Keeps::First => core.acquire_first(layout, payload),
             Keeps::Newest => core.buffer.acquire_ring(layout, payload),
         };

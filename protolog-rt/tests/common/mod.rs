@@ -97,6 +97,11 @@ impl Recording {
 }
 
 impl Trace {
+    /// The trace at `path`, in a directory that it keeps.
+    pub(crate) fn of(path: PathBuf, summary: Summary, dir: TempDir) -> Self {
+        Self { path, summary, _dir: dir, _alone: None }
+    }
+
     /// The messages, in the order of time, as `LEVEL TAG text`. Our reader and, where it is there, Perfetto's agree on them
     /// and on their times.
     #[track_caller]

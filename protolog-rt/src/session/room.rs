@@ -1,0 +1,127 @@
+//! Waiting for room, where a session's owner chose that a full buffer makes messages wait rather than be lost.
+//!
+//! ```text
+//! writer   waiting + 1, fence, look for a chunk; none: sleep, unless something was freed since
+//! reader   free a chunk, fence, anybody waiting? wake all
+//! ```
+//!
+//! Invariants
+//! - A writer waits no longer than its session's patience, and not at all when that is over, on a session's own thread (which
+//!   would wait for itself), or in a forked child (where nobody frees anything).
+//! - A chunk that is freed while somebody waits is looked for once more before the wait ends.
+
+use crate::shmem::buffer::Buffer;
+use crate::sync::{AtomicBool, AtomicU32, Ordering, fence};
+use std::cell::Cell;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Longer than any process runs; what is added to a time must not overflow.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
+/// How long a stop waits for threads that wait to find out; that takes microseconds, if they get to run.
+const PARTING: Duration = Duration::from_secs(1);
+
+thread_local! {
+    /// Whether messages of this thread never wait.
+    static NEVER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Who waits for room. See the module.
+#[derive(Debug)]
+pub(crate) struct Room {
+    /// The longest that a message waits; none where messages do not.
+    patience: Option<Duration>,
+    closed: AtomicBool,
+    waiting: AtomicU32,
+    lock: Mutex<()>,
+    changed: Condvar,
+}
+
+/// Makes messages of this thread never wait, in any session.
+pub(super) fn never_wait_here() {
+    NEVER.set(true);
+}
+
+impl Room {
+    /// With messages that wait so long.
+    pub(super) fn new(patience: Option<Duration>) -> Self {
+        Self {
+            patience: patience.map(|patience| patience.min(FOREVER)),
+            closed: AtomicBool::new(false),
+            waiting: AtomicU32::new(0),
+            lock: Mutex::new(()),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Whether any message waits.
+    pub(super) fn is_patient(&self) -> bool {
+        self.patience.is_some() && !NEVER.get()
+    }
+
+    /// What `take` gives, as soon as it gives something; none where the wait is over before.
+    pub(super) fn wait<T>(
+        &self,
+        buffer: &Buffer,
+        mut take: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
+        let patience = self.patience?;
+        let end = Instant::now() + patience;
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let taken = loop {
+            let freed = buffer.freed();
+            let taken = take();
+            let left = end.saturating_duration_since(Instant::now());
+            if taken.is_some() || left.is_zero() || self.is_closed() {
+                break taken;
+            }
+            let guard = self.lock();
+            if buffer.freed() == freed && !self.is_closed() {
+                // Whether it was woken or too long, it looks again.
+                drop(self.changed.wait_timeout(guard, left));
+            }
+        };
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        if self.is_closed() {
+            self.wake();
+        }
+        taken
+    }
+
+    /// Wakes whoever waits; after something was freed.
+    pub(super) fn announce(&self) {
+        fence(Ordering::SeqCst);
+        if self.waiting.load(Ordering::Relaxed) > 0 {
+            self.wake();
+        }
+    }
+
+    /// Ends all waits, now and later: nothing will be freed any more.
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        self.wake();
+    }
+
+    /// The same, and gives those that waited the time to see it.
+    pub(super) fn clear(&self) {
+        self.close();
+        let somebody = |_: &mut ()| self.waiting.load(Ordering::SeqCst) > 0;
+        drop(self.changed.wait_timeout_while(self.lock(), PARTING, somebody));
+    }
+
+    fn wake(&self) {
+        // Who is between looking and sleeping holds the lock.
+        drop(self.lock());
+        self.changed.notify_all();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

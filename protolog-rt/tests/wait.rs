@@ -1,0 +1,175 @@
+//! Sessions in which a message waits for room: nothing is lost to a slow sink, a stuck one costs no more than the patience,
+//! and a stop ends every wait.
+
+mod common;
+#[path = "common/pipe.rs"]
+mod pipe;
+
+use common::{Trace, alone, wire};
+use pipe::Pipe;
+use protolog_rt::{Cause, Error, Level, ProtoLogGroup, Session, Summary, i};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Work,
+}
+
+const LONG: Duration = Duration::from_secs(3600);
+
+/// A session with the smallest buffer that writes to `pipe`.
+fn start(pipe: &Pipe, patience: Duration) -> Session {
+    let session = Session::builder().file(&pipe.path).log_from(Level::Info);
+    session.buffer_size(64 << 10).wait_at_most(patience).start().expect("start a session")
+}
+
+/// The trace that went through the pipe.
+fn finish(pipe: Pipe, summary: Summary) -> Trace {
+    let path = pipe.copy.clone();
+    Trace::of(path, summary, pipe.finish())
+}
+
+/// Checks that each thread's messages are those that it sent, but for what was lost, in order.
+#[track_caller]
+fn check(trace: &Trace, sent: u64) {
+    assert_eq!(trace.summary.messages + trace.summary.lost(), sent, "{:?}", trace.summary);
+    let losses: Vec<_> = trace.losses().into_iter().collect();
+    let lost = trace.summary.lost();
+    let full = (lost > 0).then_some(((Log::Work.info().id, wire(Cause::Full)), lost));
+    assert_eq!(losses, full.into_iter().collect::<Vec<_>>());
+    assert_eq!(trace.messages().len() as u64, trace.summary.messages);
+}
+
+#[test]
+fn a_slow_sink_loses_nothing() {
+    const THREADS: u64 = 4;
+    const COUNT: u64 = 15_000;
+    let _alone = alone();
+    let pipe = Pipe::stalled();
+    pipe.read(Duration::from_millis(2));
+    let session = start(&pipe, LONG);
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            scope.spawn(move || {
+                let large = "x".repeat(1000);
+                for number in 0..COUNT {
+                    if number % 500 == 0 {
+                        // Crosses from chunk to chunk, and waits within.
+                        i!(
+                            Log::Work,
+                            "%d:%d %s%s%s%s%s",
+                            thread,
+                            number,
+                            large,
+                            large,
+                            large,
+                            large,
+                            large
+                        );
+                    } else {
+                        i!(Log::Work, "%d:%d", thread, number);
+                    }
+                }
+            });
+        }
+    });
+    let trace = finish(pipe, session.stop().unwrap());
+    check(&trace, THREADS * COUNT);
+    assert_eq!(trace.summary.lost(), 0, "{:?}", trace.summary);
+    let lines = trace.messages();
+    for thread in 0..THREADS {
+        let of = lines.iter().filter_map(|line| {
+            let rest = line.strip_prefix(&format!("INFO Work {thread}:"))?;
+            rest.split(' ').next()?.parse::<u64>().ok()
+        });
+        assert!(of.eq(0..COUNT), "thread {thread}");
+    }
+}
+
+#[test]
+fn a_stuck_sink_costs_the_patience_once_and_the_rest_is_counted() {
+    const PATIENCE: Duration = Duration::from_millis(300);
+    let _alone = alone();
+    let pipe = Pipe::stalled();
+    let session = start(&pipe, PATIENCE);
+    let begun = Instant::now();
+    let mut longest = Duration::ZERO;
+    // More than pipe, file buffer and session buffer hold together.
+    for number in 0..100_000u64 {
+        let before = Instant::now();
+        i!(Log::Work, "%d", number);
+        longest = longest.max(before.elapsed());
+    }
+    let took = begun.elapsed();
+    assert!(longest >= PATIENCE, "nothing waited: {longest:?}");
+    // What was freed while it waited may have been too little, so there may be some waits, but not one for each message.
+    assert!(took < 40 * PATIENCE, "{took:?} for 100,000 messages");
+    pipe.read(Duration::ZERO);
+    let trace = finish(pipe, session.stop().unwrap());
+    assert!(trace.summary.lost() > 10_000, "{:?}", trace.summary);
+    check(&trace, 100_000);
+}
+
+#[test]
+fn a_stop_ends_every_wait() {
+    const THREADS: usize = 3;
+    let _alone = alone();
+    let pipe = Pipe::stalled();
+    let session = start(&pipe, LONG);
+    let (sent, done) = (&AtomicU64::new(0), &AtomicBool::new(false));
+    let summary = thread::scope(|scope| {
+        let loggers: Vec<_> = (0..THREADS)
+            .map(|_| {
+                scope.spawn(move || {
+                    while !done.load(Ordering::Relaxed) {
+                        i!(Log::Work, "%d", 7);
+                        sent.fetch_add(1, Ordering::Relaxed);
+                    }
+                })
+            })
+            .collect();
+        // Until all of them are stuck.
+        let mut last = u64::MAX;
+        while last != sent.load(Ordering::Relaxed) {
+            last = sent.load(Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(300));
+        }
+        done.store(true, Ordering::Relaxed);
+        let stopping = scope.spawn(move || session.stop().unwrap());
+        let begun = Instant::now();
+        for logger in loggers {
+            logger.join().unwrap();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+        assert!(!stopping.is_finished(), "the file is still to be written");
+        pipe.read(Duration::ZERO);
+        stopping.join().unwrap()
+    });
+    let trace = finish(pipe, summary);
+    // Those that waited are lost.
+    assert_eq!(trace.summary.lost(), THREADS as u64);
+    check(&trace, sent.load(Ordering::Relaxed));
+}
+
+#[test]
+fn a_broken_sink_stops_nobody() {
+    let _alone = alone();
+    let session = Session::builder().file("/dev/full").log_from(Level::Info);
+    let session = session.buffer_size(64 << 10).wait_at_most(LONG).start().unwrap();
+    for number in 0..20_000u64 {
+        i!(Log::Work, "%d", number);
+    }
+    assert!(session.flush().is_err());
+    assert!(session.stop().is_err());
+}
+
+#[test]
+fn what_keeps_its_messages_has_nothing_to_wait_for() {
+    let _alone = alone();
+    let session = Session::builder().file("kept.pftrace").keep_newest().wait_at_most(LONG);
+    let error = session.start().unwrap_err();
+    assert!(matches!(error, Error::OnlyStreams { option: "wait_at_most" }));
+    assert_eq!(error.to_string(), "`wait_at_most` is for sessions that stream to a file");
+}

@@ -1,0 +1,100 @@
+//! Signal handlers never wait for room: not within a message that does, and not on the session's own thread. A test of its
+//! own, since signals hit any thread of a process.
+#![allow(unsafe_code)] // sigaction, tgkill.
+
+mod common;
+#[path = "common/pipe.rs"]
+mod pipe;
+
+use common::{Trace, alone, wire};
+use pipe::Pipe;
+use protolog_rt::{Cause, Level, ProtoLogGroup, Session, d, i};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Main,
+    Handler,
+}
+
+static ENTERED: AtomicU64 = AtomicU64::new(0);
+static LEFT: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn handler(_: libc::c_int) {
+    ENTERED.fetch_add(1, Ordering::SeqCst);
+    d!(Log::Handler, "%d", 0);
+    LEFT.fetch_add(1, Ordering::SeqCst);
+}
+
+/// The ids of the sessions' threads.
+fn session_threads() -> Vec<i32> {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("tasks").map(|task| task.unwrap());
+    let named = tasks.filter(|task| {
+        std::fs::read_to_string(task.path().join("comm")).is_ok_and(|name| name == "protolog\n")
+    });
+    named.map(|task| task.file_name().to_str().unwrap().parse().unwrap()).collect()
+}
+
+/// Interrupts a thread until a handler has come back.
+fn interrupt(thread: i32) {
+    let before = LEFT.load(Ordering::SeqCst);
+    // SAFETY: no pointers; a thread that is gone is an error.
+    let sent = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, libc::SIGUSR1) };
+    assert_eq!(sent, 0);
+    let begun = Instant::now();
+    while LEFT.load(Ordering::SeqCst) == before {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the handler waits");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn handlers_never_wait() {
+    let _alone = alone();
+    // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler may.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler as *const () as usize;
+    // SAFETY: the pointers are to a sigaction of ours and null.
+    let set = unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) };
+    assert_eq!(set, 0);
+    let pipe = Pipe::stalled();
+    let session = Session::builder().file(&pipe.path).log_from(Level::Debug);
+    let session = session.buffer_size(64 << 10).wait_at_most(Duration::from_secs(3600));
+    let session = session.start().unwrap();
+    // Its first message makes the enum known, which is not for handlers.
+    d!(Log::Handler, "%d", 1);
+    let (sent, done, logger) = (&AtomicU64::new(1), &AtomicBool::new(false), &AtomicI32::new(0));
+    let summary = thread::scope(|scope| {
+        scope.spawn(move || {
+            // SAFETY: no arguments.
+            logger.store(unsafe { libc::gettid() }, Ordering::SeqCst);
+            while !done.load(Ordering::Relaxed) {
+                i!(Log::Main, "%d", 7);
+                sent.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let mut last = 0;
+        while last != sent.load(Ordering::Relaxed) || last < 100 {
+            last = sent.load(Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(300));
+        }
+        interrupt(logger.load(Ordering::SeqCst));
+        let [own] = session_threads()[..] else { panic!("one session has one thread") };
+        interrupt(own);
+        done.store(true, Ordering::Relaxed);
+        pipe.read(Duration::ZERO);
+        session.stop().unwrap()
+    });
+    let path = pipe.copy.clone();
+    let trace = Trace::of(path, summary, pipe.finish());
+    assert_eq!(ENTERED.load(Ordering::SeqCst), 2);
+    let losses = trace.losses();
+    let of = |group: &Log, cause| losses.get(&(group.info().id, wire(cause))).copied();
+    assert_eq!(of(&Log::Handler, Cause::Nested), Some(1), "within a message: {losses:?}");
+    assert_eq!(of(&Log::Handler, Cause::Full), Some(1), "on the session's thread: {losses:?}");
+    let (sent, all) = (sent.load(Ordering::Relaxed), trace.summary.messages + trace.summary.lost());
+    assert_eq!(all, sent + 2, "{:?}", trace.summary);
+    trace.check_stats();
+}
