@@ -107,7 +107,7 @@ impl Room {
     /// The same, and gives those that waited the time to see it.
     pub(super) fn clear(&self) {
         self.close();
-        let somebody = |_: &mut ()| self.waiting.load(Ordering::SeqCst) > 0;
+        let somebody = |(): &mut ()| self.waiting.load(Ordering::SeqCst) > 0;
         drop(self.changed.wait_timeout_while(self.lock(), PARTING, somebody));
     }
 
