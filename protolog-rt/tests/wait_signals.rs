@@ -40,8 +40,9 @@ fn session_threads() -> Vec<i32> {
 /// Interrupts a thread until a handler has come back.
 fn interrupt(thread: i32) {
     let before = LEFT.load(Ordering::SeqCst);
+    let process = std::process::id();
     // SAFETY: no pointers; a thread that is gone is an error.
-    let sent = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, libc::SIGUSR1) };
+    let sent = unsafe { libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGUSR1) };
     assert_eq!(sent, 0);
     let begun = Instant::now();
     while LEFT.load(Ordering::SeqCst) == before {
