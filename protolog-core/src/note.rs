@@ -15,6 +15,9 @@
 //!    36 place, file, template, group, tag, then zeros up to a multiple of 4
 //! ```
 //!
+//! A note of type 2 holds a whole dictionary (`ProtoLogViewerConfig`) as its description: that of sources that were rewritten,
+//! whose calls have no notes of their own.
+//!
 //! Invariants: [`write()`] in a constant and [`Note::parse`] are inverses; any bytes may be parsed.
 
 use crate::{Level, ParamMask};
@@ -23,6 +26,8 @@ use crate::{Level, ParamMask};
 pub const NAME: &[u8; 9] = b"protolog\0";
 /// Type in each note's header: the version of the description.
 pub const TYPE: u32 = 1;
+/// Type of a note that holds a whole dictionary, in protobuf.
+pub const DICTIONARY_TYPE: u32 = 2;
 /// Alignment of a note, in bytes.
 pub const ALIGN: usize = 4;
 
@@ -62,6 +67,8 @@ pub struct Note<'a> {
 pub enum Parsed<'a> {
     /// A call's entry.
     Note(Note<'a>),
+    /// A whole dictionary, in protobuf.
+    Dictionary(&'a [u8]),
     /// A well-formed note of another name or type.
     Foreign,
 }
@@ -119,10 +126,12 @@ impl<'a> Note<'a> {
         let start = 12 + name_size.next_multiple_of(ALIGN);
         let description = bytes.get(start..start.checked_add(size)?)?;
         let rest = bytes.get(start + size.next_multiple_of(ALIGN)..).unwrap_or_default();
-        if name != NAME || kind != TYPE {
-            return Some((Parsed::Foreign, rest));
-        }
-        Some((Parsed::Note(Self::parse_description(description)?), rest))
+        let parsed = match kind {
+            TYPE if name == NAME => Parsed::Note(Self::parse_description(description)?),
+            DICTIONARY_TYPE if name == NAME => Parsed::Dictionary(description),
+            _ => Parsed::Foreign,
+        };
+        Some((parsed, rest))
     }
 
     fn parse_description(bytes: &'a [u8]) -> Option<Self> {
@@ -148,6 +157,13 @@ impl<'a> Note<'a> {
             tag: text(u16_at(32))?,
         })
     }
+}
+
+/// The words of a note that come before a dictionary of so many bytes; zeros up to a multiple of 4 come after it.
+pub const fn dictionary_head(length: usize) -> [u32; HEADER / 4] {
+    assert!(length <= u32::MAX as usize, "a dictionary is larger than 4 GiB");
+    let name = [u32::from_ne_bytes(*b"prot"), u32::from_ne_bytes(*b"olog")];
+    [NAME.len() as u32, length as u32, DICTIONARY_TYPE, name[0], name[1], 0]
 }
 
 /// The bytes of `note`, whose [`Note::size`] is `N`. For constants: a wrong size or a text over 65,535 bytes fails there.
@@ -227,6 +243,15 @@ mod tests {
             found,
             [Parsed::Note(NOTE), Parsed::Foreign, Parsed::Note(EMPTY), Parsed::Note(NOTE)]
         );
+    }
+
+    #[test]
+    fn a_dictionary_is_a_note() {
+        let head = dictionary_head(5).map(u32::to_ne_bytes).concat();
+        let section = [&head[..], b"abcde\0\0\0", &BYTES].concat();
+        let (parsed, rest) = Note::parse(&section).unwrap();
+        assert_eq!(parsed, Parsed::Dictionary(b"abcde"));
+        assert_eq!(Note::parse(rest), Some((Parsed::Note(NOTE), &[][..])));
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! What the expansions of the macros use. No part of the API: it changes with the macros, which are pinned to this version.
 
+#[cfg(not(feature = "macros"))]
+pub use crate::__no_proc_macros as call;
 pub use crate::level::{GroupDef, GroupInfo, GroupSet, Page, wanted};
 pub use crate::log::Values;
 use crate::log::emit;
-pub use crate::site::{Call, NoteBytes, Site};
+pub use crate::site::{Call, DictionaryNote, NoteBytes, RewrittenCall, Site};
 pub use crate::value::{
     Any, Arguments, AsOption, AsText, Bool, Float, Int, Select, SelectAny, SelectOption,
     SelectText, Shown, Text, Then, Uint, bool, float, int,
 };
 pub use core::option::Option::Some;
+#[cfg(feature = "macros")]
 pub use protolog_macros::call;
 
 /// Number of bytes of the full name of `variant` (`Enum::Variant`) in the crate of `module`.

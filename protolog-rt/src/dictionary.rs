@@ -1,19 +1,92 @@
-//! The dictionary that the program carries: the notes of its calls, of all images that are loaded.
+//! The dictionary that the program carries: the notes of its calls, of all images that are loaded, and the dictionaries of
+//! those whose sources were rewritten.
 //!
 //! Invariant: what a note says is borrowed for the time of one call, since a library may be unloaded after it.
 
 use crate::site::for_each_note_segment;
 use protolog_core::note::{Note, Parsed};
+use protolog_core::schema::{message_data, message_hints, viewer_config};
+use protozero::{Field, Reader};
 
 /// Calls `f` with the note of each log call in the program and in the libraries that it has loaded. A call that stands in
 /// one image only is named once; the same call in two images is named twice. `f` must not load or unload a library.
 pub(crate) fn for_each_note(f: &mut dyn FnMut(&Note<'_>)) {
+    for_each(&mut |parsed| {
+        if let Parsed::Note(note) = parsed {
+            f(&note);
+        }
+    });
+}
+
+/// Calls `f` with each group and each message of each whole dictionary that the loaded images hold: the field's number in
+/// the dictionary, and its bytes. `f` must not load or unload a library.
+pub(crate) fn for_each_element(f: &mut dyn FnMut(u32, &[u8])) {
+    for_each(&mut |parsed| {
+        if let Parsed::Dictionary(config) = parsed {
+            for field in fields(config) {
+                if let Ok(bytes) = field.as_bytes() {
+                    f(field.number, bytes);
+                }
+            }
+        }
+    });
+}
+
+/// The fields of a message, up to the first that is not well-formed: what was included may be any file.
+pub(crate) fn fields(message: &[u8]) -> impl Iterator<Item = Field<'_>> {
+    Reader::new(message).map_while(Result::ok)
+}
+
+/// The template of the message with this id, from the first whole dictionary that has it. It is put into `buffer`; none
+/// where it does not fit.
+pub(crate) fn template(id: u64, buffer: &mut [u8]) -> Option<&str> {
+    let mut length = None;
+    for_each_element(&mut |number, message| {
+        if number == viewer_config::MESSAGES && length.is_none() && message_id(message) == Some(id)
+        {
+            let template = template_of(message).as_bytes();
+            if let Some(room) = buffer.get_mut(..template.len()) {
+                room.copy_from_slice(template);
+                length = Some(template.len());
+            }
+        }
+    });
+    core::str::from_utf8(&buffer[..length?]).ok()
+}
+
+/// The id of a message in a dictionary.
+pub(crate) fn message_id(message: &[u8]) -> Option<u64> {
+    // It comes first in what our tool writes.
+    let id = fields(message).find(|field| field.number == message_data::MESSAGE_ID)?;
+    id.as_fixed64().ok()
+}
+
+/// The template of a message in a dictionary, in full form.
+fn template_of(message: &[u8]) -> &str {
+    let mut template = "";
+    for field in fields(message) {
+        match field.number {
+            message_data::MESSAGE if template.is_empty() => {
+                template = field.as_str().unwrap_or_default();
+            }
+            message_data::HINTS => {
+                let full = fields(field.as_bytes().unwrap_or_default())
+                    .find(|field| field.number == message_hints::TEMPLATE);
+                if let Some(full) = full.and_then(|full| full.as_str().ok()) {
+                    template = full;
+                }
+            }
+            _ => {}
+        }
+    }
+    template
+}
+
+fn for_each(f: &mut dyn FnMut(Parsed<'_>)) {
     for_each_note_segment(&mut |segment| {
         let mut rest = segment;
         while let Some((parsed, after)) = Note::parse(rest) {
-            if let Parsed::Note(note) = parsed {
-                f(&note);
-            }
+            f(parsed);
             rest = after;
         }
     });

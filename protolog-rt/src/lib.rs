@@ -50,6 +50,7 @@ mod level;
 mod log;
 mod loss;
 mod macros;
+mod rewritten;
 mod seen;
 mod session;
 mod shmem;
@@ -64,6 +65,7 @@ pub use error::Error;
 pub use level::{GroupInfo, ProtoLogGroup};
 pub use loss::Cause;
 pub use protolog_core::Level;
+#[cfg(feature = "macros")]
 pub use protolog_macros::ProtoLogGroup;
 pub use session::config::{Config, GroupOverride, TracingMode};
 pub use session::{Builder, Session};

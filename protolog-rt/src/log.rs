@@ -26,7 +26,7 @@ fn log<V: Values>(
     values: V,
 ) {
     if group.texted(level) {
-        crate::text::emit_text(level, group.tag, note, &values);
+        crate::text::emit_text(id, level, group.tag, note, &values);
     }
     trace(id, level, group, &values);
 }

@@ -4,6 +4,8 @@
 //! through macro_rules at both ends buys two things: the compiler's own parser tells the arguments apart, and `$crate` finds
 //! this crate under whatever name a program knows it by.
 //!
+//! Rewritten calls hold `@`, an id and kinds in the place of the template, and take no detour: see [`crate::rewritten`].
+//!
 //! Invariants: an argument stands in one place only; nothing here is found by a name that a program could take.
 
 /// Logs at the level of debugging: what helps to find a fault.
@@ -24,6 +26,9 @@ macro_rules! d {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
         $crate::__private::call!($crate, $crate::Level::Debug, $group, $template $(, $argument)*)
     };
+    ($group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
+        $crate::__rewritten!($crate::Level::Debug, $group, $id [$($kind)*] $(, $argument)*)
+    };
     ($($other:tt)*) => { $crate::__usage!("d") };
 }
 
@@ -32,6 +37,9 @@ macro_rules! d {
 macro_rules! v {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
         $crate::__private::call!($crate, $crate::Level::Verbose, $group, $template $(, $argument)*)
+    };
+    ($group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
+        $crate::__rewritten!($crate::Level::Verbose, $group, $id [$($kind)*] $(, $argument)*)
     };
     ($($other:tt)*) => { $crate::__usage!("v") };
 }
@@ -42,6 +50,9 @@ macro_rules! i {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
         $crate::__private::call!($crate, $crate::Level::Info, $group, $template $(, $argument)*)
     };
+    ($group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
+        $crate::__rewritten!($crate::Level::Info, $group, $id [$($kind)*] $(, $argument)*)
+    };
     ($($other:tt)*) => { $crate::__usage!("i") };
 }
 
@@ -50,6 +61,9 @@ macro_rules! i {
 macro_rules! w {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
         $crate::__private::call!($crate, $crate::Level::Warn, $group, $template $(, $argument)*)
+    };
+    ($group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
+        $crate::__rewritten!($crate::Level::Warn, $group, $id [$($kind)*] $(, $argument)*)
     };
     ($($other:tt)*) => { $crate::__usage!("w") };
 }
@@ -60,6 +74,9 @@ macro_rules! e {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
         $crate::__private::call!($crate, $crate::Level::Error, $group, $template $(, $argument)*)
     };
+    ($group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
+        $crate::__rewritten!($crate::Level::Error, $group, $id [$($kind)*] $(, $argument)*)
+    };
     ($($other:tt)*) => { $crate::__usage!("e") };
 }
 
@@ -68,6 +85,9 @@ macro_rules! e {
 macro_rules! wtf {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
         $crate::__private::call!($crate, $crate::Level::Wtf, $group, $template $(, $argument)*)
+    };
+    ($group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
+        $crate::__rewritten!($crate::Level::Wtf, $group, $id [$($kind)*] $(, $argument)*)
     };
     ($($other:tt)*) => { $crate::__usage!("wtf") };
 }
@@ -85,6 +105,9 @@ macro_rules! wtf {
 macro_rules! protolog {
     ($level:expr, $group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
         $crate::__private::call!($crate, $level, $group, $template $(, $argument)*)
+    };
+    ($level:expr, $group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
+        $crate::__rewritten!($level, $group, $id [$($kind)*] $(, $argument)*)
     };
     ($($other:tt)*) => { $crate::__usage!("protolog") };
 }

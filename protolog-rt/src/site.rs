@@ -44,6 +44,64 @@ macro_rules! __site {
     }};
 }
 
+/// The note of a dictionary that stands in a file, see [`dictionary!`](crate::dictionary).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __dictionary_note {
+    ($path:expr) => {
+        const _: () = {
+            const CONFIG: &[u8] = ::core::include_bytes!($path);
+            #[used]
+            #[unsafe(link_section = ".note.protolog")]
+            static NOTE: $crate::__private::DictionaryNote<{ CONFIG.len() }> =
+                $crate::__private::DictionaryNote::new(CONFIG);
+        };
+    };
+}
+
+/// A note that holds a dictionary.
+#[derive(Debug)]
+#[repr(C, align(4))]
+pub struct DictionaryNote<const N: usize> {
+    head: [u32; 6],
+    config: [u8; N],
+    // What aligns the struct is zero in a static, and ends the note.
+}
+
+impl<const N: usize> DictionaryNote<N> {
+    /// The note of the dictionary `config`, which has `N` bytes.
+    pub const fn new(config: &[u8]) -> Self {
+        let mut bytes = [0; N];
+        copy(config, &mut bytes, 0);
+        Self { head: note::dictionary_head(N), config: bytes }
+    }
+}
+
+/// The constant facts of a call in rewritten code, whose text is not here.
+#[derive(Clone, Copy, Debug)]
+pub struct RewrittenCall {
+    id: u64,
+    level: Level,
+    group: GroupDef,
+}
+
+impl RewrittenCall {
+    /// The facts of a call of `group` at `level` whose message has this id.
+    pub const fn new(group: GroupDef, level: Level, id: u64) -> Self {
+        Self { id, level, group }
+    }
+
+    /// Whether the call is compiled in.
+    pub const fn compiled(&self) -> bool {
+        self.group.enabled
+    }
+
+    /// What the call tests.
+    pub const fn test(&self) -> Test {
+        Test { group_index: self.group.index, bits: call_bits(self.level) }
+    }
+}
+
 /// The constant facts of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
@@ -148,6 +206,12 @@ impl Site {
         Self { id: call.note.id, level: call.note.level, group, note: &note.0 }
     }
 
+    /// The site of a call in rewritten code.
+    #[inline]
+    pub const fn rewritten(call: &RewrittenCall, group: &'static GroupInfo) -> Self {
+        Self { id: call.id, level: call.level, group, note: &[] }
+    }
+
     /// The message's id.
     #[inline]
     pub fn id(&self) -> u64 {
@@ -166,7 +230,7 @@ impl Site {
         self.group
     }
 
-    /// The bytes of the note: the message's dictionary entry.
+    /// The bytes of the note: the message's dictionary entry. Empty in rewritten code.
     #[inline]
     pub fn note(&self) -> &'static [u8] {
         self.note

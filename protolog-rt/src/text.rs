@@ -12,6 +12,7 @@
 
 mod os;
 
+use crate::dictionary::template;
 use crate::level::ProtoLogGroup;
 use crate::log::Values;
 use core::fmt::{self, Write};
@@ -46,9 +47,10 @@ pub fn print_group(group: &impl ProtoLogGroup, level: Option<Level>) {
     group.info().set_text(levels);
 }
 
-/// Prints the message that `note` describes, with `values`.
+/// Prints the message that `note` describes, with `values`. Without a note, as in rewritten code, a dictionary that is loaded
+/// knows the text; where none does, the id stands for it.
 #[cold]
-pub(crate) fn emit_text<V: Values>(level: Level, tag: &str, note: &[u8], values: &V) {
+pub(crate) fn emit_text<V: Values>(id: u64, level: Level, tag: &str, note: &[u8], values: &V) {
     let mut args = [Arg::Bool(false); MAX_PARAMS];
     let mut count = 0;
     values.for_each(&mut |arg| {
@@ -58,11 +60,13 @@ pub(crate) fn emit_text<V: Values>(level: Level, tag: &str, note: &[u8], values:
         }
     });
     let args = &args[..count];
-    let template = match Note::parse(note) {
-        Some((Parsed::Note(note), _)) => note.template,
-        _ => "",
-    };
-    print(&mut os::Stderr, level, tag, template, args);
+    if let Some((Parsed::Note(note), _)) = Note::parse(note) {
+        return print(&mut os::Stderr, level, tag, note.template, args);
+    }
+    match template(id, &mut [0; LINE]) {
+        Some(template) => print(&mut os::Stderr, level, tag, template, args),
+        None => print_unknown(&mut os::Stderr, level, tag, id, args),
+    }
 }
 
 /// Prints a message whose template is known at run time only.
@@ -87,6 +91,32 @@ pub(crate) fn print(
         Ok(template) => render(&mut lines, &template, |_| args.next()),
         Err(_) => lines.write_str(template),
     };
+    lines.end();
+}
+
+/// Prints a message whose text nobody knows: `#123 (1500, example.org)`.
+pub(crate) fn print_unknown(
+    out: &mut impl Output,
+    level: Level,
+    tag: &str,
+    id: u64,
+    args: &[Arg<'_>],
+) {
+    let mut lines = Lines::new(out);
+    // Writing to a buffer that gives up what does not fit can't fail.
+    let _ = lines.head(level, tag);
+    let _ = write!(lines, "#{} (", id as i64);
+    for (index, arg) in args.iter().enumerate() {
+        let _ = lines.write_str(if index > 0 { ", " } else { "" });
+        let _ = match arg {
+            Arg::Str(text) => lines.write_str(text),
+            Arg::Int(number) => write!(lines, "{number}"),
+            Arg::Uint(number) => write!(lines, "{number}"),
+            Arg::Float(number) => write!(lines, "{number}"),
+            Arg::Bool(value) => write!(lines, "{value}"),
+        };
+    }
+    let _ = lines.write_char(')');
     lines.end();
 }
 

@@ -5,7 +5,7 @@
 //!
 //! Invariant: a message is written once per session, with all lines at which it was found by then.
 
-use crate::dictionary::for_each_note;
+use crate::dictionary::{fields, for_each_element, for_each_note, message_id};
 use crate::seen::{self, Seen};
 use protolog_core::schema::{group, message_data, message_hints, packet, viewer_config};
 use protolog_core::{Level, Template};
@@ -43,7 +43,26 @@ pub(super) fn known_groups() -> BTreeSet<String> {
             groups.insert(note.group.to_owned());
         }
     });
+    for_each_element(&mut |number, element| {
+        if number == viewer_config::GROUPS {
+            groups.insert(group_of(element).1.to_owned());
+        }
+    });
     groups
+}
+
+/// Id, full name and tag of a group in a dictionary.
+fn group_of(element: &[u8]) -> (u32, &str, &str) {
+    let (mut id, mut name, mut tag) = (0, "", "");
+    for field in fields(element) {
+        match field.number {
+            group::ID => id = field.as_u32().unwrap_or_default(),
+            group::NAME => name = field.as_str().unwrap_or_default(),
+            group::TAG => tag = field.as_str().unwrap_or_default(),
+            _ => {}
+        }
+    }
+    (id, name, tag)
 }
 
 impl Dictionary {
@@ -67,6 +86,30 @@ impl Dictionary {
         });
         self.messages.extend(entries.keys());
         write(&entries, &groups, give);
+        self.included(give);
+    }
+
+    /// Gives the packets of what whole dictionaries in the images say that was not written yet.
+    fn included(&mut self, give: &mut dyn FnMut(&[u8])) {
+        let (mut groups, mut messages) = (Vec::new(), Vec::new());
+        for_each_element(&mut |number, element| match number {
+            viewer_config::GROUPS => {
+                let (id, name, tag) = group_of(element);
+                self.group_of(id, name, tag, &mut groups);
+            }
+            viewer_config::MESSAGES
+                if message_id(element).is_some_and(|id| self.messages.insert(id)) =>
+            {
+                messages.push(element.to_vec());
+            }
+            _ => {}
+        });
+        write(&BTreeMap::new(), &groups, give);
+        let mut config = Vec::new();
+        for message in messages {
+            append(&mut config, viewer_config::MESSAGES, &message, give);
+        }
+        end(&mut config, give);
     }
 
     /// Gives the packets of messages that were first seen at run time since the last call.
@@ -110,22 +153,20 @@ fn write(
     for (id, name, tag) in groups {
         let mut writer = Writer::new(Heap::new());
         writer.message().uint32(group::ID, *id).string(group::NAME, name).string(group::TAG, tag);
-        append(&mut config, viewer_config::GROUPS, writer, give);
+        append(&mut config, viewer_config::GROUPS, &writer.into_vec().unwrap_or_default(), give);
     }
     for (id, entry) in entries {
         let mut writer = Writer::new(Heap::new());
         message(&mut writer.message(), *id, entry);
-        append(&mut config, viewer_config::MESSAGES, writer, give);
+        append(&mut config, viewer_config::MESSAGES, &writer.into_vec().unwrap_or_default(), give);
     }
     end(&mut config, give);
 }
 
 /// Appends an element of the dictionary, and ends the packet where it is large.
-fn append(config: &mut Vec<u8>, field: u32, element: Writer<Heap>, give: &mut dyn FnMut(&[u8])) {
+fn append(config: &mut Vec<u8>, field: u32, element: &[u8], give: &mut dyn FnMut(&[u8])) {
     let mut writer = Writer::new(Heap::new());
-    if let Ok(element) = element.into_vec() {
-        writer.message().bytes(field, &element);
-    }
+    writer.message().bytes(field, element);
     config.extend(writer.into_vec().unwrap_or_default());
     if config.len() > PACKET {
         end(config, give);
