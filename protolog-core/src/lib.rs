@@ -1,5 +1,6 @@
 //! The vocabulary that every other room shares: levels, templates and how they are rendered, parameter kinds,
-//! ids, the field numbers of the trace schema, and the record that a Rust binary keeps of each call.
+//! ids, the field numbers of the trace schema, the layouts of buffers and recordings, and the record that a Rust binary keeps
+//! of each call.
 //!
 //! ```
 //! use protolog_core::{Level, Template, group_id, message_id};
@@ -28,6 +29,7 @@ mod id;
 mod level;
 pub mod note;
 mod param;
+pub mod recorder;
 mod render;
 pub mod schema;
 mod template;

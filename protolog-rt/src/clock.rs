@@ -215,6 +215,11 @@ pub(crate) fn prepare() {
     let _ = timeline();
 }
 
+/// Whether the time is computed from the counter.
+pub(crate) fn counts() -> bool {
+    timeline().is_some()
+}
+
 /// Whether the counter runs at a constant rate in all states of the CPU, and the kernel keeps time by it.
 fn trusted() -> bool {
     const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";

@@ -6,6 +6,7 @@
 use crate::sync::{AtomicU64, Ordering};
 use protolog_core::Level;
 use protolog_core::schema::loss_cause;
+use std::sync::Arc;
 
 /// Why messages were lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,9 +69,16 @@ pub(crate) struct Counted {
 /// Pairs of group and cause that have a slot of their own.
 const SLOTS: usize = 48;
 
+/// Where losses are counted once more, for good. Called in signal handlers too.
+pub(crate) trait Mirror: std::fmt::Debug + Send + Sync {
+    /// Counts `count` messages of group `group`, 0 where it is not known.
+    fn add(&self, group: u32, cause: Cause, count: u64);
+}
+
 /// Counters by group and cause.
 #[derive(Debug)]
 pub(crate) struct Losses {
+    mirror: Option<Arc<dyn Mirror>>,
     slots: [Slot; SLOTS],
     /// By cause, for pairs that found no slot.
     rest: [AtomicU64; Cause::ALL.len()],
@@ -89,15 +97,30 @@ impl Losses {
     /// No losses.
     pub(crate) const fn new() -> Self {
         Self {
+            mirror: None,
             slots: [const { Slot { key: AtomicU64::new(0), count: AtomicU64::new(0) } }; SLOTS],
             rest: [const { AtomicU64::new(0) }; Cause::ALL.len()],
         }
     }
 
+    /// No losses so far; what is counted is also counted in `mirror`.
+    pub(crate) fn mirrored(mirror: Option<Arc<dyn Mirror>>) -> Self {
+        Self { mirror, ..Self::new() }
+    }
+
     /// Counts `count` messages of group `group` as lost for `cause`.
     #[cold]
     pub(crate) fn add(&self, group: u32, cause: Cause, count: u64) {
-        self.add_key(USED | (group as u64) << 8 | cause as u64, cause, count);
+        self.put_back(Counted { group, cause, count });
+        if let Some(mirror) = &self.mirror {
+            mirror.add(group, cause, count);
+        }
+    }
+
+    /// Counts what was counted before, here or elsewhere.
+    pub(crate) fn put_back(&self, lost: Counted) {
+        let key = USED | (lost.group as u64) << 8 | lost.cause as u64;
+        self.add_key(key, lost.cause, lost.count);
     }
 
     fn add_key(&self, key: u64, cause: Cause, count: u64) {
@@ -210,6 +233,28 @@ impl Slot {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
+
+    #[derive(Debug, Default)]
+    struct Seen(Mutex<Vec<(u32, Cause, u64)>>);
+
+    impl Mirror for Seen {
+        fn add(&self, group: u32, cause: Cause, count: u64) {
+            self.0.lock().unwrap().push((group, cause, count));
+        }
+    }
+
+    #[test]
+    fn a_mirror_sees_each_loss_once() {
+        let seen = Arc::<Seen>::default();
+        let losses = Losses::mirrored(Some(Arc::clone(&seen) as Arc<dyn Mirror>));
+        losses.add(7, Cause::Full, 2);
+        for (group, cause, count) in taken(&losses) {
+            losses.put_back(Counted { group, cause, count });
+        }
+        assert_eq!(taken(&losses), [(7, Cause::Full, 2)]);
+        assert_eq!(*seen.0.lock().unwrap(), [(7, Cause::Full, 2)]);
+    }
 
     fn taken(losses: &Losses) -> Vec<(u32, Cause, u64)> {
         let mut all = Vec::new();

@@ -1,14 +1,15 @@
 //! Messages first seen at run time: the part of the dictionary that no tool has made.
 //!
-//! A message is entered when it is logged for the first time; a session's thread writes the entries into the trace. The
-//! table is bounded.
+//! A message is entered when it is logged for the first time; a session's thread writes the entries into the trace, a
+//! recording gets each at once. The table is bounded.
 //!
 //! Invariants: an entry is in the table before a message refers to it; entries never change; looking one up takes no lock.
 
 use crate::level::GroupInfo;
+use crate::session::recorder::Recorder;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use protolog_core::{Arg, Level, MAX_PARAMS, ParamKind, ParamMask, Template};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most different templates that get an entry of their own.
 pub(crate) const MAX_TEMPLATES: usize = 4096;
@@ -64,7 +65,13 @@ static KNOWN: [Slot; SLOTS] =
     [const { Slot { id: AtomicU64::new(0), mask: AtomicU64::new(0), params: AtomicU32::new(0) } };
         SLOTS];
 
-static SEEN: Mutex<Vec<Seen>> = Mutex::new(Vec::new());
+static SEEN: Mutex<Table> = Mutex::new(Table { entries: Vec::new(), recorders: Vec::new() });
+
+/// The entries, and the recordings that get each before it is used.
+struct Table {
+    entries: Vec<Seen>,
+    recorders: Vec<Arc<Recorder>>,
+}
 
 /// The shape of the message with this id, if it was seen.
 pub(crate) fn shape(id: u64) -> Option<Shape> {
@@ -84,17 +91,21 @@ pub(crate) fn enter(new: Candidate<'_>, limit: usize) -> Option<Shape> {
         return None;
     }
     let parsed = Template::parse(template).ok()?;
-    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut table = table();
     if let Some(shape) = shape(id) {
         return Some(shape);
     }
-    if seen.len() >= limit {
+    if table.entries.len() >= limit {
         return None;
     }
     let slot = probe(id).find(|slot| slot.is(0))?;
     let (template, place) = (kept(template), kept(place));
     let at = at.map(|(file, line)| (kept(file), line));
-    seen.push(Seen { id, template, level, group, place, at });
+    let seen = Seen { id, template, level, group, place, at };
+    table.entries.push(seen);
+    for recorder in &table.recorders {
+        recorder.enter(&[seen]);
+    }
     let shape = Shape { mask: parsed.mask().bits(), params: parsed.len() as u32 };
     slot.mask.store(shape.mask, Ordering::Relaxed);
     slot.params.store(shape.params, Ordering::Relaxed);
@@ -104,8 +115,23 @@ pub(crate) fn enter(new: Candidate<'_>, limit: usize) -> Option<Shape> {
 
 /// The entries from the `index`-th on, in the order in which they came.
 pub(crate) fn from(index: usize) -> Vec<Seen> {
-    let seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-    seen.get(index..).unwrap_or_default().to_vec()
+    table().entries.get(index..).unwrap_or_default().to_vec()
+}
+
+/// Tells `recorder` of all entries, and of each that comes before a message refers to it.
+pub(crate) fn attach(recorder: &Arc<Recorder>) {
+    let mut table = table();
+    recorder.enter(&table.entries);
+    table.recorders.push(Arc::clone(recorder));
+}
+
+/// Tells `recorder` no more.
+pub(crate) fn detach(recorder: &Arc<Recorder>) {
+    table().recorders.retain(|other| !Arc::ptr_eq(other, recorder));
+}
+
+fn table() -> MutexGuard<'static, Table> {
+    SEEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The text, for the life of the process; the table is bounded.

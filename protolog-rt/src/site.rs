@@ -244,6 +244,22 @@ pub(crate) fn for_each_note_segment(f: &mut dyn FnMut(&[u8])) {
     unsafe { libc::dl_iterate_phdr(Some(note_segments), (&raw mut f).cast()) };
 }
 
+/// Calls `f` with each stretch of notes of the program itself, without the libraries.
+pub(crate) fn for_each_own_note_segment(f: &mut dyn FnMut(&[u8])) {
+    unsafe extern "C" fn first(
+        image: *mut libc::dl_phdr_info,
+        size: libc::size_t,
+        data: *mut libc::c_void,
+    ) -> libc::c_int {
+        // SAFETY: as the caller's.
+        unsafe { note_segments(image, size, data) };
+        1 // No more: the program comes first.
+    }
+    let mut f = f;
+    // SAFETY: as in `for_each_note_segment`.
+    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut f).cast()) };
+}
+
 /// For `dl_iterate_phdr`: passes on the segments of notes of one image.
 unsafe extern "C" fn note_segments(
     image: *mut libc::dl_phdr_info,

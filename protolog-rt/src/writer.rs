@@ -32,7 +32,7 @@ mod thread;
 use crate::level::GroupInfo;
 use crate::loss::{Cause, Losses, Strays};
 use crate::session::core::{Core, Identity};
-use crate::session::running;
+use crate::session::{recorder, running};
 use crate::shmem::buffer::MAX_PAYLOAD;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 use encode::{Cursor, Plan, Values};
@@ -128,11 +128,17 @@ pub(crate) fn write<V: Values>(head: Head, values: &V) {
 }
 
 /// Counts a message as lost, on this thread's sequence where it has the one.
-pub(crate) fn lose(group: &GroupInfo, level: Level, cause: Cause) {
+pub(crate) fn lose(group: &'static GroupInfo, level: Level, cause: Cause) {
     let current = CURRENT.get();
     // SAFETY: *pointer*.
     let writer = unsafe { &*current };
     writer.lose(group, level, cause);
+}
+
+/// Counts a message as lost that has no sequence.
+fn stray(group: &'static GroupInfo, level: Level, cause: Cause) {
+    STRAYS.add(group.id, level, cause);
+    recorder::stray(group, level, cause);
 }
 
 /// A message to no session or several, a message within a message, a message after the thread's end.
@@ -142,7 +148,7 @@ fn unusual<V: Values>(writer: &Writer, head: Head, values: &V) {
     if std::ptr::eq(writer, &raw const NONE) {
         write_to_all(head, values);
     } else if std::ptr::eq(writer, &raw const GONE) {
-        STRAYS.add(head.group.id, head.level, Cause::Dead);
+        stray(head.group, head.level, Cause::Dead);
     } else {
         writer.lose(head.group, head.level, Cause::Nested);
     }
@@ -161,7 +167,7 @@ fn write_to_all<V: Values>(head: Head, values: &V) {
     });
     CURRENT.set(next.unwrap_or(&raw const GONE));
     if next.is_err() {
-        STRAYS.add(head.group.id, head.level, Cause::Dead);
+        stray(head.group, head.level, Cause::Dead);
     }
 }
 
@@ -193,9 +199,9 @@ impl Writer {
     }
 
     /// Counts a message as lost: here, where this is the only writer that could have had it.
-    fn lose(&self, group: &GroupInfo, level: Level, cause: Cause) {
+    fn lose(&self, group: &'static GroupInfo, level: Level, cause: Cause) {
         if self.id == 0 || self.is_stale() {
-            STRAYS.add(group.id, level, cause);
+            stray(group, level, cause);
         } else {
             self.losses.add(group.id, cause, 1);
         }
@@ -209,6 +215,7 @@ impl Writer {
                 busy: AtomicBool::new(false),
                 id: identity.id,
                 epoch: AtomicU32::new(epoch),
+                losses: core.losses(),
                 thread: Thread::current(),
                 own: UnsafeCell::new(own.with(identity)),
                 ..Self::sentinel()

@@ -5,6 +5,7 @@
 use super::config::{Config, GroupOverride, TracingMode, Wanted};
 use super::core::{Core, Keeps};
 use super::file::TraceFile;
+use super::recorder::{self, Place, Recorder};
 use super::stream::{Requests, Stream};
 use super::trace::Trace;
 use super::{Session, Sink, dictionary, running};
@@ -29,6 +30,7 @@ const MAX_TEXT: usize = 4096;
 #[must_use = "a builder does nothing until `start`"]
 pub struct Builder {
     path: Option<PathBuf>,
+    record: Option<Place>,
     config: Config,
     keeps: Keeps,
     buffer: usize,
@@ -41,6 +43,7 @@ impl Builder {
     pub(super) fn new() -> Self {
         Self {
             path: None,
+            record: None,
             config: Config::default(),
             keeps: Keeps::Nothing,
             buffer: BUFFER,
@@ -120,6 +123,41 @@ impl Builder {
         self
     }
 
+    /// Keeps the newest messages in a ring that is a file, so that they are there when the process dies, whatever it dies
+    /// of: `protologtool recover` makes a trace of them. Logging costs what it costs with [`Self::keep_newest`].
+    ///
+    /// The file is `/dev/shm/protolog-<program>-<pid>-<number>.rec`, which is memory: nothing waits for a disk, and it is
+    /// there until the machine is shut down. Only its owner may read it. [`Session::recording`] says its name.
+    ///
+    /// A session that is stopped or dropped removes the file, after it wrote the trace if [`Self::file`] named one. What
+    /// remains is of a process that ended without, even if only by `exit`.
+    ///
+    /// ```
+    /// # use protolog_rt::{ProtoLogGroup, Session};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net }
+    /// let session = Session::builder().enable_all().record().start()?;
+    /// protolog_rt::d!(AppLog::Net, "about to do something dangerous");
+    /// assert!(session.recording().is_some_and(|path| path.exists()));
+    /// // … and nothing happened: the recording is not needed.
+    /// session.stop()?;
+    /// # Ok::<(), protolog_rt::Error>(())
+    /// ```
+    pub fn record(mut self) -> Self {
+        self.record = Some(Place::Memory);
+        self.keep_newest()
+    }
+
+    /// As [`Self::record`], with the file at `path`. A recording that is there is kept as `<path>.old`.
+    ///
+    /// On a disk, a thread waits whenever it is the first to write to a page that the kernel has just written to the disk:
+    /// see `docs/design/hot-path.md` for what that costs. A crash of the process loses nothing there either, one of the
+    /// machine all since the last [`Session::flush`].
+    pub fn record_at(mut self, path: impl Into<PathBuf>) -> Self {
+        self.record = Some(Place::At(path.into()));
+        self.keep_newest()
+    }
+
     /// Size of the buffer between the program and the file, in bytes: from 64 KiB to 32 MiB, 4 MiB by default. What finds
     /// it full is lost, and counted, unless the newest messages are kept.
     pub fn buffer_size(mut self, bytes: usize) -> Self {
@@ -168,21 +206,30 @@ impl Builder {
     /// Starts the session.
     pub fn start(self) -> Result<Session, Error> {
         self.check()?;
-        let path = self.path.ok_or(Error::NoFile)?;
+        if self.path.is_none() && self.record.is_none() {
+            return Err(Error::NoFile);
+        }
         let wanted = Wanted::new(&self.config, &dictionary::known_groups())?;
         clock::prepare();
-        let buffer = Buffer::anonymous(self.buffer).map_err(Error::Resources)?;
+        if let (Some(path), true) = (&self.path, self.keeps != Keeps::Nothing) {
+            // What can't be written at the end is better known now.
+            drop(TraceFile::whole(path)?);
+        }
         let max_text = self.max_text.min(self.buffer / 64);
-        let core = Core::new(buffer, max_text, wanted, self.keeps).with_patience(self.patience);
-        let core = Arc::new(core);
-        let sink = match self.keeps {
-            Keeps::Nothing => Self::stream(&core, &path)?,
-            Keeps::First | Keeps::Newest => {
-                // What can't be written at the end is better known now.
-                drop(TraceFile::whole(&path)?);
-                Sink::Kept { path }
+        let new =
+            |buffer| Core::new(buffer, max_text, wanted, self.keeps).with_patience(self.patience);
+        let core = Arc::new(match &self.record {
+            None => new(Buffer::anonymous(self.buffer).map_err(Error::Resources)?),
+            Some(place) => {
+                let (recorder, buffer) = Recorder::create(place, self.buffer)?;
+                new(buffer).recorded(recorder)
             }
+        });
+        let sink = match (self.keeps, self.path) {
+            (Keeps::Nothing, Some(path)) => Self::stream(&core, &path)?,
+            (_, path) => Sink::Kept { path },
         };
+        recorder::begin(&core);
         running::add(&core);
         Ok(Session { core, sink: Some(sink) })
     }

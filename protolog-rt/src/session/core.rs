@@ -8,10 +8,11 @@
 //!   last chunk id and time.
 
 use super::config::Wanted;
+use super::recorder::Recorder;
 use super::room::Room;
 use crate::clock;
 use crate::level::GroupInfo;
-use crate::loss::{Cause, Losses, Mark};
+use crate::loss::{Cause, Counted, Losses, Mark, Mirror};
 use crate::shmem::buffer::{Buffer, Chunk};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::writer::{STRAYS, Writer};
@@ -43,6 +44,8 @@ pub(crate) struct Core {
     pub(super) before: Mark,
     /// Who waits for a chunk.
     pub(super) room: Room,
+    /// The file that the buffer is in, if it is in one.
+    pub(crate) recorder: Option<Arc<Recorder>>,
     /// Held by whoever reads a buffer that keeps something.
     pub(super) reader: Mutex<()>,
     pub(super) wanted: Wanted,
@@ -104,6 +107,7 @@ impl Core {
             started: clock::boottime(),
             before: STRAYS.mark(),
             room: Room::new(None),
+            recorder: None,
             reader: Mutex::new(()),
             wanted,
             known: Known([const { AtomicU64::new(0) }; 128]),
@@ -117,6 +121,18 @@ impl Core {
     /// The same, with messages that wait for room.
     pub(super) fn with_patience(self, patience: Option<Duration>) -> Self {
         Self { room: Room::new(patience), ..self }
+    }
+
+    /// The same, with its buffer in the file of `recorder`.
+    pub(super) fn recorded(self, recorder: Arc<Recorder>) -> Self {
+        let strays = Losses::mirrored(Some(Arc::clone(&recorder) as Arc<dyn Mirror>));
+        Self { strays, recorder: Some(recorder), ..self }
+    }
+
+    /// Counters for the losses of a writer.
+    pub(crate) fn losses(&self) -> Losses {
+        let mirror = self.recorder.as_ref().map(|recorder| Arc::clone(recorder) as Arc<dyn Mirror>);
+        Losses::mirrored(mirror)
     }
 
     /// The levels (bit = severity) that the session wants of a group.
@@ -171,9 +187,10 @@ impl Core {
             let Some(identity) = writer.identity().filter(|_| !found.contains(&writer.id)) else {
                 return true;
             };
-            self.strays.add(0, Cause::Overwritten, identity.messages);
+            let (cause, count) = (Cause::Overwritten, identity.messages);
+            self.strays.put_back(Counted { group: 0, cause, count });
             writer.losses.take(|lost| {
-                self.strays.add(lost.group, lost.cause, lost.count);
+                self.strays.put_back(lost);
                 true
             });
             free.push_back(Identity { messages: 0, ..identity });

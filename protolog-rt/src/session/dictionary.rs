@@ -116,9 +116,14 @@ impl Dictionary {
     pub(super) fn seen(&mut self, give: &mut dyn FnMut(&[u8])) {
         let new = seen::from(self.seen);
         self.seen += new.len();
+        self.enter(&new, give);
+    }
+
+    /// Gives the packets of messages that were first seen at run time.
+    pub(super) fn enter(&mut self, new: &[Seen], give: &mut dyn FnMut(&[u8])) {
         let mut entries = BTreeMap::new();
         let mut groups = Vec::new();
-        for Seen { id, template, level, group, place, at } in new {
+        for &Seen { id, template, level, group, place, at } in new {
             if self.messages.insert(id) {
                 let (template, place) = (template.to_owned(), place.to_owned());
                 let lines = at.map(|(file, line)| (file.to_owned(), [line].into()));

@@ -2,7 +2,7 @@
 //!
 //! A session streams to a file: writers fill chunks of its buffer, its thread turns them into packets of the file, and at
 //! its end what is left to say goes in: losses, thread names, texts first seen at run time. Or its buffer keeps what is
-//! newest, or came first, until somebody wants it as a file.
+//! newest, or came first, until somebody wants it as a file; as a recording, it does so in a file of its own.
 //!
 //! Invariants: a call is enabled if a running session wants it, and each session gets what it wants; starting and stopping
 //! may fail, logging never does.
@@ -14,6 +14,7 @@ mod dictionary;
 mod drain;
 mod file;
 mod kept;
+pub(crate) mod recorder;
 pub(crate) mod room;
 pub(crate) mod running;
 mod stream;
@@ -54,7 +55,8 @@ use std::thread::JoinHandle;
 /// a session started or stopped may allocate and take a lock; a signal handler should not be the one to log it.
 ///
 /// By default a session streams to its file. A process that ends without either (by `exit` or a signal) then leaves a trace of what was written by then; what was still
-/// in the buffer is lost. Others keep what they have in memory: [`Builder::keep_newest`], [`Builder::keep_first`].
+/// in the buffer is lost. Others keep what they have in memory: [`Builder::keep_newest`], [`Builder::keep_first`]; or where
+/// it survives the process: [`Builder::record`].
 #[derive(Debug)]
 pub struct Session {
     core: Arc<Core>,
@@ -66,8 +68,8 @@ pub struct Session {
 enum Sink {
     /// To a file all the time.
     Stream { requests: Arc<Requests>, thread: JoinHandle<Result<Summary, Error>> },
-    /// To the buffer, and to a file at the end.
-    Kept { path: PathBuf },
+    /// To the buffer, and to a file at the end, if one was named.
+    Kept { path: Option<PathBuf> },
 }
 
 impl Session {
@@ -77,8 +79,12 @@ impl Session {
     }
 
     /// Writes everything that was logged before the call to the file; what [`Builder::keep_newest`] or
-    /// [`Builder::keep_first`] keeps stays where it is.
+    /// [`Builder::keep_first`] keeps stays where it is. A recording then has the texts of libraries that were loaded since,
+    /// and is on the disk if it is on one.
     pub fn flush(&self) -> Result<(), Error> {
+        if let Some(recorder) = &self.core.recorder {
+            return recorder.sync();
+        }
         let Some(Sink::Stream { requests, .. }) = &self.sink else { return Ok(()) };
         if requests.flush(|| self.core.wake()) {
             return Ok(());
@@ -99,6 +105,11 @@ impl Session {
         }
     }
 
+    /// The file of a session that records: [`Builder::record`].
+    pub fn recording(&self) -> Option<&Path> {
+        self.core.recorder.as_ref().map(|recorder| recorder.path())
+    }
+
     /// Ends the session and completes the file. Messages that other threads log at this very moment may or may not be
     /// in it.
     pub fn stop(mut self) -> Result<Summary, Error> {
@@ -116,12 +127,7 @@ impl Session {
         self.core.stop();
         let (requests, thread) = match sink {
             Sink::Stream { requests, thread } => (requests, thread),
-            Sink::Kept { path } => {
-                let summary = kept::write(&self.core, &path, "protolog session stopped");
-                drop(self.core.take_all());
-                self.core.buffer.discard();
-                return summary;
-            }
+            Sink::Kept { path } => return self.end_kept(path.as_deref()),
         };
         requests.stop();
         self.core.wake();
@@ -130,6 +136,21 @@ impl Session {
                 "the thread that writes the trace panicked",
             )))
         })
+    }
+}
+
+impl Session {
+    /// Writes what the buffer keeps, if somebody wants it as a file. A recording goes when all is well.
+    fn end_kept(&self, path: Option<&Path>) -> Result<Summary, Error> {
+        recorder::end(&self.core);
+        let write = |path| kept::write(&self.core, path, "protolog session stopped");
+        let mut summary = path.map_or_else(|| Ok(Summary::default()), write);
+        drop(self.core.take_all());
+        self.core.buffer.discard();
+        if let (Ok(_), Some(recorder)) = (&summary, &self.core.recorder) {
+            summary = recorder.remove().and(summary);
+        }
+        summary
     }
 }
 

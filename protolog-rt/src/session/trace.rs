@@ -103,7 +103,7 @@ impl Trace {
         });
         if self.core.keeps != Keeps::Nothing {
             for lost in &taken {
-                losses.add(lost.group, lost.cause, lost.count);
+                losses.put_back(*lost);
             }
         }
         taken
@@ -179,7 +179,7 @@ fn wall_clock(to: &mut Message<'_, Heap>) {
 }
 
 /// Names the process, in Perfetto's terms and in ours.
-fn process(to: &mut Message<'_, Heap>, pid: u32) {
+pub(super) fn process(to: &mut Message<'_, Heap>, pid: u32) {
     let arguments: Vec<String> =
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     let name = arguments.first().map_or("", String::as_str);

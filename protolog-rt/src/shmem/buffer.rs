@@ -21,6 +21,11 @@ pub(crate) const MAX_PAYLOAD: usize = Layout::One.chunk_size(PAGE) - CHUNK_HEADE
 /// The largest buffer, in bytes: what a tracing service accepts as shared memory.
 pub(crate) const MAX_BUFFER: usize = 32 << 20;
 
+/// The size of a buffer of at least `bytes` bytes: whole pages.
+pub(crate) fn size(bytes: usize) -> usize {
+    bytes.clamp(PAGE, MAX_BUFFER).next_multiple_of(PAGE)
+}
+
 /// Chunks in shared memory. See the module.
 #[derive(Debug)]
 pub(crate) struct Buffer {
@@ -64,16 +69,20 @@ impl Chunk {
 impl Buffer {
     /// A buffer in memory of its own, of at least `bytes` bytes.
     pub(crate) fn anonymous(bytes: usize) -> io::Result<Self> {
-        let pages = bytes.clamp(PAGE, MAX_BUFFER).div_ceil(PAGE);
-        Ok(Self {
-            memory: Memory::anonymous(pages * PAGE)?,
-            pages,
+        Ok(Self::over(Memory::anonymous(size(bytes))?))
+    }
+
+    /// A buffer in `memory`, which is zeroed and as large as [`size`] says.
+    pub(crate) fn over(memory: Memory) -> Self {
+        Self {
+            pages: memory.len() / PAGE,
+            memory,
             next: AtomicUsize::new(0),
             open: Default::default(),
             freed: AtomicU32::new(0),
             complete: AtomicUsize::new(0),
             pinned: AtomicUsize::new(0),
-        })
+        }
     }
 
     /// Number of pages.
@@ -159,11 +168,11 @@ impl Buffer {
         self.address(chunk.at() + CHUNK_HEADER)
     }
 
-    /// Makes a chunk's header zero.
+    /// Makes a chunk's header zero. The count first, so that a recovery never takes what is left for another chunk's.
     pub(super) fn clear_header(&self, chunk: Chunk) {
         self.packets(chunk).store(0, Ordering::Relaxed);
-        self.writer_id(chunk).store(0, Ordering::Relaxed);
-        self.chunk_id(chunk).store(0, Ordering::Relaxed);
+        self.writer_id(chunk).store(0, Ordering::Release);
+        self.chunk_id(chunk).store(0, Ordering::Release);
     }
 
     /// Notes that the reader freed a chunk.

@@ -3,14 +3,16 @@
 //! Invariants
 //! - *mapped*: `len` bytes from `base` are readable and writable for as long as the value lives.
 //! - *headers*: bytes that are accessed as an atomic are never accessed otherwise while another thread may.
-//! - A forked child has its own copy, so that what it writes disturbs nobody.
+//! - A forked child has its own copy of memory that is not of a file, so that what it writes disturbs nobody.
 #![allow(unsafe_code)] // mmap, munmap, madvise.
 
-use crate::sync::{AtomicU16, AtomicU32};
+use crate::sync::{AtomicU16, AtomicU32, AtomicU64};
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 
-/// A private, anonymous mapping.
+/// A mapping: private and anonymous, or of a part of a file.
 #[derive(Debug)]
 pub(crate) struct Memory {
     base: NonNull<u8>,
@@ -25,12 +27,20 @@ unsafe impl Sync for Memory {}
 impl Memory {
     /// Maps `len` zeroed bytes, all of them resident, so that no writer pays for a page fault.
     pub(crate) fn anonymous(len: usize) -> io::Result<Self> {
-        let (protection, flags) = (
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
-        );
-        // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory that is in use.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, -1, 0) };
+        Self::map(len, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+    }
+
+    /// Maps `len` bytes of `file` from `at` on, a multiple of the size of a page, which are all there; so are their pages
+    /// in memory. What is written is in the file at once, for whoever reads it, and stays there when the process dies.
+    pub(crate) fn shared(file: &File, at: usize, len: usize) -> io::Result<Self> {
+        Self::map(len, libc::MAP_SHARED, file.as_raw_fd(), at)
+    }
+
+    fn map(len: usize, flags: libc::c_int, file: libc::c_int, at: usize) -> io::Result<Self> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let (flags, at) = (flags | libc::MAP_POPULATE, at as libc::off_t);
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, file, at) };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
@@ -54,6 +64,12 @@ impl Memory {
         unsafe { AtomicU32::from_ptr(self.place(at, size_of::<AtomicU32>()).cast()) }
     }
 
+    /// The 64 bits at `at`, a multiple of 8.
+    pub(crate) fn u64(&self, at: usize) -> &AtomicU64 {
+        // SAFETY: as in `u32`.
+        unsafe { AtomicU64::from_ptr(self.place(at, size_of::<AtomicU64>()).cast()) }
+    }
+
     /// The 16 bits at `at`, a multiple of 2.
     pub(crate) fn u16(&self, at: usize) -> &AtomicU16 {
         // SAFETY: as in `u32`.
@@ -71,10 +87,10 @@ impl Memory {
         unsafe { self.base.as_ptr().add(at) }
     }
 
-    /// Gives the memory back to the system, keeping the addresses: every byte is zero afterwards. Whoever still writes
-    /// there does no harm.
+    /// Gives the memory back to the system, keeping the addresses: every byte is zero afterwards, or what the file has.
+    /// Whoever still writes there does no harm.
     pub(crate) fn discard(&self) {
-        // SAFETY: *mapped*; the pages stay mapped and are zero from now on, which is a value of every type kept there.
+        // SAFETY: *mapped*; the pages stay mapped, and what they are from now on is a value of every type kept there.
         let _ = unsafe { libc::madvise(self.base.as_ptr().cast(), self.len, libc::MADV_DONTNEED) };
     }
 }

@@ -4,6 +4,7 @@
 //! - [`page`]: the state machine of a page's header; safe code over one atomic word.
 //! - [`buffer`]: acquiring and completing chunks; the writers' side.
 //! - [`drain`]: claiming, reading and releasing chunks; the one reader's side.
+//! - [`file`]: room for a mapping in a file.
 //! - [`ring`]: taking the oldest chunks again, and reading those of such a buffer.
 //!
 //! Invariants
@@ -16,6 +17,7 @@
 
 pub(crate) mod buffer;
 pub(crate) mod drain;
-mod memory;
+pub(crate) mod file;
+pub(crate) mod memory;
 mod page;
 pub(crate) mod ring;

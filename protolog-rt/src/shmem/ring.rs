@@ -71,10 +71,12 @@ impl Buffer {
             self.page(page).set(word);
             return false;
         }
-        for layout in Layout::ALL {
+        // Those that say something first: the places of the others may lie in the midst of what a recovery still reads.
+        for layout in std::iter::once(layout).chain(Layout::ALL) {
             for index in 0..layout.chunks() {
                 self.clear_header(Chunk { page, index, layout });
             }
+            fence(Ordering::Release);
         }
         for index in (0..layout.chunks()).filter(|&index| word.state(index) == State::Complete) {
             self.note_freed(Chunk { page, index, layout });

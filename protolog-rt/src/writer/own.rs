@@ -240,6 +240,9 @@ impl Own {
         self.header = std::ptr::null();
         let messages = self.messages();
         let (Some(chunk), Some(core)) = (self.chunk.take(), self.core.as_ref()) else { return };
+        if let Some(recorder) = &core.recorder {
+            recorder.tell(messages - self.identity.messages);
+        }
         self.identity.messages = messages;
         // Before anybody can take the chunk.
         writer.told.store(messages, Ordering::Release);

@@ -1,0 +1,344 @@
+//! The layout of a recording: a file that a process logs into as memory, so that what it logged is there when it is killed.
+//!
+//! ```text
+//! 0       header, one page of 4096 bytes; up to the ring nothing
+//! 65536   ring: pages and chunks as in crate::chunk
+//! …       annex: the session's own packets, the dictionary above all; it grows
+//! ```
+//!
+//! The header, in the byte order of the machine; what is marked + changes while the process runs, by atomic operations:
+//!
+//! ```text
+//!    0 u8[8] magic; stored last, so a file without it is not finished
+//!    8 u32 version            12 u32 order: 0x0a0b0c0d        16 u32 pid
+//!   20 u32 size of a page     24 u32 number of pages          28 u32 clock: 1 the kernel's, 2 the CPU's counter
+//!   32 u64 where the ring is  40 u64 where the annex is
+//!   48 u64 realtime           56 u64 monotonic                64 u64 boottime    nanoseconds, of one moment at the start
+//!   72 u8[16] boot id         88 u32 size of the build id     92 u8[32] build id
+//!  128 u64 + bytes of the annex that are written
+//!  136 u64 + packets that found no room in the annex
+//!  144 u64 + messages in all chunks that were ever completed
+//!  256 64 × { u64 + key, u64 + count } losses by group and cause; key: bit 63 set, group << 8 | cause
+//! 1280 8 × u64 + losses that found no place above, by cause - 1
+//! ```
+//!
+//! The annex is records one after the other: u32 size, u32 checksum (the low half of [`crate::hash`]), then so many bytes of
+//! a packet. The header says how many bytes of it count; a record is written before it counts.
+//!
+//! Invariants: nothing here touches memory; every function is total. Offsets up to 48 stay in later versions.
+
+use crate::hash;
+
+/// What a recording begins with.
+pub const MAGIC: [u8; 8] = *b"protorec";
+/// The version of this layout.
+pub const VERSION: u32 = 1;
+/// Size of the header, in bytes.
+pub const HEADER: usize = 4096;
+/// Where the ring begins: at a multiple of every machine's page size.
+pub const RING_AT: usize = 64 * 1024;
+/// The largest build id that has room, in bytes.
+pub const MAX_BUILD_ID: usize = 32;
+/// Offset of the number of bytes of the annex that count, a u64.
+pub const ANNEX_USED_AT: usize = 128;
+/// Offset of the number of packets that found no room in the annex, a u64.
+pub const ANNEX_LOST_AT: usize = 136;
+/// Offset of the number of messages in all chunks that were ever completed, a u64.
+pub const TOLD_AT: usize = 144;
+/// Offset of the counters of losses.
+pub const LOSSES_AT: usize = 256;
+/// Number of counters by group and cause.
+pub const LOSSES: usize = 64;
+/// Offset of the counters by cause alone.
+pub const OTHER_LOSSES_AT: usize = LOSSES_AT + 16 * LOSSES;
+/// Number of counters by cause alone.
+pub const OTHER_LOSSES: usize = 8;
+/// Size of a record of the annex without its packet, in bytes.
+pub const RECORD_HEAD: usize = 8;
+
+const ORDER: u32 = 0x0a0b_0c0d;
+const LOSS_USED: u64 = 1 << 63;
+
+/// What a recording says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The layout's version.
+    pub version: u32,
+    /// The process.
+    pub pid: u32,
+    /// Size of a page of the ring, in bytes.
+    pub page: u32,
+    /// Number of pages of the ring.
+    pub pages: u32,
+    /// What the process reads its clock from.
+    pub clock: Clock,
+    /// Where the ring begins, in bytes from the start of the file.
+    pub ring_at: u64,
+    /// Where the annex begins.
+    pub annex_at: u64,
+    /// The wall clock at the start, in nanoseconds since 1970.
+    pub realtime: u64,
+    /// MONOTONIC at the same moment, in nanoseconds.
+    pub monotonic: u64,
+    /// BOOTTIME at the same moment, in nanoseconds.
+    pub boottime: u64,
+    /// Which boot of the machine it was; zero where that is not known.
+    pub boot_id: [u8; 16],
+    /// The program's build id.
+    pub build_id: BuildId,
+}
+
+/// What a process reads its clock from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Clock {
+    /// The kernel, at each message.
+    Kernel = 1,
+    /// The CPU's counter, compared with the kernel's clock all the time.
+    Counter = 2,
+}
+
+/// The build id of a program; empty where it has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BuildId {
+    bytes: [u8; MAX_BUILD_ID],
+    length: usize,
+}
+
+/// Why bytes are no recording that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderError {
+    /// They do not begin like one.
+    Foreign,
+    /// The file was made, but what should stand in it not written yet.
+    Unfinished,
+    /// They end within the header.
+    Truncated,
+    /// It was written on a machine with another byte order.
+    ByteOrder,
+    /// A field says what can't be.
+    Damaged,
+}
+
+impl BuildId {
+    /// The id, cut to what has room.
+    pub fn new(id: &[u8]) -> Self {
+        let length = id.len().min(MAX_BUILD_ID);
+        let mut bytes = [0; MAX_BUILD_ID];
+        for (to, from) in bytes.iter_mut().zip(id) {
+            *to = *from;
+        }
+        Self { bytes, length }
+    }
+
+    /// Its bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+}
+
+impl Header {
+    /// The header's beginning, but for the magic, whose place is zero.
+    pub fn to_bytes(&self) -> [u8; ANNEX_USED_AT] {
+        let mut bytes = [0; ANNEX_USED_AT];
+        let mut at = MAGIC.len();
+        let mut put = |part: &[u8]| {
+            for byte in part {
+                bytes[at] = *byte;
+                at += 1;
+            }
+        };
+        let clock = self.clock as u32;
+        for word in [self.version, ORDER, self.pid, self.page, self.pages, clock] {
+            put(&word.to_ne_bytes());
+        }
+        let times = [self.realtime, self.monotonic, self.boottime];
+        for word in [self.ring_at, self.annex_at].into_iter().chain(times) {
+            put(&word.to_ne_bytes());
+        }
+        put(&self.boot_id);
+        put(&(self.build_id.length as u32).to_ne_bytes());
+        put(&self.build_id.bytes);
+        bytes
+    }
+
+    /// The header of a recording. Where the ring and the annex lie may be beyond the end of the bytes.
+    pub fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
+        let Some((magic, _)) = bytes.split_first_chunk() else { return Err(HeaderError::Foreign) };
+        if *magic == [0; 8] && word(bytes, 12) == Some(ORDER) {
+            return Err(HeaderError::Unfinished);
+        }
+        if *magic != MAGIC {
+            return Err(HeaderError::Foreign);
+        }
+        let u32_at = |at| word(bytes, at).ok_or(HeaderError::Truncated);
+        let u64_at = |at| long(bytes, at).ok_or(HeaderError::Truncated);
+        match u32_at(12)? {
+            ORDER => {}
+            order if order == ORDER.swap_bytes() => return Err(HeaderError::ByteOrder),
+            _ => return Err(HeaderError::Damaged),
+        }
+        let (page, pages) = (u32_at(20)?, u32_at(24)?);
+        let clock =
+            if u32_at(28)? == Clock::Counter as u32 { Clock::Counter } else { Clock::Kernel };
+        let (ring_at, annex_at) = (u64_at(32)?, u64_at(40)?);
+        let ring_end = ring_at.checked_add(page as u64 * pages as u64);
+        let possible = page.is_power_of_two() && (4096..=32 * 1024).contains(&page);
+        if !possible || ring_at < HEADER as u64 || ring_end.is_none_or(|end| end > annex_at) {
+            return Err(HeaderError::Damaged);
+        }
+        let part = |at: usize, size| bytes.get(at..at + size).ok_or(HeaderError::Truncated);
+        let mut boot_id = [0; 16];
+        boot_id.copy_from_slice(part(72, 16)?);
+        let build_id = part(92, MAX_BUILD_ID)?;
+        let build_id = BuildId::new(build_id.get(..u32_at(88)? as usize).unwrap_or(build_id));
+        Ok(Self {
+            version: u32_at(8)?,
+            pid: u32_at(16)?,
+            page,
+            pages,
+            clock,
+            ring_at,
+            annex_at,
+            realtime: u64_at(48)?,
+            monotonic: u64_at(56)?,
+            boottime: u64_at(64)?,
+            boot_id,
+            build_id,
+        })
+    }
+}
+
+/// The key of a counter of losses; never 0.
+pub const fn loss_key(group: u32, cause: u32) -> u64 {
+    LOSS_USED | (group as u64) << 8 | cause as u64 & 0xff
+}
+
+/// Group and cause of a key; none of 0.
+pub const fn loss_of(key: u64) -> Option<(u32, u32)> {
+    if key & LOSS_USED == 0 { None } else { Some(((key >> 8) as u32, key as u32 & 0xff)) }
+}
+
+/// What stands before a packet in the annex.
+pub fn record_head(packet: &[u8]) -> [u8; RECORD_HEAD] {
+    let (size, sum) = ((packet.len() as u32).to_ne_bytes(), (hash(packet) as u32).to_ne_bytes());
+    [size[0], size[1], size[2], size[3], sum[0], sum[1], sum[2], sum[3]]
+}
+
+/// The packet that stands first in the annex, or in its rest, and what follows. None at the end, and where the next record
+/// is not whole or not what was written.
+pub fn next_record(annex: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (size, sum) = (word(annex, 0)?, word(annex, 4)?);
+    let (packet, rest) = annex.get(RECORD_HEAD..)?.split_at_checked(size as usize)?;
+    (hash(packet) as u32 == sum).then_some((packet, rest))
+}
+
+/// The u32 at `at`.
+pub fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+/// The u64 at `at`.
+pub fn long(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn header() -> Header {
+        Header {
+            version: VERSION,
+            pid: 4711,
+            page: 4096,
+            pages: 16,
+            clock: Clock::Counter,
+            ring_at: RING_AT as u64,
+            annex_at: 2 * RING_AT as u64,
+            realtime: 1,
+            monotonic: 2,
+            boottime: 3,
+            boot_id: [7; 16],
+            build_id: BuildId::new(&[9; 20]),
+        }
+    }
+
+    fn bytes() -> Vec<u8> {
+        let mut bytes = header().to_bytes().to_vec();
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes.resize(HEADER, 0);
+        bytes
+    }
+
+    #[test]
+    fn a_header_is_read_back() {
+        assert_eq!(Header::parse(&bytes()), Ok(header()));
+        assert_eq!(header().build_id.as_bytes(), [9; 20]);
+        assert_eq!(BuildId::new(&[1; 100]).as_bytes(), [1; MAX_BUILD_ID]);
+        // The word at 124 is free, so the fields end before the counters.
+        assert_eq!(header().to_bytes()[124..], [0; 4]);
+    }
+
+    #[test]
+    fn what_is_no_header_is_refused() {
+        let changed = |at: usize, value: &[u8]| {
+            let mut bytes = bytes();
+            bytes[at..at + value.len()].copy_from_slice(value);
+            Header::parse(&bytes).unwrap_err()
+        };
+        assert_eq!(changed(0, b"x"), HeaderError::Foreign);
+        assert_eq!(changed(0, &[0; 8]), HeaderError::Unfinished);
+        assert_eq!(changed(12, &ORDER.swap_bytes().to_ne_bytes()), HeaderError::ByteOrder);
+        assert_eq!(changed(12, &[0; 4]), HeaderError::Damaged);
+        assert_eq!(changed(20, &3u32.to_ne_bytes()), HeaderError::Damaged);
+        assert_eq!(changed(32, &[0xff; 8]), HeaderError::Damaged);
+        assert_eq!(changed(24, &[0xff; 4]), HeaderError::Damaged, "more pages than have room");
+        for end in 0..124 {
+            let error = Header::parse(&bytes()[..end]).unwrap_err();
+            let expected = if end < 8 { HeaderError::Foreign } else { HeaderError::Truncated };
+            assert_eq!(error, expected, "cut at {end}");
+        }
+    }
+
+    #[test]
+    fn any_header_may_be_parsed() {
+        for at in 0..ANNEX_USED_AT {
+            for value in [0, 1, 0x7f, 0x80, 0xff] {
+                let mut bytes = bytes();
+                bytes[at] = value;
+                let _ = Header::parse(&bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn records_follow_each_other_until_one_is_wrong() {
+        let mut annex = Vec::new();
+        for packet in [&b"one"[..], b"", b"three"] {
+            annex.extend(record_head(packet));
+            annex.extend(packet);
+        }
+        let read = |annex: &[u8]| {
+            let (mut found, mut rest) = (Vec::new(), annex.to_vec());
+            while let Some((packet, after)) = next_record(&rest) {
+                found.push(packet.to_vec());
+                rest = after.to_vec();
+            }
+            found
+        };
+        assert_eq!(read(&annex), [&b"one"[..], b"", b"three"]);
+        let last = annex.len() - 1;
+        annex[last] ^= 1;
+        assert_eq!(read(&annex), [&b"one"[..], b""]);
+        assert_eq!(read(&annex[..10]), [b""; 0]);
+    }
+
+    #[test]
+    fn keys_of_losses_are_read_back() {
+        assert_eq!(loss_of(loss_key(u32::MAX, 7)), Some((u32::MAX, 7)));
+        assert_eq!(loss_of(loss_key(0, 1)), Some((0, 1)));
+        assert_eq!(loss_of(0), None);
+    }
+}

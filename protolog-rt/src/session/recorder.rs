@@ -1,0 +1,323 @@
+//! A recording: a session's ring in a file, with all that is needed to read it when the process is dead.
+//!
+//! The layout is that of [`protolog_core::recorder`]. Nothing happens at a crash: what threads committed is in the file the
+//! moment they did, since their chunks are the file; the texts are there before the first message that needs them.
+//!
+//! Invariants
+//! - *annex*: a record is whole before the header counts it; records are never changed.
+//! - *order*: the magic is stored last, when all the rest is there.
+//! - A forked child never touches the file but through chunks that a thread had when it was forked.
+
+use super::dictionary::Dictionary;
+use super::trace;
+use crate::clock;
+use crate::error::Error;
+use crate::level::GroupInfo;
+use crate::loss::{Cause, Mirror};
+use crate::seen::{self, Seen};
+use crate::session::core::Core;
+use crate::shmem::buffer::{Buffer, PAGE, size};
+use crate::shmem::file;
+use crate::shmem::memory::Memory;
+use crate::site::for_each_own_note_segment;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use protolog_core::Level;
+use protolog_core::recorder::{
+    ANNEX_LOST_AT, ANNEX_USED_AT, BuildId, Clock, HEADER, Header, LOSSES, LOSSES_AT, MAGIC,
+    OTHER_LOSSES_AT, RING_AT, TOLD_AT, VERSION, loss_key, record_head, word,
+};
+use protozero::Heap;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+/// Where recordings are made unless a path is named: memory that the kernel keeps until it is shut down.
+const DIRECTORY: &str = "/dev/shm";
+
+/// How many names are tried, where earlier recordings are still there.
+const NAMES: u32 = 10_000;
+
+/// Where a recording is to be.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// In memory, under a name of its own.
+    Memory,
+    /// Here.
+    At(PathBuf),
+}
+
+/// The part of a recording that is not the ring. See the module.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    path: PathBuf,
+    pid: u32,
+    file: File,
+    header: Memory,
+    annex: Mutex<Annex>,
+}
+
+/// The session's own packets in the file.
+#[derive(Debug)]
+struct Annex {
+    dictionary: Dictionary,
+    /// Where it begins in the file.
+    start: u64,
+    used: u64,
+}
+
+/// The sessions that record, for losses of threads without a sequence. Signal handlers only try the lock.
+static RECORDED: RwLock<Vec<Arc<Core>>> = RwLock::new(Vec::new());
+
+/// Counts a message of a thread without a sequence as lost, in the recordings that want it. Safe in signal handlers.
+pub(crate) fn stray(group: &'static GroupInfo, level: Level, cause: Cause) {
+    let Ok(recorded) = RECORDED.try_read() else { return };
+    for core in recorded.iter().filter(|core| core.wants(group, level)) {
+        core.recorder.iter().for_each(|recorder| recorder.add(group.id, cause, 1));
+    }
+}
+
+/// Makes `core`, whose buffer is in a recording, known to those who have something to tell it.
+pub(super) fn begin(core: &Arc<Core>) {
+    let Some(recorder) = &core.recorder else { return };
+    seen::attach(recorder);
+    RECORDED.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(core));
+}
+
+/// The reverse.
+pub(super) fn end(core: &Arc<Core>) {
+    let Some(recorder) = &core.recorder else { return };
+    seen::detach(recorder);
+    let mut recorded = RECORDED.write().unwrap_or_else(PoisonError::into_inner);
+    recorded.retain(|other| !Arc::ptr_eq(other, core));
+}
+
+impl Recorder {
+    /// Makes a recording with a ring of at least `bytes` bytes.
+    pub(super) fn create(place: &Place, bytes: usize) -> Result<(Arc<Self>, Buffer), Error> {
+        let (file, path) = match place {
+            Place::Memory => in_memory()?,
+            Place::At(path) => (at(path).map_err(failed(path))?, path.clone()),
+        };
+        let made = Self::fill(file, path.clone(), size(bytes));
+        made.map_err(|error| {
+            let _ = fs::remove_file(&path);
+            failed(&path)(error)
+        })
+    }
+
+    fn fill(file: File, path: PathBuf, ring: usize) -> io::Result<(Arc<Self>, Buffer)> {
+        file::claim(&file)?;
+        file::reserve(&file, 0, HEADER)?;
+        file::reserve(&file, RING_AT, ring)?;
+        let head = head(ring);
+        file.write_all_at(&head.to_bytes(), 0)?;
+        let header = Memory::shared(&file, 0, HEADER)?;
+        let buffer = Buffer::over(Memory::shared(&file, RING_AT, ring)?);
+        let start = head.annex_at;
+        let annex = Mutex::new(Annex { dictionary: Dictionary::default(), start, used: 0 });
+        let recorder = Self { path, pid: head.pid, file, header, annex };
+        let mut process = protozero::Writer::new(Heap::new());
+        trace::process(&mut process.message(), recorder.pid);
+        recorder.append(&mut recorder.annex(), &process.into_vec().unwrap_or_default());
+        recorder.images();
+        let magic = u64::from_ne_bytes(MAGIC);
+        recorder.header.u64(0).store(magic, Ordering::Release);
+        Ok((Arc::new(recorder), buffer))
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes the file.
+    pub(super) fn remove(&self) -> Result<(), Error> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&self.path)(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until all that was logged so far is on the disk, if it is one.
+    pub(super) fn sync(&self) -> Result<(), Error> {
+        self.images();
+        self.file.sync_data().map_err(failed(&self.path))
+    }
+
+    /// Counts messages of a chunk that its writer is done with.
+    pub(crate) fn tell(&self, messages: u64) {
+        self.header.u64(TOLD_AT).fetch_add(messages, Ordering::Relaxed);
+    }
+
+    /// Enters messages that were first seen at run time.
+    pub(crate) fn enter(&self, new: &[Seen]) {
+        self.with_dictionary(|dictionary, give| dictionary.enter(new, give));
+    }
+
+    /// Enters what came with the library that group `id` came with, if it did.
+    pub(super) fn meet(&self, id: u32) {
+        let known = self.annex().dictionary.group(id).is_some();
+        if !known {
+            self.images();
+        }
+    }
+
+    /// Enters the texts of images that have been loaded since.
+    fn images(&self) {
+        self.with_dictionary(Dictionary::images);
+    }
+
+    fn with_dictionary(&self, write: impl FnOnce(&mut Dictionary, &mut dyn FnMut(&[u8]))) {
+        if self.pid != std::process::id() {
+            return;
+        }
+        let mut annex = self.annex();
+        let mut packets = Vec::new();
+        write(&mut annex.dictionary, &mut |packet| packets.push(packet.to_vec()));
+        for packet in packets {
+            self.append(&mut annex, &packet);
+        }
+    }
+
+    /// Appends a packet to the annex, or counts it.
+    fn append(&self, annex: &mut Annex, packet: &[u8]) {
+        let record = [&record_head(packet), packet].concat();
+        match self.file.write_all_at(&record, annex.start + annex.used) {
+            Ok(()) => {
+                annex.used += record.len() as u64;
+                self.header.u64(ANNEX_USED_AT).store(annex.used, Ordering::Release);
+            }
+            Err(_) => _ = self.header.u64(ANNEX_LOST_AT).fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    fn annex(&self) -> MutexGuard<'_, Annex> {
+        self.annex.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The counter of `key`, if it has, or can have, one of its own.
+    fn counter(&self, key: u64) -> Option<&AtomicU64> {
+        let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
+        let holds = |slot: &AtomicU64| match slot.compare_exchange(0, key, success, failure) {
+            Ok(_) => true,
+            Err(known) => known == key,
+        };
+        let mut slots = (0..LOSSES).map(|slot| LOSSES_AT + 16 * slot);
+        let found = slots.find(|&at| holds(self.header.u64(at)))?;
+        Some(self.header.u64(found + 8))
+    }
+}
+
+impl Mirror for Recorder {
+    fn add(&self, group: u32, cause: Cause, count: u64) {
+        if self.pid != std::process::id() {
+            return;
+        }
+        let other = OTHER_LOSSES_AT + 8 * (cause as usize - 1);
+        let counter = self.counter(loss_key(group, cause as u32));
+        counter.unwrap_or(self.header.u64(other)).fetch_add(count, Ordering::Relaxed);
+    }
+}
+
+/// What a recording with `ring` bytes of ring says of itself.
+fn head(ring: usize) -> Header {
+    let [(_, realtime), (_, monotonic), (_, boottime)] = clock::snapshot();
+    Header {
+        version: VERSION,
+        pid: std::process::id(),
+        page: PAGE as u32,
+        pages: (ring / PAGE) as u32,
+        clock: if clock::counts() { Clock::Counter } else { Clock::Kernel },
+        ring_at: RING_AT as u64,
+        annex_at: (RING_AT + ring) as u64,
+        realtime,
+        monotonic,
+        boottime,
+        boot_id: boot_id(),
+        build_id: build_id(),
+    }
+}
+
+/// A file in [`DIRECTORY`], for this user only.
+fn in_memory() -> Result<(File, PathBuf), Error> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let (program, pid) = (program(), std::process::id());
+    for _ in 0..NAMES {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = PathBuf::from(format!("{DIRECTORY}/protolog-{program}-{pid}-{number}.rec"));
+        match options().create_new(true).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            result => return Ok((result.map_err(failed(&path))?, path)),
+        }
+    }
+    let path = PathBuf::from(DIRECTORY);
+    Err(failed(&path)(io::ErrorKind::AlreadyExists.into()))
+}
+
+/// The file at `path`, for this user only. One that is there, which a run before has left, is kept under another name.
+fn at(path: &Path) -> io::Result<File> {
+    if fs::symlink_metadata(path).is_ok() {
+        let mut old = path.as_os_str().to_owned();
+        old.push(".old");
+        let in_use = options().open(path).is_ok_and(|file| file::claim(&file).is_err());
+        if in_use {
+            return Err(io::Error::other("another session records there"));
+        }
+        fs::rename(path, old)?;
+    }
+    options().create_new(true).open(path)
+}
+
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(0o600);
+    options
+}
+
+fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
+    let path = path.to_path_buf();
+    move |error| Error::File { path: path.clone(), error }
+}
+
+/// The program's name, as far as it is good in a file's name.
+fn program() -> String {
+    let path = std::env::current_exe().unwrap_or_default();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let good = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    name.chars().take(64).map(good).collect()
+}
+
+/// Which boot of the machine this is; zeroes where the kernel does not say.
+fn boot_id() -> [u8; 16] {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let mut digits = text.chars().filter_map(|c| c.to_digit(16));
+    let mut byte = || Some((digits.next()? << 4 | digits.next()?) as u8);
+    let mut id = [0; 16];
+    for place in &mut id {
+        *place = byte().unwrap_or(0);
+    }
+    id
+}
+
+/// The program's build id, which linkers put into a note.
+fn build_id() -> BuildId {
+    const GNU: &[u8] = b"GNU\0";
+    const BUILD_ID: u32 = 3;
+    let mut found = BuildId::default();
+    for_each_own_note_segment(&mut |mut notes| {
+        while let (Some(name), Some(length), Some(kind)) =
+            (word(notes, 0), word(notes, 4), word(notes, 8))
+        {
+            let start = 12 + (name as usize).next_multiple_of(4);
+            let id = notes.get(start..).and_then(|rest| rest.get(..length as usize));
+            if let (Some(id), true, Some(GNU)) = (id, kind == BUILD_ID, notes.get(12..16)) {
+                found = BuildId::new(id);
+            }
+            let next = start.saturating_add((length as usize).next_multiple_of(4));
+            notes = notes.get(next..).unwrap_or_default();
+        }
+    });
+    found
+}

@@ -1,0 +1,71 @@
+//! Room for a mapping in a file.
+//!
+//! Invariant: room that was made stays: a store into a mapping of it never finds that the file system is full, which would
+//! be a signal (SIGBUS) in the middle of a log call.
+#![allow(unsafe_code)] // posix_fallocate, flock.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+
+/// How much is written at once, in bytes.
+const BLOCK: usize = 64 * 1024;
+
+/// Makes `len` bytes of `file` from `at` on take up their room, all zero.
+pub(crate) fn reserve(file: &File, at: usize, len: usize) -> io::Result<()> {
+    let (start, size) = (at as libc::off_t, len as libc::off_t);
+    // SAFETY: the file is open; no memory of ours is involved.
+    let error = unsafe { libc::posix_fallocate(file.as_raw_fd(), start, size) };
+    // Where the file system can't do it, writing does.
+    if error != 0 && error != libc::EOPNOTSUPP && error != libc::EINVAL {
+        return Err(io::Error::from_raw_os_error(error));
+    }
+    let zeroes = vec![0; BLOCK.min(len)];
+    for done in (0..len).step_by(BLOCK) {
+        let part = zeroes.get(..BLOCK.min(len - done)).unwrap_or_default();
+        file.write_all_at(part, (at + done) as u64)?;
+    }
+    Ok(())
+}
+
+/// Marks `file` as in use by this process, for others to see, until the process ends or the file is closed.
+pub(crate) fn claim(file: &File) -> io::Result<()> {
+    // SAFETY: the file is open; no memory of ours is involved.
+    match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shmem::memory::Memory;
+    use crate::sync::Ordering;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn what_is_mapped_is_in_the_file() {
+        let path = std::env::temp_dir().join(format!("protolog-file-{}", std::process::id()));
+        let open =
+            || File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        let file = open().unwrap();
+        let other = open().unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let (at, len) = (64 * 1024, 100 * 1024);
+        reserve(&file, at, len).unwrap();
+        claim(&file).unwrap();
+        assert!(claim(&other).is_err(), "claimed already");
+        let metadata = file.metadata().unwrap();
+        assert_eq!(metadata.len(), (at + len) as u64);
+        assert!(metadata.blocks() * 512 >= len as u64, "no hole where the mapping is");
+        let memory = Memory::shared(&file, at, len).unwrap();
+        memory.u64(len - 8).store(0x0123_4567_89ab_cdef, Ordering::Relaxed);
+        let mut word = [0; 8];
+        file.read_exact_at(&mut word, (at + len - 8) as u64).unwrap();
+        assert_eq!(u64::from_ne_bytes(word), 0x0123_4567_89ab_cdef);
+        memory.discard();
+        assert_eq!(memory.u64(len - 8).load(Ordering::Relaxed), 0x0123_4567_89ab_cdef);
+    }
+}
