@@ -46,26 +46,37 @@ pub fn log(group: &impl ProtoLogGroup, level: Level, template: &str, args: &[Arg
 }
 
 fn trace(group: &'static GroupInfo, level: Level, template: &str, args: &[Arg<'_>]) {
-    let new = |template| {
-        let id = message_id("", template, level, group.name);
-        Candidate { id, template, level, group, place: "", at: None }
-    };
-    let own = new(template);
-    let shape = seen::shape(own.id).or_else(|| seen::enter(own, seen::MAX_TEMPLATES));
-    if shape.is_some_and(|shape| Shape::of(args) == Some(shape)) {
-        return log::trace(own.id, level, group, &Args(args));
+    let id = message_id("", template, level, group.name);
+    let message = Candidate { id, template, level, group, place: "", at: None };
+    if !trace_as(message, args) {
+        trace_text(group, level, &rendered(template, args));
     }
-    let text = rendered(template, args);
-    let any = new("%s");
-    if seen::shape(any.id).or_else(|| seen::enter(any, seen::MAX_ENTRIES)).is_some() {
-        log::trace(any.id, level, group, &Args(&[Arg::Str(&text)]));
+}
+
+/// Writes a message that may be new. False, and nothing done, where it can't get an entry, or is entered with other
+/// arguments.
+pub(crate) fn trace_as(message: Candidate<'_>, args: &[Arg<'_>]) -> bool {
+    let shape = seen::shape(message.id).or_else(|| seen::enter(message, seen::MAX_TEMPLATES));
+    let fits = shape.is_some_and(|shape| Shape::of(args) == Some(shape));
+    if fits {
+        log::trace(message.id, message.level, message.group, &Args(args));
+    }
+    fits
+}
+
+/// Writes a message that has no entry of its own.
+pub(crate) fn trace_text(group: &'static GroupInfo, level: Level, text: &str) {
+    let id = message_id("", "%s", level, group.name);
+    let any = Candidate { id, template: "%s", level, group, place: "", at: None };
+    if seen::shape(id).or_else(|| seen::enter(any, seen::MAX_ENTRIES)).is_some() {
+        log::trace(id, level, group, &Args(&[Arg::Str(text)]));
     } else {
         writer::lose(group, level, Cause::Templates);
     }
 }
 
 /// The message as text. Arguments that no conversion takes stand at its end.
-fn rendered(template: &str, args: &[Arg<'_>]) -> String {
+pub(crate) fn rendered(template: &str, args: &[Arg<'_>]) -> String {
     let mut text = String::new();
     let mut rest = args.iter().copied();
     // Writing to a string can't fail.

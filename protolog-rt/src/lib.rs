@@ -42,6 +42,8 @@
 
 #[doc(hidden)]
 pub mod __private;
+#[cfg(any(feature = "log", feature = "tracing"))]
+pub mod bridge;
 mod clock;
 mod dictionary;
 pub mod dynamic;

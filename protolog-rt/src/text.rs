@@ -45,6 +45,7 @@ pub fn print_group(group: &impl ProtoLogGroup, level: Option<Level>) {
             .fold(0, |set, level| set | 1 << level.severity())
     });
     group.info().set_text(levels);
+    crate::level::changed();
 }
 
 /// Prints the message that `note` describes, with `values`. Without a note, as in rewritten code, a dictionary that is loaded

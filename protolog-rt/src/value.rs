@@ -10,6 +10,8 @@
 
 mod shown;
 
+#[cfg(any(feature = "log", feature = "tracing"))]
+pub(crate) use shown::Buffer;
 pub use shown::{Arguments, Then};
 
 use core::fmt::Display;

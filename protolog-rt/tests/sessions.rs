@@ -153,7 +153,9 @@ fn sessions_that_come_and_go_cost_the_others_nothing() {
 #[test]
 fn a_session_that_is_full_does_not_hurt_another() {
     let roomy = record(|session| session.log_from(Level::Info).buffer_size(32 << 20));
-    let tight = record_beside(|session| session.log_from(Level::Info).buffer_size(64 << 10));
+    // Keeps the first, since a file's writer may be fast enough to make room all the time.
+    let tight =
+        record_beside(|session| session.log_from(Level::Info).keep_first().buffer_size(64 << 10));
     for number in 0..100_000u64 {
         i!(Log::Net, "%d", number);
     }

@@ -10,12 +10,13 @@ use crate::tools::{self, Tool};
 use crate::{Result, demo, java, python, shell, soak, tidy, toolchain, workspace};
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 12] = [
+pub(crate) const STEPS: [(&str, &str); 13] = [
     ("tools", "the toolchain is new enough; what the other steps need is there, or is installed"),
     ("format", "rustfmt would change nothing"),
     ("lints", "clippy has nothing to say"),
     ("tidy", "the project's own rules: see xtask/src/tidy"),
     ("tests", "all tests of the workspace"),
+    ("features", "what the runtime can do besides, each with its feature"),
     ("loom", "the models of the write path hold, however threads take turns"),
     ("doctests", "the examples in the documentation compile and run"),
     ("rustdoc", "the documentation builds without warnings"),
@@ -57,6 +58,14 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
             ],
             skipped,
         )
+    });
+    steps.run("features", |skipped| {
+        let all = ["--locked", "--package", "protolog-rt", "--all-features"];
+        let lints = [&["clippy"], &all[..], &["--all-targets", "--", "-D", "warnings"]].concat();
+        have.with(&tools::CLIPPY, "the lints of features", skipped, || cargo(&lints))?;
+        let tests = ["--no-fail-fast", "--lib", "--test", "bridge"];
+        have.test(&[&["test"], &all[..], &tests].concat(), skipped)?;
+        have.test(&[&["test"], &all[..], &["--doc", "bridge"]].concat(), skipped)
     });
     steps.run("loom", |_| soak::models(None));
     steps.run("doctests", |skipped| {

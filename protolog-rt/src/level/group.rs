@@ -135,6 +135,12 @@ impl GroupInfo {
         }
     }
 
+    /// The levels (bit = severity) that the text side wants.
+    #[cfg(feature = "log")]
+    pub(super) fn text_levels(&self) -> u8 {
+        page::text_levels(self.word())
+    }
+
     fn word(&self) -> u32 {
         self.page.word(usize::from(self.index))
     }
@@ -144,7 +150,7 @@ impl GroupInfo {
 #[derive(Debug)]
 pub struct GroupSet {
     page: &'static Page,
-    groups: &'static [GroupInfo],
+    groups: Groups,
     /// The set that registered before this one; filled in under the registry's lock.
     pub(super) next: OnceLock<Option<&'static GroupSet>>,
 }
@@ -152,12 +158,37 @@ pub struct GroupSet {
 impl GroupSet {
     #[doc(hidden)]
     pub const fn new(page: &'static Page, groups: &'static [GroupInfo]) -> Self {
-        Self { page, groups, next: OnceLock::new() }
+        Self { page, groups: Groups::Derived(groups), next: OnceLock::new() }
     }
 
     pub(super) fn groups(&self) -> &'static [GroupInfo] {
-        self.groups
+        match &self.groups {
+            Groups::Derived(groups) => groups,
+            Groups::Made(groups) => groups.get().copied().unwrap_or_default(),
+        }
     }
+}
+
+#[derive(Debug)]
+enum Groups {
+    Derived(&'static [GroupInfo]),
+    /// Filled in before anybody knows of the set: groups and their set refer to each other.
+    Made(OnceLock<&'static [GroupInfo]>),
+}
+
+/// A group that no enum declares, with a page of its own. It is there for the life of the process.
+#[cfg(any(feature = "log", feature = "tracing"))]
+pub(crate) fn make(name: &str, tag: &str) -> &'static GroupInfo {
+    let (name, tag) = (Box::leak(Box::from(name)), Box::leak(Box::from(tag)));
+    let def = GroupDef::new(name, tag, 0, true, false);
+    let page = Box::leak(Box::new(Page::new(&[def])));
+    let groups = Groups::Made(OnceLock::new());
+    let set = Box::leak(Box::new(GroupSet { page, groups, next: OnceLock::new() }));
+    let group = Box::leak(Box::new([GroupInfo::new(&def, page, set)]));
+    if let Groups::Made(groups) = &set.groups {
+        let _ = groups.set(group); // The set is new, so nobody else can have.
+    }
+    &group[0]
 }
 
 /// The test of a log call of group `index`: one load, one branch when nobody wants the call.

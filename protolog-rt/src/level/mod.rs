@@ -10,6 +10,8 @@
 mod group;
 mod page;
 
+#[cfg(any(feature = "log", feature = "tracing"))]
+pub(crate) use group::make;
 pub use group::{GroupDef, GroupInfo, GroupSet, ProtoLogGroup};
 pub use page::Page;
 pub(crate) use page::call_bits;
@@ -17,6 +19,10 @@ pub(crate) use page::call_bits;
 use crate::site::Test;
 use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Who is told when sessions or the text side may want something else.
+#[cfg(any(feature = "log", feature = "tracing"))]
+static FOLLOWERS: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
 
 type Levels = Box<dyn Fn(&'static GroupInfo) -> u8 + Send + Sync>;
 
@@ -54,6 +60,32 @@ pub(crate) fn set_session_levels(
         set = known.next.get().copied().flatten();
     }
     registry.guard.levels = Some(Box::new(levels));
+}
+
+/// Calls `follow` whenever sessions or the text side may want something else, with no lock held.
+#[cfg(any(feature = "log", feature = "tracing"))]
+pub(crate) fn on_change(follow: fn()) {
+    FOLLOWERS.lock().unwrap_or_else(PoisonError::into_inner).push(follow);
+}
+
+/// Tells who follows. No lock may be held.
+pub(crate) fn changed() {
+    #[cfg(any(feature = "log", feature = "tracing"))]
+    {
+        let followers = FOLLOWERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for follow in followers {
+            follow();
+        }
+    }
+}
+
+/// The levels (bit = [`Level::severity`]) that the text side wants of any known group.
+#[cfg(feature = "log")]
+pub(crate) fn text_levels() -> u8 {
+    let Some(registry) = Locked::take() else { return 0 };
+    let next = |set: &&'static GroupSet| set.next.get().copied().flatten();
+    let sets = std::iter::successors(registry.guard.newest, next);
+    sets.flat_map(GroupSet::groups).fold(0, |levels, group| levels | group.text_levels())
 }
 
 /// Makes `set` known and sets its words. Does nothing where it is known already, or when this thread was interrupted

@@ -102,6 +102,12 @@ pub(super) const fn text_bit(level: Level) -> u32 {
     1 << (level.severity() as u32 + TEXT_SHIFT)
 }
 
+/// The levels that the text side wants, as a set of bits.
+#[cfg(feature = "log")]
+pub(super) const fn text_levels(word: u32) -> u8 {
+    (word >> TEXT_SHIFT & ALL) as u8
+}
+
 /// The word without what stands in byte 0 only because the enum is new.
 pub(super) const fn settled(word: u32) -> u32 {
     if word & NEW == 0 { word } else { word & !TRACE_BYTE }

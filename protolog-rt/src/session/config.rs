@@ -8,8 +8,9 @@
 //! | a group override | for that group its own level and up, higher or lower than the default; or nothing at all |
 //!
 //! An override names a group by its full name (`app::AppLog::Net`), or by an end of it (`AppLog::Net`, `Net`) that only
-//! one group has. Tags name no groups: several groups may share one. Of several overrides of one group a full name wins;
-//! otherwise the one that wants more.
+//! one group has; or it names all groups below a beginning (`app`, `app::AppLog`). Tags name no groups: several groups may
+//! share one. Of several overrides of one group a full name wins, then an end, then the longest beginning; of several ends
+//! the one that wants more.
 //!
 //! Invariant: levels are compared by severity, never by their numbers in traces.
 
@@ -93,8 +94,23 @@ impl Wanted {
             // The sets are nested, so the union is the largest.
             matching.map(|(.., levels)| *levels).reduce(|all, levels| all | levels)
         };
-        of_kind(true).or_else(|| of_kind(false)).unwrap_or(self.default)
+        let below = || {
+            let above = self.overrides.iter().filter(|(name, ..)| is_below(full_name, name));
+            above.max_by_key(|(name, ..)| name.len()).map(|(.., levels)| *levels)
+        };
+        of_kind(true).or_else(|| of_kind(false)).or_else(below).unwrap_or(self.default)
     }
+
+    /// The levels that are wanted of any group.
+    #[cfg(feature = "log")]
+    pub(super) fn all_levels(&self) -> u8 {
+        self.overrides.iter().fold(self.default, |all, (.., levels)| all | levels)
+    }
+}
+
+/// Whether `beginning` is the first segments of `full_name`.
+fn is_below(full_name: &str, beginning: &str) -> bool {
+    full_name.strip_prefix(beginning).is_some_and(|rest| rest.starts_with("::"))
 }
 
 /// Whether `end` is the last segments of `full_name`.
@@ -170,6 +186,17 @@ mod tests {
         let config = config(TracingMode::Default, None, &all);
         assert_eq!(wanted(&config, NET), "EF");
         assert_eq!(wanted(&config, DISK), "IWEF");
+    }
+
+    #[test]
+    fn a_beginning_names_all_groups_below() {
+        let all = [("app", Some(Level::Info)), ("app::Log", Some(Level::Debug)), ("Disk", None)];
+        let config = config(TracingMode::Default, None, &all);
+        assert_eq!(wanted(&config, NET), "DIWEF");
+        assert_eq!(wanted(&config, DISK), "", "an end says more than a beginning");
+        assert_eq!(wanted(&config, "app::Other::Net"), "IWEF");
+        assert_eq!(wanted(&config, OTHER_NET), "F");
+        assert_eq!(wanted(&config, "apple::Log"), "F", "beginnings are whole segments");
     }
 
     #[test]

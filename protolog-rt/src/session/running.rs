@@ -9,7 +9,7 @@
 //! - Messages that a signal handler logs on the thread that holds the lock do not wait for it: they count as nested.
 
 use super::core::Core;
-use crate::level::{GroupInfo, set_session_levels};
+use crate::level::{self, GroupInfo, set_session_levels};
 use crate::sync::{AtomicU32, Ordering, fence};
 use crate::writer;
 use std::os::unix::fs::MetadataExt;
@@ -46,6 +46,7 @@ pub(super) fn add(core: &Arc<Core>) {
         running.announce();
         running.set_levels();
     });
+    level::changed();
 }
 
 /// Stops a session for the threads of the process; those that are within a message may finish it.
@@ -56,6 +57,13 @@ pub(super) fn remove(core: &Arc<Core>) {
         running.set_levels();
         running.announce();
     });
+    level::changed();
+}
+
+/// The levels (bit = severity) that a session may want of a group that is not known yet.
+#[cfg(feature = "log")]
+pub(crate) fn levels() -> u8 {
+    writer::aside(|| lock().cores.iter().fold(0, |levels, core| levels | core.wanted.all_levels()))
 }
 
 impl Running {

@@ -64,32 +64,46 @@ values!(Int Uint Float Bool Text<'_>);
 impl<R: Arguments> Arguments for (Shown<'_>, R) {
     #[inline(never)]
     fn give(self, then: impl Then) {
-        let mut buffer = Buffer::new();
+        let mut buffer = Buffer::<SHOWN_CAPACITY>::new();
         let text = buffer.print(self.0.0);
         self.1.give(Before { value: Text(text), then });
     }
 }
 
-struct Buffer {
-    bytes: [u8; SHOWN_CAPACITY],
+/// Text of at most `N` bytes.
+pub(crate) struct Buffer<const N: usize> {
+    bytes: [u8; N],
     length: usize,
     cut: bool,
 }
 
-impl Buffer {
-    fn new() -> Self {
-        Self { bytes: [0; SHOWN_CAPACITY], length: 0, cut: false }
+impl<const N: usize> Buffer<N> {
+    /// No text yet.
+    pub(crate) fn new() -> Self {
+        Self { bytes: [0; N], length: 0, cut: false }
     }
 
     /// What `value` prints, as far as there is room. An error of its own ends it early, as it would anywhere else.
-    fn print(&mut self, value: &dyn Display) -> &str {
+    pub(crate) fn print(&mut self, value: &dyn Display) -> &str {
         let _ = write!(self, "{value}");
+        self.text()
+    }
+
+    /// What was printed.
+    pub(crate) fn text(&self) -> &str {
         core::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
+    }
+
+    /// What was printed last, `from` here, or the ellipsis where there was no room for it.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn last(&self, from: usize) -> core::ops::Range<usize> {
+        let to = self.length;
+        if self.cut && from == to { to - ELLIPSIS.len()..to } else { from..to }
     }
 
     /// Takes back what stands beyond the last boundary of characters that leaves room for the ellipsis, and adds it.
     fn cut(&mut self) {
-        let mut end = self.length.min(SHOWN_CAPACITY - ELLIPSIS.len());
+        let mut end = self.length.min(N - ELLIPSIS.len());
         while end > 0 && end < self.length && self.bytes[end] & 0xc0 == 0x80 {
             end -= 1;
         }
@@ -99,13 +113,13 @@ impl Buffer {
     }
 }
 
-impl Write for Buffer {
+impl<const N: usize> Write for Buffer<N> {
     /// Never an error, since a `Display` may take one for impossible and panic.
     fn write_str(&mut self, text: &str) -> fmt::Result {
         if self.cut {
             return Ok(());
         }
-        let mut taken = text.len().min(SHOWN_CAPACITY - self.length);
+        let mut taken = text.len().min(N - self.length);
         while !text.is_char_boundary(taken) {
             taken -= 1;
         }
@@ -123,7 +137,7 @@ mod tests {
     use super::*;
 
     fn printed(value: &dyn Display) -> String {
-        Buffer::new().print(value).to_owned()
+        Buffer::<SHOWN_CAPACITY>::new().print(value).to_owned()
     }
 
     #[test]

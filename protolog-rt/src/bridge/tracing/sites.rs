@@ -1,0 +1,79 @@
+//! What is known of callsites: group, level, and the message that their events become.
+//!
+//! The table is bounded; of callsites beyond [`MAX_SITES`] all is found out each time.
+//!
+//! Invariant: looking a known callsite up takes no lock.
+
+use super::level_of;
+use crate::bridge::targets;
+use crate::level::GroupInfo;
+use crate::seen::Shape;
+use protolog_core::Level;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tracing_core::Metadata;
+
+/// The most callsites that are remembered.
+const MAX_SITES: usize = 2048;
+
+static TABLE: [OnceLock<Site>; MAX_SITES * 2] = [const { OnceLock::new() }; MAX_SITES * 2];
+static MADE: AtomicUsize = AtomicUsize::new(0);
+
+/// A callsite.
+#[derive(Debug)]
+pub(super) struct Site {
+    pub(super) metadata: &'static Metadata<'static>,
+    pub(super) group: &'static GroupInfo,
+    pub(super) level: Level,
+    /// The message of its first event.
+    pub(super) known: OnceLock<Known>,
+}
+
+/// A message that a callsite's events become, when they have these fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Known {
+    /// Bit `i`: the callsite's field `i` has a value.
+    pub(super) fields: u32,
+    pub(super) shape: Shape,
+    pub(super) id: u64,
+}
+
+impl Site {
+    fn new(metadata: &'static Metadata<'static>) -> Self {
+        let (group, level) = (targets::group(metadata.target()), level_of(*metadata.level()));
+        Self { metadata, group, level, known: OnceLock::new() }
+    }
+}
+
+/// Whether somebody wants what a callsite says.
+pub(super) fn is_enabled(metadata: &Metadata<'_>) -> bool {
+    targets::group(metadata.target()).is_enabled(level_of(*metadata.level()))
+}
+
+/// Calls `f` with what is known of a callsite.
+pub(super) fn with<R>(metadata: &'static Metadata<'static>, f: impl FnOnce(&Site) -> R) -> R {
+    match find(metadata) {
+        Some(site) => f(site),
+        None => f(&Site::new(metadata)),
+    }
+}
+
+fn find(metadata: &'static Metadata<'static>) -> Option<&'static Site> {
+    // Metadata are statics of some 100 bytes.
+    let start = std::ptr::from_ref(metadata).addr() / 64;
+    for step in 0..TABLE.len() {
+        let slot = &TABLE[start.wrapping_add(step) % TABLE.len()];
+        let site = match slot.get() {
+            Some(site) => site,
+            None if MADE.load(Ordering::Relaxed) >= MAX_SITES => return None,
+            None => slot.get_or_init(|| {
+                MADE.fetch_add(1, Ordering::Relaxed);
+                Site::new(metadata)
+            }),
+        };
+        if std::ptr::eq(site.metadata, metadata) {
+            return Some(site);
+        }
+    }
+    None
+}
