@@ -164,6 +164,7 @@ impl GroupSet {
     pub(super) fn groups(&self) -> &'static [GroupInfo] {
         match &self.groups {
             Groups::Derived(groups) => groups,
+            #[cfg(any(feature = "log", feature = "tracing"))]
             Groups::Made(groups) => groups.get().copied().unwrap_or_default(),
         }
     }
@@ -173,6 +174,7 @@ impl GroupSet {
 enum Groups {
     Derived(&'static [GroupInfo]),
     /// Filled in before anybody knows of the set: groups and their set refer to each other.
+    #[cfg(any(feature = "log", feature = "tracing"))]
     Made(OnceLock<&'static [GroupInfo]>),
 }
 
