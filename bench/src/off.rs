@@ -1,60 +1,56 @@
-//! Calls that are switched off.
+//! Calls that are switched off, in a loop, beside the same loop with nothing in it.
 
-use crate::measure::median;
+use crate::counted;
 use protolog_rt::{ProtoLogGroup, Session, d};
-use std::fmt::Write as _;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
-
-const CALLS: u64 = 20_000_000;
-const ROUNDS: usize = 9;
 
 #[derive(ProtoLogGroup)]
 enum Off {
     Group,
 }
 
-type Candidate = (&'static str, fn() -> f64);
-
 static WORD: AtomicU32 = AtomicU32::new(0);
 
-/// Nanoseconds per turn of a loop with each candidate in it.
-pub(crate) fn table() -> String {
+/// A loop of so many turns.
+type Loop = fn(u64);
+
+/// The candidates by name. None uses the number of the turn, so that the loop is the same for all.
+const CANDIDATES: [(&str, Loop); 5] = [
+    ("empty", |turns| counted(turns, |_| ())),
+    ("load", |turns| {
+        counted(turns, |_| {
+            if WORD.load(Ordering::Relaxed) != 0 {
+                black_box(5);
+            }
+        });
+    }),
+    ("protolog", |turns| counted(turns, |_| d!(Off::Group, "%d %d", 5, 7))),
+    ("log", |turns| counted(turns, |_| log::debug!("{} {}", 5, 7))),
+    ("tracing", |turns| counted(turns, |_| tracing::debug!("{} {}", 5, 7))),
+];
+
+/// The loop of this name, with all set up.
+fn of(name: &str) -> Option<Loop> {
+    // Not even the compiler knows that it stays 0.
+    WORD.store(black_box(0), Ordering::Relaxed);
     // The groups have registered, and no session wants them.
     drop(Session::builder().file("/dev/null").start());
-    let candidates: [Candidate; 5] = [
-        ("empty loop", || time(|_| ())),
-        ("one relaxed load and branch", || {
-            time(|number| {
-                if WORD.load(Ordering::Relaxed) != 0 {
-                    black_box(number);
-                }
-            })
-        }),
-        ("protolog", || time(|number| d!(Off::Group, "%d %d", number, 7))),
-        ("log", || time(|number| log::debug!("{} {}", number, 7))),
-        ("tracing", || time(|number| tracing::debug!("{} {}", number, 7))),
-    ];
-    let mut rounds: Vec<Vec<f64>> = candidates.iter().map(|_| Vec::new()).collect();
-    for _ in 0..ROUNDS {
-        for ((_, run), times) in candidates.iter().zip(&mut rounds) {
-            times.push(run());
-        }
-    }
-    let mut text = String::from("### Switched off\n\n| candidate | ns per turn |\n|---|--:|\n");
-    for ((name, _), times) in candidates.iter().zip(rounds) {
-        let _ = writeln!(text, "| {name} | {:.2} |", median(times.into_iter()));
-    }
-    text
+    CANDIDATES.iter().find(|(known, _)| *known == name).map(|(_, run)| *run)
 }
 
-#[inline(always)]
-#[allow(clippy::inline_always)] // The loop is part of what is measured.
-fn time(call: impl Fn(u64)) -> f64 {
+/// Runs a loop.
+pub(crate) fn run(name: &str, turns: u64) -> Option<()> {
+    of(name)?(turns);
+    Some(())
+}
+
+/// Prints the nanoseconds of a turn.
+pub(crate) fn time(name: &str, turns: u64) -> Option<()> {
+    let run = of(name)?;
     let start = Instant::now();
-    for number in 0..CALLS {
-        call(black_box(number));
-    }
-    start.elapsed().as_nanos() as f64 / CALLS as f64
+    run(turns);
+    println!("{}", start.elapsed().as_nanos() as f64 / turns as f64);
+    Some(())
 }

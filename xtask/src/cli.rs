@@ -14,7 +14,7 @@ pub(crate) enum Request {
     Demo { dir: Option<PathBuf>, install: bool },
     Test { only: Vec<String>, install: bool },
     Soak { only: Vec<String> },
-    Bench { only: Vec<String>, install: bool },
+    Bench { only: Vec<String>, install: bool, json: bool },
     Bless { args: Vec<String> },
 }
 
@@ -22,12 +22,12 @@ pub(crate) enum Request {
 pub(crate) fn help() -> String {
     let steps = |steps: &[(&str, &str)]| -> String {
         let lines =
-            steps.iter().map(|(name, what)| format!("                    {name:<8} {what}"));
+            steps.iter().map(|(name, what)| format!("                    {name:<12} {what}"));
         lines.collect::<Vec<_>>().join("\n")
     };
     let benches: Vec<String> = BENCHES
         .iter()
-        .map(|(name, what, ..)| format!("                    {name:<9} {what}"))
+        .map(|(name, what, ..)| format!("                    {name:<12} {what}"))
         .collect();
     HELP.replace("{steps}", &steps(&STEPS))
         .replace("{soak}", &steps(&soak::STEPS))
@@ -46,9 +46,11 @@ usage: cargo xtask COMMAND
 {soak}
   bench [NAME]... figures, each beside its floor; without NAME all of them, in this order:
 {benches}
-  bless [ARG]...  run the tests and rewrite their expectations; ARG goes to cargo test, as in `bless -p protolog-tool`
+  bless [ARG]...  run the tests and rewrite their expectations; ARG goes to cargo test, as in `bless -p protolog-tool`;
+                  `bless instructions` rewrites the table of that step of `test`
   help            this text
 
+  --json          (bench) write the figures of `runtime` to target/bench/figures.json too
   --no-install    (demo, test, bench) say what is missing and skip what needs it; otherwise Debian packages are
                   installed when root, and Python wheels under target/tools
 
@@ -82,10 +84,13 @@ pub(crate) fn parse(words: &[String]) -> Result<Request> {
             None => Ok(Request::Soak { only: rest.to_vec() }),
         },
         "bench" => {
-            let (only, install) = split(rest)?;
+            let (json, rest): (Vec<_>, Vec<_>) =
+                rest.iter().cloned().partition(|word| word == "--json");
+            let json = !json.is_empty();
+            let (only, install) = split(&rest)?;
             match only.iter().find(|name| BENCHES.iter().all(|(bench, ..)| bench != name)) {
                 Some(name) => Err(format!("no bench `{name}`")),
-                None => Ok(Request::Bench { only, install }),
+                None => Ok(Request::Bench { only, install, json }),
             }
         }
         "bless" => Ok(Request::Bless { args: rest.to_vec() }),
@@ -132,10 +137,10 @@ mod tests {
         );
         check("test --help", Ok(Request::Help));
         check("soak loom", Ok(Request::Soak { only: vec!["loom".into()] }));
-        check("bench", Ok(Request::Bench { only: vec![], install: true }));
+        check("bench", Ok(Request::Bench { only: vec![], install: true, json: false }));
         check(
-            "bench protozero",
-            Ok(Request::Bench { only: vec!["protozero".into()], install: true }),
+            "bench protozero --json",
+            Ok(Request::Bench { only: vec!["protozero".into()], install: true, json: true }),
         );
         check(
             "bless -p x --help",
@@ -158,8 +163,8 @@ mod tests {
     #[test]
     fn help_names_every_step() {
         assert!(
-            soak::STEPS.iter().all(|(name, what)| help().contains(&format!("{name:<8} {what}")))
+            soak::STEPS.iter().all(|(name, what)| help().contains(&format!("{name:<12} {what}")))
         );
-        assert!(STEPS.iter().all(|(name, what)| help().contains(&format!("{name:<8} {what}"))));
+        assert!(STEPS.iter().all(|(name, what)| help().contains(&format!("{name:<12} {what}"))));
     }
 }

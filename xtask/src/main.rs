@@ -6,8 +6,10 @@
 
 mod bench;
 mod bless;
+mod callgrind;
 mod cli;
 mod demo;
+mod instructions;
 mod java;
 mod python;
 mod shell;
@@ -43,7 +45,7 @@ fn main() -> ExitCode {
         Request::Demo { dir, install } => demo::run(dir, install),
         Request::Test { only, install } => test::run(&only, install),
         Request::Soak { only } => soak::run(&only),
-        Request::Bench { only, install } => bench::run(&only, install),
+        Request::Bench { only, install, json } => bench::run(&only, install, json),
         Request::Bless { args } => bless::run(&args),
     };
     match done {

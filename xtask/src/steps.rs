@@ -54,7 +54,7 @@ impl<'a> Steps<'a> {
         println!("\n== summary");
         for step in &self.done {
             let outcome = if step.failure.is_some() { "FAILED" } else { "ok" };
-            println!("{:<8} {outcome:<6} {:>7.1} s", step.name, step.time.as_secs_f64());
+            println!("{:<12} {outcome:<6} {:>7.1} s", step.name, step.time.as_secs_f64());
         }
         self.skipped.sort();
         self.skipped.dedup();

@@ -7,16 +7,17 @@ use std::process::Command;
 
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
-use crate::{Result, demo, java, python, shell, soak, tidy, toolchain, workspace};
+use crate::{Result, demo, instructions, java, python, shell, soak, tidy, toolchain, workspace};
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 13] = [
+pub(crate) const STEPS: [(&str, &str); 14] = [
     ("tools", "the toolchain is new enough; what the other steps need is there, or is installed"),
     ("format", "rustfmt would change nothing"),
     ("lints", "clippy has nothing to say"),
     ("tidy", "the project's own rules: see xtask/src/tidy"),
     ("tests", "all tests of the workspace"),
     ("features", "what the runtime can do besides, each with its feature"),
+    ("instructions", "a log call takes no more instructions than the table in bench says"),
     ("loom", "the models of the write path hold, however threads take turns"),
     ("doctests", "the examples in the documentation compile and run"),
     ("rustdoc", "the documentation builds without warnings"),
@@ -67,6 +68,10 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
         have.test(&[&["test"], &all[..], &tests].concat(), skipped)?;
         have.test(&[&["test"], &all[..], &["--doc", "bridge"]].concat(), skipped)
     });
+    steps.run("instructions", |skipped| {
+        let missing = have.lacks(&tools::VALGRIND, "the instructions of calls", skipped);
+        if missing { Ok(()) } else { instructions::compare(skipped) }
+    });
     steps.run("loom", |_| soak::models(None));
     steps.run("doctests", |skipped| {
         have.test(&["test", "--locked", "--workspace", "--no-fail-fast", "--doc"], skipped)
@@ -100,6 +105,7 @@ impl Have {
             tools::JAVA,
             tools::NODE,
             tools::PYTHON,
+            tools::VALGRIND,
         ];
         self.missing = tools::prepare(&wanted, install);
         let has_python = self.missing.iter().all(|tool| tool.name != tools::PYTHON.name);
@@ -127,13 +133,18 @@ impl Have {
         skipped: &mut Vec<String>,
         check: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        if self.missing.iter().all(|missing| missing.name != tool.name) {
-            return check();
+        if self.lacks(tool, what, skipped) { Ok(()) } else { check() }
+    }
+
+    /// Whether `tool` is not there, so that `what` counts as skipped.
+    fn lacks(&self, tool: &Tool, what: &str, skipped: &mut Vec<String>) -> bool {
+        let missing = self.missing.iter().any(|missing| missing.name == tool.name);
+        if missing {
+            let line = tools::skipped(what, tool);
+            println!("{line}");
+            skipped.push(line);
         }
-        let line = tools::skipped(what, tool);
-        println!("{line}");
-        skipped.push(line);
-        Ok(())
+        missing
     }
 
     /// Runs cargo's tests, telling them where the judges are, and gathers what they skipped.

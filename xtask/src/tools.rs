@@ -41,6 +41,30 @@ pub(crate) const CXX: Tool = Tool {
     present: || found("c++"),
     source: Debian("g++"),
 };
+pub(crate) const SPDLOG: Tool = Tool {
+    name: "spdlog",
+    why: "measure against it",
+    present: || has_header("spdlog/spdlog.h"),
+    source: Debian("libspdlog-dev"),
+};
+pub(crate) const LTTNG: Tool = Tool {
+    name: "LTTng",
+    why: "measure against it",
+    present: || found("lttng") && found("lttng-sessiond"),
+    source: Debian("lttng-tools"),
+};
+pub(crate) const LTTNG_UST: Tool = Tool {
+    name: "LTTng-UST",
+    why: "measure against it",
+    present: || has_header("lttng/tracepoint.h"),
+    source: Debian("liblttng-ust-dev"),
+};
+pub(crate) const BABELTRACE: Tool = Tool {
+    name: "babeltrace2",
+    why: "read the traces of LTTng",
+    present: || found("babeltrace2"),
+    source: Debian("babeltrace2"),
+};
 pub(crate) const VALGRIND: Tool = Tool {
     name: "valgrind",
     why: "count instructions",
@@ -96,6 +120,13 @@ pub(crate) const JDK_SOURCE: Tool = Tool {
     source: Debian("openjdk-17-source"),
 };
 
+impl Tool {
+    /// Whether it is on the machine.
+    pub(crate) fn is_present(&self) -> bool {
+        (self.present)()
+    }
+}
+
 /// Makes sure of `wanted`, installing what is missing where `install` allows it and the means are there. Returns those
 /// that are still missing after saying so in one line.
 pub(crate) fn prepare(wanted: &[Tool], install: bool) -> Vec<Tool> {
@@ -142,6 +173,14 @@ pub(crate) fn found(name: &str) -> bool {
             .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
     };
     env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|dir| executable(dir.join(name)))
+}
+
+/// Whether the system's C compiler would find a header, in the folder of all machines or in that of one.
+fn has_header(name: &str) -> bool {
+    let system = Path::new("/usr/include");
+    let folders = fs::read_dir(system).into_iter().flatten().flatten();
+    let mut places = folders.map(|folder| folder.path()).chain([system.to_path_buf()]);
+    places.any(|folder| folder.join(name).exists())
 }
 
 /// Whether this is CI, where nothing may be skipped for want of a tool.

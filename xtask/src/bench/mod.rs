@@ -5,6 +5,7 @@
 mod corpus;
 mod measure;
 mod protozero;
+mod report;
 mod runtime;
 mod table;
 mod tool;
@@ -12,11 +13,12 @@ mod tool;
 use std::fs;
 use std::process::Command;
 
+use self::report::Report;
 use crate::tools::Tool;
-use crate::{Result, shell, tools};
+use crate::{Result, shell, tools, workspace};
 
 /// What can be measured, in the order in which it is: name, what it is, what it needs, and how it goes.
-type Bench = (&'static str, &'static str, &'static [Tool], fn() -> Result<()>);
+type Bench = (&'static str, &'static str, &'static [Tool], fn(&mut Report) -> Result<()>);
 
 /// All benches.
 pub(crate) const BENCHES: [Bench; 3] = [
@@ -24,34 +26,53 @@ pub(crate) const BENCHES: [Bench; 3] = [
         "tool",
         "protologtool over the sources of a JDK, beside the floor: reading the same files",
         &[tools::CC, tools::PYTHON, tools::TIME, tools::JDK_SOURCE],
-        tool::run,
+        |_| tool::run(),
     ),
     (
         "runtime",
-        "log calls off and on, beside a load and a clock, `log` and `tracing`; bytes per message",
-        &[tools::CC],
+        "log calls off and on, beside a load, a clock and seven peers; threads, bytes, sudden ends",
+        &[tools::CC, tools::VALGRIND],
         runtime::run,
     ),
     (
         "protozero",
         "the protobuf writer beside straight copies, C++ ProtoZero, PbMsg and prost",
         &[tools::CXX, tools::VALGRIND],
-        protozero::run,
+        |_| protozero::run(),
     ),
 ];
 
-/// Prints the machine, then the tables of the benches named in `only`, or of all.
-pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
+/// Prints the machine, then the tables of the benches named in `only`, or of all. With `json` what gives its tables away
+/// is written to a file too.
+pub(crate) fn run(only: &[String], install: bool, json: bool) -> Result<()> {
     let chosen: Vec<&Bench> = BENCHES
         .iter()
         .filter(|(name, ..)| only.is_empty() || only.iter().any(|word| word == name))
         .collect();
-    let needed: Vec<Tool> = chosen.iter().flat_map(|(_, _, tools, _)| *tools).copied().collect();
+    let mut needed: Vec<Tool> =
+        chosen.iter().flat_map(|(_, _, tools, _)| *tools).copied().collect();
+    needed.dedup_by_key(|tool| tool.name);
     if !tools::prepare(&needed, install).is_empty() {
         return Err("the bench needs what is missing".to_owned());
     }
-    println!("\n{}\n", machine()?);
-    chosen.iter().try_for_each(|(_, _, _, run)| run())
+    if chosen.iter().any(|(name, ..)| *name == "runtime") {
+        // What is missing of these is skipped.
+        tools::prepare(&runtime::PEERS, install);
+    }
+    let machine = machine()?;
+    println!("\n{machine}\n");
+    let mut report = Report::default();
+    chosen.iter().try_for_each(|(_, _, _, run)| run(&mut report))?;
+    if json {
+        let command =
+            ["cargo xtask bench".to_owned()].iter().chain(only).cloned().collect::<Vec<_>>();
+        report.write(
+            &machine,
+            &command.join(" "),
+            &workspace::target_dir()?.join("bench/figures.json"),
+        )?;
+    }
+    Ok(())
 }
 
 /// The line without which no figure means anything.

@@ -1,0 +1,168 @@
+//! Calls that are switched on: bursts, CPU time, bytes.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::super::report::{Report, median};
+use super::programs::{Candidate, Log, Programs};
+use super::{figure, line};
+use crate::Result;
+
+const ROUNDS: usize = 7;
+
+/// Words and titles of the messages.
+const SHAPES: [(&str, &str); 4] = [
+    ("two-ints", "two integers"),
+    ("int-and-text", "an integer and a text, one of 8"),
+    ("two-ints-and-float", "two integers and a float"),
+    ("long-text", "a text of 40 bytes"),
+];
+
+/// What one round of a candidate gave.
+#[derive(Clone, Copy)]
+struct Figures {
+    p50: f64,
+    p99: f64,
+    p999: f64,
+    /// Nanoseconds a call in a loop.
+    looped: f64,
+    /// CPU nanoseconds of all that work for the log, for a message of the loop that was kept.
+    cpu: f64,
+    /// Bytes in the file for a message that was kept.
+    bytes: f64,
+    /// Per cent of the loop's messages.
+    kept: f64,
+}
+
+/// One table for each shape, and one of the bytes.
+pub(super) fn run(programs: &Programs, report: &mut Report) -> Result<()> {
+    let mut sizes = Vec::new();
+    for (word, title) in SHAPES {
+        let rounds = measure(programs, word)?;
+        let medians: Vec<Figures> = rounds.iter().map(|rounds| medians(rounds)).collect();
+        table(programs, &format!("Switched on: {title}"), &medians, report);
+        let of = |word| programs.candidates.iter().position(|candidate| candidate.word == word);
+        let bytes = |word| of(word).map_or(f64::NAN, |at| medians[at].bytes);
+        let (own, text) = (bytes("protolog"), bytes("tracing"));
+        sizes.push(vec![
+            title.to_owned(),
+            format!("{own:.1}"),
+            format!("{text:.1}"),
+            format!("{:.0}", own / text * 100.0),
+        ]);
+    }
+    let head = ["bytes in the file, a message", "protolog", "tracing's text", "%"];
+    report.add("Bytes", &head, &sizes);
+    Ok(())
+}
+
+fn measure(programs: &Programs, shape: &str) -> Result<Vec<Vec<Figures>>> {
+    let mut rounds = vec![Vec::new(); programs.candidates.len()];
+    for _ in 0..ROUNDS {
+        for (candidate, figures) in programs.candidates.iter().zip(&mut rounds) {
+            figures.push(round(programs, candidate, shape)?);
+        }
+    }
+    Ok(rounds)
+}
+
+fn round(programs: &Programs, candidate: &Candidate, shape: &str) -> Result<Figures> {
+    let path = programs.dir.join(format!("{}-{shape}", candidate.word));
+    let mut command = Command::new(&candidate.program);
+    command.args(["measure", candidate.word, shape]).arg(&path);
+    let daemon = programs.daemon.as_ref().filter(|_| candidate.log == Log::Lttng);
+    if let Some(daemon) = daemon {
+        daemon.begin()?;
+        command.env("BENCH_HELPERS", daemon.helpers());
+    }
+    let measured = line(&mut command);
+    if let Some(daemon) = daemon {
+        daemon.end()?;
+    }
+    let counted = programs.count(candidate.log, &path)?;
+    let _ = fs::remove_file(&path);
+    Ok(figures(&measured?, candidate.log, counted))
+}
+
+/// What follows from a program's line and what is in its log.
+fn figures(line: &Value, log: Log, (kept, bytes): (f64, f64)) -> Figures {
+    let (looped, logged) = (figure(line, "looped"), figure(line, "logged"));
+    let lost = if log == Log::Nothing { 0.0 } else { logged - kept };
+    let kept_of_loop = (looped - lost).max(1.0);
+    Figures {
+        p50: figure(line, "p50"),
+        p99: figure(line, "p99"),
+        p999: figure(line, "p999"),
+        looped: figure(line, "loop"),
+        cpu: figure(line, "cpu") / kept_of_loop,
+        bytes: bytes / kept.max(1.0),
+        kept: kept_of_loop / looped * 100.0,
+    }
+}
+
+fn medians(rounds: &[Figures]) -> Figures {
+    let of = |value: fn(&Figures) -> f64| median(rounds.iter().map(value));
+    Figures {
+        p50: of(|figures| figures.p50),
+        p99: of(|figures| figures.p99),
+        p999: of(|figures| figures.p999),
+        looped: of(|figures| figures.looped),
+        cpu: of(|figures| figures.cpu),
+        bytes: of(|figures| figures.bytes),
+        kept: of(|figures| figures.kept),
+    }
+}
+
+fn table(programs: &Programs, title: &str, medians: &[Figures], report: &mut Report) {
+    let own = programs.candidates.iter().position(|candidate| candidate.word == "protolog");
+    let own = medians[own.unwrap_or(0)];
+    let rows: Vec<Vec<String>> = programs
+        .candidates
+        .iter()
+        .zip(medians)
+        .map(|(candidate, figures)| {
+            vec![
+                candidate.title.to_owned(),
+                format!("{:.1}", figures.p50),
+                format!("{:.1}", figures.p50 / own.p50),
+                format!("{:.1}", figures.p99),
+                format!("{:.0}", figures.p999),
+                format!("{:.0}", figures.looped),
+                format!("{:.0}", figures.cpu),
+                format!("{:.1}", figures.cpu / own.cpu),
+                format!("{:.1}", figures.bytes),
+                format!("{:.1}", figures.kept),
+            ]
+        })
+        .collect();
+    let head = [
+        "",
+        "burst p50 ns",
+        "×",
+        "p99 ns",
+        "p99.9 ns",
+        "loop ns",
+        "CPU ns",
+        "×",
+        "bytes",
+        "kept %",
+    ];
+    report.add(title, &head, &rows);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_lost_is_lost_in_the_loop() {
+        let line = json!({ "p50": 1, "p99": 2, "p999": 3, "loop": 4, "cpu": 500, "looped": 100, "logged": 150 });
+        let some = figures(&line, Log::File("lines"), (100.0, 2000.0));
+        assert_eq!((some.cpu, some.bytes, some.kept), (10.0, 20.0, 50.0));
+        let floor = figures(&line, Log::Nothing, (0.0, 0.0));
+        assert_eq!((floor.cpu, floor.kept), (5.0, 100.0));
+    }
+}

@@ -1,0 +1,180 @@
+//! The step `instructions`: how many instructions a log call takes, beside a committed table.
+//!
+//! Counts do not depend on how busy the machine is, but on the compiler: the table has a part for each, and one that is
+//! not there is skipped. Only calls that got longer fail; the table of shorter ones is for `cargo xtask bless instructions`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::{Result, callgrind, shell, workspace};
+
+/// By how much a call may get longer, in per cent.
+const TOLERANCE: f64 = 3.0;
+
+/// Repetitions of a call: many chunks full.
+const REPETITIONS: u64 = 50_000;
+
+/// Names in the table, and what the program is to do.
+const CASES: [(&str, [&str; 2]); 6] = [
+    ("switched off", ["turns", "protolog"]),
+    ("two integers", ["calls", "two-ints"]),
+    ("an integer and a text, one of 8", ["calls", "int-and-text"]),
+    ("two integers and a float", ["calls", "two-ints-and-float"]),
+    ("a text of 40 bytes", ["calls", "long-text"]),
+    ("two integers to two sessions", ["calls", "two-sessions"]),
+];
+
+const HEAD: &str = "\
+# Instructions of a log call, counted by callgrind, in the loop that makes the calls; switched off, without the loop.
+# `cargo xtask test instructions` compares, `cargo xtask bless instructions` rewrites the part of this compiler.
+";
+
+/// A part of the table: compiler and target, and the counts.
+#[derive(Clone, Debug, PartialEq)]
+struct Part {
+    key: String,
+    counts: Vec<(String, f64)>,
+}
+
+/// Counts and compares; what can't be compared is added to `skipped`.
+pub(crate) fn compare(skipped: &mut Vec<String>) -> Result<()> {
+    let (key, known) = (key()?, read()?);
+    let Some(part) = known.iter().find(|part| part.key == key) else {
+        skipped.push(format!("skipped: the instructions of calls because no table is for {key}"));
+        return Ok(());
+    };
+    let now = count(key)?;
+    print!("{}", text(std::slice::from_ref(&now)));
+    let longer = longer(part, &now);
+    if longer.is_empty() {
+        return Ok(());
+    }
+    Err(format!("log calls take more instructions\n{}", longer.join("\n")))
+}
+
+/// Counts and writes the part of this compiler.
+pub(crate) fn bless() -> Result<()> {
+    let mut parts = read()?;
+    let now = count(key()?)?;
+    parts.retain(|part| part.key != now.key);
+    parts.push(now);
+    parts.sort_by(|a, b| a.key.cmp(&b.key));
+    let path = path();
+    fs::write(&path, format!("{HEAD}{}", text(&parts)))
+        .map_err(|error| format!("can't write `{}`: {error}", path.display()))
+}
+
+fn path() -> PathBuf {
+    workspace::root().join("bench/instructions.txt")
+}
+
+/// Version of the compiler, and what it compiles for.
+fn key() -> Result<String> {
+    let verbose = shell::read(Command::new("rustc").arg("-vV"))?;
+    let version = verbose.lines().next().unwrap_or_default();
+    let target = verbose.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(format!("{version}, {}", target.unwrap_or("unknown target")))
+}
+
+fn read() -> Result<Vec<Part>> {
+    let path = path();
+    let text = fs::read_to_string(&path)
+        .map_err(|error| format!("can't read `{}`: {error}", path.display()))?;
+    parse(&text)
+}
+
+fn parse(text: &str) -> Result<Vec<Part>> {
+    let mut parts: Vec<Part> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        let counted = line.rsplit_once(' ').and_then(|(name, count)| {
+            Some((name.trim_end().to_owned(), count.parse::<f64>().ok()?))
+        });
+        match (
+            line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')),
+            counted,
+            parts.last_mut(),
+        ) {
+            (Some(key), ..) => parts.push(Part { key: key.to_owned(), counts: Vec::new() }),
+            (None, Some(counted), Some(part)) => part.counts.push(counted),
+            _ => return Err(format!("`{line}` does not belong in a table of instructions")),
+        }
+    }
+    Ok(parts)
+}
+
+fn text(parts: &[Part]) -> String {
+    let mut text = String::new();
+    for Part { key, counts } in parts {
+        let _ = writeln!(text, "\n[{key}]");
+        for (name, count) in counts {
+            let _ = writeln!(text, "{name:<32} {count:>6.1}");
+        }
+    }
+    text
+}
+
+/// The cases that got longer, or are new, in words.
+fn longer(known: &Part, now: &Part) -> Vec<String> {
+    let mut longer = Vec::new();
+    for (name, count) in &now.counts {
+        match known.counts.iter().find(|(other, _)| other == name) {
+            None => longer.push(format!(
+                "`{name}` is not in the table; run `cargo xtask bless instructions`"
+            )),
+            // A twentieth of an instruction is what rounding may hide.
+            Some((_, before)) if *count > before * (1.0 + TOLERANCE / 100.0) + 0.05 => {
+                longer.push(format!("`{name}`: {before:.1} before, {count:.1} now"));
+            }
+            Some(_) => {}
+        }
+    }
+    longer
+}
+
+fn count(key: String) -> Result<Part> {
+    shell::run(&mut shell::cargo(&[
+        "build",
+        "--locked",
+        "--release",
+        "--package",
+        "protolog-bench",
+    ]))?;
+    let program = workspace::target_dir()?.join("release/protolog-bench").display().to_string();
+    let each = |[mode, case]: [&str; 2]| callgrind::each(&[&program, mode, case], REPETITIONS);
+    let empty = each(["turns", "empty"])?;
+    let mut counts = Vec::new();
+    for (name, words) in CASES {
+        let floor = if words[0] == "turns" { empty } else { 0.0 };
+        counts.push((name.to_owned(), each(words)? - floor));
+    }
+    Ok(Part { key, counts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(counts: &[(&str, f64)]) -> Part {
+        let counts = counts.iter().map(|&(name, count)| (name.to_owned(), count)).collect();
+        Part { key: "rustc 1, here".to_owned(), counts }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let parts = [part(&[("two integers", 170.5), ("switched off", 3.0)])];
+        assert_eq!(parse(&format!("{HEAD}{}", text(&parts))), Ok(parts.to_vec()));
+        assert!(parse("two integers 3").is_err(), "no compiler");
+        assert!(parse("[x]\ntwo integers").is_err(), "no count");
+    }
+
+    #[test]
+    fn three_per_cent_are_too_many() {
+        let known = part(&[("a", 100.0), ("b", 3.0)]);
+        assert_eq!(longer(&known, &part(&[("a", 102.9), ("b", 3.0)])), [""; 0]);
+        assert_eq!(longer(&known, &part(&[("a", 50.0), ("b", 4.0)])), ["`b`: 3.0 before, 4.0 now"]);
+        assert_eq!(longer(&known, &part(&[("a", 103.2)])), ["`a`: 100.0 before, 103.2 now"]);
+        assert_eq!(longer(&known, &part(&[("new", 1.0)])).len(), 1);
+    }
+}
