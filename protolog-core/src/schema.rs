@@ -209,14 +209,38 @@ pub mod track_descriptor {
 
 /// `TrackEvent`
 pub mod track_event {
+    /// `DebugAnnotation`
+    pub const DEBUG_ANNOTATIONS: u32 = 4;
     /// enum
     pub const TYPE: u32 = 9;
     /// uint64
     pub const TRACK_UUID: u32 = 11;
     /// string
+    pub const CATEGORIES: u32 = 22;
+    /// string
     pub const NAME: u32 = 23;
+    /// A value of [`TYPE`]: a slice begins.
+    pub const TYPE_SLICE_BEGIN: u32 = 1;
+    /// A value of [`TYPE`]: the innermost slice ends.
+    pub const TYPE_SLICE_END: u32 = 2;
     /// A value of [`TYPE`]: a moment without duration.
     pub const TYPE_INSTANT: u32 = 3;
+}
+
+/// `DebugAnnotation`
+pub mod debug_annotation {
+    /// bool
+    pub const BOOL_VALUE: u32 = 2;
+    /// uint64
+    pub const UINT_VALUE: u32 = 3;
+    /// int64
+    pub const INT_VALUE: u32 = 4;
+    /// double
+    pub const DOUBLE_VALUE: u32 = 5;
+    /// string
+    pub const STRING_VALUE: u32 = 6;
+    /// string
+    pub const NAME: u32 = 10;
 }
 
 /// Ours: `TracePacket.SEQUENCE_INFO`, in the first packet of each chunk

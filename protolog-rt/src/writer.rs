@@ -25,6 +25,8 @@ pub(crate) mod args;
 pub(crate) mod encode;
 pub(crate) mod own;
 mod places;
+#[cfg_attr(not(feature = "tracing"), allow(dead_code))] // Only that bridge writes slices.
+pub(crate) mod slice;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -240,9 +242,12 @@ impl Writer {
     /// Writes a message if the chunk has room for it.
     #[inline(always)]
     fn try_write<V: Values>(&self, own: &mut Own, head: Head, values: &V) -> bool {
+        if !V::IS_MESSAGE && !own.has_track {
+            return false;
+        }
         let delta = own.delta();
         let plan = Plan::new(values, own.next_iid, own.max_text);
-        let size = plan.packet(delta);
+        let size = values.size(&plan, delta);
         let (size_field, size_len) = size_field(size);
         let end = own.position as usize + size_len + size;
         if end > self.limit.load(Ordering::Relaxed) {
@@ -252,10 +257,11 @@ impl Writer {
         // SAFETY: *chunk*: `end` is not above the limit, so all of it and SLACK bytes more are this writer's.
         unsafe { cursor.put(size_field, size_len) };
         // SAFETY: as above; the plan is that of these values.
-        unsafe { cursor.packet(head.id, delta, values, &plan, own.next_iid) };
+        unsafe { values.packet(&mut cursor, head.id, delta, &plan, own.next_iid) };
         debug_assert_eq!(cursor.at() as usize, end, "a packet is as long as planned");
         // SAFETY: *chunk*: the packet ends at or below the limit.
         unsafe { own.commit(cursor.at(), delta, &plan) };
+        own.others += !V::IS_MESSAGE as u16;
         if plan.cut() > 0 {
             self.losses.add(head.group.id, Cause::Cut, 1);
         }
@@ -286,7 +292,8 @@ impl Writer {
             return true;
         }
         own.complete(self);
-        let need = Plan::new(values, 1, own.max_text).packet(u32::MAX.into());
+        own.has_track |= !V::IS_MESSAGE;
+        let need = values.size(&Plan::new(values, 1, own.max_text), u32::MAX.into());
         if !own.begin(self, need) {
             self.losses.add(head.group.id, Cause::Full, 1);
         } else if own.is_stopped() {

@@ -190,6 +190,95 @@ fn callsites_are_switched_by_sessions_and_other_layers_see_all() {
     assert_eq!(SEEN.load(Ordering::Relaxed), 3);
 }
 
+/// Name, depth, thread, category and arguments of all slices that have an end.
+fn slices(trace: &Trace) -> Option<Vec<String>> {
+    let sql = "select slice.name || ' ' || depth || ' ' || thread.name || ' ' || category || ' ' || ifnull((
+            select group_concat(substr(key, 7) || '=' || display_value, ' ') from (
+                select * from args where args.arg_set_id = slice.arg_set_id and key glob 'debug.*' order by id)), '')
+            as line
+        from slice join thread_track on slice.track_id = thread_track.id join thread using (utid)
+        where dur >= 0 order by slice.ts";
+    Some(trace.query(sql)?.texts("line"))
+}
+
+#[test]
+fn spans_become_slices_of_the_threads_that_enter_them() {
+    let recording = record(|session| session.log_from(Level::Info).group("net", Level::Debug));
+    traced(|| {
+        let outer =
+            tracing::info_span!("outer", number = 7, share = 0.5, late = tracing::field::Empty);
+        outer.in_scope(|| {
+            tracing::info!("in the outer one");
+            tracing::debug_span!(target: "net", "inner", host = "a", on = true)
+                .in_scope(|| tracing::info!("in the inner one"));
+            tracing::debug_span!("not wanted").in_scope(|| tracing::info!("in no other one"));
+        });
+        outer.record("late", "text");
+        let dispatch = tracing::dispatcher::get_default(Clone::clone);
+        let work = || tracing::dispatcher::with_default(&dispatch, || outer.in_scope(|| ()));
+        std::thread::scope(|scope| {
+            std::thread::Builder::new().name("worker".into()).spawn_scoped(scope, work).unwrap();
+        });
+    });
+    let trace = recording.stop();
+    trace.check(&[
+        "INFO bridge in the outer one",
+        "INFO bridge in the inner one",
+        "INFO bridge in no other one",
+    ]);
+    let main = std::thread::current().name().unwrap()[..15].to_owned();
+    if let Some(slices) = slices(&trace) {
+        assert_eq!(
+            slices,
+            [
+                format!("outer 0 {main} bridge number=7 share=0.5"),
+                format!("inner 1 {main} net host=a on=true"),
+                "outer 0 worker bridge number=7 share=0.5 late=text".to_owned(),
+            ]
+        );
+    }
+}
+
+#[test]
+fn deep_spans_end_where_they_began() {
+    let recording = record(Builder::enable_all);
+    fn dive(depth: u32) {
+        tracing::info_span!("dive", depth).in_scope(|| {
+            if depth < 70 {
+                dive(depth + 1);
+            }
+        });
+    }
+    traced(|| {
+        dive(1);
+        tracing::info_span!("after").in_scope(|| ());
+    });
+    if let Some(slices) = slices(&recording.stop()) {
+        assert_eq!(slices.len(), 65);
+        assert!(slices[63].starts_with("dive 63 ") && slices[63].ends_with(" depth=64"));
+        assert!(slices[64].starts_with("after 0 "), "{}", slices[64]);
+    }
+}
+
+/// Each chunk can be read alone, with its slices.
+#[test]
+fn slices_survive_in_a_ring() {
+    let recording = record(|session| session.enable_all().keep_newest().buffer_size(64 << 10));
+    traced(|| {
+        for round in 0..20_000u64 {
+            tracing::info_span!("round", round).in_scope(|| tracing::info!("message"));
+        }
+    });
+    let trace = recording.stop();
+    assert_eq!(trace.summary.messages + trace.summary.lost(), 20_000);
+    let count = trace.messages().len();
+    assert!(count > 200, "{count}");
+    if let Some(slices) = slices(&trace) {
+        assert!(slices.len().abs_diff(count) < 2, "{} slices, {count} messages", slices.len());
+        assert!(slices.last().unwrap().ends_with(" round=19999"));
+    }
+}
+
 /// A client and a server of HTTP/2 on loopback: hyper and h2 speak through `tracing`, mio through `log`.
 #[test]
 fn libraries_that_log_are_heard() {

@@ -1,4 +1,4 @@
-//! The bridge from `tracing`: events become messages.
+//! The bridge from `tracing`: events become messages, and spans slices of time on the tracks of the threads that enter them.
 //!
 //! An event's template is made of its fields' names: `info!(bytes = n, %host, "sent")` becomes `%s bytes=%d host=%s`. It is
 //! made when the event's callsite is met first, and kept with it. Texts of one event have [`TEXT`] bytes together; what is
@@ -9,6 +9,7 @@
 
 mod fields;
 mod sites;
+mod spans;
 
 use crate::dynamic::{trace_as, trace_text};
 use crate::level;
@@ -20,6 +21,7 @@ use fields::Fields;
 use protolog_core::{Level, message_id};
 use sites::{Known, Site};
 use std::sync::Once;
+use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::subscriber::Interest;
 use tracing_core::{Event, Metadata, Subscriber, callsite};
 use tracing_subscriber::filter::Filtered;
@@ -29,19 +31,22 @@ use tracing_subscriber::registry::LookupSpan;
 /// The most bytes of `file:line`.
 const PLACE: usize = 512;
 
-/// Makes messages of events. [`tracing_layer`] gives it together with what switches it.
+/// Makes messages of events and slices of spans. [`tracing_layer`] gives it together with what switches it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TracingLayer {
     _made_here: (),
 }
 
-/// Asks of events what sessions and the text side want of the groups of their targets.
+/// Asks of events and spans what sessions and the text side want of the groups of their targets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Switches {
     _made_here: (),
 }
 
-/// A layer that makes messages of the events of `tracing`.
+/// A layer that makes messages of the events of `tracing`, and slices of its spans.
+///
+/// A span's slice begins and ends where a thread enters and leaves it, so a task that waits is several slices; its fields are
+/// the slice's arguments.
 ///
 /// ```
 /// use protolog_rt::{Level, Session, bridge};
@@ -80,7 +85,23 @@ impl<S> Filter<S> for Switches {
     }
 }
 
-impl<S: Subscriber> Layer<S> for TracingLayer {
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        spans::keep(id, &context, |fields| attributes.record(fields));
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        spans::keep(id, &context, |fields| values.record(fields));
+    }
+
+    fn on_enter(&self, id: &Id, context: Context<'_, S>) {
+        spans::begin(id, &context);
+    }
+
+    fn on_exit(&self, id: &Id, context: Context<'_, S>) {
+        spans::end(id, &context);
+    }
+
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         sites::with(event.metadata(), |site| {
             if site.group.is_enabled(site.level) {

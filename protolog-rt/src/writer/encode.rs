@@ -268,6 +268,31 @@ pub trait Values: sealed::Sealed {
 
     /// Calls `f` with each value.
     fn for_each<'a>(&'a self, f: &mut dyn FnMut(Arg<'a>));
+
+    /// Whether the packet is a message.
+    #[doc(hidden)]
+    const IS_MESSAGE: bool = true;
+
+    /// Size of the packet, without its own size field.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn size(&self, plan: &Plan, delta: u64) -> usize {
+        plan.packet(delta)
+    }
+
+    /// Appends the packet.
+    ///
+    /// # Safety
+    /// *room*: [`Values::size`] bytes and [`SLACK`]; `plan` was made of these values with the same first iid.
+    #[doc(hidden)]
+    #[inline(always)]
+    unsafe fn packet(&self, to: &mut Cursor, id: u64, delta: u64, plan: &Plan, iid: u32)
+    where
+        Self: Sized,
+    {
+        // SAFETY: as the caller's.
+        unsafe { to.packet(id, delta, self, plan, iid) };
+    }
 }
 
 /// One value of a list. The three functions do for it what those of [`Values`] do for all.

@@ -10,6 +10,7 @@
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
 use super::encode::{Cursor, MIN_MESSAGE, Plan, SLACK, Values};
+use super::slice::{self, MAX_TRACK};
 use super::thread::Thread;
 use super::{Head, Writer};
 use crate::clock;
@@ -74,7 +75,9 @@ pub(super) struct Own {
     /// What the buffer had freed when it had nothing for this writer.
     full_at: Option<u32>,
     /// Packets of the chunk that are no messages.
-    others: u16,
+    pub(super) others: u16,
+    /// Whether chunks describe the thread's track.
+    pub(super) has_track: bool,
 }
 
 impl Own {
@@ -95,6 +98,7 @@ impl Own {
             grown: 0,
             full_at: None,
             others: 0,
+            has_track: false,
         }
     }
 
@@ -159,7 +163,8 @@ impl Own {
     /// Takes a chunk with room for a packet of `need` bytes, or the largest there is, and sets it up. False where the
     /// buffer has none.
     pub(super) fn begin(&mut self, writer: &Writer, need: usize) -> bool {
-        let Some(chunk) = self.acquire(need + MAX_STATE) else { return false };
+        let track = if self.has_track { MAX_LOSSES + MAX_TRACK } else { 0 };
+        let Some(chunk) = self.acquire(need + MAX_STATE + track) else { return false };
         self.open(chunk, 0);
         self.write_state(writer);
         self.allow(writer);
@@ -298,6 +303,13 @@ impl Own {
         });
         let written = self.append(state.bytes());
         self.others += written as u16;
+        written && (!self.has_track || self.write_track(writer))
+    }
+
+    fn write_track(&mut self, writer: &Writer) -> bool {
+        let pid = self.core.as_ref().map_or(0, |core| core.pid);
+        let written = self.append(slice::description(pid, &writer.thread).bytes());
+        self.others += written as u16;
         written
     }
 
@@ -349,11 +361,11 @@ impl Own {
         writer.close();
         let delta = self.delta();
         let plan = Plan::new(values, self.next_iid, self.max_text);
-        let size = plan.packet(delta);
+        let size = values.size(&plan, delta);
         let mut scratch = vec![0; size + SLACK];
         let mut cursor = Cursor::new(scratch.as_mut_ptr());
         // SAFETY: *room*: the scratch has `size` bytes and SLACK.
-        unsafe { cursor.packet(head.id, delta, values, &plan, self.next_iid) };
+        unsafe { values.packet(&mut cursor, head.id, delta, &plan, self.next_iid) };
         scratch.truncate(size);
         self.last += delta;
         if plan.cut() > 0 {

@@ -1,9 +1,11 @@
-//! The fields of an event, as arguments and as a template.
+//! The fields of an event or span: as arguments and a template, or as annotations.
 //!
 //! The field `message` comes first and without its name; the others follow in the order in which they were written.
 
 use crate::value::Buffer;
+use protolog_core::schema::debug_annotation;
 use protolog_core::{Arg, MAX_PARAMS};
+use protozero::{Heap, Writer};
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 use tracing_core::Field;
@@ -81,6 +83,25 @@ impl Fields {
             });
         }
         template
+    }
+
+    /// Gives each field as a `DebugAnnotation`.
+    pub(super) fn annotations(&self, mut give: impl FnMut(&[u8])) {
+        for (name, value) in self.ordered() {
+            let mut writer = Writer::new(Heap::new());
+            let mut annotation = writer.message();
+            annotation.string(debug_annotation::NAME, name.strip_prefix("r#").unwrap_or(name));
+            match *value {
+                Value::Int(value) => annotation.int64(debug_annotation::INT_VALUE, value),
+                Value::Uint(value) => annotation.uint64(debug_annotation::UINT_VALUE, value),
+                Value::Float(value) => annotation.double(debug_annotation::DOUBLE_VALUE, value),
+                Value::Bool(value) => annotation.bool(debug_annotation::BOOL_VALUE, value),
+                Value::Text { from, to } => {
+                    annotation.string(debug_annotation::STRING_VALUE, self.text_at(from, to))
+                }
+            };
+            give(&writer.into_vec().unwrap_or_default());
+        }
     }
 
     /// A text, which ends in the ellipsis where the cut of a later one took from this one.
