@@ -40,7 +40,7 @@ pub(super) struct Sequence {
     /// Bytes and packets of that chunk that were copied while it was still being written.
     done: (usize, u16),
     /// The beginning of a packet that goes on in that chunk.
-    begun: Vec<u8>,
+    begun: Option<Vec<u8>>,
 }
 
 impl Drain {
@@ -71,11 +71,9 @@ impl Drain {
             return false;
         }
         let committed = drain::committed(&core.buffer, found);
-        let mut messages = 0;
-        sequence.copy(&committed, found.complete, &mut |packet| {
-            messages += write(file, found.writer_id, packet);
-        });
-        self.messages += messages;
+        let mut to = Copy { file, sequence: self::sequence(found.writer_id), messages: 0 };
+        sequence.copy(&committed, found.complete, &mut to);
+        self.messages += to.messages;
         if found.complete {
             drain::release(&core.buffer, found.chunk);
             sequence.next_chunk = sequence.next_chunk.wrapping_add(1);
@@ -99,40 +97,62 @@ impl Drain {
     }
 }
 
+/// Takes what a sequence has written.
+pub(super) trait Sink {
+    /// A packet that came in pieces.
+    fn packet(&mut self, packet: &[u8]);
+
+    /// Packets, each with its size before it.
+    fn packets(&mut self, sized: &[u8]);
+}
+
+/// Copies to the file, and counts.
+struct Copy<'a> {
+    file: &'a mut TraceFile,
+    sequence: u32,
+    messages: u64,
+}
+
+impl Sink for Copy<'_> {
+    fn packet(&mut self, packet: &[u8]) {
+        self.file.packet(self.sequence, packet);
+        self.messages += (packet.first() == Some(&MESSAGE)) as u64;
+    }
+
+    fn packets(&mut self, sized: &[u8]) {
+        self.messages += self.file.packets(self.sequence, sized);
+    }
+}
+
 impl Sequence {
     /// Gives the packets of a chunk that were not given before.
-    pub(super) fn copy(
-        &mut self,
-        committed: &Committed<'_>,
-        complete: bool,
-        give: &mut dyn FnMut(&[u8]),
-    ) {
-        let continues = committed.flags & Packets::CONTINUES != 0;
+    pub(super) fn copy(&mut self, committed: &Committed<'_>, complete: bool, to: &mut impl Sink) {
         let continued = complete && committed.flags & Packets::CONTINUED != 0;
         let mut rest = committed.bytes.get(self.done.0..).unwrap_or_default();
-        while self.done.1 < committed.count {
-            let Ok((size, size_len)) = decode_varint(rest) else { break };
-            let end = size_len + size as usize;
-            let Some(packet) = rest.get(size_len..end) else { break };
-            rest = rest.get(end..).unwrap_or_default();
-            let first = self.done.1 == 0;
-            self.done = (self.done.0 + end, self.done.1 + 1);
-            let last = self.done.1 == committed.count;
-            if !(first && continues) {
-                self.begun.clear();
+        let mut left = committed.count.saturating_sub(self.done.1);
+        if left > 0 && self.done.1 == 0 && committed.flags & Packets::CONTINUES != 0 {
+            let Some((piece, after)) = split(rest) else { return };
+            (rest, left) = (after, left - 1);
+            let goes_on = continued && left == 0;
+            // Without its beginning a piece is nothing.
+            if let Some(begun) = &mut self.begun {
+                begun.extend_from_slice(piece);
             }
-            if last && continued {
-                self.begun.extend_from_slice(packet);
-            } else if !self.begun.is_empty() {
-                self.begun.extend_from_slice(packet);
-                give(&self.begun);
-                self.begun.clear();
-            } else if !(first && continues) {
-                give(packet);
+            if let Some(whole) = self.begun.take_if(|_| !goes_on) {
+                to.packet(&whole);
+            }
+            if goes_on {
+                return;
             }
         }
-        if complete && !continued {
-            self.begun.clear();
+        self.done = (committed.bytes.len(), committed.count);
+        if left > 0 {
+            let whole = if continued { before_last(rest, left) } else { rest.len() };
+            let (whole, last) = rest.split_at(whole);
+            to.packets(whole);
+            self.begun = split(last).map(|(piece, _)| piece.to_vec());
+        } else if complete {
+            self.begun = None;
         }
     }
 
@@ -140,16 +160,24 @@ impl Sequence {
     pub(super) fn next(&mut self, gap: bool) {
         self.done = (0, 0);
         if gap {
-            self.begun.clear();
+            self.begun = None;
         }
     }
 }
 
-/// Writes a packet, if it is not empty; 1 where it is a message.
-fn write(file: &mut TraceFile, writer_id: u16, packet: &[u8]) -> u64 {
-    let Some(first) = packet.first() else { return 0 };
-    file.packet(sequence(writer_id), packet);
-    (*first == MESSAGE) as u64
+/// The first packet of `sized`, and what follows it.
+pub(super) fn split(sized: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (size, size_len) = decode_varint(sized).ok()?;
+    sized.get(size_len..)?.split_at_checked(size as usize)
+}
+
+/// Where the last of the `count` packets in `sized` begins.
+fn before_last(sized: &[u8], count: u16) -> usize {
+    let mut rest = sized;
+    for _ in 1..count {
+        rest = split(rest).map_or(&[], |(_, after)| after);
+    }
+    sized.len() - rest.len()
 }
 
 /// The sequence of a writer.

@@ -5,11 +5,11 @@
 //!
 //! Invariant: after the first error nothing more is written, and the error is kept.
 
+use super::packets::{AROUND, Seal};
 use super::running::Claim;
 use crate::error::Error;
+use crate::shmem::buffer::MAX_PAYLOAD;
 use crate::sync::{AtomicU32, Ordering};
-use protolog_core::schema::{packet, trace};
-use protozero::wire::{WireType, packed_varint, tag};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,15 +17,17 @@ use std::path::{Path, PathBuf};
 /// How many bytes are gathered before they are written.
 const BUFFER: usize = 256 * 1024;
 
-const PACKET: u8 = tag(trace::PACKET, WireType::Bytes) as u8;
-const SEQUENCE_ID: u8 = tag(packet::TRUSTED_PACKET_SEQUENCE_ID, WireType::Varint) as u8;
+/// Room for what comes after so many bytes, before they are written: a chunk of the shortest packets.
+const ROOM: usize = Seal::room(MAX_PAYLOAD);
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct TraceFile {
     path: PathBuf,
     file: File,
+    /// What is not written yet: the first `used` bytes.
     buffer: Vec<u8>,
+    used: usize,
     written: u64,
     error: Option<io::Error>,
     _claim: Option<Claim>,
@@ -44,16 +46,20 @@ impl TraceFile {
         if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
             file.set_len(0).map_err(failed)?;
         }
-        let buffer = Vec::with_capacity(BUFFER + 64 * 1024);
-        Ok(Self {
+        Ok(Self::new(path, file, Some(claim), None))
+    }
+
+    fn new(path: &Path, file: File, claim: Option<Claim>, name: Option<PathBuf>) -> Self {
+        Self {
             path: path.to_path_buf(),
             file,
-            buffer,
+            buffer: vec![0; BUFFER + ROOM],
+            used: 0,
             written: 0,
             error: None,
-            _claim: Some(claim),
-            name: None,
-        })
+            _claim: claim,
+            name,
+        }
     }
 
     /// Makes a file that appears under its name when it is finished, and not at all where that fails.
@@ -70,34 +76,54 @@ impl TraceFile {
         let part = PathBuf::from(name);
         let failed = |error| Error::File { path: path.clone(), error };
         let file = File::create(&part).map_err(failed)?;
-        let buffer = Vec::with_capacity(BUFFER + 64 * 1024);
-        let name = Some(path.clone());
-        Ok(Self { path: part, file, buffer, written: 0, error: None, _claim: None, name })
+        Ok(Self::new(&part, file, None, Some(path.clone())))
     }
 
     /// Appends a packet of sequence `sequence`.
     pub(super) fn packet(&mut self, sequence: u32, bytes: &[u8]) {
-        let (id, id_len) = packed_varint(sequence as u64);
-        let (size, size_len) = packed_varint((bytes.len() + 1 + id_len) as u64);
-        self.buffer.push(PACKET);
-        self.buffer.extend_from_slice(&size.to_le_bytes()[..size_len]);
-        self.buffer.extend_from_slice(bytes);
-        self.buffer.push(SEQUENCE_ID);
-        self.buffer.extend_from_slice(&id.to_le_bytes()[..id_len]);
-        if self.buffer.len() >= BUFFER {
+        if bytes.len() + AROUND > ROOM {
+            // Once for a message of many chunks; nothing is gained by gathering it.
+            self.flush();
+            Seal::new(sequence).one(bytes, |part| self.hand_over(part));
+            return;
+        }
+        Seal::new(sequence).one(bytes, |part| {
+            self.buffer[self.used..][..part.len()].copy_from_slice(part);
+            self.used += part.len();
+        });
+        self.flush_if_full();
+    }
+
+    /// Appends the packets in `sized`, each with its size before it, of at most a chunk. Gives the number of messages.
+    pub(super) fn packets(&mut self, sequence: u32, sized: &[u8]) -> u64 {
+        let to = self.buffer.get_mut(self.used..).unwrap_or_default();
+        let done = Seal::new(sequence).all(sized, to);
+        self.used += done.length;
+        self.flush_if_full();
+        done.messages
+    }
+
+    fn flush_if_full(&mut self) {
+        if self.used >= BUFFER {
             self.flush();
         }
     }
 
     /// Hands everything to the system.
     pub(super) fn flush(&mut self) {
+        let buffer = std::mem::take(&mut self.buffer);
+        self.hand_over(&buffer[..self.used]);
+        self.buffer = buffer;
+        self.used = 0;
+    }
+
+    fn hand_over(&mut self, bytes: &[u8]) {
         if self.error.is_none() {
-            match self.file.write_all(&self.buffer) {
-                Ok(()) => self.written += self.buffer.len() as u64,
+            match self.file.write_all(bytes) {
+                Ok(()) => self.written += bytes.len() as u64,
                 Err(error) => self.error = Some(error),
             }
         }
-        self.buffer.clear();
     }
 
     /// Whether writing failed.

@@ -7,7 +7,7 @@
 //! Invariant: each message of a sequence up to the last one in the trace is in the trace or counted.
 
 use super::core::Core;
-use super::drain::{MESSAGE, Sequence, sequence};
+use super::drain::{MESSAGE, Sequence, Sink, sequence, split};
 use super::file::TraceFile;
 use super::trace::Trace;
 use crate::error::Error;
@@ -42,16 +42,16 @@ pub(super) fn write(core: &Arc<Core>, path: &Path, what: &str) -> Result<Summary
     trace.images();
     let mut messages = 0;
     for (writer, told) in &writers {
-        let chunks = chunks.get(&writer.id);
-        let written = copy(&mut trace, writer.id, chunks.into_iter().flat_map(BTreeMap::values));
-        messages += written.messages;
-        let count = told.saturating_sub(written.numbered);
+        let chunks = chunks.get(&writer.id).into_iter().flat_map(BTreeMap::values);
+        let (written, numbered) = copy(core, &mut trace, writer.id, chunks);
+        messages += written;
+        let count = told.saturating_sub(numbered);
         trace.farewell(writer, (count > 0).then_some(overwritten(count)));
     }
     trace.end(messages, what)
 }
 
-/// The writers, and copies of their chunks.
+/// The writers, and their chunks, of which copies are made unless nobody writes any more.
 fn collect(core: &Core) -> (Vec<Told>, BTreeMap<u16, Chunks>) {
     let mut tries = 0;
     loop {
@@ -61,20 +61,24 @@ fn collect(core: &Core) -> (Vec<Told>, BTreeMap<u16, Chunks>) {
         };
         let writers = core.all().into_iter().map(told).collect();
         let mut all = find(core);
-        let longest = all.values().map(BTreeMap::len).max().unwrap_or(0);
-        for rank in 0..longest {
-            let chunks = all.values_mut().filter_map(|chunks| chunks.values_mut().nth(rank));
-            for (found, image) in chunks {
-                *image = core.buffer.copy(*found);
-            }
-        }
-        let newest =
-            |chunks: &Chunks| chunks.values().next().is_none_or(|(_, image)| image.is_some());
         tries += 1;
-        if tries == TRIES || all.values().all(newest) {
+        if core.is_stopped() || copy_all(core, &mut all) || tries == TRIES {
             return (writers, all);
         }
     }
+}
+
+/// Copies the chunks, the newest of each sequence first. False where a newest one is gone.
+fn copy_all(core: &Core, all: &mut BTreeMap<u16, Chunks>) -> bool {
+    let longest = all.values().map(BTreeMap::len).max().unwrap_or(0);
+    for rank in 0..longest {
+        let chunks = all.values_mut().filter_map(|chunks| chunks.values_mut().nth(rank));
+        for (found, image) in chunks {
+            *image = core.buffer.copy(*found);
+        }
+    }
+    let newest = |chunks: &Chunks| chunks.values().next().is_none_or(|(_, image)| image.is_some());
+    all.values().all(newest)
 }
 
 /// All chunks, by sequence.
@@ -94,49 +98,63 @@ fn find(core: &Core) -> BTreeMap<u16, Chunks> {
     by_writer.into_iter().map(|(writer, found)| (writer, ranked(found))).collect()
 }
 
-/// How much of a sequence is in the trace.
-#[derive(Debug, Default)]
-struct Written {
+/// Copies a sequence into the trace, and counts.
+struct Copy<'a> {
+    trace: &'a mut Trace,
+    sequence: u32,
     /// Messages in the trace.
     messages: u64,
     /// Messages in the trace or counted.
     numbered: u64,
 }
 
-/// Writes a sequence's chunks, which come with the newest first.
+/// Writes a sequence's chunks, which come with the newest first. Gives how many messages are in the trace, and how many
+/// in the trace or counted.
 fn copy<'a>(
+    core: &Core,
     trace: &mut Trace,
     writer_id: u16,
     chunks: impl DoubleEndedIterator<Item = &'a (Found, Option<Image>)>,
-) -> Written {
-    let mut written = Written::default();
+) -> (u64, u64) {
+    let mut to = Copy { trace, sequence: sequence(writer_id), messages: 0, numbered: 0 };
     let mut walk = Sequence::default();
     let mut next = None;
     for (found, image) in chunks.rev() {
-        let Some(image) = image else { continue };
+        let late = if image.is_none() { core.buffer.copy(*found) } else { None };
+        let Some(image) = image.as_ref().or(late.as_ref()) else { continue };
         walk.next(next != Some(found.chunk_id));
         next = Some(found.chunk_id.wrapping_add(1));
         let Image { bytes, count, flags, complete } = image;
         let committed = Committed { bytes, count: *count, flags: *flags };
-        walk.copy(&committed, *complete, &mut |packet| written.packet(trace, writer_id, packet));
+        walk.copy(&committed, *complete, &mut to);
     }
-    written
+    (to.messages, to.numbered)
 }
 
-impl Written {
-    fn packet(&mut self, trace: &mut Trace, writer_id: u16, packet: &[u8]) {
-        let Some(first) = packet.first() else { return };
-        if *first == MESSAGE {
-            self.messages += 1;
-            self.numbered += 1;
-        } else if let Some(number) = number(packet) {
+impl Copy<'_> {
+    fn count(&mut self, messages: u64) {
+        self.messages += messages;
+        self.numbered += messages;
+    }
+}
+
+impl Sink for Copy<'_> {
+    fn packet(&mut self, packet: &[u8]) {
+        self.trace.file.packet(self.sequence, packet);
+        self.count((packet.first() == Some(&MESSAGE)) as u64);
+    }
+
+    fn packets(&mut self, sized: &[u8]) {
+        // The packet that a chunk begins with comes first, or after the end of a packet that came in pieces.
+        if let Some(number) = split(sized).and_then(|(first, _)| number(first)) {
             let count = number.saturating_sub(self.numbered);
             if count > 0 {
-                trace.gap(sequence(writer_id), overwritten(count));
+                self.trace.gap(self.sequence, overwritten(count));
                 self.numbered = number;
             }
         }
-        trace.file.packet(sequence(writer_id), packet);
+        let messages = self.trace.file.packets(self.sequence, sized);
+        self.count(messages);
     }
 }
 

@@ -14,6 +14,7 @@ mod dictionary;
 mod drain;
 mod file;
 mod kept;
+mod packets;
 pub(crate) mod recorder;
 pub(crate) mod room;
 pub(crate) mod running;

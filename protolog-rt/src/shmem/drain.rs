@@ -111,7 +111,24 @@ pub(crate) fn release(buffer: &Buffer, chunk: Chunk) {
 }
 
 /// Bytes of the packet at `at` and of its size, none where they do not fit the chunk.
+#[inline]
 fn packet_span(start: *mut u8, at: usize, payload: usize) -> Option<usize> {
+    if at >= payload {
+        return None;
+    }
+    // SAFETY: `at < payload`, so the byte lies in the chunk.
+    let place = unsafe { start.add(at) };
+    // SAFETY: it is *committed*: a size, or the first byte of one.
+    let size = unsafe { place.read() };
+    if size >= 0x80 {
+        return long_packet_span(start, at, payload);
+    }
+    let span = 1 + size as usize;
+    (span <= payload - at).then_some(span)
+}
+
+/// The same, whatever the length of the size.
+fn long_packet_span(start: *mut u8, at: usize, payload: usize) -> Option<usize> {
     let mut field = [0; 4];
     for (offset, byte) in field.iter_mut().enumerate().take(payload.saturating_sub(at)) {
         // SAFETY: `at + offset < payload`, so the byte lies in the chunk.

@@ -34,6 +34,17 @@ pub(crate) mod file {
         pub(crate) fn packet(&mut self, sequence: u32, bytes: &[u8]) {
             self.packets.push(self.cells.read(sequence, bytes));
         }
+
+        pub(crate) fn packets(&mut self, sequence: u32, sized: &[u8]) -> u64 {
+            let mut rest = sized;
+            while let Some((packet, after)) = super::drain::split(rest) {
+                if !packet.is_empty() {
+                    self.packet(sequence, packet);
+                }
+                rest = after;
+            }
+            0
+        }
     }
 }
 
