@@ -10,6 +10,15 @@
 use crate::Level;
 use xxhash_rust::{const_xxh3, xxh3::Xxh3};
 
+/// The id of the track, in Perfetto's terms, of a process: not 0, and another one for each process.
+pub fn process_track(pid: u32) -> u64 {
+    let mut bytes = *b"protolog process    \0";
+    for (place, byte) in bytes.iter_mut().rev().zip(pid.to_le_bytes()) {
+        *place = byte;
+    }
+    hash(&bytes) | 1
+}
+
 /// Number of bytes of the identity of a message, for [`identity`].
 pub const fn identity_len(place: &str, template: &str, level: Level, group: &str) -> usize {
     place.len() + template.len() + level.name().len() + group.len() + 3

@@ -35,7 +35,7 @@ pub mod schema;
 mod template;
 mod template_error;
 
-pub use id::{group_id, hash, identity, identity_len, message_id};
+pub use id::{group_id, hash, identity, identity_len, message_id, process_track};
 pub use level::{Level, UnknownLevel};
 pub use param::{MAX_PARAMS, ParamKind, ParamMask};
 pub use render::{Arg, MISSING, render};

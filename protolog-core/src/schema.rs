@@ -253,6 +253,8 @@ pub mod sequence_info {
     pub const THREAD_NAME: u32 = 3;
     /// uint64: messages of the sequence before this packet, those that are not in the trace any more included
     pub const MESSAGES: u32 = 4;
+    /// bytes: which boot of the machine it was, as the kernel names it (16 bytes); on the session's own sequence
+    pub const BOOT_ID: u32 = 5;
 }
 
 /// Ours: `TracePacket.LOSS`, a count of lost messages of one group for one cause

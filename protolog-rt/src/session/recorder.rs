@@ -235,7 +235,7 @@ fn head(ring: usize) -> Header {
         realtime,
         monotonic,
         boottime,
-        boot_id: boot_id(),
+        boot_id: trace::boot_id().unwrap_or_default(),
         build_id: build_id(),
     }
 }
@@ -287,18 +287,6 @@ fn program() -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let good = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     name.chars().take(64).map(good).collect()
-}
-
-/// Which boot of the machine this is; zeroes where the kernel does not say.
-fn boot_id() -> [u8; 16] {
-    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let mut digits = text.chars().filter_map(|c| c.to_digit(16));
-    let mut byte = || Some((digits.next()? << 4 | digits.next()?) as u8);
-    let mut id = [0; 16];
-    for place in &mut id {
-        *place = byte().unwrap_or(0);
-    }
-    id
 }
 
 /// The program's build id, which linkers put into a note.

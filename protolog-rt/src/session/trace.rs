@@ -12,6 +12,7 @@ use crate::loss::{Counted, Losses};
 use crate::stats::{Loss, Summary};
 use crate::writer::own::loss_record;
 use crate::writer::{STRAYS, Writer};
+use protolog_core::process_track;
 use protolog_core::schema::{
     clock as clock_field, clock_id, clock_snapshot, packet, process_descriptor, sequence_flags,
     sequence_info, thread_descriptor, track_descriptor, track_event,
@@ -184,7 +185,7 @@ pub(super) fn process(to: &mut Message<'_, Heap>, pid: u32) {
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     let name = arguments.first().map_or("", String::as_str);
     let mut track = to.nested(packet::TRACK_DESCRIPTOR);
-    track.uint64(track_descriptor::UUID, track_of(pid));
+    track.uint64(track_descriptor::UUID, process_track(pid));
     let mut process = track.nested(track_descriptor::PROCESS);
     process.uint32(process_descriptor::PID, pid);
     for argument in &arguments {
@@ -193,7 +194,22 @@ pub(super) fn process(to: &mut Message<'_, Heap>, pid: u32) {
     process.string(process_descriptor::PROCESS_NAME, name);
     drop(process);
     drop(track);
-    to.nested(packet::SEQUENCE_INFO).uint32(sequence_info::PID, pid);
+    let mut info = to.nested(packet::SEQUENCE_INFO);
+    info.uint32(sequence_info::PID, pid);
+    if let Some(id) = boot_id() {
+        info.bytes(sequence_info::BOOT_ID, &id);
+    }
+}
+
+/// Which boot of the machine this is, where the kernel says it.
+pub(super) fn boot_id() -> Option<[u8; 16]> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let mut digits = text.chars().filter_map(|c| c.to_digit(16));
+    let mut id = [0; 16];
+    for place in &mut id {
+        *place = (digits.next()? << 4 | digits.next()?) as u8;
+    }
+    Some(id)
 }
 
 /// An instant on the process's track: with nothing but messages, Perfetto takes a trace for empty.
@@ -201,11 +217,6 @@ fn mark(to: &mut Message<'_, Heap>, pid: u32, nanos: u64, name: &str) {
     to.uint64(packet::TIMESTAMP, nanos);
     to.nested(packet::TRACK_EVENT)
         .uint32(track_event::TYPE, track_event::TYPE_INSTANT)
-        .uint64(track_event::TRACK_UUID, track_of(pid))
+        .uint64(track_event::TRACK_UUID, process_track(pid))
         .string(track_event::NAME, name);
-}
-
-/// The process's track: any number that is not 0 and that no other process's trace has.
-fn track_of(pid: u32) -> u64 {
-    protolog_core::hash(format!("protolog process {pid}").as_bytes()) | 1
 }

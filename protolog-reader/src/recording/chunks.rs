@@ -1,0 +1,113 @@
+//! The chunks of a ring, by sequence.
+//!
+//! A chunk counts as it was when the process died. One that was being written has all but its last packet; one that was
+//! about to be taken again is still whole, since its header is cleared before anything else of it is.
+
+use protolog_core::chunk::{
+    CHUNK_HEADER, Layout, MAX_WRITER_ID, PACKETS_AT, Packets, PageWord, State, WRITER_ID_AT,
+};
+use protolog_core::recorder::word;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// What is committed of a chunk.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk<'a> {
+    /// Its number among its writer's.
+    pub(super) id: u32,
+    /// Its packets, each with its size before it, and what may be behind them.
+    pub(super) bytes: &'a [u8],
+    /// How many of them count.
+    pub(super) count: u16,
+    /// The first packet is the rest of one of the chunk before.
+    pub(super) continues: bool,
+    /// The last packet goes on in the next chunk.
+    pub(super) continued: bool,
+    /// Whether its writer was done with it.
+    pub(super) complete: bool,
+}
+
+/// The chunks of a ring.
+#[derive(Debug, Default)]
+pub(super) struct Chunks<'a> {
+    /// By writer, each one's by age, the oldest first.
+    pub(super) by_writer: BTreeMap<u16, Vec<Chunk<'a>>>,
+    /// Pages that make no sense.
+    pub(super) bad_pages: u64,
+    /// Chunks that make no sense.
+    pub(super) bad: u64,
+}
+
+/// All chunks of a ring that has pages of this size.
+pub(super) fn find(ring: &[u8], page_size: usize) -> Chunks<'_> {
+    let mut found = BTreeMap::new();
+    let mut chunks = Chunks::default();
+    for page in ring.chunks_exact(page_size) {
+        let header = PageWord(word(page, 0).unwrap_or(0));
+        match header.layout() {
+            Some(layout) => chunks.find_in(page, header, layout, &mut found),
+            None => chunks.bad_pages += u64::from(header != PageWord::UNDIVIDED),
+        }
+    }
+    for ((writer, _), chunk) in found {
+        chunks.by_writer.entry(writer).or_default().push(chunk);
+    }
+    for chunks in chunks.by_writer.values_mut() {
+        sort_by_age(chunks);
+    }
+    chunks
+}
+
+impl<'a> Chunks<'a> {
+    fn find_in(
+        &mut self,
+        page: &'a [u8],
+        header: PageWord,
+        layout: Layout,
+        found: &mut BTreeMap<(u16, u32), Chunk<'a>>,
+    ) {
+        for index in 0..layout.chunks() {
+            let state = header.state(index);
+            let start = layout.chunk_at(page.len(), index);
+            let end = start + layout.chunk_size(page.len());
+            let Some(bytes) = page.get(start..end).filter(|_| state != State::Free) else {
+                continue;
+            };
+            let Some((writer, chunk)) = Chunk::read(bytes, state) else { continue };
+            let place = found.entry((writer, chunk.id));
+            let good = (1..=MAX_WRITER_ID).contains(&writer);
+            match place {
+                Entry::Vacant(place) if good => _ = place.insert(chunk),
+                _ => self.bad += 1,
+            }
+        }
+    }
+}
+
+impl<'a> Chunk<'a> {
+    /// The chunk in `bytes`, and its writer; none where nothing is committed.
+    fn read(bytes: &'a [u8], state: State) -> Option<(u16, Self)> {
+        let half = |at: usize| Some(u16::from_ne_bytes(*bytes.get(at..)?.first_chunk()?));
+        let packets = Packets(half(PACKETS_AT)?);
+        let complete = state != State::Writing;
+        let chunk = Self {
+            id: word(bytes, 0)?,
+            bytes: bytes.get(CHUNK_HEADER..)?,
+            count: if complete { packets.count() } else { packets.count().saturating_sub(1) },
+            continues: packets.flags() & Packets::CONTINUES != 0,
+            continued: complete && packets.flags() & Packets::CONTINUED != 0,
+            complete,
+        };
+        (packets.count() > 0).then_some((half(WRITER_ID_AT)?, chunk))
+    }
+}
+
+/// The oldest first. Ids count up and may wrap; a ring has far fewer chunks than there are ids.
+fn sort_by_age(chunks: &mut [Chunk<'_>]) {
+    let any = chunks.first().map_or(0, |chunk| chunk.id);
+    let since = |chunk: &Chunk<'_>| chunk.id.wrapping_sub(any) as i32;
+    let newest = chunks.iter().map(since).max().unwrap_or(0);
+    chunks.sort_unstable_by_key(|chunk| {
+        std::cmp::Reverse(any.wrapping_add_signed(newest).wrapping_sub(chunk.id))
+    });
+}

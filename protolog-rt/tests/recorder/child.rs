@@ -1,0 +1,183 @@
+//! The process that dies: this test program, run again with a job in its environment.
+//!
+//! It says on standard error which messages it committed, in frames of 12 bytes: the thread and the number of its last
+//! message. On standard input it is told how to die.
+
+use protolog_rt::dynamic::{self, Arg};
+use protolog_rt::{Builder, Level, ProtoLogGroup, Session, i};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::{env, thread};
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Work,
+}
+
+/// Threads of a child that works.
+pub(crate) const THREADS: u32 = 8;
+
+/// A thread says what it committed after so many messages.
+pub(crate) const PERIOD: u64 = 8;
+
+/// Size of the ring of a child that works, in bytes.
+pub(crate) const RING: usize = 128 << 10;
+
+const JOB: &str = "PROTOLOG_TEST_JOB";
+const RECORDING: &str = "PROTOLOG_TEST_RECORDING";
+
+/// How a child dies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Death {
+    Kill,
+    Abort,
+    BadAddress,
+}
+
+/// A child that runs.
+pub(crate) struct Running {
+    pub(crate) child: Child,
+}
+
+/// Starts a child with a job; its recording is at `path`.
+pub(crate) fn start(job: &str, path: &Path) -> Running {
+    let program = env::current_exe().expect("this program");
+    let child = Command::new(program)
+        .args(["--exact", "child::run", "--nocapture", "--test-threads=1"])
+        .env(JOB, job)
+        .env(RECORDING, path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("start a child");
+    Running { child }
+}
+
+impl Running {
+    /// Makes the child die, and waits until it has.
+    pub(crate) fn die(&mut self, death: Death) {
+        let mut tell = |word: &[u8]| {
+            let stdin = self.child.stdin.as_mut().expect("a pipe");
+            stdin.write_all(word).expect("tell the child");
+        };
+        match death {
+            Death::Kill => self.child.kill().expect("kill the child"),
+            Death::Abort => tell(b"a"),
+            Death::BadAddress => tell(b"s"),
+        }
+        let status = self.child.wait().expect("wait for the child");
+        assert!(!status.success(), "it died of {death:?}: {status}");
+    }
+}
+
+/// Not a test of its own: what a child does.
+#[test]
+fn run() {
+    let Ok(job) = env::var(JOB) else { return };
+    let recording = PathBuf::from(env::var_os(RECORDING).expect("a path"));
+    let builder = Session::builder().enable_all().record_at(recording);
+    match job.as_str() {
+        "work" => work(builder.buffer_size(RING)),
+        "write" => write(builder),
+        "exit" => {
+            let session = builder.start().expect("start a session");
+            i!(Log::Work, "last words");
+            std::mem::forget(session);
+            std::process::exit(0);
+        }
+        other => panic!("no job `{other}`"),
+    }
+}
+
+/// Some threads log until the process dies.
+fn work(builder: Builder) {
+    let session = builder.start().expect("start a session");
+    for thread in 0..THREADS {
+        thread::Builder::new()
+            .name(format!("worker {thread}"))
+            .spawn(move || log_and_say(thread))
+            .expect("start a thread");
+    }
+    await_death();
+    drop(session);
+}
+
+fn log_and_say(thread: u32) {
+    for number in 0..u64::MAX {
+        log(thread, number);
+        if number % PERIOD == PERIOD - 1 {
+            say(thread, number);
+        }
+    }
+}
+
+/// A message that says where it is from, of a length that varies; one in 64 has a text that no tool has seen, one in 1000
+/// goes over several chunks.
+fn log(thread: u32, number: u64) {
+    if number % 64 == 63 && number < 32_768 {
+        let template = format!("%d:%d # template {} of thread {thread}", number / 64);
+        dynamic::log(
+            &Log::Work,
+            Level::Info,
+            &template,
+            &[Arg::Uint(thread.into()), Arg::Uint(number)],
+        );
+    } else if number % 1000 == 999 {
+        let long = "long ".repeat(300);
+        i!(Log::Work, "%d:%d %s%s%s%s", thread, number, long, long, long, long);
+    } else {
+        let filler = &".".repeat(number as usize * 7 % 32);
+        i!(Log::Work, "%d:%d %s", thread, number, filler);
+    }
+}
+
+/// Thread and number of a message of [`log`], which is whole.
+#[track_caller]
+pub(crate) fn parse(text: &str) -> (u32, u64) {
+    let (thread, rest) = text.split_once(':').unwrap_or_else(|| panic!("{text}"));
+    let (number, rest) = rest.split_once(' ').unwrap_or_else(|| panic!("{text}"));
+    let (thread, number) = (thread.parse().expect("a thread"), number.parse().expect("a number"));
+    let expected = if number % 64 == 63 && number < 32_768 {
+        format!("# template {} of thread {thread}", number / 64)
+    } else if number % 1000 == 999 {
+        "long ".repeat(1200)
+    } else {
+        ".".repeat(number as usize * 7 % 32)
+    };
+    assert_eq!(rest, expected, "{text}");
+    (thread, number)
+}
+
+/// One thread logs 10,000 messages, says so, and waits for its death.
+fn write(builder: Builder) {
+    let session = builder.start().expect("start a session");
+    (0..10_000).for_each(|number| log(0, number));
+    say(0, 9_999);
+    await_death();
+    drop(session);
+}
+
+/// Says that a thread's messages up to this one are committed.
+fn say(thread: u32, number: u64) {
+    let mut frame = [0; 12];
+    frame[..4].copy_from_slice(&thread.to_ne_bytes());
+    frame[4..].copy_from_slice(&number.to_ne_bytes());
+    // One write, so that threads' frames do not mix.
+    let _ = std::io::stderr().write_all(&frame);
+}
+
+fn await_death() {
+    let mut word = [0];
+    // Without a parent there is nobody to log for.
+    let told = std::io::stdin().read(&mut word).unwrap_or(0);
+    match (told, word) {
+        (1, [b's']) => {
+            let nowhere = std::ptr::without_provenance_mut::<u8>(8);
+            // SAFETY: none: the process is to die of it.
+            unsafe { nowhere.write_volatile(1) };
+        }
+        _ => std::process::abort(),
+    }
+}

@@ -1,0 +1,143 @@
+//! Processes that are killed while they log: everything that was committed and not overwritten is recovered, as text.
+
+use crate::child::{self, Death, PERIOD, THREADS};
+use crate::{Found, check_stats};
+use protolog_reader::Cause;
+use protolog_testkit::temp_dir;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::process::ChildStderr;
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+/// Messages that go round the ring more often than it has to.
+const ENOUGH: u64 = 60_000;
+
+/// How often processes are killed here; `cargo xtask soak` asks for more.
+fn rounds() -> u32 {
+    env::var("PROTOLOG_KILL_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(40)
+}
+
+/// The last number that each thread said to have committed.
+#[derive(Debug, Default)]
+struct Said {
+    last: BTreeMap<u32, u64>,
+    total: u64,
+}
+
+impl Said {
+    /// Reads frames until `enough` says so, or the pipe ends.
+    fn read(&mut self, pipe: &mut ChildStderr, enough: impl Fn(&Self) -> bool) {
+        let mut frame = [0; 12];
+        while !enough(self) && pipe.read_exact(&mut frame).is_ok() {
+            let (thread, number) = frame.split_at(4);
+            let thread = u32::from_ne_bytes(thread.try_into().unwrap());
+            let number = u64::from_ne_bytes(number.try_into().unwrap());
+            assert!(thread < THREADS, "not a frame: {}", String::from_utf8_lossy(&frame));
+            let before = self.last.insert(thread, number).map_or(0, |number| number + 1);
+            self.total += number + 1 - before;
+        }
+    }
+}
+
+/// A number that is different each time.
+fn chance(below: u64) -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0) % below
+}
+
+/// Starts a child, kills it, and checks what is left.
+fn kill_one(round: u32, dir: &Path) {
+    let path = dir.join("killed.rec");
+    let mut running = child::start("work", &path);
+    let mut pipe = running.child.stderr.take().expect("a pipe");
+    let mut said = Said::default();
+    said.read(&mut pipe, |said| said.total > ENOUGH);
+    let moment = Duration::from_micros(chance(5_000));
+    let reader = thread::spawn(move || {
+        said.read(&mut pipe, |_| false);
+        said
+    });
+    thread::sleep(moment);
+    let death = [Death::Kill, Death::Abort, Death::BadAddress][round as usize % 3];
+    running.die(death);
+    let said = reader.join().expect("the thread that reads the pipe");
+    check(&said, &path, &format!("round {round}, {death:?} after {moment:?}"));
+    if round < 3 {
+        check_stats(&path, dir);
+    }
+    fs::remove_file(path).expect("remove the recording");
+}
+
+#[track_caller]
+fn check(said: &Said, path: &Path, what: &str) {
+    let found = Found::read(path);
+    let numbers = found.numbers();
+    let messages = found.report.messages;
+    assert!(said.total > 5 * messages, "{what}: {} do not go round {messages}", said.total);
+    for (thread, numbers) in &numbers {
+        let last = numbers[numbers.len() - 1];
+        assert!(numbers.is_sorted_by(|a, b| a < b), "{what}: thread {thread}: {numbers:?}");
+        // A chunk survives the others of its thread where a slow thread shares its page; what is missing after it is told.
+        let there = numbers.len() as u64 + overwritten(&found, *thread);
+        assert_eq!(there, last + 1, "{what}: a hole that is not told of thread {thread}");
+        let holes = numbers.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count();
+        assert!(holes <= 2, "{what}: thread {thread}: {numbers:?}");
+        let said = said.last.get(thread).copied().unwrap_or(0);
+        assert!(last >= said, "{what}: thread {thread} said {said}, {last} is the last");
+        assert!(last <= said + PERIOD + 1, "{what}: thread {thread} said {said}, not yet {last}");
+    }
+    // A thread that was not running when it had given back a chunk and not got another one may have none: all of its
+    // messages were overwritten meanwhile, and are counted below.
+    assert!(numbers.len() as u32 >= THREADS / 2, "{what}: threads {:?}", numbers.keys());
+    let told = messages + found.report.overwritten;
+    // What is counted when a chunk is handed over may be counted twice if that very moment is the last.
+    let most = said.total + u64::from(THREADS) * (PERIOD + 1) + 1023;
+    assert!(said.total <= told && told <= most, "{what}: said {}, told {told}", said.total);
+    assert_eq!(found.report.lost, 0, "{what}");
+}
+
+/// Messages of a thread that are told as overwritten, up to the last one that is there.
+fn overwritten(found: &Found, thread: u32) -> u64 {
+    let name = format!("worker {thread}");
+    let of_thread = found.log.losses().iter().filter(|loss| {
+        loss.cause == Cause::Overwritten && found.log.thread_of(loss).name.as_ref() == Some(&name)
+    });
+    of_thread.filter_map(|loss| loss.count).sum()
+}
+
+#[test]
+fn what_was_committed_survives_every_death() {
+    let dir = temp_dir();
+    let begun = Instant::now();
+    let rounds = rounds();
+    (0..rounds).for_each(|round| kill_one(round, dir.path()));
+    println!("{rounds} processes died in {:.1} s", begun.elapsed().as_secs_f64());
+}
+
+#[test]
+fn of_10_000_messages_just_written_all_are_kept() {
+    let dir = temp_dir();
+    let path = dir.path().join("kept.rec");
+    let mut running = child::start("write", &path);
+    let mut pipe = running.child.stderr.take().expect("a pipe");
+    let mut said = Said::default();
+    said.read(&mut pipe, |said| said.total > 0);
+    running.die(Death::Kill);
+    let found = Found::read(&path);
+    assert_eq!(found.numbers()[&0], (0..10_000).collect::<Vec<_>>());
+    assert_eq!((found.report.overwritten, found.report.lost), (0, 0));
+    let thread = found.log.entries().next().expect("an entry").thread().clone();
+    assert_eq!(thread.pid, Some(found.report.pid));
+    check_stats(&path, dir.path());
+}
+
+#[test]
+fn a_process_that_exits_without_a_stop_leaves_its_recording() {
+    let dir = temp_dir();
+    let path = dir.path().join("left.rec");
+    let status = child::start("exit", &path).child.wait().expect("wait for the child");
+    assert!(status.success());
+    assert_eq!(Found::read(&path).texts(), ["last words"]);
+}

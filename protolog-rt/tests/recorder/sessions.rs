@@ -1,0 +1,190 @@
+//! Recordings of sessions that end well, beside others, with losses, with late texts.
+
+use crate::Found;
+use protolog_core::recorder::{ANNEX_LOST_AT, Header};
+use protolog_reader::{Cause, Recording};
+use protolog_rt::dynamic::{self, Arg};
+use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, d, i};
+use protolog_testkit::temp_dir;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{fs, thread};
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Net,
+    Other,
+}
+
+/// One test has sessions at a time, as all sessions see all messages.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn net() -> Builder {
+    Session::builder().group("Net", Level::Info).group("Other", None)
+}
+
+fn recording(session: &Session) -> PathBuf {
+    session.recording().expect("a recording").to_path_buf()
+}
+
+#[test]
+fn a_recording_is_in_memory_and_private_and_goes_with_its_session() {
+    let _alone = alone();
+    let (first, second) = (net().record().start().unwrap(), net().record().start().unwrap());
+    let paths = [recording(&first), recording(&second)];
+    assert_ne!(paths[0], paths[1]);
+    for path in &paths {
+        let name = path.to_str().unwrap();
+        let pid = format!("-{}-", std::process::id());
+        assert!(name.starts_with("/dev/shm/protolog-recorder-") && name.contains(&pid), "{name}");
+        let metadata = fs::metadata(path).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+        assert!(metadata.blocks() * 512 >= 4 << 20, "room for the ring is there");
+    }
+    i!(Log::Net, "both have it");
+    assert_eq!(Found::read(&paths[0]).texts(), ["both have it"]);
+    first.stop().unwrap();
+    assert!(!paths[0].exists());
+    i!(Log::Net, "one has it");
+    assert_eq!(Found::read(&paths[1]).texts(), ["both have it", "one has it"]);
+    drop(second);
+    assert!(!paths[1].exists());
+}
+
+#[test]
+fn a_session_that_is_stopped_leaves_the_trace_that_was_asked_for() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let trace = dir.path().join("app.pftrace");
+    let session = net().file(&trace).record_at(dir.path().join("app.rec")).start().unwrap();
+    i!(Log::Net, "hello");
+    let path = recording(&session);
+    let snapshot = session.snapshot(dir.path().join("snapshot.pftrace")).unwrap();
+    assert_eq!(snapshot.messages, 1);
+    let summary = session.stop().unwrap();
+    assert_eq!((summary.messages, summary.lost()), (1, 0));
+    assert!(trace.exists() && !path.exists());
+}
+
+#[test]
+fn a_recording_stays_where_the_trace_can_not_be_written() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let folder = dir.path().join("folder");
+    fs::create_dir(&folder).unwrap();
+    let trace = folder.join("app.pftrace");
+    let session = net().file(&trace).record_at(dir.path().join("app.rec")).start().unwrap();
+    i!(Log::Net, "precious");
+    let path = recording(&session);
+    fs::remove_dir(&folder).unwrap();
+    session.stop().unwrap_err();
+    assert_eq!(Found::read(&path).texts(), ["precious"]);
+}
+
+#[test]
+fn a_recording_of_a_run_before_is_kept_but_none_that_is_in_use() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let path = dir.path().join("app.rec");
+    fs::write(&path, "of a run before").unwrap();
+    let session = net().record_at(&path).start().unwrap();
+    assert_eq!(fs::read(dir.path().join("app.rec.old")).unwrap(), b"of a run before");
+    let refused = net().record_at(&path).start().unwrap_err();
+    assert!(matches!(refused, Error::File { .. }), "{refused}");
+    drop(session);
+    let nowhere = net().record_at(dir.path().join("no/app.rec")).start().unwrap_err();
+    assert!(matches!(nowhere, Error::File { .. }), "{nowhere}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing else is left");
+}
+
+#[test]
+fn the_header_says_whose_it_is() {
+    let _alone = alone();
+    let session = net().record().buffer_size(100_000).start().unwrap();
+    let bytes = fs::read(recording(&session)).unwrap();
+    let header = *Recording::parse(&bytes).unwrap().header();
+    assert_eq!((header.pid, header.page, header.pages), (std::process::id(), 4096, 25));
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let id = u128::from_be_bytes(header.boot_id);
+    assert_eq!(format!("{id:032x}"), boot.trim().replace('-', ""));
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    assert!((now.as_nanos() as u64).abs_diff(header.realtime) < 60_000_000_000);
+    assert!(header.monotonic <= header.boottime);
+    let program = fs::read(std::env::current_exe().unwrap()).unwrap();
+    let id = header.build_id.as_bytes();
+    let known = id.is_empty() || program.windows(id.len()).any(|window| window == id);
+    assert!(known, "{id:02x?} is in the program, where linkers put it");
+    assert!(matches!(Header::parse(&bytes), Ok(parsed) if parsed == header));
+}
+
+#[test]
+fn texts_first_seen_at_run_time_are_there_before_they_are_used() {
+    let _alone = alone();
+    let before = |number: i64| {
+        let template = format!("before number {number}: %d");
+        dynamic::log(&Log::Net, Level::Info, &template, &[Arg::Int(number)]);
+    };
+    before(1);
+    let session = net().record().start().unwrap();
+    before(1);
+    for number in 0..500 {
+        let template = format!("number {number}: %d");
+        dynamic::log(&Log::Net, Level::Info, &template, &[Arg::Int(number)]);
+    }
+    let texts = Found::read(&recording(&session)).texts();
+    assert_eq!(texts[0], "before number 1: 1");
+    assert!((0..500).map(|number| format!("number {number}: {number}")).eq(texts[1..].to_vec()));
+}
+
+#[test]
+fn losses_are_in_the_file_at_once() {
+    let _alone = alone();
+    let session = net().record().max_text(100).start().unwrap();
+    i!(Log::Net, "cut: %s", "x".repeat(200));
+    i!(Log::Net, "cut: %s", "x".repeat(300));
+    let found = Found::read(&recording(&session));
+    let id = Log::Net.info().id;
+    assert_eq!(found.log.stats().lost[&(Cause::Cut, Some(id))], 2);
+    assert_eq!((found.report.messages, found.report.lost), (2, 0), "the messages are there");
+    // A snapshot looks at them and leaves them.
+    let dir = temp_dir();
+    session.snapshot(dir.path().join("snapshot")).unwrap();
+    let found = Found::read(&recording(&session));
+    assert_eq!(found.log.stats().lost[&(Cause::Cut, Some(id))], 2);
+}
+
+#[test]
+fn messages_of_threads_of_which_nothing_is_left_are_counted() {
+    let _alone = alone();
+    let session = net().record().buffer_size(64 << 10).start().unwrap();
+    for _ in 0..10 {
+        thread::spawn(|| (0..100).for_each(|number| i!(Log::Net, "gone %d", number)))
+            .join()
+            .unwrap();
+    }
+    (0..50_000).for_each(|number| i!(Log::Net, "stays %d", number));
+    let found = Found::read(&recording(&session));
+    assert!(found.texts().iter().all(|text| text.starts_with("stays ")));
+    assert_eq!(found.report.messages + found.report.overwritten, 51_000);
+    assert_eq!(found.report.threads, 1);
+    d!(Log::Other, "nobody wants this");
+    drop(session);
+}
+
+#[test]
+fn what_finds_no_room_for_its_text_is_counted() {
+    let _alone = alone();
+    let session = net().record().start().unwrap();
+    let path = recording(&session);
+    // As if the device had been full.
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[ANNEX_LOST_AT..][..8].copy_from_slice(&3u64.to_ne_bytes());
+    let recording = Recording::parse(&bytes).unwrap();
+    let report = recording.write(&mut std::io::sink()).unwrap();
+    let flaws: Vec<String> = report.flaws.iter().map(ToString::to_string).collect();
+    assert_eq!(flaws, ["3 packets of texts found no room on the device"]);
+}
