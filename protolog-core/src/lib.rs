@@ -24,6 +24,7 @@
 extern crate std;
 
 pub mod chunk;
+pub mod control;
 mod float;
 mod id;
 mod level;

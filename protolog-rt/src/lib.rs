@@ -38,6 +38,7 @@
 //! # Where to look
 //!
 //! [`ProtoLogGroup`] for groups, [`d!`] and [`protolog!`] for calls, [`Session`] for recording to a file or in memory,
+//! [`init`] for being switched from outside, by the variable `PROTOLOG` and by `protologtool configuration`,
 //! [`dynamic::log`] for templates that are known at run time only, [`print_group`] for lines on standard error.
 
 #[doc(hidden)]
@@ -45,9 +46,12 @@ pub mod __private;
 #[cfg(any(feature = "log", feature = "tracing"))]
 pub mod bridge;
 mod clock;
+pub mod control;
 mod dictionary;
 pub mod dynamic;
+mod env;
 mod error;
+mod fork;
 mod level;
 mod log;
 mod loss;
@@ -63,6 +67,7 @@ mod text;
 mod value;
 mod writer;
 
+pub use env::{Init, InitError, init};
 pub use error::Error;
 pub use level::{GroupInfo, ProtoLogGroup};
 pub use loss::Cause;

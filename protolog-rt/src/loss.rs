@@ -128,6 +128,24 @@ impl Losses {
         counter.unwrap_or(&self.rest[cause as usize - 1]).fetch_add(count, Ordering::Relaxed);
     }
 
+    /// What is counted and was not taken, by group and cause; it stays.
+    pub(crate) fn standing(&self) -> Vec<Counted> {
+        let mut all = Vec::new();
+        for slot in &self.slots {
+            let key = slot.key.load(Ordering::Acquire);
+            let Some(&cause) = Cause::ALL.iter().find(|&&cause| cause as u64 == key & 0xff) else {
+                break;
+            };
+            let count = slot.count.load(Ordering::Relaxed);
+            all.push(Counted { group: (key >> 8) as u32, cause, count });
+        }
+        for (cause, counter) in Cause::ALL.into_iter().zip(&self.rest) {
+            all.push(Counted { group: 0, cause, count: counter.load(Ordering::Relaxed) });
+        }
+        all.retain(|counted| counted.count > 0);
+        all
+    }
+
     /// Takes what was counted since the last time, as long as `give` says that it has room for more.
     pub(crate) fn take(&self, mut give: impl FnMut(Counted) -> bool) {
         let mut offer = |group, cause, counter: &AtomicU64| {

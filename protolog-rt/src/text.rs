@@ -44,7 +44,7 @@ pub fn print_group(group: &impl ProtoLogGroup, level: Option<Level>) {
             .filter(|level| *level >= from)
             .fold(0, |set, level| set | 1 << level.severity())
     });
-    group.info().set_text(levels);
+    crate::level::set_text(group.info(), levels);
     crate::level::changed();
 }
 

@@ -5,7 +5,10 @@
 
 use super::page::{self, Page, call_bits, settled, text_bit, trace_bit};
 use protolog_core::{Level, group_id};
+use std::fs::File;
+use std::io;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// An enum whose variants are log groups. Derive it:
 ///
@@ -128,8 +131,15 @@ impl GroupInfo {
         }
     }
 
-    /// Makes `levels` (bit = severity) what the text side wants.
-    pub(crate) fn set_text(&self, levels: u8) {
+    /// Makes `levels` (bit = severity) what sessions may have.
+    pub(super) fn set_allowed(&self, levels: u8) {
+        if self.compiled {
+            self.page.set_allowed(usize::from(self.index), levels);
+        }
+    }
+
+    /// Makes `levels` (bit = severity) what the text side wants. The registry is locked.
+    pub(super) fn set_text(&self, levels: u8) {
         if self.compiled {
             self.page.set_text(usize::from(self.index), levels);
         }
@@ -138,10 +148,11 @@ impl GroupInfo {
     /// The levels (bit = severity) that the text side wants.
     #[cfg(feature = "log")]
     pub(super) fn text_levels(&self) -> u8 {
-        page::text_levels(self.word())
+        protolog_core::control::switch::printed(self.word())
     }
 
-    fn word(&self) -> u32 {
+    /// The group's word of switches.
+    pub(super) fn word(&self) -> u32 {
         self.page.word(usize::from(self.index))
     }
 }
@@ -153,12 +164,44 @@ pub struct GroupSet {
     groups: Groups,
     /// The set that registered before this one; filled in under the registry's lock.
     pub(super) next: OnceLock<Option<&'static GroupSet>>,
+    /// The page's number in the shared memory, from 1; 0 where it is not shared.
+    page_number: AtomicU32,
 }
 
 impl GroupSet {
     #[doc(hidden)]
     pub const fn new(page: &'static Page, groups: &'static [GroupInfo]) -> Self {
-        Self { page, groups: Groups::Derived(groups), next: OnceLock::new() }
+        Self {
+            page,
+            groups: Groups::Derived(groups),
+            next: OnceLock::new(),
+            page_number: AtomicU32::new(0),
+        }
+    }
+
+    /// Maps page `number` of `file` over the enum's. The registry is locked.
+    pub(super) fn share(&self, file: &File, number: u32) -> io::Result<()> {
+        self.page.share(file, number)?;
+        self.page_number.store(number + 1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// In a forked child: gives the enum a page of its own again. Where there is no memory for it, the page stays shared
+    /// with the parent.
+    pub(super) fn unshare(&self) {
+        if self.page_number.load(Ordering::Relaxed) != 0 && self.page.unshare().is_ok() {
+            self.page_number.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether it is an enum: groups made at run time have followers, which are to be told of every change.
+    pub(super) fn is_derived(&self) -> bool {
+        matches!(self.groups, Groups::Derived(_))
+    }
+
+    /// Which page of the shared memory is the enum's.
+    pub(super) fn page_number(&self) -> Option<u32> {
+        self.page_number.load(Ordering::Relaxed).checked_sub(1)
     }
 
     pub(super) fn groups(&self) -> &'static [GroupInfo] {
@@ -185,7 +228,12 @@ pub(crate) fn make(name: &str, tag: &str) -> &'static GroupInfo {
     let def = GroupDef::new(name, tag, 0, true, false);
     let page = Box::leak(Box::new(Page::new(&[def])));
     let groups = Groups::Made(OnceLock::new());
-    let set = Box::leak(Box::new(GroupSet { page, groups, next: OnceLock::new() }));
+    let set = Box::leak(Box::new(GroupSet {
+        page,
+        groups,
+        next: OnceLock::new(),
+        page_number: AtomicU32::new(0),
+    }));
     let group = Box::leak(Box::new([GroupInfo::new(&def, page, set)]));
     if let Groups::Made(groups) = &set.groups {
         let _ = groups.set(group); // The set is new, so nobody else can have.

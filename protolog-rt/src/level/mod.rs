@@ -2,22 +2,28 @@
 //!
 //! Each group enum owns a [`Page`] of switches. An enum makes itself known on the first call of any of its groups (its
 //! words start out as wanted and marked new), wherever it was loaded from and whenever; from then on the registry sets
-//! its words at each start and stop of a session.
+//! its words at each start and stop of a session. Where the program listens to operators ([`share`]), the page is shared
+//! with them, and an operator's switch needs nobody here.
 //!
 //! Invariants: a call takes the registry's lock at most once per enum; a signal handler that interrupts the lock's holder
 //! does not wait for it (it finds the enum new, and that no session wants it yet).
 
 mod group;
 mod page;
+mod shared;
 
 #[cfg(any(feature = "log", feature = "tracing"))]
 pub(crate) use group::make;
 pub use group::{GroupDef, GroupInfo, GroupSet, ProtoLogGroup};
 pub use page::Page;
 pub(crate) use page::call_bits;
+pub(crate) use shared::{Shared, Wish};
 
+use crate::fork::prepare_for_forks;
 use crate::site::Test;
 use std::cell::Cell;
+use std::fs::File;
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Who is told when sessions or the text side may want something else.
@@ -29,9 +35,13 @@ type Levels = Box<dyn Fn(&'static GroupInfo) -> u8 + Send + Sync>;
 struct Registry {
     newest: Option<&'static GroupSet>,
     levels: Option<Levels>,
+    shared: Option<Shared>,
+    /// In the order in which they came; later ones win.
+    wishes: Vec<Wish>,
 }
 
-static REGISTRY: Mutex<Registry> = Mutex::new(Registry { newest: None, levels: None });
+static REGISTRY: Mutex<Registry> =
+    Mutex::new(Registry { newest: None, levels: None, shared: None, wishes: Vec::new() });
 
 thread_local! {
     /// Whether this thread holds the registry's lock or is about to take it.
@@ -54,10 +64,8 @@ pub(crate) fn set_session_levels(
     levels: impl Fn(&'static GroupInfo) -> u8 + Send + Sync + 'static,
 ) {
     let Some(mut registry) = Locked::take() else { return };
-    let mut set = registry.guard.newest;
-    while let Some(known) = set {
-        apply(known, &levels);
-        set = known.next.get().copied().flatten();
+    for set in sets(registry.guard.newest) {
+        apply(set, &levels);
     }
     registry.guard.levels = Some(Box::new(levels));
 }
@@ -79,31 +87,138 @@ pub(crate) fn changed() {
     }
 }
 
+/// Makes `levels` what the text side wants of a group.
+pub(crate) fn set_text(group: &'static GroupInfo, levels: u8) {
+    // Without the lock it is this thread that holds it, outside of what sharing a page may not see.
+    let _registry = Locked::take();
+    group.set_text(levels);
+}
+
+/// Makes the enum of these groups known, as the first call of one would.
+pub(crate) fn register_groups(groups: &'static [GroupInfo]) {
+    if let Some(group) = groups.first() {
+        register(group.set());
+    }
+}
+
+/// Shares the pages of all enums, known and to come, with whoever gets the file. Again is the same file.
+pub(crate) fn share() -> io::Result<()> {
+    let Some(mut registry) = Locked::take() else { return Ok(()) };
+    if registry.guard.shared.is_none() {
+        prepare_for_forks();
+        registry.guard.shared = Some(Shared::new()?);
+        let newest = registry.guard.newest;
+        let mut all: Vec<_> = sets(newest).collect();
+        all.reverse();
+        for set in all {
+            registry.guard.share(set);
+        }
+    }
+    Ok(())
+}
+
+/// The shared pages: the file, how many pages it has, and bytes of a page.
+pub(crate) fn shared_file() -> Option<io::Result<(File, u32, u32)>> {
+    let registry = Locked::take()?;
+    let shared = registry.guard.shared.as_ref()?;
+    Some(shared.file().map(|file| (file, shared::PAGES, page::PAGE_SIZE as u32)))
+}
+
+/// Adds wishes, for the groups known now and those that come; later ones win over earlier ones.
+pub(crate) fn wish(wishes: Vec<Wish>) {
+    let Some(mut registry) = Locked::take() else { return };
+    for set in sets(registry.guard.newest) {
+        shared::fulfil(set, &wishes);
+    }
+    registry.guard.remember(wishes);
+    drop(registry);
+    changed();
+}
+
+/// Calls `f` with each group of each enum that is known, oldest first, its page where it is shared, and its word.
+pub(crate) fn for_each_group(mut f: impl FnMut(Option<u32>, &'static GroupInfo, u32)) {
+    let Some(registry) = Locked::take() else { return };
+    let mut all: Vec<_> = sets(registry.guard.newest).collect();
+    drop(registry);
+    all.reverse();
+    for set in all {
+        for group in set.groups() {
+            f(set.page_number(), group, group.word());
+        }
+    }
+}
+
 /// The levels (bit = [`Level::severity`]) that the text side wants of any known group.
 #[cfg(feature = "log")]
 pub(crate) fn text_levels() -> u8 {
     let Some(registry) = Locked::take() else { return 0 };
-    let next = |set: &&'static GroupSet| set.next.get().copied().flatten();
-    let sets = std::iter::successors(registry.guard.newest, next);
-    sets.flat_map(GroupSet::groups).fold(0, |levels, group| levels | group.text_levels())
+    sets(registry.guard.newest)
+        .flat_map(GroupSet::groups)
+        .fold(0, |levels, group| levels | group.text_levels())
 }
 
-/// Makes `set` known and sets its words. Does nothing where it is known already, or when this thread was interrupted
-/// while it held the lock.
+/// Held around a fork, so that the child does not find the registry in the middle of a change.
+pub(crate) struct AroundFork(Option<Locked>);
+
+impl AroundFork {
+    /// Before the fork.
+    pub(crate) fn begin() -> Self {
+        Self(Locked::take())
+    }
+
+    /// After it, in the child: gives it pages of its own, in which no session wants anything. Allocates nothing, waits for
+    /// nobody.
+    pub(crate) fn in_child(self) {
+        let Some(mut registry) = self.0 else { return };
+        for set in sets(registry.guard.newest) {
+            set.unshare();
+            apply(set, |_| 0);
+        }
+        // The file is the parent's: the child's copy of the descriptor is closed, and that is all.
+        registry.guard.shared = None;
+    }
+}
+
+/// Makes `set` known and sets its words. Where it is known already, somebody else wrote that it is new: no more than to set
+/// its words again. Does nothing when this thread was interrupted while it held the lock.
 fn register(set: &'static GroupSet) {
     let Some(mut registry) = Locked::take() else { return };
-    if set.next.set(registry.guard.newest).is_ok() {
+    let is_new = set.next.set(registry.guard.newest).is_ok();
+    match &registry.guard.levels {
+        Some(levels) => apply(set, levels),
+        None => apply(set, |_| 0),
+    }
+    if is_new {
         registry.guard.newest = Some(set);
-        match &registry.guard.levels {
-            Some(levels) => apply(set, levels),
-            None => apply(set, |_| 0),
-        }
+        shared::fulfil(set, &registry.guard.wishes);
+        registry.guard.share(set);
     }
 }
 
 fn apply(set: &GroupSet, levels: impl Fn(&'static GroupInfo) -> u8) {
     for group in set.groups() {
         group.set_trace(levels(group));
+    }
+}
+
+/// The enums from `newest` on, each of which knows the one before it.
+fn sets(newest: Option<&'static GroupSet>) -> impl Iterator<Item = &'static GroupSet> {
+    std::iter::successors(newest, |set| set.next.get().copied().flatten())
+}
+
+impl Registry {
+    /// Shares the page of `set`, where pages are shared and there is one left. What can't be shared is switched by request.
+    fn share(&mut self, set: &'static GroupSet) {
+        if let Some(shared) = &mut self.shared {
+            shared.add(set);
+        }
+    }
+
+    /// Keeps wishes for enums to come, one for each pattern.
+    fn remember(&mut self, wishes: Vec<Wish>) {
+        for wish in wishes {
+            Wish::merge(&mut self.wishes, wish);
+        }
     }
 }
 

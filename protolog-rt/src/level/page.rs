@@ -1,38 +1,45 @@
 //! The page of switches of one group enum.
 //!
 //! One page-sized, page-aligned static per enum with a word per group, so that the runtime can map shared memory over it
-//! (an operator's switch is then one store) while every call goes on testing the same link-time address.
+//! (an operator's switch is then one operation on that memory) while every call goes on testing the same link-time address.
+//! What stands in a word is said in [`protolog_core::control::switch`].
 //!
-//! ```text
-//! word   byte 0: levels that sessions want, bit = Level::severity(); bit 7 ([`NEW`]): the enum has not registered yet
-//!        byte 1: levels that the text side wants
-//!        bytes 2 and 3: zero
-//! ```
+//! How a page comes to be shared, while other threads test its words ([`Page::share`]):
 //!
-//! Invariants: nothing but switches lives in the page; words change by fetch_or and fetch_and only; [`NEW`] never comes
-//! back; while it is set, all levels of byte 0 are set too, so that the first call of the enum gets past the test of its
-//! word and registers the enum.
+//! 1. the words are copied into the file;
+//! 2. the file is mapped over the page, in one system call: a thread that tests a word meanwhile reads the old page or waits
+//!    in the kernel for the new one, and finds the same bits in either.
+//!
+//! A word that changed between 1 and 2 would change back. None does: *switched* below.
+//!
+//! Invariants
+//! - *switches*: nothing but switches lives in the page, so whatever others write there switches levels and no more.
+//! - *one address*: the page stays readable and writable at its address for as long as its image is loaded.
+//! - *switched*: words are changed by who holds the registry's lock, as who shares the page does; or, in a signal handler, by
+//!   the thread that holds it already, and then not between 1 and 2, where its signals are blocked.
+//! - *sealed*: the file's size never changes, so its pages never go away under a call.
+#![allow(unsafe_code)] // mmap over a static of ours.
 
 use super::GroupDef;
 use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::Relaxed;
 use protolog_core::Level;
+use protolog_core::control::switch::{self, TEXT_SHIFT, TRACE_BYTE, Word};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 
 /// Bytes in a page: what the machine may map at the least.
 #[cfg(target_arch = "x86_64")]
-const PAGE_SIZE: usize = 4096;
+pub(super) const PAGE_SIZE: usize = 4096;
 #[cfg(not(target_arch = "x86_64"))]
-const PAGE_SIZE: usize = 65536;
+pub(super) const PAGE_SIZE: usize = 65536;
 
 /// The most groups an enum can have: the words of the smallest page.
 pub(crate) const MAX_GROUPS: usize = 1024;
 
-/// Set in a word as long as its enum has not registered.
-pub(super) const NEW: u32 = 0x80;
-/// All levels, in byte 0.
-pub(super) const ALL: u32 = 0x3f;
-const TRACE_BYTE: u32 = 0xff;
-const TEXT_SHIFT: u32 = 8;
+pub(super) use switch::NEW;
 
 /// The switches of one group enum.
 #[cfg_attr(target_arch = "x86_64", repr(C, align(4096)))]
@@ -49,9 +56,8 @@ impl Page {
         let mut words = [const { AtomicU32::new(0) }; PAGE_SIZE / 4];
         let mut index = 0;
         while index < groups.len() {
-            let text = if groups[index].log_to_text { ALL << TEXT_SHIFT } else { 0 };
             if groups[index].enabled {
-                words[index] = AtomicU32::new(text | NEW | ALL);
+                words[index] = AtomicU32::new(switch::initial(groups[index].log_to_text));
             }
             index += 1;
         }
@@ -68,23 +74,89 @@ impl Page {
     /// The same; what a session did before it changed the word is visible afterwards.
     #[inline]
     pub(super) fn word_acquire(&self, index: usize) -> u32 {
-        self.words[index].load(Acquire)
+        self.words[index].get()
     }
 
     /// Makes `levels` what sessions want of group `index`, and ends its being new.
     pub(super) fn set_trace(&self, index: usize, levels: u8) {
-        let levels = u32::from(levels) & ALL;
-        // What is wanted before and after stays wanted in between.
-        self.words[index].fetch_or(levels, Release);
-        self.words[index].fetch_and(!(TRACE_BYTE & !levels), Release);
+        switch::want(&self.words[index], levels);
+    }
+
+    /// Makes `levels` what sessions may have of group `index`.
+    pub(super) fn set_allowed(&self, index: usize, levels: u8) {
+        switch::allow(&self.words[index], levels);
     }
 
     /// Makes `levels` what the text side wants of group `index`.
     pub(super) fn set_text(&self, index: usize, levels: u8) {
-        let levels = u32::from(levels) & ALL;
-        self.words[index].fetch_or(levels << TEXT_SHIFT, Relaxed);
-        self.words[index].fetch_and(!((ALL & !levels) << TEXT_SHIFT), Relaxed);
+        switch::print(&self.words[index], levels);
     }
+
+    /// Maps page number `page` of `file` over this one. The registry is locked.
+    pub(super) fn share(&'static self, file: &File, page: u32) -> io::Result<()> {
+        let offset = u64::from(page) * PAGE_SIZE as u64;
+        let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+        without_signals(|| {
+            self.copy_to(file, offset)?;
+            self.map(flags, file.as_raw_fd(), offset)
+        })
+    }
+
+    /// Puts memory of this process's own in place of what is shared. For a forked child, which has one thread; it calls
+    /// nothing that takes a lock or allocates.
+    pub(super) fn unshare(&'static self) -> io::Result<()> {
+        let words = [const { AtomicU32::new(0) }; PAGE_SIZE / 4];
+        for (kept, word) in words.iter().zip(&self.words) {
+            kept.store(word.load(Relaxed), Relaxed);
+        }
+        self.map(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED, -1, 0)?;
+        for (word, kept) in self.words.iter().zip(&words) {
+            word.store(kept.load(Relaxed), Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Writes the words into the file, which is zero there. Allocates nothing, since a signal handler's call may be the
+    /// first one of its enum.
+    fn copy_to(&self, file: &File, offset: u64) -> io::Result<()> {
+        const PART: usize = 64;
+        for (part, words) in self.words.chunks(PART).enumerate() {
+            let mut bytes = [0; PART * 4];
+            for (to, word) in bytes.chunks_exact_mut(4).zip(words) {
+                to.copy_from_slice(&word.load(Relaxed).to_ne_bytes());
+            }
+            if bytes.iter().any(|byte| *byte != 0) {
+                file.write_all_at(&bytes, offset + (part * PART * 4) as u64)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn map(&'static self, flags: i32, file: i32, offset: u64) -> io::Result<()> {
+        let start = std::ptr::from_ref(self).cast_mut().cast();
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: the range is exactly this static, which is page-sized, page-aligned and holds only atomics (*switches*); it
+        // stays readable and writable (*one address*) and has the same words, or zeros until `unshare` has put them back,
+        // in a process of one thread.
+        let mapped =
+            unsafe { libc::mmap(start, PAGE_SIZE, protection, flags, file, offset as i64) };
+        if mapped == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+/// Runs `f` with all signals blocked on this thread.
+fn without_signals<T>(f: impl FnOnce() -> T) -> T {
+    // SAFETY: zeros are a set of signals.
+    let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
+    let mut before = all;
+    // SAFETY: the set is ours.
+    unsafe { libc::sigfillset(&raw mut all) };
+    // SAFETY: both sets are ours.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) };
+    let result = f();
+    // SAFETY: the set is what the call above said.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
+    result
 }
 
 /// The bits that a call at `level` tests: sessions or text want it.
@@ -100,12 +172,6 @@ pub(super) const fn trace_bit(level: Level) -> u32 {
 /// The bit of `level` in what the text side wants.
 pub(super) const fn text_bit(level: Level) -> u32 {
     1 << (level.severity() as u32 + TEXT_SHIFT)
-}
-
-/// The levels that the text side wants, as a set of bits.
-#[cfg(feature = "log")]
-pub(super) const fn text_levels(word: u32) -> u8 {
-    (word >> TEXT_SHIFT & ALL) as u8
 }
 
 /// The word without what stands in byte 0 only because the enum is new.
@@ -125,25 +191,56 @@ mod tests {
     fn a_new_word_lets_every_call_through() {
         let page = Page::new(&[ON, OFF]);
         assert_eq!(align_of::<Page>(), size_of::<Page>());
-        assert_eq!((page.word(0), page.word(1), page.word(2)), (0x3fbf, 0, 0));
+        assert_eq!((page.word(0), page.word(1), page.word(2)), (0x3f3fbf, 0, 0));
         for level in Level::ALL {
             assert_ne!(page.word(0) & call_bits(level), 0);
         }
-        assert_eq!(settled(page.word(0)), 0x3f00);
+        assert_eq!(settled(page.word(0)), 0x3f3f00);
+    }
+
+    /// Threads test words all the time while their page is shared, again and again, and changes come before and after.
+    #[test]
+    fn sharing_a_page_changes_no_word() {
+        use std::sync::atomic::AtomicBool;
+        let defs = [ON; 3];
+        let page: &'static Page = Box::leak(Box::new(Page::new(&defs)));
+        let file = crate::control::os::memory_file(c"test", 64 * PAGE_SIZE as u64).unwrap();
+        page.set_trace(0, 0x3f);
+        page.set_trace(1, 0);
+        page.set_text(1, 0);
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !over.load(Relaxed) {
+                        assert_eq!(page.word(0) & 0x3f, 0x3f, "on before, on after");
+                        assert_eq!(page.word(1) & 0x3f3f, 0, "off before, off after");
+                    }
+                });
+            }
+            for number in 0..64 {
+                page.set_text(2, number as u8);
+                page.share(&file, number).unwrap();
+                assert_eq!(page.word(2) >> 8 & 0xff, number);
+            }
+            over.store(true, Relaxed);
+        });
+        let mut word = [0; 4];
+        file.read_exact_at(&mut word, 63 * PAGE_SIZE as u64).unwrap();
+        assert_eq!(u32::from_ne_bytes(word), page.word(0), "the file has what the program has");
+        page.set_text(0, 1);
+        file.read_exact_at(&mut word, 63 * PAGE_SIZE as u64).unwrap();
+        assert_eq!(u32::from_ne_bytes(word), page.word(0));
     }
 
     #[test]
     fn switches_touch_their_own_byte() {
         let page = Page::new(&[ON]);
-        page.words[0].fetch_or(0xabcd << 16, Relaxed);
         page.set_trace(0, 0b1100);
-        assert_eq!(page.word(0), 0xabcd_3f0c);
-        page.set_trace(0, 0xff);
-        assert_eq!(page.word(0), 0xabcd_3f3f, "bits that are no levels stay clear");
+        assert_eq!(page.word(0), 0x0c3f_3f0c);
+        page.set_allowed(0, 0b1000);
+        assert_eq!(page.word(0), 0x0c08_3f08);
         page.set_text(0, 0b100001);
-        assert_eq!(page.word(0), 0xabcd_213f);
-        page.set_trace(0, 0);
-        page.set_text(0, 0);
-        assert_eq!(page.word(0), 0xabcd_0000);
+        assert_eq!(page.word(0), 0x0c08_2108);
     }
 }

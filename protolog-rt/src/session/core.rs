@@ -199,6 +199,13 @@ impl Core {
         writers.forget_at = 2 * writers.live.len();
     }
 
+    /// Losses of threads that go on, and of those that got no sequence.
+    pub(super) fn losses_so_far(&self) -> Vec<Counted> {
+        let live = self.all();
+        let own = live.iter().flat_map(|writer| writer.losses.standing());
+        own.chain(self.totals.standing()).chain(self.strays.standing()).collect()
+    }
+
     /// A chunk for a writer, until there was none for one.
     pub(crate) fn acquire_first(&self, layout: Layout, payload: usize) -> Option<Chunk> {
         if self.full.load(Ordering::Relaxed) {

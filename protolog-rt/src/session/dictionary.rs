@@ -6,7 +6,9 @@
 //! Invariant: a message is written once per session, with all lines at which it was found by then.
 
 use crate::dictionary::{fields, for_each_element, for_each_note, message_id};
+use crate::loss::Counted;
 use crate::seen::{self, Seen};
+use crate::stats::Loss;
 use protolog_core::schema::{group, message_data, message_hints, packet, viewer_config};
 use protolog_core::{Level, Template};
 use protozero::{Heap, Message, Writer};
@@ -35,17 +37,23 @@ struct Entry {
     lines: BTreeMap<String, BTreeSet<u32>>,
 }
 
-/// Full names of all groups that the notes of the loaded images name.
+/// Full names of all groups that the dictionary of the program names.
 pub(super) fn known_groups() -> BTreeSet<String> {
-    let mut groups = BTreeSet::new();
+    tagged_groups().into_keys().collect()
+}
+
+/// The same, with their tags.
+pub(crate) fn tagged_groups() -> BTreeMap<String, String> {
+    let mut groups = BTreeMap::new();
     for_each_note(&mut |note| {
-        if !groups.contains(note.group) {
-            groups.insert(note.group.to_owned());
+        if !groups.contains_key(note.group) {
+            groups.insert(note.group.to_owned(), note.tag.to_owned());
         }
     });
     for_each_element(&mut |number, element| {
         if number == viewer_config::GROUPS {
-            groups.insert(group_of(element).1.to_owned());
+            let (_, name, tag) = group_of(element);
+            groups.insert(name.to_owned(), tag.to_owned());
         }
     });
     groups
@@ -63,6 +71,23 @@ fn group_of(element: &[u8]) -> (u32, &str, &str) {
         }
     }
     (id, name, tag)
+}
+
+/// Losses with the names of their groups, as far as notes name them; one for each group and cause.
+pub(super) fn named(losses: impl Iterator<Item = Counted>) -> Vec<Loss> {
+    let mut sums = BTreeMap::<_, u64>::new();
+    losses.for_each(|lost| *sums.entry((lost.group, lost.cause)).or_default() += lost.count);
+    let mut names = HashMap::new();
+    if !sums.is_empty() {
+        for_each_note(&mut |note| {
+            names.entry(note.group_id).or_insert_with(|| note.group.to_owned());
+        });
+    }
+    let named =
+        |((id, cause), count): ((u32, _), _)| Loss { group: names.get(&id).cloned(), cause, count };
+    let mut all: Vec<_> = sums.into_iter().map(named).collect();
+    all.sort();
+    all
 }
 
 impl Dictionary {

@@ -126,6 +126,11 @@ impl TraceFile {
         }
     }
 
+    /// Bytes that the system has.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
     /// Whether writing failed.
     pub(super) fn has_failed(&self) -> bool {
         self.error.is_some()

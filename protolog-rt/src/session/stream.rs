@@ -9,6 +9,7 @@ use super::drain::Drain;
 use super::room;
 use super::trace::Trace;
 use crate::error::Error;
+use crate::loss::Counted;
 use crate::stats::Summary;
 use crate::writer::Writer;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -29,7 +30,7 @@ pub(super) struct Requests {
     flushed: Condvar,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct State {
     stop: bool,
     /// Flushes wanted so far.
@@ -37,6 +38,18 @@ struct State {
     /// Flushes done so far.
     done: u64,
     failed: bool,
+    so_far: SoFar,
+}
+
+/// How far the file had come at the last flush.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SoFar {
+    /// Messages in it.
+    pub(super) messages: u64,
+    /// Its size in bytes.
+    pub(super) bytes: u64,
+    /// Losses of threads that ended.
+    pub(super) told: Vec<Counted>,
 }
 
 impl Requests {
@@ -58,6 +71,11 @@ impl Requests {
         !until.unwrap_or_else(PoisonError::into_inner).failed
     }
 
+    /// How far the file had come at the last flush.
+    pub(super) fn so_far(&self) -> SoFar {
+        self.lock().so_far.clone()
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -73,15 +91,20 @@ impl Stream {
     pub(super) fn run(mut self) -> Result<Summary, Error> {
         room::never_wait_here();
         loop {
-            let request = *self.requests.lock();
-            if request.stop {
+            let State { stop, wanted, done, .. } = *self.requests.lock();
+            if stop {
                 return self.end();
             }
-            let flush = request.wanted > request.done;
+            let flush = wanted > done;
             self.round(flush);
             if flush {
                 let mut state = self.requests.lock();
-                state.done = request.wanted;
+                state.done = wanted;
+                state.so_far = SoFar {
+                    messages: self.drain.messages,
+                    bytes: self.trace.file.written(),
+                    told: self.trace.told(),
+                };
                 state.failed = self.trace.file.has_failed();
                 self.requests.flushed.notify_all();
             } else if self.trace.file.has_failed() || !self.core.buffer.is_half_full() {

@@ -135,6 +135,11 @@ impl Trace {
         losses
     }
 
+    /// What [`Self::farewell`] told of losses so far.
+    pub(super) fn told(&self) -> Vec<Counted> {
+        self.told.standing()
+    }
+
     /// Writes texts of loaded images that the trace does not have yet.
     pub(super) fn images(&mut self) {
         let file = &mut self.file;

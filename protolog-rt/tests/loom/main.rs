@@ -16,6 +16,7 @@ mod cells;
 mod loss;
 mod session;
 mod shmem;
+mod switch;
 
 mod sync;
 

@@ -11,16 +11,23 @@ use crate::toolchain::PROMISES;
 
 /// For each package of the layers, the packages of this workspace that it may name. What is not listed here (examples,
 /// whole-system tests, tools of the build) may name anything, and nothing listed here may name it.
-const LAYERS: [(&str, &[&str]); 7] = [
+const LAYERS: [(&str, &[&str]); 8] = [
     ("protolog-protozero", &[]),
     ("protolog-core", &[]),
     ("protolog-viewer-config", &["protolog-core", "protolog-protozero"]),
     ("protolog-macros", &["protolog-core"]),
     ("protolog-rt", &["protolog-core", "protolog-protozero", "protolog-macros"]),
     ("protolog-reader", &["protolog-core", "protolog-protozero", "protolog-viewer-config"]),
+    ("protolog-control", &["protolog-core"]),
     (
         "protolog-tool",
-        &["protolog-core", "protolog-protozero", "protolog-viewer-config", "protolog-reader"],
+        &[
+            "protolog-control",
+            "protolog-core",
+            "protolog-protozero",
+            "protolog-viewer-config",
+            "protolog-reader",
+        ],
     ),
 ];
 

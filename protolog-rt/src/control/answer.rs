@@ -1,0 +1,245 @@
+//! What operators ask, and the answers.
+//!
+//! `docs/design/control.md` has the questions one by one. Each is answered at once, on the thread that listens; starting and
+//! ending a trace takes as long as it takes there, and nowhere else.
+
+use super::wishes;
+use crate::error::Error;
+use crate::level::{self, GroupInfo};
+use crate::session::dictionary::tagged_groups;
+use crate::session::{Session, config::Config, config::GroupOverride, config::TracingMode};
+use crate::stats::Summary;
+use protolog_core::control::protocol::{Keeps, Reply, Request, TraceStart, VERSION};
+use protolog_core::control::setting::Settings;
+use protolog_core::control::{least_of, names};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long it is believed which groups the notes of the loaded images name.
+const NOTES: Duration = Duration::from_secs(2);
+
+/// An answer to be sent.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    /// Whole lines.
+    pub(super) text: String,
+    /// What goes with the first of them.
+    pub(super) file: Option<File>,
+    /// Whether the connection ends with it.
+    pub(super) ends: bool,
+}
+
+/// What answers need.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    /// What went wrong with files of wishes.
+    pub(super) problems: Vec<String>,
+    trace: Option<(Session, Keeps, String)>,
+    /// Groups that notes name, with their tags, and when that was found out.
+    notes: Option<(Instant, BTreeMap<String, String>)>,
+}
+
+/// What is wrong with a question, and what to do about it.
+struct Refusal {
+    what: String,
+    help: &'static str,
+}
+
+impl Answer {
+    fn line(&mut self, reply: Reply<'_>) {
+        // Writing to a string can't fail.
+        let _ = writeln!(self.text, "{reply}");
+    }
+
+    fn refuse(refusal: &Refusal) -> Self {
+        let mut answer = Self::default();
+        answer.line(Reply::Help(refusal.help));
+        answer.line(Reply::Error(&refusal.what));
+        answer
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self { what: error.to_string(), help: error.help() }
+    }
+}
+
+impl Answers {
+    /// The answer to a line. `greeted` says, for each connection, whether the version was agreed upon.
+    pub(super) fn answer(
+        &mut self,
+        line: Result<String, &'static str>,
+        greeted: &mut bool,
+    ) -> Answer {
+        let help = "ask as docs/design/control.md says, in lines of UTF-8";
+        let refuse =
+            |what: String| Answer { ends: true, ..Answer::refuse(&Refusal { what, help }) };
+        let line = match line {
+            Ok(line) => line,
+            Err(what) => return refuse(what.into()),
+        };
+        let request = Request::parse(&line);
+        match request {
+            Some(Request::Hello(VERSION)) => *greeted = true,
+            Some(Request::Hello(version)) => {
+                let what = format!("version {version} is not spoken here");
+                let help = "use a protologtool of the version that the program was built with";
+                return Answer { ends: true, ..Answer::refuse(&Refusal { what, help }) };
+            }
+            _ if !*greeted => return refuse("no version was agreed upon".into()),
+            _ => {}
+        }
+        let Some(request) = request else {
+            let what = format!("unknown question `{line}`");
+            return Answer::refuse(&Refusal { what, help });
+        };
+        let mut answer = Answer::default();
+        match self.reply(request, &mut answer) {
+            Ok(()) => {
+                answer.line(Reply::Ok);
+                answer
+            }
+            Err(refusal) => Answer::refuse(&refusal),
+        }
+    }
+
+    fn reply(&mut self, request: Request<'_>, answer: &mut Answer) -> Result<(), Refusal> {
+        match request {
+            Request::Hello(_) => {
+                let (pid, program) = (std::process::id(), wishes::program());
+                answer.line(Reply::Hello { version: VERSION, pid, program: &program });
+            }
+            Request::Groups => self.groups(answer),
+            Request::Pages => pages(answer)?,
+            Request::Set(item) => set(item)?,
+            Request::TraceStart(start) => self.start(&start)?,
+            Request::TraceStop => self.stop(answer)?,
+            Request::TraceStatus => self.status(answer),
+            Request::Stats => self.stats(answer),
+        }
+        Ok(())
+    }
+
+    /// All groups: those of enums that are known, and those that only notes name so far.
+    fn groups(&mut self, answer: &mut Answer) {
+        let mut known = BTreeSet::new();
+        level::for_each_group(|page, group, word| {
+            known.insert(group.name);
+            let GroupInfo { index, compiled, name, tag, .. } = *group;
+            answer.line(Reply::Group { page, index, word, compiled, name, tag });
+        });
+        let fresh = self.notes.take().filter(|(since, _)| since.elapsed() < NOTES);
+        let notes = self.notes.insert(fresh.unwrap_or_else(|| (Instant::now(), tagged_groups())));
+        for (name, tag) in notes.1.iter().filter(|(name, _)| !known.contains(name.as_str())) {
+            answer.line(Reply::Group { page: None, index: 0, word: 0, compiled: true, name, tag });
+        }
+    }
+
+    fn start(&mut self, start: &TraceStart<'_>) -> Result<(), Refusal> {
+        if let Some((.., file)) = &self.trace {
+            let what = format!("a trace is being written to `{file}` already");
+            return Err(Refusal { what, help: "stop it with `trace stop`" });
+        }
+        if !Path::new(start.file).is_absolute() {
+            let what = format!("`{}` is no absolute path", start.file);
+            return Err(Refusal { what, help: "write the path from the root on" });
+        }
+        let builder = Session::builder().file(start.file).config(config(start.settings)?);
+        let builder = match start.keeps {
+            Keeps::Stream => builder,
+            Keeps::Newest => builder.keep_newest(),
+            Keeps::First => builder.keep_first(),
+        };
+        let builder = match usize::try_from(start.buffer) {
+            Ok(0) | Err(_) => builder,
+            Ok(bytes) => builder.buffer_size(bytes),
+        };
+        self.trace = Some((builder.start()?, start.keeps, start.file.into()));
+        Ok(())
+    }
+
+    fn stop(&mut self, answer: &mut Answer) -> Result<(), Refusal> {
+        let Some((session, keeps, file)) = self.trace.take() else {
+            let what = "no trace is being written".into();
+            return Err(Refusal { what, help: "start one with `trace start FILE`" });
+        };
+        let summary = session.stop()?;
+        told(&summary, keeps, &file, answer);
+        Ok(())
+    }
+
+    fn status(&self, answer: &mut Answer) {
+        if let Some((session, keeps, file)) = &self.trace {
+            told(&session.so_far(), *keeps, file, answer);
+        }
+    }
+
+    fn stats(&self, answer: &mut Answer) {
+        self.status(answer);
+        self.problems.iter().for_each(|problem| answer.line(Reply::Problem(problem)));
+    }
+}
+
+fn pages(answer: &mut Answer) -> Result<(), Refusal> {
+    let help = "switch groups by request instead";
+    let refusal = |what| Refusal { what, help };
+    let file = level::shared_file().ok_or_else(|| refusal("there is no memory to share".into()))?;
+    let (file, count, size) =
+        file.map_err(|error| refusal(format!("can't share memory: {error}")))?;
+    answer.file = Some(file);
+    answer.line(Reply::Pages { count, size });
+    Ok(())
+}
+
+fn set(item: &str) -> Result<(), Refusal> {
+    let mut wishes = Vec::new();
+    for item in Settings::new(item) {
+        let item = item.map_err(|error| Refusal { what: error.to_string(), help: error.help() })?;
+        wishes.push(level::Wish { pattern: item.group.into(), setting: item.setting });
+    }
+    level::wish(wishes);
+    Ok(())
+}
+
+/// What a session is to want. As everywhere in settings, what stands later wins.
+fn config(settings: &str) -> Result<Config, Refusal> {
+    let mut config = Config { tracing_mode: TracingMode::EnableAll, ..Config::default() };
+    if settings == "-" {
+        return Ok(config);
+    }
+    let known = tagged_groups();
+    let mut wanted = BTreeMap::new();
+    for item in Settings::new(settings) {
+        let item = item.map_err(|error| Refusal { what: error.to_string(), help: error.help() })?;
+        let Some(levels) = item.setting.trace else { continue };
+        if item.group == "*" {
+            wanted.clear();
+            config.tracing_mode = TracingMode::Default;
+            config.default_log_from = least_of(levels);
+            continue;
+        }
+        let named: Vec<_> = known.keys().filter(|name| names(item.group, name)).collect();
+        if named.is_empty() {
+            wanted.insert(item.group.to_owned(), levels);
+        }
+        wanted.extend(named.into_iter().map(|name| (name.clone(), levels)));
+    }
+    let overrides = wanted.into_iter();
+    config.group_overrides = overrides
+        .map(|(group, levels)| GroupOverride { group, log_from: least_of(levels) })
+        .collect();
+    Ok(config)
+}
+
+fn told(summary: &Summary, keeps: Keeps, file: &str, answer: &mut Answer) {
+    let (messages, lost, bytes) = (summary.messages, summary.lost(), summary.bytes);
+    answer.line(Reply::Session { control: true, keeps, messages, lost, bytes, file });
+    for loss in &summary.losses {
+        let group = loss.group.as_deref().unwrap_or_default();
+        answer.line(Reply::Lost { count: loss.count, cause: loss.cause.name(), group });
+    }
+}

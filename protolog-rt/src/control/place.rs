@@ -1,0 +1,158 @@
+//! Where a program's socket is: a file of its own in a directory that only its user can enter.
+//!
+//! The directory is `$PROTOLOG_RUNTIME_DIR`, or else `$XDG_RUNTIME_DIR/protolog`, or else `/run/protolog/UID` for services.
+//! The file is `PID-TIME.sock`, whose time is that of the start in nanoseconds of BOOTTIME: no later program has the same
+//! name, so whoever finds nobody behind a socket may remove it.
+//!
+//! Invariant: no socket is made in a directory that another user owns or can enter.
+
+use super::{Error, os};
+use crate::clock;
+use protolog_core::control::protocol::SOCKET_SUFFIX;
+use std::fs::{DirBuilder, Permissions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// The directory of services, which has one of each user.
+const SERVICES: &str = "/run/protolog";
+
+/// A socket that listens; its file goes with it.
+#[derive(Debug)]
+pub(super) struct Socket {
+    pub(super) listener: UnixListener,
+    pub(super) path: PathBuf,
+}
+
+impl Socket {
+    /// Makes the directory and the socket.
+    pub(super) fn new(directory: Option<PathBuf>) -> Result<Self, Error> {
+        let directory = match directory {
+            Some(directory) => directory,
+            None => default_directory()?,
+        };
+        check(&directory)?;
+        let name = format!("{}-{:x}{SOCKET_SUFFIX}", std::process::id(), clock::boottime());
+        let path = directory.join(name);
+        let failed = |error| Error::Socket { path: path.clone(), error };
+        let listener = UnixListener::bind(&path).map_err(failed)?;
+        let socket = Self { listener, path: path.clone() };
+        // Nobody else can enter the directory meanwhile.
+        std::fs::set_permissions(&path, Permissions::from_mode(0o600)).map_err(failed)?;
+        socket.listener.set_nonblocking(true).map_err(failed)?;
+        let number = socket.listener.as_raw_fd();
+        let free = |slot: &AtomicI32| {
+            slot.compare_exchange(-1, number, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        };
+        let _ = LISTENING.iter().any(free);
+        Ok(socket)
+    }
+}
+
+/// The sockets that listen, as numbers, for a forked child; -1 for none.
+static LISTENING: [AtomicI32; 8] = [const { AtomicI32::new(-1) }; 8];
+
+/// In a forked child: closes its copies of its parent's sockets, which would look as if somebody listened after the parent's
+/// end.
+pub(super) fn close_in_child() {
+    for slot in &LISTENING {
+        let number = slot.swap(-1, Ordering::Relaxed);
+        if number >= 0 {
+            os::close(number);
+        }
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        let number = self.listener.as_raw_fd();
+        for slot in &LISTENING {
+            // Before the socket is closed, and its number another file's.
+            let _ = slot.compare_exchange(number, -1, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        // Who finds it knows that nobody is behind it.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn default_directory() -> Result<PathBuf, Error> {
+    let absolute =
+        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(directory) = absolute("PROTOLOG_RUNTIME_DIR") {
+        return Ok(directory);
+    }
+    if let Some(directory) = absolute("XDG_RUNTIME_DIR") {
+        return Ok(directory.join("protolog"));
+    }
+    if os::user() == 0 && !Path::new(SERVICES).exists() {
+        // As /tmp: every user's services have a directory in it, which nobody else can remove.
+        let made = DirBuilder::new().create(SERVICES);
+        made.and_then(|()| std::fs::set_permissions(SERVICES, Permissions::from_mode(0o1777)))
+            .map_err(|error| Error::Directory { path: SERVICES.into(), error })?;
+    }
+    Ok(Path::new(SERVICES).join(os::user().to_string()))
+}
+
+/// Makes the directory where it is missing, and sees that it is private.
+fn check(directory: &Path) -> Result<(), Error> {
+    let failed = |error| Error::Directory { path: directory.to_path_buf(), error };
+    match DirBuilder::new().mode(0o700).create(directory) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+        _ => {}
+    }
+    let metadata = std::fs::symlink_metadata(directory).map_err(failed)?;
+    // None of the six bits of the group and of others.
+    let private =
+        metadata.is_dir() && metadata.uid() == os::user() && metadata.mode().trailing_zeros() >= 6;
+    if private { Ok(()) } else { Err(Error::NotPrivate { path: directory.to_path_buf() }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+
+    fn temp(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("protolog-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        path
+    }
+
+    #[test]
+    fn sockets_are_private_and_go() {
+        let directory = temp("place");
+        let socket = Socket::new(Some(directory.clone())).unwrap();
+        let other = Socket::new(Some(directory.clone())).unwrap();
+        assert_ne!(socket.path, other.path);
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o777;
+        assert_eq!((mode(&directory), mode(&socket.path)), (0o700, 0o600));
+        UnixStream::connect(&socket.path).unwrap();
+        let path = socket.path.clone();
+        drop(socket);
+        assert!(!path.exists() && other.path.exists());
+        drop(other);
+        std::fs::remove_dir(directory).unwrap();
+    }
+
+    #[test]
+    fn open_directories_and_files_are_refused() {
+        let directory = temp("open");
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::set_permissions(&directory, Permissions::from_mode(0o750)).unwrap();
+        let error = Socket::new(Some(directory.clone())).unwrap_err();
+        assert!(matches!(error, Error::NotPrivate { .. }), "{error}");
+        std::fs::set_permissions(&directory, Permissions::from_mode(0o700)).unwrap();
+        let link = temp("link");
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(&directory, &link).unwrap();
+        assert!(matches!(Socket::new(Some(link.clone())), Err(Error::NotPrivate { .. })));
+        let missing = directory.join("a").join("b");
+        let error = Socket::new(Some(missing)).unwrap_err();
+        assert!(matches!(&error, Error::Directory { .. }), "{error}");
+        std::fs::remove_file(link).unwrap();
+        std::fs::remove_dir(directory).unwrap();
+    }
+}

@@ -1,0 +1,262 @@
+//! Bad company: whatever comes over the socket, or stands in its place, the program goes on, and others are served.
+
+use crate::listen;
+use protolog_control::{Error, Program, sockets};
+use protolog_core::control::protocol::{Keeps, Request, TraceStart};
+use protolog_rt::control::{Error as ServeError, serve_in};
+use protolog_rt::{ProtoLogGroup, d};
+use protolog_testkit::temp_dir;
+use std::io::{Read, Write};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Everything that is answered until the program closes the connection.
+fn converse(path: &Path, question: &[u8]) -> String {
+    let mut stream = UnixStream::connect(path).unwrap();
+    // The program may have closed it already.
+    let _ = stream.write_all(question);
+    let _ = stream.shutdown(std::net::Shutdown::Write);
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8(answer).unwrap()
+}
+
+#[test]
+fn what_is_no_question_is_refused() {
+    let program = listen();
+    let path = program.server.path();
+    let pid = std::process::id();
+    let hello = |answer: &str| {
+        let (first, rest) = answer.split_once("\nok\n").unwrap_or_default();
+        assert!(first.starts_with(&format!("protolog 1 {pid} control-")), "{answer}");
+        rest.to_owned()
+    };
+    assert_eq!(
+        converse(path, b"protolog 2\nprotolog 1\n"),
+        "help use a protologtool of the version that the program was built with\nerror version 2 is not spoken here\n"
+    );
+    let help = "help ask as docs/design/control.md says, in lines of UTF-8\n";
+    let agreed = format!("{help}error no version was agreed upon\n");
+    for early in [&b"groups\n"[..], b"\n", b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\n"] {
+        assert_eq!(converse(path, early), agreed);
+    }
+    assert_eq!(converse(path, &[b'x'; 10_000]), format!("{help}error the line is too long\n"));
+    assert_eq!(converse(path, b"\xff\xfe\n"), format!("{help}error the line is no UTF-8\n"));
+    assert_eq!(converse(path, b"protolog 1"), "", "half a line is no line");
+    assert_eq!(converse(path, b""), "");
+    let rest = hello(&converse(path, b"protolog 1\nsing \x1b[1m\nset x\ntrace-status\n"));
+    let unknown = format!("{help}error unknown question `sing ?[1m`\n");
+    let set = "help write GROUP=WORDS, as in `net=debug,text`\nerror no `=` in `x`\n";
+    assert_eq!(rest, format!("{unknown}{set}ok\n"), "one bad question does not end it");
+}
+
+#[test]
+fn the_slow_the_silent_and_the_dead_are_closed() {
+    let program = listen();
+    let path = program.server.path();
+    let begun = Instant::now();
+    let mut half = UnixStream::connect(path).unwrap();
+    half.write_all(b"proto").unwrap();
+    let mut silent = UnixStream::connect(path).unwrap();
+    let mut dripping = UnixStream::connect(path).unwrap();
+    let drips = std::thread::spawn(move || {
+        while dripping.write_all(b"x").is_ok() {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        begun.elapsed()
+    });
+    // One that asks and never reads, and dies with its answers under way.
+    let mut deaf = UnixStream::connect(path).unwrap();
+    deaf.write_all(b"protolog 1\n").unwrap();
+    deaf.set_nonblocking(true).unwrap();
+    for _ in 0..2000 {
+        let _ = deaf.write(b"groups\n");
+    }
+    program.connect().groups().unwrap();
+    drop(deaf);
+    program.connect().groups().unwrap();
+    let mut rest = Vec::new();
+    half.read_to_end(&mut rest).unwrap();
+    silent.read_to_end(&mut rest).unwrap();
+    assert!(rest.is_empty());
+    let (told, dripped) = (begun.elapsed(), drips.join().unwrap());
+    assert!(
+        told >= Duration::from_secs(4) && dripped >= Duration::from_secs(4),
+        "{told:?} {dripped:?}"
+    );
+    program.connect().groups().unwrap();
+}
+
+/// Held by tests that count this process's files.
+static FILES: Mutex<()> = Mutex::new(());
+
+#[test]
+fn ten_thousand_idle_connections_keep_nobody_out() {
+    let _alone = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    let program = listen();
+    let mut operator = program.connect();
+    let before = open_files();
+    let mut idle = std::collections::VecDeque::new();
+    for number in 0..10_000 {
+        if let Ok(stream) = UnixStream::connect(program.server.path()) {
+            idle.push_back(stream);
+        }
+        if idle.len() > 400 {
+            idle.pop_front();
+        }
+        if number % 1000 == 0 {
+            operator.groups().expect("who asks stays");
+        }
+    }
+    program.connect().groups().expect("who comes is let in");
+    operator.groups().expect("who was there before too");
+    let held = open_files().saturating_sub(before + idle.len());
+    assert!(held < 200, "{held} descriptors are held");
+}
+
+fn open_files() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+#[test]
+fn floods_are_answered_at_a_measured_pace() {
+    let program = listen();
+    let mut flood = UnixStream::connect(program.server.path()).unwrap();
+    flood.write_all(b"protolog 1\n").unwrap();
+    let mut answers = flood.try_clone().unwrap();
+    let reader = std::thread::spawn(move || {
+        let (mut bytes, mut oks) = ([0; 4096], 0);
+        while let Ok(count @ 1..) = answers.read(&mut bytes) {
+            oks += bytes[..count].split(|byte| *byte == b'\n').count() - 1;
+        }
+        oks as u64
+    });
+    let writer = std::thread::spawn(move || {
+        let begun = Instant::now();
+        let many = b"trace-status\n".repeat(500);
+        while begun.elapsed() < Duration::from_secs(2) {
+            let _ = flood.write_all(&many);
+        }
+        flood.shutdown(std::net::Shutdown::Both).unwrap();
+        begun.elapsed()
+    });
+    // In the middle of it.
+    for _ in 0..3 {
+        program.connect().groups().unwrap();
+    }
+    let (time, answered) = (writer.join().unwrap(), reader.join().unwrap());
+    let most = 200 * (time.as_millis() as u64 / 100 + 2);
+    assert!(answered > 200 && answered <= most, "{answered} answers in {time:?}");
+}
+
+#[test]
+fn requests_for_memory_are_one_at_a_time() {
+    let _alone = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    let program = listen();
+    let mut greedy = UnixStream::connect(program.server.path()).unwrap();
+    let before = open_files();
+    let questions = b"pages\n".repeat(3000);
+    greedy.write_all(b"protolog 1\n").unwrap();
+    greedy.set_nonblocking(true).unwrap();
+    let _ = greedy.write(&questions);
+    program.connect().groups().unwrap();
+    assert!(open_files() < before + 100);
+}
+
+#[test]
+fn sockets_of_the_dead_are_no_obstacle() {
+    let dir = temp_dir();
+    let run = dir.path().join("run");
+    let server = serve_in(&run).unwrap();
+    let dead = run.join("1-1.sock");
+    drop(UnixListener::bind(&dead).unwrap());
+    let mute = run.join("2-2.sock");
+    let _listener = UnixListener::bind(&mute).unwrap();
+    let connect = |path: &Path| Program::connect_within(path, Duration::from_millis(300));
+    let mut told = Vec::new();
+    for path in sockets(&[run]).unwrap() {
+        told.push(
+            connect(&path)
+                .map_or_else(|error| error.to_string(), |program| program.pid.to_string()),
+        );
+    }
+    let expected =
+        ["the program has ended", "the program does not answer", &std::process::id().to_string()];
+    told.sort();
+    let mut expected = expected.map(str::to_owned);
+    expected.sort();
+    assert_eq!(told, expected);
+    assert!(matches!(connect(&dead), Err(Error::Gone)));
+    drop(server);
+}
+
+#[test]
+fn a_full_disk_stops_no_program() {
+    #[derive(ProtoLogGroup)]
+    enum Full {
+        Net,
+    }
+    let program = listen();
+    let mut operator = program.connect();
+    let start =
+        |file| TraceStart { keeps: Keeps::Stream, buffer: 0, settings: "full::net=debug", file };
+    operator.ask(&Request::TraceStart(start("/dev/full"))).unwrap();
+    d!(Full::Net, "nowhere to go");
+    let error = operator.ask(&Request::TraceStop).unwrap_err();
+    assert!(error.to_string().starts_with("can't write `/dev/full`: No space left"), "{error}");
+    assert_eq!(error.help(), "check that the directory exists, may be written to, and has space");
+    let error = operator.ask(&Request::TraceStart(start("/no/such/directory/a"))).unwrap_err();
+    assert!(error.to_string().starts_with("can't write `/no/such/directory/a"), "{error}");
+    operator.groups().unwrap();
+}
+
+#[test]
+fn a_missing_directory_is_told() {
+    let dir = temp_dir();
+    let error = serve_in(dir.path().join("a").join("b")).unwrap_err();
+    assert!(matches!(error, ServeError::Directory { .. }), "{error}");
+    let long = dir.path().join("x".repeat(120));
+    assert!(matches!(serve_in(long), Err(ServeError::Socket { .. })));
+}
+
+/// Root only: somebody else's program tries to talk to this one, although its directory was opened.
+#[test]
+fn other_users_are_not_let_in() {
+    const NOBODY: u32 = 65534;
+    let program = listen();
+    let path = program.server.path();
+    let run = path.parent().unwrap();
+    if chown(path, Some(NOBODY), None).is_err() {
+        eprintln!("skipped: another user's process because this one is not root's");
+        return;
+    }
+    let ask = |python: &str| {
+        let script = "import socket,sys\ns=socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\ns.sendall(b'protolog 1\\n')\nprint(s.recv(100))";
+        let mut ask = Command::new(python);
+        ask.args(["-c", script]).arg(path).uid(NOBODY).gid(NOBODY).output()
+    };
+    let python = "/usr/bin/python3";
+    if !Path::new(python).exists() {
+        eprintln!("skipped: another user's process because there is no {python}");
+        return;
+    }
+    let output = ask(python).unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("Permission denied"), "{output:?}");
+    for directory in [run, program.dir.path()] {
+        std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
+    let output = ask(python).unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    let closed =
+        told.contains("b''") || told.contains("ConnectionReset") || told.contains("BrokenPipe");
+    assert!(closed && !told.contains("protolog 1 "), "{told}");
+    assert!(!output.status.success() || output.stdout == b"b''\n", "{output:?}");
+    program.connect().groups().expect("its own user is let in all the same");
+}

@@ -1,0 +1,38 @@
+//! Being switched from outside: by an operator as the tool is one, and in bad company.
+#![allow(unsafe_code)] // A fork.
+
+mod company;
+mod operator;
+mod process;
+
+use protolog_control::{Group, Program};
+use protolog_rt::control::{Server, serve_in};
+use protolog_testkit::{TempDir, temp_dir};
+
+/// A program that listens: this one.
+pub(crate) struct Listening {
+    pub(crate) server: Server,
+    pub(crate) dir: TempDir,
+}
+
+/// Listens in a directory of the test's own.
+pub(crate) fn listen() -> Listening {
+    let dir = temp_dir();
+    let server = serve_in(dir.path().join("run")).expect("listen");
+    Listening { server, dir }
+}
+
+impl Listening {
+    pub(crate) fn connect(&self) -> Program {
+        Program::connect(self.server.path()).expect("connect")
+    }
+}
+
+/// The group whose name ends so.
+#[track_caller]
+pub(crate) fn group(program: &mut Program, end: &str) -> Group {
+    let mut groups = program.groups().expect("groups");
+    groups.retain(|group| group.name.ends_with(end));
+    assert_eq!(groups.len(), 1, "{end}: {groups:?}");
+    groups.remove(0)
+}

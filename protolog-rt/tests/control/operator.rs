@@ -1,0 +1,231 @@
+//! What an operator can do.
+
+use crate::{group, listen};
+use protolog_control::{Error, Program};
+use protolog_core::control::protocol::{Keeps, Request, TraceStart};
+use protolog_core::control::switch;
+use protolog_reader::{Rendering, Trace};
+use protolog_rt::{Level, ProtoLogGroup, Session, d, i, print_group, w};
+
+/// From this level on.
+fn from(level: Level) -> u8 {
+    protolog_core::control::levels_from(Some(level))
+}
+
+#[test]
+fn groups_are_listed_with_their_state() {
+    #[derive(ProtoLogGroup)]
+    enum Listed {
+        #[protolog(tag = "two words", log_to_text = true)]
+        Printed,
+        Quiet,
+        #[protolog(enabled = false)]
+        Out,
+    }
+    #[derive(ProtoLogGroup)]
+    enum Unused {
+        Later,
+    }
+    d!(Listed::Out, "never");
+    if std::env::args().count() > 1000 {
+        d!(Unused::Later, "never called, but in the binary");
+    }
+    let program = listen();
+    let mut operator = program.connect();
+    assert_eq!(operator.pid, std::process::id());
+    assert!(operator.name.starts_with("control-"), "{}", operator.name);
+    assert_eq!(group(&mut operator, "Unused::Later").page, None, "only a note so far");
+    assert!(!Listed::Quiet.is_enabled(Level::Debug) && Listed::Printed.is_enabled(Level::Debug));
+    let printed = group(&mut operator, "Listed::Printed");
+    assert_eq!(
+        (printed.name.as_str(), printed.tag.as_str()),
+        ("control::Listed::Printed", "two words")
+    );
+    assert_eq!((printed.index, printed.compiled, switch::printed(printed.word)), (0, true, 0x3f));
+    assert!(printed.page.is_some());
+    assert!(!group(&mut operator, "Listed::Out").compiled);
+}
+
+#[test]
+fn a_switch_is_a_store() {
+    #[derive(ProtoLogGroup)]
+    enum Switched {
+        Net,
+        Disk,
+    }
+    print_group(&Switched::Disk, None);
+    assert!(!Switched::Net.is_enabled(Level::Wtf));
+    let program = listen();
+    let mut operator = program.connect();
+    let (net, disk) =
+        (group(&mut operator, "Switched::Net"), group(&mut operator, "Switched::Disk"));
+    let pages = operator.pages().expect("pages");
+    drop(operator);
+    drop(program);
+    // Nobody listens any more, and it works all the same.
+    assert!(pages.print(&net, from(Level::Warn)));
+    assert!(Switched::Net.is_enabled(Level::Warn) && !Switched::Net.is_enabled(Level::Info));
+    assert!(!Switched::Disk.is_enabled(Level::Wtf));
+    assert!(pages.print(&net, 0) && pages.print(&disk, 0));
+    assert!(!Switched::Net.is_enabled(Level::Wtf));
+}
+
+#[test]
+fn an_operator_takes_levels_from_sessions_and_gives_them_back() {
+    #[derive(ProtoLogGroup)]
+    enum Masked {
+        Net,
+    }
+    let program = listen();
+    let path = program.dir.path().join("a.pftrace");
+    let session =
+        Session::builder().file(&path).group("Masked::Net", Level::Debug).start().unwrap();
+    d!(Masked::Net, "one");
+    let mut operator = program.connect();
+    let net = group(&mut operator, "Masked::Net");
+    let pages = operator.pages().expect("pages");
+    assert!(pages.allow(&net, from(Level::Warn)));
+    d!(Masked::Net, "two %d", evaluated());
+    w!(Masked::Net, "three");
+    let other = Session::builder().file(program.dir.path().join("b")).enable_all().start().unwrap();
+    i!(Masked::Net, "four: another session changes nothing");
+    other.stop().unwrap();
+    assert!(pages.allow(&net, 0x3f));
+    d!(Masked::Net, "five");
+    assert!(!Masked::Net.is_enabled(Level::Verbose), "no more than the session wants");
+    session.stop().unwrap();
+    assert_eq!(messages(&path), ["one", "three", "five"]);
+}
+
+fn evaluated() -> i32 {
+    panic!("what is switched off evaluates nothing")
+}
+
+fn messages(path: &std::path::Path) -> Vec<String> {
+    let log = Trace::open(path).unwrap().read().unwrap();
+    log.entries().map(|entry| entry.values().text(Rendering::Bare)).collect()
+}
+
+#[test]
+fn wishes_hold_for_groups_that_come_later() {
+    #[derive(ProtoLogGroup)]
+    enum Late {
+        Net,
+        Disk,
+    }
+    let program = listen();
+    let mut operator = program.connect();
+    operator.ask(&Request::Set("late::net=warn,text:error;Late::*=off")).unwrap_err();
+    operator.ask(&Request::Set("late::net=warn,text:error")).unwrap();
+    assert!(Late::Net.is_enabled(Level::Error) && !Late::Net.is_enabled(Level::Warn));
+    assert!(!Late::Disk.is_enabled(Level::Wtf));
+    let word = group(&mut operator, "Late::Net").word;
+    assert_eq!(switch::allowed(word), from(Level::Warn));
+    operator.ask(&Request::Set("late::disk=text")).unwrap();
+    assert!(Late::Disk.is_enabled(Level::Verbose), "and for those that are there");
+}
+
+#[test]
+fn traces_are_started_and_stopped() {
+    #[derive(ProtoLogGroup)]
+    enum Traced {
+        Net,
+        Disk,
+    }
+    let program = listen();
+    let mut operator = program.connect();
+    let path = program.dir.path().join("a file.pftrace");
+    let file = path.to_str().unwrap();
+    let settings = "*=warn;traced::net=debug";
+    let start = TraceStart { keeps: Keeps::Stream, buffer: 65536, settings, file };
+    assert_eq!(
+        refused(&mut operator, &Request::TraceStop),
+        "no trace is being written / start one with `trace start FILE`"
+    );
+    assert!(operator.ask(&Request::TraceStatus).unwrap().is_empty());
+    operator.ask(&Request::TraceStart(start)).unwrap();
+    d!(Traced::Net, "net %d", 1);
+    d!(Traced::Disk, "not wanted");
+    w!(Traced::Disk, "disk");
+    let status = operator.ask(&Request::TraceStatus).unwrap();
+    assert!(
+        status[0].starts_with("session y stream 2 0 ") && status[0].ends_with(file),
+        "{status:?}"
+    );
+    let again = refused(&mut operator, &Request::TraceStart(start));
+    assert!(again.starts_with("a trace is being written to `"), "{again}");
+    let stopped = operator.ask(&Request::TraceStop).unwrap();
+    assert!(stopped[0].starts_with("session y stream 2 0 "), "{stopped:?}");
+    assert_eq!(messages(&path), ["net 1", "disk"]);
+    let relative = TraceStart { file: "a.pftrace", ..start };
+    assert!(
+        refused(&mut operator, &Request::TraceStart(relative))
+            .starts_with("`a.pftrace` is no absolute")
+    );
+    let kept = TraceStart { keeps: Keeps::Newest, settings: "-", ..start };
+    operator.ask(&Request::TraceStart(kept)).unwrap();
+    drop(operator);
+    drop(program);
+    assert!(!Traced::Net.is_enabled(Level::Wtf), "who stops listening ends the trace");
+}
+
+fn refused(operator: &mut Program, request: &Request<'_>) -> String {
+    match operator.ask(request) {
+        Err(Error::Refused { what, help }) => format!("{what} / {help}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn any_bits_in_the_pages_do_no_harm() {
+    #[derive(ProtoLogGroup)]
+    enum Harmed {
+        Net,
+        #[protolog(enabled = false)]
+        Out,
+    }
+    let program = listen();
+    let path = program.dir.path().join("a.pftrace");
+    // The text side is kept out of it: it would print.
+    let quiet = !(switch::ALL << switch::TEXT_SHIFT);
+    let session = Session::builder().file(&path).group("Harmed::Net", Level::Info).start().unwrap();
+    i!(Harmed::Net, "first");
+    d!(Harmed::Out, "out");
+    let mut operator = program.connect();
+    let (net, out) = (group(&mut operator, "Harmed::Net"), group(&mut operator, "Harmed::Out"));
+    let pages = operator.pages().unwrap();
+    let rounds = 20_000;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut bits = 0x9e37_79b9_u32;
+            for _ in 0..rounds {
+                bits = bits.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                for word in [&net, &out] {
+                    pages
+                        .word(word)
+                        .unwrap()
+                        .store(bits & quiet, std::sync::atomic::Ordering::Relaxed);
+                }
+            }
+        });
+        scope.spawn(|| {
+            for number in 0..rounds {
+                i!(Harmed::Net, "number %d", number);
+                d!(Harmed::Out, "out");
+            }
+        });
+        for number in 0..20 {
+            let path = program.dir.path().join(format!("{number}.pftrace"));
+            Session::builder().file(path).enable_all().start().unwrap().stop().unwrap();
+        }
+    });
+    for word in [&net, &out] {
+        pages.word(word).unwrap().store(0, std::sync::atomic::Ordering::Relaxed);
+    }
+    pages.allow(&net, 0x3f);
+    let summary = session.stop().unwrap();
+    let messages = messages(&path);
+    assert_eq!(messages.len() as u64, summary.messages);
+    assert_eq!(messages[0], "first");
+    assert!(messages[1..].iter().all(|message| message.starts_with("number ")));
+}

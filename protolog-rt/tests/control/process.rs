@@ -1,0 +1,192 @@
+//! Whole processes: what `init` makes of its surroundings, and what a fork changes. Each test runs this binary again, with
+//! one test of it in a role.
+
+use crate::{group, listen};
+use protolog_rt::{Init, Level, ProtoLogGroup, init};
+use protolog_testkit::temp_dir;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+#[derive(ProtoLogGroup)]
+enum Own {
+    Net,
+    Disk,
+}
+
+/// Runs the test `role` of this binary with these variables.
+fn run(role: &str, directory: &Path, variables: &[(&str, &str)]) -> Output {
+    let mut again = Command::new(std::env::current_exe().unwrap());
+    again
+        .args(["--exact", &format!("process::{role}"), "--nocapture"])
+        .env_remove("PROTOLOG")
+        .env("PROTOLOG_TEST_ROLE", role)
+        .env("PROTOLOG_RUNTIME_DIR", directory.join("run"))
+        .env("PROTOLOG_STATE", directory.join("wishes"))
+        .envs(variables.iter().copied());
+    again.output().unwrap()
+}
+
+fn in_role(role: &str) -> bool {
+    std::env::var("PROTOLOG_TEST_ROLE").is_ok_and(|value| value == role)
+}
+
+/// The lines that a role printed with a `>` in front.
+fn told(output: &Output) -> Vec<String> {
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().filter_map(|line| line.strip_prefix("> ")).map(str::to_owned).collect()
+}
+
+/// `Net` and `Disk`: the least level that is printed.
+fn state() -> String {
+    let least = |group: Own| {
+        let mut on = Level::ALL.into_iter().filter(|level| group.is_enabled(*level));
+        on.next().map_or("-", Level::name)
+    };
+    format!("{} {}", least(Own::Net), least(Own::Disk))
+}
+
+#[test]
+fn role_of_a_program_that_calls_init() {
+    if !in_role("role_of_a_program_that_calls_init") {
+        return;
+    }
+    println!();
+    if let Err(error) = init() {
+        error.to_string().lines().for_each(|line| println!("> {line}"));
+    }
+    println!("> {}", state());
+    let sockets = std::fs::read_dir(std::env::var("PROTOLOG_RUNTIME_DIR").unwrap());
+    println!("> {} sockets", sockets.map_or(0, Iterator::count));
+    init().ok();
+}
+
+#[test]
+fn init_fulfils_wishes_and_listens() {
+    let dir = temp_dir();
+    let role = "role_of_a_program_that_calls_init";
+    assert_eq!(told(&run(role, dir.path(), &[])), ["- -", "1 sockets"]);
+    let variables = [("PROTOLOG", "own::net=warn,text;DISK=text:error")];
+    assert_eq!(
+        told(&run(role, dir.path(), &variables)),
+        ["WARN ERROR", "2 sockets"],
+        "one was left behind"
+    );
+    std::fs::write(dir.path().join("wishes"), "*=text:info\n[other]\n*=notext\n").unwrap();
+    let variables = [("PROTOLOG", "disk=notext")];
+    let lines = told(&run(role, dir.path(), &variables));
+    assert_eq!(lines[0], "INFO -", "the variable wins over what was remembered");
+}
+
+#[test]
+fn errors_of_init_teach_and_the_rest_is_done() {
+    let dir = temp_dir();
+    std::fs::write(dir.path().join("wishes"), "net=text\nnet=loud\n").unwrap();
+    std::fs::write(dir.path().join("run"), "").unwrap();
+    let role = "role_of_a_program_that_calls_init";
+    let lines = told(&run(role, dir.path(), &[("PROTOLOG", "disk=text:eror;disk=text:w")]));
+    let words = "help: use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL or notext, with commas between";
+    let path = dir.path().display();
+    assert_eq!(
+        lines,
+        [
+            &format!("{path}/wishes: line 2: unknown word `loud`"),
+            words,
+            "PROTOLOG: unknown word `eror`",
+            words,
+            &format!("`{path}/run` is no directory of this user alone"),
+            "help: make it a directory of this user with `chmod 700`",
+            "VERBOSE WARN",
+            "0 sockets",
+        ]
+    );
+}
+
+#[test]
+fn role_of_a_program_whose_configuration_changes() {
+    if !in_role("role_of_a_program_whose_configuration_changes") {
+        return;
+    }
+    println!();
+    let config = Path::new(&std::env::var("PROTOLOG_STATE").unwrap()).with_file_name("config");
+    Init::new().config_file(&config).reload().groups::<Own>().start().unwrap();
+    println!("> {}", state());
+    for (text, expected) in
+        [("net=text:warn\n", "WARN -"), ("net=notext\nbad\ndisk=text:f\n", "- WTF")]
+    {
+        let part = config.with_extension("part");
+        std::fs::write(&part, text).unwrap();
+        std::fs::rename(part, &config).unwrap();
+        let until = Instant::now() + Duration::from_secs(10);
+        while state() != expected && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        println!("> {}", state());
+    }
+    let directory = std::env::var("PROTOLOG_RUNTIME_DIR").unwrap();
+    let socket = protolog_control::sockets(&[directory.into()]).unwrap().remove(0);
+    let mut operator = protolog_control::Program::connect(&socket).unwrap();
+    use protolog_core::control::protocol::Request;
+    for line in operator.ask(&Request::Stats).unwrap() {
+        println!("> {}", line.replace(config.to_str().unwrap(), "CONFIG"));
+    }
+}
+
+#[test]
+fn a_configuration_is_read_again_when_it_changes() {
+    let dir = temp_dir();
+    let lines = told(&run("role_of_a_program_whose_configuration_changes", dir.path(), &[]));
+    let problem =
+        "problem CONFIG: line 2: no `=` in `bad`?help: write GROUP=WORDS, as in `net=debug,text`";
+    assert_eq!(lines, ["- -", "WARN -", "- WTF", problem]);
+}
+
+#[test]
+fn a_forked_child_has_switches_of_its_own() {
+    #[derive(ProtoLogGroup)]
+    enum Forked {
+        Net,
+    }
+    assert!(!Forked::Net.is_enabled(Level::Wtf));
+    let program = listen();
+    let mut operator = program.connect();
+    let net = group(&mut operator, "Forked::Net");
+    let pages = operator.pages().unwrap();
+    pages.print(&net, 0x3f);
+    let (mut reads, mut writes) = ([0; 2], [0; 2]);
+    for (read, write) in reads.iter_mut().zip(&mut writes) {
+        let mut ends = [0; 2];
+        // SAFETY: the kernel writes two numbers.
+        assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
+        (*read, *write) = (ends[0], ends[1]);
+    }
+    let (ready, changed) = ((reads[0], writes[0]), (reads[1], writes[1]));
+    // SAFETY: the child tests a word, reads and writes a byte, and exits.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let inherited = Forked::Net.is_enabled(Level::Wtf);
+        let mut byte = [0_u8];
+        // SAFETY: one byte of ours.
+        unsafe { libc::write(ready.1, byte.as_ptr().cast(), 1) };
+        // SAFETY: one byte of ours.
+        unsafe { libc::read(changed.0, byte.as_mut_ptr().cast(), 1) };
+        let kept = Forked::Net.is_enabled(Level::Wtf);
+        // SAFETY: ends the child, and runs nothing of the test's.
+        unsafe { libc::_exit(i32::from(!(inherited && kept))) };
+    }
+    let mut byte = [0_u8];
+    // SAFETY: one byte of ours.
+    assert_eq!(unsafe { libc::read(ready.0, byte.as_mut_ptr().cast(), 1) }, 1);
+    pages.print(&net, 0);
+    assert!(!Forked::Net.is_enabled(Level::Wtf), "the parent obeys");
+    // SAFETY: one byte of ours.
+    unsafe { libc::write(changed.1, byte.as_ptr().cast(), 1) };
+    let mut status = -1;
+    // SAFETY: the child is this process's, the number is ours.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(
+        status, 0,
+        "the child has what there was at the fork, and what came later is not its own"
+    );
+}
