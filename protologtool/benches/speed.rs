@@ -38,7 +38,7 @@ fn settings(class: &str, path: &Path) -> Settings {
     let source = Source::new(path, std::fs::read(path).expect("the groups can be read"));
     let groups = from_java_source(&source, class).expect("the groups are good");
     let java = Java::new("dev.protolog.ProtoLog", "dev.protolog.ProtoLogImpl");
-    Settings { java, groups, ids: MessageIds::Xxh3 }
+    Settings { java, rust: None, groups, ids: MessageIds::Xxh3 }
 }
 
 /// Files without a call beside reading them.

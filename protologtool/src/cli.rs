@@ -11,7 +11,7 @@ mod usage;
 pub(crate) mod values;
 
 pub use exit::{Exit, Failure};
-pub(crate) use form::{DialectChoice, Form, IdChoice};
+pub(crate) use form::{DialectChoice, Form, IdChoice, RustCrate};
 
 use crate::command::{self, read_log};
 use crate::system::System;
@@ -157,15 +157,15 @@ pub(crate) struct Check {
 
 /// Arguments that name sources, classes and groups.
 #[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("loggroups").required(true).args(["loggroups_jar", "loggroups_source"])))]
+#[command(group(clap::ArgGroup::new("loggroups").args(["loggroups_jar", "loggroups_source"])))]
 pub(crate) struct Sources {
-    /// The class whose log calls are meant, for example `dev.protolog.ProtoLog`
+    /// The class whose log calls are meant, for example `dev.protolog.ProtoLog`; required for Java
     #[arg(long, value_name = "CLASS", value_parser = class_name)]
-    pub(crate) protolog_class: String,
+    pub(crate) protolog_class: Option<String>,
 
-    /// The class that holds the log groups
+    /// The class that holds the log groups of Java; Rust's are the enums that derive `ProtoLogGroup` in the sources
     #[arg(long, value_name = "CLASS", value_parser = class_name)]
-    pub(crate) loggroups_class: String,
+    pub(crate) loggroups_class: Option<String>,
 
     /// The jar that holds that class, compiled
     #[arg(long, value_name = "FILE.jar", value_parser = jar)]
@@ -178,6 +178,9 @@ pub(crate) struct Sources {
     #[command(flatten)]
     pub(crate) form: Form,
 
+    #[command(flatten)]
+    pub(crate) rust: RustCrate,
+
     /// Pass over files that can't be parsed: they are copied as they are, with a warning
     #[arg(long)]
     pub(crate) keep_going: bool,
@@ -186,7 +189,7 @@ pub(crate) struct Sources {
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<NonZero<usize>>,
 
-    /// Sources: Java, or Kotlin, which is copied as it is; or directories of them
+    /// Sources: Java, Rust, or Kotlin, which is copied as it is; or directories of them
     #[arg(required = true, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 }

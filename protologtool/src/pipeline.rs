@@ -8,6 +8,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
 use crate::ids::MessageIds;
 use crate::lang::java::{self, Java, Library};
+use crate::lang::rust::{self, Rust};
 use crate::lang::{self, Language, kotlin};
 use crate::lint::lint;
 use crate::rewrite::{PlanBuilder, apply};
@@ -23,6 +24,8 @@ use viewer_config::{Location, Message};
 pub struct Settings {
     /// The Java front end.
     pub java: Java,
+    /// The Rust front end, if there are Rust sources.
+    pub rust: Option<Rust>,
     /// The groups that calls may name.
     pub groups: Groups,
     /// How messages get their ids.
@@ -133,6 +136,9 @@ fn process_file(
     library: &Library<'_>,
     buffer: &mut Vec<u8>,
 ) -> io::Result<Processed> {
+    if rust::is_rust(path) {
+        return process_rust_file(system, settings, path);
+    }
     let length = system.read_into(path, buffer)?;
     let bytes = &buffer[..length];
     // Most files hold no call: they cost nothing but reading and one look.
@@ -140,6 +146,20 @@ fn process_file(
         return Ok(Processed::untouched(path, java::place(path, bytes)));
     }
     Ok(process_among(settings, Source::new(path, bytes.to_vec()), Some(library)))
+}
+
+/// Rust sources were looked at before: those without calls and groups are not read again.
+fn process_rust_file(
+    system: &dyn System,
+    settings: &Settings,
+    path: &Path,
+) -> io::Result<Processed> {
+    let untouched = || Processed::untouched(path, path.to_string_lossy());
+    let Some(rust) = settings.rust.as_ref().filter(|rust| rust.is_wanted(path)) else {
+        return Ok(untouched());
+    };
+    let source = Source::new(path, system.read(path)?);
+    Ok(rewrite(rust, settings, source, Some(&rust::Files(system)), untouched()))
 }
 
 fn is_kotlin(path: &Path) -> bool {
@@ -160,6 +180,13 @@ pub fn process_among(
     let java = &settings.java;
     if is_kotlin(source.path()) {
         return kotlin(java, source);
+    }
+    if rust::is_rust(source.path()) {
+        let untouched = Processed::untouched(source.path(), source.path().to_string_lossy());
+        return match &settings.rust {
+            Some(rust) => rewrite(rust, settings, source, None, untouched),
+            None => untouched,
+        };
     }
     let untouched = Processed::untouched(source.path(), java::place(source.path(), source.bytes()));
     if !java.may_call(source.bytes()) {
@@ -185,7 +212,7 @@ fn rewrite<L: Language>(
     untouched: Processed,
 ) -> Processed {
     let Settings { groups, ids, .. } = settings;
-    let lang::Found { calls, others, diagnostics } = language.find(&source, groups, inputs);
+    let lang::Found { calls, others, edits, diagnostics } = language.find(&source, groups, inputs);
     let (mut diagnostics, mut warnings): (Vec<_>, Vec<_>) =
         diagnostics.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
     let place = language.place(&source);
@@ -205,9 +232,10 @@ fn rewrite<L: Language>(
         }
         warnings.extend(lint(call, &template, &source));
         let group = &groups.list()[call.group];
-        let id = ids.id(&place, template.text(), call.level, group);
+        let place_in_ids = language.place_in_ids(&place, call);
+        let id = language.ids(*ids).id(place_in_ids, template.text(), call.level, group);
         language.emit(&source, call, &lang::Message { id, template, group }, &mut plan);
-        if group.enabled || groups.all_in_dictionary() {
+        if group.enabled || groups.is_always_in_dictionary(call.group) {
             used.push(call.group);
             messages.push(Message {
                 id,
@@ -215,13 +243,16 @@ fn rewrite<L: Language>(
                 unsigned: 0,
                 level: call.level,
                 group: group.full_name.as_str().into(),
-                place: place.clone(),
+                place: place_in_ids.to_owned(),
                 locations: vec![Location::line(
                     place.clone(),
                     source.line(call.range.start) as u32,
                 )],
             });
         }
+    }
+    for edit in edits {
+        plan.replace(edit.range, edit.text);
     }
     for other in &others {
         language.redirect(&source, other, &mut plan);

@@ -1,6 +1,8 @@
-//! Flags that say which form code and dictionary have.
+//! Flags that say which form code and dictionary have, and what Rust's sources are called.
 
+use super::values::rust_path;
 use clap::ValueEnum;
+use std::path::PathBuf;
 
 /// Arguments that say which form code and dictionary have.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -12,6 +14,23 @@ pub(crate) struct Form {
     /// How messages get their ids [default: `xxh3` in dialect protolog, else `aosp`]
     #[arg(long, value_enum, value_name = "KIND")]
     pub(crate) message_id: Option<IdChoice>,
+}
+
+/// Arguments that say which crate Rust sources are, where Cargo's manifests don't.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct RustCrate {
+    /// The name of the crate that the Rust sources are, as `rustc --crate-name` has it [default: Cargo's manifest above the
+    /// source says it]
+    #[arg(long, value_name = "NAME", requires = "crate_root", value_parser = rust_path)]
+    pub(crate) crate_name: Option<String>,
+
+    /// The source that is that crate's root
+    #[arg(long, value_name = "FILE.rs", requires = "crate_name")]
+    pub(crate) crate_root: Option<PathBuf>,
+
+    /// Another path by which calls name the macros of `protolog_rt`, for example `crate::log`; may be repeated
+    #[arg(long, value_name = "PATH", value_parser = rust_path)]
+    pub(crate) macro_path: Vec<String>,
 }
 
 /// The dialects.

@@ -20,6 +20,19 @@ pub(crate) fn class_name(text: &str) -> Result<String, String> {
     }
 }
 
+/// The path of a module, in Rust.
+pub(crate) fn rust_path(text: &str) -> Result<String, String> {
+    let is_name = |part: &str| {
+        part.starts_with(|char: char| char.is_alphabetic() || char == '_')
+            && part.chars().all(|char| char.is_alphanumeric() || char == '_')
+    };
+    if text.split("::").all(is_name) {
+        Ok(text.to_owned())
+    } else {
+        Err("not a path such as `app` or `crate::log`".to_owned())
+    }
+}
+
 /// The path of a dictionary.
 pub(crate) fn dictionary(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);

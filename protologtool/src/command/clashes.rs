@@ -56,6 +56,17 @@ pub(super) fn report_groups(clash: &GroupClash, path: &Path, reporter: &mut Repo
     });
 }
 
+/// Shows two groups of Rust enums, or one of them and one of Java, that have one id.
+pub(super) fn report_rust_groups(clash: &GroupClash, reporter: &mut Reporter<'_>) {
+    let (first, second) = &clash.names;
+    reporter.notice(&Notice {
+        severity: Severity::Error,
+        code: Code::IdClash,
+        message: format!("the groups `{first}` and `{second}` have the same id `{}`", clash.id),
+        help: Some("rename one of them: the id is made of the name".to_owned()),
+    });
+}
+
 /// The source and the line of a message's first call, if both can be had.
 fn line(
     message: &Message,

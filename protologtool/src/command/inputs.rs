@@ -5,6 +5,9 @@ use super::target::{CodeWanted, Refusal, Target, Wanted};
 use crate::cli::{Failure, Sources};
 use crate::diagnostic::{Code, Notice, Reporter, Severity};
 use crate::groups::{self, Groups};
+use crate::ids::MessageIds;
+use crate::lang::java::Java;
+use crate::lang::rust::{self, CrateChoice, Rust, is_rust};
 use crate::output;
 use crate::pipeline::{self, Processed, Report, Settings};
 use crate::source::Source;
@@ -46,29 +49,16 @@ pub(super) fn process(
         let mut first = first.into_iter();
         files.retain(|_| first.next().unwrap_or(true));
     }
-    let Some(groups) = read_groups(sources, reporter, system)? else { return Ok(None) };
     let mut inputs = files.clone();
     inputs.extend(sources.loggroups_jar.iter().chain(&sources.loggroups_source).cloned());
-    let wanted = Wanted {
-        protolog_class: &sources.protolog_class,
-        sources: &files,
-        inputs: &inputs,
-        dialect: sources.form.dialect,
-        ids: sources.form.message_id,
-        code,
+    let Some(target) = target(sources, &files, &inputs, code, reporter, system)? else {
+        return Ok(None);
     };
-    let (settings, generated) = match wanted.target(groups, system) {
-        Ok(Target { java, groups, ids, generated }) => (Settings { java, groups, ids }, generated),
-        Err(Refusal::Failure(failure)) => return Err(failure),
-        Err(Refusal::Report(report)) => {
-            show(&report, reporter);
-            return Ok(None);
-        }
-        Err(Refusal::Clash(clash)) => {
-            clashes::report_groups(&clash, &groups_file(sources)?, reporter);
-            return Ok(None);
-        }
+    let Some((rust, groups)) = survey(sources, &files, target.groups, reporter, system) else {
+        return Ok(None);
     };
+    let (generated, java, ids) = (target.generated, target.java, target.ids);
+    let settings = Settings { java, rust, groups, ids };
     if let Some(diagnostic) = settings.groups.unknown_ids() {
         let path = groups_file(sources)?;
         let bytes = system.read(&path).map_err(|error| cant_read(&path, &error))?;
@@ -93,6 +83,106 @@ pub(super) fn process(
         return Ok(None);
     }
     Ok(Some(Done { processed, dictionary, inputs }))
+}
+
+/// What is to come out of Java; none if it can't be told, which was shown. Without Java sources there is nothing to tell.
+fn target(
+    sources: &Sources,
+    files: &[PathBuf],
+    inputs: &[PathBuf],
+    code: Option<CodeWanted<'_>>,
+    reporter: &mut Reporter<'_>,
+    system: &dyn System,
+) -> Result<Option<Target>, Failure> {
+    let Some(classes) = Classes::of(sources, files)? else {
+        return Ok(Some(Target {
+            java: Java::new("dev.protolog.ProtoLog", "dev.protolog.ProtoLogImpl"),
+            groups: Groups::default(),
+            ids: MessageIds::Xxh3,
+            generated: None,
+        }));
+    };
+    let groups = read_groups(sources, classes.groups, reporter, system)?;
+    let Some(groups) = groups else { return Ok(None) };
+    let wanted = Wanted {
+        protolog_class: classes.protolog,
+        sources: files,
+        inputs,
+        dialect: sources.form.dialect,
+        ids: sources.form.message_id,
+        code,
+    };
+    match wanted.target(groups, system) {
+        Ok(target) => Ok(Some(target)),
+        Err(Refusal::Failure(failure)) => Err(failure),
+        Err(Refusal::Report(report)) => {
+            show(&report, reporter);
+            Ok(None)
+        }
+        Err(Refusal::Clash(clash)) => {
+            clashes::report_groups(&clash, &groups_file(sources)?, reporter);
+            Ok(None)
+        }
+    }
+}
+
+/// The classes that Java's calls are about.
+struct Classes<'a> {
+    protolog: &'a str,
+    groups: &'a str,
+}
+
+impl<'a> Classes<'a> {
+    /// None where no source needs them and none is named.
+    fn of(sources: &'a Sources, files: &[PathBuf]) -> Result<Option<Self>, Failure> {
+        let Sources { protolog_class, loggroups_class, .. } = sources;
+        let has_file = sources.loggroups_jar.is_some() || sources.loggroups_source.is_some();
+        if let (Some(protolog), Some(groups), true) = (protolog_class, loggroups_class, has_file) {
+            return Ok(Some(Self { protolog, groups }));
+        }
+        let is_named = protolog_class.is_some() || loggroups_class.is_some() || has_file;
+        if !is_named && files.iter().all(|file| is_rust(file)) {
+            return Ok(None);
+        }
+        let missing = [
+            (protolog_class.is_some(), "`--protolog-class <CLASS>`"),
+            (loggroups_class.is_some(), "`--loggroups-class <CLASS>`"),
+            (has_file, "`--loggroups-jar <FILE.jar>` or `--loggroups-source <FILE.java>`"),
+        ];
+        let missing = missing.iter().filter(|(is_there, _)| !is_there).map(|(_, flag)| *flag);
+        let missing: Vec<&str> = missing.collect();
+        Err(Failure::new(format!("missing {}, for Java", missing.join(", ")))
+            .help("add what is missing; `--help` has an example"))
+    }
+}
+
+/// Looks through the Rust sources; gives what is known of them, and all groups. None if their groups are wrong, which was
+/// shown.
+fn survey(
+    sources: &Sources,
+    files: &[PathBuf],
+    groups: Groups,
+    reporter: &mut Reporter<'_>,
+    system: &dyn System,
+) -> Option<(Option<Rust>, Groups)> {
+    let files: Vec<PathBuf> = files.iter().filter(|file| is_rust(file)).cloned().collect();
+    if files.is_empty() {
+        return Some((None, groups));
+    }
+    let named = sources.rust.crate_name.as_deref().zip(sources.rust.crate_root.as_deref());
+    let choice = CrateChoice { named, macro_paths: &sources.rust.macro_path };
+    let jobs = sources.jobs.map_or_else(|| system.threads(), NonZero::get);
+    let (rust, found) = rust::survey(system, &files, choice, jobs);
+    for report in &found.reports {
+        show(report, reporter);
+    }
+    match groups.with_rust(found.groups) {
+        Ok(groups) => found.reports.is_empty().then_some((Some(rust), groups)),
+        Err(clash) => {
+            clashes::report_rust_groups(&clash, reporter);
+            None
+        }
+    }
 }
 
 /// Takes the files through the pipeline and shows what is wrong with them. Files that can't be read end the run, after all
@@ -154,19 +244,22 @@ fn files(
         files.append(&mut found);
     }
     if files.is_empty() {
-        return Err(Failure::new("no Java or Kotlin sources in the directories that are given")
-            .help("name files or directories with `.java` or `.kt` files"));
+        return Err(Failure::new(
+            "no Java, Kotlin or Rust sources in the directories that are given",
+        )
+        .help("name files or directories with `.java`, `.kt` or `.rs` files"));
     }
     Ok(files)
 }
 
 fn is_source(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "java" || extension == "kt")
+    let is_java = |extension| extension == "java" || extension == "kt";
+    is_rust(path) || path.extension().is_some_and(is_java)
 }
 
 fn not_a_source(path: &Path) -> Failure {
     Failure::new(format!("`{}` is neither a source nor a directory", path.display()))
-        .help("give files whose names end with `.java` or `.kt`, or directories of them")
+        .help("give files whose names end with `.java`, `.kt` or `.rs`, or directories of them")
 }
 
 /// The sources below a directory, but not below `output`.
@@ -195,10 +288,10 @@ fn walk(
 /// The groups; none if their definition is wrong, which was shown.
 fn read_groups(
     sources: &Sources,
+    class: &str,
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<Option<Groups>, Failure> {
-    let class = &sources.loggroups_class;
     let read = |path: &Path| system.read(path).map_err(|error| cant_read(path, &error));
     if let Some(path) = &sources.loggroups_jar {
         return Ok(match groups::from_jar(&read(path)?, class) {

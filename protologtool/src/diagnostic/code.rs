@@ -33,6 +33,10 @@ macro_rules! codes {
 codes! {
     /// The group argument is no group that the tool knows.
     UnknownGroup = "unknown-group",
+    /// The level argument is no constant of the enum of levels.
+    UnknownLevel = "unknown-level",
+    /// It is not known, or not only one, which module of which crate a source is.
+    UnknownModule = "unknown-module",
     /// More or fewer arguments than the template takes, or no template at all.
     ArgumentCount = "argument-count",
     /// The template is not of the grammar.

@@ -6,6 +6,7 @@ mod bytecode;
 mod jar;
 mod java_calls;
 mod java_source;
+pub(crate) mod rust_source;
 
 pub use bytecode::{Fault, FaultKind, Place};
 pub use jar::{JarError, from_jar};
@@ -13,6 +14,7 @@ pub use java_source::from_java_source;
 
 use crate::diagnostic::Diagnostic;
 use protolog_core::group_id;
+use std::collections::HashMap;
 
 /// One group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,11 +36,13 @@ pub struct Group {
     pub tag: String,
 }
 
-/// The groups of one class.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The groups of one class, and those of Rust enums.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Groups {
     class: String,
     list: Vec<Group>,
+    /// How many of the list are the class's own; those of Rust enums follow.
+    own: usize,
     all_in_dictionary: bool,
     /// Why it is not known what `getId()` returns, though there is one.
     unknown_ids: Option<Box<Diagnostic>>,
@@ -58,13 +62,16 @@ pub struct GroupClash {
 impl Groups {
     /// The groups of the class with this canonical name, in its order.
     pub fn new(class: impl Into<String>, list: Vec<Group>) -> Result<Self, GroupClash> {
-        for (second, group) in list.iter().enumerate() {
-            if let Some(first) = list[..second].iter().position(|earlier| earlier.id == group.id) {
-                let names = (list[first].full_name.clone(), group.full_name.clone());
-                return Err(GroupClash { positions: (first, second), names, id: group.id });
-            }
-        }
-        Ok(Self { class: class.into(), list, all_in_dictionary: false, unknown_ids: None })
+        check(&list)?;
+        let (class, own) = (class.into(), list.len());
+        Ok(Self { class, list, own, all_in_dictionary: false, unknown_ids: None })
+    }
+
+    /// With the groups of Rust enums behind those of the class.
+    pub fn with_rust(mut self, groups: Vec<Group>) -> Result<Self, GroupClash> {
+        self.list.extend(groups);
+        check(&self.list)?;
+        Ok(self)
     }
 
     /// The groups as Android's runtime knows them: by the constants' names alone; ids as `getId()` returns them, or
@@ -91,9 +98,14 @@ impl Groups {
         self.unknown_ids.as_deref().filter(|_| self.all_in_dictionary)
     }
 
-    /// Whether a dictionary holds the groups that no message uses, too.
-    pub fn all_in_dictionary(&self) -> bool {
-        self.all_in_dictionary
+    /// How many groups, from the first on, a dictionary holds though no message uses them.
+    pub fn always_in_dictionary(&self) -> usize {
+        if self.all_in_dictionary { self.own } else { 0 }
+    }
+
+    /// Whether a dictionary holds messages of this group although it is compiled out.
+    pub fn is_always_in_dictionary(&self, position: usize) -> bool {
+        position < self.always_in_dictionary()
     }
 
     /// The canonical name of the class that holds the groups.
@@ -106,10 +118,28 @@ impl Groups {
         &self.list
     }
 
-    /// The position of the group that calls write as `name`.
+    /// The position of the group that calls in Java write as `name`.
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.list.iter().position(|group| group.name == name)
+        self.list[..self.own].iter().position(|group| group.name == name)
     }
+
+    /// The position of the group of a Rust enum, by its full name.
+    pub fn position_of(&self, full_name: &str) -> Option<usize> {
+        let rust = self.list[self.own..].iter().position(|group| group.full_name == full_name);
+        rust.map(|position| self.own + position)
+    }
+}
+
+/// Refuses two groups of one id.
+fn check(list: &[Group]) -> Result<(), GroupClash> {
+    let mut known = HashMap::with_capacity(list.len());
+    for (second, group) in list.iter().enumerate() {
+        if let Some(first) = known.insert(group.id, second) {
+            let names = (list[first].full_name.clone(), group.full_name.clone());
+            return Err(GroupClash { positions: (first, second), names, id: group.id });
+        }
+    }
+    Ok(())
 }
 
 impl Group {
@@ -125,6 +155,19 @@ impl Group {
         let id = group_id(&full_name);
         let (name, tag, declared_id) = (name.to_owned(), tag.into(), None);
         Self { name, full_name, id, declared_id, enabled, log_to_text, tag }
+    }
+
+    /// The group `name` of a Rust enum, `crate::Enum`.
+    pub(crate) fn of_rust(
+        of: &str,
+        name: &str,
+        enabled: bool,
+        log_to_text: bool,
+        tag: String,
+    ) -> Self {
+        let full_name = format!("{of}::{name}");
+        let id = group_id(&full_name);
+        Self { name: name.to_owned(), full_name, id, declared_id: None, enabled, log_to_text, tag }
     }
 
     /// With what `getId()` returns.

@@ -6,11 +6,13 @@
 
 pub mod java;
 pub mod kotlin;
+pub mod rust;
 
 use crate::call::Call;
 use crate::diagnostic::Diagnostic;
 use crate::groups::{Group, Groups};
-use crate::rewrite::PlanBuilder;
+use crate::ids::MessageIds;
+use crate::rewrite::{Edit, PlanBuilder};
 use crate::source::Source;
 use protolog_core::Template;
 use std::ops::Range;
@@ -26,8 +28,19 @@ pub trait Language: Sync {
     /// file without calls, never no for one with.
     fn may_call(&self, bytes: &[u8]) -> bool;
 
-    /// The place that goes into message ids: what names the file on every machine alike.
+    /// What names the file: the place that goes into message ids, and the path of locations.
     fn place(&self, source: &Source) -> String;
+
+    /// The place that goes into the id of a call in the file at `place`.
+    fn place_in_ids<'c>(&self, place: &'c str, call: &'c Call<Self::Shape>) -> &'c str {
+        let _ = call;
+        place
+    }
+
+    /// How ids are made, where the run says `ids`.
+    fn ids(&self, ids: MessageIds) -> MessageIds {
+        ids
+    }
 
     /// All log calls that can be rewritten, in source order, and a diagnostic for each that can't. Without `inputs` the
     /// file is on its own.
@@ -61,8 +74,16 @@ pub struct Found<S> {
     pub calls: Vec<Call<S>>,
     /// Calls of other methods of the class, in source order.
     pub others: Vec<Other>,
+    /// What else must change for calls to be rewritten.
+    pub edits: Vec<Edit>,
     /// What is wrong with log calls.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl<S> Default for Found<S> {
+    fn default() -> Self {
+        Self { calls: Vec::new(), others: Vec::new(), edits: Vec::new(), diagnostics: Vec::new() }
+    }
 }
 
 /// A call of a method of the class that is no log method, such as `isEnabled`.

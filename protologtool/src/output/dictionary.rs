@@ -16,11 +16,9 @@ pub(crate) fn collect(
     processed: &mut [Processed],
 ) -> Result<Dictionary, Problems> {
     let mut collector = Collector::new();
-    let used: BTreeSet<usize> = if groups.all_in_dictionary() {
-        (0..groups.list().len()).collect()
-    } else {
-        processed.iter().flat_map(|file| file.groups.iter().copied()).collect()
-    };
+    let always = 0..groups.always_in_dictionary();
+    let used = processed.iter().flat_map(|file| file.groups.iter().copied());
+    let used: BTreeSet<usize> = always.chain(used).collect();
     for group in used.into_iter().map(|position| &groups.list()[position]) {
         collector.add_group(Group {
             id: group.id,

@@ -65,7 +65,7 @@ impl Release {
 pub(crate) fn settings(form: Android, groups: Groups) -> Settings {
     let java = Java::new("com.android.internal.protolog.ProtoLog", CLASS);
     let java = java.with_dialect(Dialect::Android(form));
-    Settings { java, groups, ids: MessageIds::Aosp }
+    Settings { java, rust: None, groups, ids: MessageIds::Aosp }
 }
 
 pub(crate) fn groups() -> Groups {

@@ -158,7 +158,7 @@ pub(crate) fn process(source: Source) -> Processed {
 /// The groups and names that all cases use.
 pub(crate) fn settings() -> Settings {
     let java = Java::new("dev.protolog.ProtoLog", "dev.protolog.ProtoLogImpl");
-    Settings { java, groups: groups(), ids: MessageIds::Xxh3 }
+    Settings { java, rust: None, groups: groups(), ids: MessageIds::Xxh3 }
 }
 
 fn groups() -> Groups {

@@ -28,7 +28,7 @@ pub(super) fn find(
     library: Option<&dyn Classes>,
 ) -> Found<Shape> {
     let unit = Unit::of(source.bytes());
-    let mut found = Found { calls: Vec::new(), others: Vec::new(), diagnostics: Vec::new() };
+    let mut found = Found::default();
     let resolver = Resolver::new(Handle::This(&unit), library);
     let mut finder = Finder { java, groups, unit: &unit, resolver, found: &mut found };
     finder.file();

@@ -31,7 +31,7 @@ pub(crate) mod locals;
 pub(crate) mod meaning;
 mod names;
 pub(crate) mod outline;
-mod place;
+pub(crate) mod place;
 pub(crate) mod resolve;
 pub(crate) mod syntax;
 pub(crate) mod unit;

@@ -62,7 +62,7 @@ fn jdk(wanted: impl Fn(usize, &str) -> bool) -> Option<Vec<File>> {
 
 fn settings() -> Settings {
     let java = Java::new("dev.protolog.ProtoLog", "dev.protolog.ProtoLogImpl");
-    Settings { java, groups: groups(), ids: MessageIds::Xxh3 }
+    Settings { java, rust: None, groups: groups(), ids: MessageIds::Xxh3 }
 }
 
 fn groups() -> Groups {

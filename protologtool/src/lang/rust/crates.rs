@@ -1,0 +1,278 @@
+//! The crates of a run: which file is which module of which crate, and what modules declare.
+//!
+//! A crate's name and root come from the command line or from Cargo's manifest above the file; its modules are followed from
+//! the root. That costs a second look at the files of crates that log, and nothing for others.
+//!
+//! Invariant: the answers depend on the files alone, not on the order of inputs or the number of threads.
+
+use super::manifest::{Package, Target};
+use super::modules::{self, File};
+use super::quick::Look;
+use super::table::{Item, Table};
+use super::tokens::Tokens;
+use crate::system::System;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A module of a crate, and what it declares.
+#[derive(Clone, Debug)]
+pub(super) struct Module {
+    pub(super) krate: usize,
+    /// The modules down from the root, as `module_path!` gives them.
+    pub(super) path: Vec<String>,
+    pub(super) table: Arc<Table>,
+}
+
+/// All crates.
+#[derive(Debug, Default)]
+pub(super) struct Crates {
+    list: Vec<Crate>,
+    /// The modules that a file is.
+    places: HashMap<PathBuf, BTreeSet<Place>>,
+    tables: Mutex<HashMap<PathBuf, Arc<Table>>>,
+}
+
+/// A crate, by its position, and the modules down from its root.
+pub(super) type Place = (usize, Vec<String>);
+
+#[derive(Debug)]
+struct Crate {
+    name: String,
+    is_library: bool,
+    files: HashMap<Vec<String>, Vec<PathBuf>>,
+    /// Other names of the runtime in this crate.
+    runtime: Vec<String>,
+}
+
+impl Crates {
+    /// The one crate that the command line names.
+    pub(super) fn named(name: &str, root: &Path, inputs: &Inputs<'_>) -> Self {
+        let root = normal(root);
+        let target = Target { name: name.to_owned(), root, is_library: true };
+        let mut crates = Self::default();
+        crates.add(target, Vec::new(), inputs);
+        crates
+    }
+
+    /// A crate that is this file alone.
+    pub(super) fn single(name: &str, file: &Path) -> Self {
+        let mut krate = Crate::new(name.to_owned(), true, Vec::new());
+        krate.files.insert(Vec::new(), vec![normal(file)]);
+        let places = [(normal(file), [(0, Vec::new())].into())].into();
+        Self { list: vec![krate], places, tables: Mutex::default() }
+    }
+
+    /// The crates, by Cargo's manifests, of the packages in which `wanted` files lie.
+    pub(super) fn of_packages(wanted: &[PathBuf], inputs: &Inputs<'_>) -> Self {
+        let mut crates = Self::default();
+        let mut known = HashMap::new();
+        let mut done = HashSet::new();
+        for file in wanted {
+            let Some(package) = package_of(file, &mut known, inputs) else { continue };
+            if !done.insert(package.directory.clone()) {
+                continue;
+            }
+            let files = inputs.files();
+            let runtime = package.names_of_runtime();
+            let (given, other): (Vec<Target>, Vec<Target>) =
+                package.targets(&files).into_iter().partition(|target| inputs.has(&target.root));
+            for target in given {
+                crates.add(target, runtime.clone(), inputs);
+            }
+            // Roots that are no inputs are asked only for what the others do not reach.
+            let is_lost = |crates: &Self| {
+                let below = |file: &&PathBuf| file.starts_with(&package.directory);
+                wanted.iter().filter(below).any(|file| !crates.places.contains_key(&normal(file)))
+            };
+            for target in other {
+                if is_lost(&crates) {
+                    crates.add(target, runtime.clone(), inputs);
+                }
+            }
+        }
+        crates
+    }
+
+    /// Follows a crate's modules from its root.
+    fn add(&mut self, target: Target, runtime: Vec<String>, inputs: &Inputs<'_>) {
+        let index = self.list.len();
+        let mut krate = Crate::new(target.name, target.is_library, runtime);
+        let mut open = vec![(File { path: target.root, owns_directory: true }, Vec::new())];
+        let mut seen = HashSet::new();
+        while let Some((file, path)) = open.pop() {
+            // A file that declares itself would have no end.
+            if !seen.insert((file.path.clone(), path.clone())) || path.len() > MAX_NESTING {
+                continue;
+            }
+            let Some(modules) = inputs.modules(&file) else { continue };
+            for module in modules {
+                let full: Vec<String> = path.iter().cloned().chain(module.path).collect();
+                let by_name = module.by_name.iter().map(|path| normal(path));
+                let by_name = by_name.into_iter().find(|path| inputs.exists(path));
+                for path in module.said {
+                    open.push((File { path: normal(&path), owns_directory: true }, full.clone()));
+                }
+                if let Some(path) = by_name {
+                    let owns_directory = path.ends_with("mod.rs");
+                    open.push((File { path, owns_directory }, full));
+                }
+            }
+            self.places.entry(file.path.clone()).or_default().insert((index, path.clone()));
+            krate.files.entry(path).or_default().push(file.path);
+        }
+        self.list.push(krate);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// What modules a file is.
+    pub(super) fn places(&self, file: &Path) -> impl Iterator<Item = &Place> {
+        self.places.get(&normal(file)).into_iter().flatten()
+    }
+
+    /// A place as `module_path!` gives it.
+    pub(super) fn module_path(&self, krate: usize, path: &[String]) -> String {
+        let names = std::iter::once(self.list[krate].name.as_str());
+        names.chain(path.iter().map(String::as_str)).collect::<Vec<_>>().join("::")
+    }
+
+    /// The name of a crate.
+    pub(super) fn name(&self, krate: usize) -> &str {
+        &self.list[krate].name
+    }
+
+    /// Other names of the runtime in a crate.
+    pub(super) fn names_of_runtime(&self, krate: usize) -> &[String] {
+        &self.list[krate].runtime
+    }
+
+    /// All other names of the runtime.
+    pub(super) fn all_names_of_runtime(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().flat_map(|krate| krate.runtime.iter().map(String::as_str))
+    }
+
+    /// The crate that others know by this name.
+    pub(super) fn library(&self, name: &str) -> Option<usize> {
+        self.list.iter().position(|krate| krate.is_library && krate.name == name)
+    }
+
+    /// The module with this path in a crate.
+    pub(super) fn module(
+        &self,
+        krate: usize,
+        path: &[String],
+        system: Option<&dyn System>,
+    ) -> Option<Module> {
+        let files = &self.list[krate].files;
+        // The file in which it stands, and the modules inside that.
+        (0..=path.len()).rev().find_map(|length| {
+            let file = files.get(&path[..length])?;
+            file.iter().find_map(|file| {
+                let mut table = self.table(file, system)?;
+                for name in &path[length..] {
+                    table = match table.items.get(super::tokens::plain(name))? {
+                        Item::Inline(inner) => inner.clone(),
+                        _ => return None,
+                    };
+                }
+                Some(Module { krate, path: path.to_vec(), table })
+            })
+        })
+    }
+
+    /// What a file declares; kept for who asks next.
+    fn table(&self, file: &Path, system: Option<&dyn System>) -> Option<Arc<Table>> {
+        let kept = || self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = kept().get(file) {
+            return Some(table.clone());
+        }
+        let bytes = system?.read(file).ok()?;
+        let tokens = Tokens::of(&bytes).ok()?;
+        let table = Arc::new(Table::of(&tokens.trees));
+        kept().insert(file.to_path_buf(), table.clone());
+        Some(table)
+    }
+
+    /// Keeps what a file declares, which is known already.
+    pub(super) fn keep(&self, file: &Path, table: &Arc<Table>) {
+        let mut kept = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.entry(normal(file)).or_insert_with(|| table.clone());
+    }
+}
+
+/// Modules within modules that are followed.
+const MAX_NESTING: usize = 100;
+
+impl Crate {
+    fn new(name: String, is_library: bool, runtime: Vec<String>) -> Self {
+        Self { name, is_library, files: HashMap::new(), runtime }
+    }
+}
+
+/// The inputs of a run, and what a look at each has said.
+pub(super) struct Inputs<'a> {
+    pub(super) system: &'a dyn System,
+    /// By normal paths.
+    pub(super) looks: HashMap<PathBuf, Look>,
+    pub(super) looker: &'a super::quick::Looker,
+}
+
+impl Inputs<'_> {
+    fn has(&self, path: &Path) -> bool {
+        self.looks.contains_key(path)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.has(path) || self.system.read(path).is_ok()
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> = self.looks.keys().cloned().collect();
+        files.sort_unstable();
+        files
+    }
+
+    /// The modules that a file declares; none where it can't be read.
+    fn modules(&self, file: &File) -> Option<Vec<modules::ModuleFile>> {
+        if self.looks.get(&file.path).is_some_and(|look| !look.modules) {
+            return Some(Vec::new());
+        }
+        let bytes = self.system.read(&file.path).ok()?;
+        let has_some = self.looker.look(&bytes).modules;
+        Some(if has_some { modules::modules(file, &bytes) } else { Vec::new() })
+    }
+}
+
+/// The package in whose directory, or below, a file lies.
+fn package_of<'k>(
+    file: &Path,
+    known: &'k mut HashMap<PathBuf, Option<Package>>,
+    inputs: &Inputs<'_>,
+) -> Option<&'k Package> {
+    let directories: Vec<PathBuf> = file.ancestors().skip(1).map(Path::to_path_buf).collect();
+    for directory in &directories {
+        let package = known.entry(directory.clone()).or_insert_with(|| {
+            let manifest = inputs.system.read(&directory.join("Cargo.toml")).ok()?;
+            Package::parse(directory, &manifest)
+        });
+        if package.is_some() {
+            break;
+        }
+    }
+    directories.iter().find_map(|directory| known.get(directory)?.as_ref())
+}
+
+/// A path without `.`, and without `..` as far as the text allows.
+pub(super) fn normal(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut normal, component| {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if normal.file_name().is_some() => drop(normal.pop()),
+            other => normal.push(other),
+        }
+        normal
+    })
+}

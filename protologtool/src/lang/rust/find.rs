@@ -1,0 +1,205 @@
+//! Finds the log calls and the group enums of a file.
+
+use super::crates::Place;
+use super::invocation::{Invocation, LogMacro, Reader};
+use super::resolve::{Resolver, Space};
+use super::table::Table;
+use super::tokens::{Path, Tokens, content, is_punct, split_at_commas};
+use super::walk::{EnumFound, Input, MacroCall, Surroundings, Visitor, walk};
+use super::{MACROS, Shape, crates::Module};
+use crate::call::Call;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::groups::Groups;
+use crate::groups::rust_source::{self, GroupEnum};
+use crate::source::Source;
+use proc_macro2::{Delimiter, Group, TokenTree};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Macros whose input is no code of the place where they are called.
+const QUOTING: [&str; 5] =
+    ["stringify", "quote", "quote_spanned", "parse_quote", "parse_quote_spanned"];
+
+/// What a file holds.
+#[derive(Debug, Default)]
+pub(super) struct FileFound {
+    pub(super) calls: Vec<Call<Shape>>,
+    pub(super) enums: Vec<GroupEnum>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// Looks through a file that is this place of a crate; for calls only where the groups are known.
+pub(super) fn find(
+    source: &Source,
+    place: &Place,
+    resolver: Resolver<'_>,
+    groups: Option<&Groups>,
+) -> FileFound {
+    let mut found = FileFound::default();
+    match Tokens::of(source.bytes()) {
+        Err(error) => {
+            let error = Diagnostic::error(Code::Syntax, error.range, error.message)
+                .help("correct the syntax: log calls are looked for between matching brackets");
+            found.diagnostics.push(error);
+        }
+        Ok(tokens) => {
+            let table = Arc::new(Table::of(&tokens.trees));
+            resolver.crates.keep(source.path(), &table);
+            let module = Module { krate: place.0, path: place.1.clone(), table };
+            let mut finder = Finder { resolver, groups, source, found: &mut found };
+            walk(&tokens.trees, tokens.spans, module, &mut finder);
+        }
+    }
+    super::tokens::forget();
+    found.calls.sort_by_key(|call| call.range.start);
+    found
+}
+
+struct Finder<'a> {
+    resolver: Resolver<'a>,
+    groups: Option<&'a Groups>,
+    source: &'a Source,
+    found: &'a mut FileFound,
+}
+
+impl Finder<'_> {
+    /// The runtime's macro that a path leads to.
+    fn log_macro(&self, path: &Path, place: &Surroundings<'_>) -> Option<LogMacro> {
+        let is_hidden = !path.absolute
+            && matches!(&path.names[..], [name] if place.macros.iter().any(|hidden| hidden == name));
+        if is_hidden {
+            return None;
+        }
+        let name = self.resolver.runtime_item(place.scopes, path, Space::Macro)?;
+        let (_, level) = MACROS.iter().find(|(known, _)| *known == name)?;
+        Some(LogMacro { name, level: *level })
+    }
+
+    fn is_derive(&self, part: &[TokenTree], place: &Surroundings<'_>) -> Option<Path> {
+        let path = Path::of(part)?;
+        let name = self.resolver.runtime_item(place.scopes, &path, Space::Macro)?;
+        (name == "ProtoLogGroup").then_some(path)
+    }
+
+    fn note(&mut self, range: Range<usize>, message: &str, help: &str) {
+        let note = Diagnostic::note(Code::NotRewritten, range, message).help(help);
+        self.found.diagnostics.push(note);
+    }
+
+    /// Says where calls stand in tokens that are no code here.
+    fn notes_in(&mut self, body: &Group, place: &Surroundings<'_>, depth: usize) {
+        let trees = content(body);
+        let mut at = 0;
+        while at < trees.len() {
+            let path = Path::at(&trees, at);
+            let next = path.as_ref().map_or(at + 1, |(_, end)| *end);
+            if let Some((path, end)) = path
+                && is_punct(trees.get(end), '!')
+                && matches!(trees.get(end + 1), Some(TokenTree::Group(_)))
+                && self.log_macro(&path, place).is_some()
+            {
+                let range = place.spans.of_all(&trees[at..end], 0);
+                self.note(
+                    range,
+                    "a log call in the body of a macro, or in quoted code, stays as it is",
+                    "write it as a call of its own where proc macros can't be used",
+                );
+            }
+            if let TokenTree::Group(inner) = &trees[at]
+                && depth < super::tokens::MAX_DEPTH
+            {
+                self.notes_in(inner, place, depth + 1);
+            }
+            at = next.max(at + 1);
+        }
+    }
+}
+
+impl Visitor for Finder<'_> {
+    fn call(&mut self, call: &MacroCall<'_>, place: &Surroundings<'_>) -> Input {
+        let Some(groups) = self.groups else { return Input::Code };
+        if let Some(log) = self.log_macro(&call.path, place) {
+            let krate = place.scopes.last().map_or(0, |scope| scope.module.krate);
+            let module = self.resolver.crates.module_path(krate, place.module);
+            let reader = Reader { resolver: self.resolver, groups, place, module };
+            match reader.read(call, &log) {
+                Ok(Invocation::Call(call)) => self.found.calls.push(*call),
+                Ok(Invocation::Rewritten) => {}
+                Err(diagnostic) => self.found.diagnostics.push(diagnostic),
+            }
+            return Input::Code;
+        }
+        let name = call.path.names.last().map_or("", String::as_str);
+        if name == "include" {
+            self.note(
+                call.path_range.clone(),
+                "log calls in what `include!` brings in are not rewritten",
+                "make the file a module, or take it through the tool when it is made",
+            );
+        }
+        if QUOTING.contains(&name) { Input::NoCode } else { Input::Code }
+    }
+
+    fn group_enum(&mut self, found: &EnumFound<'_>, place: &Surroundings<'_>) {
+        for attribute in &found.attributes {
+            let [_, TokenTree::Group(attribute)] = attribute else { continue };
+            let derives = derives(&content(attribute));
+            for (part, is_conditional) in derives {
+                let Some(path) = self.is_derive(&part, place) else { continue };
+                let range = place.spans.of_all(&part, 0);
+                if is_conditional {
+                    let message = "the derive of a group enum can't depend on a condition";
+                    let error = Diagnostic::error(Code::Groups, range, message);
+                    self.found.diagnostics.push(
+                        error.help(
+                            "derive it in every build: groups that are not used cost nothing",
+                        ),
+                    );
+                    return;
+                }
+                let krate = place.scopes.last().map_or(0, |scope| scope.module.krate);
+                let names = rust_source::Names {
+                    krate: self.resolver.crates.name(krate),
+                    derive: &path,
+                    part: range,
+                };
+                let (group_enum, mut problems) =
+                    rust_source::read(found, &names, place.spans, self.source);
+                self.found.enums.push(group_enum);
+                self.found.diagnostics.append(&mut problems);
+                return;
+            }
+        }
+    }
+
+    fn not_code(&mut self, body: &Group, place: &Surroundings<'_>) {
+        if self.groups.is_some() {
+            self.notes_in(body, place, 0);
+        }
+    }
+
+    fn too_deep(&mut self, range: Range<usize>) {
+        if self.groups.is_some() {
+            let error = Diagnostic::error(Code::Syntax, range, "nested too deeply to be read");
+            self.found.diagnostics.push(error.help("take inner parts out into functions"));
+        }
+    }
+}
+
+/// The paths in a derive, and whether it stands in a `cfg_attr`.
+fn derives(attribute: &[TokenTree]) -> Vec<(Vec<TokenTree>, bool)> {
+    let [TokenTree::Ident(key), TokenTree::Group(list)] = attribute else { return Vec::new() };
+    if list.delimiter() != Delimiter::Parenthesis {
+        return Vec::new();
+    }
+    let list = content(list);
+    let parts = split_at_commas(&list);
+    if key == "derive" {
+        return parts.into_iter().map(|part| (part.to_vec(), false)).collect();
+    }
+    if key != "cfg_attr" {
+        return Vec::new();
+    }
+    let inner = parts.into_iter().skip(1).flat_map(derives);
+    inner.map(|(part, _)| (part, true)).collect()
+}

@@ -1,0 +1,264 @@
+//! The parts of a log call: level, group, template, arguments; and what is wrong with them.
+//!
+//! The rules are those of the runtime's macros, which see the call where it is not rewritten.
+
+use super::resolve::{Entity, Resolver, Space};
+use super::tokens::{Path, Spans, content, is_punct, plain};
+use super::walk::{MacroCall, Surroundings};
+use super::{Shape, literal};
+use crate::call::{Call, Text};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::groups::Groups;
+use crate::lang::java::place::distance;
+use proc_macro2::{Group, TokenStream, TokenTree};
+use protolog_core::Level;
+use std::ops::Range;
+use syn::parse::{ParseStream, Parser};
+
+/// Nothing of a call that holds more is read: the parser's stack would not do.
+const MAX_DEPTH: usize = 100;
+const MAX_MARKS: usize = 400;
+
+/// A macro of the runtime.
+#[derive(Clone, Debug)]
+pub(super) struct LogMacro {
+    /// Its name in the runtime.
+    pub(super) name: String,
+    /// Its level; none where the call says it.
+    pub(super) level: Option<Level>,
+}
+
+/// What a call turns out to be.
+pub(super) enum Invocation {
+    Call(Box<Call<Shape>>),
+    /// It was rewritten before.
+    Rewritten,
+}
+
+/// What is known around a call.
+pub(super) struct Reader<'a> {
+    pub(super) resolver: Resolver<'a>,
+    pub(super) groups: &'a Groups,
+    pub(super) place: &'a Surroundings<'a>,
+    /// The module's path, with the crate.
+    pub(super) module: String,
+}
+
+impl Reader<'_> {
+    pub(super) fn read(
+        &self,
+        call: &MacroCall<'_>,
+        log: &LogMacro,
+    ) -> Result<Invocation, Diagnostic> {
+        let trees = content(call.input);
+        let is_comma = |tree: &TokenTree| is_punct(Some(tree), ',');
+        if trees.windows(2).any(|pair| is_comma(&pair[0]) && is_punct(Some(&pair[1]), '@')) {
+            return Ok(Invocation::Rewritten);
+        }
+        let spans = self.place.spans;
+        let parts = parts(call.input, spans)?;
+        let (level, rest) = match (log.level, parts.split_first()) {
+            (Some(level), _) => (level, &parts[..]),
+            (None, Some((level, rest))) if rest.len() >= 2 => (self.level(level)?, rest),
+            (None, _) => return Err(usage(call, log)),
+        };
+        let [group, template, arguments @ ..] = rest else { return Err(usage(call, log)) };
+        let group = self.group(group)?;
+        let (template, template_range) = template_text(template, spans)?;
+        Ok(Invocation::Call(Box::new(Call {
+            range: call.range.clone(),
+            level,
+            group,
+            template,
+            template_range,
+            args: arguments.iter().map(|part| spans.of_all(part, 0)).collect(),
+            shape: Shape { place: self.module.clone() },
+        })))
+    }
+
+    fn level(&self, part: &[TokenTree]) -> Result<Level, Diagnostic> {
+        let level = Path::of(part).and_then(|path| self.resolver.level(self.place.scopes, &path));
+        level.ok_or_else(|| {
+            let message = "it is not known which level this is".to_owned();
+            Diagnostic::error(Code::UnknownLevel, self.place.spans.of_all(part, 0), message)
+                .help("write a constant, as in `Level::Warn`")
+        })
+    }
+
+    /// The position of the group that a path names.
+    fn group(&self, part: &[TokenTree]) -> Result<usize, Diagnostic> {
+        let range = self.place.spans.of_all(part, 0);
+        let error = |message: String, help: String| {
+            Err(Diagnostic::error(Code::UnknownGroup, range.clone(), message).help(help))
+        };
+        if let [TokenTree::Literal(_)] = part {
+            let help =
+                "name the group before the template, as in `d!(AppLog::Net, \"sent %d\", n)`";
+            return error("the group is missing".to_owned(), help.to_owned());
+        }
+        let written = shown(part);
+        let Some(path) = Path::of(part) else {
+            let help = "name a variant, as in `AppLog::Net`: calls of disabled groups are left out when compiling";
+            return error(format!("the group `{written}` is not a constant path"), help.to_owned());
+        };
+        if path.names[0] == "Self" {
+            let help = "write the enum's name, as in `AppLog::Net`";
+            let message = "`Self` can't name a group: its meaning is not known in constants";
+            return error(message.to_owned(), help.to_owned());
+        }
+        let resolve = |path: &Path| self.resolver.resolve(self.place.scopes, path, Space::Value);
+        let full = |krate, name: &str, variant: &str| {
+            format!("{}::{name}::{variant}", self.resolver.crates.name(krate))
+        };
+        match resolve(&path) {
+            Entity::Variant { krate, name, variant } => {
+                match self.groups.position_of(&full(krate, &name, &variant)) {
+                    Some(position) => Ok(position),
+                    None => error(
+                        format!("the enum of `{written}` is no group enum"),
+                        format!("derive `ProtoLogGroup` for `{name}`"),
+                    ),
+                }
+            }
+            _ => {
+                // The enum may be known, and only the variant wrong.
+                let mut of = path.clone();
+                let last = of.names.pop().unwrap_or_default();
+                if !of.names.is_empty()
+                    && let Entity::Enum { name, variants, .. } = resolve(&of)
+                {
+                    let message = format!("`{name}` has no group `{}`", plain(&last));
+                    return error(message, suggestion(&last, &variants));
+                }
+                error(
+                    format!("no source defines the group `{written}`"),
+                    "add the source with the enum to the inputs, or correct the path".to_owned(),
+                )
+            }
+        }
+    }
+}
+
+fn suggestion(name: &str, variants: &[String]) -> String {
+    let near = variants.iter().map(|known| (distance(name, known), known)).min();
+    match near {
+        Some((distance, known)) if distance <= known.len().div_ceil(3) => format!("use `{known}`"),
+        _ if variants.len() > 8 => "add it to the enum".to_owned(),
+        _ => {
+            let list: Vec<String> = variants.iter().map(|name| format!("`{name}`")).collect();
+            format!("use one of {}", list.join(", "))
+        }
+    }
+}
+
+fn usage(call: &MacroCall<'_>, log: &LogMacro) -> Diagnostic {
+    let help = match log.level {
+        None => {
+            "write a level, a group, a template and its arguments, as in `protolog!(Level::Info, AppLog::Net, \"sent %d bytes\", n)`".to_owned()
+        }
+        Some(_) => format!(
+            "write a group, a template and its arguments, as in `{}!(AppLog::Net, \"sent %d bytes\", n)`",
+            log.name
+        ),
+    };
+    Diagnostic::error(Code::ArgumentCount, call.range.clone(), "this is no log call").help(help)
+}
+
+fn template_text(part: &[TokenTree], spans: Spans) -> Result<(Text, Range<usize>), Diagnostic> {
+    let range = spans.of_all(part, 0);
+    let text = match part {
+        [TokenTree::Literal(source)] => literal::text(&source.to_string(), range.start),
+        _ => None,
+    };
+    match text {
+        Some(text) => Ok((text, range)),
+        None => Err(Diagnostic::error(
+            Code::NonConstantTemplate,
+            range,
+            "the template is not a string literal",
+        )
+        .help("write the text here, as in `\"sent %d bytes\"`: it is taken out of the program when compiling")),
+    }
+}
+
+/// The expressions of a call, each as its tokens.
+fn parts(input: &Group, spans: Spans) -> Result<Vec<Vec<TokenTree>>, Diagnostic> {
+    if is_complex(&content(input), 0) {
+        let range = spans.of_group(input);
+        return Err(Diagnostic::error(
+            Code::Syntax,
+            range,
+            "this log call is too complex to be read",
+        )
+        .help("give parts of it names before the call"));
+    }
+    let parse = |input: ParseStream<'_>| {
+        let mut parts = Vec::new();
+        while !input.is_empty() {
+            let (mut at, _) = (input.cursor(), input.parse::<syn::Expr>()?);
+            let (end, mut part) = (input.cursor(), Vec::new());
+            while at != end
+                && let Some((tree, next)) = at.token_tree()
+            {
+                part.push(tree);
+                at = next;
+            }
+            parts.push(part);
+            if !input.is_empty() {
+                input.parse::<syn::Token![,]>()?;
+            }
+        }
+        Ok(parts)
+    };
+    parse.parse2(input.stream()).map_err(|error: syn::Error| {
+        let at = spans.range(error.span());
+        let inside = spans.of_group(input);
+        let is_inside = inside.start <= at.start && at.end <= inside.end && !at.is_empty();
+        // An error at the end of the input has no place of its own.
+        let range = if is_inside { at } else { inside.end - 1..inside.end };
+        Diagnostic::error(Code::Syntax, range, format!("the log call can't be read: {error}"))
+            .help("correct the expression")
+    })
+}
+
+/// Whether reading an expression may take more stack than there is.
+fn is_complex(trees: &[TokenTree], depth: usize) -> bool {
+    let marks = trees.iter().filter(|tree| match tree {
+        TokenTree::Punct(punct) => !matches!(punct.as_char(), ',' | '.' | ';' | '#' | ':'),
+        TokenTree::Ident(word) => is_prefix(&word.to_string()),
+        _ => false,
+    });
+    depth > MAX_DEPTH
+        || marks.count() > MAX_MARKS
+        || trees.iter().any(|tree| match tree {
+            TokenTree::Group(group) => is_complex(&content(group), depth + 1),
+            _ => false,
+        })
+}
+
+/// Words after which an expression goes on inside.
+fn is_prefix(word: &str) -> bool {
+    matches!(
+        word,
+        "if" | "else"
+            | "match"
+            | "while"
+            | "for"
+            | "return"
+            | "break"
+            | "move"
+            | "async"
+            | "let"
+            | "static"
+            | "const"
+            | "yield"
+            | "become"
+            | "as"
+    )
+}
+
+/// Tokens as they are shown to people.
+fn shown(trees: &[TokenTree]) -> String {
+    let stream: TokenStream = trees.iter().cloned().collect();
+    stream.to_string().replace(" :: ", "::").replace(":: ", "::").replace(" ::", "::")
+}

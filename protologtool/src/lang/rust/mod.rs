@@ -1,0 +1,222 @@
+//! Rust: calls of the runtime's macros, which become calls of the same macros with the message's id in the place of the text.
+//!
+//! ```text
+//! protolog_rt::d!(AppLog::Net, "sent %d bytes to %s", n, host);
+//! protolog_rt::d!(AppLog::Net, @0x58f2c41b9a07d36e [d s], n, host);
+//! ```
+//!
+//! Every position stays legal, no name is added to the program's own, and no proc macro is needed: the derive for group enums
+//! becomes its expansion, too. Reading order: [`quick`] (which files are looked at), [`survey`], [`crates`], [`modules`] and
+//! [`manifest`] (which module of which crate a file is), [`mod@walk`] and [`find`], [`resolve`] and [`table`] (what names
+//! mean), [`invocation`]; below them [`tokens`] and [`literal`].
+
+mod crates;
+mod find;
+mod invocation;
+pub(crate) mod literal;
+mod manifest;
+mod modules;
+mod quick;
+mod resolve;
+mod survey;
+mod table;
+pub(crate) mod tokens;
+pub(crate) mod walk;
+
+pub use survey::{CrateChoice, GroupsFound, survey};
+
+use super::{Found, Language, Message, Other};
+use crate::call::Call;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::groups::Groups;
+use crate::ids::MessageIds;
+use crate::rewrite::PlanBuilder;
+use crate::source::Source;
+use crate::system::System;
+use crates::{Crates, Place, normal};
+use protolog_core::{Level, MAX_PARAMS, ParamKind};
+use quick::{Look, Looker};
+use resolve::Resolver;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The runtime's crate.
+pub(crate) const RUNTIME: &str = "protolog_rt";
+
+/// The runtime's macros, with their levels where they have one.
+const MACROS: [(&str, Option<Level>); 7] = [
+    ("d", Some(Level::Debug)),
+    ("v", Some(Level::Verbose)),
+    ("i", Some(Level::Info)),
+    ("w", Some(Level::Warn)),
+    ("e", Some(Level::Error)),
+    ("wtf", Some(Level::Wtf)),
+    ("protolog", None),
+];
+
+/// Rust, with what is known of the crates of a run.
+#[derive(Clone, Debug)]
+pub struct Rust {
+    crates: Arc<Crates>,
+    looks: Arc<HashMap<PathBuf, Look>>,
+    looker: Looker,
+    macro_paths: Vec<String>,
+}
+
+/// What only Rust's emitter needs of a call.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The module's path, which goes into the message's id.
+    pub(crate) place: String,
+}
+
+/// Where other files can be read.
+#[derive(Clone, Copy)]
+pub struct Files<'a>(pub &'a dyn System);
+
+impl Rust {
+    /// For one file that is a crate of its own.
+    pub fn single(name: &str, path: &Path) -> Self {
+        Self {
+            crates: Arc::new(Crates::single(name, path)),
+            looks: Arc::default(),
+            looker: Looker::new([RUNTIME].into_iter()),
+            macro_paths: Vec::new(),
+        }
+    }
+
+    /// Whether an input, which was looked at before, has anything to rewrite.
+    pub fn is_wanted(&self, path: &Path) -> bool {
+        self.looks.get(&normal(path)).is_none_or(|look| look.calls || look.groups)
+    }
+
+    /// The groups that a file on its own declares.
+    pub fn groups_of(&self, source: &Source) -> Vec<crate::groups::Group> {
+        let place = (0, Vec::new());
+        let found = find::find(source, &place, self.resolver(None), None);
+        found.enums.into_iter().flat_map(|found| found.groups).collect()
+    }
+
+    fn resolver<'a>(&'a self, system: Option<&'a dyn System>) -> Resolver<'a> {
+        Resolver { crates: &self.crates, system, macro_paths: &self.macro_paths }
+    }
+
+    /// The one module that a file is; or why there is none.
+    fn place_of(&self, source: &Source) -> Result<Place, String> {
+        let path = source.path().display();
+        let mut places = self.crates.places(source.path());
+        match (places.next(), places.next()) {
+            (Some(place), None) => Ok(place.clone()),
+            (Some(first), Some(second)) => {
+                let show = |(krate, path): &Place| self.crates.module_path(*krate, path);
+                let (first, second) = (show(first), show(second));
+                Err(if first == second {
+                    format!("`{path}` is the module `{first}` of two crates")
+                } else {
+                    format!("`{path}` is the module `{first}` and the module `{second}`")
+                })
+            }
+            (None, _) => Err(format!("it is not known which module of which crate `{path}` is")),
+        }
+    }
+}
+
+/// Whether the runtime exports this name, as a macro or for its macros.
+fn is_exported(name: &str) -> bool {
+    matches!(name, "ProtoLogGroup" | "Level") || MACROS.iter().any(|(known, _)| *known == name)
+}
+
+/// The level with this name in Rust.
+fn level(name: &str) -> Option<Level> {
+    Level::ALL.into_iter().find(|level| format!("{level:?}") == name)
+}
+
+impl Language for Rust {
+    type Shape = Shape;
+    type Inputs<'a> = Files<'a>;
+
+    fn may_call(&self, bytes: &[u8]) -> bool {
+        let look = self.looker.look(bytes);
+        look.calls || look.groups
+    }
+
+    fn place(&self, source: &Source) -> String {
+        source.path().to_string_lossy().into_owned()
+    }
+
+    fn place_in_ids<'c>(&self, _: &'c str, call: &'c Call<Shape>) -> &'c str {
+        &call.shape.place
+    }
+
+    fn ids(&self, _: MessageIds) -> MessageIds {
+        // Those of the macros.
+        MessageIds::Xxh3
+    }
+
+    fn find(&self, source: &Source, groups: &Groups, inputs: Option<&Files<'_>>) -> Found<Shape> {
+        let system = inputs.map(|files| files.0);
+        let place = self.place_of(source);
+        let anywhere = (0, Vec::new());
+        if self.crates.is_empty() {
+            return Found::default();
+        }
+        let found = find::find(
+            source,
+            place.as_ref().unwrap_or(&anywhere),
+            self.resolver(system),
+            Some(groups),
+        );
+        let mut diagnostics = found.diagnostics;
+        if let Err(message) = place {
+            // Only what has an id or a name must know its module.
+            let first = found.calls.first().map(|call| call.range.clone());
+            let first = first.or_else(|| found.enums.first().map(|found| found.range.clone()));
+            diagnostics.clear();
+            diagnostics.extend(first.map(|range| {
+                Diagnostic::error(Code::UnknownModule, range, message)
+                    .help("add the crate's root and what lies between to the inputs, or set `--crate-name` and `--crate-root`")
+            }));
+            return Found { diagnostics, ..Found::default() };
+        }
+        let edits = found.enums.into_iter().flat_map(|found| found.edits).collect();
+        Found { calls: found.calls, edits, diagnostics, ..Found::default() }
+    }
+
+    fn emit(
+        &self,
+        source: &Source,
+        call: &Call<Shape>,
+        message: &Message<'_>,
+        plan: &mut PlanBuilder,
+    ) {
+        let kinds: Vec<&str> = message
+            .template
+            .conversions()
+            .map(|conversion| match conversion.verb.kind() {
+                ParamKind::Int => "d",
+                ParamKind::Float => "f",
+                ParamKind::Bool => "b",
+                ParamKind::Str => "s",
+            })
+            .collect();
+        let kept = tokens::kept_line_ends(source.slice(call.template_range.clone()));
+        let text = format!("@{:#018x} [{}]{kept}", message.id, kinds.join(" "));
+        plan.replace(call.template_range.clone(), text);
+    }
+
+    fn redirect(&self, _: &Source, _: &Other, _: &mut PlanBuilder) {}
+
+    fn max_arguments(&self) -> usize {
+        MAX_PARAMS
+    }
+}
+
+/// Whether a path is that of a Rust source.
+pub fn is_rust(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs")
+}
+
+/// A place in a file, for problems with groups.
+pub(crate) type InFile = (PathBuf, Range<usize>);

@@ -1,0 +1,203 @@
+//! What a scope declares, by name: a module or a block, from its tokens.
+//!
+//! Only what can lead to a log call or its group is kept, and that something else bears a name. A table holds no spans, so it
+//! may outlive the file that it was made of and be used by any thread.
+
+use super::tokens::{Path, content, group, is_colons, is_punct, is_word, plain, word};
+use proc_macro2::{Delimiter, Group, TokenTree};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// The names of one scope.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub(super) uses: Vec<Use>,
+    pub(super) items: HashMap<String, Item>,
+    /// Names of `macro_rules`.
+    pub(super) macros: HashSet<String>,
+    /// Crates whose macros are in scope everywhere: `#[macro_use] extern crate`.
+    pub(super) macro_use: Vec<String>,
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Item {
+    /// A module that stands in the same file.
+    Inline(Arc<Table>),
+    /// A module in a file of its own.
+    File,
+    /// An enum, with its variants.
+    Enum(Arc<[String]>),
+    /// A constant whose value is a path.
+    Const(Path),
+    /// Something else, which hides what else has the name.
+    Other,
+}
+
+/// An import.
+#[derive(Clone, Debug)]
+pub(super) struct Use {
+    pub(super) path: Path,
+    /// None for a glob.
+    pub(super) name: Option<String>,
+}
+
+impl Table {
+    pub(super) fn of(trees: &[TokenTree]) -> Self {
+        let mut table = Self::default();
+        let mut at = 0;
+        while at < trees.len() {
+            at = table.item(trees, at).max(at + 1);
+        }
+        table
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.uses.is_empty() && self.items.is_empty() && self.macros.is_empty()
+    }
+
+    /// Takes in the item that begins at `at`, if one does; gives where to go on.
+    fn item(&mut self, trees: &[TokenTree], at: usize) -> usize {
+        let TokenTree::Ident(keyword) = &trees[at] else { return at };
+        let name = word(trees.get(at + 1)).map(|name| plain(&name).to_owned());
+        match (keyword.to_string().as_str(), name) {
+            ("use", _) if !is_punct(trees.get(at + 1), '<') => {
+                let end = end_of_item(trees, at);
+                self.import(&trees[at + 1..end], &Path { absolute: false, names: Vec::new() });
+                return end;
+            }
+            ("mod", Some(name)) => {
+                let item = match group(trees.get(at + 2), Delimiter::Brace) {
+                    Some(body) => Item::Inline(Arc::new(Self::of(&content(body)))),
+                    None => Item::File,
+                };
+                self.items.insert(name, item);
+                return at + 2;
+            }
+            ("enum", Some(name)) => {
+                let body = trees[at..].iter().find_map(|tree| group(Some(tree), Delimiter::Brace));
+                self.items.insert(name, Item::Enum(body.map_or_else(|| [].into(), variants)));
+            }
+            ("const", Some(name)) if is_punct(trees.get(at + 2), ':') => {
+                let end = end_of_item(trees, at);
+                let value = trees[at..end].iter().position(|tree| is_punct(Some(tree), '='));
+                let path = value.and_then(|equals| Path::of(&trees[at + equals + 1..end]));
+                self.items.insert(name, path.map_or(Item::Other, Item::Const));
+                return end;
+            }
+            ("extern", _) if is_word(trees.get(at + 1), "crate") => {
+                self.extern_crate(trees, at);
+            }
+            ("struct" | "trait" | "type" | "fn" | "static", Some(name)) => {
+                self.items.entry(name).or_insert(Item::Other);
+            }
+            ("macro_rules", None) if is_punct(trees.get(at + 1), '!') => {
+                self.macros.extend(word(trees.get(at + 2)));
+                return at + 3;
+            }
+            _ => {}
+        }
+        at
+    }
+
+    /// Takes in the rest of a `use`, below `base`.
+    fn import(&mut self, trees: &[TokenTree], base: &Path) {
+        let mut path = base.clone();
+        let mut at = 0;
+        if is_colons(trees, at) {
+            path.absolute |= path.names.is_empty();
+            at += 2;
+        }
+        while let Some(name) = word(trees.get(at)) {
+            path.names.push(plain(&name).to_owned());
+            at += 1;
+            if !is_colons(trees, at) {
+                break;
+            }
+            at += 2;
+        }
+        match trees.get(at) {
+            Some(TokenTree::Group(group)) => {
+                for part in content(group).split(|tree| is_punct(Some(tree), ',')) {
+                    if !part.is_empty() {
+                        self.import(part, &path);
+                    }
+                }
+            }
+            Some(TokenTree::Punct(star)) if star.as_char() == '*' => {
+                self.uses.push(Use { path, name: None });
+            }
+            rest => {
+                let renamed = is_word(rest, "as").then(|| word(trees.get(at + 1))).flatten();
+                if path.names.len() > 1 && path.names.last().is_some_and(|name| name == "self") {
+                    path.names.pop();
+                }
+                let name = renamed.or_else(|| path.names.last().cloned());
+                let name = name.map(|name| plain(&name).to_owned());
+                if name.is_some() {
+                    self.uses.push(Use { path, name });
+                }
+            }
+        }
+    }
+
+    fn extern_crate(&mut self, trees: &[TokenTree], at: usize) {
+        let Some(krate) = word(trees.get(at + 2)) else { return };
+        let renamed = is_word(trees.get(at + 3), "as").then(|| word(trees.get(at + 4))).flatten();
+        let is_macro_use = attributes_before(trees, at)
+            .iter()
+            .any(|attribute| is_word(attribute.stream().into_iter().next().as_ref(), "macro_use"));
+        if is_macro_use {
+            self.macro_use.push(krate.clone());
+        }
+        let path = Path { absolute: krate != "self", names: vec![krate.clone()] };
+        let name = Some(renamed.unwrap_or(krate)).filter(|name| name != "_");
+        self.uses.extend(name.map(|name| Use { path, name: Some(name) }));
+    }
+}
+
+/// The index of the semicolon that ends the item at `at`.
+pub(super) fn end_of_item(trees: &[TokenTree], at: usize) -> usize {
+    let end = trees[at..].iter().position(|tree| is_punct(Some(tree), ';'));
+    end.map_or(trees.len(), |length| at + length)
+}
+
+/// The attributes before the keyword at `at`, between which visibility and other keywords may stand; last first.
+pub(super) fn attributes_before(trees: &[TokenTree], at: usize) -> Vec<&Group> {
+    let mut found = Vec::new();
+    let mut at = at;
+    while let Some(before) = at.checked_sub(1) {
+        match &trees[before] {
+            TokenTree::Group(scope) if scope.delimiter() == Delimiter::Parenthesis => {
+                if !is_word(before.checked_sub(1).and_then(|at| trees.get(at)), "pub") {
+                    break;
+                }
+                at = before;
+            }
+            TokenTree::Group(attribute) if attribute.delimiter() == Delimiter::Bracket => {
+                if !is_punct(before.checked_sub(1).and_then(|at| trees.get(at)), '#') {
+                    break;
+                }
+                found.push(attribute);
+                at = before - 1;
+            }
+            TokenTree::Ident(keyword) if keyword == "pub" || keyword == "unsafe" => at = before,
+            _ => break,
+        }
+    }
+    found
+}
+
+/// The names of an enum's variants.
+fn variants(body: &Group) -> Arc<[String]> {
+    let trees = content(body);
+    let parts = trees.split(|tree| is_punct(Some(tree), ','));
+    let names = parts.filter_map(|part| {
+        let mut at = 0;
+        while is_punct(part.get(at), '#') {
+            at += 2;
+        }
+        word(part.get(at)).map(|name| plain(&name).to_owned())
+    });
+    names.collect()
+}

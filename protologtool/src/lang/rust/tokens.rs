@@ -1,0 +1,254 @@
+//! A file as trees of tokens, and where in the file each token stands.
+//!
+//! Offsets that the lexer gives count from the end of a byte order mark and a `#!` line, which it does not know; here that is
+//! put right. Line ends and comments are between tokens, so that taking tokens away leaves them.
+
+use crate::source::{Source, line_ends};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use std::ops::Range;
+
+/// Deeper groups are not looked into: who reads them would need a larger stack.
+pub(crate) const MAX_DEPTH: usize = 200;
+
+/// Why a file has no tokens.
+#[derive(Debug)]
+pub(crate) struct LexError {
+    /// Where, in the file.
+    pub(crate) range: Range<usize>,
+    pub(crate) message: String,
+}
+
+/// The tokens of one file, and the way from spans to bytes.
+#[derive(Debug)]
+pub(crate) struct Tokens {
+    pub(crate) trees: Vec<TokenTree>,
+    pub(crate) spans: Spans,
+}
+
+/// From spans to bytes of the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spans {
+    /// Bytes before the text that the lexer was given.
+    before: usize,
+}
+
+impl Tokens {
+    /// The tokens of a file. Their spans are good until [`forget`].
+    pub(crate) fn of(bytes: &[u8]) -> Result<Self, LexError> {
+        let text = std::str::from_utf8(bytes).map_err(|error| LexError {
+            range: error.valid_up_to()..error.valid_up_to() + 1,
+            message: "this byte is no UTF-8".to_owned(),
+        })?;
+        let before = header(text);
+        let spans = Spans { before };
+        match text[before..].parse::<TokenStream>() {
+            Ok(stream) => Ok(Self { trees: stream.into_iter().collect(), spans }),
+            Err(error) => {
+                let start = spans.range(error.span()).start;
+                let message = "this is no token of Rust, or its bracket has no partner".to_owned();
+                Err(LexError { range: start..(start + 1).min(bytes.len()).max(start), message })
+            }
+        }
+    }
+}
+
+/// Gives back the memory that spans of this thread take.
+pub(crate) fn forget() {
+    proc_macro2::extra::invalidate_current_thread_spans();
+}
+
+/// Number of bytes before the first token that are none of the language's: a byte order mark, and a `#!` line that is no
+/// attribute.
+fn header(text: &str) -> usize {
+    let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let Some(rest) = text[mark..].strip_prefix("#!") else { return mark };
+    if after_trivia(rest).starts_with('[') {
+        return mark;
+    }
+    mark + text[mark..].find('\n').unwrap_or(text.len() - mark)
+}
+
+/// What follows white space and comments.
+fn after_trivia(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start();
+        if text.starts_with("//") {
+            text = text.find('\n').map_or("", |end| &text[end..]);
+        } else if let Some(comment) = text.strip_prefix("/*") {
+            text = comment.find("*/").map_or("", |end| &comment[end + 2..]);
+        } else {
+            return text;
+        }
+    }
+}
+
+impl Spans {
+    /// The bytes of a span.
+    pub(crate) fn range(self, span: proc_macro2::Span) -> Range<usize> {
+        let range = span.byte_range();
+        range.start + self.before..range.end + self.before
+    }
+
+    /// The bytes of a tree.
+    pub(crate) fn of(self, tree: &TokenTree) -> Range<usize> {
+        match tree {
+            TokenTree::Group(group) => self.of_group(group),
+            other => self.range(other.span()),
+        }
+    }
+
+    /// The bytes of a group, its delimiters included.
+    pub(crate) fn of_group(self, group: &Group) -> Range<usize> {
+        self.range(group.span_open()).start..self.range(group.span_close()).end
+    }
+
+    /// The bytes from the first tree to the last; an empty range at `otherwise` where there are none.
+    pub(crate) fn of_all(self, trees: &[TokenTree], otherwise: usize) -> Range<usize> {
+        match trees {
+            [first, .., last] => self.of(first).start..self.of(last).end,
+            [only] => self.of(only),
+            [] => otherwise..otherwise,
+        }
+    }
+
+    /// Takes trees out of the file, token by token, so that comments and line ends stay.
+    pub(crate) fn erase(self, trees: &[TokenTree], source: &Source, plan: &mut Vec<Erasure>) {
+        for tree in trees {
+            if let TokenTree::Group(group) = tree {
+                plan.push(Erasure::of(self.range(group.span_open()), source));
+                let content: Vec<TokenTree> = group.stream().into_iter().collect();
+                self.erase(&content, source, plan);
+                plan.push(Erasure::of(self.range(group.span_close()), source));
+            } else {
+                plan.push(Erasure::of(self.of(tree), source));
+            }
+        }
+    }
+}
+
+/// A stretch that goes, and the line ends in it, which stay.
+#[derive(Clone, Debug)]
+pub(crate) struct Erasure {
+    pub(crate) range: Range<usize>,
+    pub(crate) kept: String,
+}
+
+impl Erasure {
+    fn of(range: Range<usize>, source: &Source) -> Self {
+        let kept = kept_line_ends(source.slice(range.clone()));
+        Self { range, kept }
+    }
+}
+
+/// The line ends in `bytes`, one after the other.
+pub(crate) fn kept_line_ends(bytes: &[u8]) -> String {
+    let ends = line_ends(bytes).map(|end| String::from_utf8_lossy(&bytes[end]).into_owned());
+    ends.collect()
+}
+
+/// The word, without the mark of raw identifiers.
+pub(crate) fn plain(word: &str) -> &str {
+    word.strip_prefix("r#").unwrap_or(word)
+}
+
+/// The text of an identifier.
+pub(crate) fn word(tree: Option<&TokenTree>) -> Option<String> {
+    match tree? {
+        TokenTree::Ident(ident) => Some(ident.to_string()),
+        _ => None,
+    }
+}
+
+pub(crate) fn is_word(tree: Option<&TokenTree>, word: &str) -> bool {
+    matches!(tree, Some(TokenTree::Ident(ident)) if ident == word)
+}
+
+pub(crate) fn is_punct(tree: Option<&TokenTree>, char: char) -> bool {
+    matches!(tree, Some(TokenTree::Punct(punct)) if punct.as_char() == char)
+}
+
+/// The group, if it has these delimiters.
+pub(crate) fn group(tree: Option<&TokenTree>, delimiter: Delimiter) -> Option<&Group> {
+    match tree? {
+        TokenTree::Group(group) if group.delimiter() == delimiter => Some(group),
+        _ => None,
+    }
+}
+
+/// The trees in a group.
+pub(crate) fn content(group: &Group) -> Vec<TokenTree> {
+    group.stream().into_iter().collect()
+}
+
+/// Whether `::` stands at `at`.
+pub(crate) fn is_colons(trees: &[TokenTree], at: usize) -> bool {
+    is_punct(trees.get(at), ':') && is_punct(trees.get(at + 1), ':')
+}
+
+/// A path: names, and whether `::` stands before them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Path {
+    pub(crate) absolute: bool,
+    pub(crate) names: Vec<String>,
+}
+
+impl Path {
+    /// The path that begins at `at`, and the index after it. A path without names is none.
+    pub(crate) fn at(trees: &[TokenTree], at: usize) -> Option<(Self, usize)> {
+        let absolute = is_colons(trees, at);
+        let mut next = if absolute { at + 2 } else { at };
+        let mut names = vec![word(trees.get(next))?];
+        next += 1;
+        while is_colons(trees, next)
+            && let Some(name) = word(trees.get(next + 2))
+        {
+            names.push(name);
+            next += 3;
+        }
+        Some((Self { absolute, names }, next))
+    }
+
+    /// The path that these trees are, none if they are anything else.
+    pub(crate) fn of(trees: &[TokenTree]) -> Option<Self> {
+        Self::at(trees, 0).filter(|(_, end)| *end == trees.len()).map(|(path, _)| path)
+    }
+}
+
+/// The parts between the commas of the outermost level. A last comma ends the last part.
+pub(crate) fn split_at_commas(trees: &[TokenTree]) -> Vec<&[TokenTree]> {
+    let mut parts: Vec<_> = trees.split(|tree| is_punct(Some(tree), ',')).collect();
+    if parts.last().is_some_and(|part| part.is_empty()) {
+        parts.pop();
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_are_those_of_the_file() {
+        for (text, word) in [
+            ("fn a() {}", "a"),
+            ("\u{feff}fn a() {}", "a"),
+            ("#!/usr/bin/env x\r\nfn größe() {}", "größe"),
+            ("\u{feff}#!/bin/x\nstruct A;", "A"),
+            ("#![allow(x)] struct A;", "A"),
+            ("#! /* c */ [allow(x)] struct A;", "A"),
+            ("\u{feff}// ünï\nconst É: u8 = 0;", "É"),
+        ] {
+            let tokens = Tokens::of(text.as_bytes()).unwrap();
+            let found = tokens.trees.iter().any(|tree| {
+                matches!(tree, TokenTree::Ident(_)) && &text[tokens.spans.of(tree)] == word
+            });
+            assert!(found, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_rust_is_said() {
+        assert_eq!(Tokens::of(b"fn a() {").unwrap_err().range.end, 8);
+        assert_eq!(Tokens::of(b"abc \xff").unwrap_err().range, 4..5);
+    }
+}
