@@ -237,6 +237,7 @@ fn rewrite<L: Language>(
         language.emit(&source, call, &lang::Message { id, template, group }, &mut plan);
         if group.enabled || groups.is_always_in_dictionary(call.group) {
             used.push(call.group);
+            let line = source.line(call.range.start) as u32;
             messages.push(Message {
                 id,
                 template: template.text().to_owned(),
@@ -244,10 +245,7 @@ fn rewrite<L: Language>(
                 level: call.level,
                 group: group.full_name.as_str().into(),
                 place: place_in_ids.to_owned(),
-                locations: vec![Location::line(
-                    place.clone(),
-                    source.line(call.range.start) as u32,
-                )],
+                locations: vec![Location::line(place.clone(), line)],
             });
         }
     }
