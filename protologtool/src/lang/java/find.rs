@@ -13,6 +13,7 @@ use super::syntax::{member_text, parse_around, parse_member};
 use super::unit::Unit;
 use super::{Java, Shape};
 use crate::call::Call;
+use crate::diagnostic::Diagnostic;
 use crate::groups::Groups;
 use crate::lang::Found;
 use crate::source::Source;
@@ -116,36 +117,53 @@ impl Finder<'_, '_> {
             tree = parse_member(self.unit, declared).unwrap_or(tree);
         }
         if let Some(fault) = broken::fault(self.unit, &declared.range, &tree) {
-            let logs = candidates.iter().any(|candidate| self.level(candidate).is_some());
-            self.found.diagnostics.extend(logs.then_some(fault));
+            self.unparsable(candidates, fault);
             return;
         }
+        let (unit, whole) = (self.unit, OnceCell::new());
         let place = Place {
             java: self.java,
             groups: self.groups,
-            unit: self.unit,
+            unit,
             resolver: &self.resolver,
             member,
-            whole: &OnceCell::new(),
+            whole: &whole,
             locals: OnceCell::new(),
             mentions: HashMap::new().into(),
         };
+        let mut found = Found { calls: Vec::new(), others: Vec::new(), diagnostics: Vec::new() };
         for candidate in candidates {
-            let Some(call) = Invocation::at(&tree, candidate, self.unit.text()) else { continue };
+            let Some(call) = Invocation::at(&tree, candidate, unit.text()) else { continue };
             if !place.is_of_class(&call, candidate) {
                 continue;
             }
             match self.level(candidate) {
-                None => self.found.others.extend(place.other(&call)),
+                None => found.others.extend(place.other(&call)),
                 Some(level) => match place.call(&call, candidate, level) {
                     Ok((call, warnings)) => {
-                        self.found.calls.push(call);
-                        self.found.diagnostics.extend(warnings);
+                        found.calls.push(call);
+                        found.diagnostics.extend(warnings);
                     }
-                    Err(problems) => self.found.diagnostics.extend(problems),
+                    Err(problems) => found.diagnostics.extend(problems),
                 },
             }
         }
+        // Where declarations mattered, those were looked for in parts that may not parse.
+        let looked_at = whole.get().and_then(Option::as_ref);
+        match looked_at.and_then(|tree| broken::fault(unit, &declared.range, tree)) {
+            Some(fault) => self.unparsable(candidates, fault),
+            None => {
+                self.found.calls.append(&mut found.calls);
+                self.found.others.append(&mut found.others);
+                self.found.diagnostics.append(&mut found.diagnostics);
+            }
+        }
+    }
+
+    /// Says of a member that it can't be parsed, if it holds log calls.
+    fn unparsable(&mut self, candidates: &[Candidate], fault: Diagnostic) {
+        let logs = candidates.iter().any(|candidate| self.level(candidate).is_some());
+        self.found.diagnostics.extend(logs.then_some(fault));
     }
 
     fn level(&self, candidate: &Candidate) -> Option<Level> {

@@ -9,7 +9,7 @@ use super::locals::Locals;
 use super::meaning::{Site, Type, Variable};
 use super::outline::MemberId;
 use super::resolve::Resolver;
-use super::syntax::{dotted, parse_member, unparenthesized};
+use super::syntax::{descendants, dotted, parse_member, unparenthesized};
 use super::unit::Unit;
 use super::{Dialect, Guard, Java, Shape};
 use crate::call::{Call, Text, check};
@@ -253,8 +253,8 @@ impl<'u, 't> Place<'_, 'u, 't> {
             Err(Diagnostic::error(Code::NonConstantTemplate, range, message)
                 .help("write the text as a literal, or name a `static final String` of one of the sources, and pass what varies as arguments"))
         };
-        let is_literal = argument.kind() == "string_literal";
-        let site = Site { locals: (!is_literal).then(|| self.locals()), ..self.site(call, "") };
+        let has_names = descendants(argument).any(|node| node.kind() == "identifier");
+        let site = Site { locals: has_names.then(|| self.locals()), ..self.site(call, "") };
         let evaluator = Evaluator {
             resolver: self.resolver,
             site,
