@@ -28,7 +28,7 @@ impl MessageIds {
     pub fn id(self, place: &str, template: &str, level: Level, group: &Group) -> u64 {
         match self {
             Self::Xxh3 => message_id(place, template, level, &group.full_name),
-            Self::Aosp => aosp(&position(place), template, level, &group.name),
+            Self::Aosp => aosp(&position(place), template, level, &group.own_name),
         }
     }
 }

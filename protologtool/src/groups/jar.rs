@@ -229,7 +229,7 @@ fn group(
         if getters.has(TEXT_METHODS[0], "()Z")? { TEXT_METHODS[0] } else { TEXT_METHODS[1] };
     let log_to_text = getters.flag(method)?;
     let tag = getters.text("getTag")?;
-    let group = Group { name, ..Group::new(class, own_name, enabled, log_to_text, tag) };
+    let group = Group::new(class, own_name, enabled, log_to_text, tag).written(&name);
     if !getters.has("getId", "()I")? {
         return Ok(group);
     }

@@ -1,4 +1,4 @@
-//! The calls of Java's own methods by which AOSP's groups number themselves:
+//! The calls of Java's own methods by which groups name and number themselves, such as AOSP's:
 //!
 //! ```java
 //! (int) (UUID.nameUUIDFromBytes(AppLog.class.getName().getBytes()).getMostSignificantBits() % Integer.MAX_VALUE)
@@ -6,6 +6,7 @@
 
 use crate::ids::name_uuid;
 use crate::lang::java::constant::{Evaluator, NotConstant, Value, arguments, not_constant};
+use crate::lang::java::integer::Number;
 use crate::lang::java::meaning::{Type, TypeRef};
 use crate::lang::java::syntax::{children, dotted, field_text};
 use tree_sitter::Node;
@@ -25,29 +26,59 @@ pub(super) fn value(
             let of = declared(evaluator, children(object).next()?)?;
             Some(Ok(text(&binary_name(&of), call)))
         }
+        ("getSimpleName", []) if object.kind() == "class_literal" => {
+            let of = declared(evaluator, children(object).next()?)?;
+            Some(Ok(text(of.unit.name(of.id), call)))
+        }
         ("getMostSignificantBits" | "getLeastSignificantBits", []) => {
             let bytes = uuid_argument(evaluator, object)?;
             Some(utf8(evaluator, bytes, depth)?.map(|bytes| {
                 let (high, low) = name_uuid(&bytes);
-                Value::Int(if method == "getMostSignificantBits" { high } else { low })
+                let is_high = method == "getMostSignificantBits";
+                Value::Number(Number::Long(if is_high { high } else { low }))
             }))
         }
         ("abs", [only]) if is_class(evaluator, object, "Math", "java.lang") => {
             Some(evaluator.nested(*only, depth).and_then(|value| match value {
-                // Of the smallest number of all there is no opposite, be it an int or a long.
-                Value::Int(value) if [i32::MIN.into(), i64::MIN].contains(&value) => {
-                    Err(not_constant(call, "is more than an int can hold"))
-                }
-                Value::Int(value) => Ok(Value::Int(value.abs())),
+                Value::Number(Number::Int(value)) => Ok(Number::Int(value.wrapping_abs())),
+                Value::Number(Number::Long(value)) => Ok(Number::Long(value.wrapping_abs())),
                 _ => Err(not_constant(call, "is a method call")),
             }))
+            .map(|number| number.map(Value::Number))
         }
-        ("hashCode", []) => Some(evaluator.nested(object, depth).and_then(|value| match value {
-            Value::Text(text) => Ok(Value::Int(hash_code(text.as_str()).into())),
-            _ => Err(not_constant(call, "is a method call")),
-        })),
+        ("hashCode" | "isEmpty" | "length" | "concat", _) => {
+            let object = evaluator.nested(object, depth);
+            let given = given.iter().map(|node| evaluator.nested(*node, depth)).collect();
+            Some(object.and_then(|object| {
+                of_text(method, object, given)
+                    .unwrap_or_else(|| Err(not_constant(call, "is a method call")))
+            }))
+        }
         _ => None,
     }
+}
+
+/// What a method of a text returns.
+fn of_text(
+    method: &str,
+    object: Value,
+    given: Result<Vec<Value>, NotConstant>,
+) -> Option<Result<Value, NotConstant>> {
+    let Value::Text(mut text) = object else { return None };
+    let given = match given {
+        Ok(given) => given,
+        Err(error) => return Some(Err(error)),
+    };
+    Some(Ok(match (method, &given[..]) {
+        ("hashCode", []) => Value::Number(Number::Int(hash_code(text.as_str()))),
+        ("isEmpty", []) => Value::Bool(text.as_str().is_empty()),
+        ("length", []) => Value::Number(Number::Int(text.as_str().encode_utf16().count() as i32)),
+        ("concat", [Value::Text(other)]) => {
+            text.append(other.clone());
+            Value::Text(text)
+        }
+        _ => return None,
+    }))
 }
 
 /// What `UUID.nameUUIDFromBytes` is given.
@@ -129,6 +160,6 @@ fn text(value: &str, at: Node<'_>) -> Value {
 }
 
 /// `String.hashCode()`.
-fn hash_code(text: &str) -> i32 {
+pub(super) fn hash_code(text: &str) -> i32 {
     text.encode_utf16().fold(0i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(unit.into()))
 }

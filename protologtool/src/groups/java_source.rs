@@ -1,39 +1,43 @@
-//! Groups from the source of a Java enum, without compiling it.
+//! Groups from Java source, without compiling it: the constants of an enum, or the objects in static final fields of a
+//! class.
 //!
 //! ```java
 //! public enum AppLog implements ProtoLogGroup {
 //!     NET(true, Consts.TO_TEXT, Consts.TAG + "Net");
 //!     AppLog(boolean enabled, boolean logToText, String tag) { this.enabled = enabled; … }
 //!     public boolean isEnabled() { return enabled; }
+//!
+//! class Groups {
+//!     static final ProtoLogGroup NET = new ProtoLogGroup("NET", "Net", true);
 //! ```
 //!
-//! For each constant the constructor that fits its arguments is followed, `this(…)` and initialised fields included; then
-//! the getters are evaluated over the fields. Only what a getter asks for is evaluated, so a constructor may do other
-//! things too. What can't be evaluated is a problem that names it; but `getId()` need not be known, since the ids of a
-//! dictionary can be counted.
+//! The class of such objects is one of the same file; or it is Android's `ProtoLogGroup`, of which the constructors are
+//! known. How a group is evaluated: [`java_object`](super::java_object).
 
+use super::java_object::{Given, Object, problem, with_subject};
 use super::{Group, Groups, java_calls};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lang::java::constant::{Calls, Evaluator, NotConstant, Value, arguments, not_constant};
-use crate::lang::java::meaning::{Handle, Site};
+use crate::lang::java::constant::{
+    Calls, Evaluator, NotConstant, Value, arguments, not_constant, nothing_known,
+};
+use crate::lang::java::meaning::{Handle, Site, Type};
 use crate::lang::java::outline::TypeId;
 use crate::lang::java::resolve::Resolver;
 use crate::lang::java::syntax::{
     children, descendants, dotted, field_text, has_modifier, is_type_declaration, members, parse,
-    text, unparenthesized,
+    unparenthesized,
 };
 use crate::lang::java::unit::Unit;
 use crate::lang::java::{canonical, lexer};
 use crate::source::Source;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use tree_sitter::Node;
 
-/// How many constructors may delegate to each other, and getters may call each other.
-const MAX_STEPS: usize = 32;
+/// The class of Android's groups that are no constants of an enum. It logs as text, and its ids are hashes of names.
+const ANDROID_GROUP: &str = "ProtoLogGroup";
 
-/// The groups of the enum `class`, which `source` declares; or what is wrong with it.
+/// The groups of the class `class`, which `source` declares; or what is wrong with it.
 pub fn from_java_source(source: &Source, class: &str) -> Result<Groups, Vec<Diagnostic>> {
     let unit = Unit::of(source.bytes());
     let in_source = |diagnostic: Diagnostic| Diagnostic {
@@ -58,41 +62,36 @@ fn read(unit: &Unit<'_>, class: &str) -> Result<(Groups, Option<Diagnostic>), Ve
         let help = "check `--loggroups-class` against the package and the class of this file";
         vec![error(0..0, format!("no class `{class}` in this file")).help(help)]
     })?;
-    if declaration.kind() != "enum_declaration" {
-        let name = declaration.child_by_field_name("name").unwrap_or(declaration);
-        return Err(vec![
-            error(name.byte_range(), format!("`{class}` is not an enum"))
-                .help("declare the groups as constants of an enum"),
-        ]);
-    }
     if let Some(fault) = descendants(declaration).find(|node| node.is_error() || node.is_missing())
     {
         return Err(vec![
-            error(fault.byte_range(), "can't parse the enum of groups".to_owned())
+            error(fault.byte_range(), "can't parse the class of groups".to_owned())
                 .help("correct the syntax"),
         ]);
     }
-    let constants: Vec<Node<'_>> = declaration
-        .child_by_field_name("body")
-        .into_iter()
-        .flat_map(children)
-        .filter(|node| node.kind() == "enum_constant")
-        .collect();
-    let types = unit.outline.types.len();
-    let Some(owner) = (0..types).map(TypeId).find(|id| unit.canonical(*id) == class) else {
-        return Err(vec![error(0..0, "can't parse the enum of groups".to_owned())]);
+    let Some(owner) = type_id(unit, declaration) else {
+        return Err(vec![error(0..0, "can't parse the class of groups".to_owned())]);
     };
     let resolver = &Resolver::new(Handle::This(unit), None);
-    let (mut groups, mut problems, mut unknown_ids) = (Vec::new(), Vec::new(), None);
-    for (ordinal, constant) in constants.iter().enumerate() {
-        let name = field_text(*constant, "name", source);
-        let fields = RefCell::default();
-        let constant = *constant;
-        let object =
-            Object { source, resolver, owner, declaration, constant, name, ordinal, fields };
-        match object.group(class) {
+    let reader = Reader { source, unit, resolver, root, owner, declaration, class };
+    let found = match declaration.kind() {
+        "enum_declaration" => reader.constants(),
+        _ => reader.fields(),
+    };
+    if found.is_empty() && declaration.kind() != "enum_declaration" {
+        let name = declaration.child_by_field_name("name").unwrap_or(declaration);
+        return Err(vec![
+            error(name.byte_range(), format!("no groups in `{class}`"))
+                .help("name an enum of groups, or a class with groups in static final fields"),
+        ]);
+    }
+    let (mut groups, mut places) = (Vec::new(), Vec::new());
+    let (mut problems, mut unknown_ids) = (Vec::new(), None);
+    for (node, group) in found {
+        match group {
             Ok((group, id)) => {
                 groups.push(group);
+                places.push(node);
                 unknown_ids = unknown_ids.or(id);
             }
             // One cause can keep several groups from being evaluated.
@@ -104,18 +103,31 @@ fn read(unit: &Unit<'_>, class: &str) -> Result<(Groups, Option<Diagnostic>), Ve
     if !problems.is_empty() {
         return Err(problems);
     }
+    unique(class, groups, &places).map(|groups| (groups, unknown_ids)).map_err(|clash| vec![clash])
+}
+
+/// The groups, if names and ids are unique; `places` are where they are declared.
+fn unique(class: &str, groups: Vec<Group>, places: &[Node<'_>]) -> Result<Groups, Diagnostic> {
+    let at = |second: usize, message: String, help: &str| {
+        Diagnostic::error(Code::IdClash, places[second].byte_range(), message).help(help)
+    };
+    let mut names = BTreeMap::new();
+    for (second, group) in groups.iter().enumerate() {
+        if names.insert(&group.full_name, second).is_some() {
+            let message = format!("two groups call themselves `{}`", group.full_name);
+            return Err(at(second, message, "give one of them another name"));
+        }
+    }
     let clash = |(first, second): (usize, usize), id: &dyn Display, help: &str| {
         let [first_name, second_name] = [first, second].map(|at| &groups[at].full_name);
         let message = format!("`{first_name}` and `{second_name}` have the same id `{id}`");
-        let range = constants[second].byte_range();
-        vec![Diagnostic::error(Code::IdClash, range, message).help(help)]
+        at(second, message, help)
     };
     if let Some((positions, id)) = same_declared_id(&groups) {
         return Err(clash(positions, &id, "let `getId()` return another number for one of them"));
     }
     let made = Groups::new(class, groups.clone());
-    made.map(|groups| (groups, unknown_ids))
-        .map_err(|same| clash(same.positions, &same.id, "rename one of the two groups"))
+    made.map_err(|same| clash(same.positions, &same.id, "rename one of the two groups"))
 }
 
 /// Two groups for which `getId()` returns the same.
@@ -143,320 +155,141 @@ fn find_type<'t>(root: Node<'t>, source: &[u8], class: &str) -> Option<Node<'t>>
     Some(scope)
 }
 
-/// One constant of the enum while it is evaluated. Fields hold what the constructor gave them: a value, or why there is
-/// none.
-struct Object<'e, 't, 's> {
+/// The type that is declared here.
+fn type_id(unit: &Unit<'_>, declaration: Node<'_>) -> Option<TypeId> {
+    let name = declaration.child_by_field_name("name")?.byte_range();
+    unit.outline.types.iter().position(|of| of.name == name).map(TypeId)
+}
+
+/// Reads the groups of one class.
+struct Reader<'r, 't, 's> {
     source: &'s [u8],
-    resolver: &'e Resolver<'s>,
-    /// The enum, whose names are known everywhere.
+    unit: &'r Unit<'s>,
+    resolver: &'r Resolver<'s>,
+    root: Node<'t>,
     owner: TypeId,
     declaration: Node<'t>,
-    constant: Node<'t>,
-    name: &'s str,
-    ordinal: usize,
-    fields: RefCell<Frame>,
+    class: &'r str,
 }
 
-type Frame = BTreeMap<String, Result<Value, NotConstant>>;
+/// A group with a warning about its id, or what is wrong with it.
+type Read = Result<(Group, Option<Diagnostic>), Diagnostic>;
 
-impl<'t> Object<'_, 't, '_> {
-    /// The group; and, where the enum has `getId()`, why what it returns is not known.
-    fn group(&self, class: &str) -> Result<(Group, Option<Diagnostic>), Diagnostic> {
-        let name = self.name;
-        let problem = |error: NotConstant| {
-            Diagnostic::error(
-                Code::Groups,
-                error.range,
-                format!("can't evaluate the group `{name}`: {}", error.reason),
-            )
-            .help("use literals, constants of this file, and fields that the constructor sets")
+impl<'t> Reader<'_, 't, '_> {
+    /// The constants of an enum.
+    fn constants(&self) -> Vec<(Node<'t>, Read)> {
+        let body = self.declaration.child_by_field_name("body").into_iter();
+        let constants = body.flat_map(children).filter(|node| node.kind() == "enum_constant");
+        let read = |(ordinal, node): (usize, Node<'t>)| {
+            let name = field_text(node, "name", self.source);
+            let of = (self.owner, self.declaration);
+            let object = Object::new(self.resolver, of, node, Some((name, ordinal)), self.source);
+            (node, object.group(self.class, name, self.given(node)))
         };
-        self.construct().map_err(problem)?;
-        let enabled = self.flag(&["isEnabled"]).map_err(problem)?;
-        let text = self.flag(&["isLogToText", "isLogToLogcat"]).map_err(problem)?;
-        let tag = self.tag().map_err(problem)?;
-        let group = Group::new(class, name, enabled, text, tag);
-        Ok(match self.id() {
-            None => (group, None),
-            Some(Ok(id)) => (group.with_declared_id(id), None),
-            Some(Err(error)) => {
-                let message = format!("can't evaluate the id of `{name}`: {}", error.reason);
-                let help =
-                    "give the groups' jar by `--loggroups-jar`; else groups are counted from 1";
-                (group, Some(Diagnostic::warning(Code::Groups, error.range, message).help(help)))
-            }
-        })
+        constants.enumerate().map(read).collect()
     }
 
-    /// What `getId()` returns, if there is one.
-    fn id(&self) -> Option<Result<i32, NotConstant>> {
-        let value = self.getter("getId", 0)?.map_err(|error| self.reworded("getId", error));
-        Some(value.and_then(|value| {
-            match value {
-                Value::Int(id) => i32::try_from(id).ok(),
-                _ => None,
-            }
-            .ok_or_else(|| not_constant(self.constant, "`getId()` does not return an int"))
-        }))
-    }
-
-    /// Follows the constructor that the constant calls.
-    fn construct(&self) -> Result<(), NotConstant> {
-        let body = self.declaration.child_by_field_name("body");
-        let declared =
-            body.into_iter().flat_map(members).filter(|node| node.kind() == "field_declaration");
-        for field in declared.filter(|field| !has_modifier(*field, "static")) {
-            for declarator in children(field).filter(|node| node.kind() == "variable_declarator") {
-                if let Some(value) = declarator.child_by_field_name("value") {
-                    let value = self.value(value, &Frame::new(), 0);
-                    self.set(field_text(declarator, "name", self.source), value);
-                }
-            }
-        }
-        let given =
-            self.constant.child_by_field_name("arguments").map(arguments).unwrap_or_default();
-        let values = given.iter().map(|node| self.value(*node, &Frame::new(), 0)).collect();
-        self.call_constructor(self.constant, values, 0)
-    }
-
-    fn call_constructor(
-        &self,
-        caller: Node<'t>,
-        values: Vec<Result<Value, NotConstant>>,
-        step: usize,
-    ) -> Result<(), NotConstant> {
-        let constructors = self.constructors();
-        if constructors.is_empty() && values.is_empty() {
-            return Ok(());
-        }
-        if step > MAX_STEPS {
-            return Err(not_constant(caller, "its constructors call each other without end"));
-        }
-        let fitting: Vec<_> = constructors
-            .into_iter()
-            .filter(|constructor| fits(&parameters(*constructor), &values, self.source))
-            .collect();
-        let [constructor] = fitting[..] else {
-            let which = if fitting.is_empty() {
-                "no constructor takes"
-            } else {
-                "several constructors take"
-            };
-            return Err(not_constant(caller, &format!("{which} these arguments")));
+    /// The static final fields of a class whose values are groups.
+    fn fields(&self) -> Vec<(Node<'t>, Read)> {
+        let body = self.declaration.child_by_field_name("body").into_iter();
+        let is_constant = |node: &Node<'t>| match node.kind() {
+            "constant_declaration" => true,
+            "field_declaration" => ["static", "final"].iter().all(|it| has_modifier(*node, it)),
+            _ => false,
         };
-        let names = parameters(constructor)
-            .into_iter()
-            .map(|node| field_text(node, "name", self.source).to_owned());
-        let frame: Frame = names.zip(values).collect();
-        let body = constructor.child_by_field_name("body");
-        for statement in body.into_iter().flat_map(children) {
-            self.run(statement, &frame, step)?;
+        let mut found = Vec::new();
+        for field in body.flat_map(members).filter(is_constant) {
+            let declared = field_text(field, "type", self.source);
+            let variables = children(field).filter(|node| node.kind() == "variable_declarator");
+            for variable in variables {
+                let value = variable.child_by_field_name("value").map(unparenthesized);
+                let read = value.and_then(|value| self.field(variable, declared, value));
+                found.extend(read.map(|read| (variable, read)));
+            }
         }
-        Ok(())
+        found
     }
 
-    fn constructors(&self) -> Vec<Node<'t>> {
-        let body = self.declaration.child_by_field_name("body");
-        body.into_iter()
-            .flat_map(members)
-            .filter(|node| node.kind() == "constructor_declaration")
-            .collect()
-    }
-
-    /// One statement of a constructor: an assignment sets a field, anything else makes the fields that it assigns unknown.
-    fn run(&self, statement: Node<'t>, frame: &Frame, step: usize) -> Result<(), NotConstant> {
-        if statement.kind() == "explicit_constructor_invocation" {
-            let is_this = field_text(statement, "constructor", self.source) == "this";
-            let given =
-                statement.child_by_field_name("arguments").map(arguments).unwrap_or_default();
-            let values = given.iter().map(|node| self.value(*node, frame, 0)).collect();
-            return if is_this {
-                self.call_constructor(statement, values, step + 1)
-            } else {
-                Ok(())
-            };
-        }
-        let simple = (statement.kind() == "expression_statement")
-            .then(|| children(statement).next())
+    /// The group that is the value of a field; none if it is something else.
+    fn field(&self, variable: Node<'t>, declared: &str, value: Node<'t>) -> Option<Read> {
+        let name = field_text(variable, "name", self.source);
+        let refused = |reason: &str| Some(Err(problem(name, not_constant(value, reason))));
+        let created = (value.kind() == "object_creation_expression")
+            .then(|| value.child_by_field_name("type").and_then(|of| dotted(of, self.source)))
             .flatten();
-        for node in descendants(statement).filter(|node| node.kind() == "assignment_expression") {
-            let (Some(left), Some(right)) =
-                (node.child_by_field_name("left"), node.child_by_field_name("right"))
-            else {
-                continue;
-            };
-            let plain = Some(node) == simple
-                && node.child_by_field_name("operator").is_some_and(|it| it.kind() == "=");
-            let value = if plain {
-                self.value(right, frame, 0)
-            } else {
-                Err(not_constant(node, "it is set conditionally"))
-            };
-            if let Some(field) = own_field(left, self.source) {
-                self.set(&field, value);
-            }
-        }
-        Ok(())
-    }
-
-    fn set(&self, field: &str, value: Result<Value, NotConstant>) {
-        self.fields.borrow_mut().insert(field.to_owned(), value);
-    }
-
-    /// The value of an expression, where `frame` holds the parameters.
-    fn value(
-        &self,
-        expression: Node<'_>,
-        frame: &Frame,
-        step: usize,
-    ) -> Result<Value, NotConstant> {
-        let known = |node: Node<'_>| self.known(node, frame, step);
-        let site = Site { offset: expression.start_byte(), owner: Some(self.owner), locals: None };
-        let calls = Some(java_calls::value as Calls);
-        Evaluator { resolver: self.resolver, site, known: &known, calls, depth: 0 }
-            .value(expression)
-    }
-
-    fn known(
-        &self,
-        node: Node<'_>,
-        frame: &Frame,
-        step: usize,
-    ) -> Option<Result<Value, NotConstant>> {
-        match node.kind() {
-            "identifier" if frame.contains_key(text(node, self.source)) => {
-                frame.get(text(node, self.source)).cloned()
-            }
-            "identifier" | "field_access" => {
-                self.fields.borrow().get(&own_field(node, self.source)?).cloned()
-            }
-            "method_invocation" => {
-                let method = field_text(node, "name", self.source);
-                let own =
-                    node.child_by_field_name("object").is_none_or(|object| object.kind() == "this");
-                let no_arguments = node
-                    .child_by_field_name("arguments")
-                    .is_some_and(|list| arguments(list).is_empty());
-                if !own || !no_arguments {
-                    return None;
-                }
-                match method {
-                    "name" => Some(Ok(Value::Text(self.name_text()))),
-                    "ordinal" => Some(Ok(Value::Int(self.ordinal as i64))),
-                    _ if step > MAX_STEPS => {
-                        Some(Err(not_constant(node, "its getters call each other without end")))
-                    }
-                    _ => self.getter(method, step + 1),
-                }
-            }
-            _ => None,
-        }
-    }
-
-    fn name_text(&self) -> crate::call::Text {
-        let mut text = crate::call::Text::default();
-        self.name.chars().for_each(|char| text.push(char, self.constant.start_byte()));
-        text
-    }
-
-    /// What the getter returns, of the constant's own body first; none without such a method.
-    fn getter(&self, name: &str, step: usize) -> Option<Result<Value, NotConstant>> {
-        let bodies = [self.constant, self.declaration].map(|node| node.child_by_field_name("body"));
-        let method = bodies.into_iter().flatten().flat_map(members).find(|member| {
-            member.kind() == "method_declaration"
-                && field_text(*member, "name", self.source) == name
-                && member
-                    .child_by_field_name("parameters")
-                    .is_some_and(|list| children(list).next().is_none())
-        })?;
-        let statements: Vec<_> =
-            method.child_by_field_name("body").into_iter().flat_map(children).collect();
-        let returned = match statements[..] {
-            [only] if only.kind() == "return_statement" => children(only).next(),
-            _ => None,
+        let Some(created) = created else {
+            let is_group =
+                matches!(declared.rsplit('.').next(), Some(ANDROID_GROUP | "IProtoLogGroup"));
+            return (is_group && value.kind() != "null_literal")
+                .then(|| refused("it is not made by `new`"))
+                .flatten();
         };
-        Some(match returned {
-            Some(expression) => self.value(expression, &Frame::new(), step),
-            None => Err(not_constant(
-                method,
-                &format!("`{name}()` is more than a `return` of one expression"),
-            )),
-        })
-    }
-
-    /// The value of the first of these getters that the enum has.
-    fn flag(&self, getters: &[&str]) -> Result<bool, NotConstant> {
-        for getter in getters {
-            match self.getter(getter, 0) {
-                None => {}
-                Some(Ok(Value::Bool(value))) => return Ok(value),
-                Some(Ok(_)) => {
-                    return Err(not_constant(
-                        self.constant,
-                        &format!("`{getter}()` does not return a boolean"),
-                    ));
-                }
-                Some(Err(error)) => return Err(self.reworded(getter, error)),
-            }
-        }
-        Err(not_constant(self.constant, &format!("the enum has no `{}()`", getters[0])))
-    }
-
-    fn tag(&self) -> Result<String, NotConstant> {
-        match self.getter("getTag", 0) {
-            Some(Ok(Value::Text(text))) => Ok(text.as_str().to_owned()),
-            Some(Ok(_)) => Err(not_constant(self.constant, "`getTag()` does not return a text")),
-            Some(Err(error)) => Err(self.reworded("getTag", error)),
-            None => Err(not_constant(self.constant, "the enum has no `getTag()`")),
-        }
-    }
-
-    /// `error`, saying which getter asked.
-    fn reworded(&self, getter: &str, error: NotConstant) -> NotConstant {
-        let part = lexer::compact(&self.source[error.range.clone()]);
-        let is_short = part.len() <= 60;
-        let subject = if is_short && error.reason.starts_with("is ") {
-            format!("`{part}` ")
-        } else {
-            String::new()
+        let is_anonymous = children(value).any(|child| child.kind() == "class_body");
+        let of = match self.resolver.type_named(&created, self.site(value)) {
+            Some(Type::Declared(of)) if of.unit.is(&self.resolver.unit) => of.id,
+            Some(_) => return None,
+            None if created.rsplit('.').next() != Some(ANDROID_GROUP) => return None,
+            None if is_anonymous => return refused("it is of an anonymous class"),
+            None => return Some(self.android(name, &created, value)),
         };
-        NotConstant {
-            reason: format!("`{getter}()` needs what has no value here: {subject}{}", error.reason),
-            ..error
+        let range = self.unit.outline.types[of.0].name.clone();
+        let is_declaration = |node: &Node<'t>| {
+            is_type_declaration(*node)
+                && node.child_by_field_name("name").is_some_and(|name| name.byte_range() == range)
+        };
+        let declaration = descendants(self.root).find(is_declaration)?;
+        let object = Object::new(self.resolver, (of, declaration), value, None, self.source);
+        if !object.is_group() {
+            return None;
         }
-    }
-}
-
-/// The name in `name` or `this.name`.
-fn own_field(node: Node<'_>, source: &[u8]) -> Option<String> {
-    let node = unparenthesized(node);
-    match node.kind() {
-        "identifier" => dotted(node, source),
-        "field_access" if node.child_by_field_name("object")?.kind() == "this" => {
-            Some(field_text(node, "field", source).to_owned())
+        if is_anonymous {
+            return refused("it is of an anonymous class");
         }
-        _ => None,
+        Some(object.group(&self.unit.canonical(of), name, self.given(value)))
     }
-}
 
-fn parameters(constructor: Node<'_>) -> Vec<Node<'_>> {
-    let list = constructor.child_by_field_name("parameters");
-    list.into_iter().flat_map(children).filter(|node| node.kind() == "formal_parameter").collect()
-}
-
-/// Whether a constructor can be called with these values, as far as their types tell.
-fn fits(parameters: &[Node<'_>], values: &[Result<Value, NotConstant>], source: &[u8]) -> bool {
-    parameters.len() == values.len()
-        && parameters.iter().zip(values).all(|(parameter, value)| {
-            let declared = field_text(*parameter, "type", source);
-            match value {
-                Ok(Value::Bool(_)) => matches!(declared, "boolean" | "Boolean" | "Object"),
-                Ok(Value::Text(_)) => {
-                    !matches!(declared, "boolean" | "int" | "long" | "char" | "Boolean")
-                }
-                Ok(Value::Int(_)) => !matches!(declared, "boolean" | "String" | "Boolean"),
-                Ok(Value::Char(_)) => !matches!(declared, "boolean" | "String" | "Boolean"),
-                Ok(Value::Null) | Err(_) => true,
+    /// A group of Android's own class, which is written as `created`: name, tag and whether it is enabled; by default its
+    /// tag is its name, and it is enabled.
+    fn android(&self, name: &str, created: &str, made: Node<'t>) -> Read {
+        let error = |reason: &str| problem(name, not_constant(made, reason));
+        let unknown = |error: NotConstant| {
+            let reason = with_subject(&error, self.source);
+            problem(name, NotConstant { reason, ..error })
+        };
+        let given: Result<Vec<Value>, _> = self.given(made).into_iter().collect();
+        let (own_name, tag, enabled) = match &given.map_err(unknown)?[..] {
+            [Value::Text(own)] => (own.clone(), own.clone(), true),
+            [Value::Text(own), Value::Text(tag)] => (own.clone(), tag.clone(), true),
+            [Value::Text(own), Value::Text(tag), Value::Bool(enabled)] => {
+                (own.clone(), tag.clone(), *enabled)
             }
-        })
+            _ => {
+                return Err(error("its arguments are not a name, a tag and whether it is enabled"));
+            }
+        };
+        let names = &self.unit.names;
+        let class = match names.imported(created) {
+            Some(import) => import.to_owned(),
+            None if created.contains('.') => created.to_owned(),
+            None => names.canonical(created),
+        };
+        let group = Group::new(&class, own_name.as_str(), enabled, true, tag.as_str());
+        let id = java_calls::hash_code(own_name.as_str());
+        Ok((group.written(name).with_declared_id(id), None))
+    }
+
+    /// The values of the arguments of a constant or of `new`.
+    fn given(&self, made: Node<'t>) -> Vec<Given> {
+        let list = made.child_by_field_name("arguments").map(arguments).unwrap_or_default();
+        let value = |node: &Node<'_>| {
+            let (known, calls) = (&nothing_known, Some(java_calls::value as Calls));
+            let (resolver, site) = (self.resolver, self.site(*node));
+            Evaluator { resolver, site, known, calls, depth: 0 }.value(*node)
+        };
+        list.iter().map(value).collect()
+    }
+
+    fn site(&self, node: Node<'_>) -> Site<'static, 'static> {
+        Site { offset: node.start_byte(), owner: Some(self.owner), locals: None }
+    }
 }

@@ -5,6 +5,7 @@
 mod bytecode;
 mod jar;
 mod java_calls;
+mod java_object;
 mod java_source;
 pub(crate) mod rust_source;
 
@@ -19,10 +20,12 @@ use std::collections::HashMap;
 /// One group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The constant's name, as calls write it.
+    /// The constant's or field's name, as calls write it.
     pub name: String,
-    /// The name in dictionaries. The full name: the enum's canonical name, a dot, the constant; after
-    /// [`Groups::for_android`] the constant alone.
+    /// What its `name()` returns: of a constant the same, of another object any text.
+    pub own_name: String,
+    /// The name in dictionaries. The full name: its class's canonical name, a dot, what it calls itself; after
+    /// [`Groups::for_android`] the latter alone.
     pub full_name: String,
     /// The group's id, from its full name.
     pub id: u32,
@@ -74,14 +77,15 @@ impl Groups {
         Ok(self)
     }
 
-    /// The groups as Android's runtime knows them: by the constants' names alone; ids as `getId()` returns them, or
+    /// The groups as Android's runtime knows them: by what they call themselves alone; ids as `getId()` returns them, or
     /// counted from 1 where that is not known. Its dictionaries hold all groups, used or not, since its
     /// reader fails on a group that it does not find.
     pub fn for_android(self) -> Result<Self, GroupClash> {
         let declared: Option<Vec<u32>> = self.list.iter().map(|group| group.declared_id).collect();
         let ids = declared.unwrap_or_else(|| (1..=self.list.len() as u32).collect());
         let known = self.list.into_iter().zip(ids);
-        let list = known.map(|(group, id)| Group { full_name: group.name.clone(), id, ..group });
+        let list =
+            known.map(|(group, id)| Group { full_name: group.own_name.clone(), id, ..group });
         let groups = Self::new(self.class, list.collect())?;
         Ok(Self { all_in_dictionary: true, unknown_ids: self.unknown_ids, ..groups })
     }
@@ -153,8 +157,14 @@ impl Group {
     ) -> Self {
         let full_name = format!("{class}.{name}");
         let id = group_id(&full_name);
-        let (name, tag, declared_id) = (name.to_owned(), tag.into(), None);
-        Self { name, full_name, id, declared_id, enabled, log_to_text, tag }
+        let (name, own_name, tag) = (name.to_owned(), name.to_owned(), tag.into());
+        Self { name, own_name, full_name, id, declared_id: None, enabled, log_to_text, tag }
+    }
+
+    /// With the name that calls write where it is not what the group calls itself: that of a field.
+    #[must_use]
+    pub fn written(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
     }
 
     /// The group `name` of a Rust enum, `crate::Enum`.

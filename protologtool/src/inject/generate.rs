@@ -100,8 +100,8 @@ impl ImplTemplate {
             "\n    private static final {map} createLogGroupsMap() {{\n        {map} result = new {map}();\n"
         );
         for group in groups.list() {
-            let (name, class) = (&group.name, groups.class());
-            let _ = writeln!(text, "        result.put({}, {class}.{name});", quoted(name));
+            let (name, class, own) = (&group.name, groups.class(), quoted(&group.own_name));
+            let _ = writeln!(text, "        result.put({own}, {class}.{name});");
         }
         text + "        return result;\n    }\n"
     }

@@ -6,7 +6,7 @@ use protologtool::source::Source;
 use std::fs;
 
 /// Where the source is, and the class.
-const CLASSES: [(&str, &str); 5] = [
+const CLASSES: [(&str, &str); 7] = [
     (
         "aosp/com/android/internal/protolog/WmProtoLogGroups.java",
         "com.android.internal.protolog.WmProtoLogGroups",
@@ -18,6 +18,8 @@ const CLASSES: [(&str, &str); 5] = [
     ("both/both/Plain.java", "both.Plain"),
     ("both/both/Nested.java", "both.Nested$Groups"),
     ("both/both/Ids.java", "both.Ids$Groups"),
+    ("both/both/Objects.java", "both.Objects"),
+    ("shapes/shapes/Objects.java", "shapes.Objects"),
 ];
 
 #[test]
@@ -35,4 +37,14 @@ fn source_and_jar_give_the_same_groups() {
         let known = from_source.list().iter().filter(|group| group.declared_id.is_some()).count();
         assert_eq!(known > 0, !class.ends_with("Plain") && !class.contains("Nested"), "{class}");
     }
+}
+
+#[test]
+fn android_knows_objects_by_what_they_call_themselves() {
+    let path = fixtures().join("both/both/Objects.java");
+    let source = Source::new(&path, fs::read(&path).unwrap());
+    let groups = from_java_source(&source, "both.Objects").unwrap().for_android().unwrap();
+    let names: Vec<_> =
+        groups.list().iter().map(|it| (it.name.as_str(), it.full_name.as_str())).collect();
+    assert_eq!(names, [("NET", "Obj.net"), ("DISK", "disk"), ("QUIET", "quiet")]);
 }

@@ -47,7 +47,10 @@ fn java_says_the_same() {
     let directory = temp_dir();
     let (mut sources, mut classes, mut expected) = (Vec::new(), Vec::new(), String::new());
     for case in case_files("groups").into_iter().flat_map(|file| file.cases) {
-        let Ok(groups) = read(&case) else { continue };
+        // Objects in fields are compared with what a jar has of them, in `tests/jar`.
+        let Some(groups) = read(&case).ok().filter(|_| case.body.contains("enum ")) else {
+            continue;
+        };
         let path = directory.path().join(place(case.source().path(), case.source().bytes()));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, case.unit()).unwrap();

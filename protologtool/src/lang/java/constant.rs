@@ -1,13 +1,13 @@
 //! Constant expressions of Java, evaluated without a compiler: literals, `+` on strings, whole numbers, `!`, `&&`, `||`,
 //! `?:`, casts, parentheses, and names of constants that this file or another input declares.
 
-use super::integer;
+use super::integer::{self, Number};
 use super::literal;
 use super::locals::Declaration;
 use super::meaning::{Declared, Site, TypeRef, Variable};
 use super::outline::{MemberId, MemberKind};
 use super::resolve::{Resolver, declarator};
-use super::syntax::{children, dotted, parse_member, text, unparenthesized};
+use super::syntax::{children, dotted, field_text, parse_member, text, unparenthesized};
 use crate::call::Text;
 use std::ops::Range;
 use tree_sitter::Node;
@@ -20,8 +20,8 @@ const MAX_DEPTH: usize = 100;
 pub(crate) enum Value {
     Text(Text),
     Bool(bool),
-    /// An int or a long; see [`integer`](super::integer) for how this is told.
-    Int(i64),
+    /// An int or a long.
+    Number(Number),
     Char(char),
     Null,
 }
@@ -74,7 +74,7 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
             "null_literal" => Ok(Value::Null),
             "string_literal" | "character_literal" => self.literal(node),
             "decimal_integer_literal" | "hex_integer_literal" => {
-                integer::literal(node, self.text())
+                integer::literal(node, self.text(), false)
             }
             "binary_expression" => self.binary(node, depth),
             "unary_expression" => self.unary(node, depth),
@@ -124,11 +124,14 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
                 ("&&", Value::Bool(false)) => Value::Bool(false),
                 ("||", Value::Bool(true)) => Value::Bool(true),
                 ("&&" | "||", Value::Bool(_)) => self.nested(right, depth)?,
-                (operator, Value::Int(left)) => match self.nested(right, depth)? {
-                    Value::Int(right) => integer::binary(node, operator, left, right)?,
-                    right if operator == "+" => plus(node, Value::Int(left), right)?,
-                    _ => return Err(not_constant(node, "is not a constant")),
-                },
+                (operator, left @ (Value::Number(_) | Value::Char(_))) => {
+                    let right = self.nested(right, depth)?;
+                    match (left.number(), right.number()) {
+                        (Some(left), Some(right)) => integer::binary(node, operator, left, right)?,
+                        _ if operator == "+" => plus(node, left, right)?,
+                        _ => return Err(not_constant(node, "is not a constant")),
+                    }
+                }
                 ("+", left) => plus(node, left, self.nested(right, depth)?)?,
                 _ => return Err(not_constant(node, "is not a constant")),
             };
@@ -138,12 +141,18 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
 
     fn unary(&self, node: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
         let operator = node.child_by_field_name("operator").map_or("", |operator| operator.kind());
-        let operand =
-            node.child_by_field_name("operand").map(|operand| self.nested(operand, depth));
-        match (operator, operand) {
-            ("!", Some(Ok(Value::Bool(value)))) => Ok(Value::Bool(!value)),
-            ("-", Some(Ok(Value::Int(value)))) => integer::binary(node, "-", 0, value),
-            (_, Some(Err(error))) => Err(error),
+        let Some(operand) = node.child_by_field_name("operand") else {
+            return Err(not_constant(node, "is not a constant"));
+        };
+        if operator == "-" && operand.kind() == "decimal_integer_literal" {
+            // The smallest number of all has no literal without the sign.
+            return integer::literal(operand, self.text(), true);
+        }
+        match (operator, self.nested(operand, depth)?) {
+            ("!", Value::Bool(value)) => Ok(Value::Bool(!value)),
+            ("-", Value::Number(value)) => Ok(Value::Number(integer::minus(value))),
+            ("~", Value::Number(value)) => Ok(Value::Number(integer::complement(value))),
+            ("+", value @ Value::Number(_)) => Ok(value),
             _ => Err(not_constant(node, "is not a constant")),
         }
     }
@@ -153,15 +162,21 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         let Some(condition) = part("condition") else {
             return Err(not_constant(node, "is not a constant"));
         };
-        let chosen = match self.nested(condition, depth)? {
-            Value::Bool(true) => part("consequence"),
-            Value::Bool(false) => part("alternative"),
-            _ => None,
+        let (chosen, other) = match self.nested(condition, depth)? {
+            Value::Bool(true) => (part("consequence"), part("alternative")),
+            Value::Bool(false) => (part("alternative"), part("consequence")),
+            _ => (None, None),
         };
-        chosen.map_or_else(
-            || Err(not_constant(node, "is not a constant")),
-            |node| self.nested(node, depth),
-        )
+        let (Some(chosen), Some(other)) = (chosen, other) else {
+            return Err(not_constant(node, "is not a constant"));
+        };
+        let value = self.nested(chosen, depth)?;
+        if let Value::Number(Number::Int(value)) = value
+            && let Ok(Value::Number(Number::Long(_))) = self.nested(other, depth)
+        {
+            return Ok(Value::Number(Number::Long(value.into())));
+        }
+        Ok(value)
     }
 
     fn cast(&self, node: Node<'_>, depth: usize) -> Result<Value, NotConstant> {
@@ -170,10 +185,9 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
             return Err(not_constant(node, "is not a constant"));
         };
         match (text(to, self.text()), self.nested(value, depth)?) {
-            ("int", Value::Int(value)) => Ok(Value::Int(value as i32 as i64)),
-            ("long", value @ Value::Int(_))
-            | ("boolean", value @ Value::Bool(_))
-            | ("String", value @ Value::Text(_)) => Ok(value),
+            ("int", Value::Number(value)) => Ok(Value::Number(Number::Int(value.value() as i32))),
+            ("long", Value::Number(value)) => Ok(Value::Number(Number::Long(value.value()))),
+            ("boolean", value @ Value::Bool(_)) | ("String", value @ Value::Text(_)) => Ok(value),
             _ => Err(not_constant(node, "is a cast")),
         }
     }
@@ -185,7 +199,7 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         };
         match self.variable(&name) {
             None => integer::limit(&name)
-                .map(Value::Int)
+                .map(Value::Number)
                 .ok_or_else(|| not_constant(node, "is declared in none of the sources")),
             Some(Variable::Local(declaration)) => self.local(node, declaration, depth),
             Some(Variable::Member(of, Declared::Member(member))) => {
@@ -214,12 +228,13 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         let declaration = tree
             .as_ref()
             .and_then(|tree| declarator(tree.root_node(), field, resolver.unit.text()));
-        let value = declaration.and_then(|it| it.constant_value(of.is_interface()));
-        let value = value.ok_or_else(|| not_constant(node, "is not a constant"))?;
+        let value = declaration.and_then(|it| Some((it, it.constant_value(of.is_interface())?)));
+        let (declaration, value) = value.ok_or_else(|| not_constant(node, "is not a constant"))?;
         let site = Site { offset: value.start_byte(), owner: Some(of.id), locals: None };
         let (known, calls) = (&nothing_known, self.calls);
         let evaluator = Evaluator { resolver: &resolver, site, known, calls, depth };
-        let value = evaluator.value(value);
+        let declared = field_text(declaration.parent, "type", resolver.unit.text());
+        let value = evaluator.value(value).and_then(|it| it.declared(declared, value));
         if of.unit.is(&self.resolver.unit) {
             return value;
         }
@@ -240,7 +255,9 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         };
         let site = Site { offset: value.start_byte(), ..self.site };
         let Self { resolver, known, calls, .. } = *self;
-        Evaluator { resolver, site, known, calls, depth }.value(value)
+        let declared = field_text(declaration.parent, "type", self.text());
+        let constant = Evaluator { resolver, site, known, calls, depth }.value(value)?;
+        constant.declared(declared, value)
     }
 
     /// What `NAME`, `Type.NAME` or `Type.Inner.NAME` means.
@@ -268,6 +285,34 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
 }
 
 impl Value {
+    /// The number that a number or character is in arithmetic.
+    fn number(&self) -> Option<Number> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Char(char) => Some(Number::Int(u32::from(*char) as i32)),
+            _ => None,
+        }
+    }
+
+    /// The value in a variable, or as a result, of the type `declared`; `node` is where it was given.
+    pub(crate) fn declared(self, declared: &str, node: Node<'_>) -> Result<Self, NotConstant> {
+        let char = |number: Number| u32::try_from(number.value()).ok().and_then(char::from_u32);
+        match (declared, self) {
+            ("long", Self::Number(value)) => Ok(Self::Number(Number::Long(value.value()))),
+            ("long", Self::Char(value)) => Ok(Self::Number(Number::Long(u32::from(value).into()))),
+            ("int" | "short" | "byte", Self::Char(value)) => {
+                Ok(Self::Number(Number::Int(u32::from(value) as i32)))
+            }
+            ("char", Self::Number(value)) => {
+                char(value).map(Self::Char).ok_or_else(|| not_constant(node, "is half a character"))
+            }
+            ("float" | "double", Self::Number(_) | Self::Char(_)) => {
+                Err(not_constant(node, "is a floating-point number"))
+            }
+            (_, value) => Ok(value),
+        }
+    }
+
     /// The value as that of the expression `node`: messages about it point there.
     fn at(self, node: Node<'_>) -> Self {
         let Self::Text(text) = self else { return self };
@@ -291,7 +336,7 @@ fn plus(node: Node<'_>, left: Value, right: Value) -> Result<Value, NotConstant>
                 continue;
             }
             Value::Bool(value) => value.to_string(),
-            Value::Int(value) => value.to_string(),
+            Value::Number(value) => value.value().to_string(),
             Value::Char(value) => value.to_string(),
             Value::Null => return Err(not_constant(node, "has a null")),
         };

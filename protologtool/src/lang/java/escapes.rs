@@ -8,7 +8,7 @@
 //! are translated as a whole, and what is found in the translation is mapped back to the file.
 
 use super::lexer::{self, Kind};
-use memchr::memmem;
+use memchr::memmem::{self, Finder};
 use std::ops::Range;
 
 /// A text without `\u` escapes, and where its bytes come from.
@@ -81,20 +81,37 @@ impl Translated {
     }
 }
 
-/// Whether `name`, which is ASCII, is spelt with an escape or several somewhere in `text`.
-pub(crate) fn spells(text: &[u8], name: &[u8]) -> bool {
-    // Of the escapes in real files few stand for ASCII, and none of these is in a name.
-    let may_be_ascii = |at: usize| {
-        text.get(at + 1) == Some(&b'u')
-            && matches!(text.get(at + 2..at + 4), Some([b'0', b'0'] | [b'u', _]))
-    };
-    memchr::memchr_iter(b'\\', text).filter(|at| may_be_ascii(*at)).any(|at| {
-        let char = code_unit(&text[at..]).and_then(|(unit, _)| u8::try_from(unit).ok());
-        // If this is the first escape in the name, what comes before it is spelt plainly.
-        let places = name.iter().enumerate().filter(|(_, byte)| Some(**byte) == char);
-        let mut starts = places.filter_map(|(before, _)| at.checked_sub(before));
-        starts.any(|start| is_spelt(&text[start..], name))
-    })
+/// Looks for a name that is spelt with escapes.
+#[derive(Clone, Debug)]
+pub(crate) struct Spelling {
+    any: Finder<'static>,
+    /// What escapes of ASCII begin with.
+    ascii: [Finder<'static>; 2],
+}
+
+impl Spelling {
+    /// Made once, since every byte of every file is looked at.
+    pub(crate) fn new() -> Self {
+        Self { any: Finder::new("\\u"), ascii: [Finder::new("\\u00"), Finder::new("\\uu")] }
+    }
+
+    /// Whether `name`, which is ASCII, is spelt with an escape or several somewhere in `text`.
+    pub(crate) fn has(&self, text: &[u8], name: &[u8]) -> bool {
+        // Few files have escapes, and most of those are tables of other alphabets.
+        let Some(first) = self.any.find(text) else { return false };
+        let escapes = self.ascii.iter().flat_map(|escape| escape.find_iter(&text[first..]));
+        let mut letters = escapes.filter_map(|after| {
+            let at = first + after;
+            let (unit, _) = code_unit(&text[at..])?;
+            Some((at, u8::try_from(unit).ok()?))
+        });
+        letters.any(|(at, letter)| {
+            // If this is the first escape in the name, what comes before it is spelt plainly.
+            let places = name.iter().enumerate().filter(|(_, byte)| **byte == letter);
+            let mut starts = places.filter_map(|(before, _)| at.checked_sub(before));
+            starts.any(|start| is_spelt(&text[start..], name))
+        })
+    }
 }
 
 /// Whether `text` begins with `name`, spelt with or without escapes.
@@ -168,11 +185,12 @@ mod tests {
             (r"Proto\u004cog", true),
             (r"x \u0050rot\uu006f\u004cog.d", true),
             (r"Prot\u0065Log ProtoLo\u0067", true),
+            (r"\n \u0100 \u0050\u0072\u006f\u0074\u006f\u004c\u006f\u0067", true),
             (r"ProtoLog \u004c Proto \u004cog", false),
             (r"oto\u004cog", false),
             (r"ProtoL\u006f", false),
         ] {
-            assert_eq!(spells(text.as_bytes(), b"ProtoLog"), expected, "{text}");
+            assert_eq!(Spelling::new().has(text.as_bytes(), b"ProtoLog"), expected, "{text}");
         }
     }
 

@@ -253,9 +253,10 @@ pub(crate) fn package(text: &[u8]) -> String {
             (Kind::Punct(b';'), _) => {}
             (Kind::Word, b"package") => {
                 let path = tokens.take_while(|token| token.kind != Kind::Punct(b';'));
-                return path
-                    .map(|token| String::from_utf8_lossy(&text[token.range()]).into_owned())
-                    .collect();
+                return path.fold(String::new(), |mut name, token| {
+                    name.push_str(&String::from_utf8_lossy(&text[token.range()]));
+                    name
+                });
             }
             _ => break,
         }

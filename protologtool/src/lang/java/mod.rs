@@ -22,7 +22,7 @@ pub(crate) mod emit;
 mod escapes;
 mod find;
 mod flow;
-mod integer;
+pub(crate) mod integer;
 mod invocation;
 pub(crate) mod lexer;
 mod library;
@@ -47,6 +47,8 @@ use crate::rewrite::PlanBuilder;
 use crate::source::Source;
 use memchr::memmem::Finder;
 use protolog_core::MAX_PARAMS;
+use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::Path;
 
@@ -62,6 +64,7 @@ pub struct Java {
     dialect: Dialect,
     /// Finds the simple name of the class; made once, since every byte of every file is looked at.
     finder: Finder<'static>,
+    spelling: escapes::Spelling,
 }
 
 /// What only Java's emitter needs of a call.
@@ -89,7 +92,8 @@ impl Java {
         let implementation = canonical(implementation);
         let simple = protolog.rsplit('.').next().unwrap_or_default();
         let finder = Finder::new(simple).into_owned();
-        Self { protolog, implementation, level, dialect: Dialect::Protolog, finder }
+        let (dialect, spelling) = (Dialect::Protolog, escapes::Spelling::new());
+        Self { protolog, implementation, level, dialect, finder, spelling }
     }
 
     /// With rewritten code of this dialect.
@@ -129,13 +133,19 @@ pub fn canonical(class: &str) -> String {
 
 /// Package path and file name: `com/foo/Bar.java`.
 pub fn place(path: &Path, bytes: &[u8]) -> String {
-    let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    let name = path.file_name().map_or(Cow::Borrowed(""), OsStr::to_string_lossy);
     let mut package = lexer::package(bytes);
     if package.contains('\\') {
         let translated = escapes::Translated::of(bytes);
         package = translated.map_or(package, |text| lexer::package(&text.bytes));
     }
-    if package.is_empty() { name } else { format!("{}/{name}", package.replace('.', "/")) }
+    let mut place = String::with_capacity(package.len() + 1 + name.len());
+    if !package.is_empty() {
+        place.extend(package.chars().map(|char| if char == '.' { '/' } else { char }));
+        place.push('/');
+    }
+    place.push_str(&name);
+    place
 }
 
 impl Language for Java {
@@ -143,7 +153,7 @@ impl Language for Java {
     type Inputs<'a> = Library<'a>;
 
     fn may_call(&self, bytes: &[u8]) -> bool {
-        self.mention(bytes).is_some() || escapes::spells(bytes, self.simple_name().as_bytes())
+        self.mention(bytes).is_some() || self.spelling.has(bytes, self.simple_name().as_bytes())
     }
 
     fn place(&self, source: &Source) -> String {
