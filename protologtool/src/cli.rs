@@ -54,6 +54,7 @@ pub(crate) enum Command {
 
 /// Arguments of `transform-protolog-calls`.
 #[derive(Debug, clap::Args)]
+#[command(override_usage = TRANSFORM_USAGE)]
 #[command(after_long_help = TRANSFORM_HELP, after_help = "See --help for an example.")]
 #[command(group(clap::ArgGroup::new("output").required(true).args(["output_srcjar", "output_dir"])))]
 pub(crate) struct Transform {
@@ -240,6 +241,11 @@ pub(crate) struct Completions {
     pub(crate) shell: Shell,
 }
 
+const TRANSFORM_USAGE: &str = "\
+protologtool transform-protolog-calls [OPTIONS]
+       <--output-srcjar <FILE.srcjar>|--output-dir <DIR>> <FILES>...";
+
+// Paragraphs are one line each: they are wrapped to the width of the terminal.
 const TRANSFORM_HELP: &str = "\
 Example:
   protologtool transform-protolog-calls \\
@@ -249,19 +255,19 @@ Example:
     src/com/foo/*.java
 
 A call such as
-  ProtoLog.d(NET, \"sent %d bytes to %s\", n, host);
-becomes, on the same line,
-  if (dev.protolog.ProtoLogImpl.isEnabled(NET, dev.protolog.LogLevel.DEBUG)) dev.protolog.ProtoLogImpl.d(…);
+  ProtoLog.d(NET, \"sent %d to %s\", n, host);
+becomes, on the same line and with the classes' full names,
+  if (I.isEnabled(NET, LogLevel.DEBUG)) I.d(NET, 12L, 1L, I.l(n), I.s(host));
 and its text moves to the dictionary. No other byte of the source changes, and no line moves.
 
 In Android's dialects it calls a class that is made of a template, `ProtoLogImpl.java`, and put first into the output:
-  if (I.Cache.NET_enabled[1]) {  long protoLogParam0 = n;  …  I.d(NET, …, protoLogParam0, protoLogParam1); }
+  if (I.Cache.NET_enabled[1]) {  long protoLogParam0 = n;  …  I.d(NET, 12L, …); }
 
-Files keep their paths in the archive or directory; those outside the working directory (absolute, or with `..`) are
+Files keep their paths in the archive or directory; those outside the working directory (absolute, or with `..`) are \
 named by package.
 
-Exit codes: 0 done; 1 problems in the sources, nothing was written; 2 wrong command line, or a file can't be
-read or written.";
+Exit codes: 0 done; 1 problems in the sources, nothing was written; 2 wrong command line, or a file can't be read, \
+decoded or written.";
 
 const GENERATE_HELP: &str = "\
 Example:
@@ -271,14 +277,14 @@ Example:
     --viewer-config out/app.pb --viewer-config out/app.json \\
     src/com/foo/*.java
 
-The dictionary maps the ids in rewritten code and in traces to texts. `transform-protolog-calls` can write
-the same files in its own pass.
+The dictionary maps the ids in rewritten code and in traces to texts. `transform-protolog-calls` can write the same \
+files in its own pass.
 
-A dictionary that is kept beside the sources is compared by `--check FILE` instead. Dictionaries of other modules, or of
-Rust programs, are put in by `--merge FILE`; two messages that would have one id are refused.
+A dictionary that is kept beside the sources is compared by `--check FILE` instead. Dictionaries of other modules, or \
+of Rust programs, are put in by `--merge FILE`; two messages that would have one id are refused.
 
-Exit codes: 0 done; 1 problems in the sources, or the file of --check is stale; nothing was written; 2 wrong command
-line, or a file can't be read or written.";
+Exit codes: 0 done; 1 problems in the sources, or the file of --check is stale; nothing was written; 2 wrong command \
+line, or a file can't be read, decoded or written.";
 
 const CHECK_HELP: &str = "\
 Example:
@@ -287,7 +293,7 @@ Example:
     --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
     src > protolog.sarif
 
-Exit codes: 0 no errors; 1 errors in the sources; 2 wrong command line, or a file can't be read.";
+Exit codes: 0 no errors; 1 errors in the sources; 2 wrong command line, or a file can't be read or decoded.";
 
 /// The table itself, for what is made from it.
 pub(crate) fn table() -> clap::Command {

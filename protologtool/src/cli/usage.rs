@@ -9,13 +9,13 @@ use std::ffi::OsString;
 /// response file the argument stands that it is about.
 pub(super) fn text(error: &clap::Error, args: &[OsString], origin: Option<&str>) -> String {
     let at = origin.map_or(String::new(), |origin| format!("{origin}: "));
-    match message(error) {
+    match message(error, args) {
         Some(message) => format!("error: {at}{message}\nhelp: {}\n", help(error, args)),
         None => format!("{at}{}", error.render()),
     }
 }
 
-fn message(error: &clap::Error) -> Option<String> {
+fn message(error: &clap::Error, args: &[OsString]) -> Option<String> {
     let get = |kind| string(error, kind);
     let flag = get(ContextKind::InvalidArg).map(name);
     Some(match error.kind() {
@@ -29,7 +29,7 @@ fn message(error: &clap::Error) -> Option<String> {
             flag if flag.starts_with('-') => format!("unknown flag `{flag}`"),
             other => format!("unexpected argument `{other}`"),
         },
-        ErrorKind::MissingRequiredArgument => format!("missing {}", required(error)?),
+        ErrorKind::MissingRequiredArgument => format!("missing {}", required(error, args)?),
         ErrorKind::ArgumentConflict => {
             let (flag, other) = (flag?, strings(error, ContextKind::PriorArg));
             match other.first().map(|other| name(other)) {
@@ -56,10 +56,8 @@ fn help(error: &clap::Error, args: &[OsString]) -> String {
     }
     let similar = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
     let similar = similar.into_iter().find_map(|kind| strings(error, kind).into_iter().next());
-    let command = args.get(1).and_then(|command| command.to_str());
-    let command = command.filter(|command| {
-        super::table().get_subcommands().any(|known| known.get_name() == *command)
-    });
+    let command = command(args);
+    let command = command.as_ref().map(clap::Command::get_name);
     let see = match command {
         Some(command) => format!("run `protologtool {command} --help` for its flags"),
         None => "run `protologtool --help` for the list of commands".to_owned(),
@@ -70,10 +68,20 @@ fn help(error: &clap::Error, args: &[OsString]) -> String {
     }
 }
 
+/// The command that is meant.
+fn command(args: &[OsString]) -> Option<clap::Command> {
+    let name = args.get(1)?.to_str()?;
+    super::table().get_subcommands().find(|known| known.get_name() == name).cloned()
+}
+
 /// What is missing, as a list: of alternatives one.
-fn required(error: &clap::Error) -> Option<String> {
+fn required(error: &clap::Error, args: &[OsString]) -> Option<String> {
     let missing = strings(error, ContextKind::InvalidArg);
+    let command = command(args);
     let one = |item: &String| {
+        if let Some(plain) = command.as_ref().and_then(|command| operand(item, command)) {
+            return plain;
+        }
         let item = item.strip_prefix('<').filter(|item| item.contains('|')).map_or_else(
             || item.clone(),
             |group| group.strip_suffix('>').unwrap_or(group).to_owned(),
@@ -82,6 +90,17 @@ fn required(error: &clap::Error) -> Option<String> {
     };
     let all: Vec<String> = missing.iter().map(one).collect();
     (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// What `<NAME>`, an argument without a flag, is, in the first words of its help: "sources", "the trace".
+fn operand(item: &str, command: &clap::Command) -> Option<String> {
+    let name = item.strip_prefix('<')?.trim_end_matches('.').strip_suffix('>')?;
+    let is_it = |arg: &&clap::Arg| {
+        arg.get_value_names().is_some_and(|names| names.iter().any(|it| it.as_str() == name))
+    };
+    let help = command.get_positionals().find(is_it)?.get_help()?.to_string();
+    let words = help.split([':', ',', '.', ';']).next()?;
+    Some(words[..1].to_lowercase() + &words[1..])
 }
 
 /// A flag without what it takes.

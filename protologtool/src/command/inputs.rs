@@ -296,6 +296,10 @@ fn read_groups(
     if let Some(path) = &sources.loggroups_jar {
         return Ok(match groups::from_jar(&read(path)?, class) {
             Ok(groups) => Some(groups),
+            Err(error) if error.is_undecodable() => {
+                let message = format!("`{}`: {error}", path.display());
+                return Err(Failure::new(message).help(error.help()));
+            }
             Err(error) => {
                 reporter.notice(&Notice {
                     severity: Severity::Error,

@@ -22,16 +22,19 @@ Examples:
   protologtool read-log app.pftrace --format json | jq .message
   adb exec-out cat /data/misc/perfetto-traces/trace | protologtool read-log -
 
-A line of text is what `logcat -v threadtime` prints: date, time, process, thread, level, tag, message. Where the
-trace does not know the wall clock, seconds since boot stand in place of date and time. `~` in front of a time says
+A line of text is what `logcat -v threadtime` prints: date, time, process, thread, level, tag, message. Where the \
+trace does not know the wall clock, seconds since boot stand in place of date and time. `~` in front of a time says \
 that it is a guess. Lines with `!` in place of a level say what was lost, where it was lost.
 
-TIME is in seconds since boot (12.5) or in the zone of --time (2026-11-20 18:27:01.5; without year, or without date,
-that of the first entry). An entry that is in no dictionary has neither level, group, tag nor location, and is left out
-where one of these is asked for. Losses are shown unless their time, thread or group is known not to be asked for.
+TIME is in seconds since boot (12.5) or in the zone of --time (2026-11-20 18:27:01.5; without year, or without date, \
+that of the first entry). An entry that is in no dictionary has neither level, group, tag nor location, and is left \
+out where one of these is asked for. Losses are shown unless their time, thread or group is known not to be asked for.
 
-Exit codes: 0 the log was read, as far as standard error says; 2 wrong command line, or the trace or a dictionary
+Exit codes: 0 the log was read, as far as standard error says; 2 wrong command line, or the trace or a dictionary \
 can't be read at all.";
+
+/// The heading of the options that say how entries look.
+const SHOWN: &str = "How to show them";
 
 /// What is gathered before it is written, in bytes.
 const BLOCK: usize = 64 * 1024;
@@ -51,15 +54,15 @@ pub(crate) struct Args {
     filters: Filters,
 
     /// How to show entries
-    #[arg(long, value_enum, default_value_t = Shape::Text)]
+    #[arg(long, help_heading = SHOWN, value_enum, default_value_t = Shape::Text)]
     format: Shape,
 
     /// Which times to show in text: of this machine's zone, of UTC, or seconds since boot
-    #[arg(long, value_enum, default_value_t = Zone::Local)]
+    #[arg(long, help_heading = SHOWN, value_enum, default_value_t = Zone::Local)]
     time: Zone,
 
     /// Colour lines by level; `auto` does on a terminal, unless the environment variable NO_COLOR is set
-    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    #[arg(long, help_heading = SHOWN, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     color: Color,
 }
 

@@ -7,7 +7,7 @@
 //! Invariants: only the classes that are needed are read; no jar, however made, brings about a panic, an endless loop or
 //! unbounded memory (see [`bytecode`](super::bytecode) for the limits of what is evaluated).
 
-use super::bytecode::{Class, Classes, Fault, Machine, Ref, Value, canonical_name};
+use super::bytecode::{Class, Classes, Fault, FaultKind, Machine, Ref, Value, canonical_name};
 use super::{Group, GroupClash, Groups};
 use noak::AccessFlags;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -16,6 +16,7 @@ use std::fmt;
 use std::io::{Cursor, Read};
 use std::rc::Rc;
 use zip::ZipArchive;
+use zip::result::ZipError;
 
 /// Bytes of one class file. Compilers make none larger, since each table is limited.
 const MAX_CLASS: u64 = 2 << 20;
@@ -30,8 +31,8 @@ const MAX_TEXT: usize = 1 << 12;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JarError {
-    /// Not a zip archive.
-    NotAJar(String),
+    /// Not a zip archive; why.
+    NotAJar(&'static str),
     /// The jar lacks the class.
     NoClass {
         /// The class as it was asked for.
@@ -153,7 +154,7 @@ fn enum_groups(
         let constant = value.object().map_err(fault)?;
         let what = format!("{class}, constant {at}");
         let name = Getters { machine, object: constant, group: &what }.text("name")?;
-        groups.push(group(machine, constant, class, name.clone(), &name)?);
+        groups.push(group(machine, constant, class, &name, &name)?);
     }
     Ok(groups)
 }
@@ -188,7 +189,7 @@ fn field_groups(
         let own_name = own_name.map_err(|it| fault(&what, it))?;
         let own_name = own_name.unwrap_or_else(|| own.name.replace('/', "."));
         let name = name_of(machine, object, &what)?;
-        groups.push(group(machine, object, &own_name, field.name.to_string(), &name)?);
+        groups.push(group(machine, object, &own_name, field.name.as_ref(), &name)?);
     }
     if groups.is_empty() {
         return Err(unknown.unwrap_or_else(|| JarError::NoGroups(class.to_owned())));
@@ -219,7 +220,7 @@ fn group(
     machine: &mut Machine<'_>,
     object: Ref,
     class: &str,
-    name: String,
+    name: &str,
     own_name: &str,
 ) -> Result<Group, JarError> {
     let what = format!("{class}.{own_name}");
@@ -229,7 +230,7 @@ fn group(
         if getters.has(TEXT_METHODS[0], "()Z")? { TEXT_METHODS[0] } else { TEXT_METHODS[1] };
     let log_to_text = getters.flag(method)?;
     let tag = getters.text("getTag")?;
-    let group = Group::new(class, own_name, enabled, log_to_text, tag).written(&name);
+    let group = Group::new(class, own_name, enabled, log_to_text, tag).written(name);
     if !getters.has("getId", "()I")? {
         return Ok(group);
     }
@@ -293,7 +294,7 @@ struct Jar<'a> {
 impl<'a> Jar<'a> {
     fn open(bytes: &'a [u8]) -> Result<Self, JarError> {
         let archive = ZipArchive::new(Cursor::new(bytes));
-        let archive = archive.map_err(|error| JarError::NotAJar(error.to_string()))?;
+        let archive = archive.map_err(|_| JarError::NotAJar(not_a_zip(bytes)))?;
         let entries = (0..archive.len()).map(|_| OnceCell::new()).collect();
         Ok(Self { archive: RefCell::new(archive), entries, left: Cell::new(MAX_CLASSES) })
     }
@@ -304,17 +305,39 @@ impl<'a> Jar<'a> {
 
     fn read(&self, index: usize) -> Result<Vec<u8>, String> {
         let mut archive = self.archive.borrow_mut();
-        let entry = archive.by_index(index).map_err(|error| error.to_string())?;
+        let entry = archive.by_index(index).map_err(|error| unreadable(&error).to_owned())?;
         let limit = MAX_CLASS.min(self.left.get());
         let mut bytes = Vec::new();
         let mut entry = entry.take(limit + 1);
-        entry.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+        entry.read_to_end(&mut bytes).map_err(|_| DAMAGED.to_owned())?;
         let length = bytes.len() as u64;
         if length > limit {
             return Err("more than 2 MB in one class file, or 16 MB in all".to_owned());
         }
         self.left.set(self.left.get() - length);
         Ok(bytes)
+    }
+}
+
+/// What is wrong with bytes that are no zip archive.
+fn not_a_zip(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [] => "the file is empty",
+        [b'P', b'K', ..] => "its list of entries is damaged or cut off",
+        _ => "it does not begin as a zip archive does",
+    }
+}
+
+const DAMAGED: &str = "its bytes are damaged";
+
+/// Why an entry can't be read.
+fn unreadable(error: &ZipError) -> &'static str {
+    match error {
+        ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
+            "it is encrypted, or compressed by a method that jars do not have"
+        }
+        ZipError::InvalidPassword => "it is encrypted",
+        _ => DAMAGED,
     }
 }
 
@@ -334,6 +357,15 @@ impl Classes for Jar<'_> {
 }
 
 impl JarError {
+    /// Whether the jar, or a class file in it, is nothing that can be decoded; other errors are about what it says.
+    pub fn is_undecodable(&self) -> bool {
+        match self {
+            Self::NotAJar(_) => true,
+            Self::Fault { fault, .. } => matches!(fault.kind(), FaultKind::Malformed(_)),
+            _ => false,
+        }
+    }
+
     /// What to do about it; begins with a verb.
     pub fn help(&self) -> &'static str {
         match self {

@@ -103,11 +103,11 @@ fn read(unit: &Unit<'_>, class: &str) -> Result<(Groups, Option<Diagnostic>), Ve
     if !problems.is_empty() {
         return Err(problems);
     }
-    unique(class, groups, &places).map(|groups| (groups, unknown_ids)).map_err(|clash| vec![clash])
+    unique(class, &groups, &places).map(|groups| (groups, unknown_ids)).map_err(|clash| vec![clash])
 }
 
 /// The groups, if names and ids are unique; `places` are where they are declared.
-fn unique(class: &str, groups: Vec<Group>, places: &[Node<'_>]) -> Result<Groups, Diagnostic> {
+fn unique(class: &str, groups: &[Group], places: &[Node<'_>]) -> Result<Groups, Diagnostic> {
     let at = |second: usize, message: String, help: &str| {
         Diagnostic::error(Code::IdClash, places[second].byte_range(), message).help(help)
     };
@@ -123,10 +123,10 @@ fn unique(class: &str, groups: Vec<Group>, places: &[Node<'_>]) -> Result<Groups
         let message = format!("`{first_name}` and `{second_name}` have the same id `{id}`");
         at(second, message, help)
     };
-    if let Some((positions, id)) = same_declared_id(&groups) {
+    if let Some((positions, id)) = same_declared_id(groups) {
         return Err(clash(positions, &id, "let `getId()` return another number for one of them"));
     }
-    let made = Groups::new(class, groups.clone());
+    let made = Groups::new(class, groups.to_vec());
     made.map_err(|same| clash(same.positions, &same.id, "rename one of the two groups"))
 }
 

@@ -177,7 +177,8 @@ impl Group {
     ) -> Self {
         let full_name = format!("{of}::{name}");
         let id = group_id(&full_name);
-        Self { name: name.to_owned(), full_name, id, declared_id: None, enabled, log_to_text, tag }
+        let (name, own_name) = (name.to_owned(), name.to_owned());
+        Self { name, own_name, full_name, id, declared_id: None, enabled, log_to_text, tag }
     }
 
     /// With what `getId()` returns.

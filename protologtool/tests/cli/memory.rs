@@ -173,7 +173,7 @@ fn bad_command_lines() {
         ("", "no command"),
         ("frobnicate", "no command `frobnicate`"),
         ("transform-protolog-calls --frobnicate x A.java", "unknown flag `--frobnicate`"),
-        ("transform-protolog-calls CLASSES --output-dir out", "<FILES>"),
+        ("transform-protolog-calls CLASSES --output-dir out", "missing sources"),
         ("transform-protolog-calls CLASSES A.java", "--output-srcjar"),
         (
             "transform-protolog-calls CLASSES A.java --output-dir a --output-srcjar b.srcjar",

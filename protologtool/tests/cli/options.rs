@@ -122,7 +122,7 @@ fn what_aosp_refuses() {
             rows.push((without(line, flag), flag));
             rows.push((format!("{} {flag}", without(line, flag)), "no value for"));
         }
-        rows.push((line.replace("a/Test1.java", "").replace("b/Test2.java", ""), "<FILES>"));
+        rows.push((line.replace("a/Test1.java", "").replace("b/Test2.java", ""), "sources"));
     }
     rows.push((without(TRANSFORM, "--output-srcjar"), "--output-srcjar"));
     for flag in ["--protolog-class a.B", "--loggroups-class a.B", "--loggroups-jar b.jar"] {

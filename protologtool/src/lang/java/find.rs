@@ -131,7 +131,7 @@ impl Finder<'_, '_> {
             locals: OnceCell::new(),
             mentions: HashMap::new().into(),
         };
-        let mut found = Found { calls: Vec::new(), others: Vec::new(), diagnostics: Vec::new() };
+        let mut found: Found<Shape> = Found::default();
         for candidate in candidates {
             let Some(call) = Invocation::at(&tree, candidate, unit.text()) else { continue };
             if !place.is_of_class(&call, candidate) {

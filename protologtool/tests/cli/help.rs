@@ -1,0 +1,62 @@
+//! The help pages: every line fits, and paragraphs are wrapped once.
+
+use protologtool::cli::{Exit, run};
+use protologtool::system::Memory;
+use std::ffi::OsString;
+
+const WIDTH: usize = 100;
+
+fn page(words: &[&str]) -> String {
+    let system = Memory::default();
+    let args = ["protologtool"].iter().chain(words).map(OsString::from);
+    assert_eq!(run(args, &system), Exit::Done, "{words:?}");
+    system.out()
+}
+
+/// The commands, as the list of the tool's own page has them.
+fn commands() -> Vec<String> {
+    let page = page(&["--help"]);
+    let list = page.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let names = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn pages_are_wrapped_once() {
+    let commands = commands();
+    assert!(commands.len() > 5, "{commands:?}");
+    for flag in ["--help", "-h"] {
+        let pages = commands.iter().filter(|name| *name != "help").map(|name| vec![name, flag]);
+        for words in pages.chain([vec![flag]]) {
+            let page = page(&words);
+            for line in page.lines() {
+                assert!(line.chars().count() <= WIDTH, "{words:?}: `{line}` is too long");
+            }
+            for (line, next) in page.lines().zip(page.lines().skip(1)) {
+                assert!(!is_ragged(line, next), "{words:?}: `{line}` ends early");
+            }
+        }
+    }
+}
+
+/// Whether the first word of the next line of a paragraph would have fitted.
+fn is_ragged(line: &str, next: &str) -> bool {
+    let is_prose = |line: &str| line.starts_with(|char: char| char.is_alphanumeric());
+    let word = next.split_whitespace().next().unwrap_or_default();
+    let fits = line.chars().count() + 1 + word.chars().count() <= WIDTH;
+    is_prose(line) && is_prose(next) && !line.ends_with(':') && fits
+}
+
+#[test]
+fn what_chooses_entries_is_apart_from_how_they_look() {
+    let page = page(&["read-log", "--help"]);
+    let part =
+        |heading: &str| page.split(heading).nth(1).unwrap().split("\n\nExamples:").next().unwrap();
+    let (which, how) = part("Which entries to show:").split_once("How to show them:").unwrap();
+    for flag in ["--level", "--group", "--location"] {
+        assert!(which.contains(flag) && !how.contains(flag), "{flag}");
+    }
+    for flag in ["--format", "--time", "--color"] {
+        assert!(how.contains(flag) && !which.contains(flag), "{flag}");
+    }
+}
