@@ -115,6 +115,7 @@ pub(crate) struct Transform {
 
 /// Arguments of `generate-viewer-config`.
 #[derive(Debug, clap::Args)]
+#[command(override_usage = GENERATE_USAGE)]
 #[command(after_long_help = GENERATE_HELP, after_help = "See --help for an example.")]
 #[command(group(clap::ArgGroup::new("output").required(true).multiple(true).args(["viewer_config", "check"])))]
 pub(crate) struct Generate {
@@ -244,6 +245,10 @@ pub(crate) struct Completions {
 const TRANSFORM_USAGE: &str = "\
 protologtool transform-protolog-calls [OPTIONS]
        <--output-srcjar <FILE.srcjar>|--output-dir <DIR>> <FILES>...";
+
+const GENERATE_USAGE: &str = "\
+protologtool generate-viewer-config [OPTIONS]
+       <--viewer-config <FILE>|--check <FILE>>... <FILES>...";
 
 // Paragraphs are one line each: they are wrapped to the width of the terminal.
 const TRANSFORM_HELP: &str = "\
