@@ -56,6 +56,7 @@ mod level;
 mod log;
 mod loss;
 mod macros;
+mod panic;
 mod rewritten;
 mod seen;
 mod session;
@@ -71,6 +72,7 @@ pub use env::{Init, InitError, init};
 pub use error::Error;
 pub use level::{GroupInfo, ProtoLogGroup};
 pub use loss::Cause;
+pub use panic::log_panics;
 pub use protolog_core::Level;
 #[cfg(feature = "macros")]
 pub use protolog_macros::ProtoLogGroup;

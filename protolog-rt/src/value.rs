@@ -10,7 +10,6 @@
 
 mod shown;
 
-#[cfg(any(feature = "log", feature = "tracing"))]
 pub(crate) use shown::Buffer;
 pub use shown::{Arguments, Then};
 

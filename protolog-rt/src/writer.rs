@@ -27,6 +27,7 @@ pub(crate) mod own;
 mod places;
 #[cfg_attr(not(feature = "tracing"), allow(dead_code))] // Only that bridge writes slices.
 pub(crate) mod slice;
+mod stack;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -127,6 +128,17 @@ pub(crate) fn write<V: Values>(head: Head, values: &V) {
     if !writer.write(head, values, Writer::is_stale) {
         write_to_all(head, values);
     }
+}
+
+/// Writes a message with the thread's stack trace, whether or not a session asks for those.
+pub(crate) fn write_with_stack<V: Values>(head: Head, values: &V) {
+    // SAFETY: *pointer*.
+    let writer = unsafe { &*CURRENT.get() };
+    let is_within = writer.busy.load(Ordering::Relaxed) && !std::ptr::eq(writer, &raw const NONE);
+    if is_within {
+        return unusual(writer, head, values);
+    }
+    stack::with(|stack| write_to_all(head, &stack::WithStack(values, stack)));
 }
 
 /// Counts a message as lost, on this thread's sequence where it has the one.

@@ -40,6 +40,7 @@ pub fn install_log() -> Result<(), SetLoggerError> {
 /// Makes `log` ask for what somebody may want.
 fn follow() {
     let wanted = level::text_levels() | running::levels();
+    let wanted = if level::is_shared() { u8::MAX } else { wanted };
     // Of our levels VERBOSE, DEBUG … ERROR are TRACE, DEBUG … ERROR there.
     let filter = [
         (Level::Verbose, LevelFilter::Trace),

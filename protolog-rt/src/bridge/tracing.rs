@@ -80,8 +80,9 @@ impl<S> Filter<S> for Switches {
     }
 
     fn callsite_enabled(&self, metadata: &'static Metadata<'static>) -> Interest {
-        // Not `always`: a group may be switched from outside, where nobody tells `tracing`.
-        if sites::is_enabled(metadata) { Interest::sometimes() } else { Interest::never() }
+        // Operators switch groups without telling `tracing`.
+        let may_be_wanted = sites::is_enabled(metadata) || level::is_shared();
+        if may_be_wanted { Interest::sometimes() } else { Interest::never() }
     }
 }
 

@@ -207,7 +207,6 @@ impl GroupSet {
     pub(super) fn groups(&self) -> &'static [GroupInfo] {
         match &self.groups {
             Groups::Derived(groups) => groups,
-            #[cfg(any(feature = "log", feature = "tracing"))]
             Groups::Made(groups) => groups.get().copied().unwrap_or_default(),
         }
     }
@@ -217,12 +216,10 @@ impl GroupSet {
 enum Groups {
     Derived(&'static [GroupInfo]),
     /// Filled in before anybody knows of the set: groups and their set refer to each other.
-    #[cfg(any(feature = "log", feature = "tracing"))]
     Made(OnceLock<&'static [GroupInfo]>),
 }
 
 /// A group that no enum declares, with a page of its own. It is there for the life of the process.
-#[cfg(any(feature = "log", feature = "tracing"))]
 pub(crate) fn make(name: &str, tag: &str) -> &'static GroupInfo {
     let (name, tag) = (Box::leak(Box::from(name)), Box::leak(Box::from(tag)));
     let def = GroupDef::new(name, tag, 0, true, false);

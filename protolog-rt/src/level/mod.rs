@@ -12,7 +12,6 @@ mod group;
 mod page;
 mod shared;
 
-#[cfg(any(feature = "log", feature = "tracing"))]
 pub(crate) use group::make;
 pub use group::{GroupDef, GroupInfo, GroupSet, ProtoLogGroup};
 pub use page::Page;
@@ -113,8 +112,17 @@ pub(crate) fn share() -> io::Result<()> {
         for set in all {
             registry.guard.share(set);
         }
+        drop(registry);
+        changed();
     }
     Ok(())
+}
+
+/// Whether operators may switch groups without telling anybody here.
+#[cfg(any(feature = "log", feature = "tracing"))]
+pub(crate) fn is_shared() -> bool {
+    // A signal handler that interrupted the lock's holder does not look.
+    Locked::take().is_some_and(|registry| registry.guard.shared.is_some())
 }
 
 /// The shared pages: the file, how many pages it has, and bytes of a page.

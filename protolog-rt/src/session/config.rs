@@ -46,6 +46,8 @@ pub struct Config {
     pub default_log_from: Option<Level>,
     /// Exceptions.
     pub group_overrides: Vec<GroupOverride>,
+    /// Groups whose messages come with the stack trace of the thread that logs them, named as in overrides.
+    pub collect_stacktrace: Vec<String>,
 }
 
 /// A configuration whose names are checked against the groups known at the start.
@@ -54,6 +56,7 @@ pub(crate) struct Wanted {
     default: u8,
     /// Full name or, where no group was known by it, an end of one; levels as a set of bits.
     overrides: Vec<(String, bool, u8)>,
+    stacks: Vec<String>,
 }
 
 impl Wanted {
@@ -82,7 +85,19 @@ impl Wanted {
                 }
             }
         }
-        Ok(Self { default: levels_from(config.default_log_from.unwrap_or(mode)), overrides })
+        let default = levels_from(config.default_log_from.unwrap_or(mode));
+        Ok(Self { default, overrides, stacks: config.collect_stacktrace.clone() })
+    }
+
+    /// Whether messages of the group with this full name come with stack traces.
+    pub(super) fn wants_stack(&self, full_name: &str) -> bool {
+        let names = |name: &String| ends_with(full_name, name) || is_below(full_name, name);
+        self.stacks.iter().any(names)
+    }
+
+    /// Whether messages of any group do.
+    pub(super) fn wants_stacks(&self) -> bool {
+        !self.stacks.is_empty()
     }
 
     /// The levels (bit = [`Level::severity`]) that are wanted of the group with this full name.
@@ -142,7 +157,13 @@ mod tests {
             .iter()
             .map(|&(group, log_from)| GroupOverride { group: group.into(), log_from })
             .collect();
-        Config { tracing_mode: mode, default_log_from: default, group_overrides }
+        let collect_stacktrace = Vec::new();
+        Config {
+            tracing_mode: mode,
+            default_log_from: default,
+            group_overrides,
+            collect_stacktrace,
+        }
     }
 
     /// The letters of the levels that are wanted of `group`, least severe first.

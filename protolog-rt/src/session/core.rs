@@ -10,6 +10,7 @@
 use super::config::Wanted;
 use super::recorder::Recorder;
 use super::room::Room;
+use super::stream::Requests;
 use crate::clock;
 use crate::level::GroupInfo;
 use crate::loss::{Cause, Counted, Losses, Mark, Mirror};
@@ -54,7 +55,7 @@ pub(crate) struct Core {
     /// Whether a buffer that keeps the first messages is full.
     full: AtomicBool,
     writers: Mutex<Writers>,
-    drain: OnceLock<Thread>,
+    drain: OnceLock<Drain>,
 }
 
 /// What a session's buffer keeps until the session is asked for it.
@@ -79,6 +80,13 @@ struct Writers {
     forget_at: usize,
     last_id: u16,
     free: VecDeque<Identity>,
+}
+
+/// The thread that makes a file of the buffer.
+#[derive(Debug)]
+struct Drain {
+    thread: Thread,
+    requests: Arc<Requests>,
 }
 
 /// A sequence of the session, for one writer.
@@ -143,6 +151,16 @@ impl Core {
     /// Whether the session wants messages of a group at a level.
     pub(crate) fn wants(&self, group: &'static GroupInfo, level: Level) -> bool {
         self.levels(group) & 1 << level.severity() != 0
+    }
+
+    /// Whether the session wants stack traces with messages of a group.
+    pub(crate) fn wants_stack(&self, group: &GroupInfo) -> bool {
+        self.wants_stacks() && self.wanted.wants_stack(group.name)
+    }
+
+    /// Whether the session wants any stack traces.
+    pub(crate) fn wants_stacks(&self) -> bool {
+        self.wanted.wants_stacks()
     }
 
     /// Makes a writer known; none where there are as many as can be told apart.
@@ -277,15 +295,23 @@ impl Core {
         writers
     }
 
+    /// Makes the session's thread write what is committed, and waits for it, unless this is that thread.
+    pub(super) fn flush_within(&self, limit: Duration) {
+        let Some(drain) = self.drain.get() else { return };
+        if drain.thread.id() != std::thread::current().id() {
+            drain.requests.flush_within(limit, || self.wake());
+        }
+    }
+
     /// Says which thread reads the buffer.
-    pub(crate) fn set_drain(&self, drain: Thread) {
-        let _ = self.drain.set(drain);
+    pub(super) fn set_drain(&self, thread: Thread, requests: Arc<Requests>) {
+        let _ = self.drain.set(Drain { thread, requests });
     }
 
     /// Wakes the thread that reads the buffer. Neither blocks nor allocates.
     pub(crate) fn wake(&self) {
         if let Some(drain) = self.drain.get() {
-            drain.unpark();
+            drain.thread.unpark();
         }
     }
 

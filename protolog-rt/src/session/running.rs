@@ -14,6 +14,7 @@ use crate::sync::{AtomicU32, Ordering, fence};
 use crate::writer;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use std::{fs, io};
 
 struct Running {
@@ -64,6 +65,16 @@ pub(super) fn remove(core: &Arc<Core>) {
 #[cfg(feature = "log")]
 pub(crate) fn levels() -> u8 {
     writer::aside(|| lock().cores.iter().fold(0, |levels, core| levels | core.wanted.all_levels()))
+}
+
+/// Sees to it that the files of all sessions have what was logged until now, as far as that takes at most `limit` each.
+pub(crate) fn flush(limit: Duration) {
+    // Not while another thread has the lock: it may wait for this one.
+    let cores =
+        writer::aside(|| RUNNING.try_lock().map_or(Vec::new(), |running| running.cores.clone()));
+    for core in cores {
+        core.flush_within(limit);
+    }
 }
 
 impl Running {

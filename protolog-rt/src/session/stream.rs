@@ -13,6 +13,7 @@ use crate::loss::Counted;
 use crate::stats::Summary;
 use crate::writer::Writer;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The session's thread, before it runs.
 #[derive(Debug)]
@@ -69,6 +70,17 @@ impl Requests {
         let state = self.lock();
         let until = self.flushed.wait_while(state, |state| state.done < ticket && !state.stop);
         !until.unwrap_or_else(PoisonError::into_inner).failed
+    }
+
+    /// As [`Self::flush`], but waits at most `limit`, and says nothing.
+    pub(super) fn flush_within(&self, limit: Duration, wake: impl FnOnce()) {
+        let mut state = self.lock();
+        state.wanted += 1;
+        let ticket = state.wanted;
+        drop(state);
+        wake();
+        let is_pending = |state: &mut State| state.done < ticket && !state.stop;
+        drop(self.flushed.wait_timeout_while(self.lock(), limit, is_pending));
     }
 
     /// How far the file had come at the last flush.

@@ -119,7 +119,7 @@ impl Plan {
     }
 
     #[inline]
-    fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str) {
         let (kept, ellipsis) = cut(text, self.max_text);
         self.cut += !ellipsis.is_empty() as u32;
         let size = kept.len() + ellipsis.len();
@@ -401,12 +401,31 @@ impl Value for Text<'_> {
 
     #[inline]
     unsafe fn interned(self, to: &mut Cursor, iid: &mut u32, max: usize) {
+        // SAFETY: as the caller's.
+        unsafe { self.intern(STRING_ARGS, to, iid, max) };
+    }
+
+    fn arg<'a>(self) -> Arg<'a>
+    where
+        Self: 'a,
+    {
+        Arg::Str(self.0)
+    }
+}
+
+impl Text<'_> {
+    /// Appends the text to `interned_data`, as the field with this tag, which takes two bytes.
+    ///
+    /// # Safety
+    /// *room*.
+    #[inline]
+    pub(super) unsafe fn intern(self, tag: u128, to: &mut Cursor, iid: &mut u32, max: usize) {
         let (kept, ellipsis) = cut(self.0, max);
         let size = kept.len() + ellipsis.len();
         let string = 1 + varint_len(*iid as u64) + 1 + varint_len(size as u64) + size;
         let (bits, len) = packed_varint(string as u64);
         // SAFETY: as the caller's, here and below.
-        unsafe { to.put(STRING_ARGS | bits << (8 * STRING_ARGS_LEN), STRING_ARGS_LEN + len) };
+        unsafe { to.put(tag | bits << (8 * STRING_ARGS_LEN), STRING_ARGS_LEN + len) };
         // SAFETY: as above.
         unsafe { to.varint(IID, *iid as u64) };
         // SAFETY: as above.
@@ -416,13 +435,6 @@ impl Value for Text<'_> {
         // SAFETY: as above.
         unsafe { to.bytes(ellipsis.as_bytes()) };
         *iid += 1;
-    }
-
-    fn arg<'a>(self) -> Arg<'a>
-    where
-        Self: 'a,
-    {
-        Arg::Str(self.0)
     }
 }
 

@@ -1,11 +1,12 @@
 //! The sessions that a thread knows of, and its writer in each.
 //!
 //! With one session, messages go to its writer directly. With several, each message comes here, and each session is asked
-//! whether it wants it.
+//! whether it wants it, and whether with a stack trace.
 //!
 //! Invariant: what a session did not ask for never reaches its writer from here.
 
 use super::encode::Values;
+use super::stack::{self, WithStack};
 use super::{Head, NONE, Writer};
 use crate::loss::Cause;
 use crate::session::core::Core;
@@ -63,16 +64,21 @@ impl Places {
             }
             match writer {
                 // Refused where the session has just ended.
+                Some(writer) if V::IS_MESSAGE && core.wants_stack(head.group) => {
+                    stack::with(|stack| {
+                        writer.write(head, &WithStack(values, stack), |_| false);
+                    });
+                }
                 Some(writer) => _ = writer.write(head, values, |_| false),
                 None => core.strays.add(head.group.id, Cause::Full, 1),
             }
         }
     }
 
-    /// The writer to which all messages go, where there is one session.
+    /// The writer to which all messages go, where there is one session that wants no stack traces.
     pub(super) fn only(&self) -> *const Writer {
         match self.all.as_slice() {
-            [Place { writer: Some(writer), .. }] => Arc::as_ptr(writer),
+            [Place { writer: Some(writer), core }] if !core.wants_stacks() => Arc::as_ptr(writer),
             _ => &raw const NONE,
         }
     }

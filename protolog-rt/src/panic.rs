@@ -1,0 +1,83 @@
+//! Panics as messages.
+
+use crate::dynamic::Arg;
+use crate::level::{self, GroupInfo};
+use crate::seen::{self, Candidate};
+use crate::session::running;
+use crate::value::Buffer;
+use crate::writer::{self, Head, args::Args};
+use protolog_core::{Level, message_id};
+use std::panic::{self, PanicHookInfo};
+use std::sync::{Once, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+/// The group of panics: full name and tag.
+const GROUP: &str = "panic";
+
+/// The longest that a panic waits for each session's file.
+const FLUSH: Duration = Duration::from_secs(1);
+
+const TEMPLATE: &str = "thread `%s` panicked: %s";
+
+/// The most bytes of `file:line:column`.
+const PLACE: usize = 512;
+
+/// Logs each panic from now on, as a WTF of the group `panic` with the thread's stack trace, before the hook that was there
+/// runs; and sees to it that sessions have written what was logged until then, since the process may be about to abort.
+/// Sessions want WTF unless they say otherwise.
+///
+/// ```
+/// use protolog_rt::Session;
+///
+/// # fn main() -> Result<(), protolog_rt::Error> {
+/// # let path = std::env::temp_dir().join(format!("protolog-panic-{}.pftrace", std::process::id()));
+/// protolog_rt::log_panics();
+/// let session = Session::builder().file(&path).start()?;
+/// std::thread::spawn(|| panic!("out of cheese")).join().unwrap_err();
+/// assert_eq!(session.stop()?.messages, 1);
+/// # std::fs::remove_file(path).ok();
+/// # Ok(())
+/// # }
+/// ```
+pub fn log_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            log(panic);
+            before(panic);
+        }));
+    });
+}
+
+fn log(panic: &PanicHookInfo<'_>) {
+    let group = group();
+    let level = Level::Wtf;
+    // An enum's first call makes it known; this group has to be asked for that too.
+    if !group.is_enabled(level) || !group.traced(level) {
+        return;
+    }
+    let thread = thread::current();
+    let name = thread.name().unwrap_or("<unnamed>");
+    let payload = panic.payload();
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let args = [Arg::Str(name), Arg::Str(text.unwrap_or("a value that is no text"))];
+    let at = panic.location().map(|place| (place.file(), place.line()));
+    let mut place = Buffer::<PLACE>::new();
+    let place = panic.location().map_or("", |location| place.print(location));
+    let id = message_id(place, TEMPLATE, level, group.name);
+    let message = Candidate { id, template: TEMPLATE, level, group, place, at };
+    if seen::shape(id).or_else(|| seen::enter(message, seen::MAX_ENTRIES)).is_some() {
+        writer::write_with_stack(Head { id, level, group }, &Args(&args));
+    } else {
+        writer::lose(group, level, crate::Cause::Templates);
+    }
+    running::flush(FLUSH);
+}
+
+fn group() -> &'static GroupInfo {
+    static GROUP_OF_PANICS: OnceLock<&'static GroupInfo> = OnceLock::new();
+    GROUP_OF_PANICS.get_or_init(|| level::make(GROUP, GROUP))
+}
