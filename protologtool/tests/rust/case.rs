@@ -1,0 +1,139 @@
+//! The case files, and the crate that is made of their cases.
+//!
+//! ```text
+//! === name [kind]          kind: none (a function's body), file (a module with `pub fn run()`)
+//! the source
+//! ---
+//! what the tool makes of it
+//! ```
+//!
+//! The cases of all files are the modules of one crate, so that all of them are compiled and run at once.
+
+use protologtool::cli::{self, Exit};
+use protologtool::system::Memory;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// One case.
+pub(crate) struct Case {
+    pub(crate) title: String,
+    /// The module's name.
+    pub(crate) module: String,
+    is_file: bool,
+    /// The source as the case file has it.
+    pub(crate) body: String,
+}
+
+/// The cases of one file, in order, with the text that comes before the first.
+pub(crate) struct CaseFile {
+    pub(crate) path: PathBuf,
+    intro: String,
+    pub(crate) cases: Vec<Case>,
+}
+
+const PRELUDE: &str = "\
+use crate::effects::*;
+use crate::{AppLog, block_on};
+use protolog_rt::{Level, d, e, i, protolog, v, w, wtf};
+pub fn run() {
+";
+
+pub(crate) fn here() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/rust")
+}
+
+/// The case files of a directory under `tests/rust`, sorted.
+pub(crate) fn case_files(directory: &str) -> Vec<CaseFile> {
+    let directory = here().join(directory);
+    let entries = std::fs::read_dir(&directory).unwrap();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "no cases in {}", directory.display());
+    paths.into_iter().map(CaseFile::read).collect()
+}
+
+impl CaseFile {
+    fn read(path: PathBuf) -> Self {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut parts = text.split("\n=== ");
+        let intro = parts.next().unwrap_or_default().to_owned();
+        let cases = parts.map(|part| Case::parse(part, &path)).collect();
+        Self { path, intro, cases }
+    }
+
+    /// The file's text, with what the tool says of each case in the place of the expectations.
+    pub(crate) fn with(&self, mut actual: impl FnMut(&Case) -> String) -> String {
+        let mut text = self.intro.clone();
+        for case in &self.cases {
+            let result = actual(case);
+            let (title, body) = (&case.title, &case.body);
+            let _ = write!(text, "\n=== {title}\n{body}\n---\n{}\n", result.trim_end_matches('\n'));
+        }
+        text
+    }
+}
+
+impl Case {
+    fn parse(part: &str, path: &Path) -> Self {
+        let (title, rest) = part.split_once('\n').unwrap();
+        let rest = format!("{rest}\n");
+        let Some((body, _)) = rest.split_once("\n---\n") else {
+            panic!("no `---` in case `{title}` of {}", path.display());
+        };
+        let name = title.split('[').next().unwrap().trim();
+        let module = name.replace(|char: char| !char.is_ascii_alphanumeric(), "_").to_lowercase();
+        Self {
+            title: title.to_owned(),
+            module,
+            is_file: title.ends_with("[file]"),
+            body: body.to_owned(),
+        }
+    }
+
+    /// Where the module's file is.
+    pub(crate) fn path(&self) -> String {
+        format!("src/{}.rs", self.module)
+    }
+
+    /// What stands before and after the case's own text in its file.
+    pub(crate) fn frame(&self) -> (&'static str, &'static str) {
+        if self.is_file { ("", "\n") } else { (PRELUDE, "\n}\n") }
+    }
+
+    pub(crate) fn source(&self) -> String {
+        let (before, after) = self.frame();
+        format!("{before}{}{after}", self.body)
+    }
+}
+
+/// The crate that has these cases as its modules.
+pub(crate) fn crate_of<'c>(cases: impl Iterator<Item = &'c Case> + Clone) -> Memory {
+    let system = Memory::default();
+    let fixture = |name: &str| std::fs::read_to_string(here().join("fixture").join(name)).unwrap();
+    let (mut modules, mut calls) = (String::new(), String::new());
+    for case in cases {
+        system.add_file(case.path(), case.source());
+        let _ = write!(modules, "mod {}; ", case.module);
+        let _ = write!(calls, "{}::run(); ", case.module);
+    }
+    let root = fixture("main.rs").replace("/* modules */", &modules).replace("/* calls */", &calls);
+    system.add_file("src/main.rs", root);
+    system.add_file("src/effects.rs", fixture("effects.rs"));
+    system.add_file("Cargo.toml", fixture("Cargo.toml"));
+    system
+}
+
+/// Runs the command; what it printed to standard error.
+pub(crate) fn tool(system: &Memory, arguments: &[&str]) -> (Exit, String) {
+    let arguments = ["protologtool"].iter().chain(arguments).map(OsString::from);
+    let before = system.errors().len();
+    let exit = cli::run(arguments, system);
+    (exit, system.errors()[before..].to_owned())
+}
+
+/// Takes the sources through the tool, into `out`, with the dictionary; what it said.
+pub(crate) fn transform(system: &Memory) -> (Exit, String) {
+    let flags = ["transform-protolog-calls", "--output-dir", "out", "--viewer-config", "app.pb"];
+    tool(system, &[&flags[..], &["src"]].concat())
+}
