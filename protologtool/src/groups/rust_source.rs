@@ -10,13 +10,13 @@
 use super::Group;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::rust::tokens::{
-    Erasure, Path, Spans, content, is_punct, is_word, plain, split_at_commas,
+    Erasure, Path, Spans, content, is_punct, is_word, plain, shown as text, split_at_commas,
 };
 use crate::lang::rust::walk::EnumFound;
 use crate::lang::rust::{RUNTIME, literal};
 use crate::rewrite::Edit;
 use crate::source::Source;
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::TokenTree;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -307,33 +307,4 @@ fn expansion(
             write!(out, " {ident}, {index}, \"{short}::{variant}\", {tag}, {enabled}, {as_text},;");
     }
     out + ");"
-}
-
-/// Tokens as text on one line.
-fn text(trees: &[TokenTree]) -> String {
-    let mut out = String::new();
-    for tree in trees {
-        match tree {
-            TokenTree::Group(group) => {
-                let (open, close) = match group.delimiter() {
-                    Delimiter::Parenthesis => ("(", ")"),
-                    Delimiter::Brace => ("{", "}"),
-                    Delimiter::Bracket => ("[", "]"),
-                    Delimiter::None => ("", ""),
-                };
-                out = out + open + &text(&content(group)) + close;
-            }
-            other => {
-                let word = TokenStream::from(other.clone()).to_string();
-                let touches = |char: Option<char>| {
-                    char.is_some_and(|char| char.is_alphanumeric() || char == '_')
-                };
-                if touches(out.chars().next_back()) && touches(word.chars().next()) {
-                    out.push(' ');
-                }
-                out.push_str(&word);
-            }
-        }
-    }
-    out
 }

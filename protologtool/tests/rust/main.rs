@@ -3,9 +3,7 @@
 
 mod any;
 mod case;
-mod crates;
 mod errors;
 mod pairs;
 mod program;
-mod real;
 mod same;

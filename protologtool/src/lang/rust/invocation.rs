@@ -3,21 +3,21 @@
 //! The rules are those of the runtime's macros, which see the call where it is not rewritten.
 
 use super::resolve::{Entity, Resolver, Space};
-use super::tokens::{Path, Spans, content, is_punct, plain};
+use super::tokens::{Path, Spans, content, is_punct, plain, shown};
 use super::walk::{MacroCall, Surroundings};
 use super::{Shape, literal};
 use crate::call::{Call, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
 use crate::lang::java::place::distance;
-use proc_macro2::{Group, TokenStream, TokenTree};
+use proc_macro2::{Group, TokenTree};
 use protolog_core::Level;
 use std::ops::Range;
 use syn::parse::{ParseStream, Parser};
 
-/// Nothing of a call that holds more is read: the parser's stack would not do.
-const MAX_DEPTH: usize = 100;
-const MAX_MARKS: usize = 400;
+/// What the parser's stack is good for, in operators that may stand in one another; a group counts as so many.
+const MAX_NESTING: usize = 300;
+const GROUP: usize = 8;
 
 /// A macro of the runtime.
 #[derive(Clone, Debug)]
@@ -183,7 +183,7 @@ fn template_text(part: &[TokenTree], spans: Spans) -> Result<(Text, Range<usize>
 
 /// The expressions of a call, each as its tokens.
 fn parts(input: &Group, spans: Spans) -> Result<Vec<Vec<TokenTree>>, Diagnostic> {
-    if is_complex(&content(input), 0) {
+    if nesting(&content(input), 0) > MAX_NESTING {
         let range = spans.of_group(input);
         return Err(Diagnostic::error(
             Code::Syntax,
@@ -221,19 +221,22 @@ fn parts(input: &Group, spans: Spans) -> Result<Vec<Vec<TokenTree>>, Diagnostic>
     })
 }
 
-/// Whether reading an expression may take more stack than there is.
-fn is_complex(trees: &[TokenTree], depth: usize) -> bool {
+/// How deep the parser may have to go into an expression, at most about [`MAX_NESTING`].
+fn nesting(trees: &[TokenTree], before: usize) -> usize {
     let marks = trees.iter().filter(|tree| match tree {
         TokenTree::Punct(punct) => !matches!(punct.as_char(), ',' | '.' | ';' | '#' | ':'),
         TokenTree::Ident(word) => is_prefix(&word.to_string()),
         _ => false,
     });
-    depth > MAX_DEPTH
-        || marks.count() > MAX_MARKS
-        || trees.iter().any(|tree| match tree {
-            TokenTree::Group(group) => is_complex(&content(group), depth + 1),
-            _ => false,
-        })
+    let here = before + marks.count();
+    if here > MAX_NESTING {
+        return here;
+    }
+    let groups = trees.iter().filter_map(|tree| match tree {
+        TokenTree::Group(group) => Some(nesting(&content(group), here + GROUP)),
+        _ => None,
+    });
+    groups.max().unwrap_or(here)
 }
 
 /// Words after which an expression goes on inside.
@@ -255,10 +258,4 @@ fn is_prefix(word: &str) -> bool {
             | "become"
             | "as"
     )
-}
-
-/// Tokens as they are shown to people.
-fn shown(trees: &[TokenTree]) -> String {
-    let stream: TokenStream = trees.iter().cloned().collect();
-    stream.to_string().replace(" :: ", "::").replace(":: ", "::").replace(" ::", "::")
 }

@@ -223,6 +223,35 @@ pub(crate) fn split_at_commas(trees: &[TokenTree]) -> Vec<&[TokenTree]> {
     parts
 }
 
+/// Tokens as text on one line.
+pub(crate) fn shown(trees: &[TokenTree]) -> String {
+    let mut out = String::new();
+    for tree in trees {
+        match tree {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Brace => ("{", "}"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::None => ("", ""),
+                };
+                out = out + open + &shown(&content(group)) + close;
+            }
+            other => {
+                let word = TokenStream::from(other.clone()).to_string();
+                let touches = |char: Option<char>| {
+                    char.is_some_and(|char| char.is_alphanumeric() || char == '_')
+                };
+                if touches(out.chars().next_back()) && touches(word.chars().next()) {
+                    out.push(' ');
+                }
+                out.push_str(&word);
+            }
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
