@@ -84,7 +84,8 @@ impl Daemon {
         let mut read = Command::new("babeltrace2");
         read.arg(&self.trace).args(["--component", "sink.utils.counter"]);
         let text = shell::read(&mut read)?;
-        let events = text.lines().find(|line| line.contains("Event message"));
+        // It prints sums on the way too.
+        let events = text.lines().rfind(|line| line.contains(" Event messages"));
         let number = events.and_then(|line| line.split_whitespace().next()?.parse().ok());
         Ok((number.unwrap_or(0.0), size(&self.trace) as f64))
     }
