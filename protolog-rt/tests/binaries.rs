@@ -9,8 +9,11 @@ use protolog_core::schema::{message_data, packet, viewer_config};
 use protolog_rt::{Level, ProtoLogGroup};
 use protozero::Reader;
 use std::ffi::CString;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::{env, fs};
 
@@ -24,6 +27,8 @@ struct Built {
     program: PathBuf,
     /// The library.
     plugin: PathBuf,
+    /// A program with a thousand calls.
+    many: PathBuf,
     /// The program in assembly language, before linking.
     assembly: String,
 }
@@ -36,7 +41,7 @@ fn built() -> &'static Built {
         let fixture = runtime.join("tests/fixtures/probe");
         let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("probe");
         fs::create_dir_all(copy.join("src")).expect("make a directory for the fixture");
-        for source in ["src/main.rs", "src/plugin.rs"] {
+        for source in ["src/main.rs", "src/plugin.rs", "src/many.rs"] {
             fs::copy(fixture.join(source), copy.join(source)).expect("copy the fixture");
         }
         let manifest = fs::read_to_string(fixture.join("Cargo.toml")).expect("read the manifest");
@@ -53,7 +58,7 @@ fn built() -> &'static Built {
             cargo.args(target_kind).args(flags).env_remove("RUSTFLAGS");
             protolog_testkit::run(&mut cargo);
         };
-        cargo("build", &["--lib"], &[]);
+        cargo("build", &["--lib", "--bin", "many"], &[]);
         cargo("rustc", &["--bin", "probe"], &["--", "--emit", "asm,link"]);
         let release = target.join("release");
         let newest = fs::read_dir(release.join("deps"))
@@ -65,6 +70,7 @@ fn built() -> &'static Built {
         Built {
             program: release.join("probe"),
             plugin: release.join("libplugin.so"),
+            many: release.join("many"),
             assembly: fs::read_to_string(newest).expect("read the assembly"),
         }
     })
@@ -72,9 +78,13 @@ fn built() -> &'static Built {
 
 /// The instructions of the program's function `name`; none where the compiler found that it does nothing.
 fn instructions(name: &str) -> Option<Vec<&'static str>> {
-    let label = format!("5probe{}{name}17h", name.len());
+    code_at(&format!("5probe{}{name}17h", name.len()))
+}
+
+/// The instructions of the first function with `label` in its mangled name.
+fn code_at(label: &str) -> Option<Vec<&'static str>> {
     let mut lines = built().assembly.lines().skip_while(|line| {
-        !(line.ends_with(':') && line.contains(&label) && !line.starts_with(char::is_whitespace))
+        !(line.ends_with(':') && line.contains(label) && !line.starts_with(char::is_whitespace))
     });
     lines.next()?;
     let code = lines.take_while(|line| !line.starts_with(".Lfunc_end")).map(str::trim);
@@ -96,6 +106,21 @@ fn a_call_that_is_off_is_a_load_a_test_and_a_branch() {
     assert_eq!(loads, 1, "one load:\n{}", code.join("\n"));
     let direct = code[..branch].iter().any(|line| line.contains("PAGE") && line.contains("(%rip)"));
     assert!(direct, "from an address that is known when linking:\n{}", code.join("\n"));
+}
+
+/// Only stores to what is the thread's own: an instruction that locks the bus, or a fence, would wait for other threads.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn an_enabled_call_neither_locks_nor_waits() {
+    let code = code_at("11protolog_rt3log3log17h").expect("the function behind all calls");
+    assert!(code.iter().any(|line| line.starts_with("rdtsc")), "not the one that logs");
+    let shared = |line: &&&str| {
+        let word = line.split_whitespace().next().unwrap_or_default();
+        let swap = word.starts_with("xchg") && line.contains('(');
+        word == "lock" || swap || word.ends_with("fence") || word == "syscall"
+    };
+    assert_eq!(code.iter().filter(shared).collect::<Vec<_>>(), Vec::<&&str>::new());
+    assert!(!code.iter().any(|line| line.contains("panic")), "{}", code.join("\n"));
 }
 
 #[test]
@@ -142,6 +167,75 @@ fn every_image_s_calls_are_in_the_dictionary() {
     assert_eq!(after.iter().filter(|text| **text == own).count(), 1);
     assert_eq!(after.iter().filter(|text| **text == of_the_plugin).count(), 1);
     assert!(!OwnLog::Here.is_enabled(Level::Debug));
+}
+
+/// A relocation would have the loader write to the notes of every process, and make their pages its own.
+#[test]
+fn notes_need_no_relocation() {
+    for file in [&built().program, &built().plugin, &built().many] {
+        let notes = notes(file);
+        let listed = readelf("-r", file);
+        let words = listed.lines().filter_map(|line| line.split_whitespace().next());
+        let places: Vec<u64> =
+            words.filter_map(|word| u64::from_str_radix(word, 16).ok()).collect();
+        assert!(!places.is_empty(), "no relocations at all:\n{listed}");
+        let within: Vec<_> = places.iter().filter(|place| notes.contains(place)).collect();
+        assert!(within.is_empty(), "{within:x?} are in {notes:x?} of {}", file.display());
+    }
+}
+
+/// The kernel maps what is around a page that is read, so what counts is the middle of many pages.
+#[test]
+#[cfg(target_os = "linux")]
+fn notes_take_no_memory_until_a_dictionary_is_written() {
+    const PAGE: u64 = 4096;
+    const AROUND: u64 = 16 * PAGE;
+    let notes = notes(&built().many);
+    let pages = (notes.start + AROUND) / PAGE..(notes.end - AROUND) / PAGE;
+    assert!(pages.clone().count() > 64, "too few notes: {notes:x?}");
+
+    let mut command = Command::new(&built().many);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("run it");
+    let mut said = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut go_on = child.stdin.take().expect("a pipe");
+    let mut resident = || {
+        let line = said.next().expect("a line").expect("text");
+        let maps = fs::read_to_string(format!("/proc/{}/maps", child.id())).expect("read the maps");
+        let first = maps.lines().find(|line| line.ends_with("/many")).expect("the program");
+        let base = first.split('-').next().and_then(|start| u64::from_str_radix(start, 16).ok());
+        let base = base.expect("an address") / PAGE;
+        let map = fs::File::open(format!("/proc/{}/pagemap", child.id())).expect("open the map");
+        let is_present = |page: &u64| {
+            let mut entry = [0; 8];
+            map.read_exact_at(&mut entry, (base + page) * 8).expect("read the map");
+            u64::from_le_bytes(entry) >> 63 == 1
+        };
+        let count = pages.clone().filter(is_present).count();
+        go_on.write_all(b"\n").expect("the program waits");
+        (line, count)
+    };
+    assert_eq!(resident(), ("off".to_owned(), 0));
+    assert_eq!(resident(), ("text".to_owned(), 0));
+    let (line, count) = resident();
+    assert_eq!(line, "session");
+    assert_eq!(count, pages.clone().count(), "a session writes the dictionary");
+    assert!(child.wait().expect("it ends").success());
+}
+
+/// The addresses of the notes in a file.
+fn notes(file: &Path) -> Range<u64> {
+    let listed = readelf("-S", file);
+    let line = listed.lines().find(|line| line.contains(".note.protolog")).expect("the section");
+    let words: Vec<&str> = line.split_whitespace().skip_while(|word| *word != "NOTE").collect();
+    let number = |word: &str| u64::from_str_radix(word, 16).expect("a number");
+    let (start, size) = (number(words[1]), number(words[3]));
+    start..start + size
+}
+
+fn readelf(what: &str, file: &Path) -> String {
+    // It comes with the linker.
+    let output = Command::new("readelf").args([what, "--wide"]).arg(file).output();
+    String::from_utf8(output.expect("run readelf").stdout).expect("text")
 }
 
 /// The templates in the dictionary of a trace.
