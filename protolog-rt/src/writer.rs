@@ -22,6 +22,7 @@
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
 pub(crate) mod args;
+pub(crate) mod cursor;
 pub(crate) mod encode;
 pub(crate) mod own;
 mod places;

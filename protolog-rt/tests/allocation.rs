@@ -99,7 +99,7 @@ fn nothing_is_allocated_after_the_first_message() {
 
 #[test]
 fn two_sessions_allocate_as_little() {
-    let first = record(|session| session.enable_all());
+    let first = record(Builder::enable_all);
     let second = record_beside(|session| session.enable_all().keep_newest());
     let text = String::from("some text");
     log(0, &text);

@@ -18,12 +18,10 @@
 #![allow(unsafe_code)] // Stores through a pointer, checked once for the whole packet.
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
+pub(crate) use super::cursor::{Cursor, SLACK};
 use crate::value::{Bool, Float, Int, Text, Uint};
 use protolog_core::{Arg, MAX_PARAMS, schema};
 use protozero::wire::{WireType, packed_varint, tag, varint_len, zigzag};
-
-/// Bytes after a packet that its last store may touch.
-pub(crate) const SLACK: usize = 16;
 
 /// The least that a message takes in a chunk, its size included.
 pub(crate) const MIN_MESSAGE: usize = 15;
@@ -118,8 +116,19 @@ impl Plan {
         self.index += 1;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn text(&mut self, text: &str) {
+        if is_short(text, self.iid, self.max_text) {
+            self.texts += SHORT_HEAD_LEN + text.len();
+            self.iid += 1;
+            self.param(2);
+        } else {
+            self.long_text(text);
+        }
+    }
+
+    #[inline(never)]
+    fn long_text(&mut self, text: &str) {
         let (kept, ellipsis) = cut(text, self.max_text);
         self.cut += !ellipsis.is_empty() as u32;
         let size = kept.len() + ellipsis.len();
@@ -129,6 +138,15 @@ impl Plan {
         self.iid += 1;
         self.param(1 + iid);
     }
+}
+
+/// Bytes of an interned text's fields, before the text, where all numbers take one byte.
+const SHORT_HEAD_LEN: usize = STRING_ARGS_LEN + 1 + 4;
+
+/// Whether the fields of an interned text have one byte for each number: its id and the sizes.
+#[inline(always)]
+fn is_short(text: &str, iid: u32, max: usize) -> bool {
+    iid < 0x80 && text.len() < 0x80 - 4 && text.len() <= max
 }
 
 /// What is kept of a text, and what stands for the rest.
@@ -146,60 +164,7 @@ fn shorten(text: &str, max: usize) -> (&str, &'static str) {
     (text.get(..end).unwrap_or_default(), ELLIPSIS)
 }
 
-/// Where the next byte goes.
-#[derive(Debug)]
-pub struct Cursor {
-    at: *mut u8,
-}
-
 impl Cursor {
-    /// Starts at `at`.
-    #[inline]
-    pub(crate) fn new(at: *mut u8) -> Self {
-        Self { at }
-    }
-
-    /// Where the next byte goes.
-    #[inline]
-    pub(crate) fn at(&self) -> *mut u8 {
-        self.at
-    }
-
-    /// Appends the low `len` bytes of `bits`, at most 16.
-    ///
-    /// # Safety
-    /// *room*: 16 bytes.
-    #[inline(always)]
-    pub(crate) unsafe fn put(&mut self, bits: u128, len: usize) {
-        // SAFETY: *room*; the store may be unaligned.
-        unsafe { self.at.cast::<[u8; 16]>().write(bits.to_le_bytes()) };
-        // SAFETY: `len` is at most 16, and so many bytes are the caller's.
-        self.at = unsafe { self.at.add(len) };
-    }
-
-    /// Appends a field with a tag of one byte and a varint.
-    ///
-    /// # Safety
-    /// *room*: 16 bytes.
-    #[inline(always)]
-    unsafe fn varint(&mut self, tag: u8, value: u64) {
-        let (bits, len) = packed_varint(value);
-        // SAFETY: as the caller's.
-        unsafe { self.put(tag as u128 | bits << 8, 1 + len) };
-    }
-
-    /// Appends `bytes`.
-    ///
-    /// # Safety
-    /// *room*: as many bytes.
-    #[inline]
-    pub(crate) unsafe fn bytes(&mut self, bytes: &[u8]) {
-        // SAFETY: *room*; the memory is a chunk or a scratch buffer, which no argument of a call can be part of.
-        unsafe { self.at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-        // SAFETY: *room*.
-        self.at = unsafe { self.at.add(bytes.len()) };
-    }
-
     /// Appends the packet of a message.
     ///
     /// # Safety
@@ -399,7 +364,7 @@ impl Value for Text<'_> {
         *iid += 1;
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn interned(self, to: &mut Cursor, iid: &mut u32, max: usize) {
         // SAFETY: as the caller's.
         unsafe { self.intern(STRING_ARGS, to, iid, max) };
@@ -418,8 +383,29 @@ impl Text<'_> {
     ///
     /// # Safety
     /// *room*.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn intern(self, tag: u128, to: &mut Cursor, iid: &mut u32, max: usize) {
+        if !is_short(self.0, *iid, max) {
+            // SAFETY: as the caller's, here and below.
+            return unsafe { self.intern_long(tag, to, iid, max) };
+        }
+        let size = self.0.len() as u64;
+        let string = tag as u64 | (size + 4) << (8 * STRING_ARGS_LEN);
+        let fields = (IID as u64) | (*iid as u64) << 8 | (STR as u64) << 16 | size << 24;
+        let head = string | fields << (8 * (STRING_ARGS_LEN + 1));
+        // SAFETY: as above.
+        unsafe { to.put(head as u128, SHORT_HEAD_LEN) };
+        // SAFETY: as above.
+        unsafe { to.short_bytes(self.0.as_bytes()) };
+        *iid += 1;
+    }
+
+    /// As [`Self::intern`], for all texts.
+    ///
+    /// # Safety
+    /// *room*.
+    #[inline(never)]
+    unsafe fn intern_long(self, tag: u128, to: &mut Cursor, iid: &mut u32, max: usize) {
         let (kept, ellipsis) = cut(self.0, max);
         let size = kept.len() + ellipsis.len();
         let string = 1 + varint_len(*iid as u64) + 1 + varint_len(size as u64) + size;

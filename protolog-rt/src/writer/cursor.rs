@@ -1,0 +1,121 @@
+//! Stores at a place that moves on: wide ones, of which the next covers what was too much.
+//!
+//! Invariant: *room*: whoever calls an `unsafe` function here has made sure that so many bytes, and [`SLACK`] more, are the
+//! caller's to write.
+#![allow(unsafe_code)] // Stores through a pointer, checked once for the whole packet.
+#![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
+
+use protozero::wire::packed_varint;
+
+/// Bytes after a packet that its last store may touch.
+pub(crate) const SLACK: usize = 16;
+
+/// Where the next byte goes.
+#[derive(Debug)]
+pub struct Cursor {
+    at: *mut u8,
+}
+
+impl Cursor {
+    /// Starts at `at`.
+    #[inline]
+    pub(crate) fn new(at: *mut u8) -> Self {
+        Self { at }
+    }
+
+    /// Where the next byte goes.
+    #[inline]
+    pub(crate) fn at(&self) -> *mut u8 {
+        self.at
+    }
+
+    /// Appends the low `len` bytes of `bits`, at most 16.
+    ///
+    /// # Safety
+    /// *room*: 16 bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn put(&mut self, bits: u128, len: usize) {
+        // SAFETY: *room*; the store may be unaligned.
+        unsafe { self.at.cast::<[u8; 16]>().write(bits.to_le_bytes()) };
+        // SAFETY: `len` is at most 16, and so many bytes are the caller's.
+        self.at = unsafe { self.at.add(len) };
+    }
+
+    /// Appends a field with a tag of one byte and a varint.
+    ///
+    /// # Safety
+    /// *room*: 16 bytes.
+    #[inline(always)]
+    pub(super) unsafe fn varint(&mut self, tag: u8, value: u64) {
+        let (bits, len) = packed_varint(value);
+        // SAFETY: as the caller's.
+        unsafe { self.put(tag as u128 | bits << 8, 1 + len) };
+    }
+
+    /// Appends `bytes`.
+    ///
+    /// # Safety
+    /// *room*: as many bytes.
+    #[inline]
+    pub(crate) unsafe fn bytes(&mut self, bytes: &[u8]) {
+        // SAFETY: *room*; the memory is a chunk or a scratch buffer, which no argument of a call can be part of.
+        unsafe { self.at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        // SAFETY: *room*.
+        self.at = unsafe { self.at.add(bytes.len()) };
+    }
+
+    /// Appends a text of less than 128 bytes: for most of them no call, whose way in and out takes longer than the copy.
+    ///
+    /// # Safety
+    /// *room*: as many bytes and [`SLACK`].
+    #[inline(always)]
+    pub(super) unsafe fn short_bytes(&mut self, bytes: &[u8]) {
+        if bytes.len() > 64 {
+            // SAFETY: as the caller's, here and below.
+            unsafe { self.bytes(bytes) };
+        } else if let Some(ends) = ends::<32>(bytes) {
+            // SAFETY: as above.
+            unsafe { self.overlapping(ends, bytes.len()) };
+        } else if let Some(ends) = ends::<16>(bytes) {
+            // SAFETY: as above.
+            unsafe { self.overlapping(ends, bytes.len()) };
+        } else if let Some(ends) = ends::<8>(bytes) {
+            // SAFETY: as above.
+            unsafe { self.overlapping(ends, bytes.len()) };
+        } else if let Some(ends) = ends::<4>(bytes) {
+            // SAFETY: as above.
+            unsafe { self.overlapping(ends, bytes.len()) };
+        } else {
+            let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
+            let bits = u32::from_le_bytes([byte(0), byte(1), byte(2), 0]);
+            // SAFETY: as above.
+            unsafe { self.put(bits as u128, bytes.len()) };
+        }
+    }
+
+    /// Appends `len` bytes of which the first and the last `N` are given; they may overlap, and leave nothing out.
+    ///
+    /// # Safety
+    /// *room*: `len` bytes, which are at least `N`.
+    #[inline(always)]
+    unsafe fn overlapping<const N: usize>(
+        &mut self,
+        (first, last): ([u8; N], [u8; N]),
+        len: usize,
+    ) {
+        // SAFETY: *room*; the store may be unaligned.
+        unsafe { self.at.cast::<[u8; N]>().write(first) };
+        // SAFETY: *room*.
+        self.at = unsafe { self.at.add(len) };
+        // SAFETY: `len` is at least `N`.
+        let rest = unsafe { self.at.sub(N) };
+        // SAFETY: *room*.
+        unsafe { rest.cast::<[u8; N]>().write(last) };
+    }
+}
+
+/// The first and the last `N` of some bytes; none where there are fewer.
+#[inline(always)]
+fn ends<const N: usize>(bytes: &[u8]) -> Option<([u8; N], [u8; N])> {
+    Some((*bytes.first_chunk()?, *bytes.last_chunk()?))
+}
