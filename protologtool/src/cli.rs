@@ -13,14 +13,14 @@ pub(crate) mod values;
 pub use exit::{Exit, Failure};
 pub(crate) use form::{DialectChoice, Form, IdChoice, RustCrate};
 
-use crate::command::{self, read_log};
+use crate::command::{self, configuration, read_log};
 use crate::system::System;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use values::{
     class_name, device_json, device_log, device_proto, dictionary, jar, java_source, srcjar,
     threads,
@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Show the log in a trace.
     ReadLog(read_log::Args),
+    /// List and switch the log groups of running programs
+    Configuration(configuration::Args),
     /// Print the manual page, of the tool or of one command.
     Man(Man),
     /// Print completions for a shell.
@@ -317,7 +319,7 @@ fn parse_and_run(
     args: impl IntoIterator<Item = OsString>,
     system: &dyn System,
 ) -> Result<Exit, Failure> {
-    let expanded = response::expand(args, system)?;
+    let expanded = response::expand(by_name(args), system)?;
     match Cli::try_parse_from(&expanded.args) {
         Ok(cli) => command::run(&cli.command, &expanded.files, system),
         Err(error) if error.use_stderr() => {
@@ -331,6 +333,17 @@ fn parse_and_run(
             Ok(Exit::Done)
         }
     }
+}
+
+/// The arguments, with the command that the program's name stands for.
+fn by_name(args: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    let mut args = args.into_iter();
+    let program = args.next();
+    let is_other = program.as_ref().is_some_and(|program| {
+        Path::new(program).file_name().is_some_and(|name| name == "protolog_configuration")
+    });
+    let program = if is_other { Some("protologtool".into()) } else { program };
+    program.into_iter().chain(is_other.then(|| "configuration".into())).chain(args)
 }
 
 /// The argument that an error is about.

@@ -11,6 +11,7 @@
 //! Ui=text                             traced as before, printed from VERBOSE on
 //! [indexer]                           what follows is for the program `indexer` alone
 //! Walk=notext                         not printed, traced as before
+//! Sort=notrace                        not traced, printed as before
 //! ```
 //!
 //! Later items win over earlier ones, and each says only what it says: `Ui=text` leaves alone what is traced. What is traced
@@ -75,7 +76,7 @@ impl SettingError<'_> {
                 "write the name of a group, as in `app::AppLog::Net` or `net`, or `*` for all"
             }
             Problem::BadWord | Problem::NoWord => {
-                "use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL or notext, with commas between"
+                "use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL, notext or notrace, with commas between"
             }
             Problem::BadProgram => {
                 "write the name of a program between brackets, as in `[indexer]`"
@@ -169,7 +170,7 @@ fn item(text: &str) -> Result<(&str, Setting), (&str, Problem)> {
         return Err((if group.is_empty() { text } else { group }, Problem::BadGroup));
     }
     let mut setting = Setting::default();
-    let (mut prints, mut own) = (false, None);
+    let (mut prints, mut off, mut own) = (false, false, None);
     for word in words.split(',').map(str::trim) {
         let (name, level) = match word.split_once(':') {
             Some((name, level)) => (name.trim(), Some(level.trim())),
@@ -180,7 +181,8 @@ fn item(text: &str) -> Result<(&str, Setting), (&str, Problem)> {
             _ if word.is_empty() => return Err((text, Problem::NoWord)),
             None if is("text") => prints = true,
             None if is("notext") => own = Some(0),
-            None if is("off") => setting.trace = Some(0),
+            None if is("off") => (setting.trace, off) = (Some(0), true),
+            None if is("notrace") => setting.trace = Some(0),
             None => setting.trace = Some(levels_from(Some(level_of(word)?))),
             Some(level) if is("text") => own = Some(levels_from(Some(level_of(level)?))),
             Some(_) => return Err((word, Problem::BadWord)),
@@ -190,7 +192,7 @@ fn item(text: &str) -> Result<(&str, Setting), (&str, Problem)> {
     let printed =
         setting.trace.filter(|levels| *levels != 0).unwrap_or(levels_from(Some(Level::Verbose)));
     setting.text = own.or(prints.then_some(printed));
-    if setting.trace == Some(0) && setting.text.is_none() {
+    if off && setting.text.is_none() {
         setting.text = Some(0);
     }
     Ok((group, setting))
@@ -220,6 +222,7 @@ impl fmt::Display for Setting {
         let trace = self.trace.map(name);
         match trace {
             Some(Some(level)) => write!(f, "{}", Lower(level.name()))?,
+            Some(None) if self.text.is_none() => f.write_str("notrace")?,
             Some(None) => f.write_str("off")?,
             None => {}
         }
@@ -286,6 +289,7 @@ mod tests {
             "debug",
             "off",
             "notext",
+            "notrace",
             "text:warn",
             "debug,text:debug",
             "off,text:verbose",
@@ -297,7 +301,7 @@ mod tests {
 
     #[test]
     fn errors_teach() {
-        let words = "use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL or notext, with commas between";
+        let words = "use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL, notext or notrace, with commas between";
         let group = "write the name of a group, as in `app::AppLog::Net` or `net`, or `*` for all";
         assert_eq!(
             read("net;net=debgu\n\nnet=text:loud;a b=info;=info;n=;n=info,,text;[x;n=a:b;good=w"),

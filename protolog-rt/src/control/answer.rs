@@ -135,7 +135,8 @@ impl Answers {
         let fresh = self.notes.take().filter(|(since, _)| since.elapsed() < NOTES);
         let notes = self.notes.insert(fresh.unwrap_or_else(|| (Instant::now(), tagged_groups())));
         for (name, tag) in notes.1.iter().filter(|(name, _)| !known.contains(name.as_str())) {
-            answer.line(Reply::Group { page: None, index: 0, word: 0, compiled: true, name, tag });
+            let (page, index, word) = (None, 0, level::word_to_be(name));
+            answer.line(Reply::Group { page, index, word, compiled: true, name, tag });
         }
     }
 

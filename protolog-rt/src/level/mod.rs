@@ -143,6 +143,12 @@ pub(crate) fn wish(wishes: Vec<Wish>) {
     changed();
 }
 
+/// The word that a group will have which has not come up, as far as it is wished; marked new.
+pub(crate) fn word_to_be(name: &str) -> u32 {
+    let Some(registry) = Locked::take() else { return 0 };
+    shared::word_to_be(name, &registry.guard.wishes)
+}
+
 /// Calls `f` with each group of each enum that is known, oldest first, its page where it is shared, and its word.
 pub(crate) fn for_each_group(mut f: impl FnMut(Option<u32>, &'static GroupInfo, u32)) {
     let Some(registry) = Locked::take() else { return };

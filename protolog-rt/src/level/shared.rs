@@ -10,6 +10,7 @@ use super::page::PAGE_SIZE;
 use crate::control::os;
 use protolog_core::control::names;
 use protolog_core::control::setting::Setting;
+use protolog_core::control::switch::{ALL, ALLOWED_SHIFT, NEW, TEXT_SHIFT};
 use std::fs::File;
 use std::io;
 
@@ -89,6 +90,16 @@ pub(super) fn fulfil(set: &GroupSet, wishes: &[Wish]) {
             wish.fulfil(group);
         }
     }
+}
+
+/// What is wished of a group that has not come up, as a word that is marked new.
+pub(super) fn word_to_be(name: &str, wishes: &[Wish]) -> u32 {
+    let (mut allowed, mut text) = (ALL as u8, 0);
+    for wish in wishes.iter().filter(|wish| names(&wish.pattern, name)) {
+        allowed = wish.setting.trace.unwrap_or(allowed);
+        text = wish.setting.text.unwrap_or(text);
+    }
+    NEW | u32::from(text) << TEXT_SHIFT | u32::from(allowed) << ALLOWED_SHIFT
 }
 
 #[cfg(test)]

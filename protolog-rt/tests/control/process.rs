@@ -86,7 +86,7 @@ fn errors_of_init_teach_and_the_rest_is_done() {
     std::fs::write(dir.path().join("run"), "").unwrap();
     let role = "role_of_a_program_that_calls_init";
     let lines = told(&run(role, dir.path(), &[("PROTOLOG", "disk=text:eror;disk=text:w")]));
-    let words = "help: use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL or notext, with commas between";
+    let words = "help: use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL, notext or notrace, with commas between";
     let path = dir.path().display();
     assert_eq!(
         lines,

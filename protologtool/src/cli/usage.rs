@@ -8,10 +8,30 @@ use std::ffi::OsString;
 /// The text for an error, with its line ends; `args` is the command line, the program's name first, and `origin` where in a
 /// response file the argument stands that it is about.
 pub(super) fn text(error: &clap::Error, args: &[OsString], origin: Option<&str>) -> String {
+    if let Some(text) = android(error, args) {
+        return text;
+    }
     let at = origin.map_or(String::new(), |origin| format!("{origin}: "));
     match message(error, args) {
         Some(message) => format!("error: {at}{message}\nhelp: {}\n", help(error, args)),
         None => format!("{at}{}", error.render()),
+    }
+}
+
+/// What Android's `protolog_configuration` says, where it says something.
+fn android(error: &clap::Error, args: &[OsString]) -> Option<String> {
+    if args.get(1).is_none_or(|command| command != "configuration") {
+        return None;
+    }
+    match error.kind() {
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Some("Incomplete command. Use 'protologtool configuration help' for guidance.\n".into())
+        }
+        ErrorKind::InvalidSubcommand => {
+            let other = string(error, ContextKind::InvalidSubcommand)?;
+            Some(format!("Unknown command: {other} (use 'help' command for guidance)\n"))
+        }
+        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod check;
 mod clashes;
+pub(crate) mod configuration;
 mod generate;
 mod inputs;
 mod page;
@@ -24,6 +25,7 @@ pub(crate) fn run(
         Command::GenerateViewerConfig(args) => Ok(generate::run(args, response_files, system)),
         Command::Check(args) => Ok(check::run(args, system)),
         Command::ReadLog(args) => read_log::run(args, system),
+        Command::Configuration(args) => configuration::run(args, system),
         Command::Man(args) => page::manual(args, system),
         Command::Completions(args) => page::completions(args, system),
     }

@@ -1,0 +1,238 @@
+//! The flags of `configuration`.
+
+use clap::{Subcommand, ValueEnum};
+use protolog_core::Level;
+use std::path::PathBuf;
+
+const HELP: &str = "\
+Examples:
+  protologtool configuration groups status
+  protologtool configuration logcat enable Net Disk
+  protologtool configuration --name indexer level Walk warn --persist
+  protologtool configuration --pid 4711 trace start app.pftrace --level info --group Net=debug
+  protologtool configuration trace stop
+
+A program takes part if it calls `protolog_rt::init()`. It is found in $PROTOLOG_RUNTIME_DIR, or else in \
+$XDG_RUNTIME_DIR/protolog, /run/user/UID/protolog and /run/protolog/UID; root finds those of all users. Without --pid \
+and --name all of them are meant.
+
+GROUP is a full name (app::AppLog::Net) or an end of one (Net), whatever the case. Switching takes effect at each \
+thread's next log call.
+
+With the name `protolog_configuration`, the tool takes the same without the word `configuration`.
+
+Exit codes: 0 done; 2 wrong command line, or a program could not be asked or refused.";
+
+/// Arguments of `configuration`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = HELP, after_help = "See --help for examples.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) choice: Choice,
+
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// Which programs are meant.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Choice {
+    /// Only the program with this process id; may be repeated
+    #[arg(long, global = true, value_name = "PID")]
+    pub(super) pid: Vec<u32>,
+
+    /// Only programs of this name, that of their executable; may be repeated
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(super) name: Vec<String>,
+
+    /// Print JSON, one object a line
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// List groups, or show their state
+    Groups {
+        #[command(subcommand)]
+        command: Groups,
+    },
+    /// Switch what is printed
+    Logcat {
+        #[command(subcommand)]
+        command: Logcat,
+    },
+    /// Set from which level on a group is traced, where a session wants it, and printed, where it is printed
+    Level(LevelArgs),
+    /// Record what programs log
+    Trace {
+        #[command(subcommand)]
+        command: Trace,
+    },
+    /// Show how much was written and lost, by group
+    Stats,
+}
+
+/// `groups`
+#[derive(Debug, Subcommand)]
+pub(super) enum Groups {
+    /// List all groups of the programs
+    List,
+    /// Print the status of groups; without any, of all
+    Status {
+        /// The groups
+        #[arg(value_name = "GROUP")]
+        groups: Vec<String>,
+    },
+    /// Print the names of all groups and no more, for completions
+    #[command(hide = true)]
+    Names,
+}
+
+/// `logcat`
+#[derive(Debug, Subcommand)]
+pub(super) enum Logcat {
+    /// Print what groups log; without any, all of them
+    Enable(LogcatArgs),
+    /// Print it no more
+    Disable(LogcatArgs),
+}
+
+/// Arguments of `logcat enable` and `logcat disable`.
+#[derive(Debug, clap::Args)]
+pub(super) struct LogcatArgs {
+    /// The groups
+    #[arg(value_name = "GROUP")]
+    pub(super) groups: Vec<String>,
+
+    /// The least severe level to print; of no meaning where printing ends
+    #[arg(long, value_enum, default_value_t = LevelName::Verbose, value_name = "LEVEL")]
+    pub(super) level: LevelName,
+
+    /// Remember it for programs that start later
+    #[arg(long)]
+    pub(super) persist: bool,
+}
+
+/// Arguments of `level`.
+#[derive(Debug, clap::Args)]
+pub(super) struct LevelArgs {
+    /// The group, or `*` for all
+    pub(super) group: String,
+
+    /// The least severe level that is let through
+    #[arg(value_enum)]
+    pub(super) level: LevelOrOff,
+
+    /// Print it from this level on, whether it is printed now or not, and leave traces alone
+    #[arg(long, conflicts_with = "trace")]
+    pub(super) text: bool,
+
+    /// Leave alone what is printed
+    #[arg(long)]
+    pub(super) trace: bool,
+
+    /// Remember it for programs that start later
+    #[arg(long)]
+    pub(super) persist: bool,
+}
+
+/// `trace`
+#[derive(Debug, Subcommand)]
+pub(super) enum Trace {
+    /// Start recording to a file, in the program itself
+    Start(Start),
+    /// Stop recording, and complete the file
+    Stop,
+    /// Show what is being recorded
+    Status,
+}
+
+/// Arguments of `trace start`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Start {
+    /// The file; %p in it stands for the process id, %n for the program's name
+    pub(super) file: String,
+
+    /// The least severe level to record
+    #[arg(long, value_enum, default_value_t = LevelName::Verbose, value_name = "LEVEL")]
+    pub(super) level: LevelName,
+
+    /// Record this group from another level on, or not at all; may be repeated
+    #[arg(long, value_name = "GROUP=LEVEL")]
+    pub(super) group: Vec<String>,
+
+    /// Take the levels of groups from this file too, one `GROUP=LEVEL` a line
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+
+    /// Keep messages in memory and write them at the stop, instead of all the time
+    #[arg(long, value_enum)]
+    pub(super) keep: Option<Keep>,
+
+    /// Size of the buffer in bytes [default: what the program finds best]
+    #[arg(long, value_name = "BYTES", default_value_t = 0, hide_default_value = true)]
+    pub(super) buffer: u64,
+}
+
+/// What to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Keep {
+    /// The newest messages
+    Newest,
+    /// The first messages
+    First,
+}
+
+/// A level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "they are the levels")]
+pub(super) enum LevelName {
+    Verbose,
+    Debug,
+    Info,
+    Warn,
+    Error,
+    Wtf,
+}
+
+/// A level, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs, reason = "they are the levels")]
+pub(super) enum LevelOrOff {
+    Verbose,
+    Debug,
+    Info,
+    Warn,
+    Error,
+    Wtf,
+    Off,
+}
+
+impl LevelName {
+    pub(super) fn level(self) -> Level {
+        match self {
+            Self::Verbose => Level::Verbose,
+            Self::Debug => Level::Debug,
+            Self::Info => Level::Info,
+            Self::Warn => Level::Warn,
+            Self::Error => Level::Error,
+            Self::Wtf => Level::Wtf,
+        }
+    }
+}
+
+impl LevelOrOff {
+    pub(super) fn level(self) -> Option<Level> {
+        Some(match self {
+            Self::Verbose => Level::Verbose,
+            Self::Debug => Level::Debug,
+            Self::Info => Level::Info,
+            Self::Warn => Level::Warn,
+            Self::Error => Level::Error,
+            Self::Wtf => Level::Wtf,
+            Self::Off => return None,
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! The programs that are meant: found, connected to, several at a time.
+
+use super::args::Choice;
+use crate::cli::Failure;
+use crate::system::System;
+use protolog_control::{Error, Program, directories, sockets};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many programs are asked at once: one that hangs holds up a part of them only.
+const AT_ONCE: usize = 16;
+
+/// The programs, in the order of their names and process ids.
+pub(super) struct Programs {
+    pub(super) all: Vec<Program>,
+    /// Whether one of them could not be asked, or refused.
+    pub(super) failed: bool,
+}
+
+impl Programs {
+    /// Finds those that are meant, which may be none only if `may_miss` says so. What can't be asked is said.
+    pub(super) fn find(
+        choice: &Choice,
+        may_miss: bool,
+        system: &dyn System,
+    ) -> Result<Self, Failure> {
+        let paths = sockets(&directories()).map_err(|error| failure(&error))?;
+        let mut programs = Self { all: Vec::new(), failed: false };
+        for (path, connected) in connect(&paths) {
+            match connected {
+                Ok(program) => programs.all.push(program),
+                // Its name will never be another's.
+                Err(Error::Gone) => drop(system.remove(&path)),
+                Err(error) => programs.warn(&format!("`{}`", path.display()), &error, system),
+            }
+        }
+        let is_meant = |program: &Program| {
+            (choice.pid.is_empty() || choice.pid.contains(&program.pid))
+                && (choice.name.is_empty() || choice.name.contains(&program.name))
+        };
+        programs.all.retain(is_meant);
+        programs.all.sort_by(|one, other| (&one.name, one.pid).cmp(&(&other.name, other.pid)));
+        if programs.all.is_empty()
+            && !may_miss
+            && !(choice.pid.is_empty() && choice.name.is_empty())
+        {
+            let pids = choice.pid.iter().map(u32::to_string);
+            let which: Vec<_> = pids.chain(choice.name.iter().cloned()).collect();
+            return Err(Failure::new(format!("no program `{}` listens", which.join("`, `"))).help(
+                "run `protologtool configuration groups status --json` to see which programs do",
+            ));
+        }
+        Ok(programs)
+    }
+
+    /// Says that something went wrong with one of them.
+    pub(super) fn warn(&mut self, whom: &str, error: &Error, system: &dyn System) {
+        self.failed = true;
+        system.print_error(&format!("warning: {whom}: {error}\nhelp: {}\n", error.help()));
+    }
+
+    /// Asks each program, several at once, and gives the answers in their order. What goes wrong is said.
+    pub(super) fn each<T: Send>(
+        &mut self,
+        ask: impl Fn(&mut Program) -> Result<T, Error> + Sync,
+        system: &dyn System,
+    ) -> Vec<(String, u32, T)> {
+        let size = self.all.len().div_ceil(AT_ONCE).max(1);
+        let ask = &ask;
+        let answers: Vec<_> = std::thread::scope(|scope| {
+            let parts = self.all.chunks_mut(size);
+            let threads: Vec<_> = parts
+                .map(|part| scope.spawn(move || part.iter_mut().map(ask).collect::<Vec<_>>()))
+                .collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        });
+        let whose: Vec<_> =
+            self.all.iter().map(|program| (program.name.clone(), program.pid)).collect();
+        let mut given = Vec::new();
+        for ((name, pid), answer) in whose.into_iter().zip(answers) {
+            match answer {
+                Ok(answer) => given.push((name, pid, answer)),
+                Err(error) => self.warn(&format!("{name} (pid {pid})"), &error, system),
+            }
+        }
+        given
+    }
+}
+
+/// As the command's own.
+pub(super) fn failure(error: &Error) -> Failure {
+    Failure::new(error.to_string()).help(error.help().to_owned())
+}
+
+/// Connects to all of them, several at once.
+fn connect(paths: &[PathBuf]) -> Vec<(PathBuf, Result<Program, Error>)> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push((path.clone(), Program::connect(path)));
+        }
+        done
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..AT_ONCE.min(paths.len())).map(|_| scope.spawn(worker)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    })
+}

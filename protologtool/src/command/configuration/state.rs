@@ -1,0 +1,125 @@
+//! The state file: wishes that programs fulfil which start later.
+//!
+//! It is written as wishes are everywhere (docs/design/control.md), by one operator at a time, and takes the place of the
+//! earlier one as a whole. An earlier wish for the same groups of the same program is replaced where it says the same thing.
+
+use crate::cli::Failure;
+use crate::output::reason;
+use crate::system::{Staged, System};
+use protolog_control::state_file;
+use protolog_core::control::setting::{Item, Setting, Settings};
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+
+const HEAD: &str = "# What protologtool remembers for programs that start later. Changes made here by hand stay; comments do not.\n";
+
+/// Adds a wish for groups (none: all) of programs of these names (none: all).
+pub(super) fn remember(
+    groups: &[String],
+    setting: Setting,
+    programs: &[String],
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let path = state_file();
+    let failed = |what: &str, error: &io::Error| {
+        Failure::new(format!("can't {what} `{}`: {}", path.display(), reason(error)))
+            .help("set PROTOLOG_STATE to a file that can be written")
+    };
+    let _alone =
+        system.lock(&path.with_extension("lock")).map_err(|error| failed("lock", &error))?;
+    let old = match system.read(&path) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(failed("read", &error)),
+    };
+    let text = merged(&old, &path, groups, setting, programs)?;
+    let staged = system.stage(&path, None, &mut |sink| io::Write::write_all(sink, text.as_bytes()));
+    staged.and_then(Staged::commit).map_err(|error| failed("write", &error))
+}
+
+/// The file with the wish in it.
+fn merged(
+    old: &str,
+    path: &Path,
+    groups: &[String],
+    setting: Setting,
+    programs: &[String],
+) -> Result<String, Failure> {
+    let mut all: Vec<(Option<String>, String, Setting)> = Vec::new();
+    for item in Settings::new(old) {
+        let Item { program, group, setting } = item.map_err(|error| {
+            let help = format!("correct the file, or remove it: {}", error.help());
+            Failure::new(format!("{}: {error}", path.display())).help(help)
+        })?;
+        all.push((program.map(str::to_owned), group.to_owned(), setting));
+    }
+    let every = ["*".to_owned()];
+    let groups = if groups.is_empty() { &every[..] } else { groups };
+    let programs: Vec<_> =
+        if programs.is_empty() { vec![None] } else { programs.iter().cloned().map(Some).collect() };
+    for program in &programs {
+        for group in groups {
+            let mut new = setting;
+            if let Some(at) =
+                all.iter().position(|(whose, name, _)| whose == program && name == group)
+            {
+                let (.., old) = all.remove(at);
+                new = Setting { trace: new.trace.or(old.trace), text: new.text.or(old.text) };
+            }
+            all.push((program.clone(), group.clone(), new));
+        }
+    }
+    // Those of all programs stand first, since there is no end to a section.
+    all.sort_by(|one, other| one.0.cmp(&other.0));
+    let mut text = HEAD.to_owned();
+    let mut section = None;
+    for (program, group, setting) in all {
+        if program != section {
+            let _ = writeln!(text, "[{}]", program.as_deref().unwrap_or_default());
+            section = program;
+        }
+        let _ = writeln!(text, "{group}={setting}");
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(old: &str, groups: &[&str], words: &str, programs: &[&str]) -> String {
+        let own = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
+        let item = format!("g={words}");
+        let setting = Settings::new(&item).next().unwrap().unwrap().setting;
+        let text = merged(old, Path::new("wishes"), &own(groups), setting, &own(programs));
+        text.map_or_else(|failure| failure.to_string(), |text| text.replacen(HEAD, "", 1))
+    }
+
+    #[test]
+    fn wishes_are_merged() {
+        let one = add("", &["Net", "Disk"], "text:warn", &[]);
+        assert_eq!(one, "Net=text:warn\nDisk=text:warn\n");
+        let two = add(&one, &["Net"], "debug", &[]);
+        assert_eq!(two, "Disk=text:warn\nNet=debug,text:warn\n");
+        let three = add(&two, &["Net"], "notext", &["b", "a"]);
+        assert_eq!(
+            three,
+            "Disk=text:warn\nNet=debug,text:warn\n[a]\nNet=notext\n[b]\nNet=notext\n"
+        );
+        let four = add(&three, &[], "off", &["a"]);
+        assert_eq!(
+            four,
+            "Disk=text:warn\nNet=debug,text:warn\n[a]\nNet=notext\n*=off\n[b]\nNet=notext\n"
+        );
+    }
+
+    #[test]
+    fn what_can_t_be_read_is_not_overwritten() {
+        let told = add("Net=warn\nNet\n", &["Net"], "text", &[]);
+        assert!(
+            told.starts_with("error: wishes: line 2: no `=` in `Net`\nhelp: correct the file"),
+            "{told}"
+        );
+    }
+}

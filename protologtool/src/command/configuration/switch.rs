@@ -1,0 +1,158 @@
+//! `logcat` and `level`: groups are switched in the programs' memory; those that have none there, by request.
+
+use super::args::Choice;
+use super::programs::Programs;
+use super::state;
+use crate::cli::Failure;
+use crate::system::System;
+use protolog_control::{Error, Group, Program};
+use protolog_core::Level;
+use protolog_core::control::protocol::Request;
+use protolog_core::control::setting::Setting;
+use protolog_core::control::{levels_from, names, switch};
+use std::fmt::Write as _;
+
+/// What is wished of which groups.
+pub(super) struct Wish {
+    /// None for all.
+    groups: Vec<String>,
+    setting: Setting,
+    /// Whether what is printed changes only where something is printed now.
+    only_printed: bool,
+    /// `Toggling logcat logging`, and `to true`
+    what: (&'static str, String),
+}
+
+/// The groups of a program that were switched, and what went wrong.
+type Switched = (Vec<String>, Vec<String>, Result<(), Error>);
+
+impl Wish {
+    /// To print from a level on, or not at all.
+    pub(super) fn logcat(groups: &[String], from: Option<Level>) -> Self {
+        let setting = Setting { trace: None, text: Some(levels_from(from)) };
+        let what = ("Toggling logcat logging", format!("to {}", from.is_some()));
+        Self { groups: groups.to_vec(), setting, only_printed: false, what }
+    }
+
+    /// To trace, and print what is printed, from a level on.
+    pub(super) fn level(group: &str, from: Option<Level>, text: bool, trace: bool) -> Self {
+        let levels = levels_from(from);
+        let setting =
+            Setting { trace: (!text).then_some(levels), text: (!trace).then_some(levels) };
+        let level = format!("to {}", from.map_or("OFF", Level::name));
+        let what = match (text, trace) {
+            (true, _) => ("Setting the level of logcat logging", level),
+            (_, true) => ("Setting the level of tracing", level),
+            _ => ("Setting the level of tracing and logcat logging", level),
+        };
+        Self { groups: vec![group.to_owned()], setting, only_printed: !text, what }
+    }
+
+    fn means(&self, group: &str) -> bool {
+        self.groups.is_empty() || self.groups.iter().any(|pattern| names(pattern, group))
+    }
+
+    /// Fulfils it in a program.
+    fn fulfil(&self, program: &mut Program) -> Result<Switched, Error> {
+        let mut groups = program.groups()?;
+        groups.retain(|group| self.means(&group.name));
+        let (groups, out): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| group.compiled);
+        let pages = if groups.iter().any(|group| group.page.is_some()) {
+            program.pages().ok()
+        } else {
+            None
+        };
+        let mut done = Ok(());
+        for group in &groups {
+            let mapped = pages.as_ref().is_some_and(|pages| self.store(pages, group));
+            if !mapped {
+                done = done.and_then(|()| self.request(program, group));
+            }
+        }
+        let named = |groups: Vec<Group>| groups.into_iter().map(|group| group.name).collect();
+        Ok((named(groups), named(out), done))
+    }
+
+    /// In the memory of a program. False where the group is not in it.
+    fn store(&self, pages: &protolog_control::Pages, group: &Group) -> bool {
+        let text = self.text(pages.word(group).map_or(group.word, switch::Word::get));
+        self.setting.trace.is_none_or(|levels| pages.allow(group, levels))
+            && text.is_none_or(|levels| pages.print(group, levels))
+            && pages.word(group).is_some()
+    }
+
+    fn request(&self, program: &mut Program, group: &Group) -> Result<(), Error> {
+        let setting = Setting { text: self.text(group.word), ..self.setting };
+        if setting == Setting::default() {
+            return Ok(());
+        }
+        let item = format!("{}={setting}", group.name);
+        program.ask(&Request::Set(&item)).map(drop)
+    }
+
+    /// What is to be printed of a group that has this word.
+    fn text(&self, word: u32) -> Option<u8> {
+        let leave = self.only_printed && switch::printed(word) == 0;
+        self.setting.text.filter(|_| !leave)
+    }
+}
+
+/// Switches, and says what was switched where.
+pub(super) fn run(
+    programs: &mut Programs,
+    wish: &Wish,
+    persist: bool,
+    choice: &Choice,
+    system: &dyn System,
+) -> Result<(), Failure> {
+    if persist {
+        let setting =
+            if wish.only_printed { Setting { text: None, ..wish.setting } } else { wish.setting };
+        state::remember(&wish.groups, setting, &choice.name, system)?;
+    }
+    let switched = programs.each(|program| wish.fulfil(program), system);
+    let mut text = String::new();
+    let (what, to) = &wish.what;
+    for (program, pid, (groups, out, done)) in &switched {
+        if !groups.is_empty() {
+            let groups = groups.join(", ");
+            let _ = writeln!(
+                text,
+                "{what} for client {program} (pid {pid}) {to} for groups: [{groups}]"
+            );
+            match done {
+                Ok(()) => text.push_str("- Done\n"),
+                Err(Error::Gone) => text.push_str("- Failed (client may have died)\n"),
+                Err(error) => drop(writeln!(text, "- Failed ({error})")),
+            }
+        }
+        for group in out.iter().filter(|_| !wish.groups.is_empty()) {
+            let _ = writeln!(
+                text,
+                "WARNING: group {group} is not compiled into {program} (pid {pid})."
+            );
+        }
+        programs.failed |= done.is_err();
+    }
+    for group in &wish.groups {
+        let is_it = |name: &String| names(group, name);
+        let known = switched.iter().any(|(.., (on, out, _))| on.iter().chain(out).any(is_it));
+        if !known {
+            let end = if persist { "It is remembered." } else { "This is a no-op." };
+            let attempt = if wish.what.0.starts_with("Toggling") {
+                "toggle log to logcat"
+            } else {
+                "set the level"
+            };
+            let _ = writeln!(
+                text,
+                "WARNING: Attempting to {attempt} for group {group} with no registered clients. {end}"
+            );
+        }
+    }
+    if wish.groups.is_empty() && switched.iter().all(|(.., (groups, ..))| groups.is_empty()) {
+        text.push_str("No ProtoLog groups registered with ProtoLog service.\n");
+    }
+    system.print(&text);
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! `configuration` against real programs: this binary again, under other names.
+//!
+//! `transcript.txt` is a session of a shell, `indexer` and `server` being programs that run all the time (see [`Program`]):
+//!
+//! ```text
+//! $ protologtool configuration groups list      a command, for sh
+//! …                                             what it printed to standard output
+//! ! …                                           what it printed to standard error
+//! ? 2                                           its exit code, unless 0
+//! indexer> log                                  what a program is told to do
+//! …                                             what it printed to standard error
+//! ```
+
+use protolog_rt::{Init, ProtoLogGroup, d, w};
+use protolog_testkit::{TempDir, expect_file, run_any, temp_dir};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+#[derive(ProtoLogGroup)]
+enum AppLog {
+    Net,
+    #[protolog(tag = "DISK", log_to_text = true)]
+    Disk,
+    #[protolog(enabled = false)]
+    Out,
+}
+
+#[derive(ProtoLogGroup)]
+enum LateLog {
+    Late,
+}
+
+/// A program that listens, and does what it is told on its standard input.
+struct Program {
+    name: &'static str,
+    child: Child,
+    out: BufReader<ChildStdout>,
+    errors: Option<BufReader<ChildStderr>>,
+}
+
+const ROLE: &str = "PROTOLOG_TEST_ROLE";
+
+/// What such a program is.
+#[test]
+fn role_of_a_program() {
+    if std::env::var_os(ROLE).is_none() {
+        return;
+    }
+    let init = Init::new().groups::<AppLog>().start();
+    println!("\nready {}", init.map_or_else(|error| error.to_string(), |()| String::new()));
+    for line in std::io::stdin().lock().lines() {
+        match line.unwrap().as_str() {
+            "log" => {
+                d!(AppLog::Net, "a datagram of %d bytes", 512);
+                w!(AppLog::Net, "no answer from %s", "example.org");
+                d!(AppLog::Disk, "read %d blocks", 3);
+                d!(AppLog::Out, "never");
+            }
+            "late" => d!(LateLog::Late, "better than never"),
+            other => panic!("{other}"),
+        }
+        eprintln!("---");
+    }
+}
+
+impl Program {
+    fn start(name: &'static str, directory: &Path) -> Self {
+        let path = directory.join(name);
+        let own = std::env::current_exe().unwrap();
+        if !path.exists() && std::fs::hard_link(&own, &path).is_err() {
+            std::fs::copy(&own, &path).unwrap();
+        }
+        let mut command = Command::new(path);
+        command
+            .args(["--exact", "role_of_a_program", "--nocapture"])
+            .env(ROLE, name)
+            .env("TZ", "UTC");
+        surroundings(&mut command, directory);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let errors = child.stderr.take().map(BufReader::new);
+        let mut line = String::new();
+        while !line.starts_with("ready") {
+            line.clear();
+            assert!(out.read_line(&mut line).unwrap() > 0, "{name} ended");
+        }
+        assert_eq!(line, "ready \n");
+        Self { name, child, out, errors }
+    }
+
+    /// What it prints when it does what it is told: level, tag and message.
+    fn told(&mut self, what: &str) -> String {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{what}").unwrap();
+        let mut text = String::new();
+        for line in self.errors.as_mut().unwrap().lines() {
+            let line = line.unwrap();
+            if line == "---" {
+                break;
+            }
+            // Behind date, time, process and thread.
+            let _ = writeln!(text, "{}", line.get(31..).unwrap_or(&line));
+        }
+        text
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = std::io::copy(&mut self.out, &mut std::io::sink());
+        let _ = self.child.wait();
+    }
+}
+
+fn surroundings(command: &mut Command, directory: &Path) {
+    command
+        .env_remove("PROTOLOG")
+        .env("PROTOLOG_RUNTIME_DIR", directory.join("run"))
+        .env("PROTOLOG_STATE", directory.join("state/wishes"));
+}
+
+/// Standard output, standard error and exit code of a command line.
+fn shell(line: &str, directory: &Path) -> String {
+    let program = Path::new(env!("CARGO_BIN_EXE_protologtool"));
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).current_dir(directory);
+    shell.env(
+        "PATH",
+        format!("{}:{}:{path}", directory.display(), program.parent().unwrap().display()),
+    );
+    surroundings(&mut shell, directory);
+    let output = run_any(&mut shell);
+    let mut text = output.stdout;
+    for line in output.stderr.lines() {
+        let _ = writeln!(text, "{}", format!("! {line}").trim_end());
+    }
+    if output.code != Some(0) {
+        let _ =
+            writeln!(text, "? {}", output.code.map_or("signal".into(), |code| code.to_string()));
+    }
+    text
+}
+
+#[test]
+fn a_session_with_two_programs() {
+    let dir = temp_dir();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/configuration/transcript.txt");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::os::unix::fs::symlink(
+        env!("CARGO_BIN_EXE_protologtool"),
+        dir.path().join("protolog_configuration"),
+    )
+    .unwrap();
+    let mut programs = Vec::new();
+    let mut actual = String::new();
+    for line in text.lines() {
+        let told = if let Some(command) = line.strip_prefix("$ ") {
+            shell(&unmasked(command, &programs), dir.path())
+        } else if let Some(name) = line.strip_prefix("start ") {
+            let name = ["indexer", "server", "late"].into_iter().find(|one| *one == name).unwrap();
+            programs.push(Program::start(name, dir.path()));
+            String::new()
+        } else if let Some((name, what)) = line.split_once("> ") {
+            programs.iter_mut().find(|program| program.name == name).unwrap().told(what)
+        } else if line.starts_with('#') || line.is_empty() {
+            String::new()
+        } else {
+            continue;
+        };
+        let _ = write!(actual, "{line}\n{}", masked(&told, &programs, &dir));
+    }
+    expect_file(&file, &actual);
+}
+
+fn masked(text: &str, programs: &[Program], dir: &TempDir) -> String {
+    let mut text = text.replace(&dir.path().display().to_string(), "DIR");
+    for program in programs {
+        text = text.replace(&program.child.id().to_string(), &format!("PID-{}", program.name));
+    }
+    // Sizes of traces depend on the paths in them.
+    let is_bytes = |word: &&str| word.starts_with("bytes");
+    let words: Vec<&str> = text.split_inclusive([' ', ',']).collect();
+    let mut masked = String::new();
+    for (at, word) in words.iter().enumerate() {
+        let number = word.trim_end().chars().all(|char| char.is_ascii_digit());
+        if number && words.get(at + 1).is_some_and(is_bytes) && text.contains(" lost, ") {
+            masked.push_str("SOME ");
+        } else {
+            masked.push_str(word);
+        }
+    }
+    masked
+}
+
+fn unmasked(text: &str, programs: &[Program]) -> String {
+    programs.iter().fold(text.to_owned(), |text, program| {
+        text.replace(&format!("PID-{}", program.name), &program.child.id().to_string())
+    })
+}
+
+/// A program that does not answer holds up nobody for long, and one that died is cleaned up.
+#[test]
+fn programs_that_hang_or_died_are_passed_over() {
+    let dir = temp_dir();
+    let running = Program::start("server", dir.path());
+    let run = dir.path().join("run");
+    let mut died = Program::start("indexer", dir.path());
+    died.child.kill().unwrap();
+    drop(died);
+    let hangs = run.join("1-1.sock");
+    let _listener = std::os::unix::net::UnixListener::bind(&hangs).unwrap();
+    assert_eq!(std::fs::read_dir(&run).unwrap().count(), 3);
+    let begun = Instant::now();
+    let told = shell("protologtool configuration groups status Net", dir.path());
+    let time = begun.elapsed();
+    let expected = format!(
+        "ProtoLog group Net's status:\nLOG_TO_LOGCAT = false\n! warning: `{}`: the program does not answer\n! help: look whether the program is stopped or too busy\n? 2\n",
+        hangs.display()
+    );
+    assert_eq!(told, expected);
+    assert!(time < Duration::from_secs(8), "{time:?}");
+    assert_eq!(std::fs::read_dir(&run).unwrap().count(), 2, "that of the dead program is gone");
+    drop(running);
+}
