@@ -10,12 +10,16 @@ use crate::tools::{self, Tool};
 use crate::{Result, shell, workspace};
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 5] = [
+pub(crate) const STEPS: [(&str, &str); 6] = [
     ("stress", "many threads over the smallest buffer for a minute: nothing lost uncounted"),
     ("loom", "the models of the write path, with more preemptions than in `test`"),
     ("asan", "the runtime's tests under AddressSanitizer"),
     ("valgrind", "the runtime's unit tests under memcheck"),
     ("miri", "the parts of the write path that Miri can run"),
+    (
+        "rust",
+        "real crates with log calls anywhere, rewritten and compiled: more of them than in `test`",
+    ),
 ];
 
 /// Tests of the runtime that are compiled anew for AddressSanitizer.
@@ -41,6 +45,11 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
     steps.run("asan", asan);
     steps.run("valgrind", valgrind);
     steps.run("miri", miri);
+    steps.run("rust", |_| {
+        let mut crates = shell::cargo(&["test", "--locked", "--package=protolog-tool"]);
+        crates.args(["--test=rust", "real", "--", "--nocapture"]).env("PROTOLOG_REAL_RUST", "all");
+        shell::run(&mut crates)
+    });
     steps.finish()
 }
 

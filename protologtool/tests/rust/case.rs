@@ -10,7 +10,7 @@
 //! The cases of all files are the modules of one crate, so that all of them are compiled and run at once.
 
 use protologtool::cli::{self, Exit};
-use protologtool::system::Memory;
+use protologtool::system::{Memory, System};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -126,10 +126,14 @@ pub(crate) fn crate_of<'c>(cases: impl Iterator<Item = &'c Case> + Clone) -> Mem
 
 /// Runs the command; what it printed to standard error.
 pub(crate) fn tool(system: &Memory, arguments: &[&str]) -> (Exit, String) {
-    let arguments = ["protologtool"].iter().chain(arguments).map(OsString::from);
     let before = system.errors().len();
-    let exit = cli::run(arguments, system);
+    let exit = tool_on(system, arguments);
     (exit, system.errors()[before..].to_owned())
+}
+
+/// Runs the command on real files.
+pub(crate) fn tool_on(system: &dyn System, arguments: &[&str]) -> Exit {
+    cli::run(["protologtool"].iter().chain(arguments).map(OsString::from), system)
 }
 
 /// Takes the sources through the tool, into `out`, with the dictionary; what it said.

@@ -6,4 +6,5 @@ mod case;
 mod errors;
 mod pairs;
 mod program;
+mod real;
 mod same;

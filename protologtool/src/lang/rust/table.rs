@@ -59,6 +59,9 @@ impl Table {
     /// Takes in the item that begins at `at`, if one does; gives where to go on.
     fn item(&mut self, trees: &[TokenTree], at: usize) -> usize {
         let TokenTree::Ident(keyword) = &trees[at] else { return at };
+        if !may_begin_item(at.checked_sub(1).map(|before| &trees[before])) {
+            return at;
+        }
         let name = word(trees.get(at + 1)).map(|name| plain(&name).to_owned());
         match (keyword.to_string().as_str(), name) {
             ("use", _) if !is_punct(trees.get(at + 1), '<') => {
@@ -156,6 +159,15 @@ impl Table {
     }
 }
 
+/// Whether an item may begin after this token: not after the mark of `'static`, and not after what stands before the
+/// parameter `const N: usize` or in `*const T`.
+fn may_begin_item(before: Option<&TokenTree>) -> bool {
+    match before {
+        Some(TokenTree::Punct(punct)) => punct.as_char() == ';',
+        _ => true,
+    }
+}
+
 /// The index of the semicolon that ends the item at `at`.
 pub(super) fn end_of_item(trees: &[TokenTree], at: usize) -> usize {
     let end = trees[at..].iter().position(|tree| is_punct(Some(tree), ';'));
@@ -200,4 +212,67 @@ fn variants(body: &Group) -> Arc<[String]> {
         word(part.get(at)).map(|name| plain(&name).to_owned())
     });
     names.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> Table {
+        let stream: proc_macro2::TokenStream = text.parse().unwrap();
+        Table::of(&stream.into_iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn items_have_names() {
+        let table = table(
+            "pub(crate) mod a { mod b; } mod c; #[x] pub enum D { #[y] E, r#F = 1, G } const H: D = D::E; const I: u8 = 1;
+             pub struct J; trait K {} type L = u8; const fn m() {} static N: u8 = 0; macro_rules! o { () => {} }
+             fn p<const Q: usize>(r: u8) -> &'static S { let t = 1; } fn u<'a, const V: u8>() where *const W: X {}
+             enum Last { One }",
+        );
+        let mut names: Vec<&str> = table.items.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["D", "H", "I", "J", "K", "L", "Last", "N", "a", "c", "m", "p", "u"]);
+        assert!(
+            matches!(&table.items["D"], Item::Enum(variants) if variants[..] == ["E", "F", "G"])
+        );
+        assert!(matches!(&table.items["H"], Item::Const(path) if path.names == ["D", "E"]));
+        assert!(matches!(table.items["I"], Item::Other));
+        assert!(matches!(&table.items["a"], Item::Inline(inner) if inner.items.contains_key("b")));
+        assert!(table.macros.contains("o"));
+    }
+
+    #[test]
+    fn imports() {
+        let table = table(
+            "use a::b; use ::c::{self, d as e, f::{g, h::*}, }; pub use i as _; use r#j::*; extern crate k as l;
+             #[macro_use] extern crate m; fn n() -> impl Sized + use<'_> {} use crate::o;",
+        );
+        let shown: Vec<String> = table
+            .uses
+            .iter()
+            .map(|import| {
+                let colons = if import.path.absolute { "::" } else { "" };
+                let name = import.name.as_deref().unwrap_or("*");
+                format!("{colons}{} {name}", import.path.names.join("::"))
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "a::b b",
+                "::c c",
+                "::c::d e",
+                "::c::f::g g",
+                "::c::f::h *",
+                "i _",
+                "j *",
+                "::k l",
+                "::m m",
+                "crate::o o",
+            ]
+        );
+        assert_eq!(table.macro_use, ["m"]);
+    }
 }
