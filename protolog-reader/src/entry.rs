@@ -78,7 +78,7 @@ impl<'a> Entry<'a> {
     pub fn stack_trace(&self) -> Option<&'a str> {
         match self.record.stack_trace {
             MISSING_TEXT => Some(MISSING_STRING),
-            index => self.log.interned(index),
+            index => self.log.stack_trace(index),
         }
     }
 

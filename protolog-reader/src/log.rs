@@ -1,6 +1,6 @@
 //! The log: all entries and losses of a trace in the order of time, with what is needed to show them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::iter::Peekable;
 use std::slice;
 
@@ -26,6 +26,8 @@ pub struct Log {
     losses: Vec<Loss>,
     /// To the wall clock, where the trace relates it to its own.
     wall: Option<Route>,
+    /// Stack traces that were given names, by the index of their text.
+    named: HashMap<u32, String>,
 }
 
 /// Something to show.
@@ -57,7 +59,8 @@ impl Log {
             losses.push(Loss { time, guessed, ..found.loss });
         }
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
-        let mut log = Self { collected, losses, wall: routes.back_to(clock_id::REALTIME) };
+        let wall = routes.back_to(clock_id::REALTIME);
+        let mut log = Self { collected, losses, wall, named: HashMap::new() };
         log.count();
         log
     }
@@ -123,6 +126,22 @@ impl Log {
     pub(crate) fn interned(&self, index: u32) -> Option<&str> {
         let span = self.collected.texts.get(index as usize)?;
         Some(self.collected.blocks.text(*span))
+    }
+
+    /// Puts what `name` makes of it in place of each stack trace, for those that come as addresses.
+    pub fn name_frames(&mut self, mut name: impl FnMut(&str) -> String) {
+        let traces: BTreeSet<u32> =
+            self.collected.records.iter().map(|record| record.stack_trace).collect();
+        for index in traces {
+            if let Some(named) = self.interned(index).map(&mut name) {
+                self.named.insert(index, named);
+            }
+        }
+    }
+
+    /// The stack trace with this index.
+    pub(crate) fn stack_trace(&self, index: u32) -> Option<&str> {
+        self.named.get(&index).map(String::as_str).or_else(|| self.interned(index))
     }
 
     /// Indices of the strings of a message, beginning with its first.

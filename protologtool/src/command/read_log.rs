@@ -4,6 +4,7 @@
 //! is written in blocks while it is rendered, and a reader that goes away ends the run quietly.
 
 mod filter;
+mod symbols;
 
 use crate::cli::{Exit, Failure};
 use crate::command::inputs::cant_read;
@@ -13,6 +14,7 @@ use filter::{Filter, Filters};
 use protolog_reader::{Log, ReadErrorKind, TextWriter, Times, Trace, write_json};
 use std::io;
 use std::path::{Path, PathBuf};
+use symbols::Symbols;
 use viewer_config::{Collector, Format};
 
 const HELP: &str = "\
@@ -61,6 +63,11 @@ pub(crate) struct Args {
     #[arg(long, help_heading = SHOWN, value_enum, default_value_t = Zone::Local)]
     time: Zone,
 
+    /// Name functions and lines in stack traces that come as addresses, from the programs and libraries on this machine
+    /// that the addresses are of
+    #[arg(long, help_heading = SHOWN)]
+    symbolize: bool,
+
     /// Colour lines by level; `auto` does on a terminal, unless the environment variable NO_COLOR is set
     #[arg(long, help_heading = SHOWN, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     color: Color,
@@ -103,13 +110,20 @@ pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
     for path in &args.viewer_config {
         trace = trace.with_dictionary(read_dictionary(path, system)?);
     }
-    let log = trace.read().map_err(|error| {
+    let mut log = trace.read().map_err(|error| {
         let reason = match error.kind() {
             ReadErrorKind::Io(error) => reason(error),
             _ => error.to_string(),
         };
         Failure::new(format!("can't read `{}`: {reason}", args.trace.display())).help(error.help())
     })?;
+    if args.symbolize {
+        let mut symbols = Symbols::default();
+        log.name_frames(|stack| symbols.name(stack));
+        for problem in symbols.problems() {
+            system.print_error(&format!("warning: {problem}\n"));
+        }
+    }
     let filter = args.filters.resolve(&log, &args.time.times())?;
     match show(args, &log, &filter, system) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Done),
