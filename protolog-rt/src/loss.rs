@@ -183,7 +183,7 @@ impl Losses {
 pub(crate) struct Strays(Losses);
 
 /// What [`Strays`] said at some time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Mark {
     slots: [u64; SLOTS],
     rest: [u64; Cause::ALL.len()],
@@ -213,21 +213,24 @@ impl Strays {
         }
     }
 
-    /// What came since `mark` and is of a group (its id) and level (its severity) that `wants` accepts, and what came of
-    /// groups that are not known.
-    pub(crate) fn since(&self, mark: &Mark, wants: impl Fn(u32, u8) -> bool) -> Vec<Counted> {
+    /// What came since `mark`, which is now from now on, and is of a group (its id) and level (its severity) that `wants`
+    /// accepts; and what came of groups that are not known.
+    pub(crate) fn since(&self, mark: &mut Mark, wants: impl Fn(u32, u8) -> bool) -> Vec<Counted> {
         let mut all = Vec::new();
-        for (slot, before) in self.0.slots.iter().zip(mark.slots) {
+        let new = |counter: &AtomicU64, before: &mut u64| {
+            let now = counter.load(Ordering::Relaxed);
+            now.wrapping_sub(std::mem::replace(before, now))
+        };
+        for (slot, before) in self.0.slots.iter().zip(&mut mark.slots) {
             let key = slot.key.load(Ordering::Acquire);
             let (group, severity) = ((key >> 8) as u32, (key >> LEVEL_SHIFT) as u8);
+            let count = new(&slot.count, before);
             let cause = Cause::ALL.into_iter().find(|&cause| cause as u64 == key & 0xff);
             let Some(cause) = cause.filter(|_| wants(group, severity)) else { continue };
-            let count = slot.count.load(Ordering::Relaxed).wrapping_sub(before);
             all.push(Counted { group, cause, count });
         }
-        for ((counter, before), cause) in self.0.rest.iter().zip(mark.rest).zip(Cause::ALL) {
-            let count = counter.load(Ordering::Relaxed).wrapping_sub(before);
-            all.push(Counted { group: 0, cause, count });
+        for ((counter, before), cause) in self.0.rest.iter().zip(&mut mark.rest).zip(Cause::ALL) {
+            all.push(Counted { group: 0, cause, count: new(counter, before) });
         }
         all.retain(|counted| counted.count > 0);
         all
@@ -317,7 +320,10 @@ mod tests {
         strays.add(8, Level::Wtf, Cause::Nested);
         let told = |counted: &Counted| (counted.group, counted.cause, counted.count);
         let since = |mark, wants: fn(u32, u8) -> bool| {
-            strays.since(mark, wants).iter().map(told).collect::<Vec<_>>()
+            let mut moving = Mark::clone(mark);
+            let told = strays.since(&mut moving, wants).iter().map(told).collect::<Vec<_>>();
+            assert_eq!(strays.since(&mut moving, wants), [], "told once");
+            told
         };
         let (dead, nested) = (Cause::Dead, Cause::Nested);
         assert_eq!(since(&all, |_, _| true), [(7, dead, 1), (7, dead, 1), (8, nested, 1)]);

@@ -8,7 +8,7 @@ use crate::loss::Cause;
 pub struct Summary {
     /// Messages in the trace.
     pub messages: u64,
-    /// Size of the trace, in bytes.
+    /// Size of the trace, in bytes; of all its files, where it has several, those included that were removed.
     pub bytes: u64,
     /// What was lost, by group and cause. The trace says the same, and where.
     pub losses: Vec<Loss>,
@@ -18,6 +18,20 @@ impl Summary {
     /// Number of messages that are not in the trace. Those that are there with a text that was cut do not count.
     pub fn lost(&self) -> u64 {
         self.losses.iter().filter(|loss| loss.cause != Cause::Cut).map(|loss| loss.count).sum()
+    }
+
+    /// Adds what a further file has.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.messages += other.messages;
+        self.bytes += other.bytes;
+        for loss in other.losses {
+            let same = |known: &&mut Loss| known.group == loss.group && known.cause == loss.cause;
+            match self.losses.iter_mut().find(same) {
+                Some(known) => known.count += loss.count,
+                None => self.losses.push(loss),
+            }
+        }
+        self.losses.sort();
     }
 }
 

@@ -6,6 +6,7 @@ use super::config::{Config, GroupOverride, TracingMode, Wanted};
 use super::core::{Core, Keeps};
 use super::file::TraceFile;
 use super::recorder::{self, Place, Recorder};
+use super::segments::{Limits, Segments};
 use super::stream::{Requests, Stream};
 use super::trace::Trace;
 use super::{Session, Sink, dictionary, running};
@@ -36,6 +37,7 @@ pub struct Builder {
     buffer: usize,
     max_text: usize,
     patience: Option<Duration>,
+    limits: Limits,
 }
 
 impl Builder {
@@ -49,6 +51,7 @@ impl Builder {
             buffer: BUFFER,
             max_text: MAX_TEXT,
             patience: None,
+            limits: Limits::default(),
         }
     }
 
@@ -204,8 +207,73 @@ impl Builder {
         self
     }
 
-    /// The most bytes of a text argument, 4 KiB by default, at most a 64th of the buffer. A longer one is cut, with an
-    /// ellipsis, and counted.
+    /// Divides the trace into files of at most `bytes` bytes, each of which is read alone.
+    ///
+    /// ```
+    /// # use protolog_rt::{ProtoLogGroup, Session};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net }
+    /// # let dir = std::env::temp_dir().join(format!("protolog-segments-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// let session = Session::builder()
+    ///     .file(dir.join("app.pftrace"))
+    ///     .enable_all()
+    ///     .segment_bytes(64 << 20)
+    ///     .segment_age(std::time::Duration::from_secs(3600))
+    ///     .keep_segments(24)
+    ///     .start()?;
+    /// protolog_rt::d!(AppLog::Net, "a packet");
+    /// session.stop()?;
+    /// assert!(dir.join("app.0001.pftrace").exists());
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Numbers go on where an earlier run of the program left off. A file that is still being written, or that a crash
+    /// left, has `.part` at its end, and can be read as far as it goes. Each file begins with the texts of all messages, and
+    /// has room for a few messages however small `bytes` is; a message that is larger than that gets a file of its own.
+    /// For sessions that stream to a file only. Give each process a name of its own.
+    pub fn segment_bytes(mut self, bytes: u64) -> Self {
+        self.limits.bytes = Some(bytes);
+        self
+    }
+
+    /// Divides the trace into files, each of which is ended `age` after it was begun, if there is a message in it. See
+    /// [`Self::segment_bytes`].
+    pub fn segment_age(mut self, age: Duration) -> Self {
+        self.limits.age = Some(age);
+        self
+    }
+
+    /// Lets the newest `count` whole files stay, at least one, beside the one that is being written; older ones are
+    /// removed whenever a new one is begun, those of earlier runs of the program included. See [`Self::segment_bytes`].
+    pub fn keep_segments(mut self, count: usize) -> Self {
+        self.limits.keep = Some(count);
+        self
+    }
+
+    /// The most bytes of a text argument, 4 KiB by default. A longer one is cut, with an ellipsis, and counted.
+    ///
+    /// ```
+    /// # use protolog_rt::{Cause, ProtoLogGroup, Session};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net }
+    /// # let path = std::env::temp_dir().join(format!("protolog-text-{}.pftrace", std::process::id()));
+    /// let session = Session::builder()
+    ///     .file(&path)
+    ///     .enable_all()
+    ///     .buffer_size(16 << 20)
+    ///     .max_text(6 << 20)
+    ///     .start()?;
+    /// protolog_rt::d!(AppLog::Net, "whole: %s", "x".repeat(5 << 20));
+    /// protolog_rt::d!(AppLog::Net, "with an ellipsis: %s", "x".repeat(7 << 20));
+    /// let summary = session.stop()?;
+    /// assert_eq!((summary.messages, summary.losses[0].cause), (2, Cause::Cut));
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Texts that make a message larger than half of the buffer are cut, too, to equal shares of that half.
     pub fn max_text(mut self, bytes: usize) -> Self {
         self.max_text = bytes;
         self
@@ -223,9 +291,9 @@ impl Builder {
             // What can't be written at the end is better known now.
             drop(TraceFile::whole(path)?);
         }
-        let max_text = self.max_text.min(self.buffer / 64);
-        let new =
-            |buffer| Core::new(buffer, max_text, wanted, self.keeps).with_patience(self.patience);
+        let new = |buffer| {
+            Core::new(buffer, self.max_text, wanted, self.keeps).with_patience(self.patience)
+        };
         let core = Arc::new(match &self.record {
             None => new(Buffer::anonymous(self.buffer).map_err(Error::Resources)?),
             Some(place) => {
@@ -234,7 +302,7 @@ impl Builder {
             }
         });
         let sink = match (self.keeps, self.path) {
-            (Keeps::Nothing, Some(path)) => Self::stream(&core, &path)?,
+            (Keeps::Nothing, Some(path)) => Self::stream(&core, &path, self.limits)?,
             (_, path) => Sink::Kept { path },
         };
         recorder::begin(&core);
@@ -244,7 +312,12 @@ impl Builder {
 
     /// Refuses what does not go together.
     fn check(&self) -> Result<(), Error> {
-        let streams = [("wait_at_most", self.patience.is_some())];
+        let streams = [
+            ("wait_at_most", self.patience.is_some()),
+            ("segment_bytes", self.limits.bytes.is_some()),
+            ("segment_age", self.limits.age.is_some()),
+            ("keep_segments", self.limits.keep.is_some()),
+        ];
         match streams.iter().find(|(_, asked)| *asked && self.keeps != Keeps::Nothing) {
             Some((option, _)) => Err(Error::OnlyStreams { option }),
             None => Ok(()),
@@ -252,10 +325,15 @@ impl Builder {
     }
 
     /// Starts the thread that makes a file of what is written.
-    fn stream(core: &Arc<Core>, path: &Path) -> Result<Sink, Error> {
+    fn stream(core: &Arc<Core>, path: &Path, limits: Limits) -> Result<Sink, Error> {
         let requests = Arc::<Requests>::default();
-        let trace = Trace::begin(Arc::clone(core), TraceFile::create(path)?);
-        let stream = Stream::new(Arc::clone(core), Arc::clone(&requests), trace);
+        let mut segments = if limits.any() { Some(Segments::new(path, limits)?) } else { None };
+        let file = match &mut segments {
+            Some(segments) => segments.open()?,
+            None => TraceFile::create(path)?,
+        };
+        let trace = Trace::begin(Arc::clone(core), file);
+        let stream = Stream::new(Arc::clone(core), Arc::clone(&requests), trace, segments);
         let thread = ThreadBuilder::new().name("protolog".into()).spawn(move || stream.run());
         let thread = thread.map_err(Error::Resources)?;
         core.set_drain(thread.thread().clone(), Arc::clone(&requests));

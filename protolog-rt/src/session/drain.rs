@@ -8,11 +8,12 @@
 
 use super::core::Core;
 use super::file::TraceFile;
+use super::state::{MAX_STATE, State};
 use crate::shmem::drain::{self, Committed, Found};
 use protolog_core::chunk::{ABANDONED, Packets};
 use protolog_core::schema::packet;
 use protozero::wire::{WireType, decode_varint, tag};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The first byte of a message's packet, and of no other one.
 pub(super) const MESSAGE: u8 = tag(packet::TIMESTAMP, WireType::Varint) as u8;
@@ -23,6 +24,9 @@ pub(super) const OWN_SEQUENCE: u32 = 1;
 /// So many chunks are freed before those who wait for one are told, so that they do not wake for each.
 const QUIET: usize = 16;
 
+/// The most bytes that a packet grows on its way to a file: its tag, its sequence, and a byte of its size.
+const GROWTH: usize = 6;
+
 /// Copies packets to the file.
 #[derive(Debug, Default)]
 pub(super) struct Drain {
@@ -31,6 +35,8 @@ pub(super) struct Drain {
     pub(super) messages: u64,
     /// Chunks freed since those who wait for one were told.
     quiet: usize,
+    /// The writers that wrote to the file.
+    pub(super) written: HashSet<u16>,
 }
 
 /// How far a writer's chunks were copied.
@@ -41,11 +47,16 @@ pub(super) struct Sequence {
     done: (usize, u16),
     /// The beginning of a packet that goes on in that chunk.
     begun: Option<Vec<u8>>,
+    /// What its chunk set up.
+    state: State,
+    /// Whether the file has that.
+    stale: bool,
 }
 
 impl Drain {
     /// Copies everything that is complete, and with `unfinished_too` what is committed in chunks that are being written.
-    pub(super) fn copy(&mut self, core: &Core, file: &mut TraceFile, unfinished_too: bool) {
+    /// False where the file has no room for the next chunk: go on with another one.
+    pub(super) fn copy(&mut self, core: &Core, file: &mut TraceFile, unfinished_too: bool) -> bool {
         loop {
             let mut found = drain::find(&core.buffer, unfinished_too);
             found.sort_unstable_by_key(|found| {
@@ -54,26 +65,34 @@ impl Drain {
             });
             let mut released = 0;
             for found in found {
-                released += self.chunk(core, file, found) as usize;
+                match self.chunk(core, file, found) {
+                    Some(done) => released += done as usize,
+                    None => return false,
+                }
             }
             self.announce(core);
             // What had to wait for a chunk that was completed in the meantime can now follow.
             if released == 0 || !unfinished_too {
-                return;
+                return true;
             }
         }
     }
 
-    /// Copies a chunk if it is its sequence's turn; true where the chunk is done with.
-    fn chunk(&mut self, core: &Core, file: &mut TraceFile, found: Found) -> bool {
+    /// Copies a chunk if it is its sequence's turn; true where the chunk is done with, none where the file has no room.
+    fn chunk(&mut self, core: &Core, file: &mut TraceFile, found: Found) -> Option<bool> {
         let sequence = self.sequences.entry(found.writer_id).or_default();
         if found.chunk_id != sequence.next_chunk {
-            return false;
+            return Some(false);
         }
         let committed = drain::committed(&core.buffer, found);
+        if !file.has_room(sequence.size(&committed), self.written.len()) {
+            return None;
+        }
         let mut to = Copy { file, sequence: self::sequence(found.writer_id), messages: 0 };
-        sequence.copy(&committed, found.complete, &mut to);
-        self.messages += to.messages;
+        if sequence.copy(&committed, found.complete, &mut to) {
+            self.messages += to.messages;
+            self.written.insert(found.writer_id);
+        }
         if found.complete {
             drain::release(&core.buffer, found.chunk);
             sequence.next_chunk = sequence.next_chunk.wrapping_add(1);
@@ -83,7 +102,15 @@ impl Drain {
                 self.announce(core);
             }
         }
-        found.complete
+        Some(found.complete)
+    }
+
+    /// Goes on with a file that has nothing of any sequence yet.
+    pub(super) fn next_file(&mut self) {
+        self.written.clear();
+        for sequence in self.sequences.values_mut() {
+            sequence.stale = sequence.begun.is_some() || sequence.done.1 > 0;
+        }
     }
 }
 
@@ -125,13 +152,22 @@ impl Sink for Copy<'_> {
 }
 
 impl Sequence {
-    /// Gives the packets of a chunk that were not given before.
-    pub(super) fn copy(&mut self, committed: &Committed<'_>, complete: bool, to: &mut impl Sink) {
+    /// Gives the packets of a chunk that were not given before; false where there are none.
+    pub(super) fn copy(
+        &mut self,
+        committed: &Committed<'_>,
+        complete: bool,
+        to: &mut impl Sink,
+    ) -> bool {
         let continued = complete && committed.flags & Packets::CONTINUED != 0;
         let mut rest = committed.bytes.get(self.done.0..).unwrap_or_default();
         let mut left = committed.count.saturating_sub(self.done.1);
-        if left > 0 && self.done.1 == 0 && committed.flags & Packets::CONTINUES != 0 {
-            let Some((piece, after)) = split(rest) else { return };
+        let some = left > 0;
+        if some && std::mem::take(&mut self.stale) {
+            self.state.packets().iter().for_each(|packet| to.packet(packet));
+        }
+        if some && self.done.1 == 0 && committed.flags & Packets::CONTINUES != 0 {
+            let Some((piece, after)) = split(rest) else { return false };
             (rest, left) = (after, left - 1);
             let goes_on = continued && left == 0;
             // Without its beginning a piece is nothing.
@@ -142,23 +178,37 @@ impl Sequence {
                 to.packet(&whole);
             }
             if goes_on {
-                return;
+                return true;
             }
         }
-        self.done = (committed.bytes.len(), committed.count);
         if left > 0 {
             let whole = if continued { before_last(rest, left) } else { rest.len() };
             let (whole, last) = rest.split_at(whole);
             to.packets(whole);
+            // What is left of the chunk, or of its last packet, may go to another file.
+            if continued || !complete {
+                self.state.follow(whole);
+            }
             self.begun = split(last).map(|(piece, _)| piece.to_vec());
         } else if complete {
             self.begun = None;
         }
+        self.done = (committed.bytes.len(), committed.count);
+        some
+    }
+
+    /// The most bytes that the rest of a chunk takes in a file.
+    fn size(&self, committed: &Committed<'_>) -> usize {
+        let packets = committed.count.saturating_sub(self.done.1) as usize;
+        let begun = self.begun.as_ref().map_or(0, Vec::len);
+        let state = if self.stale { MAX_STATE } else { 0 };
+        state + begun + committed.bytes.len() - self.done.0 + packets * GROWTH
     }
 
     /// Begins with the next chunk, or with one after chunks that are gone.
     pub(super) fn next(&mut self, gap: bool) {
         self.done = (0, 0);
+        self.stale &= self.begun.is_some();
         if gap {
             self.begun = None;
         }

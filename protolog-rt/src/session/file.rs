@@ -20,6 +20,10 @@ const BUFFER: usize = 256 * 1024;
 /// Room for what comes after so many bytes, before they are written: a chunk of the shortest packets.
 const ROOM: usize = Seal::room(MAX_PAYLOAD);
 
+/// Room for what a trace ends with, in bytes, and for what it says of each sequence then.
+const END: usize = 1024;
+const FAREWELL: usize = 160;
+
 /// See the module.
 #[derive(Debug)]
 pub(super) struct TraceFile {
@@ -33,6 +37,12 @@ pub(super) struct TraceFile {
     _claim: Option<Claim>,
     /// The name that the file gets when it is whole.
     name: Option<PathBuf>,
+    /// Whether what there is of it stays where it does not become whole.
+    keep: bool,
+    /// The most bytes that it should have.
+    limit: u64,
+    /// Its size when nothing was in it but what a trace begins with.
+    beginning: u64,
 }
 
 impl TraceFile {
@@ -49,6 +59,19 @@ impl TraceFile {
         Ok(Self::new(path, file, Some(claim), None))
     }
 
+    /// Makes the file `part`, which must not be there, and which gets its `name` when it is finished.
+    pub(super) fn segment(part: &Path, name: &Path, limit: Option<u64>) -> Result<Self, Error> {
+        let failed = |error| Error::File { path: part.to_path_buf(), error };
+        if name.exists() {
+            return Err(failed(io::ErrorKind::AlreadyExists.into()));
+        }
+        let file = File::create_new(part).map_err(failed)?;
+        let mut new = Self::new(part, file, None, Some(name.to_path_buf()));
+        new.keep = true;
+        new.limit = limit.unwrap_or(u64::MAX);
+        Ok(new)
+    }
+
     fn new(path: &Path, file: File, claim: Option<Claim>, name: Option<PathBuf>) -> Self {
         Self {
             path: path.to_path_buf(),
@@ -59,6 +82,9 @@ impl TraceFile {
             error: None,
             _claim: claim,
             name,
+            keep: false,
+            limit: u64::MAX,
+            beginning: 0,
         }
     }
 
@@ -101,6 +127,33 @@ impl TraceFile {
         self.used += done.length;
         self.flush_if_full();
         done.messages
+    }
+
+    /// Bytes written and gathered.
+    fn size(&self) -> u64 {
+        self.written + self.used as u64
+    }
+
+    /// Notes that all that a trace begins with has been written.
+    pub(super) fn begin(&mut self) {
+        self.flush();
+        self.beginning = self.size();
+    }
+
+    /// Whether `bytes` more, and then the end of a trace with so many `sequences`, stay below the limit. One chunk has
+    /// room in any file, so that it goes on.
+    pub(super) fn has_room(&self, bytes: usize, sequences: usize) -> bool {
+        let size = self.size();
+        let rest = bytes + END + (sequences + 1) * FAREWELL;
+        size == self.beginning || size.saturating_add(rest as u64) <= self.limit
+    }
+
+    /// Writes no more, because of `error`.
+    pub(super) fn fail(&mut self, error: Error) {
+        self.error.get_or_insert(match error {
+            Error::File { error, .. } => error,
+            other => io::Error::other(other),
+        });
     }
 
     fn flush_if_full(&mut self) {
@@ -157,7 +210,7 @@ impl TraceFile {
 
 impl Drop for TraceFile {
     fn drop(&mut self) {
-        if self.name.is_some() {
+        if self.name.is_some() && !self.keep {
             // It was not finished.
             let _ = std::fs::remove_file(&self.path);
         }

@@ -48,7 +48,7 @@ pub(super) fn write(core: &Arc<Core>, path: &Path, what: &str) -> Result<Summary
         let count = told.saturating_sub(numbered);
         trace.farewell(writer, (count > 0).then_some(overwritten(count)));
     }
-    trace.end(messages, what)
+    trace.end(messages, what).map(|end| end.summary)
 }
 
 /// The writers, and their chunks, of which copies are made unless nobody writes any more.

@@ -18,6 +18,8 @@ mod packets;
 pub(crate) mod recorder;
 pub(crate) mod room;
 pub(crate) mod running;
+mod segments;
+mod state;
 mod stream;
 mod trace;
 

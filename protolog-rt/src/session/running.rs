@@ -12,6 +12,7 @@ use super::core::Core;
 use crate::level::{self, GroupInfo, set_session_levels};
 use crate::sync::{AtomicU32, Ordering, fence};
 use crate::writer;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -22,8 +23,8 @@ struct Running {
     files: Vec<FileId>,
 }
 
-/// Device and inode.
-type FileId = (u64, u64);
+/// Device and inode of a file; or of a directory, and what of it.
+type FileId = (u64, u64, OsString);
 
 static RUNNING: Mutex<Running> = Mutex::new(Running { cores: Vec::new(), files: Vec::new() });
 static EPOCH: AtomicU32 = AtomicU32::new(1);
@@ -106,15 +107,27 @@ impl Claim {
     /// Claims a file; none where another session has it. Devices, such as terminals, are anybody's.
     pub(super) fn new(file: &fs::File) -> io::Result<Option<Self>> {
         let metadata = file.metadata()?;
-        let id = (metadata.dev(), metadata.ino());
-        Ok(writer::aside(|| {
+        let id = (metadata.dev(), metadata.ino(), OsString::new());
+        Ok(Self::claim(id, metadata.is_file()))
+    }
+
+    /// Claims what is called `name` in a directory; none where another session has it.
+    pub(super) fn named(directory: &fs::Metadata, name: &OsStr) -> io::Result<Option<Self>> {
+        if !directory.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        Ok(Self::claim((directory.dev(), directory.ino(), name.to_owned()), true))
+    }
+
+    fn claim(id: FileId, alone: bool) -> Option<Self> {
+        writer::aside(|| {
             let mut running = lock();
-            if metadata.is_file() && running.files.contains(&id) {
+            if alone && running.files.contains(&id) {
                 return None;
             }
-            running.files.push(id);
+            running.files.push(id.clone());
             Some(Self(id))
-        }))
+        })
     }
 }
 

@@ -7,6 +7,7 @@
 use super::core::Core;
 use super::drain::Drain;
 use super::room;
+use super::segments::Segments;
 use super::trace::Trace;
 use crate::error::Error;
 use crate::loss::Counted;
@@ -22,6 +23,12 @@ pub(super) struct Stream {
     requests: Arc<Requests>,
     trace: Trace,
     drain: Drain,
+    /// Where the trace is several files.
+    segments: Option<Segments>,
+    /// What became of those that are whole.
+    whole: Summary,
+    /// The losses that they tell of.
+    told: Vec<Counted>,
 }
 
 /// What the session's owner wants of the thread.
@@ -94,9 +101,15 @@ impl Requests {
 }
 
 impl Stream {
-    /// A thread that goes on with `trace`.
-    pub(super) fn new(core: Arc<Core>, requests: Arc<Requests>, trace: Trace) -> Self {
-        Self { core, requests, trace, drain: Drain::default() }
+    /// A thread that goes on with `trace`, and then with further `segments`.
+    pub(super) fn new(
+        core: Arc<Core>,
+        requests: Arc<Requests>,
+        trace: Trace,
+        segments: Option<Segments>,
+    ) -> Self {
+        let (drain, whole) = (Drain::default(), Summary::default());
+        Self { core, requests, trace, drain, segments, whole, told: Vec::new() }
     }
 
     /// Copies until the session is stopped; then writes what is left to say.
@@ -108,19 +121,28 @@ impl Stream {
                 return self.end();
             }
             let flush = wanted > done;
-            self.round(flush);
+            let left = self.segments.as_ref().and_then(Segments::left);
+            let old = left.is_some_and(|left| left.is_zero());
+            self.round(flush || old);
+            if old {
+                self.grow_old();
+            }
             if flush {
                 let mut state = self.requests.lock();
                 state.done = wanted;
                 state.so_far = SoFar {
                     messages: self.drain.messages,
-                    bytes: self.trace.file.written(),
-                    told: self.trace.told(),
+                    bytes: self.whole.bytes + self.trace.file.written(),
+                    told: [self.told.clone(), self.trace.told()].concat(),
                 };
                 state.failed = self.trace.file.has_failed();
                 self.requests.flushed.notify_all();
             } else if self.trace.file.has_failed() || !self.core.buffer.is_half_full() {
-                std::thread::park();
+                match left.filter(|_| !old && !self.trace.file.has_failed()) {
+                    Some(left) => std::thread::park_timeout(left),
+                    None if old => {}
+                    None => std::thread::park(),
+                }
             }
         }
     }
@@ -132,10 +154,20 @@ impl Stream {
             return;
         }
         self.trace.seen();
-        self.drain.copy(&self.core, &mut self.trace.file, unfinished_too);
+        self.copy(unfinished_too, &[]);
         let ended = self.core.take_ended();
         self.bury(&ended);
         self.trace.file.flush();
+    }
+
+    /// Copies what the buffer has, to as many files as it takes; `ended` are writers that no list has any more.
+    fn copy(&mut self, unfinished_too: bool, ended: &[Arc<Writer>]) {
+        while !self.drain.copy(&self.core, &mut self.trace.file, unfinished_too) {
+            self.rotate(ended);
+            if self.trace.file.has_failed() {
+                return;
+            }
+        }
     }
 
     /// Writes what is left to say of threads that ended, once their last chunk is copied.
@@ -144,7 +176,7 @@ impl Stream {
             return;
         }
         // They ended after the copy began, maybe.
-        self.drain.copy(&self.core, &mut self.trace.file, false);
+        self.copy(false, ended);
         for writer in ended {
             self.trace.farewell(writer, None);
             if let Some(identity) = writer.identity() {
@@ -153,14 +185,56 @@ impl Stream {
         }
     }
 
+    /// Ends the file if there is something in it.
+    fn grow_old(&mut self) {
+        if !self.drain.written.is_empty() {
+            self.rotate(&[]);
+        } else if let Some(segments) = &mut self.segments {
+            segments.begin_again();
+        }
+    }
+
+    /// Ends the file and goes on with the next one.
+    fn rotate(&mut self, ended: &[Arc<Writer>]) {
+        let Some(segments) = &mut self.segments else { return };
+        let file = match segments.open() {
+            Ok(file) => file,
+            Err(error) => {
+                self.trace.file.flush();
+                return self.trace.file.fail(error);
+            }
+        };
+        self.trace.images();
+        for writer in self.core.all().iter().chain(ended) {
+            if self.drain.written.contains(&writer.id) {
+                self.trace.farewell(writer, None);
+            }
+        }
+        let next = Trace::go_on(Arc::clone(&self.core), file);
+        let old = std::mem::replace(&mut self.trace, next);
+        let messages = self.drain.messages - self.whole.messages;
+        match old.end(messages, "protolog session goes on") {
+            Ok(end) => {
+                self.whole.add(end.summary);
+                self.told.extend(end.told);
+                self.trace.lost_before(end.before);
+            }
+            Err(error) => self.trace.file.fail(error),
+        }
+        self.drain.next_file();
+    }
+
     fn end(mut self) -> Result<Summary, Error> {
         self.trace.seen();
         self.trace.images();
-        self.drain.copy(&self.core, &mut self.trace.file, true);
+        self.copy(true, &[]);
         for writer in self.core.take_all() {
             self.trace.farewell(&writer, None);
         }
         self.core.buffer.discard();
-        self.trace.end(self.drain.messages, "protolog session stopped")
+        let messages = self.drain.messages - self.whole.messages;
+        let end = self.trace.end(messages, "protolog session stopped")?;
+        self.whole.add(end.summary);
+        Ok(self.whole)
     }
 }

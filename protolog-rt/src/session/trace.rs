@@ -8,7 +8,7 @@ use super::drain::{OWN_SEQUENCE, sequence};
 use super::file::TraceFile;
 use crate::clock;
 use crate::error::Error;
-use crate::loss::{Counted, Losses};
+use crate::loss::{Counted, Losses, Mark};
 use crate::stats::{Loss, Summary};
 use crate::writer::own::loss_record;
 use crate::writer::{STRAYS, Writer};
@@ -28,28 +28,60 @@ pub(super) struct Trace {
     dictionary: Dictionary,
     /// Losses that the trace tells of, but for those that writers put into their chunks.
     told: Losses,
+    /// What threads without a sequence had lost before.
+    before: Mark,
+}
+
+/// What became of a trace.
+#[derive(Debug)]
+pub(super) struct End {
+    pub(super) summary: Summary,
+    /// The losses that it tells of.
+    pub(super) told: Vec<Counted>,
+    /// What threads without a sequence had lost by then.
+    pub(super) before: Mark,
 }
 
 impl Trace {
     /// Writes the beginning: process, clocks, dictionary.
     pub(super) fn begin(core: Arc<Core>, file: TraceFile) -> Self {
-        let mut trace = Self { core, file, dictionary: Dictionary::default(), told: Losses::new() };
-        let (pid, started) = (trace.core.pid, trace.core.started);
+        let (before, started) = (core.before.clone(), core.started);
+        Self::start(core, file, before, started, "protolog session started")
+    }
+
+    /// Writes the beginning of a trace that goes on where another one ends; what that one tells of, comes by
+    /// [`Self::lost_before`].
+    pub(super) fn go_on(core: Arc<Core>, file: TraceFile) -> Self {
+        let before = core.before.clone();
+        Self::start(core, file, before, clock::boottime(), "protolog session goes on")
+    }
+
+    /// Leaves out losses of threads without a sequence up to `mark`.
+    pub(super) fn lost_before(&mut self, mark: Mark) {
+        self.before = mark;
+    }
+
+    fn start(core: Arc<Core>, file: TraceFile, before: Mark, nanos: u64, what: &str) -> Self {
+        let (dictionary, told) = (Dictionary::default(), Losses::new());
+        let mut trace = Self { core, file, dictionary, told, before };
+        let pid = trace.core.pid;
         trace.own_packet(wall_clock);
         trace.own_packet(|to| process(to, pid));
-        trace.own_packet(|to| mark(to, pid, started, "protolog session started"));
+        trace.own_packet(|to| mark(to, pid, nanos, what));
+        trace.seen();
         trace.images();
-        trace.file.flush();
+        trace.file.begin();
         trace
     }
 
     /// Writes the end, which `what` names; `messages` is their number in the trace.
-    pub(super) fn end(mut self, messages: u64, what: &str) -> Result<Summary, Error> {
+    pub(super) fn end(mut self, messages: u64, what: &str) -> Result<End, Error> {
         self.strays();
         let pid = self.core.pid;
         self.own_packet(|to| mark(to, pid, clock::boottime(), what));
-        let losses = self.totals();
-        Ok(Summary { messages, bytes: self.file.finish()?, losses })
+        let (losses, told) = self.totals();
+        let summary = Summary { messages, bytes: self.file.finish()?, losses };
+        Ok(End { summary, told, before: self.before })
     }
 
     /// Names the thread, in Perfetto's terms and in ours, and says what was lost since its last chunk began. State is
@@ -77,8 +109,9 @@ impl Trace {
     /// Writes the losses of threads that had no sequence.
     fn strays(&mut self) {
         let mut losses = self.take(&self.core.strays);
-        losses.extend(STRAYS.since(&self.core.before, |group, severity| {
-            let levels = self.dictionary.group(group).map(|name| self.core.wanted.levels(name));
+        let dictionary = &self.dictionary;
+        losses.extend(STRAYS.since(&mut self.before, |group, severity| {
+            let levels = dictionary.group(group).map(|name| self.core.wanted.levels(name));
             levels.is_none_or(|levels| levels & 1 << severity != 0)
         }));
         if !losses.is_empty() {
@@ -120,19 +153,18 @@ impl Trace {
         self.count(&[lost]);
     }
 
-    fn totals(&self) -> Vec<Loss> {
+    /// All that the trace tells of, with the names of groups and with their ids.
+    fn totals(&self) -> (Vec<Loss>, Vec<Counted>) {
         self.core.totals.take(|lost| {
             self.told.add(lost.group, lost.cause, lost.count);
             true
         });
-        let mut losses = Vec::new();
-        self.told.take(|Counted { group, cause, count }| {
-            let group = self.dictionary.group(group).map(str::to_owned);
-            losses.push(Loss { group, cause, count });
-            true
-        });
+        let told = self.told.standing();
+        let name = |id| self.dictionary.group(id).map(str::to_owned);
+        let named = |&Counted { group, cause, count }| Loss { group: name(group), cause, count };
+        let mut losses: Vec<Loss> = told.iter().map(named).collect();
         losses.sort();
-        losses
+        (losses, told)
     }
 
     /// What [`Self::farewell`] told of losses so far.

@@ -38,6 +38,10 @@ const MAX_STATE: usize = 124;
 /// The most bytes of losses in one chunk.
 const MAX_LOSSES: usize = 128;
 
+/// The most bytes of a message without its texts, and of what stands around each text.
+const MAX_WITHOUT_TEXTS: usize = 1024;
+const MAX_AROUND_TEXT: usize = 32;
+
 /// The most bytes of one record of losses.
 const MAX_LOSS: usize = 24;
 
@@ -360,7 +364,7 @@ impl Own {
     ) -> bool {
         writer.close();
         let delta = self.delta();
-        let plan = Plan::new(values, self.next_iid, self.max_text);
+        let plan = self.plan_split(values);
         let size = values.size(&plan, delta);
         let mut scratch = vec![0; size + SLACK];
         let mut cursor = Cursor::new(scratch.as_mut_ptr());
@@ -368,9 +372,6 @@ impl Own {
         unsafe { values.packet(&mut cursor, head.id, delta, &plan, self.next_iid) };
         scratch.truncate(size);
         self.last += delta;
-        if plan.cut() > 0 {
-            writer.losses.add(head.group.id, Cause::Cut, 1);
-        }
         let mut rest = scratch.as_slice();
         while !self.append(rest) {
             let Some(left) = self.append_fragment(writer, rest) else {
@@ -379,12 +380,27 @@ impl Own {
             };
             rest = left;
         }
+        if plan.cut() > 0 {
+            writer.losses.add(head.group.id, Cause::Cut, 1);
+        }
         if self.write_state(writer) {
             self.allow(writer);
         } else {
             self.hand_over(writer);
         }
         true
+    }
+
+    /// Measures a message. Texts that make it larger than half of the buffer are cut to equal shares of that half.
+    fn plan_split<V: Values>(&self, values: &V) -> Plan {
+        let plan = Plan::new(values, self.next_iid, self.max_text);
+        let half = self.core.as_ref().map_or(0, |core| core.buffer.pages() * PAGE / 2);
+        let texts = (plan.next_iid() - self.next_iid) as usize;
+        if texts == 0 || values.size(&plan, u64::MAX) <= half {
+            return plan;
+        }
+        let share = half.saturating_sub(MAX_WITHOUT_TEXTS) / texts;
+        Plan::new(values, self.next_iid, share.saturating_sub(MAX_AROUND_TEXT).min(self.max_text))
     }
 
     /// Fills the chunk with the beginning of `bytes` and opens the next one, into which the rest goes.

@@ -107,14 +107,8 @@ impl Trace {
     #[track_caller]
     pub(crate) fn messages(&self) -> Vec<String> {
         let log = self.log();
-        let (mut lines, mut times) = (Vec::new(), Vec::new());
-        for entry in log.entries() {
-            let values = entry.values();
-            let level = values.level().expect("a level").name();
-            let tag = &values.group(&log).expect("a group").tag;
-            lines.push(format!("{level} {tag} {}", values.text(Rendering::Bare)));
-            times.push(entry.time().to_string());
-        }
+        let (lines, times) = (lines(&log), log.entries().map(|entry| entry.time().to_string()));
+        let times: Vec<String> = times.collect();
         let sql = "select ts, level || ' ' || tag || ' ' || message as line from protolog";
         if let Some(table) = self.query(sql) {
             // Before version 55 Perfetto's prints nothing for `%%`.
@@ -124,6 +118,12 @@ impl Trace {
         }
         self.check_stats();
         lines
+    }
+
+    /// The messages as our reader reads them.
+    #[track_caller]
+    pub(crate) fn lines(&self) -> Vec<String> {
+        lines(&self.log())
     }
 
     /// What our reader reads. But for losses it has nothing to say against the trace.
@@ -198,6 +198,17 @@ impl Trace {
         assert_eq!(read, written, "our reader and the trace");
         sums
     }
+}
+
+/// The messages as `LEVEL TAG text`.
+fn lines(log: &Log) -> Vec<String> {
+    let line = |entry: protolog_reader::Entry<'_>| {
+        let values = entry.values();
+        let level = values.level().expect("a level").name();
+        let tag = &values.group(log).expect("a group").tag;
+        format!("{level} {tag} {}", values.text(Rendering::Bare))
+    };
+    log.entries().map(line).collect()
 }
 
 impl Packet {

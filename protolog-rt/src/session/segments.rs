@@ -1,0 +1,190 @@
+//! A trace in several files, one after the other: their names, when the next one begins, and which old ones go.
+//!
+//! ```text
+//! app.pftrace   ->   app.0007.pftrace, app.0008.pftrace       whole
+//!                    app.0009.pftrace.part                    being written, or left by a crash
+//! ```
+//!
+//! Numbers count up, over all runs of the program, so that none is overwritten.
+//!
+//! Invariants: a name without `.part` is that of a whole file; only files of this name and form are ever removed.
+
+use super::file::TraceFile;
+use super::running::Claim;
+use crate::error::Error;
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use std::{fs, io};
+
+/// What a file is called until it is whole.
+const PART: &str = "part";
+
+/// When a segment ends, and how many stay.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Limits {
+    /// The most bytes of a segment.
+    pub(super) bytes: Option<u64>,
+    /// The longest time that a segment takes.
+    pub(super) age: Option<Duration>,
+    /// How many whole ones stay.
+    pub(super) keep: Option<usize>,
+}
+
+impl Limits {
+    /// Whether there are any.
+    pub(super) fn any(self) -> bool {
+        self.bytes.is_some() || self.age.is_some() || self.keep.is_some()
+    }
+}
+
+/// The files of a session. See the module.
+#[derive(Debug)]
+pub(super) struct Segments {
+    limits: Limits,
+    /// As the session's owner named it.
+    path: PathBuf,
+    next: u64,
+    /// The old ones, with their numbers, the oldest first.
+    old: VecDeque<(u64, PathBuf)>,
+    /// Since when the newest one is written.
+    begun: Instant,
+    _claim: Claim,
+}
+
+impl Segments {
+    /// The files of a trace that is called `path`, which no other session may use.
+    pub(super) fn new(path: &Path, limits: Limits) -> Result<Self, Error> {
+        let failed = |error| Error::File { path: path.to_path_buf(), error };
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename);
+        let name = name.map_err(|kind| failed(kind.into()))?;
+        let directory = directory(path);
+        let claim = fs::metadata(directory).and_then(|metadata| Claim::named(&metadata, name));
+        let in_use = || Error::FileInUse { path: path.to_path_buf() };
+        let claim = claim.map_err(failed)?.ok_or_else(in_use)?;
+        let mut old = Vec::new();
+        for entry in fs::read_dir(directory).map_err(failed)? {
+            let file = entry.map_err(failed)?.path();
+            old.extend(number(path, &file).map(|number| (number, file)));
+        }
+        old.sort();
+        let next = old.last().map_or(1, |(number, _)| number + 1);
+        let begun = Instant::now();
+        Ok(Self { limits, path: path.to_path_buf(), next, old: old.into(), begun, _claim: claim })
+    }
+
+    /// Begins a file, and removes those that are too old to stay beside it.
+    pub(super) fn open(&mut self) -> Result<TraceFile, Error> {
+        // The newest one is being ended, so it is there even where none is to stay.
+        while self.limits.keep.is_some_and(|keep| self.old.len() > keep.max(1)) {
+            let Some((_, path)) = self.old.pop_front() else { break };
+            // Who took it away before did what was wanted; what can't be removed can't be helped.
+            let _ = fs::remove_file(path);
+        }
+        loop {
+            let name = named(&self.path, self.next);
+            let part = with_part(&name);
+            self.next += 1;
+            match TraceFile::segment(&part, &name, self.limits.bytes) {
+                // Another process that was given the same name.
+                Err(Error::File { error, .. }) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                file => {
+                    self.begun = Instant::now();
+                    self.old.push_back((self.next - 1, name));
+                    return file;
+                }
+            }
+        }
+    }
+
+    /// The time until the newest file is old enough; none where age does not matter.
+    pub(super) fn left(&self) -> Option<Duration> {
+        Some(self.limits.age?.saturating_sub(self.begun.elapsed()))
+    }
+
+    /// Lets the newest file begin now, since nothing is in it yet.
+    pub(super) fn begin_again(&mut self) {
+        self.begun = Instant::now();
+    }
+}
+
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// The name of segment `number` of `path`: the number stands before the extension.
+fn named(path: &Path, number: u64) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!(".{number:04}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
+fn with_part(name: &Path) -> PathBuf {
+    let mut part = name.as_os_str().to_owned();
+    part.push(".");
+    part.push(PART);
+    part.into()
+}
+
+/// Which segment of `path` a file is, whole or not.
+fn number(path: &Path, file: &Path) -> Option<u64> {
+    let whole = match file.extension() {
+        Some(extension) if extension == OsStr::new(PART) => file.with_extension(""),
+        _ => file.to_path_buf(),
+    };
+    let numbered = match path.extension() {
+        Some(extension) if whole.extension() == Some(extension) => whole.with_extension(""),
+        Some(_) => return None,
+        None => whole,
+    };
+    let digits = numbered.extension()?.to_str()?;
+    let known = numbered.file_stem() == path.file_stem();
+    let good = digits.len() >= 4 && digits.bytes().all(|digit| digit.is_ascii_digit());
+    if known && good { digits.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_the_number_before_the_extension() {
+        let check = |path: &str, number_of: u64, name: &str| {
+            assert_eq!(named(Path::new(path), number_of), Path::new(name));
+            assert_eq!(number(Path::new(path), Path::new(name)), Some(number_of), "{name}");
+            let part = with_part(Path::new(name));
+            assert_eq!(number(Path::new(path), &part), Some(number_of), "{part:?}");
+        };
+        check("/var/log/app.pftrace", 1, "/var/log/app.0001.pftrace");
+        check("app.pftrace", 12_345, "app.12345.pftrace");
+        check("app", 7, "app.0007");
+        check("my.app.trace", 7, "my.app.0007.trace");
+    }
+
+    #[test]
+    fn other_files_are_no_segments() {
+        for name in [
+            "app.pftrace",
+            "app.0001.pftrace.gz",
+            "app.0001.part",
+            "app.001.pftrace",
+            "app.0x01.pftrace",
+            "app.+001.pftrace",
+            "application.0001.pftrace",
+            "my.app.0001.pftrace",
+            "app.0001.trace",
+            "0001.pftrace",
+        ] {
+            assert_eq!(number(Path::new("app.pftrace"), Path::new(name)), None, "{name}");
+        }
+        assert_eq!(number(Path::new("app"), Path::new("app.0001.pftrace")), None);
+    }
+}

@@ -1,0 +1,339 @@
+//! A trace in several files: each is read alone, together they have every message, and limits are kept.
+
+mod common;
+
+use common::{Trace, alone, wire};
+use protolog_rt::{Builder, Cause, Error, Level, ProtoLogGroup, Session, Summary, dynamic, i};
+use protolog_testkit::{TempDir, temp_dir};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Work,
+}
+
+fn start(dir: &TempDir, configure: impl FnOnce(Builder) -> Builder) -> Session {
+    let session = Session::builder().file(dir.path().join("app.pftrace")).log_from(Level::Info);
+    configure(session).start().expect("start a session")
+}
+
+/// The files in the directory, by name.
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(dir).expect("list").map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    files(dir).iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+/// What a file has, read alone.
+struct Segment {
+    lines: Vec<String>,
+    lost: u64,
+    size: u64,
+}
+
+/// Reads a file with our reader, and where it `matters` with Perfetto's, which takes its time.
+#[track_caller]
+fn read_as(path: &Path, matters: bool) -> Segment {
+    let mut summary = Summary::default();
+    summary.bytes = std::fs::metadata(path).unwrap().len();
+    let size = summary.bytes;
+    // The directory is the test's.
+    let trace = Trace::of(path.to_path_buf(), summary, temp_dir());
+    let log = trace.log();
+    let lost = log.stats().lost.values().sum();
+    let lines = if matters { trace.messages() } else { trace.lines() };
+    Segment { lines, lost, size }
+}
+
+#[track_caller]
+fn read(path: &Path) -> Segment {
+    read_as(path, true)
+}
+
+/// Checks that the segments have together what was sent, each thread's numbers in order; gives the segments.
+#[track_caller]
+fn check(dir: &TempDir, summary: &Summary, threads: usize, count: usize) -> Vec<Segment> {
+    let files = files(dir.path());
+    let matters = |index: usize| index < 2 || index + 1 == files.len() || index % 8 == 0;
+    let segments = files.iter().enumerate().map(|(index, path)| read_as(path, matters(index)));
+    let segments: Vec<Segment> = segments.collect();
+    let lines: Vec<&String> = segments.iter().flat_map(|segment| &segment.lines).collect();
+    let lost: u64 = segments.iter().map(|segment| segment.lost).sum();
+    assert_eq!(lines.len() as u64, summary.messages);
+    assert_eq!(lost, summary.lost());
+    assert_eq!(summary.messages + lost, (threads * count) as u64);
+    assert_eq!(segments.iter().map(|segment| segment.size).sum::<u64>(), summary.bytes);
+    for thread in 0..threads {
+        let mut before = None;
+        let prefix = format!("INFO Work {thread}:");
+        for rest in lines.iter().filter_map(|line| line.strip_prefix(&prefix)) {
+            let (number, text) = rest.split_once(' ').expect("a text");
+            let number: usize = number.parse().expect("a number");
+            assert!(before < Some(number), "thread {thread}: {before:?} before {number}");
+            assert_eq!(text, filler(number), "{number}");
+            before = Some(number);
+        }
+    }
+    segments
+}
+
+/// Now and then one that crosses chunks.
+fn filler(number: usize) -> String {
+    let length = if number % 97 == 5 { 3_000 + number % 4_000 } else { number % 40 };
+    "x".repeat(length)
+}
+
+fn log(thread: usize, number: usize) {
+    i!(Log::Work, "%d:%d %s", thread, number, filler(number));
+}
+
+#[test]
+fn segments_are_read_alone_and_have_everything_together() {
+    const THREADS: usize = 4;
+    const COUNT: usize = 6_000;
+    const LIMIT: u64 = 400 << 10;
+    let _alone = alone();
+    let dir = temp_dir();
+    let session = start(&dir, |session| {
+        session
+            .segment_bytes(LIMIT)
+            .max_text(8_000)
+            .buffer_size(1 << 20)
+            .wait_at_most(Duration::from_secs(60))
+    });
+    let done = &AtomicBool::new(false);
+    thread::scope(|scope| {
+        // Flushes, so that chunks are copied in parts and go on in the next file.
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                session.flush().unwrap();
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let loggers: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                scope.spawn(move || {
+                    for number in 0..COUNT {
+                        log(thread, number);
+                        if number % 50 == thread {
+                            thread::sleep(Duration::from_micros(300));
+                        }
+                    }
+                })
+            })
+            .collect();
+        loggers.into_iter().for_each(|logger| logger.join().unwrap());
+        done.store(true, Ordering::Relaxed);
+    });
+    let summary = session.stop().unwrap();
+    assert_eq!(summary.lost(), 0, "{summary:?}");
+    let segments = check(&dir, &summary, THREADS, COUNT);
+    assert!(segments.len() > 5, "{} segments", segments.len());
+    for segment in &segments {
+        assert!(segment.size <= LIMIT, "{} bytes", segment.size);
+    }
+    let full = segments.iter().filter(|segment| segment.size > LIMIT * 3 / 4).count();
+    assert!(full >= segments.len() - 1, "{full} of {} are about full", segments.len());
+    let expected: Vec<String> =
+        (1..=segments.len()).map(|number| format!("app.{number:04}.pftrace")).collect();
+    assert_eq!(names(dir.path()), expected);
+}
+
+#[test]
+fn losses_are_told_once_over_all_files() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let session = start(&dir, |session| {
+        session.segment_bytes(100 << 10).buffer_size(64 << 10).max_text(8_000)
+    });
+    for round in 0..20 {
+        (0..5_000).for_each(|number| log(0, round * 5_000 + number));
+        thread::sleep(Duration::from_millis(2));
+    }
+    let summary = session.stop().unwrap();
+    assert!(summary.lost() > 0, "64 KiB are too few for this");
+    assert_eq!(summary.losses.len(), 1, "{:?}", summary.losses);
+    assert_eq!(wire(summary.losses[0].cause), wire(Cause::Full));
+    let segments = check(&dir, &summary, 1, 100_000);
+    assert!(segments.iter().filter(|segment| segment.lost > 0).count() > 1, "where they were lost");
+    assert!(segments.iter().all(|segment| segment.size <= 100 << 10));
+}
+
+#[test]
+fn time_ends_a_segment_though_nobody_logs() {
+    const AGE: Duration = Duration::from_millis(150);
+    let _alone = alone();
+    let dir = temp_dir();
+    let session = start(&dir, |session| session.segment_age(AGE));
+    let whole = |count: usize| {
+        let begun = Instant::now();
+        while names(dir.path()).iter().filter(|name| !name.ends_with(".part")).count() < count {
+            assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", names(dir.path()));
+            thread::sleep(Duration::from_millis(5));
+        }
+    };
+    log(0, 0);
+    whole(1);
+    log(0, 1);
+    whole(2);
+    // With nothing to tell there is no file.
+    thread::sleep(3 * AGE);
+    let expected = ["app.0001.pftrace", "app.0002.pftrace", "app.0003.pftrace.part"];
+    assert_eq!(names(dir.path()), expected);
+    log(0, 2);
+    log(0, 3);
+    let summary = session.stop().unwrap();
+    let segments = check(&dir, &summary, 1, 4);
+    assert_eq!(segments.iter().map(|segment| segment.lines.len()).sum::<usize>(), 4);
+    assert_eq!(segments[0].lines.len(), 1);
+}
+
+#[test]
+fn a_chunk_that_goes_on_in_another_file_keeps_its_times() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let session = start(&dir, |session| session.segment_age(Duration::from_millis(50)));
+    let clock = || {
+        let boottime = std::fs::read_to_string("/proc/uptime").unwrap();
+        boottime.split(' ').next().unwrap().parse::<f64>().unwrap()
+    };
+    let mut times = Vec::new();
+    for number in 0..30 {
+        times.push(clock());
+        log(0, number);
+        thread::sleep(Duration::from_millis(7));
+    }
+    let summary = session.stop().unwrap();
+    let segments = check(&dir, &summary, 1, 30);
+    assert!(segments.len() > 2, "{} segments", segments.len());
+    let mut found = Vec::new();
+    for path in files(dir.path()) {
+        let log = protolog_reader::Trace::open(path).unwrap().read().unwrap();
+        for entry in log.entries() {
+            assert_eq!(entry.values().group(&log).unwrap().tag, "Work");
+            found.push(entry.time() as f64 / 1e9);
+        }
+    }
+    assert_eq!(found.len(), times.len());
+    for (found, time) in found.iter().zip(&times) {
+        // The file has hundredths of a second.
+        assert!((found - time).abs() < 0.5, "{found} for {time}");
+    }
+    assert!(found.is_sorted());
+}
+
+#[test]
+fn only_the_newest_stay_and_numbers_go_on() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let left = dir.path().join("app.0003.pftrace.part");
+    std::fs::write(&left, "of a crash").unwrap();
+    std::fs::write(dir.path().join("app.0002.pftrace"), "of a run before").unwrap();
+    for other in ["app.pftrace", "application.0001.pftrace", "app.0001.txt"] {
+        std::fs::write(dir.path().join(other), "somebody's").unwrap();
+    }
+    let session = start(&dir, |session| session.keep_segments(2));
+    assert!(left.exists());
+    log(0, 0);
+    session.stop().unwrap();
+    let session = start(&dir, |session| session.keep_segments(2).segment_bytes(64 << 10));
+    for number in 0..40_000 {
+        log(0, number);
+        if number % 1_000 == 0 {
+            session.flush().unwrap();
+        }
+    }
+    let summary = session.stop().unwrap();
+    assert!(summary.bytes > 5 * (64 << 10));
+    let names = names(dir.path());
+    let (others, ours): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| {
+        name.contains("application") || !name.contains(".pftrace") || *name == "app.pftrace"
+    });
+    assert_eq!(others.len(), 3, "{names:?}");
+    assert_eq!(ours.len(), 3, "two, and the last: {names:?}");
+    let number = |name: &str| name[4..8].parse::<u32>().unwrap();
+    assert!(number(ours[0]) > 5, "{names:?}");
+    assert!(ours.windows(2).all(|pair| number(pair[0]) + 1 == number(pair[1])), "{names:?}");
+    for name in ours {
+        assert!(!read(&dir.path().join(name)).lines.is_empty());
+    }
+}
+
+#[test]
+fn messages_first_seen_at_run_time_are_text_in_every_file() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let session = start(&dir, |session| session.segment_age(Duration::from_millis(30)));
+    for number in 0..20i64 {
+        let template = format!("template {} of %d", number % 3);
+        dynamic::log(&Log::Work, Level::Info, &template, &[dynamic::Arg::Int(number)]);
+        thread::sleep(Duration::from_millis(5));
+    }
+    session.stop().unwrap();
+    let segments: Vec<Segment> = files(dir.path()).iter().map(|path| read(path)).collect();
+    assert!(segments.len() > 2);
+    let lines: Vec<&String> = segments.iter().flat_map(|segment| &segment.lines).collect();
+    let expected: Vec<String> =
+        (0..20).map(|number| format!("INFO Work template {} of {number}", number % 3)).collect();
+    assert_eq!(lines, expected.iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_message_larger_than_a_segment_has_one_for_itself() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let session = start(&dir, |session| {
+        session.segment_bytes(64 << 10).max_text(200_000).buffer_size(16 << 20)
+    });
+    for round in 0..3u64 {
+        i!(Log::Work, "small %d", round);
+        i!(Log::Work, "%s", "y".repeat(150_000));
+    }
+    session.stop().unwrap();
+    let segments: Vec<Segment> = files(dir.path()).iter().map(|path| read(path)).collect();
+    let lines: Vec<&String> = segments.iter().flat_map(|segment| &segment.lines).collect();
+    assert_eq!(lines.len(), 6);
+    assert!(segments.len() >= 3, "{}", segments.len());
+}
+
+#[test]
+fn two_sessions_of_one_name_are_refused() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let first = start(&dir, |session| session.keep_segments(1));
+    let again = Session::builder().file(dir.path().join("app.pftrace")).segment_bytes(1).start();
+    assert!(matches!(again.unwrap_err(), Error::FileInUse { .. }));
+    start(&dir, |session| session.file(dir.path().join("other.pftrace")).keep_segments(1))
+        .stop()
+        .unwrap();
+    first.stop().unwrap();
+    start(&dir, |session| session.keep_segments(1)).stop().unwrap();
+    let missing = Session::builder().file(dir.path().join("no/app")).segment_bytes(1).start();
+    assert!(matches!(missing.unwrap_err(), Error::File { .. }));
+    let kept = Session::builder().file("a").keep_first().segment_age(Duration::ZERO).start();
+    assert!(matches!(kept.unwrap_err(), Error::OnlyStreams { option: "segment_age" }));
+}
+
+#[test]
+fn a_segment_that_can_not_be_made_is_an_error_of_stop() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let inner = dir.path().join("inner");
+    std::fs::create_dir(&inner).unwrap();
+    let session =
+        start(&dir, |session| session.file(inner.join("app.pftrace")).segment_bytes(64 << 10));
+    std::fs::rename(&inner, dir.path().join("gone")).unwrap();
+    (0..20_000).for_each(|number| log(0, number));
+    assert!(session.flush().is_err());
+    assert!(matches!(session.stop().unwrap_err(), Error::File { .. }));
+    assert_eq!(names(&dir.path().join("gone")), ["app.0001.pftrace.part"], "what there is stays");
+    assert!(!read(&dir.path().join("gone/app.0001.pftrace.part")).lines.is_empty());
+}
