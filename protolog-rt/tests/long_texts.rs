@@ -4,6 +4,7 @@ mod common;
 
 use common::{Trace, record, wire};
 use protolog_rt::{Builder, Cause, Level, ProtoLogGroup, i};
+use std::fmt::Write as _;
 
 #[derive(ProtoLogGroup)]
 enum Log {
@@ -14,9 +15,9 @@ const MIB: usize = 1 << 20;
 
 /// Text that shows where a piece of it is from.
 fn text(length: usize) -> String {
-    let mut text = String::with_capacity(length + 16);
-    while text.len() < length {
-        text.push_str(&format!("{:07}.", text.len()));
+    let mut text = String::new();
+    for at in (0..length).step_by(8) {
+        write!(text, "{at:07}.").expect("write to a string");
     }
     text.truncate(length);
     text

@@ -130,7 +130,9 @@ fn segments_are_read_alone_and_have_everything_together() {
                 })
             })
             .collect();
-        loggers.into_iter().for_each(|logger| logger.join().unwrap());
+        for logger in loggers {
+            logger.join().unwrap();
+        }
         done.store(true, Ordering::Relaxed);
     });
     let summary = session.stop().unwrap();
@@ -175,7 +177,12 @@ fn time_ends_a_segment_though_nobody_logs() {
     let session = start(&dir, |session| session.segment_age(AGE));
     let whole = |count: usize| {
         let begun = Instant::now();
-        while names(dir.path()).iter().filter(|name| !name.ends_with(".part")).count() < count {
+        while files(dir.path())
+            .iter()
+            .filter(|path| path.extension() != Some("part".as_ref()))
+            .count()
+            < count
+        {
             assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", names(dir.path()));
             thread::sleep(Duration::from_millis(5));
         }

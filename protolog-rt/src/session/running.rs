@@ -108,7 +108,7 @@ impl Claim {
     pub(super) fn new(file: &fs::File) -> io::Result<Option<Self>> {
         let metadata = file.metadata()?;
         let id = (metadata.dev(), metadata.ino(), OsString::new());
-        Ok(Self::claim(id, metadata.is_file()))
+        Ok(Self::of(id, metadata.is_file()))
     }
 
     /// Claims what is called `name` in a directory; none where another session has it.
@@ -116,10 +116,10 @@ impl Claim {
         if !directory.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        Ok(Self::claim((directory.dev(), directory.ino(), name.to_owned()), true))
+        Ok(Self::of((directory.dev(), directory.ino(), name.to_owned()), true))
     }
 
-    fn claim(id: FileId, alone: bool) -> Option<Self> {
+    fn of(id: FileId, alone: bool) -> Option<Self> {
         writer::aside(|| {
             let mut running = lock();
             if alone && running.files.contains(&id) {

@@ -57,7 +57,7 @@ impl Segments {
     /// The files of a trace that is called `path`, which no other session may use.
     pub(super) fn new(path: &Path, limits: Limits) -> Result<Self, Error> {
         let failed = |error| Error::File { path: path.to_path_buf(), error };
-        let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename);
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput);
         let name = name.map_err(|kind| failed(kind.into()))?;
         let directory = directory(path);
         let claim = fs::metadata(directory).and_then(|metadata| Claim::named(&metadata, name));

@@ -70,7 +70,6 @@ impl State {
             .nested(packet::TRACE_PACKET_DEFAULTS)
             .uint32(packet_defaults::TIMESTAMP_CLOCK_ID, clock_id::SEQUENCE);
         state.bytes(packet::SEQUENCE_INFO, &self.info);
-        drop(state);
         [writer.into_vec().unwrap_or_default(), self.track.clone()]
     }
 }
