@@ -107,9 +107,8 @@ impl Dictionary {
                 entry.insert(message);
             }
             Entry::Occupied(mut entry) => {
+                self.conflicts += u64::from(!entry.get().same(&message));
                 let location = std::mem::take(&mut entry.get_mut().location);
-                let known = Message { location: String::new(), ..message };
-                self.conflicts += u64::from(*entry.get() != known);
                 entry.get_mut().location = join(location, &message.location);
             }
         }
@@ -170,7 +169,14 @@ impl Message {
         self.template.as_deref().unwrap_or(&self.bare)
     }
 
-    fn parse(fields: Reader<'_>) -> Result<(u64, Self), DecodeError> {
+    /// Whether both are the same but for the location.
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        let parts = |message: &Self| (message.unsigned, message.level, message.group);
+        let texts = self.bare == other.bare && self.template == other.template;
+        texts && parts(self) == parts(other)
+    }
+
+    pub(crate) fn parse(fields: Reader<'_>) -> Result<(u64, Self), DecodeError> {
         let (mut id, mut message) = (0, Self::default());
         for field in fields {
             let field = field?;
@@ -201,7 +207,7 @@ impl Message {
 }
 
 impl Group {
-    fn parse(fields: Reader<'_>) -> Result<(u32, Self), DecodeError> {
+    pub(crate) fn parse(fields: Reader<'_>) -> Result<(u32, Self), DecodeError> {
         let (mut id, mut parsed) = (0, Self::default());
         for field in fields {
             let field = field?;

@@ -37,7 +37,8 @@
 //!
 //! # Where to look
 //!
-//! [`ProtoLogGroup`] for groups, [`d!`] and [`protolog!`] for calls, [`Session`] for recording to a file or in memory,
+//! [`ProtoLogGroup`] for groups, [`d!`] and [`protolog!`] for calls, [`Session`] for recording to a file, in memory, or
+//! so that it [survives a crash](Builder::record),
 //! [`init`] for being switched from outside, by the variable `PROTOLOG` and by `protologtool configuration`,
 //! [`dynamic::log`] for templates that are known at run time only, [`print_group`] for lines on standard error.
 

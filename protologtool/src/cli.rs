@@ -13,7 +13,7 @@ pub(crate) mod values;
 pub use exit::{Exit, Failure};
 pub(crate) use form::{DialectChoice, Form, IdChoice, RustCrate};
 
-use crate::command::{self, configuration, read_log};
+use crate::command::{self, configuration, merge, read_log, recover};
 use crate::system::System;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -46,6 +46,10 @@ pub(crate) enum Command {
     Check(Check),
     /// Show the log in a trace.
     ReadLog(read_log::Args),
+    /// Make a trace of what dead processes recorded.
+    Recover(recover::Args),
+    /// Make one trace of those of several processes.
+    Merge(merge::Args),
     /// List and switch the log groups of running programs
     Configuration(configuration::Args),
     /// Print the manual page, of the tool or of one command.

@@ -12,7 +12,7 @@ mod staged;
 pub use memory::Memory;
 pub use real::Real;
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 /// What the command needs from its surroundings.
@@ -25,6 +25,16 @@ pub trait System: Sync {
     fn read_into(&self, path: &Path, buffer: &mut Vec<u8>) -> io::Result<usize> {
         *buffer = self.read(path)?;
         Ok(buffer.len())
+    }
+
+    /// The content of a file, for who does not want it whole in memory.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(io::Cursor::new(self.read(path)?)))
+    }
+
+    /// Whether a process holds a lock on the file, as far as can be told.
+    fn is_in_use(&self, _path: &Path) -> bool {
+        false
     }
 
     /// The whole of standard input.

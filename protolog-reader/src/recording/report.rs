@@ -49,7 +49,10 @@ impl fmt::Display for Flaw {
         };
         match *self {
             Self::Newer(version) => write!(f, "its version, {version}, is newer than this program"),
-            Self::Truncated(bytes) => write!(f, "{bytes} bytes are missing at its end"),
+            Self::Truncated(bytes) => {
+                counted(f, bytes, "byte is", "bytes are")?;
+                f.write_str(" missing at its end")
+            }
             Self::Pages(count) => counted(f, count, "page is damaged", "pages are damaged"),
             Self::Chunks(count) => counted(f, count, "chunk is damaged", "chunks are damaged"),
             Self::Packets(count) => counted(f, count, "packet is damaged", "packets are damaged"),

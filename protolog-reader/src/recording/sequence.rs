@@ -16,12 +16,23 @@ use std::borrow::Cow;
 /// What stands in a sequence, one after the other.
 #[derive(Debug)]
 pub(super) enum Part<'a> {
-    /// So many messages of this thread are missing here.
-    Missing(u64, Option<&'a Thread>),
+    /// Messages are missing here.
+    Missing(Missing<'a>),
     /// A packet that is no message.
     Packet(&'a [u8]),
     /// A message's packet, and the message's id.
     Message(&'a [u8], u64),
+}
+
+/// Messages that are missing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Missing<'a> {
+    /// How many.
+    pub(super) count: u64,
+    /// Whose they were.
+    pub(super) thread: Option<&'a Thread>,
+    /// When what follows them begins, in nanoseconds of BOOTTIME.
+    pub(super) time: u64,
 }
 
 /// How far a sequence is read.
@@ -105,9 +116,10 @@ impl Sequence {
             self.thread = Some(thread);
         }
         if let Some(before) = contents.before.filter(|before| *before <= most) {
-            let missing = before.saturating_sub(self.numbered);
-            if missing > 0 {
-                give(Part::Missing(missing, self.thread.as_ref()));
+            let count = before.saturating_sub(self.numbered);
+            if count > 0 {
+                let (thread, time) = (self.thread.as_ref(), self.time);
+                give(Part::Missing(Missing { count, thread, time }));
                 self.numbered = before;
             }
             self.told = self.told.max(before);

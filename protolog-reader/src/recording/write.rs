@@ -7,7 +7,7 @@
 //! | 1 | losses of all threads, messages of threads of which nothing is left, an instant at the end |
 
 use super::chunks::{self, Chunk};
-use super::sequence::{Part, Sequence};
+use super::sequence::{Missing, Part, Sequence};
 use super::{Flaw, Recording, Recovered};
 use crate::packets::PacketWriter;
 use crate::thread::Thread;
@@ -47,7 +47,7 @@ pub(super) fn write(recording: &Recording<'_>, to: &mut PacketWriter<'_>) -> io:
         bad_packets += read.bad_packets;
         bad += read.bad_chunks;
     }
-    recovery.losses(recording, told, to)?;
+    recovery.losses(recording, told, ended, to)?;
     to.make(OWN, |to| mark(to, pid, ended, "protolog recording ended"))?;
     let mut report = recovery.report;
     report.flaws.extend(recording.newer().map(Flaw::Newer));
@@ -144,10 +144,11 @@ impl Recovery {
                 self.textless += u64::from(!self.texts.contains(&message));
                 to.packet(id, packet)
             }
-            Part::Missing(count, thread) => {
+            Part::Missing(Missing { count, thread, time }) => {
                 self.report.overwritten = self.report.overwritten.saturating_add(count);
                 to.make(id, |to| {
-                    to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED)
+                    to.uint64(packet::TIMESTAMP, time)
+                        .uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED)
                         .uint32(packet::PREVIOUS_PACKET_DROPPED, 1);
                     if let Some(thread) = thread {
                         owner(to, thread);
@@ -164,6 +165,7 @@ impl Recovery {
         &mut self,
         recording: &Recording<'_>,
         told: u64,
+        time: u64,
         to: &mut PacketWriter<'_>,
     ) -> io::Result<()> {
         let counters = (0..LOSSES).filter_map(|index| {
@@ -186,6 +188,7 @@ impl Recovery {
             return Ok(());
         }
         to.make(OWN, |to| {
+            to.uint64(packet::TIMESTAMP, time);
             for (group, cause, count) in all {
                 lost(to, group, cause, count);
             }

@@ -2,6 +2,7 @@
 #![allow(dead_code, unused_imports, reason = "each test binary uses its part")]
 
 mod case;
+pub(crate) mod recording;
 mod trace;
 
 pub(crate) use case::{cases, rows, text};

@@ -5,8 +5,10 @@ mod clashes;
 pub(crate) mod configuration;
 mod generate;
 mod inputs;
+pub(crate) mod merge;
 mod page;
 pub(crate) mod read_log;
+pub(crate) mod recover;
 mod target;
 mod transform;
 
@@ -25,6 +27,8 @@ pub(crate) fn run(
         Command::GenerateViewerConfig(args) => Ok(generate::run(args, response_files, system)),
         Command::Check(args) => Ok(check::run(args, system)),
         Command::ReadLog(args) => read_log::run(args, system),
+        Command::Recover(args) => recover::run(args, system),
+        Command::Merge(args) => merge::run(args, system),
         Command::Configuration(args) => configuration::run(args, system),
         Command::Man(args) => page::manual(args, system),
         Command::Completions(args) => page::completions(args, system),

@@ -121,6 +121,31 @@ fn stage(path: &Path, bytes: &[u8], system: &dyn System) -> Result<Box<dyn Stage
         .map_err(|error| cant_write(path, &error))
 }
 
+/// Writes one file, whole or not at all, which is none of `inputs`.
+pub(crate) fn write_one<E>(
+    path: &Path,
+    inputs: &[PathBuf],
+    system: &dyn System,
+    fill: impl FnOnce(&mut dyn io::Write) -> Result<(), E>,
+    failed: impl FnOnce(E) -> Failure,
+) -> Result<(), Failure> {
+    guard::check(&[path.to_path_buf()], inputs, system)?;
+    let (mut fill, mut failure) = (Some(fill), None);
+    let staged = system.stage(path, None, &mut |sink| {
+        let mut sink = io::BufWriter::with_capacity(256 << 10, sink);
+        let filled = fill.take().map_or(Ok(()), |fill| fill(&mut sink));
+        if let Err(error) = filled {
+            failure = Some(error);
+            return Err(io::ErrorKind::Other.into());
+        }
+        io::Write::flush(&mut sink)
+    });
+    match (staged, failure) {
+        (_, Some(error)) => Err(failed(error)),
+        (staged, None) => staged.and_then(Staged::commit).map_err(|error| cant_write(path, &error)),
+    }
+}
+
 /// Why a file that is needed could not be read.
 pub(crate) fn cant_read(path: &Path, error: &io::Error) -> Failure {
     let failure = Failure::new(format!("can't read `{}`: {}", path.display(), reason(error)));

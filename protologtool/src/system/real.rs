@@ -1,7 +1,7 @@
 //! The real file system and environment.
 
 use super::{Entry, Fill, Lock, Staged, System, join, staged};
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,15 @@ impl System for Real {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(File::open(path)?))
+    }
+
+    fn is_in_use(&self, path: &Path) -> bool {
+        let locked = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        File::open(path).is_ok_and(locked)
     }
 
     fn read_input(&self) -> io::Result<Vec<u8>> {

@@ -142,6 +142,13 @@ fn encode_other(out: &mut Fields<'_>, item: &Item) {
             info.uint64(sequence_info::PID, item.number(0));
             info.uint64(sequence_info::TID, item.number(1));
             info.bytes(sequence_info::THREAD_NAME, item.text(2));
+            if item.args.len() > 3 {
+                info.uint64(sequence_info::MESSAGES, item.number(3));
+            }
+        }
+        "boot" => {
+            let id = [item.number(0) as u8; 16];
+            out.nested(packet::SEQUENCE_INFO).bytes(sequence_info::BOOT_ID, &id);
         }
         "thread" => {
             let mut thread = out.nested(packet::THREAD_DESCRIPTOR);

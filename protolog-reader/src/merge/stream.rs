@@ -1,0 +1,126 @@
+//! The packets of a trace as it is read, one at a time, whatever the size of the trace.
+
+use super::error::MergeError;
+use flate2::bufread::{MultiGzDecoder, ZlibDecoder};
+use std::io::{self, BufRead, BufReader, Read};
+
+/// The largest packet that is looked at, in bytes; what Perfetto's service writes is far smaller.
+pub(super) const MAX_PACKET: u64 = 256 << 20;
+
+/// How a trace ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// After its last packet.
+    Whole,
+    /// Within a packet, or with what is none.
+    Early,
+    /// It is no trace at all.
+    NotATrace,
+    /// It is compressed in a way that this code does not know.
+    Zstd,
+}
+
+/// What stops a walk over packets.
+pub(super) enum Stop {
+    /// The trace can't be read.
+    Read(io::Error),
+    /// Whoever got a packet does not want more.
+    Refused(MergeError),
+}
+
+impl From<MergeError> for Stop {
+    fn from(error: MergeError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl Stop {
+    /// What to say of it, where the trace is called `input`.
+    pub(super) fn of(self, input: &str) -> MergeError {
+        match self {
+            Self::Read(error) => MergeError::Read { input: input.to_owned(), error },
+            Self::Refused(error) => error,
+        }
+    }
+}
+
+/// Takes a packet.
+type Give<'a> = dyn FnMut(&[u8]) -> Result<(), Stop> + 'a;
+
+/// Calls `give` with each packet of a trace, which may be compressed with gzip.
+pub(super) fn packets(trace: Box<dyn Read + '_>, give: &mut Give<'_>) -> Result<End, Stop> {
+    let mut trace = BufReader::with_capacity(256 << 10, trace);
+    match trace.fill_buf()? {
+        [] => Ok(End::Whole),
+        [0x1f, 0x8b, ..] => {
+            let inflated = BufReader::with_capacity(256 << 10, MultiGzDecoder::new(trace));
+            plain(inflated, true, give)
+        }
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(End::Zstd),
+        _ => plain(trace, false, give),
+    }
+}
+
+/// The same, of a bundle of packets within a packet.
+pub(super) fn bundle(bytes: &[u8], give: &mut Give<'_>) -> Result<End, Stop> {
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        plain(BufReader::new(MultiGzDecoder::new(bytes)), true, give)
+    } else {
+        plain(BufReader::new(ZlibDecoder::new(bytes)), true, give)
+    }
+}
+
+/// The packets of what is not compressed any more. A stream that can't be inflated further ends early.
+fn plain(mut trace: impl BufRead, inflated: bool, give: &mut Give<'_>) -> Result<End, Stop> {
+    const PACKET: u64 = 0x0a;
+    let early = |error: io::Error| {
+        let cut = error.kind() == io::ErrorKind::UnexpectedEof;
+        if cut || inflated { Ok(End::Early) } else { Err(error.into()) }
+    };
+    let (mut packet, mut first) = (Vec::new(), true);
+    loop {
+        let tag = match varint(&mut trace) {
+            Ok(None) => return Ok(End::Whole),
+            Ok(Some(tag)) => tag,
+            Err(error) => return early(error),
+        };
+        if first && tag != PACKET {
+            return Ok(End::NotATrace);
+        }
+        first = false;
+        let size = match varint(&mut trace) {
+            Ok(Some(size)) if tag == PACKET && size <= MAX_PACKET => size,
+            // Traces have no other fields.
+            Ok(_) => return Ok(End::Early),
+            Err(error) => return early(error),
+        };
+        packet.clear();
+        match (&mut trace).take(size).read_to_end(&mut packet) {
+            Ok(read) if read as u64 == size => give(&packet)?,
+            Ok(_) => return Ok(End::Early),
+            Err(error) => return early(error),
+        }
+    }
+}
+
+/// The next varint; none at the end.
+fn varint(from: &mut impl BufRead) -> io::Result<Option<u64>> {
+    let mut value = 0;
+    for index in 0..10 {
+        let Some(&byte) = from.fill_buf()?.first() else {
+            return if index == 0 { Ok(None) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
+        };
+        from.consume(1);
+        value |= u64::from(byte & 0x7f) << (7 * index);
+        if byte < 0x80 {
+            return Ok(Some(value));
+        }
+    }
+    Err(io::ErrorKind::UnexpectedEof.into())
+}

@@ -1,0 +1,243 @@
+//! What has to be known of all traces before the first packet is written: sequences, clock snapshots, boots, meanings.
+
+use super::error::MergeError;
+use super::stream::{self, End, Stop};
+use super::{MergeInput, copy};
+use crate::dictionary::{Group, Message};
+use protolog_core::schema::{
+    clock as clock_field, clock_id, clock_snapshot, packet, sequence_info, viewer_config,
+};
+use protozero::{DecodeError, Field, Reader};
+use std::collections::HashMap;
+
+/// The most clock snapshots for the whole trace; those of a service that takes one a second for 12 days.
+const MAX_SNAPSHOTS: usize = 1 << 20;
+
+/// Clocks that belong to one sequence.
+const OF_SEQUENCE: std::ops::Range<u32> = 64..128;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    /// New ids, by input and old id.
+    ids: HashMap<(usize, u32), u32>,
+    /// Clock snapshots that count for the whole trace.
+    pub(super) snapshots: Vec<Snapshot>,
+    boot: Option<(Vec<u8>, usize)>,
+    messages: HashMap<u64, (Message, usize)>,
+    groups: HashMap<u32, (Group, usize)>,
+}
+
+/// A packet with a clock snapshot.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    /// BOOTTIME, or another clock where that is not in it.
+    pub(super) nanos: u64,
+    /// New id of its sequence.
+    pub(super) sequence: u32,
+    /// The packet without its sequence.
+    pub(super) packet: Vec<u8>,
+}
+
+impl Survey {
+    /// Surveys one of `inputs`.
+    pub(super) fn input(
+        &mut self,
+        index: usize,
+        input: &dyn MergeInput,
+        inputs: &[&dyn MergeInput],
+    ) -> Result<(), MergeError> {
+        let name = || input.name().to_owned();
+        let trace = input.open().map_err(|error| Stop::from(error).of(input.name()))?;
+        let (mut packets, mut good) = (0u64, 0u64);
+        let end = stream::packets(trace, &mut |bytes| {
+            packets += 1;
+            good += u64::from(Reader::new(bytes).all(|field| field.is_ok()));
+            self.packet(index, bytes, inputs, true)
+        });
+        match end {
+            Ok(End::Zstd) => Err(MergeError::Zstd { input: name() }),
+            Ok(End::NotATrace) => Err(MergeError::NotATrace { input: name() }),
+            Ok(End::Early) if good == 0 => Err(MergeError::NotATrace { input: name() }),
+            Ok(_) if good == 0 && packets > 0 => Err(MergeError::NotATrace { input: name() }),
+            Ok(_) => Ok(()),
+            Err(stop) => Err(stop.of(input.name())),
+        }
+    }
+
+    /// The new id of a sequence, 0 for none.
+    pub(super) fn id(&mut self, input: usize, sequence: u32) -> u32 {
+        let next = self.ids.len() as u32 + 1;
+        if sequence == 0 { 0 } else { *self.ids.entry((input, sequence)).or_insert(next) }
+    }
+
+    /// Number of sequences.
+    pub(super) fn sequences(&self) -> u32 {
+        self.ids.len() as u32
+    }
+
+    fn packet(
+        &mut self,
+        index: usize,
+        bytes: &[u8],
+        inputs: &[&dyn MergeInput],
+        outer: bool,
+    ) -> Result<(), Stop> {
+        // What can't be read is left out when it is copied.
+        let Ok(found) = Contents::read(bytes) else { return Ok(()) };
+        if let Some(compressed) = found.compressed {
+            if !outer {
+                return Ok(());
+            }
+            stream::bundle(compressed, &mut |bytes| self.packet(index, bytes, inputs, false))?;
+            return Ok(());
+        }
+        let sequence = self.id(index, found.sequence);
+        if let Some(nanos) = found.snapshot {
+            if self.snapshots.len() == MAX_SNAPSHOTS {
+                return Err(MergeError::Snapshots.into());
+            }
+            let packet = copy::without_sequence(bytes);
+            self.snapshots.push(Snapshot { nanos, sequence, packet });
+        }
+        if let Some(boot) = found.boot {
+            self.boot(index, boot, inputs)?;
+        }
+        for config in found.configs {
+            self.config(index, config, inputs)?;
+        }
+        Ok(())
+    }
+
+    fn boot(
+        &mut self,
+        index: usize,
+        boot: &[u8],
+        inputs: &[&dyn MergeInput],
+    ) -> Result<(), MergeError> {
+        match &self.boot {
+            Some((known, first)) if known != boot => {
+                let inputs = [*first, index].map(|index| inputs[index].name().to_owned());
+                Err(MergeError::Boots { inputs })
+            }
+            Some(_) => Ok(()),
+            None => {
+                self.boot = Some((boot.to_vec(), index));
+                Ok(())
+            }
+        }
+    }
+
+    /// Compares what a dictionary says with what the others said. Contradictions within one input are its own.
+    fn config(
+        &mut self,
+        index: usize,
+        config: Field<'_>,
+        inputs: &[&dyn MergeInput],
+    ) -> Result<(), MergeError> {
+        let elements = config.as_message().into_iter().flatten().flatten();
+        for element in elements {
+            let Ok(fields) = element.as_message() else { continue };
+            match element.number {
+                viewer_config::MESSAGES => {
+                    let Ok((id, message)) = Message::parse(fields) else { continue };
+                    let (known, first) =
+                        self.messages.entry(id).or_insert_with(|| (message.clone(), index));
+                    if *first != index && !known.same(&message) {
+                        let what = format!("message {id:016x}");
+                        let meanings = [(&*known, *first), (&message, index)];
+                        let meanings = meanings.map(|(message, index)| {
+                            meaning(message.template(), &message.location, inputs[index])
+                        });
+                        return Err(MergeError::Clash { what, meanings });
+                    }
+                }
+                viewer_config::GROUPS => {
+                    let Ok((id, group)) = Group::parse(fields) else { continue };
+                    let (known, first) =
+                        self.groups.entry(id).or_insert_with(|| (group.clone(), index));
+                    if *first != index && *known != group {
+                        let what = format!("group {id:08x}");
+                        let meanings = [(&*known, *first), (&group, index)];
+                        let meanings = meanings.map(|(group, index)| {
+                            let tag = format!("tag {}", group.tag);
+                            meaning(&group.name, &tag, inputs[index])
+                        });
+                        return Err(MergeError::Clash { what, meanings });
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A text, where it is from, and in which input.
+fn meaning(text: &str, place: &str, input: &dyn MergeInput) -> String {
+    let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
+    format!("`{text}`{place} in `{}`", input.name())
+}
+
+/// What of a packet matters here.
+#[derive(Debug, Default)]
+struct Contents<'a> {
+    sequence: u32,
+    /// BOOTTIME, or another clock, of a snapshot that counts for the whole trace.
+    snapshot: Option<u64>,
+    boot: Option<&'a [u8]>,
+    configs: Vec<Field<'a>>,
+    compressed: Option<&'a [u8]>,
+}
+
+impl<'a> Contents<'a> {
+    fn read(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut contents = Self::default();
+        for field in Reader::new(bytes) {
+            let field = field?;
+            match field.number {
+                packet::TRUSTED_PACKET_SEQUENCE_ID => contents.sequence = field.as_u32()?,
+                packet::CLOCK_SNAPSHOT => contents.snapshot = snapshot(field)?,
+                packet::PROTOLOG_VIEWER_CONFIG => contents.configs.push(field),
+                packet::COMPRESSED_PACKETS => contents.compressed = Some(field.as_bytes()?),
+                packet::SEQUENCE_INFO => {
+                    for field in field.as_message()? {
+                        let field = field?;
+                        if field.number == sequence_info::BOOT_ID {
+                            contents.boot = Some(field.as_bytes()?);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(contents)
+    }
+}
+
+/// When a snapshot was taken, if it counts for the whole trace.
+pub(super) fn snapshot(snapshot: Field<'_>) -> Result<Option<u64>, DecodeError> {
+    let mut best = None;
+    for clock in snapshot.as_message()? {
+        let clock = clock?;
+        if clock.number != clock_snapshot::CLOCKS {
+            continue;
+        }
+        let (mut id, mut nanos) = (0, 0);
+        for field in clock.as_message()? {
+            let field = field?;
+            match field.number {
+                clock_field::CLOCK_ID => id = field.as_u32()?,
+                clock_field::TIMESTAMP => nanos = field.as_u64()?,
+                _ => {}
+            }
+        }
+        if OF_SEQUENCE.contains(&id) {
+            return Ok(None);
+        }
+        if best.is_none() || id == clock_id::BOOTTIME {
+            best = Some(nanos);
+        }
+    }
+    Ok(best)
+}

@@ -1,0 +1,160 @@
+//! Traces of several processes as one: what each says is in it, and what contradicts itself is refused.
+
+mod common;
+
+use common::{rows, text, trace};
+use protolog_reader::{MergeInput, Merged, Trace, merge};
+use protolog_testkit::{assert_eq_text, read_trace, temp_dir};
+use std::io::{self, Cursor, Read};
+
+/// A trace in memory.
+struct Input {
+    name: &'static str,
+    bytes: Vec<u8>,
+}
+
+impl MergeInput for Input {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+        Ok(Box::new(Cursor::new(&self.bytes)))
+    }
+}
+
+const SERVER: &str = r#"
+@1 snapshot(real=1795199222000000000, mono=2000000000, boot=2000000000) boot(7)
+@1 group(1, "server::Log::Net", "Net") message(0x11, DEBUG, 1, "served %d", "src/server.rs:12")
+@1 group(2, "lib::Log::Io", "Io") message(0x22, WARN, 2, "slow: %s", "src/lib.rs:40")
+@2 cleared snapshot(64=2000000000, boot=2000000000, incremental=64) default_clock=64 info(100, 100, "server")
+@2 ts=1000000 log(0x11, 1)
+@3 cleared snapshot(64=2500000000, boot=2500000000, incremental=64) default_clock=64 info(100, 101, "other")
+@3 needs ts=0 string(1, "disk") log(0x22, $1)
+@2 ts=2000000000 log(0x11, 2)
+"#;
+
+const WORKER: &str = r#"
+@1 snapshot(real=1795199221000000000, mono=1000000000, boot=1000000000) boot(7)
+@1 group(2, "lib::Log::Io", "Io") message(0x22, WARN, 2, "slow: %s", "src/lib.rs:40")
+@1 group(3, "worker::Log::Job", "Job") message(0x33, INFO, 3, "job %d", "src/worker.rs:7")
+@2 cleared snapshot(64=1000000000, boot=1000000000, incremental=64) default_clock=64 info(200, 200, "worker")
+@2 ts=5000000 log(0x33, 1)
+@2 needs ts=1600000000 string(1, "net") log(0x22, $1)
+@2 cleared dropped snapshot(64=3000000000, boot=3000000000, incremental=64) default_clock=64 info(200, 200, "worker") loss(3, 1, 9)
+@2 ts=3000000 log(0x33, 2)
+"#;
+
+const BOTH: &str = "\
+11-20 18:27:01.005   200   200 I Job     : job 1
+11-20 18:27:02.001   100   100 D Net     : served 1
+11-20 18:27:02.500   100   101 W Io      : slow: disk
+11-20 18:27:02.605   200   200 W Io      : slow: net
+11-20 18:27:03.000   200   200 ! LOST    : 9 messages of worker::Log::Job: the buffer was full
+11-20 18:27:03.003   200   200 I Job     : job 2
+11-20 18:27:04.001   100   100 D Net     : served 2
+";
+
+fn merged(inputs: &[(&'static str, Vec<u8>)]) -> Result<(Merged, Vec<u8>), String> {
+    let inputs: Vec<Input> =
+        inputs.iter().map(|(name, bytes)| Input { name, bytes: bytes.clone() }).collect();
+    let inputs: Vec<&dyn MergeInput> =
+        inputs.iter().map(|input| input as &dyn MergeInput).collect();
+    let mut out = Vec::new();
+    let merged = merge(&inputs, &mut out).map_err(|error| {
+        assert!(error.help().starts_with(|c: char| c.is_ascii_lowercase()));
+        error.to_string()
+    })?;
+    Ok((merged, out))
+}
+
+/// The text of what two traces make; Perfetto agrees and has nothing to complain about.
+#[track_caller]
+fn check(first: Vec<u8>, second: Vec<u8>, expected: &str) -> (Merged, Vec<u8>) {
+    let (merged, bytes) = merged(&[("first", first), ("second", second)]).unwrap();
+    let log = Trace::from_bytes(bytes.clone()).read().unwrap();
+    assert_eq_text(expected, &text(&log));
+    let dir = temp_dir();
+    let path = dir.path().join("merged.pftrace");
+    std::fs::write(&path, &bytes).unwrap();
+    let sql = "select ts, level, tag, message, location, stacktrace from protolog order by ts, id";
+    if let Some(reading) = read_trace(&path, &[sql]) {
+        assert_eq_text(&rows(&log), &reading.tables[0].to_string());
+        let stats = reading.stats.to_string();
+        assert_eq!(stats, "");
+    }
+    (merged, bytes)
+}
+
+#[test]
+fn every_message_has_its_process_and_time() {
+    let (report, bytes) = check(trace(SERVER), trace(WORKER), BOTH);
+    assert_eq!((report.sequences, report.malformed), (5, 0));
+    assert_eq!(report.cut, Vec::<String>::new());
+    let again = check(trace(WORKER), trace(SERVER), BOTH);
+    assert_eq!(report.packets, again.0.packets, "in any order");
+    let whole = merged(&[("one", bytes.clone())]).unwrap().1;
+    assert_eq!(Trace::from_bytes(whole).read().unwrap().entries().len(), 6);
+    let copies = bytes.windows(8).filter(|bytes| bytes == b"slow: %s").count();
+    assert_eq!(copies, 1, "texts that both have stand there once");
+}
+
+#[test]
+fn compressed_traces_are_merged_too() {
+    let bundled = |text: &str, kind: &str| {
+        let (head, rest) = text.trim_start().split_once('\n').unwrap();
+        trace(&format!("{head}\nbundle({kind}) {{\n{rest}\n}}\n"))
+    };
+    check(bundled(SERVER, "zlib"), bundled(WORKER, "gzip"), BOTH);
+    check(trace(&format!("whole(gzip)\n{SERVER}")), trace(WORKER), BOTH);
+}
+
+#[test]
+fn what_is_cut_off_or_malformed_is_told() {
+    let cut = trace(&format!("{SERVER}\ncut(3)"));
+    let (report, _) = check(cut, trace(WORKER), &BOTH[..BOTH.rfind("11-20").unwrap()]);
+    assert_eq!(report.cut, ["first"]);
+    let broken = trace(&format!("{SERVER}\nbytes(\"\\x0a\\x02\\x07\\x07\")"));
+    let (report, _) = check(broken, trace(WORKER), BOTH);
+    assert_eq!((report.malformed, report.cut.len()), (1, 0));
+    let (report, _) = check(trace(SERVER), trace(&format!("{WORKER}\nbytes(\"what?\")")), BOTH);
+    assert_eq!(report.cut, ["second"]);
+}
+
+#[test]
+fn contradictions_are_refused_by_name_and_place() {
+    let refused = |from: &str, to: &str| {
+        let other = WORKER.replace(from, to);
+        assert_ne!(other, WORKER);
+        merged(&[("a.pftrace", trace(SERVER)), ("b.pftrace", trace(&other))]).unwrap_err()
+    };
+    assert_eq!(
+        refused("slow: %s", "quick: %s"),
+        "message 0000000000000022 is `slow: %s` (src/lib.rs:40) in `a.pftrace`, \
+         but `quick: %s` (src/lib.rs:40) in `b.pftrace`"
+    );
+    assert_eq!(
+        refused("lib::Log::Io", "lib::Log::Disk"),
+        "group 00000002 is `lib::Log::Io` (tag Io) in `a.pftrace`, \
+         but `lib::Log::Disk` (tag Io) in `b.pftrace`"
+    );
+    assert_eq!(
+        refused("boot(7)", "boot(8)"),
+        "`a.pftrace` and `b.pftrace` are not of the same boot of the same machine"
+    );
+    // The same message at another line is none, and a trace need not say of which boot it is.
+    let moved = WORKER.replace("src/lib.rs:40", "src/lib.rs:41").replace("boot(7)", "");
+    let (_, bytes) = merged(&[("a", trace(SERVER)), ("b", trace(&moved))]).unwrap();
+    assert_eq_text(BOTH, &text(&Trace::from_bytes(bytes).read().unwrap()));
+}
+
+#[test]
+fn what_is_no_trace_is_refused() {
+    let refused =
+        |bytes: &[u8]| merged(&[("a", trace(SERVER)), ("b", bytes.to_vec())]).unwrap_err();
+    assert_eq!(refused(b"hello"), "`b` is not a trace");
+    assert_eq!(refused(b"\x0a\x03abc"), "`b` is not a trace");
+    assert_eq!(refused(&[0x28, 0xb5, 0x2f, 0xfd, 0]), "`b` is compressed with zstd");
+    let (report, _) = merged(&[("a", trace(SERVER)), ("b", Vec::new())]).unwrap();
+    assert_eq!(report.cut.len(), 0, "a trace may be empty");
+}

@@ -1,0 +1,227 @@
+//! Recordings, whole and not: what is recovered of them, what is said of the rest, and that nothing else happens.
+
+mod common;
+
+use common::{recording::recording, text};
+use proptest::prelude::*;
+use protolog_core::chunk::{PACKETS_AT, PAGE_HEADER, Packets, WRITER_ID_AT};
+use protolog_core::recorder::{ANNEX_USED_AT, HEADER, LOSSES_AT, RING_AT, loss_key};
+use protolog_core::schema::loss_cause;
+use protolog_reader::{Flaw, Log, Recording, Recovered, Trace};
+use protolog_testkit::{assert_eq_text, temp_dir, trace_stats};
+
+/// Two threads; the first one's first chunk is gone.
+const APP: &str = r#"
+@1 process(100, "app")
+@1 group(1, "demo::AppLog::Net", "Net") message(0x11, DEBUG, 1, "sent %d bytes", "src/net.rs:12")
+@1 message(0x12, WARN, 1, "slow: %s", "src/net.rs:40")
+@2 cleared snapshot(64=2000000000, boot=2000000000, incremental=64) default_clock=64 info(100, 101, "main", 3)
+@2 ts=1000000 log(0x11, 4)
+@2 needs ts=1000000 string(1, "write") log(0x12, $1)
+@2 cleared snapshot(64=2500000000, boot=2500000000, incremental=64) default_clock=64 info(100, 101, "main", 5)
+@2 ts=0 log(0x11, 6)
+@3 cleared snapshot(64=2100000000, boot=2100000000, incremental=64) default_clock=64 info(100, 102, "worker", 0)
+@3 ts=5 log(0x11, 1)
+"#;
+
+/// Messages in complete chunks: 3 and 2 of the first thread, 4 of one that is gone.
+const TOLD: u64 = 9;
+
+fn app() -> Vec<u8> {
+    recording(APP, TOLD)
+}
+
+fn recover(bytes: &[u8]) -> (Recovered, Vec<u8>) {
+    let mut trace = Vec::new();
+    let report = Recording::parse(bytes).unwrap().write(&mut trace).unwrap();
+    (report, trace)
+}
+
+fn read(trace: &[u8]) -> Log {
+    Trace::from_bytes(trace).read().unwrap()
+}
+
+#[track_caller]
+fn check(bytes: &[u8], expected: &str, flaws: &[Flaw]) {
+    let (report, trace) = recover(bytes);
+    assert_eq_text(expected, &text(&read(&trace)));
+    assert_eq!(report.flaws, flaws);
+}
+
+/// What is read of [`app`].
+const TEXT: &str = "\
+11-20 18:27:02.000   100   101 ! LOST    : 3 messages: overwritten before being read
+11-20 18:27:02.001   100   101 D Net     : sent 4 bytes
+11-20 18:27:02.002   100   101 W Net     : slow: write
+11-20 18:27:02.100   100   102 D Net     : sent 1 bytes
+11-20 18:27:02.500   100     ? ! LOST    : 4 messages: overwritten before being read
+11-20 18:27:02.500   100   101 D Net     : sent 6 bytes
+";
+
+#[test]
+fn a_recording_is_read_as_text() {
+    let bytes = app();
+    let (report, trace) = recover(&bytes);
+    assert_eq!((report.pid, report.messages, report.threads), (100, 4, 2));
+    assert_eq!((report.overwritten, report.lost), (7, 0));
+    check(&bytes, TEXT, &[]);
+    let dir = temp_dir();
+    let path = dir.path().join("recovered.pftrace");
+    std::fs::write(&path, &trace).unwrap();
+    if let Some(stats) = trace_stats(&path) {
+        assert_eq!(stats.to_string(), "", "counters of trace_processor");
+    }
+}
+
+#[test]
+fn what_is_cut_off_is_missing_and_the_rest_is_there() {
+    let bytes = app();
+    let ring = 3 * 4096;
+    let annex = bytes.len() - RING_AT - ring;
+    // Without the last byte of the texts one packet of them is lost.
+    let (report, trace) = recover(&bytes[..bytes.len() - 1]);
+    assert!(
+        matches!(report.flaws[..], [Flaw::Truncated(1), Flaw::Texts(_), Flaw::Textless(1)]),
+        "{report:?}"
+    );
+    assert_eq!(report.messages, 4);
+    assert!(
+        text(&read(&trace)).contains("#0000000000000012 (\"write\")"),
+        "{}",
+        text(&read(&trace))
+    );
+    // Without texts and the last page.
+    let (report, _) = recover(&bytes[..RING_AT + 2 * 4096 + 17]);
+    let missing = (annex + 4096 - 17) as u64;
+    assert_eq!(report.flaws, [Flaw::Truncated(missing), Flaw::Textless(3)]);
+    assert_eq!(report.messages, 3);
+    // With nothing but a header.
+    let (report, trace) = recover(&bytes[..HEADER]);
+    assert_eq!(report.flaws, [Flaw::Truncated((bytes.len() - HEADER) as u64)]);
+    assert_eq!((report.messages, report.overwritten), (0, TOLD));
+    read(&trace);
+}
+
+#[test]
+fn what_is_damaged_is_counted_and_the_rest_is_there() {
+    let page = |index: usize| RING_AT + 4096 * index;
+    let changed = |at: usize, value: &[u8]| {
+        let mut bytes = app();
+        bytes[at..at + value.len()].copy_from_slice(value);
+        bytes
+    };
+    let (report, _) = recover(&changed(page(0), &0x7000_0000u32.to_ne_bytes()));
+    assert_eq!(report.flaws, [Flaw::Pages(1)]);
+    assert_eq!((report.messages, report.overwritten), (2, 9), "5 before the second chunk, 4 gone");
+    let bytes = changed(page(0) + PAGE_HEADER + WRITER_ID_AT, &[0, 0]);
+    assert_eq!(recover(&bytes).0.flaws, [Flaw::Chunks(1)]);
+    assert!(!text(&read(&recover(&bytes).1)).contains("sent 4"));
+    let bytes = changed(page(0) + PAGE_HEADER, &1u32.to_ne_bytes());
+    assert_eq!(recover(&bytes).0.flaws, [Flaw::Chunks(1)], "two chunks of one number");
+    let bytes = changed(page(0) + PAGE_HEADER + PACKETS_AT, &Packets::new(100, 0).0.to_ne_bytes());
+    assert_eq!(recover(&bytes).0.flaws, [], "packets of no bytes are nothing");
+    // A tag of the first packet that is none.
+    let bytes = changed(page(2) + PAGE_HEADER + 8 + 1, &[0x07]);
+    assert_eq!(recover(&bytes).0.flaws, [Flaw::Packets(1)]);
+    // A size that leads out of the chunk.
+    let bytes = changed(page(2) + PAGE_HEADER + 8, &[0xff, 0xff, 0x03]);
+    assert_eq!(recover(&bytes).0.flaws, [Flaw::Chunks(1)]);
+    check(&changed(8, &2u32.to_ne_bytes()), TEXT, &[Flaw::Newer(2)]);
+    let bytes = changed(ANNEX_USED_AT, &[0xff; 8]);
+    assert!(matches!(recover(&bytes).0.flaws[..], [Flaw::Truncated(_)]), "{:?}", recover(&bytes).0);
+    assert_eq!(text(&read(&recover(&bytes).1)), TEXT);
+}
+
+#[test]
+fn chunks_that_were_about_to_be_taken_are_whole() {
+    let mut bytes = app();
+    // Layout One, chunk 0 Reading.
+    bytes[RING_AT..][..4].copy_from_slice(&0x1000_0002u32.to_ne_bytes());
+    check(&bytes, TEXT, &[]);
+    // Free ones are not, whatever is in them.
+    bytes[RING_AT..][..4].copy_from_slice(&0x1000_0000u32.to_ne_bytes());
+    let (report, _) = recover(&bytes);
+    assert_eq!((report.messages, report.overwritten, report.flaws.len()), (2, 9, 0));
+}
+
+#[test]
+fn losses_are_told() {
+    let mut bytes = app();
+    for (index, cause, count) in [(0, loss_cause::CUT, 2u64), (1, loss_cause::NESTED, 3)] {
+        let at = LOSSES_AT + 16 * index;
+        bytes[at..][..8].copy_from_slice(&loss_key(1, cause).to_ne_bytes());
+        bytes[at + 8..][..8].copy_from_slice(&count.to_ne_bytes());
+    }
+    let (report, trace) = recover(&bytes);
+    assert_eq!((report.lost, report.messages), (3, 4), "what is cut is there");
+    assert_eq_text(
+        "\
+lost: 7 messages: overwritten before being read
+lost: 3 messages of demo::AppLog::Net: logged inside another log call
+lost: 2 messages of demo::AppLog::Net: cut, since an argument was too long
+",
+        &read(&trace).summary().to_string(),
+    );
+}
+
+#[test]
+fn what_is_none_is_refused() {
+    let refused = |bytes: &[u8]| {
+        let error = Recording::parse(bytes).unwrap_err();
+        assert!(error.help().starts_with(|c: char| c.is_ascii_lowercase()));
+        error.to_string()
+    };
+    assert_eq!(refused(b""), "it is not a recording");
+    assert_eq!(refused(&recover(&app()).1), "it is not a recording");
+    assert_eq!(refused(&app()[..100]), "the recording ends within its header");
+    let mut bytes = app();
+    bytes[12..16].reverse();
+    assert_eq!(refused(&bytes), "the recording has another byte order than this machine");
+    bytes[12..16].reverse();
+    bytes[..8].fill(0);
+    assert_eq!(refused(&bytes), "the recording was not set up yet");
+    assert!(Recording::is_one(&app()) && !Recording::is_one(&bytes));
+}
+
+/// Recovers any bytes, and checks what always holds.
+fn recover_any(bytes: &[u8]) {
+    let Ok(recording) = Recording::parse(bytes) else { return };
+    let mut trace = Vec::new();
+    let report = recording.write(&mut trace).unwrap();
+    assert!(trace.len() <= 8 * bytes.len() + 4096, "{} of {}", trace.len(), bytes.len());
+    let log = read(&trace);
+    // What needs texts of a packet that is damaged is no entry.
+    assert!(log.stats().entries <= report.messages);
+    assert_eq!(log.stats().ended_early, None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_damage_is_survived(
+        places in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..60),
+        end in any::<prop::sample::Index>(),
+        whole in any::<bool>(),
+    ) {
+        let mut bytes = app();
+        // The hole between header and ring is nothing.
+        let meant: Vec<usize> = (8..512).chain(RING_AT..bytes.len()).collect();
+        for (place, value) in places {
+            bytes[meant[place.index(meant.len())]] = value;
+        }
+        let end = if whole { bytes.len() } else { end.index(bytes.len() + 1) };
+        recover_any(&bytes[..end]);
+    }
+
+    #[test]
+    fn damage_where_there_is_something_is_survived(
+        places in proptest::collection::vec((0..3usize, 0..200usize, any::<u8>()), 1..30),
+    ) {
+        let mut bytes = app();
+        for (page, at, value) in places {
+            bytes[RING_AT + 4096 * page + at] = value;
+        }
+        recover_any(&bytes);
+    }
+}

@@ -1,0 +1,122 @@
+//! `merge`: traces of several processes in, one trace out.
+
+use crate::cli::{Exit, Failure};
+use crate::output::{reason, write_one};
+use crate::system::System;
+use protolog_reader::{MergeError, MergeInput, Merged, merge};
+use std::borrow::Cow;
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+const HELP: &str = "\
+Example:
+  protologtool merge server.pftrace worker-1.pftrace worker-2.pftrace -o all.pftrace
+  protologtool read-log all.pftrace --since 18:27
+
+The result has every message of every trace, in Perfetto too, each with its own process, thread and time. Messages are \
+put into order by who reads them. Traces may be compressed with gzip, and come from Perfetto's service.
+
+Sequences get new ids. Dictionaries become one; where one id stands for two messages or groups, nothing is \
+written, and the message says which they are and where. Times are those since the machine was booted, so traces that \
+say that they are of different boots are refused. Times of different machines can't be compared either.
+
+Recordings of processes that died are made into traces by `protologtool recover`, which takes several at once.
+
+Exit codes: 0 done; 1 done, but standard error says what is missing of a trace; 2 wrong command line, or traces can't be \
+merged, read or written: nothing was written.";
+
+/// Arguments of `merge`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = HELP, after_help = "See --help for an example.")]
+pub(crate) struct Args {
+    /// Traces
+    #[arg(required = true, value_name = "TRACES")]
+    traces: Vec<PathBuf>,
+
+    /// Write the trace to this file
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
+    let traces: Vec<File<'_>> = args.traces.iter().map(|path| File::new(path, system)).collect();
+    let inputs: Vec<&dyn MergeInput> = traces.iter().map(|file| file as &dyn MergeInput).collect();
+    let merged = write(&inputs, &args.output, &args.traces, system)?;
+    for cut in &merged.cut {
+        system.print_error(&format!("warning: `{cut}` ends within a packet\n"));
+    }
+    match merged.malformed {
+        0 => {}
+        1 => system.print_error("warning: 1 packet can't be read\n"),
+        more => system.print_error(&format!("warning: {more} packets can't be read\n")),
+    }
+    let whole = merged.cut.is_empty() && merged.malformed == 0;
+    Ok(if whole { Exit::Done } else { Exit::Problems })
+}
+
+/// Merges `inputs` into the file `output`, which none of the files `read` may be.
+pub(super) fn write(
+    inputs: &[&dyn MergeInput],
+    output: &Path,
+    read: &[PathBuf],
+    system: &dyn System,
+) -> Result<Merged, Failure> {
+    let mut merged = Merged::default();
+    let fill = |out: &mut dyn io::Write| {
+        merged = merge(inputs, out)?;
+        Ok(())
+    };
+    let failed = |error: MergeError| {
+        let text = match &error {
+            MergeError::Read { input, error } => format!("can't read `{input}`: {}", reason(error)),
+            MergeError::Write(error) => {
+                format!("can't write `{}`: {}", output.display(), reason(error))
+            }
+            other => other.to_string(),
+        };
+        Failure::new(text).help(error.help())
+    };
+    write_one(output, read, system, fill, failed)?;
+    Ok(merged)
+}
+
+/// A trace in a file.
+struct File<'a> {
+    path: &'a Path,
+    name: Cow<'a, str>,
+    system: &'a dyn System,
+}
+
+impl<'a> File<'a> {
+    fn new(path: &'a Path, system: &'a dyn System) -> Self {
+        Self { path, name: path.to_string_lossy(), system }
+    }
+}
+
+impl MergeInput for File<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+        self.system.open(self.path)
+    }
+}
+
+/// A trace in memory, under the name of what it was made of.
+pub(super) struct Made<'a> {
+    /// What to call it.
+    pub(super) name: Cow<'a, str>,
+    /// The trace.
+    pub(super) trace: Vec<u8>,
+}
+
+impl MergeInput for Made<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+        Ok(Box::new(Cursor::new(&self.trace)))
+    }
+}

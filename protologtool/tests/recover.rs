@@ -1,0 +1,102 @@
+//! `recover` and `merge` from arguments to output, in memory; what they make of the files is tested where they are made.
+
+#[path = "../../protolog-reader/tests/common/recording.rs"]
+mod recording;
+#[path = "../../protolog-reader/tests/common/trace/mod.rs"]
+mod trace;
+
+use protolog_testkit::expect_file;
+use protologtool::cli::{self, Exit};
+use protologtool::system::Memory;
+use std::fs::File;
+use std::path::Path;
+
+/// One thread, of which two messages are gone.
+const APP: &str = r#"
+@1 group(1, "app::Log::Net", "Net") message(0x11, DEBUG, 1, "sent %d", "src/net.rs:12")
+@2 cleared snapshot(64=2000000000, boot=2000000000, incremental=64) default_clock=64 info(100, 100, "main", 2)
+@2 ts=1000000 log(0x11, 3)
+"#;
+
+/// A process that lost a message.
+const WORKER: &str = r#"
+@1 group(2, "worker::Log::Job", "Job") message(0x22, INFO, 2, "job %d", "src/job.rs:7")
+@2 cleared snapshot(64=1500000000, boot=1500000000, incremental=64) default_clock=64 info(200, 201, "worker", 0)
+@2 ts=1000000 log(0x22, 1)
+@2 ts=1000000 log(0x22, 2)
+"#;
+
+/// Files that the tests name.
+fn system() -> Memory {
+    let system = Memory::default();
+    let app = recording::recording(APP, 0);
+    system.add_file("cut.rec", &app[..app.len() - 1]);
+    system.add_file("app.rec", app);
+    system.add_file("worker.rec", recording::recording(WORKER, 0));
+    system.add_file("app.pftrace", trace::trace(&format!("@1 boot(7)\n{APP}")));
+    system.add_file("worker.pftrace", trace::trace(&format!("@1 boot(7)\n{WORKER}")));
+    system.add_file("other.pftrace", trace::trace(&format!("@1 boot(8)\n{WORKER}")));
+    system
+}
+
+/// Runs a command line, then shows what came of it: exit, output, errors, the log in the file `out`.
+fn run(words: &str) -> String {
+    let system = system();
+    let exit =
+        cli::run(["protologtool"].into_iter().chain(words.split(' ')).map(Into::into), &system);
+    let mut shown = format!("{exit:?}\n{}{}", system.out(), system.errors());
+    if system.files().keys().any(|path| path.to_str() == Some("out")) {
+        let reading = Memory::default();
+        reading.add_file("out", system.files().remove(Path::new("out")).unwrap());
+        let read = ["protologtool", "read-log", "out", "--time", "boot"];
+        assert_eq!(cli::run(read.map(Into::into), &reading), Exit::Done);
+        shown += &reading.out();
+    }
+    shown
+}
+
+/// What is run, in the order of the file that says what comes of it.
+const COMMANDS: [&str; 9] = [
+    "recover app.rec -o out",
+    "recover app.rec worker.rec --output out",
+    "recover cut.rec app.pftrace worker.rec missing.rec -o out",
+    "recover app.pftrace -o out",
+    "recover app.rec -o ./app.rec",
+    "merge app.pftrace worker.pftrace -o out",
+    "merge app.pftrace other.pftrace -o out",
+    "merge app.pftrace worker.rec -o out",
+    "merge app.pftrace worker.pftrace -o worker.pftrace",
+];
+
+#[test]
+fn commands_and_what_comes_of_them() {
+    let shown: Vec<String> =
+        COMMANDS.iter().map(|command| format!("$ {command}\n{}", run(command))).collect();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/recover.txt");
+    expect_file(&path, shown.join("\n").as_str());
+}
+
+#[test]
+fn a_recording_in_use_is_told() {
+    let dir = protolog_testkit::temp_dir();
+    let path = dir.path().join("app.rec");
+    std::fs::write(&path, recording::recording(APP, 0)).unwrap();
+    let recover = || {
+        let out = dir.path().join("out");
+        let args = ["protologtool", "recover", path.to_str().unwrap(), "-o", out.to_str().unwrap()];
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_protologtool"))
+            .args(&args[1..])
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(recover(), "");
+    let held = File::open(&path).unwrap();
+    held.lock().unwrap();
+    let shown = path.display();
+    assert_eq!(
+        recover(),
+        format!("warning: `{shown}` is in use: what its process writes meanwhile may be damaged\n")
+    );
+}
