@@ -53,6 +53,18 @@ impl Level {
         })
     }
 
+    /// The escape sequence for the level's colour on a terminal; empty for none.
+    pub const fn terminal_color(self) -> &'static str {
+        match self {
+            Self::Verbose => "",
+            Self::Debug => "\x1b[34m",
+            Self::Info => "\x1b[32m",
+            Self::Warn => "\x1b[33m",
+            Self::Error => "\x1b[31m",
+            Self::Wtf => "\x1b[1;31m",
+        }
+    }
+
     /// Position in the order of severity: 0 for verbose to 5 for wtf. Also the level's bit in a set of levels.
     pub const fn severity(self) -> u8 {
         self as u8

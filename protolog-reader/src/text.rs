@@ -89,7 +89,7 @@ impl<'a> TextWriter<'a> {
             self.body.push('\n');
             self.body.push_str(stack_trace);
         }
-        self.lines(color_of(level), out);
+        self.lines(level.map_or("", Level::terminal_color), out);
         Ok(())
     }
 
@@ -180,18 +180,6 @@ fn boot_time(out: &mut String, time: i64) -> fmt::Result {
     let (sign, ns) = (if time < 0 { "-" } else { "" }, time.unsigned_abs());
     let seconds = format!("{sign}{}", ns / NS as u64);
     write!(out, "{seconds:>6}.{:06}", ns % NS as u64 / 1000)
-}
-
-/// The colour of a level, as logcat has them.
-fn color_of(level: Option<Level>) -> &'static str {
-    match level {
-        Some(Level::Verbose) | None => "",
-        Some(Level::Debug) => "\x1b[34m",
-        Some(Level::Info) => "\x1b[32m",
-        Some(Level::Warn) => "\x1b[33m",
-        Some(Level::Error) => "\x1b[31m",
-        Some(Level::Wtf) => "\x1b[1;31m",
-    }
 }
 
 /// Appends `text` with control characters, except for tabs, as escapes, and so those that embed, override or isolate the

@@ -65,7 +65,7 @@ mod shmem;
 mod site;
 mod stats;
 mod sync;
-mod text;
+pub mod text;
 mod value;
 mod writer;
 

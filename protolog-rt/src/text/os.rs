@@ -4,10 +4,11 @@
 //! is looked up at most once in a quarter of an hour, since that is what offsets change by.
 #![allow(unsafe_code)] // localtime_r, gettid and write.
 
-use super::Output;
+use super::lines::Output;
 use core::cell::Cell;
 use core::fmt;
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::io::IsTerminal as _;
+use std::sync::atomic::{AtomicI64, AtomicU8, Ordering::Relaxed};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A quarter of an hour, in seconds.
@@ -95,6 +96,20 @@ pub(super) fn thread_id() -> u32 {
 pub(super) struct Stderr;
 
 impl Output for Stderr {
+    fn has_colors(&self) -> bool {
+        /// Whether standard error is a terminal and nobody asked for no colours: 0 not known yet, 1 no, 2 yes.
+        static COLORS: AtomicU8 = AtomicU8::new(0);
+        match COLORS.load(Relaxed) {
+            0 => {
+                let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+                let has = wanted && std::io::stderr().is_terminal();
+                COLORS.store(1 + u8::from(has), Relaxed);
+                has
+            }
+            known => known == 2,
+        }
+    }
+
     fn line(&mut self, mut line: &[u8]) {
         while !line.is_empty() {
             // SAFETY: the pointer and the length are those of a slice.

@@ -1,5 +1,6 @@
 //! Lines, byte by byte but for time and ids.
 
+use super::lines::{Output, TAG_MAX};
 use super::*;
 
 #[derive(Default)]
@@ -14,7 +15,7 @@ impl Output for Collected {
 /// The lines, without date, time and ids.
 fn printed(tag: &str, template: &str, args: &[Arg<'_>]) -> Vec<String> {
     let mut out = Collected::default();
-    print(&mut out, Level::Debug, tag, template, args);
+    sink::print(&mut out, Level::Debug, tag, |out| known(out, template, args));
     let after_head = |line: &String| {
         let (time, rest) = line.split_at(18);
         assert_eq!(time.as_bytes()[14], b'.', "{line}");
@@ -71,7 +72,38 @@ fn long_lines_are_cut() {
         assert!(lines[0].ends_with('…') && lines[1].ends_with("next"), "{char:?}");
     }
     let mut out = Collected::default();
-    print(&mut out, Level::Wtf, &"t".repeat(5000), "%s", &[Arg::Str(&"x".repeat(LINE))]);
+    let text = "x".repeat(LINE);
+    sink::print(&mut out, Level::Wtf, &"t".repeat(5000), |out| out.write_str(&text));
     assert_eq!(out.0[0].len(), LINE);
     assert!(out.0[0].contains(&format!(" F {}: x", "t".repeat(TAG_MAX))));
+}
+
+/// Takes lines as a terminal does.
+#[derive(Default)]
+struct Terminal(Collected);
+
+impl Output for Terminal {
+    fn line(&mut self, line: &[u8]) {
+        self.0.line(line);
+    }
+
+    fn has_colors(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn colours_stand_around_each_line() {
+    let mut out = Terminal::default();
+    sink::print(&mut out, Level::Error, "Net", |out| out.write_str("one\ntwo"));
+    sink::print(&mut out, Level::Verbose, "Net", |out| out.write_str("plain"));
+    let text = "ä".repeat(LINE);
+    sink::print(&mut out, Level::Wtf, "Net", |out| out.write_str(&text));
+    let lines = out.0.0;
+    for (line, text) in lines.iter().zip(["one", "two"]) {
+        assert!(line.starts_with("\x1b[31m"), "{line:?}");
+        assert!(line.ends_with(&format!(" E Net     : {text}\x1b[0m\n")), "{line:?}");
+    }
+    assert!(!lines[2].contains('\x1b') && lines[2].ends_with("plain\n"), "{:?}", lines[2]);
+    assert!(lines[3].len() <= LINE && lines[3].ends_with("…\x1b[0m\n"));
 }

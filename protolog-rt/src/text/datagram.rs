@@ -1,0 +1,112 @@
+//! Text to the system's log: one datagram a message, to the socket of syslog or of systemd's journal.
+//!
+//! Both protocols are a few bytes around the text, and both daemons take what comes; so no library stands between. What the
+//! daemon does not take at once is given up, since a log call never blocks.
+
+use super::os::thread_id;
+use super::sink::{TextLine, TextSink};
+use protolog_core::Level;
+use std::io;
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+
+/// A sink that sends messages to syslog.
+#[derive(Debug)]
+pub struct Syslog {
+    socket: UnixDatagram,
+}
+
+/// A sink that sends messages to systemd's journal, with level, tag, process and thread as fields.
+#[derive(Debug)]
+pub struct Journald {
+    socket: UnixDatagram,
+}
+
+impl Syslog {
+    /// Connects to `/dev/log`.
+    ///
+    /// # Errors
+    /// Nobody listens there.
+    pub fn connect() -> io::Result<Self> {
+        Self::connect_to("/dev/log")
+    }
+
+    /// Connects to the socket at `path`.
+    ///
+    /// # Errors
+    /// Nobody listens there.
+    pub fn connect_to(path: impl AsRef<Path>) -> io::Result<Self> {
+        Ok(Self { socket: connect(path.as_ref())? })
+    }
+}
+
+impl TextSink for Syslog {
+    fn show(&self, line: &TextLine<'_>) {
+        /// User-level messages.
+        const FACILITY: u32 = 1;
+        let priority = FACILITY << 3 | severity(line.level);
+        let (tag, pid) = (line.tag, std::process::id());
+        for text in line.text.lines() {
+            // Without a time: the daemon's own is as good, and its form is nobody's to guess.
+            let message = format!("<{priority}>{tag}[{pid}]: {text}");
+            let _ = self.socket.send(message.as_bytes());
+        }
+    }
+}
+
+impl Journald {
+    /// Connects to the journal of the system.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn connect() -> io::Result<Self> {
+        Self::connect_to("/run/systemd/journal/socket")
+    }
+
+    /// Connects to the socket at `path`.
+    ///
+    /// # Errors
+    /// Nobody listens there.
+    pub fn connect_to(path: impl AsRef<Path>) -> io::Result<Self> {
+        Ok(Self { socket: connect(path.as_ref())? })
+    }
+}
+
+impl TextSink for Journald {
+    fn show(&self, line: &TextLine<'_>) {
+        let (priority, thread) = (severity(line.level).to_string(), thread_id().to_string());
+        let mut datagram = Vec::with_capacity(line.text.len() + 128);
+        for (name, value) in [
+            ("MESSAGE", line.text),
+            ("PRIORITY", &priority),
+            ("SYSLOG_IDENTIFIER", line.tag),
+            ("TID", &thread),
+        ] {
+            // A value of several lines comes with its size, 64 bits little-endian.
+            datagram.extend(name.bytes());
+            datagram.push(b'\n');
+            datagram.extend((value.len() as u64).to_le_bytes());
+            datagram.extend(value.bytes());
+            datagram.push(b'\n');
+        }
+        let _ = self.socket.send(&datagram);
+    }
+}
+
+fn connect(path: &Path) -> io::Result<UnixDatagram> {
+    let socket = UnixDatagram::unbound()?;
+    socket.connect(path)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+/// The severity of RFC 5424.
+fn severity(level: Level) -> u32 {
+    match level {
+        Level::Verbose | Level::Debug => 7,
+        Level::Info => 6,
+        Level::Warn => 4,
+        Level::Error => 3,
+        Level::Wtf => 2,
+    }
+}

@@ -1,0 +1,115 @@
+//! Text in a file that is replaced when it is full.
+//!
+//! Invariants: a line is in one file, whole; a file that can't be written loses lines, never the program.
+
+use super::lines::Output;
+use super::sink::{TextLine, TextSink, print};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// A sink that writes lines in logcat's threadtime form to a file, and goes on in a new one when that is full.
+///
+/// `app.log` is the newest; older ones are `app.log.1`, `app.log.2` and so on. Lines that can't be written, for example to a
+/// full disk, are given up; [`RotatingFile::problem`] tells of the last that went wrong.
+///
+/// ```
+/// use protolog_rt::text::{RotatingFile, set_sink};
+///
+/// # let folder = std::env::temp_dir().join(format!("protolog-text-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// set_sink(RotatingFile::open(folder.join("app.log"), 1 << 20, 3)?)?;
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct RotatingFile {
+    path: PathBuf,
+    max_bytes: u64,
+    keep: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    file: File,
+    size: u64,
+    problem: Option<io::Error>,
+}
+
+impl RotatingFile {
+    /// Appends to the file at `path`. It is put aside when it has more than `max_bytes`, and `keep` such are kept.
+    ///
+    /// # Errors
+    /// The file can't be opened for appending.
+    pub fn open(path: impl Into<PathBuf>, max_bytes: u64, keep: usize) -> io::Result<Self> {
+        let path = path.into();
+        let file = append_to(&path)?;
+        let size = file.metadata()?.len();
+        let state = Mutex::new(State { file, size, problem: None });
+        Ok(Self { path, max_bytes, keep, state })
+    }
+
+    /// The last thing that went wrong, once.
+    pub fn problem(&self) -> Option<io::Error> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).problem.take()
+    }
+
+    /// Puts the file aside and begins a new one.
+    fn rotate(&self, state: &mut State) -> io::Result<()> {
+        if self.keep == 0 {
+            fs::remove_file(&self.path)?;
+        } else {
+            for number in (1..self.keep).rev() {
+                match fs::rename(self.aside(number), self.aside(number + 1)) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+            }
+            fs::rename(&self.path, self.aside(1))?;
+        }
+        state.file = append_to(&self.path)?;
+        state.size = 0;
+        Ok(())
+    }
+
+    /// The name of an older file.
+    fn aside(&self, number: usize) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(format!(".{number}"));
+        name.into()
+    }
+}
+
+impl TextSink for RotatingFile {
+    fn show(&self, line: &TextLine<'_>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = Out { file: self, state: &mut state };
+        print(&mut out, line.level, line.tag, |out| out.write_str(line.text));
+    }
+}
+
+fn append_to(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).open(path)
+}
+
+struct Out<'a> {
+    file: &'a RotatingFile,
+    state: &'a mut State,
+}
+
+impl Output for Out<'_> {
+    fn line(&mut self, line: &[u8]) {
+        let length = line.len() as u64;
+        let state = &mut *self.state;
+        if state.size > 0 && state.size + length > self.file.max_bytes {
+            // Where it can't be put aside it grows: a long log is better than none.
+            state.problem = self.file.rotate(state).err().or(state.problem.take());
+        }
+        match state.file.write_all(line) {
+            Ok(()) => state.size += length,
+            Err(error) => state.problem = Some(error),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Where text goes.
+//!
+//! Invariants: there is one sink, which never changes once it is set, so that finding it takes no lock; a sink that logs or
+//! panics does not hurt the call that it shows.
+
+use super::lines::{LINE, Lines};
+use super::os::Stderr;
+use crate::value::Buffer;
+use core::cell::Cell;
+use core::fmt::{self, Write};
+use protolog_core::Level;
+use std::error::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+
+/// Takes the messages of groups that log to text.
+///
+/// ```
+/// use protolog_rt::Level;
+/// use protolog_rt::text::{TextLine, TextSink, set_sink};
+///
+/// struct Shouting;
+///
+/// impl TextSink for Shouting {
+///     fn show(&self, line: &TextLine<'_>) {
+///         if line.level >= Level::Error {
+///             eprintln!("{}! {}", line.tag, line.text.to_uppercase());
+///         }
+///     }
+/// }
+///
+/// set_sink(Shouting)?;
+/// # Ok::<(), protolog_rt::text::SinkIsSet>(())
+/// ```
+pub trait TextSink: Send + Sync {
+    /// Takes a message, on the thread that logs it. What it logs itself, in groups that log to text, goes to standard error.
+    fn show(&self, line: &TextLine<'_>);
+}
+
+/// A message as text.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct TextLine<'a> {
+    /// Its level.
+    pub level: Level,
+    /// Its group's tag.
+    pub tag: &'a str,
+    /// The message, of one line or several; cut with an ellipsis where it is longer than 4 KiB.
+    pub text: &'a str,
+}
+
+/// There is a sink already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SinkIsSet;
+
+impl fmt::Display for SinkIsSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("text has a sink already")
+    }
+}
+
+impl Error for SinkIsSet {}
+
+static SINK: OnceLock<Box<dyn TextSink>> = OnceLock::new();
+
+thread_local! {
+    /// Whether this thread is in the sink.
+    static SHOWING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Makes text go to `sink`, from now on and for the life of the process, instead of to standard error.
+///
+/// # Errors
+/// There is one already.
+pub fn set_sink(sink: impl TextSink + 'static) -> Result<(), SinkIsSet> {
+    SINK.set(Box::new(sink)).map_err(|_| SinkIsSet)
+}
+
+/// Shows the message that `fill` writes.
+pub(super) fn show(level: Level, tag: &str, fill: impl FnOnce(&mut dyn Write) -> fmt::Result) {
+    let Some(sink) = SINK.get().filter(|_| !SHOWING.get()) else {
+        return print(&mut Stderr, level, tag, fill);
+    };
+    let mut buffer = Buffer::<LINE>::new();
+    // Writing to a buffer that gives up what does not fit can't fail.
+    let _ = fill(&mut buffer);
+    let line = TextLine { level, tag, text: buffer.text() };
+    SHOWING.set(true);
+    let shown = catch_unwind(AssertUnwindSafe(|| sink.show(&line)));
+    SHOWING.set(false);
+    if shown.is_err() {
+        print(&mut Stderr, level, tag, |out| out.write_str(line.text));
+    }
+}
+
+/// Prints the message that `fill` writes as lines in logcat's threadtime form.
+pub(super) fn print(
+    out: &mut impl super::lines::Output,
+    level: Level,
+    tag: &str,
+    fill: impl FnOnce(&mut dyn Write) -> fmt::Result,
+) {
+    let mut lines = Lines::new(out);
+    // Writing to a buffer that gives up what does not fit can't fail.
+    let _ = lines.head(level, tag);
+    let _ = fill(&mut lines);
+    lines.end();
+}

@@ -1,0 +1,192 @@
+//! Where text goes: each sink in a process of its own, since a process has one.
+
+use protolog_rt::text::{Journald, RotatingFile, SinkIsSet, Syslog, TextLine, TextSink, set_sink};
+use protolog_rt::{Level, ProtoLogGroup, d, e, i, w};
+use protolog_testkit::temp_dir;
+use std::fs;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    #[protolog(tag = "Net", log_to_text = true)]
+    Net,
+    #[protolog(log_to_text = true)]
+    Inner,
+}
+
+/// What the process that logs is told: a path.
+const CHILD: &str = "PROTOLOG_SINKS_CHILD";
+
+/// The path, in the process that logs.
+fn child() -> Option<PathBuf> {
+    std::env::var_os(CHILD).map(PathBuf::from)
+}
+
+/// Runs `test` of this binary in a process of its own.
+fn run(test: &str, path: &Path) -> Output {
+    let program = std::env::current_exe().expect("the test itself");
+    let mut child = Command::new(program);
+    let output = child.args(["--exact", test, "--nocapture"]).env(CHILD, path).output();
+    let output = output.expect("run the test itself");
+    assert!(output.status.success(), "{output:?}");
+    output
+}
+
+/// What stands after the level, of each line.
+fn tails(text: &str) -> Vec<&str> {
+    text.lines().map(|line| &line[line.find(" Net  ").expect(line) - 1..]).collect()
+}
+
+#[test]
+fn a_file_is_put_aside_when_it_is_full() {
+    if let Some(path) = child() {
+        let file = RotatingFile::open(&path, 1000, 2).expect("open the file");
+        assert!(set_sink(file).is_ok());
+        for number in 0..60 {
+            i!(Log::Net, "message %d", number);
+        }
+        return;
+    }
+    let dir = temp_dir();
+    let path = dir.path().join("app.log");
+    fs::write(&path, "x".repeat(990) + "\n").expect("a file that is there");
+    let output = run("a_file_is_put_aside_when_it_is_full", &path);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let read = |name: &str| fs::read_to_string(dir.path().join(name)).expect(name);
+    let files = ["app.log.2", "app.log.1", "app.log"].map(read);
+    assert!(files.iter().all(|file| file.len() <= 1000), "{files:?}");
+    let all = files.concat();
+    let tails = tails(&all);
+    let first = 60 - tails.len();
+    assert!(tails.len() > 30, "{tails:?}");
+    for (index, tail) in tails.iter().enumerate() {
+        assert_eq!(*tail, format!("I Net     : message {}", first + index));
+    }
+    assert!(!dir.path().join("app.log.3").exists());
+}
+
+#[test]
+fn a_full_disk_loses_lines_only() {
+    if child().is_some() {
+        let file = RotatingFile::open("/dev/full", 1000, 2).expect("open the device");
+        let file: &'static RotatingFile = Box::leak(Box::new(file));
+        struct Leaked(&'static RotatingFile);
+        impl TextSink for Leaked {
+            fn show(&self, line: &TextLine<'_>) {
+                self.0.show(line);
+            }
+        }
+        assert!(set_sink(Leaked(file)).is_ok());
+        i!(Log::Net, "gone");
+        assert_eq!(file.problem().expect("a problem").kind(), std::io::ErrorKind::StorageFull);
+        assert!(file.problem().is_none(), "told once");
+        return;
+    }
+    run("a_full_disk_loses_lines_only", Path::new("none"));
+}
+
+/// What arrived at a socket until nothing more comes.
+fn received(socket: &UnixDatagram) -> Vec<Vec<u8>> {
+    socket.set_read_timeout(Some(Duration::from_millis(200))).expect("set the limit");
+    let mut all = Vec::new();
+    let mut buffer = vec![0; 1 << 16];
+    while let Ok(length) = socket.recv(&mut buffer) {
+        all.push(buffer[..length].to_vec());
+    }
+    all
+}
+
+#[test]
+fn syslog_gets_a_datagram_a_line() {
+    if let Some(path) = child() {
+        assert!(set_sink(Syslog::connect_to(path).expect("connect")).is_ok());
+        w!(Log::Net, "%s", "one\ntwo");
+        println!("pid {}", std::process::id());
+        return;
+    }
+    let dir = temp_dir();
+    let path = dir.path().join("log");
+    let socket = UnixDatagram::bind(&path).expect("bind");
+    let output = run("syslog_gets_a_datagram_a_line", &path);
+    let out = String::from_utf8_lossy(&output.stdout);
+    let pid = out.lines().find_map(|line| line.split_once("pid ")).expect("the pid").1;
+    let lines: Vec<String> =
+        received(&socket).into_iter().map(|line| String::from_utf8(line).expect("text")).collect();
+    assert_eq!(lines, [format!("<12>Net[{pid}]: one"), format!("<12>Net[{pid}]: two")]);
+    assert!(Syslog::connect_to(dir.path().join("nobody")).is_err());
+}
+
+#[test]
+fn the_journal_gets_fields() {
+    if let Some(path) = child() {
+        assert!(set_sink(Journald::connect_to(path).expect("connect")).is_ok());
+        e!(Log::Net, "failed: %s", "one\ntwo");
+        return;
+    }
+    let dir = temp_dir();
+    let path = dir.path().join("socket");
+    let socket = UnixDatagram::bind(&path).expect("bind");
+    run("the_journal_gets_fields", &path);
+    let datagrams = received(&socket);
+    assert_eq!(datagrams.len(), 1);
+    let fields = fields(&datagrams[0]);
+    let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["MESSAGE", "PRIORITY", "SYSLOG_IDENTIFIER", "TID"]);
+    let values: Vec<&str> = fields.iter().map(|(_, value)| value.as_str()).collect();
+    assert_eq!(values[..3], ["failed: one\ntwo", "3", "Net"]);
+}
+
+/// The fields of a datagram, as the journal reads them.
+fn fields(mut datagram: &[u8]) -> Vec<(String, String)> {
+    let mut fields = Vec::new();
+    while !datagram.is_empty() {
+        let end = datagram.iter().position(|byte| *byte == b'\n').expect("a name");
+        let (name, rest) = (&datagram[..end], &datagram[end + 1..]);
+        let (length, rest) = rest.split_first_chunk().expect("a size");
+        let (value, rest) = rest.split_at(u64::from_le_bytes(*length) as usize);
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+        fields.push((text(name), text(value)));
+        datagram = rest.strip_prefix(b"\n").expect("the end of a value");
+    }
+    fields
+}
+
+/// Collects, logs while it does, and panics when it is told.
+struct Difficult(Arc<Mutex<Vec<String>>>);
+
+impl TextSink for Difficult {
+    fn show(&self, line: &TextLine<'_>) {
+        i!(Log::Inner, "shows %s", line.tag);
+        assert!(line.text != "panic", "told to");
+        self.0.lock().unwrap().push(format!("{} {} {}", line.level, line.tag, line.text));
+    }
+}
+
+#[test]
+fn a_sink_that_logs_or_panics_hurts_nobody() {
+    if child().is_some() {
+        let shown = Arc::default();
+        assert_eq!(set_sink(Difficult(Arc::clone(&shown))), Ok(()));
+        assert_eq!(set_sink(Difficult(Arc::default())), Err(SinkIsSet));
+        std::panic::set_hook(Box::new(|_| ()));
+        d!(Log::Net, "%s", "x".repeat(5000));
+        i!(Log::Net, "panic");
+        w!(Log::Net, "after");
+        let shown = shown.lock().unwrap();
+        assert_eq!(shown[0], format!("{} Net {}…", Level::Debug, "x".repeat(4093)));
+        assert_eq!(shown[1..], ["WARN Net after"]);
+        return;
+    }
+    let output = run("a_sink_that_logs_or_panics_hurts_nobody", Path::new("none"));
+    let printed = String::from_utf8(output.stderr).expect("text");
+    let tails: Vec<&str> =
+        printed.lines().map(|line| line.split_once(" I ").expect(line).1).collect();
+    assert_eq!(
+        tails,
+        ["Inner   : shows Net", "Inner   : shows Net", "Net     : panic", "Inner   : shows Net"]
+    );
+}
