@@ -31,7 +31,10 @@
 //!
 //! - Off, it costs one load and a branch, and evaluates none of its arguments. On, it evaluates each once.
 //! - It never fails or panics, blocks only where a session was told to ([`Builder::wait_at_most`]), and takes a lock only at
-//!   a thread's first message after a session started or stopped. For that reason a signal handler should not be the first to log on its thread.
+//!   a thread's first message after a session started or stopped.
+//! - Signal handlers may log. Within another message of their thread they are counted, not logged. The first message on a
+//!   thread after a session started or stopped may allocate, which a handler must not do: have the thread log something
+//!   itself, or block the signal meanwhile.
 //! - A message that can't be written is counted by group and cause, and the trace says where: see [`Cause`].
 //! - Texts are borrowed, as `println!` does, and cut with an ellipsis where they are longer than the session allows.
 //!

@@ -2,5 +2,14 @@
 //!
 //! Invariant: the state machines of `shmem` take their words by reference from here and never name `core::sync` themselves.
 
-pub(crate) use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
-pub(crate) use core::sync::atomic::{AtomicU16, Ordering, compiler_fence, fence};
+use core::sync::atomic::compiler_fence;
+pub(crate) use core::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+};
+
+/// Keeps the compiler from moving anything across. With a heavy barrier on the other side it is as good as a fence; and
+/// signal handlers of the thread see things in the order of the program.
+#[inline]
+pub(crate) fn light_barrier() {
+    compiler_fence(Ordering::SeqCst);
+}

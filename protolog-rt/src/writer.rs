@@ -1,49 +1,61 @@
 //! A thread's writer: from the enabled call to committed bytes in a chunk.
 //!
 //! ```text
-//! call -> [thread-local pointer] -> Writer { limit, busy, losses | Own { position, chunk, clock … } }
-//!                                            read by others           this thread's alone
+//! call -> [thread-local: Front { state, writer }] -> Writer { gate, losses | Own { position, chunk, clock … } }
+//!                                                            read by others   this thread's alone
 //! ```
 //!
-//! The pointer is never null: where there is not the one writer to go to, it points to a static writer that is always
-//! busy, so that one test, "busy?", sends everything unusual out of line: the first message, a message to several
+//! The state is one byte: one test sends everything unusual out of line: the first message, a message to several
 //! sessions ([`places`]), a call within a call (a signal handler), a call after the thread's end.
 //!
+//! Signal handlers may log. One that lands within a message finds the state [`WITHIN`] or [`ASIDE`] and is counted as
+//! nested. One that lands between a message's look at the state and its setting it runs as if it came before the message;
+//! it may even take leave of a session and drop the writer, since the pointer is read only after the state is set. What
+//! a handler must not do is log its thread's first message after a session started or stopped: that one may allocate.
+//!
 //! Invariants
-//! - *pointer*: what the thread-local pointer points to lives: it is a static, or the guard's `Arc` holds it.
-//! - *one*: where the pointer leads to no static, the group's word says what that writer's session wants, since no other
-//!   one runs; whoever starts another closes the limit first.
-//! - *busy*: `own` is touched by the writer's own thread only, and only between setting and clearing `busy`, or while
-//!   the pointer points to [`ASIDE`]; a signal handler that finds it set does not touch it.
-//! - *chunk*: from `position` to `limit` plus [`SLACK`](encode::SLACK) the bytes are those of a chunk that this writer owns. The byte at
-//!   `position` is the size of the packet that was started last, 0, and the chunk's count includes that packet.
-//! - No user code runs while `busy` is set.
+//! - *pointer*: it is read only on its own thread and while the state is [`WITHIN`], and changed only while it is
+//!   [`ASIDE`] or the thread is at its end; what it points to lives until it is changed, since the guard's `Arc` holds it.
+//! - *one*: where the pointer is not null, the group's word says what that writer's session wants, since no other one
+//!   runs; whoever starts another closes the limit first.
+//! - *busy*: `own` is touched by the writer's own thread only, and only within a message or while the state is [`ASIDE`]
+//!   or [`GONE`]; a signal handler that finds the state so does not touch it.
+//! - *chunk*: from `position` to the gate's limit plus [`SLACK`](encode::SLACK) the bytes are those of a chunk that this
+//!   writer owns, or has offered and not lost ([`gate`]). The byte at `position` is the size of the packet that was
+//!   started last, 0, and the chunk's count includes that packet.
+//! - No user code runs while the state is [`WITHIN`].
 #![allow(unsafe_code)] // The thread-local pointer, and stores into the chunk that it leads to.
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
 pub(crate) mod args;
 pub(crate) mod cursor;
 pub(crate) mod encode;
+pub(crate) mod fields;
+mod gate;
 pub(crate) mod own;
 mod places;
+pub(crate) mod reclaim;
 #[cfg_attr(not(feature = "tracing"), allow(dead_code))] // Only that bridge writes slices.
 pub(crate) mod slice;
 mod stack;
 #[cfg(test)]
 mod tests;
-mod thread;
+pub(crate) mod thread;
 
 use crate::level::GroupInfo;
 use crate::loss::{Cause, Losses, Strays};
 use crate::session::core::{Core, Identity};
 use crate::session::{recorder, running};
 use crate::shmem::buffer::MAX_PAYLOAD;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
+use crate::sync::{
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, light_barrier,
+};
 use encode::{Cursor, Plan, Values};
+use gate::Gate;
 use own::Own;
 use places::Places;
 use protolog_core::Level;
-use std::cell::{Cell, RefCell, UnsafeCell};
+use std::cell::{RefCell, UnsafeCell};
 use std::sync::Arc;
 use thread::Thread;
 
@@ -61,9 +73,7 @@ pub(crate) struct Head {
 /// A thread's place in a session. See the module.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    /// The address up to which packets may go; 0 where there is no chunk, or when the session is over.
-    limit: AtomicUsize,
-    busy: AtomicBool,
+    gate: Gate,
     ended: AtomicBool,
     /// Since when the thread knows of the sessions that it knows of.
     epoch: AtomicU32,
@@ -71,7 +81,11 @@ pub(crate) struct Writer {
     pub(crate) told: AtomicU64,
     /// Lost messages that no packet tells of yet.
     pub(crate) losses: Losses,
-    /// The sequence's number in the session; 0 for a static.
+    /// Packets of the chunk that are no messages.
+    others: AtomicU16,
+    /// Where the chunk was when somebody last looked whether it is idle.
+    looked: AtomicU32,
+    /// The sequence's number in the session.
     pub(crate) id: u16,
     /// Whose it is.
     pub(crate) thread: Thread,
@@ -83,19 +97,31 @@ unsafe impl Sync for Writer {}
 // SAFETY: as above; the last owner may drop it on any thread, when no thread writes with it any more.
 unsafe impl Send for Writer {}
 
-/// What the pointer points to where there is not the one writer to go to: before the thread's first message, with several
-/// sessions or none, and after a session started or stopped.
-static NONE: Writer = Writer::sentinel();
-/// … while the thread looks for its writers, or keeps still for another reason.
-static ASIDE: Writer = Writer::sentinel();
-/// … after the thread took down its thread-local state.
-static GONE: Writer = Writer::sentinel();
+/// Where a thread's messages go.
+struct Front {
+    state: AtomicU8,
+    /// Null where there is not the one writer to go to: before the thread's first message, with several sessions or none.
+    writer: AtomicPtr<Writer>,
+}
+
+/// States of a thread: a message may go to the writer.
+const READY: u8 = 0;
+/// … the thread is within a message to that writer.
+const WITHIN: u8 = 1;
+/// … there is not the one writer to go to.
+const NONE: u8 = 2;
+/// … the thread looks for its writers, writes to several, or keeps still for another reason.
+const ASIDE: u8 = 3;
+/// … the thread took down its thread-local state.
+const GONE: u8 = 4;
 
 /// Losses of threads that have no writer, or several.
 pub(crate) static STRAYS: Strays = Strays::new();
 
 thread_local! {
-    static CURRENT: Cell<*const Writer> = const { Cell::new(&raw const NONE) };
+    static FRONT: Front = const {
+        Front { state: AtomicU8::new(NONE), writer: AtomicPtr::new(std::ptr::null_mut()) }
+    };
     static GUARD: Guard = const { Guard(RefCell::new(Places::new())) };
 }
 
@@ -104,50 +130,82 @@ struct Guard(RefCell<Places>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        CURRENT.set(&raw const GONE);
+        FRONT.with(|front| front.set(GONE, std::ptr::null()));
         self.0.get_mut().leave();
+    }
+}
+
+/// As long as it lives, what a signal handler logs on this thread counts as nested.
+#[derive(Debug)]
+pub(crate) struct Aside(u8);
+
+impl Aside {
+    /// From now on.
+    pub(crate) fn new() -> Self {
+        let before = FRONT.with(|front| front.state.swap(ASIDE, Ordering::Relaxed));
+        light_barrier();
+        Self(before)
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        light_barrier();
+        FRONT.with(|front| front.state.store(self.0, Ordering::Relaxed));
     }
 }
 
 /// Runs `f`, during which what a signal handler logs on this thread counts as nested.
 pub(crate) fn aside<R>(f: impl FnOnce() -> R) -> R {
-    let current = CURRENT.replace(&raw const ASIDE);
-    let result = f();
-    CURRENT.set(current);
-    result
+    let _aside = Aside::new();
+    f()
 }
 
 /// Writes a message to the sessions that want it.
 #[inline]
 pub(crate) fn write<V: Values>(head: Head, values: &V) {
-    let current = CURRENT.get();
-    // SAFETY: *pointer*.
-    let writer = unsafe { &*current };
-    if writer.busy.load(Ordering::Relaxed) {
-        return unusual(writer, head, values);
+    let front = FRONT.with(std::ptr::from_ref);
+    // SAFETY: it has no destructor, so it lives as long as the thread. (Within `with` this function would be none that is
+    // inlined.)
+    let front = unsafe { &*front };
+    let state = front.state.load(Ordering::Relaxed);
+    if state != READY {
+        return unusual(state, head, values);
     }
-    if !writer.write(head, values, Writer::is_stale) {
-        write_to_all(head, values);
+    front.state.store(WITHIN, Ordering::Relaxed);
+    light_barrier();
+    let writer = front.writer();
+    if !writer.is_some_and(|writer| writer.write(head, values, Writer::is_stale)) {
+        return write_to_all(head, values);
     }
+    light_barrier();
+    front.state.store(READY, Ordering::Relaxed);
 }
 
 /// Writes a message with the thread's stack trace, whether or not a session asks for those.
 pub(crate) fn write_with_stack<V: Values>(head: Head, values: &V) {
-    // SAFETY: *pointer*.
-    let writer = unsafe { &*CURRENT.get() };
-    let is_within = writer.busy.load(Ordering::Relaxed) && !std::ptr::eq(writer, &raw const NONE);
-    if is_within {
-        return unusual(writer, head, values);
+    let state = FRONT.with(|front| front.state.load(Ordering::Relaxed));
+    if !matches!(state, READY | NONE) {
+        return unusual(state, head, values);
     }
     stack::with(|stack| write_to_all(head, &stack::WithStack(values, stack)));
 }
 
 /// Counts a message as lost, on this thread's sequence where it has the one.
+#[cold]
 pub(crate) fn lose(group: &'static GroupInfo, level: Level, cause: Cause) {
-    let current = CURRENT.get();
-    // SAFETY: *pointer*.
-    let writer = unsafe { &*current };
-    writer.lose(group, level, cause);
+    FRONT.with(|front| {
+        let ready = front.state.load(Ordering::Relaxed) == READY;
+        if ready {
+            front.state.store(WITHIN, Ordering::Relaxed);
+            light_barrier();
+        }
+        front.lose(group, level, cause);
+        if ready {
+            light_barrier();
+            front.state.store(READY, Ordering::Relaxed);
+        }
+    });
 }
 
 /// Counts a message as lost that has no sequence.
@@ -159,13 +217,11 @@ fn stray(group: &'static GroupInfo, level: Level, cause: Cause) {
 /// A message to no session or several, a message within a message, a message after the thread's end.
 #[cold]
 #[inline(never)]
-fn unusual<V: Values>(writer: &Writer, head: Head, values: &V) {
-    if std::ptr::eq(writer, &raw const NONE) {
-        write_to_all(head, values);
-    } else if std::ptr::eq(writer, &raw const GONE) {
-        stray(head.group, head.level, Cause::Dead);
-    } else {
-        writer.lose(head.group, head.level, Cause::Nested);
+fn unusual<V: Values>(state: u8, head: Head, values: &V) {
+    match state {
+        NONE => write_to_all(head, values),
+        GONE => stray(head.group, head.level, Cause::Dead),
+        _ => FRONT.with(|front| front.lose(head.group, head.level, Cause::Nested)),
     }
 }
 
@@ -173,16 +229,46 @@ fn unusual<V: Values>(writer: &Writer, head: Head, values: &V) {
 #[cold]
 #[inline(never)]
 fn write_to_all<V: Values>(head: Head, values: &V) {
-    CURRENT.set(&raw const ASIDE);
+    FRONT.with(|front| front.set(ASIDE, std::ptr::null()));
     let next = GUARD.try_with(|guard| {
         let mut places = guard.0.borrow_mut();
         places.look();
         places.write(head, values);
         places.only()
     });
-    CURRENT.set(next.unwrap_or(&raw const GONE));
+    FRONT.with(|front| match next {
+        Ok(writer) => front.set(if writer.is_null() { NONE } else { READY }, writer),
+        Err(_) => front.set(GONE, std::ptr::null()),
+    });
     if next.is_err() {
         stray(head.group, head.level, Cause::Dead);
+    }
+}
+
+impl Front {
+    /// The one writer to go to; the state is [`WITHIN`].
+    #[inline]
+    fn writer(&self) -> Option<&Writer> {
+        // SAFETY: *pointer*.
+        unsafe { self.writer.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// Counts a message as lost.
+    fn lose(&self, group: &'static GroupInfo, level: Level, cause: Cause) {
+        let within = self.state.load(Ordering::Relaxed) == WITHIN;
+        match self.writer().filter(|writer| within && !writer.is_stale()) {
+            Some(writer) => writer.losses.add(group.id, cause, 1),
+            None => stray(group, level, cause),
+        }
+    }
+
+    /// Changes the pointer, while a signal handler sees that the thread is aside, then the state.
+    fn set(&self, state: u8, writer: *const Writer) {
+        self.state.store(ASIDE, Ordering::Relaxed);
+        light_barrier();
+        self.writer.store(writer.cast_mut(), Ordering::Relaxed);
+        light_barrier();
+        self.state.store(state, Ordering::Relaxed);
     }
 }
 
@@ -194,17 +280,19 @@ fn size_field(size: usize) -> (u128, usize) {
 }
 
 impl Writer {
-    const fn sentinel() -> Self {
+    /// A writer for this thread, as the session's sequence `identity`.
+    fn new(own: Own, identity: Identity, epoch: u32, losses: Losses) -> Self {
         Self {
-            limit: AtomicUsize::new(0),
-            busy: AtomicBool::new(true),
+            gate: Gate::new(),
             ended: AtomicBool::new(false),
-            epoch: AtomicU32::new(0),
+            epoch: AtomicU32::new(epoch),
             told: AtomicU64::new(0),
-            losses: Losses::new(),
-            id: 0,
-            thread: Thread::NONE,
-            own: UnsafeCell::new(Own::none()),
+            losses,
+            others: AtomicU16::new(0),
+            looked: AtomicU32::new(0),
+            id: identity.id,
+            thread: Thread::current(),
+            own: UnsafeCell::new(own.with(identity)),
         }
     }
 
@@ -213,42 +301,21 @@ impl Writer {
         self.epoch.load(Ordering::Relaxed) != running::epoch()
     }
 
-    /// Counts a message as lost: here, where this is the only writer that could have had it.
-    fn lose(&self, group: &'static GroupInfo, level: Level, cause: Cause) {
-        if self.id == 0 || self.is_stale() {
-            stray(group, level, cause);
-        } else {
-            self.losses.add(group.id, cause, 1);
-        }
-    }
-
     /// A writer for this thread.
     pub(crate) fn register(core: &Arc<Core>, epoch: u32) -> Option<Arc<Self>> {
         let own = Own::new(Arc::clone(core));
-        core.register(|identity| {
-            Arc::new(Self {
-                busy: AtomicBool::new(false),
-                id: identity.id,
-                epoch: AtomicU32::new(epoch),
-                losses: core.losses(),
-                thread: Thread::current(),
-                own: UnsafeCell::new(own.with(identity)),
-                ..Self::sentinel()
-            })
-        })
+        core.register(|identity| Arc::new(Self::new(own, identity, epoch, core.losses())))
     }
 
     /// Writes a message or counts it as lost. False, and nothing done, where the session is over, or where the chunk has no
-    /// room and `refuse` says so.
+    /// room and `refuse` says so. The thread's state is not [`READY`].
     #[inline(always)]
     fn write<V: Values>(&self, head: Head, values: &V, refuse: fn(&Self) -> bool) -> bool {
-        self.busy.store(true, Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
-        // SAFETY: *busy*: this is the writer's thread, and the flag was clear.
+        self.gate.enter();
+        // SAFETY: *busy*: this is the writer's thread, and what interrupts it sees the state.
         let own = unsafe { &mut *self.own.get() };
         let done = self.try_write(own, head, values) || self.out_of_room(own, head, values, refuse);
-        compiler_fence(Ordering::SeqCst);
-        self.busy.store(false, Ordering::Relaxed);
+        self.gate.exit();
         done
     }
 
@@ -263,7 +330,7 @@ impl Writer {
         let size = values.size(&plan, delta);
         let (size_field, size_len) = size_field(size);
         let end = own.position as usize + size_len + size;
-        if end > self.limit.load(Ordering::Relaxed) {
+        if end > self.gate.limit() {
             return false;
         }
         let mut cursor = Cursor::new(own.position);
@@ -274,7 +341,10 @@ impl Writer {
         debug_assert_eq!(cursor.at() as usize, end, "a packet is as long as planned");
         // SAFETY: *chunk*: the packet ends at or below the limit.
         unsafe { own.commit(cursor.at(), delta, &plan) };
-        own.others += !V::IS_MESSAGE as u16;
+        if !V::IS_MESSAGE {
+            own.others += 1;
+            self.others.store(own.others, Ordering::Relaxed);
+        }
         if plan.cut() > 0 {
             self.losses.add(head.group.id, Cause::Cut, 1);
         }
@@ -299,8 +369,8 @@ impl Writer {
             own.complete(self);
             return false;
         }
-        // Another session's start or stop closed the chunk, maybe.
-        let closed = self.limit.load(Ordering::Relaxed) == 0;
+        // Another session's start or stop closed the chunk, maybe, or somebody who wanted to take it.
+        let closed = self.gate.limit() == 0;
         if closed && own.reopen(self) && self.try_again(own, head, values) {
             return true;
         }
@@ -327,15 +397,12 @@ impl Writer {
 
     /// The thread ends, or the session: gives the chunk back.
     fn leave(&self) {
-        self.busy.store(true, Ordering::Relaxed);
-        compiler_fence(Ordering::SeqCst);
-        // SAFETY: *busy*: called by the writer's thread, which is in no message: thread-local destructors do not
-        // interrupt one, and a signal handler finds another writer as the current one.
+        self.gate.enter();
+        // SAFETY: *busy*: called by the writer's thread, whose state is ASIDE or GONE.
         let own = unsafe { &mut *self.own.get() };
         own.complete(self);
         self.ended.store(true, Ordering::Release);
-        compiler_fence(Ordering::SeqCst);
-        self.busy.store(false, Ordering::Relaxed);
+        self.gate.exit();
     }
 
     /// Whether the thread is over, or has gone to another session.
@@ -351,11 +418,11 @@ impl Writer {
 
     /// Sends the writer's next message out of line.
     pub(crate) fn close(&self) {
-        self.limit.store(0, Ordering::Relaxed);
+        self.gate.close();
     }
 
     /// Whether its thread is within a message.
     pub(crate) fn is_busy(&self) -> bool {
-        self.busy.load(Ordering::Acquire)
+        self.gate.is_busy()
     }
 }

@@ -152,6 +152,7 @@ impl GroupInfo {
     }
 
     /// The group's word of switches.
+    #[inline]
     pub(super) fn word(&self) -> u32 {
         self.page.word(usize::from(self.index))
     }

@@ -255,12 +255,28 @@ struct Mark;
 
 impl Mark {
     fn set() -> Option<Self> {
-        HOLDS.with(|holds| !holds.replace(true)).then_some(Self)
+        let free = HOLDS.with(|holds| !holds.replace(true));
+        // Not made where it is not given: dropping it would clear the mark.
+        if free { Some(Self) } else { None }
     }
 }
 
 impl Drop for Mark {
     fn drop(&mut self) {
         HOLDS.with(|holds| holds.set(false));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handler_does_not_wait_for_its_own_thread() {
+        let held = Locked::take().expect("the lock");
+        assert!(Locked::take().is_none());
+        assert!(Locked::take().is_none(), "nor the second one");
+        drop(held);
+        assert!(Locked::take().is_some());
     }
 }

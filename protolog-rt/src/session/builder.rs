@@ -12,6 +12,7 @@ use super::trace::Trace;
 use super::{Session, Sink, dictionary, running};
 use crate::clock;
 use crate::error::Error;
+use crate::shmem::barrier;
 use crate::shmem::buffer::Buffer;
 use protolog_core::Level;
 use std::path::{Path, PathBuf};
@@ -287,6 +288,7 @@ impl Builder {
         }
         let wanted = Wanted::new(&self.config, &dictionary::known_groups())?;
         clock::prepare();
+        barrier::prepare();
         if let (Some(path), true) = (&self.path, self.keeps != Keeps::Nothing) {
             // What can't be written at the end is better known now.
             drop(TraceFile::whole(path)?);

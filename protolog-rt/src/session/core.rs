@@ -14,12 +14,15 @@ use super::stream::Requests;
 use crate::clock;
 use crate::level::GroupInfo;
 use crate::loss::{Cause, Counted, Losses, Mark, Mirror};
+use crate::shmem::barrier;
 use crate::shmem::buffer::{Buffer, Chunk};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
-use crate::writer::{STRAYS, Writer};
+use crate::writer::reclaim::{LOOK_NANOS, reclaim};
+use crate::writer::{Aside, STRAYS, Writer};
 use protolog_core::Level;
 use protolog_core::chunk::{Layout, MAX_WRITER_ID};
 use std::collections::{HashSet, VecDeque};
+use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 use std::time::Duration;
@@ -80,6 +83,29 @@ struct Writers {
     forget_at: usize,
     last_id: u16,
     free: VecDeque<Identity>,
+    /// When somebody last looked for idle chunks, in nanoseconds of BOOTTIME.
+    looked: u64,
+}
+
+/// The lock on the writers; a signal handler does not wait for the thread that it interrupted.
+struct Locked<'a> {
+    writers: MutexGuard<'a, Writers>,
+    // After the lock, in this order.
+    _aside: Aside,
+}
+
+impl Deref for Locked<'_> {
+    type Target = Writers;
+
+    fn deref(&self) -> &Writers {
+        &self.writers
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut Writers {
+        &mut self.writers
+    }
 }
 
 /// The thread that makes a file of the buffer.
@@ -251,6 +277,23 @@ impl Core {
         self.room.announce();
     }
 
+    /// Takes back the chunks of idle threads, unless somebody else is at it, or has looked a moment ago. How many they are.
+    pub(crate) fn reclaim(&self) -> usize {
+        if !barrier::is_ready() {
+            return 0;
+        }
+        let _aside = Aside::new();
+        let Ok(mut writers) = self.writers.try_lock() else { return 0 };
+        let now = clock::boottime();
+        if now < writers.looked + LOOK_NANOS {
+            return 0;
+        }
+        writers.looked = now;
+        reclaim(&self.buffer, &writers.live, |messages| {
+            self.recorder.iter().for_each(|recorder| recorder.tell(messages));
+        })
+    }
+
     /// All writers.
     pub(super) fn all(&self) -> Vec<Arc<Writer>> {
         self.writers().live.clone()
@@ -315,8 +358,10 @@ impl Core {
         }
     }
 
-    fn writers(&self) -> MutexGuard<'_, Writers> {
-        self.writers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn writers(&self) -> Locked<'_> {
+        let aside = Aside::new();
+        let writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        Locked { writers, _aside: aside }
     }
 }
 

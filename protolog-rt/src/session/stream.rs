@@ -13,7 +13,10 @@ use crate::error::Error;
 use crate::loss::Counted;
 use crate::stats::Summary;
 use crate::writer::Writer;
+use crate::writer::reclaim::LOOK_NANOS;
+use crate::writer::thread::block_signals;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 /// The session's thread, before it runs.
@@ -29,7 +32,15 @@ pub(super) struct Stream {
     whole: Summary,
     /// The losses that they tell of.
     told: Vec<Counted>,
+    /// When to look for idle chunks again, if room is scarce and there are none.
+    patience: Duration,
 }
+
+/// How long a chunk is idle before it is taken back, if room is scarce.
+const LOOK: Duration = Duration::from_nanos(LOOK_NANOS);
+
+/// The most that this may grow to while there is nothing to take back.
+const LONGEST_LOOK: Duration = Duration::from_millis(128);
 
 /// What the session's owner wants of the thread.
 #[derive(Debug, Default)]
@@ -108,12 +119,13 @@ impl Stream {
         trace: Trace,
         segments: Option<Segments>,
     ) -> Self {
-        let (drain, whole) = (Drain::default(), Summary::default());
-        Self { core, requests, trace, drain, segments, whole, told: Vec::new() }
+        let (drain, whole, told) = (Drain::default(), Summary::default(), Vec::new());
+        Self { core, requests, trace, drain, segments, whole, told, patience: LOOK }
     }
 
     /// Copies until the session is stopped; then writes what is left to say.
     pub(super) fn run(mut self) -> Result<Summary, Error> {
+        block_signals();
         room::never_wait_here();
         loop {
             let State { stop, wanted, done, .. } = *self.requests.lock();
@@ -139,9 +151,9 @@ impl Stream {
                 self.requests.flushed.notify_all();
             } else if self.trace.file.has_failed() || !self.core.buffer.is_half_full() {
                 match left.filter(|_| !old && !self.trace.file.has_failed()) {
-                    Some(left) => std::thread::park_timeout(left),
+                    Some(left) => self.rest(left),
                     None if old => {}
-                    None => std::thread::park(),
+                    None => self.rest(Duration::MAX),
                 }
             }
         }
@@ -168,6 +180,21 @@ impl Stream {
                 return;
             }
         }
+    }
+
+    /// Sleeps until there is something to do, at most so long. While room is scarce it takes chunks back from threads that
+    /// leave them idle.
+    fn rest(&mut self, most: Duration) {
+        if !self.core.buffer.is_scarce() || self.trace.file.has_failed() {
+            self.patience = LOOK;
+            return if most == Duration::MAX { thread::park() } else { thread::park_timeout(most) };
+        }
+        if self.core.reclaim() > 0 {
+            self.patience = LOOK;
+            return;
+        }
+        thread::park_timeout(self.patience.min(most));
+        self.patience = (2 * self.patience).min(LONGEST_LOOK);
     }
 
     /// Writes what is left to say of threads that ended, once their last chunk is copied.

@@ -39,6 +39,8 @@ pub(crate) struct Buffer {
     freed: AtomicU32,
     /// Bytes in complete chunks, headers included.
     complete: AtomicUsize,
+    /// Number of pages that are divided.
+    divided: AtomicUsize,
     /// The page, plus one, that the reader of a ring looks at.
     pub(super) pinned: AtomicUsize,
 }
@@ -81,6 +83,7 @@ impl Buffer {
             open: Default::default(),
             freed: AtomicU32::new(0),
             complete: AtomicUsize::new(0),
+            divided: AtomicUsize::new(0),
             pinned: AtomicUsize::new(0),
         }
     }
@@ -107,7 +110,7 @@ impl Buffer {
         let start = self.next.load(Ordering::Relaxed);
         let pages = || (start..start + self.pages).map(|page| page % self.pages);
         for page in pages() {
-            let divided = self.page(page).divide(wanted).map(|index| (wanted, index));
+            let divided = self.divide(page, wanted);
             if let Some((layout, index)) =
                 divided.or_else(|| self.page(page).acquire(|layout| layout == wanted))
             {
@@ -121,6 +124,18 @@ impl Buffer {
             let (layout, index) = self.page(page).acquire(roomy)?;
             Some(Chunk { page, index, layout })
         })
+    }
+
+    /// Divides an undivided page and takes its first chunk.
+    pub(super) fn divide(&self, page: usize, layout: Layout) -> Option<(Layout, usize)> {
+        let index = self.page(page).divide(layout)?;
+        self.divided.fetch_add(1, Ordering::Relaxed);
+        Some((layout, index))
+    }
+
+    /// Whether somebody has a chunk on half of the pages or more.
+    pub(crate) fn is_scarce(&self) -> bool {
+        self.divided.load(Ordering::Relaxed) >= self.pages.div_ceil(2)
     }
 
     /// Whether half of the buffer or more waits for the reader.
@@ -179,6 +194,11 @@ impl Buffer {
     pub(super) fn note_freed(&self, chunk: Chunk) {
         self.complete.fetch_sub(chunk.layout.chunk_size(PAGE), Ordering::Relaxed);
         self.freed.fetch_add(1, Ordering::Release);
+    }
+
+    /// Notes that the reader made a page undivided.
+    pub(super) fn note_undivided(&self) {
+        self.divided.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// The address of a byte of the mapping.

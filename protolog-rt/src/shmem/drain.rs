@@ -104,6 +104,7 @@ pub(crate) fn release(buffer: &Buffer, chunk: Chunk) {
             }
         }
         page.open();
+        buffer.note_undivided();
     } else {
         page.release(chunk.index);
     }

@@ -41,7 +41,7 @@ impl Buffer {
         let start = self.next.load(Ordering::Relaxed);
         let pages = || (start..start + self.pages()).map(|page| page % self.pages());
         for page in pages() {
-            let fresh = self.page(page).divide(wanted).map(|index| (wanted, index));
+            let fresh = self.divide(page, wanted);
             let free = || self.page(page).acquire(|layout| layout == wanted);
             let old = || self.take_page(page, wanted).then_some((wanted, 0));
             if let Some((layout, index)) = fresh.or_else(free).or_else(old) {

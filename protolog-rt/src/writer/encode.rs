@@ -23,9 +23,6 @@ use crate::value::{Bool, Float, Int, Text, Uint};
 use protolog_core::{Arg, MAX_PARAMS, schema};
 use protozero::wire::{WireType, packed_varint, tag, varint_len, zigzag};
 
-/// The least that a message takes in a chunk, its size included.
-pub(crate) const MIN_MESSAGE: usize = 15;
-
 /// What ends a text that was too long.
 const ELLIPSIS: &str = "…";
 
@@ -418,8 +415,10 @@ impl Text<'_> {
         unsafe { to.varint(STR, size as u64) };
         // SAFETY: as above.
         unsafe { to.bytes(kept.as_bytes()) };
-        // SAFETY: as above.
-        unsafe { to.bytes(ellipsis.as_bytes()) };
+        if !ellipsis.is_empty() {
+            // SAFETY: as above.
+            unsafe { to.bytes(ellipsis.as_bytes()) };
+        }
         *iid += 1;
     }
 }

@@ -5,11 +5,14 @@
 //!
 //! Invariants
 //! - *chunk*, of [`super`]: `position..=end`, and [`SLACK`] bytes from `end`, are in the chunk that `chunk` names.
+//! - *offered*: while the chunk is offered, who takes it back completes it; so before anything but a message in it
+//!   happens, it is recalled.
 //! - *gapless*: a chunk id is taken with a chunk, and every chunk taken is completed.
 #![allow(unsafe_code)] // Stores into the chunk.
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
-use super::encode::{Cursor, MIN_MESSAGE, Plan, SLACK, Values};
+use super::encode::{Cursor, Plan, SLACK, Values};
+use super::fields::Fields;
 use super::slice::{self, MAX_TRACK};
 use super::thread::Thread;
 use super::{Head, Writer};
@@ -17,7 +20,7 @@ use crate::clock;
 use crate::loss::{Cause, Counted};
 use crate::session::core::{Core, Identity, Keeps};
 use crate::shmem::buffer::{Chunk, MAX_PAYLOAD, PAGE};
-use crate::sync::{AtomicU16, Ordering, fence};
+use crate::sync::{AtomicU16, Ordering};
 use protolog_core::chunk::{
     ABANDONED, CHUNK_HEADER, FRAGMENT_SIZE_LEN, Layout, MAX_PACKETS, Packets,
 };
@@ -26,7 +29,6 @@ use protolog_core::schema::{
     sequence_info,
 };
 use protozero::wire::{packed_varint, redundant_varint};
-use protozero::{Fixed, Message};
 use std::sync::Arc;
 
 /// Sizes of a thread's first chunks; from the last on they stay. A thread that logs once holds 292 bytes.
@@ -50,8 +52,8 @@ const _: () = assert!(
     GROWTH[0].chunk_size(PAGE) - CHUNK_HEADER - SLACK >= MAX_STATE + MAX_LOSSES + FRAGMENT_SIZE_LEN
 );
 
-// The count can't overflow, so that a message need not look at it.
-const _: () = assert!(MAX_PAYLOAD / MIN_MESSAGE + 2 < MAX_PACKETS as usize);
+// The count can't overflow, so that a message need not look at it: with its size it takes at least 15 bytes.
+const _: () = assert!(MAX_PAYLOAD / 15 + 2 < MAX_PACKETS as usize);
 
 /// See the module.
 #[derive(Debug)]
@@ -82,11 +84,13 @@ pub(super) struct Own {
     pub(super) others: u16,
     /// Whether chunks describe the thread's track.
     pub(super) has_track: bool,
+    /// Whether the chunk was offered, see [`super::gate`].
+    offered: bool,
 }
 
 impl Own {
     /// No session.
-    pub(super) const fn none() -> Self {
+    const fn none() -> Self {
         Self {
             position: std::ptr::null_mut(),
             end: std::ptr::null_mut(),
@@ -103,6 +107,7 @@ impl Own {
             full_at: None,
             others: 0,
             has_track: false,
+            offered: false,
         }
     }
 
@@ -185,18 +190,25 @@ impl Own {
         let payload = (need + FRAGMENT_SIZE_LEN + SLACK).min(MAX_PAYLOAD);
         let fits = |layout: &&Layout| layout.chunk_size(PAGE) >= payload + 8;
         let layout = GROWTH[self.grown..].iter().find(fits).copied().unwrap_or(Layout::One);
+        let plenty = !core.buffer.is_scarce();
         let chunk = match core.keeps {
             Keeps::Nothing => {
                 let chunk = core.buffer.acquire(layout, payload);
                 chunk.or_else(|| core.acquire_late(layout, payload))
             }
             Keeps::First => core.acquire_first(layout, payload),
-            Keeps::Newest => core.buffer.acquire_ring(layout, payload),
+            Keeps::Newest => {
+                let chunk = core.buffer.acquire_ring(layout, payload);
+                // Chunks of idle threads, completed, are as good as old ones.
+                chunk.or_else(|| {
+                    (core.reclaim() > 0).then(|| core.buffer.acquire_ring(layout, payload))?
+                })
+            }
         };
         // In a ring a chunk may become old enough at any time.
         let searched = chunk.is_none() && core.keeps != Keeps::Newest;
         self.full_at = searched.then_some(freed);
-        if chunk.is_none() {
+        if chunk.is_none() || plenty && core.buffer.is_scarce() {
             core.wake();
         }
         self.grown = (self.grown + chunk.is_some() as usize).min(GROWTH.len() - 1);
@@ -222,30 +234,43 @@ impl Own {
     }
 
     /// Lets messages into the chunk again; false where there is none.
-    pub(super) fn reopen(&self, writer: &Writer) -> bool {
-        let open = self.chunk.is_some();
-        if open {
-            self.allow(writer);
-        }
-        open
+    pub(super) fn reopen(&mut self, writer: &Writer) -> bool {
+        self.recall(writer);
+        self.allow(writer);
+        self.chunk.is_some()
     }
 
     /// Lets messages into the chunk, unless the session is over, or others came or went.
-    fn allow(&self, writer: &Writer) {
-        writer.limit.store(self.end as usize, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
+    fn allow(&mut self, writer: &Writer) {
+        let Some(chunk) = self.chunk else { return };
+        self.offered = true;
+        writer.others.store(self.others, Ordering::Relaxed);
+        writer.gate.offer(chunk, self.end as usize);
         if self.is_stopped() || writer.is_stale() {
             writer.close();
+        }
+    }
+
+    /// Makes the chunk this thread's alone, or finds that it was taken back.
+    fn recall(&mut self, writer: &Writer) {
+        if std::mem::take(&mut self.offered) && !writer.gate.recall() {
+            self.identity.messages = self.messages();
+            self.header = std::ptr::null();
+            self.chunk = None;
+            // A thread that is idle again and again does with small chunks.
+            self.grown = 0;
         }
     }
 
     /// Gives the chunk, if there is one, to the reader.
     pub(super) fn complete(&mut self, writer: &Writer) {
         writer.close();
+        self.recall(writer);
         self.hand_over(writer);
     }
 
     fn hand_over(&mut self, writer: &Writer) {
+        debug_assert!(!self.offered, "recalled before");
         self.header = std::ptr::null();
         let messages = self.messages();
         let (Some(chunk), Some(core)) = (self.chunk.take(), self.core.as_ref()) else { return };
@@ -254,7 +279,7 @@ impl Own {
         }
         self.identity.messages = messages;
         // Before anybody can take the chunk.
-        writer.told.store(messages, Ordering::Release);
+        writer.told.fetch_max(messages, Ordering::Release);
         if core.buffer.complete(chunk) {
             core.wake();
         }
@@ -280,7 +305,7 @@ impl Own {
         if let Some(core) = self.core.as_ref().filter(told_here) {
             writer.losses.take(|lost| {
                 dropped |= matches!(lost.cause, Cause::Full | Cause::Overwritten);
-                let room = losses.length + MAX_LOSS <= MAX_LOSSES;
+                let room = losses.bytes().len() + MAX_LOSS <= MAX_LOSSES;
                 if room {
                     core.totals.add(lost.group, lost.cause, lost.count);
                     losses.nested(packet::LOSS, &loss_record(lost));
@@ -363,6 +388,7 @@ impl Own {
         values: &V,
     ) -> bool {
         writer.close();
+        self.recall(writer);
         let delta = self.delta();
         let plan = self.plan_split(values);
         let size = values.size(&plan, delta);
@@ -457,40 +483,4 @@ fn snapshot(nanos: u64) -> Fields<48> {
     snapshot.nested(clock_snapshot::CLOCKS, &clock(clock_id::SEQUENCE, true));
     snapshot.nested(clock_snapshot::CLOCKS, &clock(clock_id::BOOTTIME, false));
     snapshot
-}
-
-/// Up to `N` bytes of fields, on the stack. What does not fit is left out whole; sizes are chosen so that all fits.
-#[derive(Debug)]
-pub(crate) struct Fields<const N: usize> {
-    memory: [u8; N],
-    length: usize,
-}
-
-impl<const N: usize> Fields<N> {
-    /// No fields.
-    pub(crate) fn new() -> Self {
-        Self { memory: [0; N], length: 0 }
-    }
-
-    /// Adds what `fill` sets.
-    pub(crate) fn add(&mut self, fill: impl FnOnce(&mut Message<'_, Fixed<'_>>)) {
-        let free = self.memory.get_mut(self.length..).unwrap_or_default();
-        let mut writer = protozero::Writer::new(Fixed::new(free));
-        fill(&mut writer.message());
-        let added = writer.finish().map(|done| done.length as usize);
-        debug_assert!(added.is_ok(), "{N} bytes are too few");
-        self.length += added.unwrap_or(0);
-    }
-
-    /// Adds a nested message.
-    pub(crate) fn nested<const M: usize>(&mut self, field: u32, message: &Fields<M>) {
-        self.add(|to| {
-            to.bytes(field, message.bytes());
-        });
-    }
-
-    /// The fields.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        self.memory.get(..self.length).unwrap_or_default()
-    }
 }

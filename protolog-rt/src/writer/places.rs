@@ -7,7 +7,7 @@
 
 use super::encode::Values;
 use super::stack::{self, WithStack};
-use super::{Head, NONE, Writer};
+use super::{Head, Writer};
 use crate::loss::Cause;
 use crate::session::core::Core;
 use crate::session::running;
@@ -75,11 +75,11 @@ impl Places {
         }
     }
 
-    /// The writer to which all messages go, where there is one session that wants no stack traces.
+    /// The writer to which all messages go, where there is one session that wants no stack traces; else null.
     pub(super) fn only(&self) -> *const Writer {
         match self.all.as_slice() {
             [Place { writer: Some(writer), core }] if !core.wants_stacks() => Arc::as_ptr(writer),
-            _ => &raw const NONE,
+            _ => std::ptr::null(),
         }
     }
 

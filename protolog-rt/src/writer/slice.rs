@@ -9,7 +9,7 @@
 #![allow(unsafe_code)] // Passes on what the functions of `encode` ask for.
 
 use super::encode::{Cursor, Plan, Values, sealed::Sealed};
-use super::own::Fields;
+use super::fields::Fields;
 use super::thread::Thread;
 use protolog_core::schema::{packet, thread_descriptor, track_descriptor};
 use protolog_core::{Arg, hash};

@@ -1,6 +1,7 @@
 //! What a writer leaves in its chunks, given to a model of the tracing service; and for each rule of the layout what is
 //! lost when it is broken.
 
+mod idle;
 mod service;
 
 use super::encode::Values;
@@ -22,7 +23,6 @@ use protolog_core::schema::{message, packet};
 use protozero::Reader;
 use protozero::wire::redundant_varint;
 use service::{Image, RESERVED, Service};
-use std::cell::UnsafeCell;
 use std::sync::Arc;
 
 const DEF: GroupDef = GroupDef::new("app::Log::Net", "Net", 0, true, false);
@@ -46,8 +46,12 @@ impl Drop for Rig {
 
 impl Rig {
     fn new(pages: usize) -> Self {
+        Self::keeping(pages, Keeps::Nothing)
+    }
+
+    fn keeping(pages: usize, keeps: Keeps) -> Self {
         let buffer = Buffer::anonymous(pages * PAGE).unwrap();
-        let core = Arc::new(Core::new(buffer, 16 << 10, Wanted::default(), Keeps::Nothing));
+        let core = Arc::new(Core::new(buffer, 16 << 10, Wanted::default(), keeps));
         let writer = Writer::register(&core, running::epoch()).unwrap();
         Self { core, writer }
     }
@@ -56,14 +60,8 @@ impl Rig {
     fn succeed(&mut self) {
         self.writer.leave();
         let identity = self.writer.identity().expect("it has ended");
-        let own = Own::new(Arc::clone(&self.core)).with(identity);
-        self.writer = Arc::new(Writer {
-            busy: false.into(),
-            id: identity.id,
-            epoch: running::epoch().into(),
-            own: UnsafeCell::new(own),
-            ..Writer::sentinel()
-        });
+        let own = Own::new(Arc::clone(&self.core));
+        self.writer = Arc::new(Writer::new(own, identity, running::epoch(), self.core.losses()));
     }
 
     /// Logs number `number` with a text of `length` bytes; with 0 without a text. False where it was lost.

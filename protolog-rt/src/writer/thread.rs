@@ -1,5 +1,5 @@
-//! Which thread a writer belongs to.
-#![allow(unsafe_code)] // Asking the system for the thread's id and name.
+//! Which thread a writer belongs to, and threads of our own.
+#![allow(unsafe_code)] // Asking the system for the thread's id and name, masking signals.
 
 /// Bytes of a thread's name as the kernel keeps it, with the final zero.
 const NAME_LEN: usize = 16;
@@ -13,9 +13,6 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    /// No thread.
-    pub(crate) const NONE: Self = Self { id: 0, name: [0; NAME_LEN] };
-
     /// The calling thread. Its name is the kernel's, of at most 15 bytes, which is also what other tools show.
     pub(crate) fn current() -> Self {
         let mut name = [0; NAME_LEN];
@@ -33,6 +30,16 @@ impl Thread {
         let valid = std::str::from_utf8(name).map_or_else(|error| error.valid_up_to(), str::len);
         name.get(..valid).and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default()
     }
+}
+
+/// Keeps signal handlers off this thread, which is one of ours: they are the program's, and should run on its threads.
+pub(crate) fn block_signals() {
+    // SAFETY: a set of signals is plain bits, for which zero is a value.
+    let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a set of ours.
+    unsafe { libc::sigfillset(&raw mut all) };
+    // SAFETY: as above; where the old mask goes may be null.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut()) };
 }
 
 #[cfg(test)]

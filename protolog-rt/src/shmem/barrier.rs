@@ -1,0 +1,43 @@
+//! A full memory barrier on all running threads of the process, by the system call `membarrier`.
+//!
+//! Invariant: after [`heavy`] each other thread has either not yet done what it does after its next light barrier, or
+//! what it did before its last one is visible here.
+#![allow(unsafe_code)] // A system call.
+
+use crate::sync::{AtomicBool, Ordering, fence};
+
+/// Whether the system lets the process use it.
+static READY: AtomicBool = AtomicBool::new(false);
+
+/// Tells the system that the process is going to use the barrier; a forked child has to do it again.
+pub(crate) fn prepare() {
+    let registered = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    READY.store(registered, Ordering::Relaxed);
+}
+
+/// Whether there is such a barrier.
+pub(crate) fn is_ready() -> bool {
+    READY.load(Ordering::Relaxed)
+}
+
+/// The barrier; where it is [ready](is_ready).
+pub(crate) fn heavy() -> bool {
+    fence(Ordering::SeqCst);
+    membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
+}
+
+fn membarrier(command: libc::c_int) -> bool {
+    // SAFETY: the call takes two integers and touches no memory of the program.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0) == 0 }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_there_once_it_was_prepared() {
+        prepare();
+        assert_eq!(is_ready(), heavy());
+    }
+}

@@ -1,0 +1,126 @@
+//! Chunks that are taken back from threads that leave them idle.
+
+use super::*;
+use crate::shmem::barrier;
+use crate::sync::Ordering;
+use crate::writer::reclaim::LOOK_NANOS;
+use std::time::Duration;
+
+/// Writers of one session, each as if it were a thread's.
+fn writers(rig: &Rig, count: usize) -> Vec<Arc<Writer>> {
+    (0..count).map(|_| Writer::register(&rig.core, running::epoch()).expect("an id")).collect()
+}
+
+fn log(writer: &Writer, number: i64) {
+    // Never refused: the epoch may change at any time, by sessions of other tests.
+    assert!(writer.write(HEAD, &(Int(number), ()), |_| false));
+}
+
+/// Bytes of chunks that are being written.
+fn held(rig: &Rig) -> usize {
+    let found = drain::find(&rig.core.buffer, true).into_iter().filter(|found| !found.complete);
+    found.map(|found| found.chunk.layout.chunk_size(PAGE)).sum()
+}
+
+/// Looks twice; how many chunks were idle in between.
+fn reclaim(rig: &Rig) -> usize {
+    let mut taken = 0;
+    for _ in 0..2 {
+        taken += rig.core.reclaim();
+        std::thread::sleep(Duration::from_nanos(LOOK_NANOS));
+    }
+    taken
+}
+
+#[test]
+fn a_thousand_threads_that_logged_once_hold_little_and_then_nothing() {
+    barrier::prepare();
+    let rig = Rig::new(256);
+    let writers = writers(&rig, 1_000);
+    writers.iter().zip(0..).for_each(|(writer, number)| log(writer, number));
+    assert_eq!(held(&rig), 292_000);
+    if !barrier::is_ready() {
+        return;
+    }
+    assert_eq!(rig.core.reclaim(), 0, "the first look");
+    assert_eq!(rig.core.reclaim(), 0, "a moment later");
+    assert_eq!(reclaim(&rig), 1_000);
+    assert_eq!(held(&rig), 0);
+    // They go on, in chunks of their own.
+    writers.iter().zip(1_000..).for_each(|(writer, number)| log(writer, number));
+    for writer in &writers {
+        writer.leave();
+    }
+    let mut service = Service::default();
+    let mut all = kept_by(&mut service, &rig.chunks());
+    assert_eq!(service.violations, 0);
+    all.sort_unstable();
+    assert_eq!(all, upto(2_000));
+}
+
+#[test]
+fn a_thread_that_writes_keeps_its_chunk() {
+    barrier::prepare();
+    let rig = Rig::new(16);
+    let writers = writers(&rig, 2);
+    for number in 0..4 {
+        log(&writers[0], number);
+        if number == 0 {
+            log(&writers[1], 100);
+        }
+        let taken = rig.core.reclaim();
+        assert_eq!(taken, (number == 1 && barrier::is_ready()) as usize, "{number}");
+        std::thread::sleep(Duration::from_nanos(LOOK_NANOS));
+    }
+    assert_eq!(writers[0].told.load(Ordering::Relaxed), 0);
+    if barrier::is_ready() {
+        assert_eq!(writers[1].told.load(Ordering::Relaxed), 1, "told for it");
+        log(&writers[1], 101);
+        writers[1].leave();
+        assert_eq!(writers[1].told.load(Ordering::Relaxed), 2, "counted once");
+    }
+    writers[0].leave();
+}
+
+#[test]
+fn within_a_message_nothing_is_taken() {
+    barrier::prepare();
+    let rig = Rig::new(16);
+    let writer = writers(&rig, 1).remove(0);
+    log(&writer, 0);
+    writer.gate.enter();
+    assert_eq!(reclaim(&rig) + reclaim(&rig), 0);
+    writer.gate.exit();
+    log(&writer, 1);
+    assert_eq!(held(&rig), 292, "the same chunk, open again");
+    writer.leave();
+    assert_eq!(kept(&rig.chunks()), [0, 1]);
+}
+
+#[test]
+fn in_a_ring_of_idle_chunks_there_is_room() {
+    barrier::prepare();
+    let rig = Rig::keeping(2, Keeps::Newest);
+    let mut writers = writers(&rig, 28);
+    writers.iter().zip(0..).for_each(|(writer, number)| log(writer, number));
+    assert_eq!(held(&rig), 28 * 292, "all chunks");
+    let last = Writer::register(&rig.core, running::epoch()).expect("an id");
+    writers.push(Arc::clone(&last));
+    let lost = |writer: &Writer| {
+        let mut lost = 0;
+        writer.losses.take(|counted| {
+            lost += counted.count;
+            true
+        });
+        lost
+    };
+    // The first time it looks, the second time it takes.
+    log(&last, 28);
+    std::thread::sleep(Duration::from_nanos(LOOK_NANOS));
+    assert_eq!(lost(&last), 1);
+    log(&last, 29);
+    assert_eq!(lost(&last), !barrier::is_ready() as u64);
+    for writer in &writers {
+        writer.leave();
+    }
+}

@@ -1,0 +1,94 @@
+//! Many threads that log little: they hold no memory while they are idle, and none of them starves; nor is anything left
+//! of threads that end.
+#![allow(unsafe_code)] // Asking whether the system can take chunks back.
+
+mod common;
+
+use common::record;
+use protolog_rt::{Level, ProtoLogGroup, i};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Idle,
+    Short,
+}
+
+/// Whether the system has `membarrier`, without which idle threads keep their chunks.
+fn has_barrier() -> bool {
+    // SAFETY: the call takes two integers and touches no memory of the program.
+    let known = unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_QUERY, 0) };
+    known > 0 && known as libc::c_int & libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED != 0
+}
+
+/// How many short threads; `PROTOLOG_SOAK` makes them more.
+fn short_threads() -> usize {
+    if std::env::var_os("PROTOLOG_SOAK").is_some() { 100_000 } else { 10_000 }
+}
+
+#[test]
+fn a_thousand_idle_threads_starve_nobody() {
+    const THREADS: usize = 1_000;
+    if !has_barrier() {
+        return;
+    }
+    // Chunks for 448 threads.
+    let recording = record(|session| session.group("Idle", Level::Info).buffer_size(128 << 10));
+    let (done, all_done) = mpsc::channel();
+    let mut turns = Vec::new();
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (turn, wait) = mpsc::channel();
+            turns.push(turn);
+            let done = done.clone();
+            scope.spawn(move || {
+                for round in wait {
+                    i!(Log::Idle, "%d:%d", thread, round);
+                    done.send(()).unwrap();
+                }
+            });
+        }
+        for round in 0..3u64 {
+            for (index, turn) in turns.iter().enumerate() {
+                turn.send(round).unwrap();
+                all_done.recv().unwrap();
+                if index % 100 == 99 {
+                    // The session's thread gets to run, and looks twice.
+                    recording.session().flush().expect("flush");
+                    thread::sleep(Duration::from_millis(10));
+                }
+            }
+        }
+        turns.clear();
+    });
+    let trace = recording.stop();
+    assert_eq!((trace.summary.messages, trace.summary.lost()), (3 * THREADS as u64, 0));
+    assert_eq!(trace.messages().len(), 3 * THREADS);
+}
+
+/// Bytes of the process that are in memory.
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").expect("read statm");
+    let pages: usize = text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).expect("pages");
+    pages * 4096
+}
+
+#[test]
+fn short_threads_leave_nothing() {
+    let recording = record(|session| session.group("Short", Level::Info).buffer_size(64 << 10));
+    let threads = short_threads();
+    let mut before = 0;
+    for thread in 0..threads {
+        if thread == threads / 4 {
+            before = resident();
+        }
+        thread::spawn(move || i!(Log::Short, "%d", thread)).join().unwrap();
+    }
+    let after = resident();
+    let trace = recording.stop();
+    assert_eq!(trace.summary.messages + trace.summary.lost(), threads as u64);
+    assert!(trace.summary.messages > threads as u64 / 2, "{:?}", trace.summary);
+    assert!(after < before + (4 << 20), "{before} bytes became {after}");
+}

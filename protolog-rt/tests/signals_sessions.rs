@@ -1,0 +1,133 @@
+//! Signal handlers that log while sessions start and stop: at whatever instruction of a message they land, and whatever
+//! changed since that message began, nothing is torn, doubled or touched after it is gone. A test of its own, since
+//! signals hit any thread of a process; AddressSanitizer makes more of it.
+#![allow(unsafe_code)] // sigaction, timers.
+
+mod common;
+
+use common::record;
+use protolog_rt::{Cause, Level, ProtoLogGroup, d, i};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Main,
+    Handler,
+}
+
+static SIGNALS: AtomicU64 = AtomicU64::new(0);
+
+/// May be the first on its thread to log after a session changed, which allocates: the thread that it interrupts does
+/// nothing but log, and so holds no lock of the allocator where the handler is let through.
+extern "C" fn handler(_: libc::c_int) {
+    let number = SIGNALS.fetch_add(1, Ordering::Relaxed);
+    d!(Log::Handler, "%d", number);
+}
+
+/// Sends SIGUSR1 to this thread every few microseconds.
+struct Timer(libc::timer_t);
+
+impl Timer {
+    fn start() -> Self {
+        // SAFETY: plain numbers and pointers, for which zero is a value.
+        let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
+        event.sigev_notify = libc::SIGEV_THREAD_ID;
+        event.sigev_signo = libc::SIGUSR1;
+        // SAFETY: no arguments, no effects.
+        event.sigev_notify_thread_id = unsafe { libc::gettid() };
+        let mut timer = std::ptr::null_mut();
+        // SAFETY: the pointers are to an event and a timer of ours.
+        let made =
+            unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer) };
+        assert_eq!(made, 0);
+        let every = libc::timespec { tv_sec: 0, tv_nsec: 20_000 };
+        let times = libc::itimerspec { it_interval: every, it_value: every };
+        // SAFETY: the timer exists; the pointers are to times of ours and null.
+        let set = unsafe { libc::timer_settime(timer, 0, &raw const times, std::ptr::null_mut()) };
+        assert_eq!(set, 0);
+        Self(timer)
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        // SAFETY: it exists until here.
+        unsafe { libc::timer_delete(self.0) };
+    }
+}
+
+/// `PROTOLOG_SOAK` makes it longer.
+fn duration() -> Duration {
+    Duration::from_secs(if std::env::var_os("PROTOLOG_SOAK").is_some() { 30 } else { 2 })
+}
+
+#[test]
+fn handlers_log_while_sessions_change() {
+    // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler may.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler as *const () as usize;
+    // SAFETY: the pointers are to a sigaction of ours and null.
+    let set = unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) };
+    assert_eq!(set, 0);
+    let done = &AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(move || {
+                let _timer = Timer::start();
+                let mut number = 0u64;
+                while !done.load(Ordering::Relaxed) {
+                    i!(Log::Main, "%d", number);
+                    number += 1;
+                }
+            });
+        }
+        let end = Instant::now() + duration();
+        let mut rounds = 0u64;
+        while Instant::now() < end {
+            round(rounds);
+            rounds += 1;
+        }
+        done.store(true, Ordering::Relaxed);
+        println!("{rounds} rounds, {} signals", SIGNALS.load(Ordering::Relaxed));
+        assert!(rounds > 10, "{rounds} rounds");
+    });
+    let signals = SIGNALS.load(Ordering::Relaxed);
+    assert!(signals > 1_000, "{signals} signals");
+}
+
+/// A session, or two at once.
+fn round(number: u64) {
+    let start = |session: protolog_rt::Builder| {
+        let session = session.log_from(Level::Debug).buffer_size(64 << 10 << (number % 4));
+        if number % 2 == 0 { session } else { session.keep_newest() }
+    };
+    let first = record(start);
+    let second = (number % 3 == 0).then(|| common::record_beside(start));
+    thread::sleep(Duration::from_micros(100 * (number % 5)));
+    for recording in [Some(first), second].into_iter().flatten() {
+        let trace = recording.stop();
+        // Reading takes the most time.
+        if number % 16 != 0 {
+            continue;
+        }
+        let log = trace.log();
+        let mut last: HashMap<(Option<u32>, String), u64> = HashMap::new();
+        for entry in log.entries() {
+            let values = entry.values();
+            let tag = values.group(&log).expect("a group").tag.clone();
+            let text = values.text(protolog_reader::Rendering::Bare);
+            let now = text.parse().expect("a number");
+            if tag == "Main" {
+                let before = last.insert((entry.thread().tid, tag), now);
+                assert!(before.is_none_or(|before| before < now), "{before:?} before {now}");
+            }
+        }
+        assert_eq!(log.entries().len() as u64, trace.summary.messages);
+        let causes = [Cause::Full, Cause::Nested, Cause::Overwritten];
+        let losses = &trace.summary.losses;
+        assert!(losses.iter().all(|loss| causes.contains(&loss.cause)), "{losses:?}");
+    }
+}
