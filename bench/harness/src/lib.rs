@@ -16,7 +16,7 @@ mod measure;
 use std::io::{Read, Write};
 use std::path::Path;
 
-pub use measure::measure;
+pub use measure::{bursts, cpu, measure};
 
 /// Messages that are logged before the process is killed.
 const BEFORE_THE_END: u64 = 10_000;

@@ -14,30 +14,34 @@ const PAUSE: Duration = Duration::from_micros(10);
 /// Calls of a loop without pauses.
 const LOOP: u64 = 200_000;
 
-/// Nanoseconds a call of bursts: the 50th, 99th and 99.9th percentile.
 struct Bursts;
 
 impl Calls for Bursts {
     type Output = [f64; 3];
 
-    fn run(self, mut call: impl FnMut(u64)) -> [f64; 3] {
-        let mut samples = Vec::with_capacity(BURSTS);
-        let mut number = 0;
-        for _ in 0..BURSTS {
-            let pause = Instant::now();
-            while pause.elapsed() < PAUSE {
-                std::hint::spin_loop();
-            }
-            let start = Instant::now();
-            for _ in 0..BURST {
-                number += 1;
-                call(number);
-            }
-            samples.push(start.elapsed().as_nanos() as f64 / BURST as f64);
-        }
-        samples.sort_by(f64::total_cmp);
-        [0.5, 0.99, 0.999].map(|part| samples[(part * samples.len() as f64) as usize])
+    fn run(self, call: impl FnMut(u64)) -> [f64; 3] {
+        bursts(call)
     }
+}
+
+/// Nanoseconds a call of bursts: the 50th, 99th and 99.9th percentile.
+pub fn bursts(mut call: impl FnMut(u64)) -> [f64; 3] {
+    let mut samples = Vec::with_capacity(BURSTS);
+    let mut number = 0;
+    for _ in 0..BURSTS {
+        let pause = Instant::now();
+        while pause.elapsed() < PAUSE {
+            std::hint::spin_loop();
+        }
+        let start = Instant::now();
+        for _ in 0..BURST {
+            number += 1;
+            call(number);
+        }
+        samples.push(start.elapsed().as_nanos() as f64 / BURST as f64);
+    }
+    samples.sort_by(f64::total_cmp);
+    [0.5, 0.99, 0.999].map(|part| samples[(part * samples.len() as f64) as usize])
 }
 
 /// Nanoseconds a call of a loop without pauses.
@@ -76,7 +80,7 @@ pub fn measure<L: Logger>(shape: Shape, path: &Path) {
 }
 
 /// CPU nanoseconds of all threads of the process, those that have ended too.
-fn cpu() -> i64 {
+pub fn cpu() -> i64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

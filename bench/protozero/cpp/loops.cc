@@ -14,7 +14,7 @@ struct Record {
   uint64_t words[4];
   char text[32];
   size_t text_len;
-  const void* unused[2];
+  const void* unused[3];
 };
 
 constexpr size_t kSlot = 512;

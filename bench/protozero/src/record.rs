@@ -1,5 +1,7 @@
 //! What the messages say: the values of ProtoZero's own benchmark, and values that vary.
 
+use protozero::wire::varint_len;
+
 /// The values of one message of the shape Simple; Nested takes four.
 ///
 /// `cpp/loops.cc` has the same struct.
@@ -14,6 +16,8 @@ pub(crate) struct Record {
     pub(crate) text_len: usize,
     /// The same text as Rust programs have it.
     pub(crate) string: &'static str,
+    /// Bytes of the words as varints.
+    pub(crate) lens: [u8; 4],
 }
 
 /// The records of one message: itself and the three that are nested in it.
@@ -67,7 +71,8 @@ impl Record {
     fn new(words: [u64; 4], string: &'static str) -> Self {
         let mut text = [0; 32];
         text[..string.len()].copy_from_slice(string.as_bytes());
-        Self { words, text, text_len: string.len(), string }
+        let lens = words.map(|word| varint_len(word) as u8);
+        Self { words, text, text_len: string.len(), string, lens }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Runs of what is compared alternate, so that a noisy neighbour hits all alike; the table shows medians and the spread.
 
 mod corpus;
+mod experiments;
 mod measure;
 mod protozero;
 mod report;
@@ -21,7 +22,7 @@ use crate::{Result, shell, tools, workspace};
 type Bench = (&'static str, &'static str, &'static [Tool], fn(&mut Report) -> Result<()>);
 
 /// All benches.
-pub(crate) const BENCHES: [Bench; 3] = [
+pub(crate) const BENCHES: [Bench; 4] = [
     (
         "tool",
         "protologtool over the sources of a JDK, beside the floor: reading the same files",
@@ -39,6 +40,12 @@ pub(crate) const BENCHES: [Bench; 3] = [
         "the protobuf writer beside straight copies, C++ ProtoZero, PbMsg and prost",
         &[tools::CXX, tools::VALGRIND],
         |_| protozero::run(),
+    ),
+    (
+        "experiments",
+        "ways that the write path could have gone: ids of texts, chunks, prefetch, encoding later",
+        &[tools::CC],
+        |_| experiments::run(),
     ),
 ];
 
