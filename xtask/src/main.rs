@@ -9,6 +9,7 @@ mod bless;
 mod callgrind;
 mod cli;
 mod demo;
+mod fuzz;
 mod instructions;
 mod java;
 mod python;

@@ -7,10 +7,10 @@ use std::process::Command;
 
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
-use crate::{Result, shell, workspace};
+use crate::{Result, fuzz, shell, workspace};
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 6] = [
+pub(crate) const STEPS: [(&str, &str); 8] = [
     ("stress", "many threads over the smallest buffer for a minute: nothing lost uncounted"),
     ("loom", "the models of the write path, with more preemptions than in `test`"),
     ("asan", "the runtime's tests under AddressSanitizer"),
@@ -20,6 +20,8 @@ pub(crate) const STEPS: [(&str, &str); 6] = [
         "rust",
         "real crates with log calls anywhere, rewritten and compiled: more of them than in `test`",
     ),
+    ("jdk", "log calls in all sources of a JDK, and a large module compiled before and after"),
+    ("fuzz", "each fuzz target for PROTOLOG_FUZZ_SECONDS, by default 60"),
 ];
 
 /// Tests of the runtime that are compiled anew for AddressSanitizer.
@@ -50,6 +52,13 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         crates.args(["--test=rust", "real", "--", "--nocapture"]).env("PROTOLOG_REAL_RUST", "all");
         shell::run(&mut crates)
     });
+    steps.run("jdk", |_| {
+        let mut test = shell::cargo(&["test", "--locked", "--release", "--package=protolog-tool"]);
+        shell::run(
+            test.args(["--test=java", "--", "--nocapture", "real::"]).env("PROTOLOG_SOAK", "1"),
+        )
+    });
+    steps.run("fuzz", fuzz::run);
     steps.finish()
 }
 

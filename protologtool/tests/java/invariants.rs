@@ -1,6 +1,8 @@
 //! What holds for every source, checked on all cases and on cases cut into pieces.
 
 use crate::case::{Case, case_files, process, rewritten, settings};
+use crate::holds::check;
+use crate::real::real_sources;
 use proptest::prelude::*;
 use protologtool::lang::Language;
 use protologtool::rewrite::{PlanBuilder, apply};
@@ -78,6 +80,14 @@ fn line_ends_and_marks_make_no_difference() {
     }
 }
 
+#[test]
+fn what_holds_of_the_cases() {
+    for case in all_cases() {
+        let processed = check(&settings(), "X.java", &case.unit().into_bytes());
+        assert!(processed.report.is_none(), "{}", case.title);
+    }
+}
+
 proptest! {
     /// Whatever is thrown at it: no panic, and what is rewritten keeps its lines and stays rewritten.
     #[test]
@@ -90,19 +100,34 @@ proptest! {
             let end = (start + length.index(12)).min(bytes.len());
             bytes.splice(start..end, text.into_bytes());
         }
-        let lines = line_ends(&bytes).count();
-        let processed = process(Source::new("X.java", bytes));
-        if let Some(after) = processed.rewritten {
-            prop_assert_eq!(line_ends(&after).count(), lines);
-            let again = process(Source::new("X.java", after));
-            prop_assert_eq!(again.rewritten, None);
+        check(&settings(), "X.java", &bytes);
+    }
+
+    /// The same to files of a JDK with calls in them, larger damage included: parts doubled, moved and cut out.
+    #[test]
+    fn damaged_real_sources_are_survived(index in any::<prop::sample::Index>(), cuts in prop::collection::vec((any::<[prop::sample::Index; 3]>(), 0..400_usize), 1..5)) {
+        let Some(files) = real_sources() else { return Ok(()) };
+        let mut bytes = files[index.index(files.len())].clone();
+        for (places, length) in cuts {
+            let [from, to, kind] = places;
+            let start = from.index(bytes.len() + 1);
+            let end = (start + length).min(bytes.len());
+            let part = bytes[start..end].to_vec();
+            if kind.index(3) > 0 {
+                bytes.drain(start..end);
+            }
+            if kind.index(3) < 2 {
+                let at = to.index(bytes.len() + 1);
+                bytes.splice(at..at, part);
+            }
         }
+        check(&settings(), "X.java", &bytes);
     }
 
     /// Any bytes at all.
     #[test]
     fn any_bytes_are_survived(mut bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         bytes.splice(0..0, *b"import dev.protolog.ProtoLog; ProtoLog.d(");
-        process(Source::new("X.java", bytes));
+        check(&settings(), "X.java", &bytes);
     }
 }

@@ -10,6 +10,7 @@ mod case;
 mod effects;
 mod errors;
 mod groups;
+mod holds;
 mod inputs;
 mod invariants;
 mod pairs;

@@ -16,17 +16,23 @@ const CALLS: usize = 8;
 /// One file in so many gets calls.
 const EVERY: usize = 20;
 /// Written last, so that an interrupted preparation is repeated; the text changes with the rule.
-const STAMP: (&str, &str) = ("prepared", "one file in 20, at most 8 calls, in methods\n");
+const STAMP: (&str, &str) =
+    ("prepared", "one file in 20, at most 8 calls, in methods; three arguments\n");
 
 /// The prepared sources.
 pub(super) struct Corpus {
     /// Everything else is relative to it.
     pub(super) dir: PathBuf,
     /// All `.java` files, sorted; the group enum among them.
-    pub(super) files: Vec<PathBuf>,
+    pub(super) files: Vec<File>,
+}
+
+/// One of the sources.
+#[derive(Clone, Debug)]
+pub(super) struct File {
+    /// Relative to the directory.
+    pub(super) path: PathBuf,
     pub(super) bytes: u64,
-    /// Files with calls, and calls.
-    pub(super) changed: usize,
     pub(super) calls: usize,
 }
 
@@ -89,16 +95,22 @@ fn change(dir: &Path) -> std::io::Result<()> {
 }
 
 fn measure(dir: &Path) -> std::io::Result<Corpus> {
-    let files = java_files(dir)?;
-    let (mut bytes, mut changed, mut calls) = (0, 0, 0);
-    for file in &files {
-        let content = fs::read(dir.join(file))?;
-        bytes += content.len() as u64;
-        let found = String::from_utf8_lossy(&content).matches(CALL).count();
-        calls += found;
-        changed += usize::from(found > 0);
-    }
-    Ok(Corpus { dir: dir.to_path_buf(), files, bytes, changed, calls })
+    let measured = |path: PathBuf| {
+        let content = fs::read(dir.join(&path))?;
+        let calls = String::from_utf8_lossy(&content).matches(CALL).count();
+        Ok(File { path, bytes: content.len() as u64, calls })
+    };
+    let files: std::io::Result<Vec<File>> = java_files(dir)?.into_iter().map(measured).collect();
+    Ok(Corpus { dir: dir.to_path_buf(), files: files? })
+}
+
+/// Of `count` files in a row, by size, those that have together most nearly `bytes`.
+pub(super) fn nearest(files: &[File], count: usize, bytes: u64) -> Vec<File> {
+    let mut sorted = files.to_vec();
+    sorted.sort_by(|a, b| (a.bytes, &a.path).cmp(&(b.bytes, &b.path)));
+    let total = |files: &[File]| files.iter().map(|file| file.bytes).sum::<u64>();
+    let windows = sorted.windows(count.clamp(1, sorted.len().max(1)));
+    windows.min_by_key(|window| total(window).abs_diff(bytes)).unwrap_or_default().to_vec()
 }
 
 /// All `.java` files below `dir`, relative to it, sorted.
@@ -135,10 +147,10 @@ fn with_calls(text: &str) -> Option<String> {
         if imported && calls < CALLS && is_method_head(line) {
             let number = index + 1;
             let indent = " ".repeat(line.len() - line.trim_start().len() + 4);
-            let even = number % 2 == 0;
             let _ = writeln!(
                 out,
-                "{indent}{CALL}\"line %d of %s, %b\", {number}, \"a method\", {even});"
+                "{indent}{CALL}\"line {number}: %d ns in %s, %b\", System.nanoTime(), Thread.currentThread(), \
+                 Thread.interrupted());"
             );
             calls += 1;
         }
@@ -202,7 +214,7 @@ class C {
         super();
     }
     public int f(int y) throws E {
-        ProtoLog.d(BenchLog.MAIN, \"line %d of %s, %b\", 9, \"a method\", false);
+        ProtoLog.d(BenchLog.MAIN, \"line 9: %d ns in %s, %b\", System.nanoTime(), Thread.currentThread(), Thread.interrupted());
         return y;
     }
     public static final class D {

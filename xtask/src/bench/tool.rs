@@ -1,12 +1,12 @@
-//! `protologtool` over the sources of a JDK, beside the floor: reading the same files and doing nothing.
+//! `protologtool` over the sources of a JDK, beside what it can't avoid: reading the same files, and tree-sitter's own time
+//! on the declarations that hold calls; and over as much as AOSP's tool was once measured with.
 
 use std::fs;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 
-use super::corpus::{self, Corpus};
+use super::corpus::{self, Corpus, File};
 use super::measure::{self, Run};
 use super::table;
 use crate::{Result, shell, workspace};
@@ -14,94 +14,183 @@ use crate::{Result, shell, workspace};
 /// Of each contestant; odd, so that there is a median run.
 const ROUNDS: usize = 5;
 
-/// Prepares the sources, builds the tool, measures, prints the table.
+/// What AOSP's tool was measured with, Android 15's of October 2024 on two cores, transform and generate together: files,
+/// bytes, calls, seconds of CPU, megabytes at least.
+const AOSP: [(usize, u64, usize, f64, f64); 3] = [
+    (332, 4_300_000, 639, 17.0, 1400.0),
+    (356, 12_000_000, 798, 29.0, 1400.0),
+    (2194, 46_000_000, 0, 71.0, 2400.0),
+];
+
+/// Prepares the sources, builds the tool, measures, prints the tables.
 pub(super) fn run() -> Result<()> {
     let target = workspace::target_dir()?;
     let corpus = corpus::prepare(&target.join("bench/jdk"))?;
-    shell::run(&mut shell::cargo(&[
-        "build",
-        "--locked",
-        "--release",
-        "--package",
-        "protolog-tool",
-    ]))?;
-    let tool = target.join("release/protologtool");
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let (mut floor, mut shared_floor, mut transform) = (Vec::new(), Vec::new(), Vec::new());
-    // One round before those that count, to warm the file cache.
-    for round in 0..=ROUNDS {
-        let read = read_all(&corpus, 1)?;
-        let read_shared = read_all(&corpus, cores)?;
-        let args = transform_args(&corpus, &target);
-        let rewritten = measure::program(&tool, &args, &corpus.dir, &target.join("bench/time"))?;
-        if round > 0 {
-            floor.push(read);
-            shared_floor.push(read_shared);
-            transform.push(rewritten);
-        }
-    }
-    let rows = [
-        row("floor: read, one thread", &floor, &corpus),
-        row(&format!("floor: read, {cores} threads"), &shared_floor, &corpus),
-        row("transform-protolog-calls", &transform, &corpus),
-    ];
-    println!("\n{}\n", caption(&corpus));
-    let head = ["what", "files/s", "MB/s", "wall s", "spread %", "CPU s", "peak MB"];
-    println!("{}", table::markdown(&head, &rows));
-    Ok(())
+    shell::run(&mut shell::cargo(&["build", "--locked", "--release", "--package=protolog-tool"]))?;
+    beside_floors(&corpus, &target)?;
+    let bench = Bench { tool: target.join("release/protologtool"), corpus: &corpus, target };
+    bench.whole()?;
+    bench.as_aosp()
 }
 
-fn caption(corpus: &Corpus) -> String {
-    let Corpus { files, bytes, changed, calls, .. } = corpus;
-    let (files, megabytes) = (files.len(), *bytes as f64 / 1e6);
+/// Files without and with calls beside their floors, on one thread of one process.
+fn beside_floors(corpus: &Corpus, target: &Path) -> Result<()> {
+    let list = target.join("bench/files");
+    let paths = corpus.files.iter().map(|file| corpus.dir.join(&file.path).display().to_string());
+    write(&list, &paths.collect::<Vec<_>>().join("\n"))?;
+    let mut bench =
+        shell::cargo(&["bench", "--locked", "--package=protolog-tool", "--bench=speed"]);
+    bench.arg("--").arg(&list).arg(corpus::GROUPS_CLASS);
+    shell::run(bench.arg(corpus.dir.join(corpus::GROUPS_SOURCE)))
+}
+
+struct Bench<'a> {
+    tool: PathBuf,
+    corpus: &'a Corpus,
+    target: PathBuf,
+}
+
+impl Bench<'_> {
+    /// The whole corpus, on one thread and on two.
+    fn whole(&self) -> Result<()> {
+        let files = &self.corpus.files;
+        let (mut read, mut one, mut two) = (Vec::new(), Vec::new(), Vec::new());
+        // One round before those that count, to warm the file cache.
+        for round in 0..=ROUNDS {
+            let runs = [self.read()?, self.transform(files, 1)?, self.transform(files, 2)?];
+            if round > 0 {
+                [&mut read, &mut one, &mut two]
+                    .into_iter()
+                    .zip(runs)
+                    .for_each(|(all, run)| all.push(run));
+            }
+        }
+        let rows = [
+            row("floor: read, one thread", &read, files),
+            row("transform-protolog-calls --jobs 1", &one, files),
+            row("transform-protolog-calls --jobs 2", &two, files),
+        ];
+        println!("\n{}\n", caption(files));
+        let head = ["what", "files/s", "MB/s", "wall s", "spread %", "CPU s", "peak MB"];
+        println!("{}", table::markdown(&head, &rows));
+        Ok(())
+    }
+
+    /// As many files and bytes as AOSP's tool was measured with, and at least as many calls.
+    fn as_aosp(&self) -> Result<()> {
+        let (with, without): (Vec<File>, Vec<File>) =
+            self.corpus.files.iter().cloned().partition(|file| file.calls > 0);
+        let mut rows = Vec::new();
+        for (count, bytes, calls, cpu, peak) in AOSP {
+            let mut files = corpus::nearest(&with, count.min(with.len()), bytes);
+            let (missing, rest) = (count - files.len(), bytes.saturating_sub(size(&files)));
+            if missing > 0 {
+                files.extend(corpus::nearest(&without, missing, rest));
+            }
+            let runs: Result<Vec<Run>> = (0..ROUNDS).map(|_| self.transform(&files, 2)).collect();
+            let median = measure::median(&runs?);
+            let (own, own_peak) =
+                (median.cpu.unwrap_or(0.0), median.peak.unwrap_or(0) as f64 / 1e6);
+            rows.push(vec![
+                format!(
+                    "{} files, {:.1} MB, {} calls",
+                    files.len(),
+                    size(&files) as f64 / 1e6,
+                    count_calls(&files)
+                ),
+                format!(
+                    "{count} files, {:.1} MB{}",
+                    bytes as f64 / 1e6,
+                    if calls > 0 { format!(", {calls} calls") } else { String::new() }
+                ),
+                format!("{own:.2}"),
+                format!("{cpu:.0}"),
+                format!("1/{:.0}", cpu / own.max(0.005)),
+                format!("{own_peak:.0}"),
+                format!("1/{:.0}", peak / own_peak.max(1.0)),
+            ]);
+        }
+        println!(
+            "\nBoth outputs in one pass, beside AOSP's tool (Android 15, two cores, measured elsewhere). Medians of {ROUNDS} runs.\n"
+        );
+        let head = ["here", "AOSP", "CPU s", "AOSP's", "of its CPU", "peak MB", "of its memory"];
+        println!("{}", table::markdown(&head, &rows));
+        Ok(())
+    }
+
+    /// The tool over these files, which writes an archive and a dictionary.
+    fn transform(&self, files: &[File], jobs: usize) -> Result<Run> {
+        let output = |name: &str| self.target.join("bench").join(name).display().to_string();
+        let list = self.target.join("bench/arguments");
+        let paths: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
+        write(&list, &paths.join("\n"))?;
+        let options = [
+            ["--protolog-class", "dev.protolog.ProtoLog"],
+            ["--loggroups-class", corpus::GROUPS_CLASS],
+            ["--loggroups-source", corpus::GROUPS_SOURCE],
+            ["--output-srcjar", &output("out.srcjar")],
+            ["--viewer-config", &output("out.pb")],
+            ["--jobs", &jobs.to_string()],
+        ];
+        let words = options.concat().into_iter().map(str::to_owned);
+        let command = ["transform-protolog-calls".to_owned()].into_iter().chain(words);
+        let args: Vec<String> = command.chain([format!("@{}", list.display())]).collect();
+        measure::program(&self.tool, &args, &self.corpus.dir, &self.target.join("bench/time"))
+    }
+
+    /// Reads every file whole.
+    fn read(&self) -> Result<Run> {
+        let paths: Vec<PathBuf> =
+            self.corpus.files.iter().map(|file| self.corpus.dir.join(&file.path)).collect();
+        let reader = thread::spawn(move || {
+            let (begun, used) = (Instant::now(), cpu_seconds());
+            for path in &paths {
+                let bytes = fs::read(path)
+                    .map_err(|error| format!("can't read `{}`: {error}", path.display()))?;
+                std::hint::black_box(bytes);
+            }
+            let cpu = cpu_seconds().zip(used).map(|(now, then)| now - then);
+            Ok(Run { wall: begun.elapsed().as_secs_f64(), cpu, peak: None })
+        });
+        reader.join().expect("reading does not panic")
+    }
+}
+
+/// What this thread has used of a processor.
+fn cpu_seconds() -> Option<f64> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(text.split_whitespace().next()?.parse::<u64>().ok()? as f64 / 1e9)
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(|error| format!("can't write `{}`: {error}", path.display()))
+}
+
+fn size(files: &[File]) -> u64 {
+    files.iter().map(|file| file.bytes).sum()
+}
+
+fn count_calls(files: &[File]) -> usize {
+    files.iter().map(|file| file.calls).sum()
+}
+
+fn caption(files: &[File]) -> String {
+    let changed = files.iter().filter(|file| file.calls > 0).count();
+    let (megabytes, calls) = (size(files) as f64 / 1e6, count_calls(files));
     format!(
-        "{files} Java files of OpenJDK 17, {megabytes:.1} MB; {changed} of them hold {calls} log calls. Medians of \
-         {ROUNDS} runs, files cached; the tool writes a srcjar and a dictionary."
+        "{} Java files of OpenJDK 17, {megabytes:.1} MB; {changed} of them hold {calls} log calls. Medians of \
+         {ROUNDS} runs, files cached; the tool writes a srcjar and a dictionary.",
+        files.len()
     )
 }
 
-fn transform_args(corpus: &Corpus, target: &Path) -> Vec<String> {
-    let output = |name: &str| target.join("bench").join(name).display().to_string();
-    let options = [
-        ["--protolog-class", "dev.protolog.ProtoLog"],
-        ["--loggroups-class", corpus::GROUPS_CLASS],
-        ["--loggroups-source", corpus::GROUPS_SOURCE],
-        ["--output-srcjar", &output("out.srcjar")],
-        ["--viewer-config", &output("out.pb")],
-    ];
-    let files = corpus.files.iter().map(|file| file.display().to_string());
-    let words = options.concat().into_iter().map(str::to_owned);
-    ["transform-protolog-calls".to_owned()].into_iter().chain(words).chain(files).collect()
-}
-
-/// Reads every file whole, each thread its share.
-fn read_all(corpus: &Corpus, threads: usize) -> Result<Run> {
-    let paths: Vec<PathBuf> = corpus.files.iter().map(|file| corpus.dir.join(file)).collect();
-    let begun = Instant::now();
-    thread::scope(|scope| {
-        let shares = paths.chunks(paths.len().div_ceil(threads));
-        let readers: Vec<_> = shares.map(|share| scope.spawn(|| read_share(share))).collect();
-        readers.into_iter().try_for_each(|reader| reader.join().expect("reading does not panic"))
-    })?;
-    Ok(Run { wall: begun.elapsed().as_secs_f64(), cpu: None, peak: None })
-}
-
-fn read_share(paths: &[PathBuf]) -> Result<()> {
-    for path in paths {
-        let bytes =
-            fs::read(path).map_err(|error| format!("can't read `{}`: {error}", path.display()))?;
-        std::hint::black_box(bytes);
-    }
-    Ok(())
-}
-
-fn row(what: &str, runs: &[Run], corpus: &Corpus) -> Vec<String> {
+fn row(what: &str, runs: &[Run], files: &[File]) -> Vec<String> {
     let median = measure::median(runs);
     let unknown = || "-".to_owned();
     vec![
         what.to_owned(),
-        format!("{:.0}", corpus.files.len() as f64 / median.wall),
-        format!("{:.1}", corpus.bytes as f64 / 1e6 / median.wall),
+        format!("{:.0}", files.len() as f64 / median.wall),
+        format!("{:.1}", size(files) as f64 / 1e6 / median.wall),
         format!("{:.2}", median.wall),
         format!("{:.0}", measure::spread(runs)),
         median.cpu.map_or_else(unknown, |cpu| format!("{cpu:.2}")),

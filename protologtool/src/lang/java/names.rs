@@ -18,6 +18,8 @@ pub(crate) struct Names {
     pub(crate) static_single: Vec<String>,
     /// `import static a.b.C.*;`
     pub(crate) static_wildcard: Vec<String>,
+    /// Whether a module is imported that is none of the platform's: it may bring any class.
+    pub(crate) has_module: bool,
 }
 
 impl Names {
@@ -37,14 +39,16 @@ impl Names {
         names
     }
 
-    /// Adds the import whose tokens, `import` and `;` excluded, these are. An import of a module says nothing of single
-    /// names.
+    /// Adds the import whose tokens, `import` and `;` excluded, these are.
     fn add_import(&mut self, tokens: &[Token], text: &[u8]) {
         let word = |token: &Token| &text[token.range()];
         let is_static = tokens.first().is_some_and(|token| word(token) == b"static");
         let path = if is_static { &tokens[1..] } else { tokens };
-        if matches!(path, [first, second, ..] if word(first) == b"module" && second.kind == Kind::Word)
+        if let [first, second, ..] = path
+            && word(first) == b"module"
+            && second.kind == Kind::Word
         {
+            self.has_module |= !matches!(word(second), b"java" | b"jdk");
             return;
         }
         let is_wildcard = path.last().is_some_and(|token| token.kind == Kind::Punct(b'*'));
@@ -88,7 +92,12 @@ impl Names {
         }
         let imported = |outer: &String| is_path(class, &[outer, written]);
         let by_wildcard = || self.wildcard.iter().chain(&self.static_wildcard).any(imported);
-        class == written && !rest.is_empty() || by_wildcard() && !in_package(first)
+        // Which packages a module has is not known here.
+        let by_module = || {
+            let package = class.strip_suffix(written).and_then(|package| package.strip_suffix('.'));
+            self.has_module && package.is_some_and(|package| !package.is_empty())
+        };
+        class == written && !rest.is_empty() || (by_wildcard() || by_module()) && !in_package(first)
     }
 
     /// Whether the unqualified name `member` is a static import from `class`.
@@ -146,5 +155,17 @@ mod tests {
         assert!(names.import_member("m", "d.E") && !names.import_member("n", "d.E"));
         assert!(names.import_members("d.E") && !names.import_members("d"));
         assert_eq!(names.single, ["a.b.Log"]);
+    }
+
+    #[test]
+    fn a_module_may_bring_any_class() {
+        let can_mean = |text: &str, written| {
+            let unit = Unit::of(text.as_bytes());
+            unit.names.can_mean(written, "a.b.Log", |_| false)
+        };
+        assert!(can_mean("import module x.y;", "Log"));
+        assert!(!can_mean("import module java.base;", "Log"));
+        assert!(!can_mean("import module x.y; import c.Log;", "Log"));
+        assert!(!can_mean("import module x.y;", "og"));
     }
 }

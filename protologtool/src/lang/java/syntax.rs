@@ -88,16 +88,22 @@ pub(crate) fn member_text(unit: &Unit<'_>, member: &Member) -> (Vec<u8>, usize) 
     (masked, member.range.start - head.len())
 }
 
-/// Parses the stretches `ranges` of a text that stands at `start` of a file; nobody asks for lines and columns.
+/// Parses the stretches `ranges` of a text that stands at `start` of a file. Lines and columns are those of the text alone:
+/// nobody asks for them, but the parser rates errors by the lines that they take.
 fn parse_ranges(text: &[u8], start: usize, ranges: &[std::ops::Range<usize>]) -> Option<Tree> {
     thread_local! {
         static PARSER: RefCell<Option<Parser>> = RefCell::new(java_parser());
     }
-    let (start_point, end_point) =
-        (Point { row: 0, column: 0 }, Point { row: usize::MAX, column: usize::MAX });
+    let (mut at, mut point) = (start, Point { row: 0, column: 0 });
+    let mut point_of = |offset: usize| {
+        point = moved(point, &text[at - start..offset - start]);
+        at = offset;
+        point
+    };
     let included = ranges.iter().map(|range| {
         let (start_byte, end_byte) = (range.start, range.end);
-        Range { start_byte, end_byte, start_point, end_point }
+        let start_point = point_of(start_byte);
+        Range { start_byte, end_byte, start_point, end_point: point_of(end_byte) }
     });
     let included: Vec<Range> = included.collect();
     PARSER.with_borrow_mut(|parser| {
@@ -111,6 +117,17 @@ fn parse_ranges(text: &[u8], start: usize, ranges: &[std::ops::Range<usize>]) ->
         parser.reset();
         tree
     })
+}
+
+/// Where a text ends that begins at `point`.
+fn moved(point: Point, text: &[u8]) -> Point {
+    match memchr::memrchr(b'\n', text) {
+        None => Point { row: point.row, column: point.column + text.len() },
+        Some(last) => {
+            let row = point.row + memchr::memchr_iter(b'\n', text).count();
+            Point { row, column: text.len() - last - 1 }
+        }
+    }
 }
 
 fn java_parser() -> Option<Parser> {

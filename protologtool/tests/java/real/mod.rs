@@ -22,6 +22,7 @@ use protologtool::source::{Source, line_ends};
 use protologtool::system::Memory;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// One file in so many, when not all are wanted.
@@ -69,6 +70,21 @@ fn groups() -> Groups {
     let path = here().join("runtime/demo/AppLog.java");
     let source = Source::new(&path, std::fs::read(&path).unwrap());
     from_java_source(&source, "demo.AppLog").unwrap()
+}
+
+/// Some files with calls in them, not large ones.
+pub(crate) fn real_sources() -> Option<&'static [Vec<u8>]> {
+    static SOURCES: OnceLock<Option<Vec<Vec<u8>>>> = OnceLock::new();
+    let sources = SOURCES.get_or_init(|| {
+        let files = jdk(|index, _| index % (SAMPLE * 10) == 0)?;
+        let small = files.iter().filter(|file| file.bytes.len() < 20_000);
+        Some(
+            small
+                .filter_map(|file| Some(insert(file.path.as_bytes(), &file.bytes)?.text))
+                .collect(),
+        )
+    });
+    sources.as_deref()
 }
 
 #[test]

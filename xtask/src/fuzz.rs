@@ -1,0 +1,154 @@
+//! Running the fuzz targets: built with the coverage that libFuzzer needs, which a stable compiler has, and run for a while
+//! each, from seeds that the tests hold.
+//!
+//! Corpora stay under `fuzz/corpus`, and what fails under `fuzz/artifacts`, where `cargo fuzz` has them too.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::tools::{self, Tool};
+use crate::{Result, shell, workspace};
+
+/// What cargo-fuzz passes, without a sanitizer: the targets are in safe Rust.
+const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Cdebug-assertions -Coverflow-checks";
+
+/// How long each target runs, in seconds.
+const SECONDS: &str = "PROTOLOG_FUZZ_SECONDS";
+
+/// Builds all targets and runs each, or that which `PROTOLOG_FUZZ_TARGET` names.
+pub(crate) fn run(skipped: &mut Vec<String>) -> Result<()> {
+    const CXX: Tool = tools::CXX;
+    if !tools::found("c++") {
+        let line = tools::skipped("the fuzz targets", &CXX);
+        println!("{line}");
+        skipped.push(line);
+        return Ok(());
+    }
+    let (root, target) = (workspace::root(), workspace::target_dir()?.join("fuzz"));
+    let host = host()?;
+    let manifest = root.join("fuzz/Cargo.toml");
+    let mut build = shell::cargo(&["build", "--locked", "--release", "--bins", "--manifest-path"]);
+    build.arg(manifest).args(["--target", &host]);
+    shell::run(build.env("RUSTFLAGS", FLAGS).env("CARGO_TARGET_DIR", &target))?;
+    let only = std::env::var("PROTOLOG_FUZZ_TARGET").ok();
+    let names = names(&root.join("fuzz/fuzz_targets"))?;
+    let wanted = names.iter().filter(|name| only.as_ref().is_none_or(|only| only == *name));
+    let mut failed = Vec::new();
+    for name in wanted {
+        let program = target.join(&host).join("release").join(name);
+        if let Err(problem) = fuzz(&program, name, &root) {
+            eprintln!("error: {problem}");
+            failed.push(name.as_str());
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(format!("{} failed", failed.join(", "))) }
+}
+
+/// The targets: each file is one.
+fn names(dir: &Path) -> Result<Vec<String>> {
+    let entries = fs::read_dir(dir).map_err(|error| format!("can't read `fuzz`: {error}"))?;
+    let files = entries.flatten().map(|entry| entry.path());
+    let mut names: Vec<String> = files
+        .filter(|file| file.extension().is_some_and(|end| end == "rs"))
+        .filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned()))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+fn fuzz(program: &Path, name: &str, root: &Path) -> Result<()> {
+    let [corpus, artifacts] =
+        ["corpus", "artifacts"].map(|it| root.join("fuzz").join(it).join(name));
+    for dir in [&corpus, &artifacts] {
+        fs::create_dir_all(dir)
+            .map_err(|error| format!("can't make `{}`: {error}", dir.display()))?;
+    }
+    seed(name, &corpus, root)?;
+    let seconds = std::env::var(SECONDS).unwrap_or_else(|_| "60".to_owned());
+    let mut run = Command::new(program);
+    run.arg(&corpus)
+        .args([
+            format!("-max_total_time={seconds}"),
+            format!("-artifact_prefix={}/", artifacts.display()),
+        ])
+        .args(["-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1", "-verbosity=0"])
+        .current_dir(root);
+    shell::run(&mut run)
+}
+
+/// Puts what the tests hold into a target's corpus.
+fn seed(name: &str, corpus: &Path, root: &Path) -> Result<()> {
+    let add = |number: usize, bytes: &[u8]| {
+        fs::write(corpus.join(format!("seed-{number}")), bytes)
+            .map_err(|error| format!("can't write seeds: {error}"))
+    };
+    let seeds: Vec<Vec<u8>> = match name {
+        "transform" => ["java/cases", "java/newer", "java/errors", "java/effects", "aosp/cases"]
+            .iter()
+            .flat_map(|dir| sorted(&root.join("protologtool/tests").join(dir)))
+            .filter_map(|file| fs::read_to_string(file).ok())
+            .flat_map(|text| text.split("\n=== ").skip(1).map(java_seed).collect::<Vec<_>>())
+            .collect(),
+        "dictionary" => sorted(&root.join("viewer-config/testdata"))
+            .iter()
+            .filter_map(|file| fs::read(file).ok())
+            .collect(),
+        "command_line" => [
+            "check --protolog-class a.B --loggroups-class c.D --loggroups-source b b.java\0enum D { A }",
+            "-c \"x y\" @b\0--jobs 2\n'a b'",
+            "generate-viewer-config\n--viewer-config\nx.pb\n@b",
+        ]
+        .iter()
+        .map(|text| text.as_bytes().to_vec())
+        .collect(),
+        "reader" => {
+            let cases = sorted(&root.join("protolog-reader/tests/cases"));
+            let mut describe = shell::cargo(&["run", "-q", "-p", "protolog-reader", "--example"]);
+            return shell::run_quietly(describe.args(["describe", "--"]).arg(corpus).args(cases));
+        }
+        _ => Vec::new(),
+    };
+    seeds.iter().enumerate().try_for_each(|(number, bytes)| add(number, bytes))
+}
+
+/// A case of the tests, `title [kind]` and source and what is made of it, as the target takes it.
+fn java_seed(case: &str) -> Vec<u8> {
+    let (title, rest) = case.split_once('\n').unwrap_or((case, ""));
+    let body = rest.split("\n---").next().unwrap_or(rest).replace("CASE", "X");
+    let kind = match title.split_once('[').map(|(_, kind)| kind) {
+        Some("members]") => "m",
+        Some("file]") => "f",
+        _ => "b",
+    };
+    (kind.to_owned() + &body).into_bytes()
+}
+
+fn sorted(dir: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = files.filter(|file| file.is_file()).collect();
+    files.sort();
+    files
+}
+
+/// The target that the compiler compiles for, which must be named so that build scripts go without coverage.
+fn host() -> Result<String> {
+    let version = shell::read(Command::new("rustc").arg("-vV"))?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| "rustc does not say its host".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::java_seed;
+
+    #[test]
+    fn a_case_is_a_seed_with_its_kind() {
+        let seed = |case| String::from_utf8(java_seed(case)).unwrap_or_default();
+        assert_eq!(seed("plain\nd(NET, \"x\");\n---\nafter\n"), "bd(NET, \"x\");");
+        assert_eq!(seed("two [members]\nint CASE;\n--- android-16\nafter"), "mint X;");
+        assert_eq!(seed("three [file]\nclass CASE {}\n---\n"), "fclass X {}");
+    }
+}
