@@ -142,7 +142,7 @@ fn process_file(
     let length = system.read_into(path, buffer)?;
     let bytes = &buffer[..length];
     // Most files hold no call: they cost nothing but reading and one look.
-    if !is_kotlin(path) && !settings.java.may_call(bytes) {
+    if !is_kotlin(path) && !is_utf_16(bytes) && !settings.java.may_call(bytes) {
         return Ok(Processed::untouched(path, java::place(path, bytes)));
     }
     Ok(process_among(settings, Source::new(path, bytes.to_vec()), Some(library)))
@@ -189,10 +189,21 @@ pub fn process_among(
         };
     }
     let untouched = Processed::untouched(source.path(), java::place(source.path(), source.bytes()));
+    if is_utf_16(source.bytes()) {
+        let message = "a source in UTF-16: its log calls are not looked for";
+        let warning = Diagnostic::warning(Code::NotRewritten, 0..2, message);
+        let diagnostics = vec![warning.help("convert the file to UTF-8")];
+        return Processed { report: Some(Report { source, diagnostics }), ..untouched };
+    }
     if !java.may_call(source.bytes()) {
         return untouched;
     }
     rewrite(java, settings, source, library, untouched)
+}
+
+/// Whether the text begins with the byte order mark of UTF-16, which no text in UTF-8 does.
+fn is_utf_16(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xfe\xff") || bytes.starts_with(b"\xff\xfe")
 }
 
 /// A Kotlin source stays as it is; where it names the class of the calls, that is said, once.

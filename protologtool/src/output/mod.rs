@@ -149,10 +149,15 @@ pub(crate) fn write_one<E>(
 /// Why a file that is needed could not be read.
 pub(crate) fn cant_read(path: &Path, error: &io::Error) -> Failure {
     let failure = Failure::new(format!("can't read `{}`: {}", path.display(), reason(error)));
-    if error.kind() == io::ErrorKind::NotFound && path.is_relative() {
-        return failure.help("check the path; it starts at the working directory");
+    match error.kind() {
+        io::ErrorKind::NotFound if path.is_relative() => {
+            failure.help("check the path; it starts at the working directory")
+        }
+        io::ErrorKind::NotFound => failure.help("check the path"),
+        io::ErrorKind::IsADirectory => failure.help("give a file"),
+        io::ErrorKind::PermissionDenied => failure.help("make the file readable for this user"),
+        _ => failure,
     }
-    failure
 }
 
 fn cant_write(path: &Path, error: &io::Error) -> Failure {

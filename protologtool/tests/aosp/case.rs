@@ -10,6 +10,7 @@
 //!
 //! The class of a case is called by the case's name in camel case; `CASE` stands for that.
 
+use crate::unit::{self, Kind};
 use protologtool::diagnostic::{Style, render};
 use protologtool::groups::{Groups, from_java_source};
 use protologtool::ids::MessageIds;
@@ -92,13 +93,6 @@ pub(crate) struct Case {
     pub(crate) body: String,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Body,
-    Members,
-    File,
-}
-
 /// The cases of one file, in order, with the text that comes before the first.
 pub(crate) struct CaseFile {
     pub(crate) path: PathBuf,
@@ -142,15 +136,8 @@ impl Case {
     fn parse(part: &str) -> Self {
         let (title, rest) = part.split_once('\n').unwrap();
         let body = rest.split("\n--- android-").next().unwrap().trim_end_matches('\n').to_owned();
-        let (name, kinds) = title.split_once('[').unwrap_or((title, ""));
-        let kind = match kinds {
-            "members]" => Kind::Members,
-            "file]" => Kind::File,
-            _ => Kind::Body,
-        };
-        let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
-        let class: String = name.split_whitespace().map(capital).collect();
-        Self { title: title.to_owned(), class, kind, only_16: kinds == "16]", body }
+        let ((kind, other), class) = (unit::kind(title), unit::class(title));
+        Self { title: title.to_owned(), class, kind, only_16: other == "16", body }
     }
 
     pub(crate) fn is_for(&self, release: Release) -> bool {
@@ -165,22 +152,12 @@ impl Case {
 
     /// What stands before and after the case's own text in its compilation unit.
     pub(crate) fn frame(&self) -> (String, String) {
-        let class = &self.class;
-        match self.kind {
-            Kind::File => (String::new(), "\n".to_owned()),
-            Kind::Members => (format!("{PRELUDE}class {class} {{\n"), "\n}\n".to_owned()),
-            Kind::Body => (
-                format!("{PRELUDE}class {class} {{ static void run() throws Exception {{\n"),
-                "\n} }\n".to_owned(),
-            ),
-        }
+        self.kind.frame(PRELUDE, &self.class)
     }
 
     /// The class's name for the virtual machine.
     pub(crate) fn class_name(&self) -> String {
-        let declared =
-            self.body.lines().find_map(|line| line.strip_prefix("package ")?.strip_suffix(';'));
-        format!("{}.{}", declared.filter(|_| self.kind == Kind::File).unwrap_or("demo"), self.class)
+        self.kind.class_name(&self.body, &self.class)
     }
 
     /// Where its file lies, relative to a source root.

@@ -5,6 +5,11 @@
 //! do what the unprocessed sources do. `facts` pins what AOSP's own tests expect. `rule` is a build rule of Android, word
 //! for word. `fixtures/framework` is a small Android.
 
+#[path = "../harness/trace.rs"]
+mod trace;
+#[path = "../harness/unit.rs"]
+mod unit;
+
 mod case;
 mod facts;
 mod pairs;

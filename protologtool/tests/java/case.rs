@@ -9,6 +9,7 @@
 //!
 //! The class of a case is called by the case's name in camel case; `CASE` stands for that.
 
+use crate::unit::{self, Kind};
 use protologtool::diagnostic::{Style, render};
 use protologtool::groups::{Groups, from_java_source};
 use protologtool::ids::MessageIds;
@@ -25,13 +26,6 @@ pub(crate) struct Case {
     pub(crate) kind: Kind,
     /// The source as the case file has it.
     pub(crate) body: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Body,
-    Members,
-    File,
 }
 
 /// The cases of one file, in order, with the text that comes before the first.
@@ -98,16 +92,8 @@ impl Case {
         let Some((body, _)) = rest.split_once("\n---\n") else {
             panic!("no `---` in case `{title}` of {}", path.display());
         };
-        let kind = match title.split_once('[').map(|(_, kind)| kind) {
-            None => Kind::Body,
-            Some("members]") => Kind::Members,
-            Some("file]") => Kind::File,
-            Some(kind) => panic!("unknown kind `[{kind}` of a case"),
-        };
-        let words = title.split('[').next().unwrap().split_whitespace();
-        let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
-        let class: String = words.map(capital).collect();
-        let class = class.chars().filter(char::is_ascii_alphanumeric).collect();
+        let ((kind, other), class) = (unit::kind(title), unit::class(title));
+        assert_eq!(other, "", "the kind of the case `{title}`");
         Self { title: title.to_owned(), class, kind, body: body.to_owned() }
     }
 
@@ -119,25 +105,12 @@ impl Case {
 
     /// What stands before and after the case's own text in its compilation unit.
     pub(crate) fn frame(&self) -> (String, String) {
-        match self.kind {
-            Kind::File => (String::new(), "\n".to_owned()),
-            Kind::Members => (format!("{PRELUDE}class {} {{\n", self.class), "\n}\n".to_owned()),
-            Kind::Body => (
-                format!("{PRELUDE}class {} {{ static void run() throws Exception {{\n", self.class),
-                "\n} }\n".to_owned(),
-            ),
-        }
+        self.kind.frame(PRELUDE, &self.class)
     }
 
     /// The class's name for the virtual machine.
     pub(crate) fn class_name(&self) -> String {
-        let package = match self.kind {
-            Kind::File => {
-                self.body.lines().find_map(|line| line.strip_prefix("package ")?.strip_suffix(';'))
-            }
-            _ => Some("demo"),
-        };
-        package.map_or(self.class.clone(), |package| format!("{package}.{}", self.class))
+        self.kind.class_name(&self.body, &self.class)
     }
 
     /// Where its file lies, relative to a source root.
