@@ -2,6 +2,7 @@
 //!
 //! Invariant: what contradicts itself is refused at the start, by the name of the method that asked for it.
 
+use super::bundles::bundles;
 use super::config::{Config, GroupOverride, TracingMode, Wanted};
 use super::core::{Core, Keeps};
 use super::file::TraceFile;
@@ -39,6 +40,7 @@ pub struct Builder {
     max_text: usize,
     patience: Option<Duration>,
     limits: Limits,
+    level: Option<u32>,
 }
 
 impl Builder {
@@ -53,6 +55,7 @@ impl Builder {
             max_text: MAX_TEXT,
             patience: None,
             limits: Limits::default(),
+            level: None,
         }
     }
 
@@ -253,6 +256,32 @@ impl Builder {
         self
     }
 
+    /// Compresses the file with zlib at `level`, from 1 (fast) to 9 (small), on the session's own thread. Perfetto and
+    /// `protologtool` read it as any other trace.
+    ///
+    /// ```
+    /// # use protolog_rt::{ProtoLogGroup, Session};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net }
+    /// # let path = std::env::temp_dir().join(format!("protolog-zlib-{}.pftrace", std::process::id()));
+    /// let session = Session::builder().file(&path).enable_all().compress(6).start()?;
+    /// for number in 0..10_000u64 {
+    ///     protolog_rt::d!(AppLog::Net, "sent %d of %d bytes", number * 100, 1_000_000);
+    /// }
+    /// let summary = session.stop()?;
+    /// assert!(summary.bytes < 10 * summary.messages);
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Packets are compressed in bundles of 256 KiB; a flush ends a bundle. The thread follows fewer messages then: see
+    /// [`Self::wait_at_most`]. With the feature `compression`, for sessions that stream to a file only.
+    #[cfg(feature = "compression")]
+    pub fn compress(mut self, level: u32) -> Self {
+        self.level = Some(level);
+        self
+    }
+
     /// The most bytes of a text argument, 4 KiB by default. A longer one is cut, with an ellipsis, and counted.
     ///
     /// ```
@@ -304,7 +333,7 @@ impl Builder {
             }
         });
         let sink = match (self.keeps, self.path) {
-            (Keeps::Nothing, Some(path)) => Self::stream(&core, &path, self.limits)?,
+            (Keeps::Nothing, Some(path)) => Self::stream(&core, &path, self.limits, self.level)?,
             (_, path) => Sink::Kept { path },
         };
         recorder::begin(&core);
@@ -319,6 +348,7 @@ impl Builder {
             ("segment_bytes", self.limits.bytes.is_some()),
             ("segment_age", self.limits.age.is_some()),
             ("keep_segments", self.limits.keep.is_some()),
+            ("compress", self.level.is_some()),
         ];
         match streams.iter().find(|(_, asked)| *asked && self.keeps != Keeps::Nothing) {
             Some((option, _)) => Err(Error::OnlyStreams { option }),
@@ -327,12 +357,22 @@ impl Builder {
     }
 
     /// Starts the thread that makes a file of what is written.
-    fn stream(core: &Arc<Core>, path: &Path, limits: Limits) -> Result<Sink, Error> {
+    fn stream(
+        core: &Arc<Core>,
+        path: &Path,
+        limits: Limits,
+        level: Option<u32>,
+    ) -> Result<Sink, Error> {
         let requests = Arc::<Requests>::default();
-        let mut segments = if limits.any() { Some(Segments::new(path, limits)?) } else { None };
+        let segments = limits.any().then(|| Segments::new(path, limits, level));
+        let mut segments = segments.transpose()?;
         let file = match &mut segments {
             Some(segments) => segments.open()?,
-            None => TraceFile::create(path)?,
+            None => {
+                let mut file = TraceFile::create(path)?;
+                file.compress(bundles(level));
+                file
+            }
         };
         let trace = Trace::begin(Arc::clone(core), file);
         let stream = Stream::new(Arc::clone(core), Arc::clone(&requests), trace, segments);

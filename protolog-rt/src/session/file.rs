@@ -5,6 +5,7 @@
 //!
 //! Invariant: after the first error nothing more is written, and the error is kept.
 
+use super::bundles::Bundles;
 use super::packets::{AROUND, Seal};
 use super::running::Claim;
 use crate::error::Error;
@@ -39,6 +40,8 @@ pub(super) struct TraceFile {
     name: Option<PathBuf>,
     /// Whether what there is of it stays where it does not become whole.
     keep: bool,
+    /// What packets go through, where they are compressed.
+    bundles: Option<Bundles>,
     /// The most bytes that it should have.
     limit: u64,
     /// Its size when nothing was in it but what a trace begins with.
@@ -83,6 +86,7 @@ impl TraceFile {
             _claim: claim,
             name,
             keep: false,
+            bundles: None,
             limit: u64::MAX,
             beginning: 0,
         }
@@ -108,10 +112,11 @@ impl TraceFile {
     /// Appends a packet of sequence `sequence`.
     pub(super) fn packet(&mut self, sequence: u32, bytes: &[u8]) {
         if bytes.len() + AROUND > ROOM {
-            // Once for a message of many chunks; nothing is gained by gathering it.
+            // Once for a message of many chunks.
             self.flush();
-            Seal::new(sequence).one(bytes, |part| self.hand_over(part));
-            return;
+            let mut whole = Vec::with_capacity(bytes.len() + AROUND);
+            Seal::new(sequence).one(bytes, |part| whole.extend_from_slice(part));
+            return self.hand_over(&whole);
         }
         Seal::new(sequence).one(bytes, |part| {
             self.buffer[self.used..][..part.len()].copy_from_slice(part);
@@ -142,10 +147,23 @@ impl TraceFile {
 
     /// Whether `bytes` more, and then the end of a trace with so many `sequences`, stay below the limit. One chunk has
     /// room in any file, so that it goes on.
-    pub(super) fn has_room(&self, bytes: usize, sequences: usize) -> bool {
-        let size = self.size();
-        let rest = bytes + END + (sequences + 1) * FAREWELL;
-        size == self.beginning || size.saturating_add(rest as u64) <= self.limit
+    pub(super) fn has_room(&mut self, bytes: usize, sequences: usize) -> bool {
+        let rest = (bytes + END + (sequences + 1) * FAREWELL) as u64;
+        let fits = |size: u64| size.saturating_add(rest) <= self.limit;
+        if self.size() == self.beginning || fits(self.size()) {
+            return true;
+        }
+        if self.bundles.is_none() || self.used == 0 {
+            return false;
+        }
+        // Compressed, it may be little.
+        self.flush();
+        self.size().saturating_add(rest) <= self.limit
+    }
+
+    /// Compresses what comes.
+    pub(super) fn compress(&mut self, bundles: Option<Bundles>) {
+        self.bundles = bundles;
     }
 
     /// Writes no more, because of `error`.
@@ -171,11 +189,16 @@ impl TraceFile {
     }
 
     fn hand_over(&mut self, bytes: &[u8]) {
-        if self.error.is_none() {
-            match self.file.write_all(bytes) {
-                Ok(()) => self.written += bytes.len() as u64,
-                Err(error) => self.error = Some(error),
-            }
+        if self.error.is_some() {
+            return;
+        }
+        let bytes = match &mut self.bundles {
+            Some(bundles) => bundles.pack(bytes),
+            None => bytes,
+        };
+        match self.file.write_all(bytes) {
+            Ok(()) => self.written += bytes.len() as u64,
+            Err(error) => self.error = Some(error),
         }
     }
 

@@ -8,6 +8,7 @@
 //! may fail, logging never does.
 
 mod builder;
+mod bundles;
 pub(crate) mod config;
 pub(crate) mod core;
 pub(crate) mod dictionary;

@@ -9,6 +9,7 @@
 //!
 //! Invariants: a name without `.part` is that of a whole file; only files of this name and form are ever removed.
 
+use super::bundles::bundles;
 use super::file::TraceFile;
 use super::running::Claim;
 use crate::error::Error;
@@ -45,6 +46,8 @@ pub(super) struct Segments {
     limits: Limits,
     /// As the session's owner named it.
     path: PathBuf,
+    /// zlib's level, where files are compressed.
+    level: Option<u32>,
     next: u64,
     /// The old ones, with their numbers, the oldest first.
     old: VecDeque<(u64, PathBuf)>,
@@ -55,7 +58,7 @@ pub(super) struct Segments {
 
 impl Segments {
     /// The files of a trace that is called `path`, which no other session may use.
-    pub(super) fn new(path: &Path, limits: Limits) -> Result<Self, Error> {
+    pub(super) fn new(path: &Path, limits: Limits, level: Option<u32>) -> Result<Self, Error> {
         let failed = |error| Error::File { path: path.to_path_buf(), error };
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput);
         let name = name.map_err(|kind| failed(kind.into()))?;
@@ -71,7 +74,8 @@ impl Segments {
         old.sort();
         let next = old.last().map_or(1, |(number, _)| number + 1);
         let begun = Instant::now();
-        Ok(Self { limits, path: path.to_path_buf(), next, old: old.into(), begun, _claim: claim })
+        let (path, old) = (path.to_path_buf(), old.into());
+        Ok(Self { limits, path, level, next, old, begun, _claim: claim })
     }
 
     /// Begins a file, and removes those that are too old to stay beside it.
@@ -92,7 +96,9 @@ impl Segments {
                 file => {
                     self.begun = Instant::now();
                     self.old.push_back((self.next - 1, name));
-                    return file;
+                    let mut file = file?;
+                    file.compress(bundles(self.level));
+                    return Ok(file);
                 }
             }
         }

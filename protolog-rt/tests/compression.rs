@@ -1,0 +1,129 @@
+//! Compressed traces: the same messages in fewer bytes, read by Perfetto and by our reader; whole bundles only.
+#![cfg(feature = "compression")]
+
+mod common;
+
+use common::{alone, record};
+use protolog_reader::Trace as Reading;
+use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, i};
+use protolog_testkit::temp_dir;
+use std::thread;
+use std::time::Duration;
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Zip,
+}
+
+fn zipped(session: Builder) -> Builder {
+    session.log_from(Level::Info).compress(6)
+}
+
+#[test]
+fn the_same_messages_in_fewer_bytes() {
+    let mut sizes = Vec::new();
+    let mut lines = Vec::new();
+    let kinds: [fn(Builder) -> Builder; 2] = [|session| session.log_from(Level::Info), zipped];
+    for kind in kinds {
+        let recording = record(kind);
+        for number in 0..5_000u64 {
+            i!(Log::Zip, "%d of %d, %s", number, 5_000, "some text");
+        }
+        let trace = recording.stop();
+        assert_eq!((trace.summary.messages, trace.summary.lost()), (5_000, 0));
+        let size = std::fs::metadata(&trace.path).unwrap().len();
+        assert_eq!(trace.summary.bytes, size);
+        sizes.push(size);
+        lines.push(trace.messages());
+    }
+    assert_eq!(lines[0], lines[1]);
+    assert!(sizes[1] * 3 < sizes[0], "{sizes:?}");
+}
+
+#[test]
+fn a_flush_makes_the_file_readable() {
+    let recording = record(zipped);
+    for count in 1..=5 {
+        i!(Log::Zip, "message %d", count);
+        recording.session().flush().unwrap();
+        // A copy without its last byte is one without its last bundle.
+        let bytes = std::fs::read(&recording.path).unwrap();
+        let read = |bytes: &[u8]| Reading::from_bytes(bytes).read().unwrap().entries().len();
+        assert_eq!((read(&bytes), read(&bytes[..bytes.len() - 1])), (count, count - 1));
+    }
+    let trace = recording.stop();
+    trace.check(
+        &(1..=5)
+            .map(|n| format!("INFO Zip message {n}"))
+            .collect::<Vec<_>>()
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>(),
+    );
+}
+
+#[test]
+fn texts_of_megabytes_are_compressed_too() {
+    let recording = record(|session| zipped(session).buffer_size(32 << 20).max_text(8 << 20));
+    let text: String =
+        (0..5usize << 20).map(|at| char::from(b'a' + (at * at % 26) as u8)).collect();
+    i!(Log::Zip, "before");
+    i!(Log::Zip, "%s", text);
+    i!(Log::Zip, "after");
+    let trace = recording.stop();
+    assert!(trace.summary.bytes < 1 << 20, "{} bytes", trace.summary.bytes);
+    let lines = trace.messages();
+    assert!(lines[1] == format!("INFO Zip {text}") && lines.len() == 3);
+}
+
+#[test]
+fn segments_of_compressed_packets_keep_their_size() {
+    const LIMIT: u64 = 100 << 10;
+    const COUNT: u64 = 150_000;
+    let _alone = alone();
+    let dir = temp_dir();
+    let session = zipped(Session::builder().file(dir.path().join("zip.pftrace")));
+    let session =
+        session.segment_bytes(LIMIT).wait_at_most(Duration::from_secs(60)).start().unwrap();
+    thread::scope(|scope| {
+        for thread in 0..3u64 {
+            scope.spawn(move || {
+                for number in 0..COUNT / 3 {
+                    i!(Log::Zip, "%d:%d %d", thread, number, number * 7919 % 10_007);
+                }
+            });
+        }
+    });
+    let summary = session.stop().unwrap();
+    assert_eq!((summary.messages, summary.lost()), (COUNT, 0));
+    let mut paths: Vec<_> =
+        std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(paths.len() > 3, "{} segments", paths.len());
+    let mut next = [0; 3];
+    for (index, path) in paths.iter().enumerate() {
+        let size = std::fs::metadata(path).unwrap().len();
+        assert!(size <= LIMIT, "{size} bytes");
+        assert!(size > LIMIT / 2 || index + 1 == paths.len(), "{size} bytes");
+        let trace = common::Trace::of(path.clone(), protolog_rt::Summary::default(), temp_dir());
+        for line in if index < 2 { trace.messages() } else { trace.lines() } {
+            let (thread, rest) = line.strip_prefix("INFO Zip ").unwrap().split_once(':').unwrap();
+            let (number, value) = rest.split_once(' ').unwrap();
+            let number: u64 = number.parse().unwrap();
+            let thread: usize = thread.parse().unwrap();
+            assert_eq!(
+                (number, value),
+                (next[thread], (number * 7919 % 10_007).to_string().as_str())
+            );
+            next[thread] += 1;
+        }
+    }
+    assert_eq!(next, [COUNT / 3; 3]);
+}
+
+#[test]
+fn what_keeps_its_messages_is_not_compressed() {
+    let _alone = alone();
+    let refused = zipped(Session::builder().file("kept.pftrace")).keep_first().start().unwrap_err();
+    assert!(matches!(refused, Error::OnlyStreams { option: "compress" }), "{refused}");
+}
