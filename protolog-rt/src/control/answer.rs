@@ -7,6 +7,7 @@ use super::wishes;
 use crate::error::Error;
 use crate::level::{self, GroupInfo};
 use crate::session::dictionary::tagged_groups;
+use crate::session::{self, running};
 use crate::session::{Session, config::Config, config::GroupOverride, config::TracingMode};
 use crate::stats::Summary;
 use protolog_core::control::protocol::{Keeps, Reply, Request, TraceStart, VERSION};
@@ -169,19 +170,32 @@ impl Answers {
             return Err(Refusal { what, help: "start one with `trace start FILE`" });
         };
         let summary = session.stop()?;
-        told(&summary, keeps, &file, answer);
+        told(&summary, true, keeps, &file, answer);
         Ok(())
     }
 
     fn status(&self, answer: &mut Answer) {
         if let Some((session, keeps, file)) = &self.trace {
-            told(&session.so_far(), *keeps, file, answer);
+            told(&session.so_far(), true, *keeps, file, answer);
         }
     }
 
     fn stats(&self, answer: &mut Answer) {
         self.status(answer);
-        self.problems.iter().for_each(|problem| answer.line(Reply::Problem(problem)));
+        for core in running::all().1 {
+            if !self.trace.as_ref().is_some_and(|(session, ..)| session.is_of(&core)) {
+                let keeps = match core.keeps {
+                    session::core::Keeps::Nothing => Keeps::Stream,
+                    session::core::Keeps::First => Keeps::First,
+                    session::core::Keeps::Newest => Keeps::Newest,
+                };
+                let file = core.path().map_or("-".into(), Path::to_string_lossy);
+                told(&core.so_far(), false, keeps, &file, answer);
+            }
+        }
+        for problem in &self.problems {
+            answer.line(Reply::Problem(problem));
+        }
     }
 }
 
@@ -236,9 +250,9 @@ fn config(settings: &str) -> Result<Config, Refusal> {
     Ok(config)
 }
 
-fn told(summary: &Summary, keeps: Keeps, file: &str, answer: &mut Answer) {
+fn told(summary: &Summary, control: bool, keeps: Keeps, file: &str, answer: &mut Answer) {
     let (messages, lost, bytes) = (summary.messages, summary.lost(), summary.bytes);
-    answer.line(Reply::Session { control: true, keeps, messages, lost, bytes, file });
+    answer.line(Reply::Session { control, keeps, messages, lost, bytes, file });
     for loss in &summary.losses {
         let group = loss.group.as_deref().unwrap_or_default();
         answer.line(Reply::Lost { count: loss.count, cause: loss.cause.name(), group });

@@ -323,7 +323,9 @@ impl Builder {
             drop(TraceFile::whole(path)?);
         }
         let new = |buffer| {
-            Core::new(buffer, self.max_text, wanted, self.keeps).with_patience(self.patience)
+            Core::new(buffer, self.max_text, wanted, self.keeps)
+                .with_patience(self.patience)
+                .with_path(self.path.clone())
         };
         let core = Arc::new(match &self.record {
             None => new(Buffer::anonymous(self.buffer).map_err(Error::Resources)?),

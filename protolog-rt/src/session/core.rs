@@ -8,6 +8,7 @@
 //!   last chunk id and time.
 
 use super::config::Wanted;
+use super::dictionary::named;
 use super::recorder::Recorder;
 use super::room::Room;
 use super::stream::Requests;
@@ -16,6 +17,7 @@ use crate::level::GroupInfo;
 use crate::loss::{Cause, Counted, Losses, Mark, Mirror};
 use crate::shmem::barrier;
 use crate::shmem::buffer::{Buffer, Chunk};
+use crate::stats::Summary;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::writer::reclaim::{LOOK_NANOS, reclaim};
 use crate::writer::{Aside, STRAYS, Writer};
@@ -23,9 +25,13 @@ use protolog_core::Level;
 use protolog_core::chunk::{Layout, MAX_WRITER_ID};
 use std::collections::{HashSet, VecDeque};
 use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 use std::time::Duration;
+
+/// How long is waited for what was committed to be in the file, where that is only asked about.
+const FLUSH: Duration = Duration::from_secs(1);
 
 /// The shared part of a session.
 #[derive(Debug)]
@@ -50,6 +56,7 @@ pub(crate) struct Core {
     pub(super) room: Room,
     /// The file that the buffer is in, if it is in one.
     pub(crate) recorder: Option<Arc<Recorder>>,
+    path: Option<PathBuf>,
     /// Held by whoever reads a buffer that keeps something.
     pub(super) reader: Mutex<()>,
     pub(super) wanted: Wanted,
@@ -142,6 +149,7 @@ impl Core {
             before: STRAYS.mark(),
             room: Room::new(None),
             recorder: None,
+            path: None,
             reader: Mutex::new(()),
             wanted,
             known: Known([const { AtomicU64::new(0) }; 128]),
@@ -243,11 +251,33 @@ impl Core {
         writers.forget_at = 2 * writers.live.len();
     }
 
-    /// Losses of threads that go on, and of those that got no sequence.
-    pub(super) fn losses_so_far(&self) -> Vec<Counted> {
+    /// What was written and lost so far; of a file that is written all the time, after what waits for it is in it.
+    pub(crate) fn so_far(&self) -> Summary {
+        let (mut summary, mut told) = (Summary::default(), Vec::new());
+        if let Some(drain) = self.drain.get() {
+            drain.requests.flush_within(FLUSH, || self.wake());
+            let so_far = drain.requests.so_far();
+            (summary.messages, summary.bytes, told) = (so_far.messages, so_far.bytes, so_far.told);
+        } else {
+            let told = |writer: Arc<Writer>| writer.told.load(Ordering::Relaxed);
+            summary.messages = self.all().into_iter().map(told).sum();
+        }
         let live = self.all();
         let own = live.iter().flat_map(|writer| writer.losses.standing());
-        own.chain(self.totals.standing()).chain(self.strays.standing()).collect()
+        let losses = own.chain(self.totals.standing()).chain(self.strays.standing());
+        summary.losses = named(losses.chain(told));
+        summary
+    }
+
+    /// The file that the session writes, now or in the end; none where it only records.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        let recording = || self.recorder.as_ref().map(|recorder| recorder.path());
+        self.path.as_deref().or_else(recording)
+    }
+
+    /// The same, with this as the file that it writes.
+    pub(super) fn with_path(self, path: Option<PathBuf>) -> Self {
+        Self { path, ..self }
     }
 
     /// A chunk for a writer, until there was none for one.

@@ -30,7 +30,6 @@ use self::core::Core;
 use self::stream::Requests;
 use crate::error::Error;
 use crate::stats::Summary;
-use crate::sync::Ordering;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -118,22 +117,12 @@ impl Session {
     /// What was written and lost so far. Of a session that streams to its file, everything logged before the call counts; of
     /// one that keeps messages, those that are not in the newest chunk of their thread, and there are no bytes.
     pub fn so_far(&self) -> Summary {
-        let Some(sink) = &self.sink else { return Summary::default() };
-        let (mut summary, told) = match sink {
-            Sink::Stream { requests, .. } => {
-                requests.flush(|| self.core.wake());
-                let so_far = requests.so_far();
-                let (messages, bytes) = (so_far.messages, so_far.bytes);
-                (Summary { messages, bytes, ..Summary::default() }, so_far.told)
-            }
-            Sink::Kept { .. } => {
-                let told = |writer: Arc<crate::writer::Writer>| writer.told.load(Ordering::Relaxed);
-                let messages = self.core.all().into_iter().map(told).sum();
-                (Summary { messages, ..Summary::default() }, Vec::new())
-            }
-        };
-        summary.losses = dictionary::named(self.core.losses_so_far().into_iter().chain(told));
-        summary
+        self.core.so_far()
+    }
+
+    /// Whether this is the session that `core` is the shared part of.
+    pub(crate) fn is_of(&self, core: &Arc<Core>) -> bool {
+        Arc::ptr_eq(&self.core, core)
     }
 
     /// Ends the session and completes the file. Messages that other threads log at this very moment may or may not be

@@ -169,6 +169,38 @@ fn traces_are_started_and_stopped() {
     assert!(!Traced::Net.is_enabled(Level::Wtf), "who stops listening ends the trace");
 }
 
+#[test]
+fn stats_tell_of_all_sessions() {
+    #[derive(ProtoLogGroup)]
+    enum Counted {
+        Net,
+    }
+    let program = listen();
+    let mut operator = program.connect();
+    let path = |name: &str| program.dir.path().join(name);
+    let streams =
+        Session::builder().file(path("s t")).group("Counted::Net", Level::Info).start().unwrap();
+    let keeps = Session::builder()
+        .file(path("k"))
+        .group("Counted::Net", Level::Warn)
+        .keep_newest()
+        .start()
+        .unwrap();
+    i!(Counted::Net, "one");
+    w!(Counted::Net, "two");
+    // Other tests' sessions are told of too.
+    let told = operator.ask(&Request::Stats).unwrap();
+    let line =
+        |end: &str| told.iter().find(|line| line.ends_with(end)).cloned().unwrap_or_default();
+    assert!(line("/s t").starts_with("session n stream 2 0 "), "{told:?}");
+    assert!(line("/k").starts_with("session n newest "), "{told:?}");
+    let so_far = streams.so_far();
+    assert_eq!((so_far.messages, so_far.lost()), (2, 0));
+    assert_eq!(so_far.bytes, std::fs::metadata(path("s t")).unwrap().len());
+    assert_eq!(streams.stop().unwrap().messages, 2);
+    keeps.stop().unwrap();
+}
+
 fn refused(operator: &mut Program, request: &Request<'_>) -> String {
     match operator.ask(request) {
         Err(Error::Refused { what, help }) => format!("{what} / {help}"),

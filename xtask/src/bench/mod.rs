@@ -2,6 +2,7 @@
 //!
 //! Runs of what is compared alternate, so that a noisy neighbour hits all alike; the table shows medians and the spread.
 
+mod control;
 mod corpus;
 mod experiments;
 mod measure;
@@ -22,7 +23,7 @@ use crate::{Result, shell, tools, workspace};
 type Bench = (&'static str, &'static str, &'static [Tool], fn(&mut Report) -> Result<()>);
 
 /// All benches.
-pub(crate) const BENCHES: [Bench; 4] = [
+pub(crate) const BENCHES: [Bench; 5] = [
     (
         "tool",
         "protologtool over the sources of a JDK, beside the floor: reading the same files",
@@ -46,6 +47,12 @@ pub(crate) const BENCHES: [Bench; 4] = [
         "ways that the write path could have gone: ids of texts, chunks, prefetch, encoding later",
         &[tools::CC],
         |_| experiments::run(),
+    ),
+    (
+        "control",
+        "a switch from outside, beside a Binder transaction; 1,000 programs listed and switched",
+        &[tools::CC],
+        |_| control::run(),
     ),
 ];
 

@@ -1,0 +1,169 @@
+//! Any bytes at both ends of the socket, and any text where wishes stand: nothing panics, waits for ever or takes more than
+//! its share, and what is understood is understood in the same way by both.
+//!
+//! The fuzz targets `control` and `control_socket` do the same without end.
+
+use proptest::prelude::*;
+use protolog_control::{Group, PATIENCE, Program};
+use protolog_core::control::protocol::{Reply, Request};
+use protolog_core::control::setting::{Setting, Settings};
+use protolog_core::control::switch::{self, Word as _};
+use protolog_core::control::{least_of, levels_from, names};
+use protolog_rt::control::{Server, serve_in};
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU32;
+use std::time::{Duration, Instant};
+
+/// Lines as they may come: near to what is right, and far from it.
+fn line() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        "protolog|groups|pages|set|trace-start|trace-stop|trace-status|stats",
+        "group|session|lost|problem|help|ok|error",
+        "[0-9a-f]{1,9}",
+        "-|y|n|stream|newest|first",
+        "[A-Za-z:*=,;.]{0,12}",
+        "\\PC{0,6}",
+    ];
+    prop::collection::vec(word, 0..9).prop_map(|words| words.join(" "))
+}
+
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    let lines = prop::collection::vec(line(), 0..6).prop_map(|lines| lines.join("\n").into_bytes());
+    prop_oneof![lines, prop::collection::vec(any::<u8>(), 0..300)]
+}
+
+fn server() -> &'static Server {
+    static SERVER: OnceLock<Server> = OnceLock::new();
+    SERVER.get_or_init(|| serve_in(directory("server")).expect("listen"))
+}
+
+fn directory(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("protolog-any-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    path
+}
+
+proptest! {
+    #[test]
+    fn lines_mean_the_same_at_both_ends(line in line()) {
+        if let Some(request) = Request::parse(&line) {
+            let again = request.to_string();
+            prop_assert_eq!(Request::parse(&again), Some(request));
+        }
+        if let Some(reply) = Reply::parse(&line) {
+            let again = reply.to_string();
+            prop_assert_eq!(Reply::parse(&again), Some(reply));
+        }
+    }
+
+    #[test]
+    fn wishes_mean_the_same_when_they_are_written_down(text in "(\\PC|[a-z*]+=(debug|text|off|notrace|text:w|notext|,)+|;|\n|\\[[a-z]*\\]){0,12}") {
+        for item in Settings::new(&text) {
+            match item {
+                Ok(item) => {
+                    let again = format!("{}={}", item.group, item.setting);
+                    let read: Vec<_> = Settings::new(&again).collect();
+                    prop_assert_eq!(read.len(), 1, "{}", again);
+                    let read = read[0].map_err(|error| TestCaseError::fail(error.to_string()))?;
+                    prop_assert_eq!((read.group, read.setting), (item.group, item.setting), "{}", again);
+                }
+                Err(error) => prop_assert!(!error.help().is_empty() && !error.to_string().contains('\n')),
+            }
+        }
+    }
+
+    #[test]
+    fn names_match_whole_segments(full in "[a-z]{1,3}(::[a-z]{1,3}){0,3}", pattern in "[a-zA-Z:*]{0,6}") {
+        let segments: Vec<&str> = full.split("::").collect();
+        let expected = pattern == "*"
+            || (0..segments.len()).any(|from| segments[from..].join("::").eq_ignore_ascii_case(&pattern));
+        prop_assert_eq!(names(&pattern, &full), expected);
+    }
+
+    #[test]
+    fn words_settle_from_any_bits(start: u32, changes in prop::collection::vec((0..3, any::<u8>()), 1..8)) {
+        let word = AtomicU32::new(start);
+        switch::want(&word, 0);
+        let (mut wanted, mut allowed, mut printed) = (0, switch::allowed(word.get()), switch::printed(word.get()));
+        for (what, levels) in changes {
+            let all = levels & 0x3f;
+            match what {
+                0 => { switch::want(&word, levels); wanted = all }
+                1 => { switch::allow(&word, levels); allowed = all }
+                _ => { switch::print(&word, levels); printed = all }
+            }
+            let now = word.get();
+            prop_assert_eq!((switch::wanted(now), switch::allowed(now), switch::printed(now)), (wanted, allowed, printed));
+            prop_assert_eq!(now & switch::TRACE_BYTE, u32::from(wanted & allowed));
+        }
+    }
+
+    #[test]
+    fn sets_of_levels_are_those_from_their_least(levels: u8) {
+        prop_assert_eq!(least_of(levels).is_some(), levels != 0 && levels_from(least_of(levels)) == levels);
+    }
+}
+
+/// What is shown of a setting without a word for it is its nearest.
+#[test]
+fn settings_without_words_are_shown_by_their_least_level() {
+    let setting = Setting { trace: Some(0b10_0100), text: None };
+    assert_eq!(setting.to_string(), "info");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn programs_take_any_question(question in bytes(), greeted: bool) {
+        let mut stream = UnixStream::connect(server().path()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        if greeted {
+            stream.write_all(b"protolog 1\n").unwrap();
+        }
+        // It may be closed already.
+        let _ = stream.write_all(&question);
+        let _ = stream.write_all(b"\n");
+        let _ = stream.shutdown(Shutdown::Write);
+        let mut answer = Vec::new();
+        // A connection that is closed with questions unread is reset.
+        if stream.read_to_end(&mut answer).is_ok() {
+            let text = String::from_utf8(answer).unwrap();
+            prop_assert!(text.lines().all(|line| Reply::parse(line).is_some()), "{}", text);
+            prop_assert!(text.ends_with('\n'));
+        }
+        let mut operator = Program::connect(server().path()).unwrap();
+        operator.groups().unwrap();
+    }
+
+    #[test]
+    fn operators_take_any_answer(answer in bytes(), greeted: bool) {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let directory = directory("operator");
+        std::fs::create_dir_all(&directory).unwrap();
+        let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let path = directory.join(format!("{number}.sock"));
+        let listener = UnixListener::bind(&path).unwrap();
+        let program = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            if greeted {
+                let _ = stream.write_all(b"protolog 1 1 any\nok\n");
+            }
+            let _ = stream.write_all(&answer);
+        });
+        let begun = Instant::now();
+        if let Ok(mut operator) = Program::connect(&path) {
+            if let Ok(groups) = operator.groups() {
+                let clean = |group: &Group| !group.name.contains(char::is_control) && !group.tag.contains(char::is_control);
+                prop_assert!(groups.iter().all(clean));
+            }
+            prop_assert!(operator.pages().is_err(), "no memory ever came");
+        }
+        program.join().unwrap();
+        prop_assert!(begun.elapsed() < PATIENCE);
+    }
+}
