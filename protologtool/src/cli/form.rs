@@ -1,6 +1,6 @@
 //! Flags that say which form code and dictionary have, and what Rust's sources are called.
 
-use super::values::rust_path;
+use super::values::{named_root, rust_path};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -27,6 +27,10 @@ pub(crate) struct RustCrate {
     /// The source that is that crate's root
     #[arg(long, value_name = "FILE.rs", requires = "crate_name")]
     pub(crate) crate_root: Option<PathBuf>,
+
+    /// Another crate whose groups calls may name, and its root; may be repeated [default: what Cargo's manifest says]
+    #[arg(long, value_name = "NAME=FILE.rs", value_parser = named_root)]
+    pub(crate) extern_crate: Vec<(String, PathBuf)>,
 
     /// Another path by which calls name the macros of `protolog_rt`, for example `crate::log`; may be repeated
     #[arg(long, value_name = "PATH", value_parser = rust_path)]

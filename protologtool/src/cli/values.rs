@@ -33,6 +33,14 @@ pub(crate) fn rust_path(text: &str) -> Result<String, String> {
     }
 }
 
+/// A crate's name, `=` and its root.
+pub(crate) fn named_root(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, root)) if !root.is_empty() => Ok((rust_path(name)?, PathBuf::from(root))),
+        _ => Err("not a crate's name and root such as `app=app/src/lib.rs`".to_owned()),
+    }
+}
+
 /// The path of a dictionary.
 pub(crate) fn dictionary(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);

@@ -57,6 +57,7 @@ pub(super) fn process(
     let Some((rust, groups)) = survey(sources, &files, target.groups, reporter, system) else {
         return Ok(None);
     };
+    inputs.extend(rust.iter().flat_map(|rust| rust.besides().to_vec()));
     let (generated, java, ids) = (target.generated, target.java, target.ids);
     let settings = Settings { java, rust, groups, ids };
     if let Some(diagnostic) = settings.groups.unknown_ids() {
@@ -170,7 +171,8 @@ fn survey(
         return Some((None, groups));
     }
     let named = sources.rust.crate_name.as_deref().zip(sources.rust.crate_root.as_deref());
-    let choice = CrateChoice { named, macro_paths: &sources.rust.macro_path };
+    let others = &sources.rust.extern_crate;
+    let choice = CrateChoice { named, others, macro_paths: &sources.rust.macro_path };
     let jobs = sources.jobs.map_or_else(|| system.threads(), NonZero::get);
     let (rust, found) = rust::survey(system, &files, choice, jobs);
     for report in &found.reports {

@@ -11,7 +11,8 @@ use super::quick::Look;
 use super::table::{Item, Table};
 use super::tokens::Tokens;
 use crate::system::System;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -46,13 +47,10 @@ struct Crate {
 }
 
 impl Crates {
-    /// The one crate that the command line names.
-    pub(super) fn named(name: &str, root: &Path, inputs: &Inputs<'_>) -> Self {
+    /// Adds a crate that the command line names.
+    pub(super) fn add_named(&mut self, name: &str, root: &Path, inputs: &Inputs<'_>) {
         let root = normal(root);
-        let target = Target { name: name.to_owned(), root, is_library: true };
-        let mut crates = Self::default();
-        crates.add(target, Vec::new(), inputs);
-        crates
+        self.add(Target { name: name.to_owned(), root, is_library: true }, Vec::new(), inputs);
     }
 
     /// A crate that is this file alone.
@@ -67,6 +65,7 @@ impl Crates {
     pub(super) fn of_packages(wanted: &[PathBuf], inputs: &Inputs<'_>) -> Self {
         let mut crates = Self::default();
         let mut known = HashMap::new();
+        let mut dependencies = Vec::new();
         let mut done = HashSet::new();
         for file in wanted {
             let Some(package) = package_of(file, &mut known, inputs) else { continue };
@@ -89,6 +88,15 @@ impl Crates {
                 if is_lost(&crates) {
                     crates.add(target, runtime.clone(), inputs);
                 }
+            }
+            dependencies.extend(package.dependencies());
+        }
+        // Libraries beside them may declare the groups that they name.
+        for directory in dependencies {
+            if done.insert(directory.clone())
+                && let Some(package) = inputs.package(&directory)
+            {
+                crates.add(package.library(), package.names_of_runtime(), inputs);
             }
         }
         crates
@@ -122,10 +130,6 @@ impl Crates {
             krate.files.entry(path).or_default().push(file.path);
         }
         self.list.push(krate);
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.list.is_empty()
     }
 
     /// What modules a file is.
@@ -218,6 +222,8 @@ pub(super) struct Inputs<'a> {
     /// By normal paths.
     pub(super) looks: HashMap<PathBuf, Look>,
     pub(super) looker: &'a super::quick::Looker,
+    /// What else was read, and what a look at it has said.
+    pub(super) besides: RefCell<BTreeMap<PathBuf, Look>>,
 }
 
 impl Inputs<'_> {
@@ -241,8 +247,19 @@ impl Inputs<'_> {
             return Some(Vec::new());
         }
         let bytes = self.system.read(&file.path).ok()?;
-        let has_some = self.looker.look(&bytes).modules;
-        Some(if has_some { modules::modules(file, &bytes) } else { Vec::new() })
+        let look = self.looker.look(&bytes);
+        if !self.has(&file.path) {
+            self.besides.borrow_mut().insert(file.path.clone(), look);
+        }
+        Some(if look.modules { modules::modules(file, &bytes) } else { Vec::new() })
+    }
+
+    /// The package in a directory.
+    fn package(&self, directory: &Path) -> Option<Package> {
+        let path = directory.join("Cargo.toml");
+        let manifest = self.system.read(&path).ok()?;
+        self.besides.borrow_mut().insert(path, Look::default());
+        Package::parse(directory, &manifest)
     }
 }
 
@@ -254,10 +271,8 @@ fn package_of<'k>(
 ) -> Option<&'k Package> {
     let directories: Vec<PathBuf> = file.ancestors().skip(1).map(Path::to_path_buf).collect();
     for directory in &directories {
-        let package = known.entry(directory.clone()).or_insert_with(|| {
-            let manifest = inputs.system.read(&directory.join("Cargo.toml")).ok()?;
-            Package::parse(directory, &manifest)
-        });
+        let package = known.entry(directory.clone());
+        let package = package.or_insert_with(|| inputs.package(directory));
         if package.is_some() {
             break;
         }

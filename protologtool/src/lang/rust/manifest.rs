@@ -76,10 +76,20 @@ impl Package {
         names
     }
 
-    fn library(&self) -> Target {
+    /// The directories of packages beside this one on which it depends.
+    pub(super) fn dependencies(&self) -> Vec<PathBuf> {
+        let Some(Value::Table(dependencies)) = self.manifest.get("dependencies") else {
+            return Vec::new();
+        };
+        let paths = dependencies.values().filter_map(|known| known.get("path")?.as_str());
+        paths.map(|path| self.path(path)).collect()
+    }
+
+    /// The library, which the package may not have.
+    pub(super) fn library(&self) -> Target {
         let said = |key| self.manifest.get("lib").and_then(|lib| lib.get(key)?.as_str());
         Target {
-            name: said("name").unwrap_or(&self.name).to_owned(),
+            name: said("name").unwrap_or(&self.name).replace('-', "_"),
             root: self.path(said("path").unwrap_or("src/lib.rs")),
             is_library: true,
         }
@@ -145,7 +155,7 @@ mod tests {
             [[test]]
             name = 'all'
             [dependencies]
-            plog = { path = 'x', package = 'protolog-rt' }
+            plog = { path = '../x', package = 'protolog-rt' }
             serde = '1'
             [target.'cfg(unix)'.dev-dependencies]
             p-log = { package = 'protolog-rt' }";
@@ -169,6 +179,7 @@ mod tests {
             ]
         );
         assert_eq!(package.names_of_runtime(), ["plog", "p_log"]);
+        assert_eq!(package.dependencies(), [Path::new("x")]);
         assert!(Package::parse(Path::new(""), b"[workspace]").is_none());
     }
 }

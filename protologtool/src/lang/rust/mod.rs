@@ -27,7 +27,7 @@ pub use survey::{CrateChoice, GroupsFound, survey};
 
 use super::{Found, Language, Message, Other};
 use crate::call::Call;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
 use crate::ids::MessageIds;
 use crate::rewrite::PlanBuilder;
@@ -63,6 +63,8 @@ pub struct Rust {
     looks: Arc<HashMap<PathBuf, Look>>,
     looker: Looker,
     macro_paths: Vec<String>,
+    /// Files beside the inputs that were read: manifests, and sources of crates that are no inputs.
+    besides: Vec<PathBuf>,
 }
 
 /// What only Rust's emitter needs of a call.
@@ -84,7 +86,13 @@ impl Rust {
             looks: Arc::default(),
             looker: Looker::new([RUNTIME].into_iter()),
             macro_paths: Vec::new(),
+            besides: Vec::new(),
         }
+    }
+
+    /// Files beside the inputs on which the results depend.
+    pub fn besides(&self) -> &[PathBuf] {
+        &self.besides
     }
 
     /// Whether an input, which was looked at before, has anything to rewrite.
@@ -101,6 +109,27 @@ impl Rust {
 
     fn resolver<'a>(&'a self, system: Option<&'a dyn System>) -> Resolver<'a> {
         Resolver { crates: &self.crates, system, macro_paths: &self.macro_paths }
+    }
+
+    /// What is to be said of a file of which it is not known which module it is: something only if it has calls or groups,
+    /// since nothing else must know its module.
+    fn misplaced(&self, source: &Source, groups: &Groups, message: String) -> Found<Shape> {
+        let alone = Crates::single("unknown", source.path());
+        let resolver = Resolver { crates: &alone, system: None, macro_paths: &self.macro_paths };
+        let found = find::find(source, &(0, Vec::new()), resolver, Some(groups));
+        if found.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Syntax) {
+            return Found { diagnostics: found.diagnostics, ..Found::default() };
+        }
+        let calls = found.calls.iter().map(|call| call.range.clone());
+        let enums = found.enums.iter().map(|found| found.range.clone());
+        let errors = found.diagnostics.iter().filter(|problem| problem.severity == Severity::Error);
+        let errors = errors.map(|problem| problem.range.clone());
+        let first = calls.chain(enums).chain(errors).min_by_key(|range| range.start);
+        let diagnostics = first.map(|range| {
+            Diagnostic::error(Code::UnknownModule, range, message)
+                .help("add the crate's root and what lies between to the inputs, or set `--crate-name` and `--crate-root`")
+        });
+        Found { diagnostics: diagnostics.into_iter().collect(), ..Found::default() }
     }
 
     /// The one module that a file is; or why there is none.
@@ -157,31 +186,13 @@ impl Language for Rust {
 
     fn find(&self, source: &Source, groups: &Groups, inputs: Option<&Files<'_>>) -> Found<Shape> {
         let system = inputs.map(|files| files.0);
-        let place = self.place_of(source);
-        let anywhere = (0, Vec::new());
-        if self.crates.is_empty() {
-            return Found::default();
-        }
-        let found = find::find(
-            source,
-            place.as_ref().unwrap_or(&anywhere),
-            self.resolver(system),
-            Some(groups),
-        );
-        let mut diagnostics = found.diagnostics;
-        if let Err(message) = place {
-            // Only what has an id or a name must know its module.
-            let first = found.calls.first().map(|call| call.range.clone());
-            let first = first.or_else(|| found.enums.first().map(|found| found.range.clone()));
-            diagnostics.clear();
-            diagnostics.extend(first.map(|range| {
-                Diagnostic::error(Code::UnknownModule, range, message)
-                    .help("add the crate's root and what lies between to the inputs, or set `--crate-name` and `--crate-root`")
-            }));
-            return Found { diagnostics, ..Found::default() };
-        }
+        let place = match self.place_of(source) {
+            Ok(place) => place,
+            Err(message) => return self.misplaced(source, groups, message),
+        };
+        let found = find::find(source, &place, self.resolver(system), Some(groups));
         let edits = found.enums.into_iter().flat_map(|found| found.edits).collect();
-        Found { calls: found.calls, edits, diagnostics, ..Found::default() }
+        Found { calls: found.calls, edits, diagnostics: found.diagnostics, ..Found::default() }
     }
 
     fn emit(

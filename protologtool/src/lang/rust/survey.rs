@@ -8,6 +8,7 @@ use crate::groups::Group;
 use crate::pipeline::Report;
 use crate::source::Source;
 use crate::system::System;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +19,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct CrateChoice<'a> {
     /// Name and root of the one crate, where Cargo's manifests do not say it.
     pub named: Option<(&'a str, &'a Path)>,
+    /// Names and roots of other crates whose groups calls may name.
+    pub others: &'a [(String, PathBuf)],
     /// Modules that pass the runtime's macros on, as paths.
     pub macro_paths: &'a [String],
 }
@@ -49,12 +52,19 @@ pub fn survey(
         };
         files.iter().filter(is_wanted).map(|file| normal(file)).collect::<Vec<_>>()
     };
-    let inputs = Inputs { system, looks: looks.clone(), looker: &looker };
-    let crates = match choice.named {
-        Some((name, root)) => Crates::named(name, root, &inputs),
+    let besides = RefCell::default();
+    let inputs = Inputs { system, looks: looks.clone(), looker: &looker, besides };
+    let mut crates = match choice.named {
+        Some(_) => Crates::default(),
         None => Crates::of_packages(&wanted(&looks), &inputs),
     };
-    drop(inputs);
+    for (name, root) in choice.others {
+        crates.add_named(name, root, &inputs);
+    }
+    if let Some((name, root)) = choice.named {
+        crates.add_named(name, root, &inputs);
+    }
+    let besides = inputs.besides.into_inner();
     // Manifests may know the runtime by names for which nobody has looked.
     let renamed: Vec<&str> = crates.all_names_of_runtime().collect();
     let looker = if renamed.is_empty() {
@@ -64,14 +74,18 @@ pub fn survey(
         looks = look_at_all(system, files, &looker, threads);
         looker
     };
-    let wanted = wanted(&looks);
+    let mut sources = wanted(&looks);
+    sources.retain(|source| looks.get(source).is_some_and(|look| look.groups));
+    let beside = besides.iter().filter(|(_, look)| look.groups);
+    sources.extend(beside.map(|(path, _)| path.clone()));
     let rust = Rust {
         crates: Arc::new(crates),
         looks: Arc::new(looks),
         looker,
         macro_paths: choice.macro_paths.to_vec(),
+        besides: besides.into_keys().collect(),
     };
-    let found = groups(&rust, system, &wanted);
+    let found = groups(&rust, system, &sources);
     (rust, found)
 }
 
@@ -102,12 +116,11 @@ fn look_at_all(
 }
 
 /// The groups of all enums, in the order of the files.
-fn groups(rust: &Rust, system: &dyn System, wanted: &[PathBuf]) -> GroupsFound {
+fn groups(rust: &Rust, system: &dyn System, sources: &[PathBuf]) -> GroupsFound {
     let mut found = GroupsFound::default();
     let mut known: HashMap<String, InFile> = HashMap::new();
-    for path in wanted {
-        let has_groups = rust.looks.get(path).is_some_and(|look| look.groups);
-        let Some(bytes) = has_groups.then(|| system.read(path).ok()).flatten() else { continue };
+    for path in sources {
+        let Ok(bytes) = system.read(path) else { continue };
         let source = Source::new(path, bytes);
         // What is wrong with the place is said where calls are looked for.
         let Ok(place) = rust.place_of(&source) else { continue };
