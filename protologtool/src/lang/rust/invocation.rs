@@ -215,7 +215,7 @@ fn parts(input: &Group, spans: Spans) -> Result<Vec<Vec<TokenTree>>, Diagnostic>
         let inside = spans.of_group(input);
         let is_inside = inside.start <= at.start && at.end <= inside.end && !at.is_empty();
         // An error at the end of the input has no place of its own.
-        let range = if is_inside { at } else { inside.end - 1..inside.end };
+        let range = if is_inside { at } else { inside.end.saturating_sub(1)..inside.end };
         Diagnostic::error(Code::Syntax, range, format!("the log call can't be read: {error}"))
             .help("correct the expression")
     })

@@ -113,7 +113,7 @@ impl Rust {
 
     /// What is to be said of a file of which it is not known which module it is: something only if it has calls or groups,
     /// since nothing else must know its module.
-    fn misplaced(&self, source: &Source, groups: &Groups, message: String) -> Found<Shape> {
+    fn misplaced(&self, source: &Source, groups: &Groups, why: Misplaced) -> Found<Shape> {
         let alone = Crates::single("unknown", source.path());
         let resolver = Resolver { crates: &alone, system: None, macro_paths: &self.macro_paths };
         let found = find::find(source, &(0, Vec::new()), resolver, Some(groups));
@@ -125,31 +125,40 @@ impl Rust {
         let errors = found.diagnostics.iter().filter(|problem| problem.severity == Severity::Error);
         let errors = errors.map(|problem| problem.range.clone());
         let first = calls.chain(enums).chain(errors).min_by_key(|range| range.start);
-        let diagnostics = first.map(|range| {
-            Diagnostic::error(Code::UnknownModule, range, message)
-                .help("add the crate's root and what lies between to the inputs, or set `--crate-name` and `--crate-root`")
-        });
+        let diagnostics = first
+            .map(|range| Diagnostic::error(Code::UnknownModule, range, why.message).help(why.help));
         Found { diagnostics: diagnostics.into_iter().collect(), ..Found::default() }
     }
 
     /// The one module that a file is; or why there is none.
-    fn place_of(&self, source: &Source) -> Result<Place, String> {
+    fn place_of(&self, source: &Source) -> Result<Place, Misplaced> {
         let path = source.path().display();
-        let mut places = self.crates.places(source.path());
-        match (places.next(), places.next()) {
-            (Some(place), None) => Ok(place.clone()),
-            (Some(first), Some(second)) => {
-                let show = |(krate, path): &Place| self.crates.module_path(*krate, path);
-                let (first, second) = (show(first), show(second));
-                Err(if first == second {
-                    format!("`{path}` is the module `{first}` of two crates")
-                } else {
-                    format!("`{path}` is the module `{first}` and the module `{second}`")
-                })
-            }
-            (None, _) => Err(format!("it is not known which module of which crate `{path}` is")),
+        let places: Vec<&Place> = self.crates.places(source.path()).collect();
+        let Some(first) = places.first() else {
+            return Err(Misplaced {
+                message: format!("it is not known which module of which crate `{path}` is"),
+                help: "add the crate's root and what lies between to the inputs, or set `--crate-name` and `--crate-root`",
+            });
+        };
+        // A library and a program of one name may share modules: all names and ids are the same in both.
+        let show = |(krate, path): &Place| self.crates.module_path(*krate, path);
+        let of_first = show(first);
+        match places.iter().map(|place| show(place)).find(|other| *other != of_first) {
+            None => Ok((*first).clone()),
+            Some(other) => Err(Misplaced {
+                message: format!(
+                    "`{path}` is the module `{of_first}` and the module `{other}`: ids depend on it"
+                ),
+                help: "let one crate have the module, or take the crates through the tool one by one, by `--crate-name` and `--crate-root`",
+            }),
         }
     }
+}
+
+/// Why a file is not one module.
+struct Misplaced {
+    message: String,
+    help: &'static str,
 }
 
 /// Whether the runtime exports this name, as a macro or for its macros.
@@ -188,7 +197,7 @@ impl Language for Rust {
         let system = inputs.map(|files| files.0);
         let place = match self.place_of(source) {
             Ok(place) => place,
-            Err(message) => return self.misplaced(source, groups, message),
+            Err(why) => return self.misplaced(source, groups, why),
         };
         let found = find::find(source, &place, self.resolver(system), Some(groups));
         let edits = found.enums.into_iter().flat_map(|found| found.edits).collect();
