@@ -3,7 +3,7 @@
 //! ```text
 //! measure CANDIDATE SHAPE FILE    see the harness: one round of one logger
 //! kill CANDIDATE FILE             the same: messages before a sudden end
-//! count KIND FILE                 how many `lines`, `messages` or `events` a file holds, and its bytes
+//! count KIND FILE                 how many `lines`, `messages`, `events` or `recorded` messages a file holds
 //! off CANDIDATE TURNS             nanoseconds of a turn of a loop with a call that is switched off
 //! turns CANDIDATE TURNS           the same loop, for valgrind
 //! calls CASE CALLS                calls that are switched on, for valgrind

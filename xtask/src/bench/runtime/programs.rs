@@ -8,6 +8,10 @@ use super::lttng::Daemon;
 use crate::tools::{self, Tool};
 use crate::{Result, shell, workspace};
 
+/// Protolog again, with a ring in a file. What it costs the caller is what the session that streams costs; it is there for
+/// what it keeps.
+pub(super) const RECORDER: &str = "protolog, recorder";
+
 /// How the messages of a log are counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Log {
@@ -55,6 +59,7 @@ impl Programs {
         let mut programs = Self { dir, own: own.clone(), candidates: Vec::new(), daemon: None };
         programs.add(&own, "clock_gettime alone", "clock", Log::Nothing);
         programs.add(&own, "protolog", "protolog", Log::File("messages"));
+        programs.add(&own, RECORDER, "recorder", Log::File("recorded"));
         programs.add(&own, "tracing, tracing-appender", "tracing", Log::File("lines"));
         programs.add(&own, "log, flexi_logger", "log", Log::File("lines"));
         match sdk() {
