@@ -10,9 +10,10 @@
 //! 12  "protolog\0" and three zero bytes
 //! 24  description, little-endian:
 //!     0 u64 message id    8 u64 mask             16 u32 group id        20 u32 line
-//!    24 u16 place length 26 u16 file length      28 u16 template length 30 u16 group length
-//!    32 u16 tag length   34 u8 level (wire)      35 u8 zero
-//!    36 place, file, template, group, tag, then zeros up to a multiple of 4
+//!    24 u16 place length 26 u16 template length  28 u16 group length   30 u16 tag length
+//!    32 u16 file length  34 u8 level (wire)      35 u8 zero
+//!    36 place NUL template NUL level NUL group, which the id is the hash of, then tag and file, then zeros up to a
+//!       multiple of 4
 //! ```
 //!
 //! A note of type 2 holds a whole dictionary (`ProtoLogViewerConfig`) as its description: that of sources that were rewritten,
@@ -20,7 +21,7 @@
 //!
 //! Invariants: [`write()`] in a constant and [`Note::parse`] are inverses; any bytes may be parsed.
 
-use crate::{Level, ParamMask};
+use crate::{Level, ParamMask, identity_len};
 
 /// Name in each note's header, with its terminating zero.
 pub const NAME: &[u8; 9] = b"protolog\0";
@@ -31,10 +32,11 @@ pub const DICTIONARY_TYPE: u32 = 2;
 /// Alignment of a note, in bytes.
 pub const ALIGN: usize = 4;
 
-const HEADER: usize = 24;
+/// Number of bytes of a note before its description.
+pub const HEADER: usize = 24;
 const FIXED: usize = 36;
 
-/// Number of bytes of a note before its texts: [`Note::head`].
+/// Number of bytes of a note before its texts.
 pub const HEAD: usize = HEADER + FIXED;
 
 /// A call's dictionary entry.
@@ -76,46 +78,8 @@ pub enum Parsed<'a> {
 impl<'a> Note<'a> {
     /// Number of bytes of the note, header included.
     pub const fn size(&self) -> usize {
-        let texts = self.place.len()
-            + self.file.len()
-            + self.template.len()
-            + self.group.len()
-            + self.tag.len();
-        HEAD + texts.next_multiple_of(ALIGN)
-    }
-
-    /// The bytes of the note before its texts, as the words that they make up on this machine. With [`Note::texts`] for who
-    /// writes many notes in constants and can copy faster than [`write()`], which goes byte by byte.
-    pub const fn head(&self) -> [u32; HEAD / 4] {
-        let (id, mask) = (self.id, self.mask.bits());
-        let mut words = [
-            NAME.len() as u32,
-            (self.size() - HEADER) as u32,
-            TYPE,
-            u32::from_ne_bytes(*b"prot"),
-            u32::from_ne_bytes(*b"olog"),
-            0,
-            id as u32,
-            (id >> 32) as u32,
-            mask as u32,
-            (mask >> 32) as u32,
-            self.group_id,
-            self.line,
-            halves(self.place.len(), self.file.len()),
-            halves(self.template.len(), self.group.len()),
-            halves(self.tag.len(), self.level.wire() as usize),
-        ];
-        let mut description = if cfg!(target_endian = "big") { HEADER / 4 } else { words.len() };
-        while description < words.len() {
-            words[description] = words[description].swap_bytes();
-            description += 1;
-        }
-        words
-    }
-
-    /// The texts that follow [`Note::head`], without anything between them.
-    pub const fn texts(&self) -> [&'a str; 5] {
-        [self.place, self.file, self.template, self.group, self.tag]
+        let identity = identity_len(self.place, self.template, self.level, self.group);
+        HEAD + (identity + self.tag.len() + self.file.len()).next_multiple_of(ALIGN)
     }
 
     /// The note at the start of `bytes` and what follows it; none where `bytes` is no well-formed note.
@@ -144,17 +108,21 @@ impl<'a> Note<'a> {
             texts = rest;
             core::str::from_utf8(text).ok()
         };
+        let level = Level::from_wire(fixed[34] as u64)?;
+        let (place, _) = (text(u16_at(24))?, text(1)?);
+        let (template, _) = (text(u16_at(26))?, text(1)?);
+        text(level.name().len() + 1)?;
         Some(Self {
             id: u64_at(0),
             mask: ParamMask::from_bits(u64_at(8)),
             group_id: u32_at(16),
             line: u32_at(20),
-            level: Level::from_wire(fixed[34] as u64)?,
-            place: text(u16_at(24))?,
-            file: text(u16_at(26))?,
-            template: text(u16_at(28))?,
-            group: text(u16_at(30))?,
-            tag: text(u16_at(32))?,
+            level,
+            place,
+            template,
+            group: text(u16_at(28))?,
+            tag: text(u16_at(30))?,
+            file: text(u16_at(32))?,
         })
     }
 }
@@ -166,16 +134,36 @@ pub const fn dictionary_head(length: usize) -> [u32; HEADER / 4] {
     [NAME.len() as u32, length as u32, DICTIONARY_TYPE, name[0], name[1], 0]
 }
 
-/// The bytes of `note`, whose [`Note::size`] is `N`. For constants: a wrong size or a text over 65,535 bytes fails there.
+/// The bytes of `note`, whose [`Note::size`] is `N`. For constants: a wrong size or a text over 65,535 bytes fails there. It
+/// says what a note is, and goes byte by byte; `protolog-rt`, which makes thousands, has a faster way to the same bytes.
 pub const fn write<const N: usize>(note: &Note<'_>) -> [u8; N] {
     assert!(N == note.size(), "N must be the note's size");
     let mut bytes = [0; N];
-    let (head, texts) = (note.head(), note.texts());
-    let mut index = 0;
-    while index < head.len() {
-        put(&mut bytes, 4 * index, &head[index].to_ne_bytes());
-        index += 1;
-    }
+    put(&mut bytes, 0, &(NAME.len() as u32).to_ne_bytes());
+    put(&mut bytes, 4, &((N - HEADER) as u32).to_ne_bytes());
+    put(&mut bytes, 8, &TYPE.to_ne_bytes());
+    put(&mut bytes, 12, NAME);
+    put(&mut bytes, 24, &note.id.to_le_bytes());
+    put(&mut bytes, 32, &note.mask.bits().to_le_bytes());
+    put(&mut bytes, 40, &note.group_id.to_le_bytes());
+    put(&mut bytes, 44, &note.line.to_le_bytes());
+    put(&mut bytes, 48, &length(note.place));
+    put(&mut bytes, 50, &length(note.template));
+    put(&mut bytes, 52, &length(note.group));
+    put(&mut bytes, 54, &length(note.tag));
+    put(&mut bytes, 56, &length(note.file));
+    bytes[58] = note.level.wire() as u8;
+    let texts = [
+        note.place,
+        "\0",
+        note.template,
+        "\0",
+        note.level.name(),
+        "\0",
+        note.group,
+        note.tag,
+        note.file,
+    ];
     let (mut index, mut at) = (0, HEAD);
     while index < texts.len() {
         put(&mut bytes, at, texts[index].as_bytes());
@@ -185,11 +173,10 @@ pub const fn write<const N: usize>(note: &Note<'_>) -> [u8; N] {
     bytes
 }
 
-/// Two 16-bit numbers.
-const fn halves(low: usize, high: usize) -> u32 {
-    const MAX: usize = u16::MAX as usize;
-    assert!(low <= MAX && high <= MAX, "a text of a log call is longer than 65,535 bytes");
-    low as u32 | (high as u32) << 16
+/// The length of a text, as the description has it.
+const fn length(text: &str) -> [u8; 2] {
+    assert!(text.len() <= u16::MAX as usize, "a text of a log call is longer than 65,535 bytes");
+    (text.len() as u16).to_le_bytes()
 }
 
 /// `bytes[at..][..part.len()].copy_from_slice(part)`, in constants.

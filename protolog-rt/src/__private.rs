@@ -2,15 +2,17 @@
 
 #[cfg(not(feature = "macros"))]
 pub use crate::__no_proc_macros as call;
-pub use crate::level::{GroupDef, GroupInfo, GroupSet, Page, wanted};
+pub use crate::level::{GroupDef, GroupInfo, GroupSet, Page};
 pub use crate::log::Values;
 use crate::log::emit;
-pub use crate::site::{Call, DictionaryNote, NoteBytes, RewrittenCall, Site};
+use crate::site::Site;
+pub use crate::site::{Call, DictionaryNote, NoteBytes, Test};
 pub use crate::value::{
     Any, Arguments, AsOption, AsText, Bool, Float, Int, Select, SelectAny, SelectOption,
     SelectText, Shown, Text, Then, Uint, bool, float, int,
 };
 pub use core::option::Option::Some;
+pub use core::primitive::u8;
 #[cfg(feature = "macros")]
 pub use protolog_macros::call;
 
@@ -54,10 +56,40 @@ const fn crate_len(module: &str) -> usize {
     at
 }
 
-/// Logs `arguments` at `site`, whose group wants it.
-#[inline]
-pub fn log(site: Site, arguments: impl Arguments) {
-    arguments.give(Emit(site));
+/// What a call does at run time, so named for who writes a call in a `const fn`: the compiler's error shows the path.
+pub mod log_calls_cannot_stand_in_a_const_fn {
+    use super::Emit;
+    use crate::level::{self, GroupInfo, ProtoLogGroup};
+    use crate::site::{NoteBytes, NoteRef, Site, Test};
+    use crate::value::Arguments;
+
+    /// The test of a log call: the group, where a session or the text side wants the call. Inlined, with its arguments
+    /// known, it is one load, one test and one branch; a debug build keeps it out of line, where it costs less to compile.
+    #[allow(clippy::inline_always)] // A call that is off must be one load.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(debug_assertions, inline)]
+    pub fn wanted<G: ProtoLogGroup>(group: &G, test: Test) -> Option<&'static GroupInfo> {
+        let index = test.group_index();
+        level::test(G::page(), index, test.bits(), || level::first_call::<G>(index))
+            .then(|| group.info())
+    }
+
+    /// Logs `arguments` for a call whose group wants it.
+    #[inline]
+    pub fn log(
+        test: Test,
+        group: &'static GroupInfo,
+        note: &'static NoteBytes<[u8]>,
+        arguments: impl Arguments,
+    ) {
+        arguments.give(Emit(Site::new(test, group, NoteRef::new(note))));
+    }
+
+    /// Likewise, for a call in rewritten code, which has no note.
+    #[inline]
+    pub fn log_rewritten(test: Test, group: &'static GroupInfo, arguments: impl Arguments) {
+        arguments.give(Emit(Site::new(test, group, NoteRef::NONE)));
+    }
 }
 
 struct Emit(Site);

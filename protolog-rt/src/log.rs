@@ -3,7 +3,7 @@
 #![allow(clippy::inline_always)] // The parts of a site are immediates only where this is inlined.
 
 use crate::level::GroupInfo;
-use crate::site::Site;
+use crate::site::{NoteRef, Site, Subject};
 use crate::writer::{self, Head};
 use protolog_core::Level;
 
@@ -12,21 +12,16 @@ pub use crate::writer::encode::Values;
 /// Logs `values` at `site`, to whoever wants it.
 #[inline(always)]
 pub(crate) fn emit<V: Values>(site: Site, values: V) {
-    log(site.id(), site.level(), site.group(), site.note(), values);
+    log(site.id, site.subject, site.note, values);
 }
 
 /// One copy for all calls with arguments of the same types; the parts of the site come in registers.
 #[inline(never)]
 #[allow(clippy::needless_pass_by_value)] // A reference would send the values through memory.
-fn log<V: Values>(
-    id: u64,
-    level: Level,
-    group: &'static GroupInfo,
-    note: &'static [u8],
-    values: V,
-) {
+fn log<V: Values>(id: u64, subject: Subject, note: NoteRef, values: V) {
+    let (group, level) = subject.parts();
     if group.texted(level) {
-        crate::text::emit_text(id, level, group.tag, note, &values);
+        crate::text::emit_text(id, level, group.tag, note.bytes(), &values);
     }
     trace(id, level, group, &values);
 }

@@ -154,10 +154,10 @@ macro_rules! __group_enum {
             use $crate::__private as rt;
 
             const DEFS: [rt::GroupDef; [$($index),*].len()] = [$( {
-                const NAME: &[u8] = &rt::full_name::<{
-                    rt::full_name_len(::core::module_path!(), $name)
-                }>(::core::module_path!(), $name);
-                rt::GroupDef::new(rt::text(NAME), $tag, $index, $enabled, $text)
+                const NAME_TAG: &[u8] = &rt::full_name::<{
+                    rt::full_name_len(::core::module_path!(), ::core::concat!($name, $tag))
+                }>(::core::module_path!(), ::core::concat!($name, $tag));
+                rt::GroupDef::new(rt::text(NAME_TAG), $tag.len(), $index, $enabled, $text)
             } ),*];
             static PAGE: rt::Page = rt::Page::new(&DEFS);
             static SET: rt::GroupSet = rt::GroupSet::new(&PAGE, &GROUPS);

@@ -33,16 +33,22 @@ macro_rules! dictionary {
 macro_rules! __rewritten {
     ($level:expr, $group:expr, $id:literal [$($kind:ident)*] $(, $argument:expr)*) => {{
         use $crate::__private::{SelectAny as _, SelectOption as _, SelectText as _};
-        const __PROTOLOG_CALL: $crate::__private::RewrittenCall =
-            $crate::__private::RewrittenCall::new($group.__protolog_def(), $level, $id);
-        if const { __PROTOLOG_CALL.compiled() } {
-            if let $crate::__private::Some(group) =
-                $crate::__private::wanted(&$group, const { __PROTOLOG_CALL.test() })
-            {
-                $crate::__private::log(
-                    $crate::__private::Site::rewritten(&__PROTOLOG_CALL, group),
-                    $crate::__rewritten_values!([$($kind)*] $(, $argument)*),
-                );
+        const __PROTOLOG_GROUP: $crate::__private::GroupDef = $group.__protolog_def();
+        if const { __PROTOLOG_GROUP.enabled } {
+            match const { $crate::__private::Test::rewritten(__PROTOLOG_GROUP, $level, $id) } {
+                test => {
+                    if let $crate::__private::Some(group) =
+                        $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted(
+                            &$group, test,
+                        )
+                    {
+                        $crate::__private::log_calls_cannot_stand_in_a_const_fn::log_rewritten(
+                            test,
+                            group,
+                            $crate::__rewritten_values!([$($kind)*] $(, $argument)*),
+                        );
+                    }
+                }
             }
         }
     }};

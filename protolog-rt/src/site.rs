@@ -7,38 +7,53 @@
 //! Invariant: a [`Site`] refers to its note, so a linker that takes the code takes the note.
 #![allow(unsafe_code)] // Notes have a section of their own, are copied in constants, and found by dl_iterate_phdr.
 
+mod note;
+
+pub(crate) use note::NoteRef;
+pub use note::{Call, NoteBytes};
+
 use crate::level::{GroupDef, GroupInfo, call_bits};
-use protolog_core::note::{self, Note};
-use protolog_core::{Level, ParamMask, hash};
+use protolog_core::Level;
+use protolog_core::note::dictionary_head;
 
 /// The code of a log call whose template was checked. The arguments stand behind the test, in `$values`; the group and the
 /// level stand in constants, so they must be constant.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __site {
-    ($level:expr, $group:expr, $template:expr, $mask:literal, $values:expr $(,)?) => {{
+    ($level:expr, $group:expr, $template:literal, $mask:literal, $values:expr $(,)?) => {{
         use $crate::__private::{SelectAny as _, SelectOption as _, SelectText as _};
-        const __PROTOLOG_CALL: $crate::__private::Call = $crate::__private::Call::new(
-            $group.__protolog_def(),
-            $level,
-            $template,
-            $mask,
-            ::core::module_path!(),
-            ::core::file!(),
-            ::core::line!(),
-        );
+        const __PROTOLOG_CALL: $crate::__private::Call = $crate::__private::Call {
+            group: $group.__protolog_def(),
+            level: $level,
+            texts: ::core::concat!(::core::module_path!(), "\0", $template, "\0"),
+            template: $template.len(),
+            mask: $mask,
+            file: ::core::file!(),
+            line: ::core::line!(),
+        };
         #[used]
         #[unsafe(link_section = ".note.protolog")]
-        static __PROTOLOG_NOTE: $crate::__private::NoteBytes<{ __PROTOLOG_CALL.note_size() }> =
-            __PROTOLOG_CALL.note();
-        if const { __PROTOLOG_CALL.compiled() } {
-            if let $crate::__private::Some(group) =
-                $crate::__private::wanted(&$group, const { __PROTOLOG_CALL.test() })
-            {
-                $crate::__private::log(
-                    $crate::__private::Site::new(&__PROTOLOG_CALL, group, &__PROTOLOG_NOTE),
-                    $values,
-                );
+        static __PROTOLOG_NOTE: $crate::__private::NoteBytes<
+            [$crate::__private::u8; __PROTOLOG_CALL.note_size()],
+        > = $crate::__private::NoteBytes::new(__PROTOLOG_CALL);
+        if const { __PROTOLOG_CALL.group.enabled } {
+            // A `match` makes one constant do for the test and the site.
+            match const { $crate::__private::Test::new(&__PROTOLOG_CALL, __PROTOLOG_NOTE.id()) } {
+                test => {
+                    if let $crate::__private::Some(group) =
+                        $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted(
+                            &$group, test,
+                        )
+                    {
+                        $crate::__private::log_calls_cannot_stand_in_a_const_fn::log(
+                            test,
+                            group,
+                            &__PROTOLOG_NOTE,
+                            $values,
+                        );
+                    }
+                }
             }
         }
     }};
@@ -73,167 +88,81 @@ impl<const N: usize> DictionaryNote<N> {
     pub const fn new(config: &[u8]) -> Self {
         let mut bytes = [0; N];
         copy(config, &mut bytes, 0);
-        Self { head: note::dictionary_head(N), config: bytes }
+        Self { head: dictionary_head(N), config: bytes }
     }
 }
 
-/// The constant facts of a call in rewritten code, whose text is not here.
-#[derive(Clone, Copy, Debug)]
-pub struct RewrittenCall {
-    id: u64,
-    level: Level,
-    group: GroupDef,
-}
-
-impl RewrittenCall {
-    /// The facts of a call of `group` at `level` whose message has this id.
-    pub const fn new(group: GroupDef, level: Level, id: u64) -> Self {
-        Self { id, level, group }
-    }
-
-    /// Whether the call is compiled in.
-    pub const fn compiled(&self) -> bool {
-        self.group.enabled
-    }
-
-    /// What the call tests.
-    pub const fn test(&self) -> Test {
-        Test { group_index: self.group.index, bits: call_bits(self.level) }
-    }
-}
-
-/// The constant facts of a call.
-#[derive(Clone, Copy, Debug)]
-pub struct Call {
-    note: Note<'static>,
-    group: GroupDef,
-}
-
-impl Call {
-    /// The facts of a call of `group` at `level` with `template`, whose parameters have the kinds `mask`, in the module
-    /// `place` and at `line` of `file`.
-    pub const fn new(
-        group: GroupDef,
-        level: Level,
-        template: &'static str,
-        mask: u64,
-        place: &'static str,
-        file: &'static str,
-        line: u32,
-    ) -> Self {
-        let note = Note {
-            id: message_id(place, template, level, group.name),
-            mask: ParamMask::from_bits(mask),
-            group_id: group.id,
-            level,
-            place,
-            file,
-            line,
-            template,
-            group: group.name,
-            tag: group.tag,
-        };
-        Self { note, group }
-    }
-
-    /// Whether the call is compiled in.
-    pub const fn compiled(&self) -> bool {
-        self.group.enabled
-    }
-
-    /// Number of bytes of the call's note: 0 where the call is not compiled in.
-    pub const fn note_size(&self) -> usize {
-        if self.group.enabled { self.note.size() } else { 0 }
-    }
-
-    /// What the call tests.
-    pub const fn test(&self) -> Test {
-        Test { group_index: self.group.index, bits: call_bits(self.note.level) }
-    }
-
-    /// The call's note; `N` is [`Self::note_size`].
-    pub const fn note<const N: usize>(&self) -> NoteBytes<N> {
-        let mut bytes = [0; N];
-        if N > 0 {
-            assert!(N == self.note.size(), "N must be the note's size");
-            let head = self.note.head();
-            // SAFETY: the words are initialised, and bytes may have any alignment.
-            let head = unsafe { core::slice::from_raw_parts(head.as_ptr().cast(), note::HEAD) };
-            copy(head, &mut bytes, 0);
-            let texts = self.note.texts();
-            let (mut index, mut at) = (0, note::HEAD);
-            while index < texts.len() {
-                copy(texts[index].as_bytes(), &mut bytes, at);
-                at += texts[index].len();
-                index += 1;
-            }
-        }
-        NoteBytes(bytes)
-    }
-}
-
-/// What a call tests: bits of a word of its enum's page.
+/// What a call tests, and what its messages say of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Test {
-    pub(crate) group_index: u16,
-    pub(crate) bits: u32,
+    id: u64,
+    /// Bits of the group's word.
+    bits: u16,
+    /// Position of the group in its enum.
+    group_index: u16,
+    level: Level,
 }
 
-/// The bytes of a note, aligned as its section wants it.
-#[derive(Debug)]
-#[repr(C, align(4))]
-pub struct NoteBytes<const N: usize>([u8; N]);
+impl Test {
+    /// The test of `call`, whose message has this id.
+    pub const fn new(call: &Call, id: u64) -> Self {
+        Self::rewritten(call.group, call.level, id)
+    }
 
-const _: () = assert!(align_of::<NoteBytes<0>>() == note::ALIGN);
+    /// The test of a call in rewritten code.
+    pub const fn rewritten(group: GroupDef, level: Level, id: u64) -> Self {
+        Self { id, bits: call_bits(level) as u16, group_index: group.index, level }
+    }
 
-/// A call in the binary, as the write path gets it.
+    /// Position of the group in its enum.
+    #[inline]
+    pub(crate) const fn group_index(self) -> usize {
+        self.group_index as usize
+    }
+
+    /// The bits of the group's word that say whether the call logs.
+    #[inline]
+    pub(crate) const fn bits(self) -> u32 {
+        self.bits as u32
+    }
+}
+
+/// A call in the binary, as the write path gets it: with values for each, hence few and small.
 #[derive(Clone, Copy, Debug)]
-pub struct Site {
-    id: u64,
-    level: Level,
-    group: &'static GroupInfo,
-    note: &'static [u8],
+pub(crate) struct Site {
+    pub(crate) id: u64,
+    pub(crate) subject: Subject,
+    pub(crate) note: NoteRef,
 }
 
 impl Site {
-    /// The site of `call`. `call` is a constant, of which nothing but immediates is left in optimised code.
+    /// The site of a call. `test` is a constant, of which nothing but immediates is left in optimised code.
     #[inline]
-    pub const fn new<const N: usize>(
-        call: &Call,
-        group: &'static GroupInfo,
-        note: &'static NoteBytes<N>,
-    ) -> Self {
-        Self { id: call.note.id, level: call.note.level, group, note: &note.0 }
+    pub(crate) fn new(test: Test, group: &'static GroupInfo, note: NoteRef) -> Self {
+        Self { id: test.id, subject: Subject::new(group, test.level), note }
+    }
+}
+
+/// A group and a level, as one address that is known when linking: the group's, and the level in its lowest bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject(*const u8);
+
+const _: () = assert!(align_of::<GroupInfo>() > Level::Wtf as usize);
+
+impl Subject {
+    #[inline]
+    fn new(group: &'static GroupInfo, level: Level) -> Self {
+        Self((&raw const *group).cast::<u8>().wrapping_add(level as usize))
     }
 
-    /// The site of a call in rewritten code.
     #[inline]
-    pub const fn rewritten(call: &RewrittenCall, group: &'static GroupInfo) -> Self {
-        Self { id: call.id, level: call.level, group, note: &[] }
-    }
-
-    /// The message's id.
-    #[inline]
-    pub fn id(&self) -> u64 {
-        self.id
-    }
-
-    /// The message's level.
-    #[inline]
-    pub fn level(&self) -> Level {
-        self.level
-    }
-
-    /// The group.
-    #[inline]
-    pub fn group(&self) -> &'static GroupInfo {
-        self.group
-    }
-
-    /// The bytes of the note: the message's dictionary entry. Empty in rewritten code.
-    #[inline]
-    pub fn note(&self) -> &'static [u8] {
-        self.note
+    pub(crate) fn parts(self) -> (&'static GroupInfo, Level) {
+        let severity = self.0.addr() % align_of::<GroupInfo>();
+        #[allow(clippy::cast_ptr_alignment)] // What is left is the address of a group again.
+        let group = self.0.wrapping_sub(severity).cast::<GroupInfo>();
+        // SAFETY: a group is aligned, so what was added to its address is the remainder; it lives for ever.
+        let group = unsafe { &*group };
+        (group, Level::from_severity(severity as u8).unwrap_or(Level::Wtf))
     }
 }
 
@@ -295,33 +224,6 @@ unsafe extern "C" fn note_segments(
     0
 }
 
-/// As [`protolog_core::message_id`], in constants.
-const fn message_id(place: &str, template: &str, level: Level, group: &str) -> u64 {
-    let parts = [place.as_bytes(), template.as_bytes(), level.name().as_bytes(), group.as_bytes()];
-    let length = protolog_core::identity_len(place, template, level, group);
-    // An array's size can't depend on arguments; what a constant does not need costs nothing in the binary.
-    if length <= 256 {
-        hash(joined::<256>(parts).split_at(length).0)
-    } else if length <= 4096 {
-        hash(joined::<4096>(parts).split_at(length).0)
-    } else {
-        assert!(length <= 0x20000, "the texts of a log call are longer than 128 KiB");
-        hash(joined::<0x20000>(parts).split_at(length).0)
-    }
-}
-
-/// The parts, separated by NULs, then NULs.
-const fn joined<const N: usize>(parts: [&[u8]; 4]) -> [u8; N] {
-    let mut bytes = [0; N];
-    let (mut part, mut at) = (0, 0);
-    while part < parts.len() {
-        copy(parts[part], &mut bytes, at);
-        at += parts[part].len() + 1;
-        part += 1;
-    }
-    bytes
-}
-
 /// `to[at..][..from.len()].copy_from_slice(from)`, in constants: byte by byte would be the larger part of what a call
 /// costs to compile.
 const fn copy(from: &[u8], to: &mut [u8], at: usize) {
@@ -331,32 +233,4 @@ const fn copy(from: &[u8], to: &mut [u8], at: usize) {
     // SAFETY: `from` is readable; as many bytes of `to` from `at` on are writable, as was asserted; a shared and an
     // exclusive reference do not overlap.
     unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn notes_are_those_of_core() {
-        const ON: GroupDef = GroupDef::new("app::Log::Net", "Net", 0, true, false);
-        const CALL: Call = Call::new(ON, Level::Wtf, "a %d €", 1, "app::net", "src/net.rs", 70_000);
-        static NOTE: NoteBytes<{ CALL.note_size() }> = CALL.note();
-        static CORE: [u8; CALL.note.size()] = note::write(&CALL.note);
-        assert_eq!(NOTE.0, CORE);
-        const OFF: Call = Call { group: GroupDef { enabled: false, ..ON }, ..CALL };
-        static NOTHING: NoteBytes<{ OFF.note_size() }> = OFF.note();
-        assert_eq!(size_of_val(&NOTHING), 0);
-    }
-
-    #[test]
-    fn ids_are_those_of_core_at_every_length() {
-        for length in [0, 1, 200, 231, 232, 233, 300, 4070, 4072, 4073, 5000, 70_000] {
-            let template = "x".repeat(length);
-            let of = |id: fn(&str, &str, Level, &str) -> u64| {
-                id("app::net", &template, Level::Warn, "app::Log::N")
-            };
-            assert_eq!(of(message_id), of(protolog_core::message_id), "{length}");
-        }
-    }
 }

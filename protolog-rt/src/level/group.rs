@@ -4,6 +4,7 @@
 //! knows its switches. [`GroupSet`] is a whole enum, as the registry holds it.
 
 use super::page::{self, Page, call_bits, settled, text_bit, trace_bit};
+use crate::__private::text;
 use protolog_core::{Level, group_id};
 use std::fs::File;
 use std::io;
@@ -56,6 +57,12 @@ pub struct GroupDef {
     pub name: &'static str,
     /// What logcat's formats show.
     pub tag: &'static str,
+    /// Name and tag, without anything between them.
+    pub texts: &'static str,
+    /// Bytes of both.
+    pub texts_length: usize,
+    /// Bytes of the tag.
+    pub tag_length: usize,
     /// Position in the enum.
     pub index: u16,
     /// Whether calls are compiled in.
@@ -65,20 +72,25 @@ pub struct GroupDef {
 }
 
 impl GroupDef {
-    /// A group with the id that its name gives it.
+    /// A group with the id that its name gives it. `texts` is its name and after it its tag, which has `tag_length` bytes.
     pub const fn new(
-        name: &'static str,
-        tag: &'static str,
+        texts: &'static str,
+        tag_length: usize,
         index: u16,
         enabled: bool,
         log_to_text: bool,
     ) -> Self {
-        Self { id: group_id(name), name, tag, index, enabled, log_to_text }
+        let texts_length = texts.len();
+        let (name, tag) = texts.as_bytes().split_at(texts_length - tag_length);
+        let (name, tag) = (text(name), text(tag));
+        let id = group_id(name);
+        Self { id, name, tag, texts, texts_length, tag_length, index, enabled, log_to_text }
     }
 }
 
 /// A log group at run time.
 #[derive(Debug)]
+#[repr(align(8))] // The write path gets a level in the address.
 pub struct GroupInfo {
     /// Low 32 bits of the XXH3-64 of the full name.
     pub id: u32,
@@ -103,7 +115,7 @@ impl GroupInfo {
 
     /// Whether a call at `level` would log: a session or the text side wants it.
     pub fn is_enabled(&self, level: Level) -> bool {
-        test(self.page, usize::from(self.index), call_bits(level), || self.set)
+        test(self.page, usize::from(self.index), call_bits(level), || self.register())
     }
 
     /// Whether a session wants `level` of this group.
@@ -116,12 +128,6 @@ impl GroupInfo {
     #[inline]
     pub(crate) fn texted(&self, level: Level) -> bool {
         self.word() & text_bit(level) != 0
-    }
-
-    /// The enum that the group belongs to.
-    #[inline]
-    pub(super) fn set(&self) -> &'static GroupSet {
-        self.set
     }
 
     /// Makes `levels` (bit = severity) what sessions want.
@@ -149,6 +155,12 @@ impl GroupInfo {
     #[cfg(feature = "log")]
     pub(super) fn text_levels(&self) -> u8 {
         protolog_core::control::switch::printed(self.word())
+    }
+
+    /// Registers the enum, and gives the group's word as it is then.
+    pub(super) fn register(&self) -> u32 {
+        super::register(self.set);
+        settled(self.word())
     }
 
     /// The group's word of switches.
@@ -222,8 +234,8 @@ enum Groups {
 
 /// A group that no enum declares, with a page of its own. It is there for the life of the process.
 pub(crate) fn make(name: &str, tag: &str) -> &'static GroupInfo {
-    let (name, tag) = (Box::leak(Box::from(name)), Box::leak(Box::from(tag)));
-    let def = GroupDef::new(name, tag, 0, true, false);
+    let texts = Box::leak(Box::from([name, tag].concat()));
+    let def = GroupDef::new(texts, tag.len(), 0, true, false);
     let page = Box::leak(Box::new(Page::new(&[def])));
     let groups = Groups::Made(OnceLock::new());
     let set = Box::leak(Box::new(GroupSet {
@@ -242,20 +254,20 @@ pub(crate) fn make(name: &str, tag: &str) -> &'static GroupInfo {
 /// The test of a log call of group `index`: one load, one branch when nobody wants the call.
 #[allow(clippy::inline_always)] // A call that is off must stay one load, at every level of optimisation.
 #[inline(always)]
-pub(super) fn test(
+pub(crate) fn test(
     page: &'static Page,
     index: usize,
     bits: u32,
-    set: impl FnOnce() -> &'static GroupSet,
+    first_call: impl FnOnce() -> u32,
 ) -> bool {
     let word = page.word(index);
-    word & bits != 0 && (word & page::NEW == 0 || first_call(set(), index) & bits != 0)
+    word & bits != 0 && (word & page::NEW == 0 || first_call() & bits != 0)
 }
 
-/// Registers the enum, and gives the word of group `index` as it is then.
+/// Registers the enum, and gives the word of its group `index` as it is then: not new. One for each enum, so that calls need
+/// not say which.
 #[cold]
 #[inline(never)]
-fn first_call(set: &'static GroupSet, index: usize) -> u32 {
-    super::register(set);
-    settled(set.page.word(index))
+pub(crate) fn first_call<G: ProtoLogGroup>(index: usize) -> u32 {
+    G::groups()[index].register()
 }

@@ -14,12 +14,12 @@ mod shared;
 
 pub(crate) use group::make;
 pub use group::{GroupDef, GroupInfo, GroupSet, ProtoLogGroup};
+pub(crate) use group::{first_call, test};
 pub use page::Page;
 pub(crate) use page::call_bits;
 pub(crate) use shared::{Shared, Wish};
 
 use crate::fork::prepare_for_forks;
-use crate::site::Test;
 use std::cell::Cell;
 use std::fs::File;
 use std::io;
@@ -45,15 +45,6 @@ static REGISTRY: Mutex<Registry> =
 thread_local! {
     /// Whether this thread holds the registry's lock or is about to take it.
     static HOLDS: Cell<bool> = const { Cell::new(false) };
-}
-
-/// The test of a log call: the group, where a session or the text side wants the call. Inlined at every level of
-/// optimisation: with its arguments known, it is one load, one test and one branch.
-#[allow(clippy::inline_always)] // A call that is off must stay one load, at every level of optimisation.
-#[inline(always)]
-pub fn wanted<G: ProtoLogGroup>(group: &G, test: Test) -> Option<&'static GroupInfo> {
-    let index = usize::from(test.group_index);
-    group::test(G::page(), index, test.bits, || group.info().set()).then(|| group.info())
 }
 
 /// Makes `levels` the answer to which levels (bit = [`Level::severity`]) sessions want of a group, for the groups known
@@ -96,7 +87,7 @@ pub(crate) fn set_text(group: &'static GroupInfo, levels: u8) {
 /// Makes the enum of these groups known, as the first call of one would.
 pub(crate) fn register_groups(groups: &'static [GroupInfo]) {
     if let Some(group) = groups.first() {
-        register(group.set());
+        group.register();
     }
 }
 

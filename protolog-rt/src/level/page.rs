@@ -183,8 +183,7 @@ pub(super) const fn settled(word: u32) -> u32 {
 mod tests {
     use super::*;
 
-    const ON: GroupDef =
-        GroupDef { id: 1, name: "t::G::On", tag: "On", index: 0, enabled: true, log_to_text: true };
+    const ON: GroupDef = GroupDef::new("t::G::OnOn", 2, 0, true, true);
     const OFF: GroupDef = GroupDef { index: 1, enabled: false, ..ON };
 
     #[test]

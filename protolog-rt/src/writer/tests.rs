@@ -25,7 +25,7 @@ use protozero::wire::redundant_varint;
 use service::{Image, RESERVED, Service};
 use std::sync::Arc;
 
-const DEF: GroupDef = GroupDef::new("app::Log::Net", "Net", 0, true, false);
+const DEF: GroupDef = GroupDef::new("app::Log::NetNet", 3, 0, true, false);
 static PAGE_OF_NET: Page = Page::new(&[DEF]);
 static SET: GroupSet = GroupSet::new(&PAGE_OF_NET, &[]);
 static NET: GroupInfo = GroupInfo::new(&DEF, &PAGE_OF_NET, &SET);

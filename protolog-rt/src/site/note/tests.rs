@@ -1,0 +1,101 @@
+use super::*;
+use protolog_core::ParamMask;
+use protolog_core::note::{Note, Parsed, write};
+
+const ON: GroupDef = GroupDef::new("app::Log::NetNET", 3, 0, true, false);
+const CALL: Call = Call {
+    group: ON,
+    level: Level::Wtf,
+    texts: "app::net\0a %d €\0",
+    template: "a %d €".len(),
+    mask: 1,
+    file: "src/net.rs",
+    line: 70_000,
+};
+
+/// What core says of the same call.
+fn of_core(call: &Call) -> Note<'static> {
+    let place = &call.texts[..call.texts.len() - call.template - 2];
+    let template = &call.texts[place.len() + 1..][..call.template];
+    let group = call.group;
+    Note {
+        id: protolog_core::message_id(place, template, call.level, group.name),
+        mask: ParamMask::from_bits(call.mask),
+        group_id: group.id,
+        level: call.level,
+        place,
+        file: call.file,
+        line: call.line,
+        template,
+        group: group.name,
+        tag: group.tag,
+    }
+}
+
+#[test]
+fn notes_are_those_of_core() {
+    static NOTE: NoteBytes<[u8; CALL.note_size()]> = NoteBytes::new(CALL);
+    let core = of_core(&CALL);
+    assert_eq!(NOTE.0, write(&core));
+    assert_eq!(NOTE.id(), core.id);
+    assert_eq!(NoteRef::new(&NOTE).bytes(), NOTE.0);
+    assert_eq!(NoteRef::NONE.bytes(), []);
+
+    const OFF: Call = Call { group: GroupDef { enabled: false, ..ON }, ..CALL };
+    static NOTHING: NoteBytes<[u8; OFF.note_size()]> = NoteBytes::new(OFF);
+    assert_eq!((size_of_val(&NOTHING), NOTHING.id()), (0, 0));
+}
+
+#[test]
+fn texts_of_every_length_are_copied() {
+    let long: &'static str = "abcdefghijklmnopqrstuvwxyz".repeat(20).leak();
+    for length in 0..=400 {
+        let texts = format!("{}\0{}\0", &long[..length / 3], &long[..length]).leak();
+        let (file, level) = (&long[..length % 37], Level::ALL[length % 6]);
+        let call = Call { texts, template: length, file, level, ..CALL };
+        let note = NoteBytes::<[u8; 1024]>::new(call);
+        let of_core = of_core(&call);
+        assert_eq!(note.id(), of_core.id, "{length}");
+        // The size is that of the array, so the parser takes what follows for padding of ours.
+        let (parsed, _) = Note::parse(&note.0).unwrap();
+        assert_eq!(parsed, Parsed::Note(of_core), "{length}");
+        assert!(note.0[of_core.size()..].iter().all(|byte| *byte == 0), "{length}");
+        assert_eq!(call.note_size(), of_core.size(), "{length}");
+    }
+}
+
+#[test]
+fn the_hash_is_xxh3_at_every_length() {
+    let bytes: Vec<u8> =
+        (0..2100_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    for length in 0..=2000 {
+        for start in [0, 1, 60] {
+            let first = bytes.as_ptr() as *const Bytes;
+            let expected = protolog_core::hash(&bytes[start..start + length]);
+            assert_eq!(hash(first, start, length), expected, "{length} from {start}");
+        }
+    }
+}
+
+#[test]
+fn the_hash_agrees_with_the_vectors() {
+    let vectors = include_str!("../../../../protolog-core/testdata/xxh3.tsv");
+    let mut count = 0;
+    for line in vectors.lines().skip(1) {
+        let (bytes, expected) = line.split_once('\t').unwrap();
+        let byte = |at: usize| u8::from_str_radix(&bytes[at..at + 2], 16).unwrap();
+        let bytes: Vec<u8> = (0..bytes.len()).step_by(2).map(byte).collect();
+        let hash = hash(bytes.as_ptr() as *const Bytes, 0, bytes.len());
+        assert_eq!(format!("{hash:016x}"), expected, "{} bytes", bytes.len());
+        count += 1;
+    }
+    assert!(count > 10);
+}
+
+#[test]
+fn a_note_is_parsed() {
+    const OTHER: Call = Call { level: Level::Verbose, texts: "a\0\0", template: 0, ..CALL };
+    static NOTE: NoteBytes<[u8; OTHER.note_size()]> = NoteBytes::new(OTHER);
+    let (parsed, rest) = Note::parse(&NOTE.0).unwrap();
+    assert_eq!((parsed, rest), (Parsed::Note(of_core(&OTHER)), &[][..]));
+}
