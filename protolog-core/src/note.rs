@@ -19,6 +19,9 @@
 //! A note of type 2 holds a whole dictionary (`ProtoLogViewerConfig`) as its description: that of sources that were rewritten,
 //! whose calls have no notes of their own.
 //!
+//! A note of type 3 is one of either kind whose content was taken out of the binary: its description begins with the hash of the
+//! dictionary that has it (u64), the rest is zero.
+//!
 //! Invariants: [`write()`] in a constant and [`Note::parse`] are inverses; any bytes may be parsed.
 
 use crate::{Level, ParamMask, identity_len};
@@ -29,6 +32,8 @@ pub const NAME: &[u8; 9] = b"protolog\0";
 pub const TYPE: u32 = 1;
 /// Type of a note that holds a whole dictionary, in protobuf.
 pub const DICTIONARY_TYPE: u32 = 2;
+/// Type of a note whose content was taken out.
+pub const STRIPPED_TYPE: u32 = 3;
 /// Alignment of a note, in bytes.
 pub const ALIGN: usize = 4;
 
@@ -71,6 +76,8 @@ pub enum Parsed<'a> {
     Note(Note<'a>),
     /// A whole dictionary, in protobuf.
     Dictionary(&'a [u8]),
+    /// An entry or a dictionary that was taken out of the binary, into the dictionary with this hash.
+    Stripped(u64),
     /// A well-formed note of another name or type.
     Foreign,
 }
@@ -84,7 +91,15 @@ impl<'a> Note<'a> {
 
     /// The note at the start of `bytes` and what follows it; none where `bytes` is no well-formed note.
     pub fn parse(bytes: &'a [u8]) -> Option<(Parsed<'a>, &'a [u8])> {
-        let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        Self::parse_as(bytes, cfg!(target_endian = "big"))
+    }
+
+    /// The same, of a binary for a machine of this byte order.
+    pub fn parse_as(bytes: &'a [u8], big_endian: bool) -> Option<(Parsed<'a>, &'a [u8])> {
+        let word = |at: usize| {
+            let word = bytes.get(at..at + 4)?.try_into().ok()?;
+            Some(if big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) })
+        };
         let (name_size, size, kind) = (word(0)? as usize, word(4)? as usize, word(8)?);
         let name = bytes.get(12..12usize.checked_add(name_size)?)?;
         let start = 12 + name_size.next_multiple_of(ALIGN);
@@ -93,6 +108,9 @@ impl<'a> Note<'a> {
         let parsed = match kind {
             TYPE if name == NAME => Parsed::Note(Self::parse_description(description)?),
             DICTIONARY_TYPE if name == NAME => Parsed::Dictionary(description),
+            STRIPPED_TYPE if name == NAME => {
+                Parsed::Stripped(u64::from_le_bytes(description.get(..8)?.try_into().ok()?))
+            }
             _ => Parsed::Foreign,
         };
         Some((parsed, rest))
@@ -239,6 +257,25 @@ mod tests {
         let (parsed, rest) = Note::parse(&section).unwrap();
         assert_eq!(parsed, Parsed::Dictionary(b"abcde"));
         assert_eq!(Note::parse(rest), Some((Parsed::Note(NOTE), &[][..])));
+    }
+
+    #[test]
+    fn a_note_may_be_stripped() {
+        let mut bytes = BYTES;
+        bytes[8..12].copy_from_slice(&STRIPPED_TYPE.to_ne_bytes());
+        bytes[HEADER..].fill(0);
+        bytes[HEADER..HEADER + 8].copy_from_slice(&0x0123_4567_89ab_cdef_u64.to_le_bytes());
+        assert_eq!(Note::parse(&bytes), Some((Parsed::Stripped(0x0123_4567_89ab_cdef), &[][..])));
+    }
+
+    #[test]
+    fn a_note_for_another_machine_is_read() {
+        let mut bytes = BYTES;
+        for word in 0..3 {
+            bytes[4 * word..4 * word + 4].reverse();
+        }
+        let big_endian = cfg!(target_endian = "little");
+        assert_eq!(Note::parse_as(&bytes, big_endian), Some((Parsed::Note(NOTE), &[][..])));
     }
 
     #[test]

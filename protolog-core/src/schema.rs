@@ -107,6 +107,8 @@ pub mod viewer_config {
     pub const MESSAGES: u32 = 1;
     /// repeated `Group`
     pub const GROUPS: u32 = 2;
+    /// Ours, repeated fixed64: hashes of dictionaries that have what was taken out of the program.
+    pub const STRIPPED: u32 = 1000;
 }
 
 /// `ProtoLogViewerConfig.MessageData`

@@ -4,8 +4,8 @@
 //! with one id the first wins, as in trace_processor, and the contradiction is counted.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 
 use protolog_core::Level;
 use protolog_core::schema::{group, message_data, message_hints, viewer_config as config};
@@ -19,6 +19,8 @@ const MAX_LOCATIONS: usize = 16;
 pub struct Dictionary {
     messages: HashMap<u64, Message>,
     groups: HashMap<u32, Group>,
+    /// Hashes of dictionaries that were taken out of the programs, and that nobody has given yet.
+    missing: BTreeSet<u64>,
     conflicts: u64,
 }
 
@@ -94,6 +96,9 @@ impl Dictionary {
                     let (id, group) = Group::parse(field.as_message()?)?;
                     self.add_group(id, group);
                 }
+                config::STRIPPED => {
+                    self.missing.insert(field.as_fixed64()?);
+                }
                 _ => {}
             }
         }
@@ -123,8 +128,16 @@ impl Dictionary {
         }
     }
 
+    /// Hashes of dictionaries that were taken out of the programs and are not given, ascending.
+    pub fn missing(&self) -> impl Iterator<Item = u64> {
+        self.missing.iter().copied()
+    }
+
     /// Adds a dictionary file for what is not there yet.
     pub(crate) fn fill_from(&mut self, file: &viewer_config::Dictionary) {
+        if !self.missing.is_empty() {
+            self.missing.remove(&file.hash());
+        }
         let ids: HashMap<&str, u32> = file
             .groups()
             .iter()

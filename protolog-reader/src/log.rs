@@ -41,9 +41,17 @@ pub enum Item<'a> {
 
 impl Log {
     /// Puts everything into the order of time and applies the dictionary.
-    pub(crate) fn new(mut collected: Collected, files: &[viewer_config::Dictionary]) -> Self {
+    pub(crate) fn new(
+        mut collected: Collected,
+        files: &[viewer_config::Dictionary],
+        find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
+    ) -> Self {
         for file in files {
             collected.dictionary.fill_from(file);
+        }
+        let missing: Vec<u64> = collected.dictionary.missing().collect();
+        for file in missing.into_iter().filter_map(find) {
+            collected.dictionary.fill_from(&file);
         }
         let relations = std::mem::take(&mut collected.relations);
         let mut routes = relations.routes(relations.trace_clock());

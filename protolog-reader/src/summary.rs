@@ -18,6 +18,12 @@ impl fmt::Display for Summary<'_> {
             writeln!(f, "the trace is empty")?;
         }
         self.losses(f)?;
+        for hash in self.0.dictionary().missing() {
+            writeln!(
+                f,
+                "texts were taken out of the program, into dictionary `{hash:016x}`, which is not given"
+            )?;
+        }
         service(f, stats)?;
         for (count, one, many) in sentences(stats) {
             match count {

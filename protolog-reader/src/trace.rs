@@ -76,6 +76,14 @@ impl Trace {
 
     /// Reads the log. Where only part of it can be read, that part is the log, and its statistics say so.
     pub fn read(self) -> Result<Log, ReadError> {
+        self.read_with(|_| None)
+    }
+
+    /// As [`read`](Self::read), with `find` to get dictionaries that the trace names by their hash and that were not added.
+    pub fn read_with(
+        self,
+        find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
+    ) -> Result<Log, ReadError> {
         let Self { bytes, dictionaries, limits } = self;
         if inflate::is_zstd(&bytes) {
             return Err(ReadErrorKind::Zstd.into());
@@ -102,7 +110,7 @@ impl Trace {
         if !looks_like_one || nothing_read {
             return Err(ReadErrorKind::NotATrace.into());
         }
-        Ok(Log::new(collected, &dictionaries))
+        Ok(Log::new(collected, &dictionaries, find))
     }
 }
 

@@ -3,6 +3,8 @@
 //!
 //! Invariant: what a note says is borrowed for the time of one call, since a library may be unloaded after it.
 
+mod stripped;
+
 use crate::site::for_each_note_segment;
 use protolog_core::note::{Note, Parsed};
 use protolog_core::schema::{message_data, message_hints, viewer_config};
@@ -32,26 +34,46 @@ pub(crate) fn for_each_element(f: &mut dyn FnMut(u32, &[u8])) {
     });
 }
 
+/// Calls `f` with the hash of each dictionary that was taken out of a loaded image, as often as notes name it.
+pub(crate) fn for_each_stripped(f: &mut dyn FnMut(u64)) {
+    for_each(&mut |parsed| {
+        if let Parsed::Stripped(hash) = parsed {
+            f(hash);
+        }
+    });
+}
+
 /// The fields of a message, up to the first that is not well-formed: what was included may be any file.
 pub(crate) fn fields(message: &[u8]) -> impl Iterator<Item = Field<'_>> {
     Reader::new(message).map_while(Result::ok)
 }
 
-/// The template of the message with this id, from the first whole dictionary that has it. It is put into `buffer`; none
-/// where it does not fit.
+/// The template of the message with this id, from the first whole dictionary that has it, or one that was taken out of an
+/// image and can be read. It is put into `buffer`; none where it does not fit.
 pub(crate) fn template(id: u64, buffer: &mut [u8]) -> Option<&str> {
     let mut length = None;
     for_each_element(&mut |number, message| {
         if number == viewer_config::MESSAGES && length.is_none() && message_id(message) == Some(id)
         {
-            let template = template_of(message).as_bytes();
-            if let Some(room) = buffer.get_mut(..template.len()) {
-                room.copy_from_slice(template);
-                length = Some(template.len());
-            }
+            length = put(template_of(message), buffer);
         }
     });
+    if length.is_none() {
+        // Once for each dictionary, though all notes of an image name the same.
+        let mut last = None;
+        for_each_stripped(&mut |hash| {
+            if length.is_none() && last.replace(hash) != Some(hash) {
+                length = stripped::message(hash, id)
+                    .and_then(|message| put(template_of(message), buffer));
+            }
+        });
+    }
     core::str::from_utf8(&buffer[..length?]).ok()
+}
+
+fn put(text: &str, buffer: &mut [u8]) -> Option<usize> {
+    buffer.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+    Some(text.len())
 }
 
 /// The id of a message in a dictionary.

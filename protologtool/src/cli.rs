@@ -13,7 +13,7 @@ pub(crate) mod values;
 pub use exit::{Exit, Failure};
 pub(crate) use form::{DialectChoice, Form, IdChoice, RustCrate};
 
-use crate::command::{self, configuration, merge, read_log, recover};
+use crate::command::{self, binary, configuration, merge, read_log, recover};
 use crate::system::System;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -42,6 +42,9 @@ pub(crate) enum Command {
     TransformProtologCalls(Transform),
     /// Make the dictionary of the log calls in sources.
     GenerateViewerConfig(Generate),
+    /// Make the dictionary of the log calls in programs.
+    #[command(name = binary::NAME, hide = true)]
+    FromBinary(binary::Args),
     /// Say what is wrong with the log calls in sources; write nothing.
     Check(Check),
     /// Show the log in a trace.
@@ -294,6 +297,9 @@ files in its own pass.
 A dictionary that is kept beside the sources is compared by `--check FILE` instead. Dictionaries of other modules, or \
 of Rust programs, are put in by `--merge FILE`; two messages that would have one id are refused.
 
+`--from-binary PROGRAM` takes the dictionary out of programs that log through `protolog_rt`, and `--strip-to` takes \
+their texts away: see `protologtool generate-viewer-config --from-binary --help`.
+
 Exit codes: 0 done; 1 problems in the sources, or the file of --check is stale; nothing was written; 2 wrong command \
 line, or a file can't be read, decoded or written.";
 
@@ -323,7 +329,8 @@ fn parse_and_run(
     args: impl IntoIterator<Item = OsString>,
     system: &dyn System,
 ) -> Result<Exit, Failure> {
-    let expanded = response::expand(by_name(args), system)?;
+    let mut expanded = response::expand(by_name(args), system)?;
+    binary::route(&mut expanded.args);
     match Cli::try_parse_from(&expanded.args) {
         Ok(cli) => command::run(&cli.command, &expanded.files, system),
         Err(error) if error.use_stderr() => {

@@ -10,6 +10,7 @@
 //! prints or exits except through [`system::System`].
 #![forbid(unsafe_code)]
 
+pub mod binary;
 pub mod call;
 pub mod cli;
 pub mod command;

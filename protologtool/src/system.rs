@@ -61,6 +61,9 @@ pub trait System: Sync {
         fill: &mut Fill<'_>,
     ) -> io::Result<Box<dyn Staged>>;
 
+    /// Gives a file the permissions of another.
+    fn copy_mode(&self, from: &Path, to: &Path) -> io::Result<()>;
+
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
 

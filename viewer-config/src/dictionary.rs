@@ -96,6 +96,11 @@ impl Dictionary {
         }
     }
 
+    /// What names this dictionary in a program that it was taken out of: the XXH3-64 of its bytes in protobuf.
+    pub fn hash(&self) -> u64 {
+        protolog_core::hash(&self.to_bytes(Format::Pb))
+    }
+
     /// All messages, by first location, then id.
     pub fn messages(&self) -> &[Message] {
         &self.messages

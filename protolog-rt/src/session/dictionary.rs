@@ -5,7 +5,7 @@
 //!
 //! Invariant: a message is written once per session, with all lines at which it was found by then.
 
-use crate::dictionary::{fields, for_each_element, for_each_note, message_id};
+use crate::dictionary::{fields, for_each_element, for_each_note, for_each_stripped, message_id};
 use crate::loss::Counted;
 use crate::seen::{self, Seen};
 use crate::stats::Loss;
@@ -23,6 +23,8 @@ const PACKET: usize = 32 * 1024;
 pub(super) struct Dictionary {
     messages: HashSet<u64>,
     groups: HashMap<u32, String>,
+    /// Hashes of dictionaries that were taken out of images.
+    stripped: HashSet<u64>,
     seen: usize,
 }
 
@@ -112,6 +114,18 @@ impl Dictionary {
         self.messages.extend(entries.keys());
         write(&entries, &groups, give);
         self.included(give);
+        self.stripped(give);
+    }
+
+    /// Gives the packet that names the dictionaries that were taken out of images.
+    fn stripped(&mut self, give: &mut dyn FnMut(&[u8])) {
+        let mut config = Writer::new(Heap::new());
+        for_each_stripped(&mut |hash| {
+            if self.stripped.insert(hash) {
+                config.message().fixed64(viewer_config::STRIPPED, hash);
+            }
+        });
+        end(&mut config.into_vec().unwrap_or_default(), give);
     }
 
     /// Gives the packets of what whole dictionaries in the images say that was not written yet.

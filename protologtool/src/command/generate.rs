@@ -34,7 +34,7 @@ fn generate(
         && let Some(difference) = output::difference(path, &done.dictionary, system)?
     {
         reporter.text(&difference);
-        reporter.notice(&stale(path));
+        reporter.notice(&stale(path, "these sources"));
     }
     if reporter.errors() > 0 {
         return Ok(());
@@ -97,11 +97,12 @@ fn formats<'a>(args: &'a Generate, reporter: &mut Reporter<'_>) -> Vec<(&'a Path
     formats
 }
 
-fn stale(path: &Path) -> Notice {
+/// The dictionary in this file is not that of these inputs.
+pub(super) fn stale(path: &Path, inputs: &str) -> Notice {
     Notice {
         severity: Severity::Error,
         code: Code::StaleDictionary,
-        message: format!("`{}` is not the dictionary of these sources", path.display()),
+        message: format!("`{}` is not the dictionary of {inputs}", path.display()),
         help: Some("write it anew with `--viewer-config` in place of `--check`".to_owned()),
     }
 }

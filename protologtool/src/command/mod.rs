@@ -1,5 +1,6 @@
 //! What the commands do, one a file.
 
+pub(crate) mod binary;
 mod check;
 mod clashes;
 pub(crate) mod configuration;
@@ -25,6 +26,7 @@ pub(crate) fn run(
     match command {
         Command::TransformProtologCalls(args) => Ok(transform::run(args, response_files, system)),
         Command::GenerateViewerConfig(args) => Ok(generate::run(args, response_files, system)),
+        Command::FromBinary(args) => Ok(binary::run(args, response_files, system)),
         Command::Check(args) => Ok(check::run(args, system)),
         Command::ReadLog(args) => read_log::run(args, system),
         Command::Recover(args) => recover::run(args, system),

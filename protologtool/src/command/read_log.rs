@@ -4,6 +4,7 @@
 //! is written in blocks while it is rendered, and a reader that goes away ends the run quietly.
 
 mod filter;
+mod shelf;
 mod symbols;
 
 use crate::cli::{Exit, Failure};
@@ -12,6 +13,7 @@ use crate::output::reason;
 use crate::system::System;
 use filter::{Filter, Filters};
 use protolog_reader::{Log, ReadErrorKind, TextWriter, Times, Trace, write_json};
+use shelf::Shelf;
 use std::io;
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
@@ -48,8 +50,9 @@ pub(crate) struct Args {
     /// The trace: a file that Perfetto reads, as it is or compressed with gzip; `-` for standard input
     trace: PathBuf,
 
-    /// Read texts that the trace lacks from this dictionary (.pb, .json or .json.gz); may be repeated
-    #[arg(long, value_name = "FILE", value_parser = super::inputs::dictionary)]
+    /// Read texts that the trace lacks from this dictionary (.pb, .json or .json.gz), or from the one of those in this
+    /// directory that a program was stripped into; may be repeated
+    #[arg(long, value_name = "FILE|DIR")]
     viewer_config: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -107,10 +110,15 @@ impl Zone {
 
 pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
     let mut trace = Trace::from_bytes(read_trace(&args.trace, system)?);
-    for path in &args.viewer_config {
+    let (directories, files): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        args.viewer_config.iter().partition(|path| system.is_directory(path));
+    for path in files {
         trace = trace.with_dictionary(read_dictionary(path, system)?);
     }
-    let mut log = trace.read().map_err(|error| {
+    let mut shelf = Shelf::new(&directories);
+    let log = trace.read_with(|hash| shelf.find(hash, system));
+    shelf.finish()?;
+    let mut log = log.map_err(|error| {
         let reason = match error.kind() {
             ReadErrorKind::Io(error) => reason(error),
             _ => error.to_string(),
@@ -134,6 +142,9 @@ pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
     }
     for line in log.summary().to_string().lines() {
         system.print_error(&format!("warning: {line}\n"));
+    }
+    if log.dictionary().missing().next().is_some() {
+        system.print_error("help: name it, or a directory that holds it, by `--viewer-config`\n");
     }
     Ok(Exit::Done)
 }

@@ -43,6 +43,7 @@ fn transform(
         dictionaries: args.viewer_config.iter().map(|path| named(path.as_path())).collect(),
         depfile: args.depfile.as_deref(),
         inputs: done.inputs,
+        ..Outputs::default()
     };
     output::write(&outputs, &done.processed, &done.dictionary, system)
 }

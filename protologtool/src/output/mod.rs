@@ -36,6 +36,8 @@ pub(crate) struct Outputs<'a> {
     pub(crate) source_root: Option<&'a Path>,
     /// Dictionaries.
     pub(crate) dictionaries: Vec<(&'a Path, Format)>,
+    /// A program whose texts are in the dictionary.
+    pub(crate) program: Option<(&'a Path, Vec<u8>)>,
     /// A makefile that says what the outputs depend on.
     pub(crate) depfile: Option<&'a Path>,
     /// All files that were read.
@@ -76,6 +78,9 @@ pub(crate) fn write(
     for (path, format) in &outputs.dictionaries {
         staged.push((path, stage(path, &dictionary.to_bytes(*format), system)?));
     }
+    if let Some((path, program)) = &outputs.program {
+        staged.push((path, stage(path, program, system)?));
+    }
     if let Some(path) = outputs.depfile {
         let targets: Vec<&Path> =
             paths.iter().map(PathBuf::as_path).filter(|target| *target != path).collect();
@@ -95,6 +100,7 @@ impl Outputs<'_> {
     fn paths(&self, entries: &[Entry<'_>]) -> Vec<PathBuf> {
         let single = self.archive.iter().map(|(path, _)| *path);
         let single = single.chain(self.dictionaries.iter().map(|(path, _)| *path));
+        let single = single.chain(self.program.iter().map(|(path, _)| *path));
         let single = single.chain(self.depfile).map(Path::to_path_buf);
         let below = self
             .directory
@@ -160,7 +166,7 @@ pub(crate) fn cant_read(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-fn cant_write(path: &Path, error: &io::Error) -> Failure {
+pub(crate) fn cant_write(path: &Path, error: &io::Error) -> Failure {
     Failure::new(format!("can't write `{}`: {}", path.display(), reason(error)))
 }
 

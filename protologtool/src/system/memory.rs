@@ -126,6 +126,11 @@ impl System for Memory {
         Ok(Box::new(StagedInMemory { system: self.clone(), path, content }))
     }
 
+    /// Files in memory have no permissions.
+    fn copy_mode(&self, _from: &Path, _to: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.state().files.remove(path).map(drop).ok_or(io::ErrorKind::NotFound.into())
     }

@@ -84,6 +84,10 @@ impl System for Real {
         staged::stage(path, scratch, fill)
     }
 
+    fn copy_mode(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::set_permissions(to, fs::metadata(from)?.permissions())
+    }
+
     fn remove(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }

@@ -1,0 +1,163 @@
+//! The dictionary in a binary: the notes that the macros of `protolog_rt` leave in ELF executables and shared objects.
+//!
+//! Notes are found as the runtime finds them, in the segments of notes, so that binaries whose section headers were stripped
+//! are read too. [`strip`] takes them out: a note keeps its size, so nothing in the file moves.
+//!
+//! Invariants: any bytes may be read, without a panic; a file that is not understood is an error, never an empty dictionary.
+
+mod error;
+
+pub use error::{BinaryError, BinaryProblem};
+
+use object::elf::{FileHeader32, FileHeader64, PT_NOTE};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
+use object::{Endianness, FileKind};
+use protolog_core::note::{HEADER, Note, Parsed, STRIPPED_TYPE};
+use std::ops::Range;
+use viewer_config::{Collector, Group, Location, Message};
+
+/// What a signature of the whole file stands behind, at its end: a module of the Linux kernel.
+const APPENDED: &[u8] = b"~Module signature appended~\n";
+/// Sections in which tools keep a signature of the whole file.
+const SIGNATURES: [&[u8]; 5] = [b".signature", b".sig", b".text_sig", b".sha256_sig", b".pgp_sig"];
+
+/// A binary's notes, where they stand in the file.
+#[derive(Debug)]
+struct Layout {
+    /// Stretches of notes, by their place in the file.
+    segments: Vec<Range<usize>>,
+    big_endian: bool,
+    signed: bool,
+}
+
+/// Puts the messages and groups of a binary into `collector`. Gives how many notes there are.
+pub fn read(bytes: &[u8], collector: &mut Collector) -> Result<usize, BinaryError> {
+    let layout = Layout::of(bytes)?;
+    let mut count = 0;
+    layout.for_each(bytes, &mut |_, parsed| {
+        match parsed {
+            Parsed::Note(note) => add(&note, collector),
+            Parsed::Dictionary(config) => {
+                collector
+                    .read_as(viewer_config::Format::Pb, config)
+                    .map_err(|error| BinaryProblem::Dictionary(error.to_string()))?;
+            }
+            Parsed::Stripped(hash) => return Err(BinaryProblem::Stripped(hash)),
+            Parsed::Foreign => return Ok(()),
+        }
+        count += 1;
+        Ok(())
+    })?;
+    if count == 0 { Err(BinaryProblem::NoNotes.into()) } else { Ok(count) }
+}
+
+/// Takes the content of the notes out of a binary, into the dictionary with this hash.
+pub fn strip(bytes: &mut [u8], hash: u64) -> Result<(), BinaryError> {
+    let layout = Layout::of(bytes)?;
+    if layout.signed {
+        return Err(BinaryProblem::Signed.into());
+    }
+    let mut notes = Vec::new();
+    layout.for_each(bytes, &mut |range, parsed| {
+        match parsed {
+            Parsed::Note(_) | Parsed::Dictionary(_) => notes.push(range),
+            Parsed::Stripped(hash) => return Err(BinaryProblem::Stripped(hash)),
+            Parsed::Foreign => {}
+        }
+        Ok(())
+    })?;
+    let kind =
+        if layout.big_endian { STRIPPED_TYPE.to_be_bytes() } else { STRIPPED_TYPE.to_le_bytes() };
+    for note in notes {
+        let note = &mut bytes[note];
+        note[8..12].copy_from_slice(&kind);
+        note[HEADER..].fill(0);
+        note[HEADER..HEADER + 8].copy_from_slice(&hash.to_le_bytes());
+    }
+    Ok(())
+}
+
+fn add(note: &Note<'_>, collector: &mut Collector) {
+    collector.add_group(Group {
+        id: note.group_id,
+        name: note.group.to_owned(),
+        tag: note.tag.to_owned(),
+    });
+    collector.add_message(Message {
+        id: note.id,
+        template: note.template.to_owned(),
+        unsigned: 0,
+        level: note.level,
+        group: note.group.into(),
+        place: note.place.to_owned(),
+        locations: vec![Location::line(note.file, note.line)],
+    });
+}
+
+impl Layout {
+    fn of(bytes: &[u8]) -> Result<Self, BinaryError> {
+        match FileKind::parse(bytes) {
+            Ok(FileKind::Elf32) => Self::of_elf::<FileHeader32<Endianness>>(bytes),
+            Ok(FileKind::Elf64) => Self::of_elf::<FileHeader64<Endianness>>(bytes),
+            Ok(kind) => Err(BinaryProblem::Foreign(Some(kind)).into()),
+            Err(_) => Err(BinaryProblem::Foreign(None).into()),
+        }
+    }
+
+    fn of_elf<H: FileHeader<Endian = Endianness>>(bytes: &[u8]) -> Result<Self, BinaryError> {
+        let broken = |error: object::read::Error| BinaryProblem::Broken(error.to_string());
+        let header = H::parse(bytes).map_err(broken)?;
+        let endian = header.endian().map_err(broken)?;
+        let mut segments = Vec::new();
+        for segment in header.program_headers(endian, bytes).map_err(broken)? {
+            if segment.p_type(endian) != PT_NOTE {
+                continue;
+            }
+            let (start, size): (u64, u64) =
+                (segment.p_offset(endian).into(), segment.p_filesz(endian).into());
+            let end = start.checked_add(size).filter(|end| *end <= bytes.len() as u64);
+            let end =
+                end.ok_or_else(|| BinaryProblem::Broken("it ends before its notes do".to_owned()))?;
+            segments.push(start as usize..end as usize);
+        }
+        if segments.is_empty() && header.e_type(endian) == object::elf::ET_REL {
+            return Err(BinaryProblem::Object.into());
+        }
+        let signed = bytes.ends_with(APPENDED) || has_signature(header, endian, bytes);
+        Ok(Self { segments, big_endian: endian == Endianness::Big, signed })
+    }
+
+    /// Calls `f` with each note, in the order of the file: where it stands, without padding after it, and what it says.
+    fn for_each(
+        &self,
+        bytes: &[u8],
+        f: &mut dyn FnMut(Range<usize>, Parsed<'_>) -> Result<(), BinaryProblem>,
+    ) -> Result<(), BinaryError> {
+        for segment in &self.segments {
+            let mut rest = &bytes[segment.clone()];
+            while !rest.is_empty() {
+                let start = segment.end - rest.len();
+                let Some((parsed, after)) = Note::parse_as(rest, self.big_endian) else {
+                    return Err(BinaryProblem::Broken(format!(
+                        "what stands at byte {start} is no note"
+                    ))
+                    .into());
+                };
+                f(start..segment.end - after.len(), parsed)?;
+                rest = after;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a section holds a signature. A file without section headers has none.
+fn has_signature<H: FileHeader>(header: &H, endian: H::Endian, bytes: &[u8]) -> bool {
+    header.sections(endian, bytes).is_ok_and(|sections| {
+        sections.iter().any(|section| {
+            let filled = section.sh_size(endian).into() > 0;
+            let name = sections.section_name(endian, section).unwrap_or_default();
+            filled && SIGNATURES.contains(&name)
+        })
+    })
+}

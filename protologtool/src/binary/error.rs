@@ -1,0 +1,96 @@
+//! Why the dictionary of a binary can't be had.
+
+use object::FileKind;
+use std::fmt;
+
+/// Why a binary can't be read, or its notes can't be taken out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BinaryError(BinaryProblem);
+
+/// The reasons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BinaryProblem {
+    /// No ELF file; what it is, if that is known.
+    Foreign(Option<FileKind>),
+    /// An object file that is not linked yet.
+    Object,
+    /// The file is cut off or damaged; where.
+    Broken(String),
+    /// The file has no notes of log calls.
+    NoNotes,
+    /// The notes were taken out before, into the dictionary with this hash.
+    Stripped(u64),
+    /// A dictionary that was put into the program can't be read.
+    Dictionary(String),
+    /// The file carries a signature, which a change would make void.
+    Signed,
+}
+
+impl BinaryError {
+    /// What it is.
+    pub fn problem(&self) -> &BinaryProblem {
+        &self.0
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> &'static str {
+        match self.0 {
+            BinaryProblem::Foreign(Some(
+                FileKind::Pe32
+                | FileKind::Pe64
+                | FileKind::MachO32
+                | FileKind::MachO64
+                | FileKind::MachOFat32
+                | FileKind::MachOFat64,
+            )) => "make the dictionary from the sources: only ELF is read so far",
+            BinaryProblem::Foreign(_) => "give an ELF executable or shared object",
+            BinaryProblem::Object => "give the executable or shared object that is linked of it",
+            BinaryProblem::Broken(_) => "build it anew, or copy it whole",
+            BinaryProblem::NoNotes => {
+                "give a program that calls the macros of `protolog_rt`, not what only starts it"
+            }
+            BinaryProblem::Stripped(_) => {
+                "use the dictionary that was written then, or give the program as it was linked"
+            }
+            BinaryProblem::Dictionary(_) => "build it with a dictionary that `protologtool` wrote",
+            BinaryProblem::Signed => "strip it first and sign the result",
+        }
+    }
+}
+
+impl From<BinaryProblem> for BinaryError {
+    fn from(problem: BinaryProblem) -> Self {
+        Self(problem)
+    }
+}
+
+impl std::error::Error for BinaryError {}
+
+impl fmt::Display for BinaryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            BinaryProblem::Foreign(kind) => match kind {
+                Some(FileKind::Pe32 | FileKind::Pe64) => f.write_str("a PE file, not ELF"),
+                Some(
+                    FileKind::MachO32
+                    | FileKind::MachO64
+                    | FileKind::MachOFat32
+                    | FileKind::MachOFat64,
+                ) => f.write_str("a Mach-O file, not ELF"),
+                Some(FileKind::Archive) => f.write_str("an archive of object files, not linked"),
+                _ => f.write_str("no ELF file"),
+            },
+            BinaryProblem::Object => f.write_str("an object file that is not linked"),
+            BinaryProblem::Broken(what) => write!(f, "the file is damaged: {what}"),
+            BinaryProblem::NoNotes => f.write_str("no log call of `protolog_rt` is in it"),
+            BinaryProblem::Stripped(hash) => {
+                write!(f, "its texts were taken out before, into the dictionary `{hash:016x}`")
+            }
+            BinaryProblem::Dictionary(what) => {
+                write!(f, "the dictionary in it can't be read: {what}")
+            }
+            BinaryProblem::Signed => f.write_str("it is signed, and stripping would void that"),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Directories of dictionaries, and how the one is found there that a program was stripped into.
+//!
+//! Its name is `<hash>.pb` if `--strip-to` was given the directory; otherwise each dictionary is read until one has the hash.
+
+use super::super::inputs::{cant_read, dictionary};
+use crate::cli::Failure;
+use crate::system::System;
+use std::path::PathBuf;
+use viewer_config::Dictionary;
+
+/// The directories.
+pub(super) struct Shelf<'a> {
+    directories: &'a [&'a PathBuf],
+    failure: Option<Failure>,
+}
+
+impl<'a> Shelf<'a> {
+    pub(super) fn new(directories: &'a [&'a PathBuf]) -> Self {
+        Self { directories, failure: None }
+    }
+
+    /// The dictionary with this hash.
+    pub(super) fn find(&mut self, hash: u64, system: &dyn System) -> Option<Dictionary> {
+        let directories = self.directories.iter().copied();
+        directories
+            .filter_map(|directory| {
+                let named = directory.join(format!("{hash:016x}.pb"));
+                read(&named, hash, system).or_else(|| match files(directory, system) {
+                    Ok(files) => files.iter().find_map(|path| read(path, hash, system)),
+                    Err(failure) => {
+                        self.failure = Some(failure);
+                        None
+                    }
+                })
+            })
+            .next()
+    }
+
+    /// What stood in the way.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        self.failure.map_or(Ok(()), Err)
+    }
+}
+
+/// All dictionaries in a directory, in the order of their names.
+fn files(directory: &PathBuf, system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
+    let entries = system.entries(directory).map_err(|error| cant_read(directory, &error))?;
+    let mut files: Vec<_> = entries
+        .into_iter()
+        .filter(|entry| !entry.is_directory)
+        .map(|entry| entry.path)
+        .filter(|path| path.to_str().is_some_and(|path| dictionary(path).is_ok()))
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+/// The dictionary in a file, if it has this hash. Files that can't be read are others.
+fn read(path: &PathBuf, hash: u64, system: &dyn System) -> Option<Dictionary> {
+    let dictionary = Dictionary::read(&system.read(path).ok()?).ok()?.dictionary;
+    (dictionary.hash() == hash).then_some(dictionary)
+}

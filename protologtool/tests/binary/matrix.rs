@@ -1,0 +1,108 @@
+//! Whatever the compiler and the linker do, each call that can be reached has its entry, once, in the file and in a trace.
+//!
+//! Two ways of building stand for all here; with the environment variable `PROTOLOG_MATRIX` set, all are tried.
+
+use super::fixture::{Built, PLAIN, Way};
+use super::{text, tool};
+use protolog_testkit::{run, temp_dir};
+use std::collections::BTreeSet;
+use std::path::Path;
+use viewer_config::Dictionary;
+
+/// Templates in the program itself.
+const APP: [&str; 6] = [
+    "app, printed: %04d and %s",
+    "app: %d",
+    "generic: %s",
+    "plain, in a closure: %d %d",
+    "plain, inlined twice: %d",
+    "plain: %d",
+];
+
+fn ways() -> Vec<Way> {
+    let all = |shared: bool| {
+        let ltos: &[&str] = if shared { &["off"] } else { &["off", "thin", "fat"] };
+        let ways = ltos.iter().flat_map(move |lto| {
+            [(0, false), (0, true), (3, false), (3, true)].map(|(optimised, bfd)| Way {
+                optimised,
+                lto,
+                bfd,
+                shared,
+            })
+        });
+        ways.collect::<Vec<_>>()
+    };
+    if std::env::var_os("PROTOLOG_MATRIX").is_some() {
+        return [all(false), all(true)].concat();
+    }
+    vec![
+        PLAIN,
+        Way { optimised: 3, lto: "fat", bfd: true, shared: false },
+        Way { shared: true, ..PLAIN },
+    ]
+}
+
+#[test]
+fn every_call_has_its_entry_once() {
+    for way in ways() {
+        let built = way.build();
+        in_the_files(&built, way);
+        in_a_trace(&built, way);
+    }
+}
+
+fn in_the_files(built: &Built, way: Way) {
+    let mut expected = APP.to_vec();
+    match &built.shared {
+        // What links a library in gets its calls; the program keeps none of the runtime's.
+        Some(shared) => assert_eq!(of_file(shared), ["shared: %d"], "{way:?}"),
+        None => expected.sort_unstable(),
+    }
+    assert_eq!(of_file(&built.app), expected, "{way:?}");
+    assert_eq!(of_file(&built.plugin), ["plugin: %d"], "{way:?}");
+}
+
+/// The templates of a program, each with the number of notes that it has beyond the first.
+fn of_file(program: &Path) -> Vec<String> {
+    let bytes = std::fs::read(program).expect("read the program");
+    let mut collector = viewer_config::Collector::new();
+    let notes = protologtool::binary::read(&bytes, &mut collector).expect("a program with notes");
+    let dictionary = collector.finish().expect("no contradictions").dictionary;
+    let templates = templates(&dictionary);
+    assert_eq!(templates.len(), notes, "no entry is doubled");
+    templates
+}
+
+fn in_a_trace(built: &Built, way: Way) {
+    let directory = temp_dir();
+    let (trace, json) = (directory.path().join("t"), directory.path().join("all.json"));
+    let output = run(&mut built.run(&built.app, &trace));
+    let printed: Vec<_> = output.stderr.lines().filter_map(|line| line.split_once(": ")).collect();
+    assert_eq!(
+        printed.iter().map(|line| line.1).collect::<Vec<_>>(),
+        ["app, printed: 0007 and text"]
+    );
+
+    let log = protolog_reader::Trace::open(&trace).and_then(|trace| Ok(trace.read().unwrap()));
+    let log = log.expect("read the trace");
+    assert_eq!(log.summary().to_string(), "", "{way:?}");
+    let shared = usize::from(built.shared.is_some());
+    assert_eq!(log.entries().count(), 9 + shared, "{way:?}");
+    assert_eq!(log.dictionary().len(), APP.len() + 1 + shared, "the plugin's too, {way:?}");
+
+    let mut words =
+        vec!["generate-viewer-config", "--from-binary", text(&built.app), text(&built.plugin)];
+    words.extend(built.shared.iter().map(|path| text(path)));
+    run(&mut tool(&[&words[..], &["--viewer-config", text(&json)]].concat()));
+    let all = Dictionary::read(&std::fs::read(&json).unwrap()).unwrap().dictionary;
+    let ids: BTreeSet<u64> = all.messages().iter().map(|message| message.id).collect();
+    assert_eq!(ids.len(), log.dictionary().len(), "{way:?}");
+    assert!(ids.iter().all(|id| log.dictionary().message(*id).is_some()), "{way:?}");
+}
+
+fn templates(dictionary: &Dictionary) -> Vec<String> {
+    let mut templates: Vec<_> =
+        dictionary.messages().iter().map(|message| message.template.clone()).collect();
+    templates.sort();
+    templates
+}
