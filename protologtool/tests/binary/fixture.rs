@@ -1,4 +1,4 @@
-//! Builds the programs of `fixture/`, in one way after another.
+//! Builds the programs of `fixtures/programs/`, in one way after another.
 
 use protolog_testkit::run;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub(crate) struct Built {
 impl Way {
     /// Builds in this way.
     pub(crate) fn build(self) -> Built {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/binary/fixture");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/binary/fixtures/programs");
         let Self { optimised, lto, bfd, shared } = self;
         let name = format!(
             "binary-{optimised}-{lto}{}{}",
@@ -69,7 +69,7 @@ impl Way {
         Built {
             app: out.join("app"),
             plugin: out.join("libplugin.so"),
-            shared: shared.then(|| out.join("libshared.so")),
+            shared: shared.then(|| out.join("liblinked.so")),
         }
     }
 }

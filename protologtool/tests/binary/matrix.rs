@@ -55,7 +55,7 @@ fn in_the_files(built: &Built, way: Way) {
     let mut expected = APP.to_vec();
     match &built.shared {
         // What links a library in gets its calls; the program keeps none of the runtime's.
-        Some(shared) => assert_eq!(of_file(shared), ["shared: %d"], "{way:?}"),
+        Some(shared) => assert_eq!(of_file(shared), ["linked: %d"], "{way:?}"),
         None => expected.sort_unstable(),
     }
     assert_eq!(of_file(&built.app), expected, "{way:?}");

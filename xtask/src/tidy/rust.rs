@@ -9,6 +9,7 @@ const UNSAFE: [&str; 13] = [
     "protolog-rt/src/writer.rs",
     "protolog-rt/src/writer/",
     "protolog-rt/src/site.rs",
+    "protolog-rt/src/site/",
     "protolog-rt/src/clock.rs",
     "protolog-rt/src/text/os.rs",
     "protolog-rt/src/level/page.rs",

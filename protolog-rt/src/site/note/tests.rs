@@ -1,3 +1,5 @@
+//! Notes and ids of constants, against what `protolog-core` and the vectors say.
+
 use super::*;
 use protolog_core::ParamMask;
 use protolog_core::note::{Note, Parsed, write};
