@@ -21,6 +21,9 @@ const APPENDED: &[u8] = b"~Module signature appended~\n";
 /// Sections in which tools keep a signature of the whole file.
 const SIGNATURES: [&[u8]; 5] = [b".signature", b".sig", b".text_sig", b".sha256_sig", b".pgp_sig"];
 
+/// What is done with a note and the place where it stands.
+type Visit<'a> = dyn FnMut(Range<usize>, Parsed<'_>) -> Result<(), BinaryProblem> + 'a;
+
 /// A binary's notes, where they stand in the file.
 #[derive(Debug)]
 struct Layout {
@@ -128,11 +131,7 @@ impl Layout {
     }
 
     /// Calls `f` with each note, in the order of the file: where it stands, without padding after it, and what it says.
-    fn for_each(
-        &self,
-        bytes: &[u8],
-        f: &mut dyn FnMut(Range<usize>, Parsed<'_>) -> Result<(), BinaryProblem>,
-    ) -> Result<(), BinaryError> {
+    fn for_each(&self, bytes: &[u8], f: &mut Visit<'_>) -> Result<(), BinaryError> {
         for segment in &self.segments {
             let mut rest = &bytes[segment.clone()];
             while !rest.is_empty() {

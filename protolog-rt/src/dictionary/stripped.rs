@@ -9,8 +9,10 @@ use super::{fields, message_id};
 use protolog_core::schema::viewer_config;
 use std::sync::{Mutex, TryLockError};
 
-/// By hash; none where there is no such file.
-static READ: Mutex<Vec<(u64, Option<&'static [u8]>)>> = Mutex::new(Vec::new());
+/// A hash, and the dictionary; none where there is no such file.
+type Known = (u64, Option<&'static [u8]>);
+
+static READ: Mutex<Vec<Known>> = Mutex::new(Vec::new());
 
 /// The message with this id in the dictionary with this hash.
 pub(super) fn message(hash: u64, id: u64) -> Option<&'static [u8]> {

@@ -83,7 +83,7 @@ fn in_a_trace(built: &Built, way: Way) {
         ["app, printed: 0007 and text"]
     );
 
-    let log = protolog_reader::Trace::open(&trace).and_then(|trace| Ok(trace.read().unwrap()));
+    let log = protolog_reader::Trace::open(&trace).map(|trace| trace.read().expect("a trace"));
     let log = log.expect("read the trace");
     assert_eq!(log.summary().to_string(), "", "{way:?}");
     let shared = usize::from(built.shared.is_some());

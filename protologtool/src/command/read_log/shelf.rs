@@ -5,7 +5,7 @@
 use super::super::inputs::{cant_read, dictionary};
 use crate::cli::Failure;
 use crate::system::System;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use viewer_config::Dictionary;
 
 /// The directories.
@@ -21,19 +21,16 @@ impl<'a> Shelf<'a> {
 
     /// The dictionary with this hash.
     pub(super) fn find(&mut self, hash: u64, system: &dyn System) -> Option<Dictionary> {
-        let directories = self.directories.iter().copied();
-        directories
-            .filter_map(|directory| {
-                let named = directory.join(format!("{hash:016x}.pb"));
-                read(&named, hash, system).or_else(|| match files(directory, system) {
-                    Ok(files) => files.iter().find_map(|path| read(path, hash, system)),
-                    Err(failure) => {
-                        self.failure = Some(failure);
-                        None
-                    }
-                })
+        self.directories.iter().find_map(|directory| {
+            let named = directory.join(format!("{hash:016x}.pb"));
+            read(&named, hash, system).or_else(|| match files(directory, system) {
+                Ok(files) => files.iter().find_map(|path| read(path, hash, system)),
+                Err(failure) => {
+                    self.failure = Some(failure);
+                    None
+                }
             })
-            .next()
+        })
     }
 
     /// What stood in the way.
@@ -43,7 +40,7 @@ impl<'a> Shelf<'a> {
 }
 
 /// All dictionaries in a directory, in the order of their names.
-fn files(directory: &PathBuf, system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
+fn files(directory: &Path, system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
     let entries = system.entries(directory).map_err(|error| cant_read(directory, &error))?;
     let mut files: Vec<_> = entries
         .into_iter()
@@ -56,7 +53,7 @@ fn files(directory: &PathBuf, system: &dyn System) -> Result<Vec<PathBuf>, Failu
 }
 
 /// The dictionary in a file, if it has this hash. Files that can't be read are others.
-fn read(path: &PathBuf, hash: u64, system: &dyn System) -> Option<Dictionary> {
+fn read(path: &Path, hash: u64, system: &dyn System) -> Option<Dictionary> {
     let dictionary = Dictionary::read(&system.read(path).ok()?).ok()?.dictionary;
     (dictionary.hash() == hash).then_some(dictionary)
 }
