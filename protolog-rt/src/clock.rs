@@ -11,8 +11,9 @@
 //! - *forward*: [`Reader::now`] never goes back within one reader.
 #![allow(unsafe_code)] // Reading the TSC and CPUID, clock_gettime.
 
+use crate::fork;
 use protolog_core::schema::clock_id;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// How long a piece lasts. At a rate that is wrong by 5 in a million, which is what the first calibration may be off,
 /// the time is then wrong by half a microsecond at most.
@@ -103,7 +104,7 @@ impl Reader {
 
 /// The process's timeline.
 #[derive(Debug)]
-struct Timeline {
+pub(crate) struct Timeline {
     piece: Piece,
     anchor: Sample,
     /// Nanoseconds per tick, times 2^32, as last measured.
@@ -208,6 +209,24 @@ fn timeline() -> Option<&'static Mutex<Timeline>> {
     TIMELINE
         .get_or_init(|| if trusted() { Timeline::calibrate().map(Mutex::new) } else { None })
         .as_ref()
+}
+
+/// Held around a fork, so that the child does not find the timeline locked; it is right for both.
+pub(crate) struct AroundFork(Option<MutexGuard<'static, Timeline>>);
+
+impl AroundFork {
+    /// Before the fork; none where this thread may be the one that has the lock.
+    pub(crate) fn begin() -> Option<Self> {
+        match timeline() {
+            Some(timeline) => fork::lock_soon(timeline).map(|guard| Self(Some(guard))),
+            None => Some(Self(None)),
+        }
+    }
+
+    /// After it, in the child as in the parent.
+    pub(crate) fn end(self) {
+        drop(self.0);
+    }
 }
 
 /// Makes the timeline, so that the first message does not have to wait for it.

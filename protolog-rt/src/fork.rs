@@ -1,32 +1,69 @@
-//! What a fork does to the program: the child gets switches of its own, and does not listen for its parent.
+//! What a fork does to the program: sessions are the parent's; the child has switches of its own, does not listen for its
+//! parent, and may start sessions for itself.
 //!
-//! The handlers are installed by who shares something that a child must not have: [`prepare_for_forks`].
+//! The handlers are installed by who has something that a child must not have: [`prepare_for_forks`]. Before the fork the
+//! thread takes all locks of the process that a log call or a session's start may want, so that none of them is held by a thread
+//! that the child does not have, and nothing that they protect is half changed.
+//!
+//! A fork in a signal handler that interrupted the runtime may find a lock held by its own thread; it waits a moment, and the
+//! child then logs nothing: its messages are counted as those of a thread at its end.
+//!
+//! A child made by the bare system call (`clone`) runs no handlers. It goes on writing into its copy of its thread's chunk, which
+//! nobody reads, or with [`record`](crate::Builder::record) into the chunk itself, until that is full; then it is found out
+//! by its process id, and what it logs to its parent's sessions is counted as [`Cause::Forked`](crate::Cause::Forked). Such a
+//! child should do nothing but `exec`.
 //!
 //! Invariants: the child's handler allocates nothing and waits for nobody, since the thread that holds a lock may not be there;
 //! what it needs locked, the parent's handler locked before the fork.
 #![allow(unsafe_code)] // pthread_atfork.
 
-use crate::{control, level};
+use crate::session::{recorder, running};
+use crate::shmem::{barrier, memory};
+use crate::sync::{AtomicBool, Ordering};
+use crate::{clock, control, level, seen, writer};
 use std::cell::RefCell;
-use std::sync::Once;
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
+
+/// What the thread that forks holds meanwhile, in the order in which it takes it, which is that of all who take several.
+struct Held {
+    running: Option<running::AroundFork>,
+    levels: level::AroundFork,
+    seen: Option<seen::AroundFork>,
+    recorded: Option<recorder::AroundFork>,
+    mappings: Option<memory::Mappings>,
+    clock: Option<clock::AroundFork>,
+    /// A signal handler does not wait for its own thread.
+    aside: writer::Aside,
+}
 
 thread_local! {
-    /// What the thread that forks holds meanwhile.
-    static HELD: RefCell<Option<level::AroundFork>> = const { RefCell::new(None) };
+    static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
 }
 
 /// Makes forks of this process be looked after from now on.
 pub(crate) fn prepare_for_forks() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+    // Not `Once`, for which a child would wait whose parent was forked within it.
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if !DONE.swap(true, Ordering::Relaxed) {
         // SAFETY: the handlers are functions of this library, which they keep loaded as long as it is not unloaded, and what
         // uses them can't be unloaded: its threads run.
         unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
-    });
+    }
 }
 
 extern "C" fn before() {
-    let _ = HELD.try_with(|held| held.replace(Some(level::AroundFork::begin())));
+    let aside = writer::Aside::new();
+    let held = Held {
+        running: running::AroundFork::begin(),
+        levels: level::AroundFork::begin(),
+        seen: seen::AroundFork::begin(),
+        recorded: recorder::AroundFork::begin(),
+        mappings: soon(memory::try_mappings),
+        clock: clock::AroundFork::begin(),
+        aside,
+    };
+    let _ = HELD.try_with(|place| place.replace(Some(held)));
 }
 
 extern "C" fn in_parent() {
@@ -37,5 +74,51 @@ extern "C" fn in_child() {
     if let Ok(Some(held)) = HELD.try_with(RefCell::take) {
         held.in_child();
     }
+    barrier::in_child();
     control::in_child();
+}
+
+impl Held {
+    fn in_child(self) {
+        // First, since a message that a handler interrupted goes on.
+        if let Some(mappings) = &self.mappings {
+            memory::detach(mappings);
+        }
+        self.levels.in_child();
+        let whole = self.running.is_some()
+            && self.seen.is_some()
+            && self.recorded.is_some()
+            && self.mappings.is_some()
+            && self.clock.is_some();
+        self.running.into_iter().for_each(running::AroundFork::in_child);
+        self.seen.into_iter().for_each(seen::AroundFork::in_child);
+        self.recorded.into_iter().for_each(recorder::AroundFork::in_child);
+        self.clock.into_iter().for_each(clock::AroundFork::end);
+        writer::in_child(self.aside, whole);
+    }
+}
+
+/// The lock, unless it takes so long that this thread must be the one that has it.
+pub(crate) fn lock_soon<T>(lock: &'static Mutex<T>) -> Option<MutexGuard<'static, T>> {
+    soon(|| match lock.try_lock() {
+        Err(TryLockError::WouldBlock) => None,
+        Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
+        Ok(guard) => Some(guard),
+    })
+}
+
+/// What `take` gives within half a second.
+pub(crate) fn soon<T>(mut take: impl FnMut() -> Option<T>) -> Option<T> {
+    const TRIES: u32 = 5_000;
+    for attempt in 0..TRIES {
+        if let Some(taken) = take() {
+            return Some(taken);
+        }
+        if attempt < 50 {
+            std::thread::yield_now();
+        } else {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+    None
 }

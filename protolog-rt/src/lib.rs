@@ -35,6 +35,7 @@
 //! - Signal handlers may log. Within another message of their thread they are counted, not logged. The first message on a
 //!   thread after a session started or stopped may allocate, which a handler must not do: have the thread log something
 //!   itself, or block the signal meanwhile.
+//! - After a fork the sessions are the parent's, whose traces are as if there were no child. The child may start its own.
 //! - A message that can't be written is counted by group and cause, and the trace says where: see [`Cause`].
 //! - Texts are borrowed, as `println!` does, and cut with an ellipsis where they are longer than the session allows.
 //!

@@ -205,6 +205,11 @@ impl Strays {
         self.0.add_key(USED | level | (group as u64) << 8 | cause as u64, cause, 1);
     }
 
+    /// Counts a message of a group that is not known.
+    pub(crate) fn add_unknown(&self, cause: Cause) {
+        self.0.rest[cause as usize - 1].fetch_add(1, Ordering::Relaxed);
+    }
+
     /// What they are now.
     pub(crate) fn mark(&self) -> Mark {
         Mark {

@@ -5,6 +5,7 @@
 //!
 //! Invariants: an entry is in the table before a message refers to it; entries never change; looking one up takes no lock.
 
+use crate::fork;
 use crate::level::GroupInfo;
 use crate::session::recorder::Recorder;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -68,7 +69,7 @@ static KNOWN: [Slot; SLOTS] =
 static SEEN: Mutex<Table> = Mutex::new(Table { entries: Vec::new(), recorders: Vec::new() });
 
 /// The entries, and the recordings that get each before it is used.
-struct Table {
+pub(crate) struct Table {
     entries: Vec<Seen>,
     recorders: Vec<Arc<Recorder>>,
 }
@@ -128,6 +129,21 @@ pub(crate) fn attach(recorder: &Arc<Recorder>) {
 /// Tells `recorder` no more.
 pub(crate) fn detach(recorder: &Arc<Recorder>) {
     table().recorders.retain(|other| !Arc::ptr_eq(other, recorder));
+}
+
+/// Held around a fork, so that the child does not find the table in the middle of a change.
+pub(crate) struct AroundFork(MutexGuard<'static, Table>);
+
+impl AroundFork {
+    /// Before the fork; none where this thread may be the one that has the lock.
+    pub(crate) fn begin() -> Option<Self> {
+        fork::lock_soon(&SEEN).map(Self)
+    }
+
+    /// After it, in the child: the recordings are its parent's, the entries are both's.
+    pub(crate) fn in_child(mut self) {
+        std::mem::forget(std::mem::take(&mut self.0.recorders));
+    }
 }
 
 fn table() -> MutexGuard<'static, Table> {

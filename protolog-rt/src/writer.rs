@@ -208,6 +208,25 @@ pub(crate) fn lose(group: &'static GroupInfo, level: Level, cause: Cause) {
     });
 }
 
+/// In a forked child: its thread's writers are its parent's. What a signal handler interrupted in the middle of a message
+/// is the parent's to finish. Where not all is as it should be, the thread is at its end. It was aside until now.
+pub(crate) fn in_child(aside: Aside, whole: bool) {
+    let before = aside.0;
+    std::mem::forget(aside);
+    FRONT.with(|front| {
+        let next = match before {
+            _ if !whole => GONE,
+            READY => NONE,
+            WITHIN => {
+                STRAYS.add_unknown(Cause::Forked);
+                WITHIN
+            }
+            other => other,
+        };
+        front.set(next, std::ptr::null());
+    });
+}
+
 /// Counts a message as lost that has no sequence.
 fn stray(group: &'static GroupInfo, level: Level, cause: Cause) {
     STRAYS.add(group.id, level, cause);
@@ -362,6 +381,12 @@ impl Writer {
         values: &V,
         refuse: fn(&Self) -> bool,
     ) -> bool {
+        if own.is_forked() {
+            // The chunk is not this process's.
+            self.gate.close();
+            self.losses.add(head.group.id, Cause::Forked, 1);
+            return true;
+        }
         if refuse(self) {
             return false;
         }
@@ -400,7 +425,9 @@ impl Writer {
         self.gate.enter();
         // SAFETY: *busy*: called by the writer's thread, whose state is ASIDE or GONE.
         let own = unsafe { &mut *self.own.get() };
-        own.complete(self);
+        if !own.is_forked() {
+            own.complete(self);
+        }
         self.ended.store(true, Ordering::Release);
         self.gate.exit();
     }

@@ -27,7 +27,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Who is told when sessions or the text side may want something else.
 #[cfg(any(feature = "log", feature = "tracing"))]
-static FOLLOWERS: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
+static FOLLOWERS: Mutex<Followers> = Mutex::new(Vec::new());
+
+#[cfg(any(feature = "log", feature = "tracing"))]
+type Followers = Vec<fn()>;
 
 type Levels = Box<dyn Fn(&'static GroupInfo) -> u8 + Send + Sync>;
 
@@ -163,22 +166,32 @@ pub(crate) fn text_levels() -> u8 {
 }
 
 /// Held around a fork, so that the child does not find the registry in the middle of a change.
-pub(crate) struct AroundFork(Option<Locked>);
+pub(crate) struct AroundFork {
+    registry: Option<Locked>,
+    #[cfg(any(feature = "log", feature = "tracing"))]
+    _followers: Option<MutexGuard<'static, Followers>>,
+}
 
 impl AroundFork {
     /// Before the fork.
     pub(crate) fn begin() -> Self {
-        Self(Locked::take())
+        Self {
+            registry: Locked::take(),
+            #[cfg(any(feature = "log", feature = "tracing"))]
+            _followers: crate::fork::lock_soon(&FOLLOWERS),
+        }
     }
 
     /// After it, in the child: gives it pages of its own, in which no session wants anything. Allocates nothing, waits for
     /// nobody.
     pub(crate) fn in_child(self) {
-        let Some(mut registry) = self.0 else { return };
+        let Some(mut registry) = self.registry else { return };
         for set in sets(registry.guard.newest) {
             set.unshare();
             apply(set, |_| 0);
         }
+        // It speaks of the parent's sessions; forgotten, since dropping it might wait for somebody.
+        std::mem::forget(registry.guard.levels.take());
         // The file is the parent's: the child's copy of the descriptor is closed, and that is all.
         registry.guard.shared = None;
     }

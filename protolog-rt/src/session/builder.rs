@@ -13,6 +13,7 @@ use super::trace::Trace;
 use super::{Session, Sink, dictionary, running};
 use crate::clock;
 use crate::error::Error;
+use crate::fork::prepare_for_forks;
 use crate::shmem::barrier;
 use crate::shmem::buffer::Buffer;
 use protolog_core::Level;
@@ -316,6 +317,8 @@ impl Builder {
             return Err(Error::NoFile);
         }
         let wanted = Wanted::new(&self.config, &dictionary::known_groups())?;
+        // First, since a child is to find all that follows as it should be.
+        prepare_for_forks();
         clock::prepare();
         barrier::prepare();
         if let (Some(path), true) = (&self.path, self.keeps != Keeps::Nothing) {

@@ -344,6 +344,11 @@ impl Core {
         self.stopped.load(Ordering::Acquire)
     }
 
+    /// In a forked child: the session is the parent's.
+    pub(super) fn abandon(&self) {
+        self.stopped.store(true, Ordering::Release);
+    }
+
     /// Ends the session for its writers, and gives them a moment to finish what they are at.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Release);

@@ -12,6 +12,7 @@ use super::dictionary::Dictionary;
 use super::trace;
 use crate::clock;
 use crate::error::Error;
+use crate::fork;
 use crate::level::GroupInfo;
 use crate::loss::{Cause, Mirror};
 use crate::seen::{self, Seen};
@@ -31,7 +32,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard, TryLockError};
 
 /// Where recordings are made unless a path is named: memory that the kernel keeps until it is shut down.
 const DIRECTORY: &str = "/dev/shm";
@@ -83,6 +84,25 @@ pub(super) fn begin(core: &Arc<Core>) {
     let Some(recorder) = &core.recorder else { return };
     seen::attach(recorder);
     RECORDED.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(core));
+}
+
+/// Held around a fork, so that the child does not find the list locked.
+pub(crate) struct AroundFork(RwLockWriteGuard<'static, Vec<Arc<Core>>>);
+
+impl AroundFork {
+    /// Before the fork; none where this thread may be the one that has the lock.
+    pub(crate) fn begin() -> Option<Self> {
+        fork::soon(|| match RECORDED.try_write() {
+            Err(TryLockError::WouldBlock) => None,
+            Err(TryLockError::Poisoned(guard)) => Some(Self(guard.into_inner())),
+            Ok(guard) => Some(Self(guard)),
+        })
+    }
+
+    /// After it, in the child: the recordings are its parent's.
+    pub(crate) fn in_child(mut self) {
+        std::mem::forget(std::mem::take(&mut *self.0));
+    }
 }
 
 /// The reverse.

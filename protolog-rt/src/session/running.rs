@@ -9,6 +9,7 @@
 //! - Messages that a signal handler logs on the thread that holds the lock do not wait for it: they count as nested.
 
 use super::core::Core;
+use crate::fork;
 use crate::level::{self, GroupInfo, set_session_levels};
 use crate::sync::{AtomicU32, Ordering, fence};
 use crate::writer;
@@ -18,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fs, io};
 
-struct Running {
+pub(crate) struct Running {
     cores: Vec<Arc<Core>>,
     files: Vec<FileId>,
 }
@@ -96,6 +97,27 @@ impl Running {
             cores.iter().filter_map(|core| core.recorder.as_ref()).for_each(|to| to.meet(group.id));
             cores.iter().fold(0, |levels, core| levels | core.levels(group))
         });
+    }
+}
+
+/// Held around a fork, so that the child does not find the list in the middle of a change.
+pub(crate) struct AroundFork(MutexGuard<'static, Running>);
+
+impl AroundFork {
+    /// Before the fork; none where this thread may be the one that has the lock.
+    pub(crate) fn begin() -> Option<Self> {
+        fork::lock_soon(&RUNNING).map(Self)
+    }
+
+    /// After it, in the child: the sessions are its parent's, and over here. The files stay in use, since the parent may
+    /// still write them. Allocates nothing, waits for nobody.
+    pub(crate) fn in_child(mut self) {
+        let cores = std::mem::take(&mut self.0.cores);
+        for core in &cores {
+            core.abandon();
+        }
+        std::mem::forget(cores);
+        EPOCH.fetch_add(1, Ordering::AcqRel);
     }
 }
 

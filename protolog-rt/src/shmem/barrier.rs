@@ -15,6 +15,11 @@ pub(crate) fn prepare() {
     READY.store(registered, Ordering::Relaxed);
 }
 
+/// In a forked child: it has to prepare anew.
+pub(crate) fn in_child() {
+    READY.store(false, Ordering::Relaxed);
+}
+
 /// Whether there is such a barrier.
 pub(crate) fn is_ready() -> bool {
     READY.load(Ordering::Relaxed)

@@ -3,7 +3,8 @@
 //! Invariants
 //! - *mapped*: `len` bytes from `base` are readable and writable for as long as the value lives.
 //! - *headers*: bytes that are accessed as an atomic are never accessed otherwise while another thread may.
-//! - A forked child has its own copy of memory that is not of a file, so that what it writes disturbs nobody.
+//! - *private*: what a forked child writes disturbs nobody: before it runs, all mappings of its parent become memory of its
+//!   own, zeroed, at the same addresses.
 #![allow(unsafe_code)] // mmap, munmap, madvise.
 
 use crate::sync::{AtomicU16, AtomicU32, AtomicU64};
@@ -11,6 +12,10 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// Address and size of every mapping of this process.
+static MAPPINGS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
 /// A mapping: private and anonymous, or of a part of a file.
 #[derive(Debug)]
@@ -44,7 +49,8 @@ impl Memory {
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let base: NonNull<u8> = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        mappings().push((base.as_ptr().expose_provenance(), len));
         Ok(Self { base, len })
     }
 
@@ -95,8 +101,39 @@ impl Memory {
     }
 }
 
+/// Held around a fork, so that the list of mappings is whole.
+pub(crate) type Mappings = MutexGuard<'static, Vec<(usize, usize)>>;
+
+/// The list of mappings; none where somebody has it.
+pub(crate) fn try_mappings() -> Option<Mappings> {
+    match MAPPINGS.try_lock() {
+        Err(TryLockError::WouldBlock) => None,
+        Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
+        Ok(guard) => Some(guard),
+    }
+}
+
+fn mappings() -> Mappings {
+    MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// In a forked child, which has one thread: makes all mappings of its parent *private*.
+pub(crate) fn detach(mappings: &Mappings) {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
+    for &(base, len) in mappings.iter() {
+        let base = std::ptr::with_exposed_provenance_mut(base);
+        // SAFETY: *mapped*; what is there from now on is zero, which is a value of every type kept there, and nobody else
+        // looks, since the child has this thread only.
+        let _ = unsafe { libc::mmap(base, len, protection, flags, -1, 0) };
+    }
+}
+
 impl Drop for Memory {
     fn drop(&mut self) {
+        let base = self.base.as_ptr().addr();
+        // Before the address can be another's.
+        mappings().retain(|mapping| mapping.0 != base);
         // SAFETY: *mapped*, and whoever has a pointer into the mapping holds the value that owns it.
         let _ = unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
     }

@@ -126,6 +126,11 @@ impl Own {
         Identity { floor: self.last, ..self.identity }
     }
 
+    /// Whether the session is one of the process that this one was forked from.
+    pub(super) fn is_forked(&self) -> bool {
+        self.core.as_ref().is_some_and(|core| core.pid != std::process::id())
+    }
+
     /// Whether the session is over.
     pub(super) fn is_stopped(&self) -> bool {
         self.core.as_ref().is_none_or(|core| core.is_stopped())

@@ -1,0 +1,215 @@
+//! Forks: the parent's trace is as if there were no child, the child may have sessions of its own, and nobody waits for a
+//! thread that is not there. A test of its own, since it forks the whole process.
+#![allow(unsafe_code)] // fork, clone, waitpid, _exit.
+
+mod common;
+
+use common::{alone, record};
+use protolog_reader::{Log as Read, Rendering, Trace as Reading};
+use protolog_rt::{Level, ProtoLogGroup, Session, Summary, i};
+use protolog_testkit::temp_dir;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Parent,
+    Child,
+}
+
+/// Runs `child` in a child that `fork` makes, which ends when it returns; gives its id.
+fn spawn(fork: impl FnOnce() -> libc::pid_t, child: impl FnOnce() -> bool) -> libc::pid_t {
+    let pid = fork();
+    assert!(pid >= 0, "{}", std::io::Error::last_os_error());
+    if pid == 0 {
+        let good = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child)).unwrap_or(false);
+        // SAFETY: nothing of the test's runs after it.
+        unsafe { libc::_exit(!good as i32) };
+    }
+    pid
+}
+
+fn fork() -> libc::pid_t {
+    // SAFETY: the child does what the runtime promises to work, and ends.
+    unsafe { libc::fork() }
+}
+
+/// Waits for a child, which must end well and soon.
+fn wait(pid: libc::pid_t) {
+    let end = Instant::now() + Duration::from_secs(60);
+    let mut status = 0;
+    loop {
+        // SAFETY: the pointer is to an integer of ours.
+        let ended = unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) };
+        if ended == pid {
+            assert_eq!(status, 0, "the child's status");
+            return;
+        }
+        if Instant::now() > end {
+            // SAFETY: the child is there until it was waited for.
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+            panic!("the child hangs");
+        }
+        thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// The numbers of the messages `thread:number` of a trace, by group and thread.
+fn numbers(path: &Path) -> BTreeMap<(String, u64), Vec<u64>> {
+    let log: Read = Reading::open(path).expect("open the trace").read().expect("read the trace");
+    let mut all = BTreeMap::<_, Vec<u64>>::new();
+    for entry in log.entries() {
+        let values = entry.values();
+        let tag = values.group(&log).expect("a group").tag.clone();
+        let text = values.text(Rendering::Bare);
+        let (thread, number) = text.split_once(':').expect("two numbers");
+        let key = (tag, thread.parse().unwrap());
+        all.entry(key).or_default().push(number.parse().unwrap());
+    }
+    all
+}
+
+fn up_to(count: u64) -> Vec<u64> {
+    (0..count).collect()
+}
+
+/// A session of the child's own, with messages of four threads.
+fn child_session(path: &Path) -> Summary {
+    i!(Log::Child, "%d:%d", 0, 1_000_000);
+    let session = Session::builder().file(path).log_from(Level::Info).start().expect("start");
+    thread::scope(|scope| {
+        for thread in 1..4u64 {
+            scope.spawn(move || {
+                for number in 0..200u64 {
+                    i!(Log::Child, "%d:%d", thread, number);
+                }
+            });
+        }
+        for number in 0..200u64 {
+            i!(Log::Child, "%d:%d", 0, number);
+        }
+    });
+    session.stop().expect("stop")
+}
+
+#[test]
+fn both_traces_are_complete_and_disjoint() {
+    const THREADS: u64 = 8;
+    let recording = record(|session| session.log_from(Level::Info).buffer_size(16 << 20));
+    let dir = temp_dir();
+    let done = &AtomicBool::new(false);
+    let sent: Vec<AtomicU64> = (0..THREADS).map(|_| AtomicU64::new(0)).collect();
+    let mut children: Vec<PathBuf> = Vec::new();
+    i!(Log::Parent, "%d:%d", THREADS, 0);
+    thread::scope(|scope| {
+        for (thread, sent) in sent.iter().enumerate() {
+            scope.spawn(move || {
+                while !done.load(Ordering::Relaxed) {
+                    i!(Log::Parent, "%d:%d", thread, sent.fetch_add(1, Ordering::Relaxed));
+                    thread::sleep(Duration::from_micros(50));
+                }
+            });
+        }
+        for number in 0..10 {
+            let path = dir.path().join(format!("child{number}.pftrace"));
+            let pid = spawn(fork, || {
+                let summary = child_session(&path);
+                (summary.messages, summary.lost()) == (800, 0)
+            });
+            wait(pid);
+            children.push(path);
+            thread::sleep(Duration::from_millis(5));
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    i!(Log::Parent, "%d:%d", THREADS, 1);
+    let trace = recording.stop();
+    assert_eq!(trace.summary.lost(), 0, "{:?}", trace.summary);
+    let parent = numbers(&trace.path);
+    let expected = sent.iter().map(|sent| up_to(sent.load(Ordering::Relaxed)));
+    let expected = expected.chain([up_to(2)]).zip(0..);
+    let key = |thread| ("Parent".to_owned(), thread);
+    assert_eq!(parent, expected.map(|(numbers, thread)| (key(thread), numbers)).collect());
+    for path in children {
+        let of = |thread| (("Child".to_owned(), thread), up_to(200));
+        assert_eq!(numbers(&path), (0..4).map(of).collect(), "the child's");
+    }
+    trace.check_stats();
+}
+
+#[test]
+fn no_child_waits_for_a_thread_that_is_not_there() {
+    let _alone = alone();
+    let dir = &temp_dir();
+    let done = &AtomicBool::new(false);
+    let forks = if std::env::var_os("PROTOLOG_SOAK").is_some() { 3_000 } else { 300 };
+    thread::scope(|scope| {
+        // Sessions start and stop, threads come and go, so that every lock is held now and then.
+        for number in 0..2 {
+            scope.spawn(move || {
+                while !done.load(Ordering::Relaxed) {
+                    let path = dir.path().join(format!("{number}.pftrace"));
+                    let session = Session::builder().file(path).log_from(Level::Info);
+                    let session = if number == 0 { session } else { session.keep_newest() };
+                    let session = session.buffer_size(64 << 10).start().expect("start");
+                    for _ in 0..4 {
+                        thread::spawn(|| i!(Log::Parent, "%d:%d", 0, 0)).join().unwrap();
+                    }
+                    protolog_rt::dynamic::log(&Log::Parent, Level::Info, "a %d", &[]);
+                    session.stop().expect("stop");
+                }
+            });
+        }
+        for number in 0..forks {
+            let path = dir.path().join("child.pftrace");
+            wait(spawn(fork, || {
+                i!(Log::Child, "%d:%d", 0, 1_000_000);
+                number % 5 != 0 || child_session(&path).messages == 800
+            }));
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn an_inherited_session_is_over_in_the_child() {
+    let recording = record(|session| session.log_from(Level::Info));
+    let path = recording.path.clone();
+    let before = std::fs::metadata(&path).expect("the file").len();
+    i!(Log::Parent, "%d:%d", 0, 0);
+    wait(spawn(fork, || {
+        i!(Log::Child, "%d:%d", 0, 0);
+        let refused = Session::builder().file(&path).start().is_err();
+        // Its parent's file is as it was.
+        refused && std::fs::metadata(&path).is_ok_and(|file| file.len() == before)
+    }));
+    i!(Log::Parent, "%d:%d", 0, 1);
+    let trace = recording.stop();
+    assert_eq!(numbers(&trace.path), [(("Parent".to_owned(), 0), up_to(2))].into());
+}
+
+#[test]
+fn a_bare_clone_is_found_out_at_its_next_chunk() {
+    let recording = record(|session| session.log_from(Level::Info));
+    i!(Log::Parent, "%d:%d", 0, 0);
+    let clone = || {
+        let flags = libc::SIGCHLD;
+        // SAFETY: without a stack and flags it is a fork, but for the handlers.
+        unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) as libc::pid_t }
+    };
+    wait(spawn(clone, || {
+        for number in 0..10_000u64 {
+            i!(Log::Child, "%d:%d", 0, number);
+        }
+        true
+    }));
+    for number in 1..1_000u64 {
+        i!(Log::Parent, "%d:%d", 0, number);
+    }
+    let trace = recording.stop();
+    assert_eq!(trace.summary.lost(), 0, "{:?}", trace.summary);
+    assert_eq!(numbers(&trace.path), [(("Parent".to_owned(), 0), up_to(1_000))].into());
+}
