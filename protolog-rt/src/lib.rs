@@ -39,6 +39,11 @@
 //! - A message that can't be written is counted by group and cause, and the trace says where: see [`Cause`].
 //! - Texts are borrowed, as `println!` does, and cut with an ellipsis where they are longer than the session allows.
 //!
+//! # Without proc macros
+//!
+//! Sources that `protologtool transform-protolog-calls` has rewritten need none: build this crate without its default feature
+//! `macros`. Their texts are in the dictionary that the tool writes, which [`dictionary!`] puts into the program.
+//!
 //! # Where to look
 //!
 //! [`ProtoLogGroup`] for groups, [`d!`] and [`protolog!`] for calls, [`Session`] for recording to a file, in memory, or
