@@ -3,7 +3,8 @@
 //!
 //! The handlers are installed by who has something that a child must not have: [`prepare_for_forks`]. Before the fork the
 //! thread takes all locks of the process that a log call or a session's start may want, so that none of them is held by a thread
-//! that the child does not have, and nothing that they protect is half changed.
+//! that the child does not have, and nothing that they protect is half changed. What the C library does not make free itself,
+//! such as the loader's lock while another library of the program walks its images, may still be held.
 //!
 //! A fork in a signal handler that interrupted the runtime may find a lock held by its own thread; it waits a moment, and the
 //! child then logs nothing: its messages are counted as those of a thread at its end.
@@ -20,7 +21,7 @@
 use crate::session::{recorder, running};
 use crate::shmem::{barrier, memory};
 use crate::sync::{AtomicBool, Ordering};
-use crate::{clock, control, level, seen, writer};
+use crate::{clock, control, level, seen, site, writer};
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
@@ -31,6 +32,7 @@ struct Held {
     levels: level::AroundFork,
     seen: Option<seen::AroundFork>,
     recorded: Option<recorder::AroundFork>,
+    images: Option<MutexGuard<'static, ()>>,
     mappings: Option<memory::Mappings>,
     clock: Option<clock::AroundFork>,
     /// A signal handler does not wait for its own thread.
@@ -59,6 +61,7 @@ extern "C" fn before() {
         levels: level::AroundFork::begin(),
         seen: seen::AroundFork::begin(),
         recorded: recorder::AroundFork::begin(),
+        images: site::no_images(),
         mappings: soon(memory::try_mappings),
         clock: clock::AroundFork::begin(),
         aside,
@@ -88,6 +91,7 @@ impl Held {
         let whole = self.running.is_some()
             && self.seen.is_some()
             && self.recorded.is_some()
+            && self.images.is_some()
             && self.mappings.is_some()
             && self.clock.is_some();
         self.running.into_iter().for_each(running::AroundFork::in_child);

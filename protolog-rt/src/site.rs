@@ -12,9 +12,11 @@ mod note;
 pub(crate) use note::NoteRef;
 pub use note::{Call, NoteBytes};
 
+use crate::fork;
 use crate::level::{GroupDef, GroupInfo, call_bits};
 use protolog_core::Level;
 use protolog_core::note::dictionary_head;
+use std::sync::{Mutex, MutexGuard};
 
 /// The code of a log call whose template was checked. The arguments stand behind the test, in `$values`; the group and the
 /// level stand in constants, so they must be constant.
@@ -166,9 +168,18 @@ impl Subject {
     }
 }
 
+/// Held around a fork, and by this library whenever it holds the loader's lock: not every C library makes that free in the child.
+static IMAGES: Mutex<()> = Mutex::new(());
+
+/// What keeps this library from holding the loader's lock. A signal handler that interrupted who has it goes on without.
+pub(crate) fn no_images() -> Option<MutexGuard<'static, ()>> {
+    fork::lock_soon(&IMAGES)
+}
+
 /// Calls `f` with each stretch of notes of each loaded image, while the image can't be unloaded.
 pub(crate) fn for_each_note_segment(f: &mut dyn FnMut(&[u8])) {
     let mut f = f;
+    let _images = no_images();
     // SAFETY: the callback gets the pointer that stands here and uses it as what it is; it lives through the call.
     unsafe { libc::dl_iterate_phdr(Some(note_segments), (&raw mut f).cast()) };
 }
@@ -185,6 +196,7 @@ pub(crate) fn for_each_own_note_segment(f: &mut dyn FnMut(&[u8])) {
         1 // No more: the program comes first.
     }
     let mut f = f;
+    let _images = no_images();
     // SAFETY: as in `for_each_note_segment`.
     unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut f).cast()) };
 }
