@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use viewer_config::Dictionary;
 
-const GROUPS: &str = include_str!("fixtures/src/demo/AppLog.java");
+const GROUPS: &str = include_str!("../java/runtime/demo/AppLog.java");
 const NET: &str = include_str!("fixtures/src/demo/net/Net.java");
 const OTHER: &str = include_str!("fixtures/src/demo/Other.java");
 

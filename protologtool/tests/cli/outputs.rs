@@ -1,6 +1,6 @@
 //! Archives, and outputs of runs that are stopped.
 
-use crate::transcript::{copy, here, shell};
+use crate::transcript::{fixtures, shell};
 use protolog_testkit::{TempDir, run, temp_dir};
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 fn workspace() -> TempDir {
     let directory = temp_dir();
-    copy(&here().join("fixtures"), directory.path());
+    fixtures(directory.path());
     directory
 }
 

@@ -1,12 +1,12 @@
 //! The SARIF log, against the rules of the standard (2.1.0) that concern what we write.
 
-use crate::transcript::{copy, here, shell};
+use crate::transcript::{fixtures, here, shell};
 use protolog_testkit::{Value, run_any, serde_json, temp_dir};
 use protologtool::diagnostic::Code;
 
 fn log(command: &str) -> (Option<i32>, Value) {
     let directory = temp_dir();
-    copy(&here().join("fixtures"), directory.path());
+    fixtures(directory.path());
     let output = run_any(&mut shell(command, directory.path()));
     let log = serde_json::from_str(&output.stdout);
     (output.code, log.unwrap_or_else(|error| panic!("{error}: {}", output.stdout)))

@@ -41,7 +41,7 @@ fn transcripts() {
 /// The transcript of a case's commands.
 fn session(text: &str) -> String {
     let directory = temp_dir();
-    copy(&here().join("fixtures"), directory.path());
+    fixtures(directory.path());
     let mut transcript = String::new();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
@@ -85,8 +85,15 @@ pub(crate) fn shell(command: &str, directory: &Path) -> Command {
     shell
 }
 
+/// Puts the fixtures into a directory, and the groups that the Java tests have too.
+pub(crate) fn fixtures(directory: &Path) {
+    copy(&here().join("fixtures"), directory);
+    let groups = here().join("../java/runtime/demo/AppLog.java");
+    std::fs::copy(groups, directory.join("src/demo/AppLog.java")).unwrap();
+}
+
 /// Copies a directory.
-pub(crate) fn copy(from: &Path, to: &Path) {
+fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

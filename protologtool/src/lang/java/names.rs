@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn what_a_name_can_mean() {
         let text =
-            b"package p; import a.b.Log; import c.*; import static d.E.m; import module x.y;";
+            b"package p; import a.b.Log; import c.*; import static d.E.m; import module java.base;";
         let unit = Unit::of(text);
         let names = &unit.names;
         for (written, class, expected) in [

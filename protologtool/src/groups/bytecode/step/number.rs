@@ -70,39 +70,32 @@ fn division_by_zero() -> Fault {
     Fault::thrown("java.lang.ArithmeticException", "/ by zero")
 }
 
-fn ints(operation: Arithmetic, left: i32, right: i32) -> Result<i32, Fault> {
-    Ok(match operation {
-        Arithmetic::Add => left.wrapping_add(right),
-        Arithmetic::Sub => left.wrapping_sub(right),
-        Arithmetic::Mul => left.wrapping_mul(right),
-        Arithmetic::Div | Arithmetic::Rem if right == 0 => return Err(division_by_zero()),
-        Arithmetic::Div => left.wrapping_div(right),
-        Arithmetic::Rem => left.wrapping_rem(right),
-        Arithmetic::ShiftLeft => left.wrapping_shl(right as u32),
-        Arithmetic::ShiftRight => left.wrapping_shr(right as u32),
-        Arithmetic::ShiftRightUnsigned => (left as u32).wrapping_shr(right as u32) as i32,
-        Arithmetic::And => left & right,
-        Arithmetic::Or => left | right,
-        Arithmetic::Xor => left ^ right,
-    })
+/// Arithmetic of a type of whole numbers, which wraps around; `$unsigned` is the same without a sign.
+macro_rules! whole_numbers {
+    ($name:ident, $type:ty, $unsigned:ty) => {
+        fn $name(operation: Arithmetic, left: $type, right: $type) -> Result<$type, Fault> {
+            Ok(match operation {
+                Arithmetic::Add => left.wrapping_add(right),
+                Arithmetic::Sub => left.wrapping_sub(right),
+                Arithmetic::Mul => left.wrapping_mul(right),
+                Arithmetic::Div | Arithmetic::Rem if right == 0 => return Err(division_by_zero()),
+                Arithmetic::Div => left.wrapping_div(right),
+                Arithmetic::Rem => left.wrapping_rem(right),
+                Arithmetic::ShiftLeft => left.wrapping_shl(right as u32),
+                Arithmetic::ShiftRight => left.wrapping_shr(right as u32),
+                Arithmetic::ShiftRightUnsigned => {
+                    (left as $unsigned).wrapping_shr(right as u32) as $type
+                }
+                Arithmetic::And => left & right,
+                Arithmetic::Or => left | right,
+                Arithmetic::Xor => left ^ right,
+            })
+        }
+    };
 }
 
-fn longs(operation: Arithmetic, left: i64, right: i64) -> Result<i64, Fault> {
-    Ok(match operation {
-        Arithmetic::Add => left.wrapping_add(right),
-        Arithmetic::Sub => left.wrapping_sub(right),
-        Arithmetic::Mul => left.wrapping_mul(right),
-        Arithmetic::Div | Arithmetic::Rem if right == 0 => return Err(division_by_zero()),
-        Arithmetic::Div => left.wrapping_div(right),
-        Arithmetic::Rem => left.wrapping_rem(right),
-        Arithmetic::ShiftLeft => left.wrapping_shl(right as u32),
-        Arithmetic::ShiftRight => left.wrapping_shr(right as u32),
-        Arithmetic::ShiftRightUnsigned => (left as u64).wrapping_shr(right as u32) as i64,
-        Arithmetic::And => left & right,
-        Arithmetic::Or => left | right,
-        Arithmetic::Xor => left ^ right,
-    })
-}
+whole_numbers!(ints, i32, u32);
+whole_numbers!(longs, i64, u64);
 
 fn floats<F>(operation: Arithmetic, left: F, right: F, remainder: fn(F, F) -> F) -> Result<F, Fault>
 where
