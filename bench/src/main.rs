@@ -4,6 +4,7 @@
 //! measure CANDIDATE SHAPE FILE    see the harness: one round of one logger
 //! kill CANDIDATE FILE             the same: messages before a sudden end
 //! count KIND FILE                 how many `lines`, `messages`, `events` or `recorded` messages a file holds
+//! compressed SHAPE FILE           bytes of a message in a compressed file
 //! off CANDIDATE TURNS             nanoseconds of a turn of a loop with a call that is switched off
 //! turns CANDIDATE TURNS           the same loop, for valgrind
 //! calls CASE CALLS                calls that are switched on, for valgrind
@@ -13,6 +14,7 @@
 //!
 //! One process does one thing once; who starts it takes turns and medians.
 
+mod compressed;
 mod count;
 mod hot;
 mod loggers;
@@ -36,6 +38,7 @@ fn run(words: &[String]) -> Option<()> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         ["count", kind, path] => count::run(kind, path.as_ref()),
+        ["compressed", shape, path] => compressed::run(shape, path.as_ref()),
         ["off", name, turns] => off::time(name, turns.parse().ok()?),
         ["turns", name, turns] => off::run(name, turns.parse().ok()?),
         ["calls", case, calls] => hot::calls(case, calls.parse().ok()?),

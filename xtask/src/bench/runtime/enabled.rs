@@ -46,14 +46,18 @@ pub(super) fn run(programs: &Programs, report: &mut Report) -> Result<()> {
         let of = |word| programs.candidates.iter().position(|candidate| candidate.word == word);
         let bytes = |word| of(word).map_or(f64::NAN, |at| medians[at].bytes);
         let (own, text) = (bytes("protolog"), bytes("tracing"));
+        let path = programs.dir.join("compressed");
+        let compressed = line(Command::new(&programs.own).args(["compressed", word]).arg(path))?;
         sizes.push(vec![
             title.to_owned(),
             format!("{own:.1}"),
+            format!("{:.1}", compressed.as_f64().unwrap_or(f64::NAN)),
             format!("{text:.1}"),
             format!("{:.0}", own / text * 100.0),
         ]);
     }
-    let head = ["bytes in the file, a message", "protolog", "tracing's text", "%"];
+    let head =
+        ["bytes in the file, a message", "protolog", "zlib", "tracing's text", "%, not compressed"];
     report.add("Bytes", &head, &sizes);
     Ok(())
 }

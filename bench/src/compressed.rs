@@ -1,0 +1,38 @@
+//! What messages take in a file that is compressed.
+
+use crate::loggers::Protolog;
+use harness::{Calls, Shape, with_calls};
+use protolog_rt::Session;
+use std::path::Path;
+use std::time::Duration;
+
+/// Messages that are logged.
+const MESSAGES: u64 = 200_000;
+
+/// zlib's own default.
+const LEVEL: u32 = 6;
+
+/// How long a call waits for the thread that compresses, so that nothing is lost.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A loop.
+struct Loop;
+
+impl Calls for Loop {
+    type Output = ();
+
+    fn run(self, call: impl FnMut(u64)) {
+        (0..MESSAGES).for_each(call);
+    }
+}
+
+/// Logs messages to a compressed file and prints how many bytes one takes.
+pub(crate) fn run(shape: &str, path: &Path) -> Option<()> {
+    let shape = Shape::of(shape)?;
+    let session = Session::builder().file(path).enable_all().compress(LEVEL).wait_at_most(PATIENCE);
+    let logger = Protolog(session.start().expect("start a session"));
+    with_calls(&logger, shape, Loop);
+    let summary = logger.0.stop().expect("complete the trace");
+    println!("{}", summary.bytes as f64 / summary.messages as f64);
+    Some(())
+}
