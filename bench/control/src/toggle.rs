@@ -5,6 +5,7 @@ use protolog_control::{Group, Pages, Program, directories, sockets};
 use std::fs;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -47,8 +48,13 @@ impl Started {
     }
 }
 
-fn map() -> (Pages, Group, u64) {
-    let path = sockets(&directories()).expect("sockets").pop().expect("a socket");
+fn map(pid: u32) -> (Pages, Group, u64) {
+    let all = sockets(&directories()).expect("sockets");
+    let own = format!("{pid}-");
+    let is_own = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&own))
+    };
+    let path = all.into_iter().find(is_own).expect("a socket");
     let begun = Instant::now();
     let mut program = Program::connect(&path).expect("connect");
     let groups = program.groups().expect("groups");
@@ -62,7 +68,7 @@ fn map() -> (Pages, Group, u64) {
 pub(crate) fn run(threads: usize) {
     let program = Started::new(&["listen", &threads.to_string()]).ready();
     let pid = program.child.id();
-    let (pages, net, time) = map();
+    let (pages, net, time) = map(program.child.id());
     figure("map_ns", time);
     // Until whatever went with it is over.
     sleep(Duration::from_millis(50));
@@ -81,17 +87,23 @@ pub(crate) fn run(threads: usize) {
         }
     });
     let told = program.end();
-    let mut first = Vec::new();
-    let mut last = vec![0_u64; SWITCHES];
-    for line in told.lines() {
-        let seen: Vec<u64> = line.split(' ').filter_map(|time| time.parse().ok()).collect();
-        for (number, begun) in at.iter().enumerate() {
-            // Every switch that was measured reached every thread, in this order.
-            let time = seen[number].saturating_sub(*begun);
-            first.push(time);
-            last[number] = last[number].max(time);
+    let threads: Vec<Vec<u64>> = told
+        .lines()
+        .map(|line| line.split(' ').filter_map(|time| time.parse().ok()).collect())
+        .collect();
+    let (mut last, mut missed) = (Vec::new(), 0);
+    for (number, begun) in at.iter().enumerate() {
+        let next = at.get(number + 1).copied().unwrap_or(begun + PAUSE.as_nanos() as u64);
+        let obeyed = |seen: &Vec<u64>| {
+            seen.iter().find(|time| (*begun..next).contains(*time)).map(|time| time - begun)
+        };
+        // A thread that had no processor until the next switch says nothing of this one.
+        match threads.iter().map(obeyed).collect::<Option<Vec<_>>>() {
+            Some(times) => last.extend(times.into_iter().max()),
+            None => missed += 1,
         }
     }
+    figure("without_a_processor", missed);
     figure("switches", SWITCHES as u64);
     figure("syscalls_by_counters", after.calls - before.calls);
     figure("bytes_by_counters", after.bytes - before.bytes);
@@ -99,7 +111,6 @@ pub(crate) fn run(threads: usize) {
     if let Some(calls) = calls {
         figure("syscalls_by_strace", calls);
     }
-    percentiles("any_thread_ns", &mut first);
     percentiles("last_thread_ns", &mut last);
 }
 
@@ -160,7 +171,7 @@ fn strace(pid: u32, f: impl FnOnce()) -> Option<u64> {
 /// See the crate.
 pub(crate) fn store() {
     let program = Started::new(&["sit"]).ready();
-    let (pages, net, _) = map();
+    let (pages, net, _) = map(program.child.id());
     const TURNS: u64 = 1_000_000;
     let begun = Instant::now();
     for number in 0..TURNS {
@@ -192,6 +203,9 @@ fn figure(name: &str, value: u64) {
 
 fn percentiles(name: &str, times: &mut [u64]) {
     times.sort_unstable();
+    if times.is_empty() {
+        return;
+    }
     for (part, per_mille) in [("median", 500), ("p90", 900), ("p99", 990)] {
         figure(&format!("{name}_{part}"), times[(times.len() - 1) * per_mille / 1000]);
     }

@@ -80,6 +80,11 @@ fn cost(one: &Figures, two: &Figures, store: &Figures) -> String {
             "–",
         ),
         ("the same, 90 %", time(two, "last_thread_ns_p90"), "–"),
+        (
+            "switches that met no processor for a thread before the next one, of 500",
+            two.get("without_a_processor").map_or("–".to_owned(), u64::to_string),
+            "–",
+        ),
         ("once, before the first: connect, list, map, µs", time(one, "map_ns"), "–"),
     ];
     let rows: Vec<Vec<String>> = rows
