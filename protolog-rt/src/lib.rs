@@ -25,7 +25,46 @@
 //! # }
 //! ```
 //!
-//! Read the trace with `protologtool read-log app.trace`, or open it in the Perfetto UI.
+//! Read the trace with `protologtool read-log app.pftrace`, or open it in the Perfetto UI.
+//!
+//! # Groups
+//!
+//! A group is a variant of an enum that derives [`ProtoLogGroup`]; a program may have several such enums, each library its
+//! own. Its full name is `crate::Enum::Variant`. A session wants levels of groups:
+//!
+//! ```
+//! # use protolog_rt::{Level, ProtoLogGroup, Session};
+//! # #[derive(ProtoLogGroup)]
+//! # enum AppLog { Net, Disk }
+//! # fn main() -> Result<(), protolog_rt::Error> {
+//! # let path = std::env::temp_dir().join(format!("protolog-groups-{}.pftrace", std::process::id()));
+//! // WARN and worse of everything, all of one group.
+//! let session = Session::builder().file(&path).log_from(Level::Warn).group("Net", Level::Verbose).start()?;
+//! assert!(AppLog::Net.is_enabled(Level::Debug) && !AppLog::Disk.is_enabled(Level::Info));
+//! # session.stop()?;
+//! # std::fs::remove_file(path).ok();
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What it costs
+//!
+//! | what | cost |
+//! |---|---|
+//! | a call that nobody wants | one load, one test, one branch |
+//! | a call of a group with `enabled = false` | nothing; its arguments are type-checked |
+//! | a call with an integer, a text and a float, in the program | below 120 bytes of code, and its dictionary entry |
+//! | a message | `cargo xtask bench runtime` measures it beside its floor and its peers |
+//! | compiling | `cargo xtask bench compile` measures it beside `log` and `tracing` |
+//!
+//! # What happens when
+//!
+//! - *The program crashes*: a session that streams to a file has lost what was not in the file yet; one that
+//!   [records](Builder::record) has lost nothing, see there. [`log_panics`] logs a panic before the process dies.
+//! - *It forks*: the child has switches of its own; a message that a fork cuts off is counted, see [`Cause`].
+//! - *A signal handler logs*: it may, see below.
+//! - *A thread ends*: what it logged stays; what its thread-local destructors log last is logged or counted.
+//! - *A buffer is full*: messages are counted and dropped, unless the session was told to wait.
 //!
 //! # What a call promises
 //!
@@ -50,6 +89,14 @@
 //! so that it [survives a crash](Builder::record),
 //! [`init`] for being switched from outside, by the variable `PROTOLOG` and by `protologtool configuration`,
 //! [`dynamic::log`] for templates that are known at run time only, [`print_group`] for lines on standard error.
+
+// The examples of the guides are tested as those of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/from-log.md")]
+mod from_log {}
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/from-tracing.md")]
+mod from_tracing {}
 
 #[doc(hidden)]
 pub mod __private;

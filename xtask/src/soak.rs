@@ -10,7 +10,7 @@ use crate::tools::{self, Tool};
 use crate::{Result, fuzz, shell, workspace};
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 8] = [
+pub(crate) const STEPS: [(&str, &str); 9] = [
     ("stress", "many threads over the smallest buffer for a minute: nothing lost uncounted"),
     ("loom", "the models of the write path, with more preemptions than in `test`"),
     ("asan", "the runtime's tests under AddressSanitizer"),
@@ -20,6 +20,7 @@ pub(crate) const STEPS: [(&str, &str); 8] = [
         "rust",
         "real crates with log calls anywhere, rewritten and compiled: more of them than in `test`",
     ),
+    ("matrix", "notes of log calls in programs, in every way of building: none lost, none doubled"),
     ("jdk", "log calls in all sources of a JDK, and a large module compiled before and after"),
     ("fuzz", "each fuzz target for PROTOLOG_FUZZ_SECONDS, by default 60"),
 ];
@@ -47,6 +48,11 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
     steps.run("asan", asan);
     steps.run("valgrind", valgrind);
     steps.run("miri", miri);
+    steps.run("matrix", |_| {
+        let mut matrix = shell::cargo(&["test", "--locked", "--package=protolog-tool"]);
+        matrix.args(["--test=binary", "matrix", "--", "--nocapture"]).env("PROTOLOG_MATRIX", "all");
+        shell::run(&mut matrix)
+    });
     steps.run("rust", |_| {
         let mut crates = shell::cargo(&["test", "--locked", "--package=protolog-tool"]);
         crates.args(["--test=rust", "real", "--", "--nocapture"]).env("PROTOLOG_REAL_RUST", "all");

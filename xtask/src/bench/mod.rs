@@ -2,6 +2,7 @@
 //!
 //! Runs of what is compared alternate, so that a noisy neighbour hits all alike; the table shows medians and the spread.
 
+mod compile;
 mod control;
 mod corpus;
 mod experiments;
@@ -23,7 +24,7 @@ use crate::{Result, shell, tools, workspace};
 type Bench = (&'static str, &'static str, &'static [Tool], fn(&mut Report) -> Result<()>);
 
 /// All benches.
-pub(crate) const BENCHES: [Bench; 5] = [
+pub(crate) const BENCHES: [Bench; 6] = [
     (
         "tool",
         "protologtool over the sources of a JDK, beside the floor: reading the same files",
@@ -41,6 +42,12 @@ pub(crate) const BENCHES: [Bench; 5] = [
         "the protobuf writer beside straight copies, C++ ProtoZero, PbMsg and prost",
         &[tools::CXX, tools::VALGRIND],
         |_| protozero::run(),
+    ),
+    (
+        "compile",
+        "what log calls cost to compile, and their code, beside `log` and `tracing`",
+        &[tools::CC],
+        |_| compile::run(),
     ),
     (
         "experiments",

@@ -1,0 +1,99 @@
+//! The macros where programs put them: what is around a call must neither change nor break it.
+#![no_implicit_prelude]
+#![forbid(unsafe_code)]
+#![deny(warnings, clippy::all, clippy::pedantic)]
+
+use ::protolog_rt::{Level, ProtoLogGroup, print_group};
+use ::std::borrow::Cow;
+use ::std::boxed::Box;
+use ::std::convert::From;
+use ::std::num::NonZero;
+use ::std::option::Option::{self, None, Some};
+use ::std::rc::Rc;
+use ::std::string::String;
+use ::std::sync::Arc;
+use ::std::{assert, assert_eq};
+
+// What expansions must not find: names of their own and of the prelude, with other meanings.
+mod core {}
+mod protolog_rt {}
+#[derive(Debug)]
+struct Text;
+
+#[derive(::protolog_rt::ProtoLogGroup)]
+enum Log {
+    Main,
+    #[protolog(enabled = false)]
+    Off,
+}
+
+#[test]
+fn every_type_has_its_conversion() {
+    print_group(&Log::Main, Some(Level::Verbose));
+    macro_rules! integers {
+        ($($type:ty)*) => { $( {
+            let (least, most) = (<$type>::MIN, <$type>::MAX);
+            let reference = &&least;
+            ::protolog_rt::d!(Log::Main, "%d %o %x %s", least, most, *reference, reference);
+            ::protolog_rt::d!(Log::Off, "%d", reference);
+            if let Some(nonzero) = NonZero::new(most) {
+                ::protolog_rt::d!(Log::Main, "%d %d %s", nonzero, &nonzero, nonzero);
+            }
+        } )* };
+    }
+    integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
+    let (single, double, yes) = (1.5_f32, -2.5_f64, true);
+    ::protolog_rt::d!(Log::Main, "%f %e %g %f %f", single, double, &single, &&double, &mut {
+        double
+    });
+    ::protolog_rt::d!(Log::Main, "%b %b %s", yes, &&yes, yes);
+    let (text, cow) = (String::from("text"), Cow::Borrowed("cow"));
+    ::protolog_rt::d!(Log::Main, "%s %s %s %s", text, &text, *text, cow);
+    ::protolog_rt::d!(Log::Main, "%s %s %s", 'c', u128::MAX, i128::MIN);
+    let (some, none): (Option<&str>, Option<u8>) = (Some("some"), None);
+    ::protolog_rt::d!(Log::Main, "%s %s %s", some, none, &&none);
+    let (boxed, counted, shared) = (Box::new(1_u8), Rc::new(2.5), Arc::new(true));
+    ::protolog_rt::d!(Log::Main, "%d %f %b", boxed, counted, shared);
+    ::protolog_rt::d!(Log::Main, "%s", ::std::format_args!("{Text:?}"));
+    print_group(&Log::Main, None);
+    assert_eq!((text.as_str(), &*cow), ("text", "cow"), "arguments are borrowed");
+}
+
+#[test]
+fn names_of_the_program_do_not_meddle() {
+    // What the expansion calls its own variables, and items of such names.
+    #[derive(Clone, Copy)]
+    struct Site;
+    impl ::std::fmt::Display for Site {
+        fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+            f.write_str("site")
+        }
+    }
+    let (group, test, values) = (1, 2, 3);
+    let wanted = |n: i32| n + group;
+    let log = Site;
+    print_group(&Log::Main, Some(Level::Verbose));
+    ::protolog_rt::i!(Log::Main, "%d %d %d %d %s", group, test, values, wanted(4), log);
+    print_group(&Log::Main, None);
+    assert!(!Log::Main.is_enabled(Level::Wtf));
+}
+
+/// A crate that gives the macros on, under another name.
+mod facade {
+    pub(crate) use ::protolog_rt as logging;
+}
+
+#[derive(facade::logging::ProtoLogGroup)]
+#[protolog(crate = facade::logging)]
+enum Renamed {
+    Main,
+}
+
+#[test]
+fn other_paths_lead_to_the_same_macros() {
+    use facade::logging::{d as debug, protolog as at};
+    debug!(Renamed::Main, "by another name: %d", 1);
+    at!(Level::Info, Renamed::Main, "by another name: %s", "2");
+    facade::logging::e!(Renamed::Main, "by a path");
+    assert_eq!(Renamed::Main.info().name, "macros_places::Renamed::Main");
+}
