@@ -147,6 +147,45 @@ pub mod group {
     pub const TAG: u32 = 3;
 }
 
+/// `TraceStats`
+pub mod trace_stats {
+    /// repeated `BufferStats`
+    pub const BUFFER_STATS: u32 = 1;
+    /// uint64
+    pub const CHUNKS_DISCARDED: u32 = 8;
+    /// uint64
+    pub const PATCHES_DISCARDED: u32 = 9;
+    /// uint64
+    pub const INVALID_PACKETS: u32 = 10;
+}
+
+/// `TraceStats.BufferStats`; all are uint64
+pub mod buffer_stats {
+    /// In chunks, headers included
+    pub const BYTES_WRITTEN: u32 = 1;
+    /// Chunks that writers were done with
+    pub const CHUNKS_WRITTEN: u32 = 2;
+    /// Chunks of a ring that were taken again before they were read
+    pub const CHUNKS_OVERWRITTEN: u32 = 3;
+    /// Packets that could not be completed
+    pub const PATCHES_FAILED: u32 = 6;
+    /// Of the buffer, in bytes
+    pub const BUFFER_SIZE: u32 = 12;
+    /// In chunks, headers included
+    pub const BYTES_OVERWRITTEN: u32 = 13;
+    /// In chunks, headers included
+    pub const BYTES_READ: u32 = 14;
+    /// Chunks that went into a file
+    pub const CHUNKS_READ: u32 = 17;
+    /// Chunks that were thrown away
+    pub const CHUNKS_DISCARDED: u32 = 18;
+    /// Packets that writers could not write
+    pub const TRACE_WRITER_PACKET_LOSS: u32 = 19;
+    /// Ours: the most bytes in chunks that waited at a time. Its presence says that the buffer was a session's own, not the
+    /// tracing service's.
+    pub const HIGH_WATER: u32 = 1000;
+}
+
 /// `ClockSnapshot`
 pub mod clock_snapshot {
     /// repeated `Clock`

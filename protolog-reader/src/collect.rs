@@ -19,7 +19,7 @@ use crate::dictionary::Dictionary;
 use crate::loss::{self, Losses};
 use crate::packet::Packet;
 use crate::sequence::Sequence;
-use crate::stats::{ServiceLosses, Stats};
+use crate::stats::{BufferStats, ServiceLosses, Stats};
 use crate::thread::{self, Source, Threads};
 use crate::values::{self, RawValue};
 
@@ -241,7 +241,10 @@ impl Collected {
             self.processes.insert(pid, name);
         }
         if let Some(stats) = packet.trace_stats {
-            self.stats.service = ServiceLosses::parse(stats)?;
+            match BufferStats::parse(stats)? {
+                Some(buffer) => self.stats.buffer = Some(buffer),
+                None => self.stats.service = ServiceLosses::parse(stats)?,
+            }
         }
         Ok(())
     }

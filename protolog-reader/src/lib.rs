@@ -49,7 +49,7 @@ pub use merge::{MergeError, MergeInput, Merged, merge};
 pub use protolog_core::{Arg, Level};
 pub use recording::{Flaw, Recording, RecordingError, Recovered};
 pub use render::Rendering;
-pub use stats::{EndReason, EndedEarly, ServiceLosses, Stats};
+pub use stats::{BufferStats, EndReason, EndedEarly, ServiceLosses, Stats};
 pub use summary::Summary;
 pub use text::TextWriter;
 pub use thread::Thread;

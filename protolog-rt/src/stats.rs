@@ -1,6 +1,7 @@
 //! What became of a session: how much was written, what was lost and why.
 
 use crate::loss::Cause;
+use crate::shmem::buffer::{Buffer, PAGE};
 
 /// What a session wrote and lost, as of its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub struct Summary {
     pub bytes: u64,
     /// What was lost, by group and cause. The trace says the same, and where.
     pub losses: Vec<Loss>,
+    /// What went through the buffer.
+    pub buffer: BufferStats,
 }
 
 impl Summary {
@@ -32,6 +35,50 @@ impl Summary {
             }
         }
         self.losses.sort();
+        self.buffer = other.buffer;
+    }
+}
+
+/// What went through a session's buffer since it started, counted in chunks: a thread fills one after the other, of 292,
+/// 1020 and then always 4088 bytes. Bytes are those of whole chunks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BufferStats {
+    /// Size of the buffer, in bytes.
+    pub size: u64,
+    /// Chunks that threads were done with.
+    pub chunks_written: u64,
+    /// Their bytes.
+    pub bytes_written: u64,
+    /// Chunks that went from the buffer to the file, where the session streams to one.
+    pub chunks_read: u64,
+    /// Their bytes.
+    pub bytes_read: u64,
+    /// Chunks that gave way to newer ones, where the session keeps the newest messages.
+    pub chunks_overwritten: u64,
+    /// Their bytes.
+    pub bytes_overwritten: u64,
+    /// Chunks that were thrown away, since the file could not be written.
+    pub chunks_discarded: u64,
+    /// The most bytes that were waiting in the buffer at a time.
+    pub high_water: u64,
+}
+
+impl BufferStats {
+    /// Those of `buffer`.
+    pub(crate) fn of(buffer: &Buffer) -> Self {
+        let flow = &buffer.flow;
+        Self {
+            size: (buffer.pages() * PAGE) as u64,
+            chunks_written: flow.written.chunks(),
+            bytes_written: flow.written.bytes(),
+            chunks_read: flow.read.chunks(),
+            bytes_read: flow.read.bytes(),
+            chunks_overwritten: flow.overwritten.chunks(),
+            bytes_overwritten: flow.overwritten.bytes(),
+            chunks_discarded: flow.discarded.chunks(),
+            high_water: flow.most(),
+        }
     }
 }
 

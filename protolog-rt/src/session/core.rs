@@ -17,7 +17,7 @@ use crate::level::GroupInfo;
 use crate::loss::{Cause, Counted, Losses, Mark, Mirror};
 use crate::shmem::barrier;
 use crate::shmem::buffer::{Buffer, Chunk};
-use crate::stats::Summary;
+use crate::stats::{BufferStats, Summary};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::writer::reclaim::{LOOK_NANOS, reclaim};
 use crate::writer::{Aside, STRAYS, Writer};
@@ -266,6 +266,7 @@ impl Core {
         let own = live.iter().flat_map(|writer| writer.losses.standing());
         let losses = own.chain(self.totals.standing()).chain(self.strays.standing());
         summary.losses = named(losses.chain(told));
+        summary.buffer = BufferStats::of(&self.buffer);
         summary
     }
 

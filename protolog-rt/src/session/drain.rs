@@ -94,6 +94,9 @@ impl Drain {
             self.written.insert(found.writer_id);
         }
         if found.complete {
+            let flow = &core.buffer.flow;
+            let amount = if to.file.has_failed() { &flow.discarded } else { &flow.read };
+            amount.add(found.chunk.size());
             drain::release(&core.buffer, found.chunk);
             sequence.next_chunk = sequence.next_chunk.wrapping_add(1);
             sequence.next(false);

@@ -9,13 +9,13 @@ use super::file::TraceFile;
 use crate::clock;
 use crate::error::Error;
 use crate::loss::{Counted, Losses, Mark};
-use crate::stats::{Loss, Summary};
+use crate::stats::{BufferStats, Loss, Summary};
 use crate::writer::own::loss_record;
 use crate::writer::{STRAYS, Writer};
 use protolog_core::process_track;
 use protolog_core::schema::{
-    clock as clock_field, clock_id, clock_snapshot, packet, process_descriptor, sequence_flags,
-    sequence_info, thread_descriptor, track_descriptor, track_event,
+    buffer_stats, clock as clock_field, clock_id, clock_snapshot, packet, process_descriptor,
+    sequence_flags, sequence_info, thread_descriptor, trace_stats, track_descriptor, track_event,
 };
 use protozero::{Heap, Message};
 use std::sync::Arc;
@@ -78,9 +78,11 @@ impl Trace {
     pub(super) fn end(mut self, messages: u64, what: &str) -> Result<End, Error> {
         self.strays();
         let pid = self.core.pid;
+        let buffer = BufferStats::of(&self.core.buffer);
+        self.own_packet(|to| trace_stats(to, &buffer));
         self.own_packet(|to| mark(to, pid, clock::boottime(), what));
         let (losses, told) = self.totals();
-        let summary = Summary { messages, bytes: self.file.finish()?, losses };
+        let summary = Summary { messages, bytes: self.file.finish()?, losses, buffer };
         Ok(End { summary, told, before: self.before })
     }
 
@@ -247,6 +249,21 @@ pub(super) fn boot_id() -> Option<[u8; 16]> {
         *place = (digits.next()? << 4 | digits.next()?) as u8;
     }
     Some(id)
+}
+
+/// What went through the buffer, in Perfetto's terms, and what it has none for.
+fn trace_stats(to: &mut Message<'_, Heap>, stats: &BufferStats) {
+    to.nested(packet::TRACE_STATS)
+        .nested(trace_stats::BUFFER_STATS)
+        .uint64(buffer_stats::BYTES_WRITTEN, stats.bytes_written)
+        .uint64(buffer_stats::CHUNKS_WRITTEN, stats.chunks_written)
+        .uint64(buffer_stats::CHUNKS_OVERWRITTEN, stats.chunks_overwritten)
+        .uint64(buffer_stats::BUFFER_SIZE, stats.size)
+        .uint64(buffer_stats::BYTES_OVERWRITTEN, stats.bytes_overwritten)
+        .uint64(buffer_stats::BYTES_READ, stats.bytes_read)
+        .uint64(buffer_stats::CHUNKS_READ, stats.chunks_read)
+        .uint64(buffer_stats::CHUNKS_DISCARDED, stats.chunks_discarded)
+        .uint64(buffer_stats::HIGH_WATER, stats.high_water);
 }
 
 /// An instant on the process's track: with nothing but messages, Perfetto takes a trace for empty.

@@ -6,6 +6,7 @@
 //! Invariants: those of [`super`], *owner*, *committed* and *clean*.
 #![allow(unsafe_code)] // Chunks in mapped memory are reached through pointers.
 
+use super::flow::Flow;
 use super::memory::Memory;
 use super::page::Page;
 use crate::sync::{AtomicU16, AtomicU32, AtomicUsize, Ordering};
@@ -43,6 +44,8 @@ pub(crate) struct Buffer {
     divided: AtomicUsize,
     /// The page, plus one, that the reader of a ring looks at.
     pub(super) pinned: AtomicUsize,
+    /// How much went through.
+    pub(crate) flow: Flow,
 }
 
 /// A chunk's place: for its writer while it is Writing, for the reader while it is Reading.
@@ -60,6 +63,11 @@ impl Chunk {
     /// The most bytes that its packets can take.
     pub(crate) fn payload(self) -> usize {
         self.layout.chunk_size(PAGE) - CHUNK_HEADER
+    }
+
+    /// Its size with its header.
+    pub(crate) fn size(self) -> usize {
+        self.layout.chunk_size(PAGE)
     }
 
     /// Its offset in the buffer.
@@ -85,6 +93,7 @@ impl Buffer {
             complete: AtomicUsize::new(0),
             divided: AtomicUsize::new(0),
             pinned: AtomicUsize::new(0),
+            flow: Flow::default(),
         }
     }
 
@@ -148,6 +157,8 @@ impl Buffer {
         self.page(chunk.page).complete(chunk.index);
         let size = chunk.layout.chunk_size(PAGE);
         let before = self.complete.fetch_add(size, Ordering::Relaxed);
+        self.flow.written.add(size);
+        self.flow.reach(before + size);
         let half = self.pages * PAGE / 2;
         before < half && before + size >= half
     }

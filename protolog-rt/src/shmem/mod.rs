@@ -20,6 +20,7 @@ pub(crate) mod barrier;
 pub(crate) mod buffer;
 pub(crate) mod drain;
 pub(crate) mod file;
+mod flow;
 pub(crate) mod memory;
 mod page;
 pub(crate) mod ring;

@@ -79,7 +79,7 @@ impl Buffer {
             fence(Ordering::Release);
         }
         for index in (0..layout.chunks()).filter(|&index| word.state(index) == State::Complete) {
-            self.note_freed(Chunk { page, index, layout });
+            self.note_overwritten(Chunk { page, index, layout });
         }
         self.page(page).set(PageWord::divided(wanted).with(0, State::Writing));
         true
@@ -100,9 +100,15 @@ impl Buffer {
         }
         let chunk = Chunk { page, index, layout };
         self.clear_header(chunk);
-        self.note_freed(chunk);
+        self.note_overwritten(chunk);
         self.page(page).reuse(index);
         Some((layout, index))
+    }
+
+    /// Notes that a writer took a chunk that was complete.
+    fn note_overwritten(&self, chunk: Chunk) {
+        self.flow.overwritten.add(chunk.size());
+        self.note_freed(chunk);
     }
 
     fn is_pinned(&self, page: usize) -> bool {

@@ -46,8 +46,13 @@ pub(crate) struct Packet {
 const MOST_FOR_PYTHON: u64 = 5_000;
 
 /// The fields of our own that sessions write, as paths.
-const OURS: [&str; 4] =
-    ["1000", "1001", "protolog_message.1000", "protolog_viewer_config.messages.1000"];
+const OURS: [&str; 5] = [
+    "1000",
+    "1001",
+    "protolog_message.1000",
+    "protolog_viewer_config.messages.1000",
+    "trace_stats.buffer_stats.1000",
+];
 
 static ALONE: Mutex<()> = Mutex::new(());
 

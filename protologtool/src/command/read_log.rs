@@ -12,7 +12,7 @@ use crate::command::inputs::cant_read;
 use crate::output::reason;
 use crate::system::System;
 use filter::{Filter, Filters};
-use protolog_reader::{Log, ReadErrorKind, TextWriter, Times, Trace, write_json};
+use protolog_reader::{Log, ReadErrorKind, Stats, TextWriter, Times, Trace, write_json};
 use shelf::Shelf;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -70,6 +70,10 @@ pub(crate) struct Args {
     /// that the addresses are of
     #[arg(long, help_heading = SHOWN)]
     symbolize: bool,
+
+    /// Say at the end, on standard error, how much was read, and what went through the buffer of the program that logged
+    #[arg(long, help_heading = SHOWN)]
+    stats: bool,
 
     /// Colour lines by level; `auto` does on a terminal, unless the environment variable NO_COLOR is set
     #[arg(long, help_heading = SHOWN, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
@@ -140,6 +144,9 @@ pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
         }
         Ok(()) => {}
     }
+    if args.stats {
+        system.print_error(&statistics(log.stats()));
+    }
     for line in log.summary().to_string().lines() {
         system.print_error(&format!("warning: {line}\n"));
     }
@@ -147,6 +154,17 @@ pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
         system.print_error("help: name it, or a directory that holds it, by `--viewer-config`\n");
     }
     Ok(Exit::Done)
+}
+
+/// How much was read; and the buffer, where the trace says something of one.
+fn statistics(stats: &Stats) -> String {
+    let Stats { bytes, inflated_bytes, packets, entries, .. } = stats;
+    let inflated = match inflated_bytes {
+        0 => String::new(),
+        inflated => format!(", {inflated} when inflated"),
+    };
+    let buffer = stats.buffer.map(|buffer| buffer.to_string()).unwrap_or_default();
+    format!("trace: {bytes} bytes{inflated}, {packets} packets, {entries} entries\n{buffer}")
 }
 
 fn read_trace(path: &Path, system: &dyn System) -> Result<Vec<u8>, Failure> {

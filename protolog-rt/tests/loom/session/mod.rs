@@ -37,6 +37,11 @@ pub(crate) mod file {
             self.packets.push(self.cells.read(sequence, bytes));
         }
 
+        /// Never.
+        pub(crate) fn has_failed(&self) -> bool {
+            false
+        }
+
         /// For everything.
         pub(crate) fn has_room(&self, _: usize, _: usize) -> bool {
             true
