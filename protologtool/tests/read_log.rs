@@ -219,6 +219,34 @@ fn truncated_traces_are_shown_as_far_as_they_go() {
     );
 }
 
+#[test]
+fn statistics_are_shown_when_asked_for() {
+    let mut trace = description::trace(APP);
+    // trace_stats with one buffer_stats: 65536 bytes, 2 chunks of 1312 bytes written, at most 1020 waiting.
+    trace.extend(
+        b"\x0a\x14\x9a\x02\x0f\x0a\x0d\x60\x80\x80\x04\x08\xa0\x0a\x10\x02\xc0\x3e\xfc\x07\x50\x01",
+    );
+    let (exit, _, without) = run(&[("-", trace.clone())], &["-"]);
+    assert_eq!((exit, without.contains("buffer")), (Exit::Done, true), "as a loss only");
+    assert!(without.lines().all(|line| line.starts_with("warning: ")), "{without}");
+    let size = trace.len();
+    let (exit, out, errors) = run(&[("-", trace)], &["-", "--stats"]);
+    assert_eq!(exit, Exit::Done);
+    let (statistics, warnings) = errors.split_at(errors.find("warning: ").expect("the losses"));
+    assert_eq!(warnings, without);
+    let (first, rest) = statistics.split_once('\n').expect("lines");
+    assert!(first.starts_with(&format!("trace: {size} bytes, ")), "{first}");
+    assert!(first.ends_with(&format!(" {} entries", out.lines().count() - 1)), "{first}");
+    assert_eq_text(
+        "buffer: 65536 bytes, of which at most 1020 were waiting\n\
+         written: 2 chunks, 1312 bytes\n\
+         read: 0 chunks, 0 bytes\n\
+         overwritten: 0 chunks, 0 bytes\n\
+         discarded: 0 chunks\n",
+        rest,
+    );
+}
+
 /// The real program: standard input, no colours in a pipe, and a reader that goes away.
 #[test]
 fn pipes() {
