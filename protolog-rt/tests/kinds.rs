@@ -39,7 +39,7 @@ fn numbers(dir: &Path) -> HashMap<usize, Vec<u64>> {
         let log = Reading::open(&path).expect("open the trace").read().expect("read the trace");
         assert_eq!(log.stats().unknown_messages, 0);
         for entry in log.entries() {
-            let text = entry.values().text(protolog_reader::Rendering::Bare).to_string();
+            let text = entry.values().text(protolog_reader::Rendering::Bare);
             let (thread, number) = text.split_once(':').expect("a message of `Load`");
             let number = number.parse().expect("a number");
             numbers.entry(thread.parse().expect("a thread")).or_default().push(number);
