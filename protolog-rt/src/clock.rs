@@ -95,7 +95,11 @@ impl Reader {
     #[cold]
     #[inline(never)]
     fn renew(&mut self, ticks: u64) -> u64 {
-        let Some(timeline) = timeline() else { return boottime() };
+        self.renew_from(timeline(), ticks)
+    }
+
+    fn renew_from(&mut self, timeline: Option<&Mutex<Timeline>>, ticks: u64) -> u64 {
+        let Some(timeline) = timeline else { return boottime() };
         self.piece = timeline.lock().unwrap_or_else(PoisonError::into_inner).piece_at(ticks);
         // Another thread may have begun the piece a moment after these ticks.
         self.piece.at(ticks.saturating_sub(self.piece.start).min(self.piece.ticks))
@@ -156,11 +160,15 @@ impl Timeline {
 
     /// The piece that covers `ticks`, which are those of a moment ago.
     fn piece_at(&mut self, ticks: u64) -> Piece {
+        self.piece_by(ticks, || Sample::take(3))
+    }
+
+    fn piece_by(&mut self, ticks: u64, now: impl FnOnce() -> Sample) -> Piece {
         // Ticks from before the piece are those of a thread that was slow to get here, unless they are from long before:
         // then the counter started anew.
         let early = self.piece.start.wrapping_sub(ticks) < self.piece.ticks;
         if ticks.wrapping_sub(self.piece.start) >= self.piece.ticks && !early {
-            self.lay();
+            self.lay(now());
         }
         self.piece
     }
@@ -181,8 +189,7 @@ impl Timeline {
     }
 
     /// Lays the next piece, from now on.
-    fn lay(&mut self) {
-        let now = Sample::take(3);
+    fn lay(&mut self, now: Sample) {
         self.measure(now);
         let duration = ((PIECE_NANOS as u128) << 32) / self.rate as u128;
         let old = self.piece;
@@ -298,7 +305,7 @@ mod tests {
     #[test]
     fn the_time_is_boottime_and_never_goes_back() {
         let mut reader = Reader::new();
-        let (mut last, mut worst, mut rounds) = (0, 0, 0u64);
+        let (mut last, mut errors) = (0, Vec::new());
         let end = boottime() + 3 * PIECE_NANOS;
         while last < end {
             let before = boottime();
@@ -306,14 +313,15 @@ mod tests {
             let after = boottime();
             assert!(now >= last, "{now} after {last}");
             last = now;
-            rounds += 1;
-            // A preempted round says nothing.
-            if after - before < 2_000 {
-                worst = worst.max(before.saturating_sub(now)).max(now.saturating_sub(after));
+            // In the steady state; and a round that was interrupted says little.
+            if before > end - 2 * PIECE_NANOS && after - before < 2_000 {
+                errors.push(before.saturating_sub(now).max(now.saturating_sub(after)));
             }
         }
-        assert!(rounds > 1000);
-        assert!(worst < 20_000, "off by {worst} ns");
+        errors.sort_unstable();
+        assert!(errors.len() > 1000);
+        let (p99, worst) = (errors[errors.len() / 100 * 99], errors[errors.len() - 1]);
+        assert!(p99 <= 1_000 && worst < 20_000, "off by {p99} ns, at worst {worst} ns");
     }
 
     #[test]
@@ -327,14 +335,14 @@ mod tests {
             rate: Timeline::calibrate().map_or(1 << 32, |line| line.rate),
         };
         line.anchor = Sample::take(16);
-        line.lay();
+        line.lay(Sample::take(3));
         let first = line.piece;
         // As if the piece had just ended, a little ahead of the clock.
         line.piece.start = first.start.wrapping_sub(first.ticks);
         line.piece.base =
             first.base - line.piece.at(line.piece.ticks).abs_diff(line.piece.base) + 50_000;
         let old = line.piece;
-        line.lay();
+        line.lay(Sample::take(3));
         assert_eq!(line.piece.start, old.start.wrapping_add(old.ticks));
         assert_eq!(line.piece.base, old.at(old.ticks), "continuous");
         assert!(line.piece.rate < first.rate, "slower, to meet the clock");
@@ -347,7 +355,41 @@ mod tests {
             anchor: Sample { ticks: 0, nanos: 0 },
             rate: 1 << 32,
         };
-        line.lay();
+        line.lay(Sample::take(3));
         assert!(line.piece.base.abs_diff(boottime()) < 1_000_000_000);
+    }
+
+    #[test]
+    fn without_a_timeline_the_kernel_is_asked_each_time() {
+        let mut reader = Reader::new();
+        for ticks in 0..1_000 {
+            let before = boottime();
+            let now = reader.renew_from(None, ticks);
+            assert!((before..=boottime()).contains(&now));
+            assert_eq!(reader.piece.ticks, 0, "nothing that the next reading could use");
+        }
+    }
+
+    /// An hour of sleep, after which the counter stands at `ticks`; gives what readers of the old piece then see.
+    fn after_an_hour(ticks: u64) -> (u64, u64) {
+        const HOUR: u64 = 3_600_000_000_000;
+        let piece = Piece { start: 1 << 40, ticks: PIECE_NANOS, base: 7 * HOUR, rate: 1 << 32 };
+        let anchor = Sample { ticks: piece.start, nanos: piece.base };
+        let line = Mutex::new(Timeline { piece, anchor, rate: 1 << 32 });
+        let now = Sample { ticks, nanos: 8 * HOUR };
+        line.lock().unwrap().piece_by(ticks, || now);
+        let mut reader = Reader { piece, last: piece.base };
+        let is_over = ticks.wrapping_sub(reader.piece.start) >= reader.piece.ticks;
+        assert!(is_over, "its next message asks for the next piece");
+        (reader.renew_from(Some(&line), ticks), now.nanos)
+    }
+
+    #[test]
+    fn after_a_suspend_the_first_message_is_right() {
+        // The counter went on; it began anew.
+        for ticks in [(1 << 40) + 3_600_000_000_000, 5_000] {
+            let (seen, now) = after_an_hour(ticks);
+            assert_eq!(seen, now);
+        }
     }
 }

@@ -75,10 +75,19 @@ impl fmt::Display for Error {
                     write!(f, "{} `{candidate}`", if index == 0 { "" } else { "," })
                 })
             }
-            Self::File { path, error } => write!(f, "can't write `{}`: {error}", path.display()),
-            Self::Resources(error) => write!(f, "can't set up the session: {error}"),
+            Self::File { path, error } => {
+                write!(f, "can't write `{}`: {}", path.display(), words(error))
+            }
+            Self::Resources(error) => write!(f, "can't set up the session: {}", words(error)),
         }
     }
+}
+
+/// What the system says, without its number.
+fn words(error: &io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error ").unwrap_or(text.len());
+    text.get(..end).unwrap_or_default().to_lowercase()
 }
 
 impl std::error::Error for Error {
@@ -108,5 +117,7 @@ mod tests {
         assert_eq!(ambiguous.help(), "write the full name of the group");
         let file = Error::File { path: "/no/dir".into(), error: io::ErrorKind::NotFound.into() };
         assert_eq!(file.to_string(), "can't write `/no/dir`: entity not found");
+        let system = Error::Resources(io::Error::from_raw_os_error(libc::ENOENT));
+        assert_eq!(system.to_string(), "can't set up the session: no such file or directory");
     }
 }

@@ -37,7 +37,7 @@ const WANTED: u64 = 1 << 62;
 
 impl Gate {
     /// No chunk.
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { limit: AtomicUsize::new(0), busy: AtomicBool::new(false), held: AtomicU64::new(0) }
     }
 

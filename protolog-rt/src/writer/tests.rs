@@ -3,6 +3,7 @@
 
 mod idle;
 mod service;
+mod stopped;
 
 use super::encode::Values;
 use super::own::Own;

@@ -1,6 +1,6 @@
 //! Interleavings of writers, reader and stop, over small buffers, as loom finds them; `cargo xtask test loom` runs it.
 //!
-//! `shmem`, the session's drain and the counters of losses are the runtime's own sources, compiled over loom's atomics.
+//! `shmem`, a writer's gate, the session's drain and the counters of losses are the runtime's own sources, compiled over loom's atomics.
 //! What a thread's writer does with a chunk, and the two sides of a stop, can't be compiled like this: they rest on
 //! thread-local state and on stores of 16 bytes. Here they are written down once more, step by step; keep them the same.
 //!
@@ -12,6 +12,9 @@
 #![allow(unsafe_code)] // Those sources' memory, and stores into chunks.
 
 mod cells;
+#[path = "../../src/writer/gate.rs"]
+mod gate;
+mod idle;
 #[path = "../../src/loss.rs"]
 mod loss;
 mod session;

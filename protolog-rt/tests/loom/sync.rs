@@ -6,6 +6,11 @@ pub(crate) use loom::sync::atomic::{
 use std::fmt;
 use std::sync::OnceLock;
 
+/// A whole fence, as the heavy barrier on the other side makes it one.
+pub(crate) fn light_barrier() {
+    fence(Ordering::SeqCst);
+}
+
 /// One of loom's that can be made in a constant, as the counters of losses are.
 pub(crate) struct AtomicU64 {
     initial: u64,
@@ -23,6 +28,10 @@ impl AtomicU64 {
 
     pub(crate) fn load(&self, order: Ordering) -> u64 {
         self.get().load(order)
+    }
+
+    pub(crate) fn store(&self, value: u64, order: Ordering) {
+        self.get().store(value, order);
     }
 
     pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {

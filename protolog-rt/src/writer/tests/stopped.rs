@@ -1,0 +1,122 @@
+//! A writer that is stopped after each of its instructions, and what somebody who looks into its memory then finds: what
+//! was acknowledged is there, whole and in order, and at most the one message more that is being written.
+//!
+//! A child process writes into shared memory, one instruction at a time, under `ptrace`.
+
+use super::*;
+use crate::shmem::memory::Memory;
+use crate::sync::Ordering;
+use std::fs::File;
+use std::io::Error;
+use std::os::fd::FromRawFd;
+
+const PAGES: usize = 4;
+/// The size of the file: the buffer, and a page for what was acknowledged.
+const LEN: usize = (PAGES + 1) * PAGE;
+const MESSAGES: i64 = 24;
+/// What the child ends with where the system does not let it be traced.
+const UNTRACED: i32 = 77;
+
+/// A file in memory.
+fn file() -> File {
+    // SAFETY: the name is a C string.
+    let file = unsafe { libc::memfd_create(c"stopped".as_ptr(), libc::MFD_CLOEXEC) };
+    assert!(file >= 0, "{}", Error::last_os_error());
+    // SAFETY: it was just opened, and nobody else has it.
+    let file = unsafe { File::from_raw_fd(file) };
+    file.set_len(LEN as u64).expect("set the size");
+    file
+}
+
+fn buffer(file: &File) -> Buffer {
+    Buffer::over(Memory::shared(file, 0, PAGES * PAGE).expect("map the buffer"))
+}
+
+fn acknowledged(file: &File) -> Memory {
+    Memory::shared(file, PAGES * PAGE, PAGE).expect("map the page")
+}
+
+/// What the child does; it ends here.
+fn child(file: &File) -> ! {
+    let acknowledged = acknowledged(file);
+    let core = Arc::new(Core::new(buffer(file), 1 << 10, Wanted::default(), Keeps::Newest));
+    let writer = Writer::register(&core, running::epoch()).expect("an id");
+    // SAFETY: no pointers.
+    if unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) } != 0 {
+        // SAFETY: nothing of the test's runs after it.
+        unsafe { libc::_exit(UNTRACED) };
+    }
+    // SAFETY: the parent goes on with it.
+    unsafe { libc::raise(libc::SIGSTOP) };
+    for number in 0..MESSAGES {
+        let text = "x".repeat(number as usize % 5 * 30);
+        writer.write(HEAD, &(Int(number), (Text(&text), ())), |_| false);
+        acknowledged.u32(0).store(number as u32 + 1, Ordering::Release);
+    }
+    // SAFETY: nothing of the test's runs after it.
+    unsafe { libc::_exit(0) }
+}
+
+/// The numbers of the messages that a reader finds now.
+fn found(buffer: &Buffer) -> Vec<i64> {
+    let mut found = drain::find(buffer, true);
+    found.sort_by_key(|found| found.chunk_id);
+    let mut numbers = Vec::new();
+    for found in found {
+        let committed = drain::committed(buffer, found);
+        let mut rest = committed.bytes;
+        for _ in 0..committed.count {
+            let (size, length) = protozero::wire::decode_varint(rest).expect("a size");
+            let (packet, after) = rest[length..].split_at(size as usize);
+            numbers.extend(number(packet));
+            rest = after;
+        }
+        assert!(rest.is_empty());
+    }
+    numbers
+}
+
+#[test]
+fn at_every_instruction_what_was_acknowledged_is_there() {
+    let file = file();
+    let (buffer, acknowledged) = (buffer(&file), acknowledged(&file));
+    // No handlers of the runtime, which would take the memory from the child.
+    // SAFETY: without a stack and flags it is a fork; the child ends in `child`.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) as i32 };
+    if pid == 0 {
+        child(&file);
+    }
+    let mut status = 0;
+    let mut wait = || {
+        // SAFETY: the pointer is to an integer of ours.
+        assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
+        status
+    };
+    let whole = Memory::shared(&file, 0, LEN).expect("map the file");
+    let (mut steps, mut looks, mut most, mut before) = (0u64, 0u64, 0, vec![0u8; LEN]);
+    while libc::WIFSTOPPED(wait()) {
+        // SAFETY: it is mapped, and the only one who writes there is stopped.
+        let now = unsafe { std::slice::from_raw_parts(whole.base().as_ptr(), LEN) };
+        if now != before {
+            before.copy_from_slice(now);
+            looks += 1;
+            let done = acknowledged.u32(0).load(Ordering::Acquire) as usize;
+            let numbers = found(&buffer);
+            assert_eq!(numbers, upto(numbers.len() as i64), "after {steps} steps");
+            assert!(numbers.len() >= most && numbers.len() >= done, "after {steps} steps: {done}");
+            most = numbers.len();
+        }
+        steps += 1;
+        // SAFETY: no pointers; the child is stopped.
+        unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, pid, 0, 0) };
+    }
+    if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == UNTRACED {
+        println!(
+            "skipped: stopping a writer at each instruction because nothing may be traced here"
+        );
+        return;
+    }
+    assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "status {status}");
+    assert_eq!(most as i64, MESSAGES);
+    println!("{steps} steps, {looks} states of the memory");
+}
