@@ -10,8 +10,9 @@ use crate::tools::{self, Tool};
 use crate::{Result, fuzz, shell, workspace};
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 9] = [
+pub(crate) const STEPS: [(&str, &str); 10] = [
     ("stress", "many threads over the smallest buffer for a minute: nothing lost uncounted"),
+    ("kill", "processes that record are killed, some hundred times, and nothing committed is lost"),
     ("loom", "the models of the write path, with more preemptions than in `test`"),
     ("asan", "the runtime's tests under AddressSanitizer"),
     ("valgrind", "the runtime's unit tests under memcheck"),
@@ -44,6 +45,11 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         stress.args(["--test=stress", "--", "--nocapture"]).env(SECONDS, "60");
         shell::run(&mut stress)
     });
+    steps.run("kill", |_| {
+        let mut kill = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
+        kill.args(["--test=recorder", "--", "kill::", "--nocapture"]).env(ROUNDS, "400");
+        shell::run(&mut kill)
+    });
     steps.run("loom", |_| models(Some(3)));
     steps.run("asan", asan);
     steps.run("valgrind", valgrind);
@@ -70,6 +76,9 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
 
 /// How long the stress test runs.
 const SECONDS: &str = "PROTOLOG_STRESS_SECONDS";
+
+/// How often processes are killed.
+const ROUNDS: &str = "PROTOLOG_KILL_ROUNDS";
 
 /// Runs loom's models, in a target directory of their own, since the flag concerns every package.
 pub(crate) fn models(preemptions: Option<u32>) -> Result<()> {

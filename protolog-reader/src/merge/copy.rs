@@ -3,11 +3,11 @@
 use super::MergeInput;
 use super::error::MergeError;
 use super::stream::{self, End, Stop};
-use super::survey::{self, Survey};
+use super::survey::{Contents, Survey};
 use crate::packets::PacketWriter;
 use protolog_core::hash;
 use protolog_core::schema::packet;
-use protozero::{DecodeError, Heap, Reader, Writer};
+use protozero::{Heap, Reader, Writer};
 use std::collections::HashSet;
 
 /// See the module.
@@ -20,16 +20,6 @@ pub(super) struct Copy<'a, 'b> {
     pub(super) packets: u64,
     /// Packets that can't be read.
     pub(super) malformed: u64,
-}
-
-/// What is to become of a packet.
-enum Kind<'a> {
-    /// As it is, with another sequence.
-    Plain,
-    /// Written already.
-    Snapshot,
-    Dictionary,
-    Bundle(&'a [u8]),
 }
 
 impl<'a, 'b> Copy<'a, 'b> {
@@ -59,32 +49,31 @@ impl<'a, 'b> Copy<'a, 'b> {
     }
 
     fn packet(&mut self, index: usize, bytes: &[u8], outer: bool) -> Result<(), Stop> {
-        let Ok((sequence, kind)) = kind(bytes) else {
+        let Ok(found) = Contents::read(bytes) else {
             self.malformed += 1;
             return Ok(());
         };
-        match kind {
-            Kind::Snapshot => Ok(()),
-            Kind::Bundle(bytes) if outer => {
-                let end = stream::bundle(bytes, &mut |bytes| self.packet(index, bytes, false))?;
+        match found.compressed {
+            Some(bundle) if outer => {
+                let end = stream::bundle(bundle, &mut |bytes| self.packet(index, bytes, false))?;
                 self.malformed += u64::from(end != End::Whole);
-                Ok(())
+                return Ok(());
             }
-            Kind::Bundle(_) => {
+            Some(_) => {
                 self.malformed += 1;
-                Ok(())
+                return Ok(());
             }
-            Kind::Plain => {
-                let sequence = self.survey.id(index, sequence);
-                Ok(self.write(sequence, &without_sequence(bytes))?)
-            }
-            Kind::Dictionary => {
-                let sequence = self.survey.id(index, sequence);
-                match self.dictionary(bytes) {
-                    Some(packet) => Ok(self.write(sequence, &packet)?),
-                    None => Ok(()),
-                }
-            }
+            // Written already.
+            None if found.snapshot.is_some() => return Ok(()),
+            None => {}
+        }
+        let sequence = self.survey.id(index, found.sequence);
+        if found.configs.is_empty() {
+            return Ok(self.write(sequence, &without_sequence(bytes))?);
+        }
+        match self.dictionary(bytes) {
+            Some(packet) => Ok(self.write(sequence, &packet)?),
+            None => Ok(()),
         }
     }
 
@@ -129,25 +118,6 @@ impl<'a, 'b> Copy<'a, 'b> {
         }
         kept
     }
-}
-
-/// The sequence of a packet, and what is to become of it.
-fn kind(bytes: &[u8]) -> Result<(u32, Kind<'_>), DecodeError> {
-    let (mut sequence, mut kind) = (0, Kind::Plain);
-    for field in Reader::new(bytes) {
-        let field = field?;
-        match field.number {
-            packet::TRUSTED_PACKET_SEQUENCE_ID => sequence = field.as_u32()?,
-            packet::CLOCK_SNAPSHOT if survey::snapshot(field)?.is_some() => kind = Kind::Snapshot,
-            packet::PROTOLOG_VIEWER_CONFIG => {
-                field.as_bytes()?;
-                kind = Kind::Dictionary;
-            }
-            packet::COMPRESSED_PACKETS => kind = Kind::Bundle(field.as_bytes()?),
-            _ => {}
-        }
-    }
-    Ok((sequence, kind))
 }
 
 /// A packet without the field that names its sequence.

@@ -181,24 +181,31 @@ fn meaning(text: &str, place: &str, input: &dyn MergeInput) -> String {
 
 /// What of a packet matters here.
 #[derive(Debug, Default)]
-struct Contents<'a> {
-    sequence: u32,
+pub(super) struct Contents<'a> {
+    /// Its sequence, 0 for none.
+    pub(super) sequence: u32,
     /// BOOTTIME, or another clock, of a snapshot that counts for the whole trace.
-    snapshot: Option<u64>,
+    pub(super) snapshot: Option<u64>,
     boot: Option<&'a [u8]>,
-    configs: Vec<Field<'a>>,
-    compressed: Option<&'a [u8]>,
+    /// Its dictionaries.
+    pub(super) configs: Vec<Field<'a>>,
+    /// The bundle of packets that it is.
+    pub(super) compressed: Option<&'a [u8]>,
 }
 
 impl<'a> Contents<'a> {
-    fn read(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+    /// What a packet says; an error where any of it can't be read.
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let mut contents = Self::default();
         for field in Reader::new(bytes) {
             let field = field?;
             match field.number {
                 packet::TRUSTED_PACKET_SEQUENCE_ID => contents.sequence = field.as_u32()?,
                 packet::CLOCK_SNAPSHOT => contents.snapshot = snapshot(field)?,
-                packet::PROTOLOG_VIEWER_CONFIG => contents.configs.push(field),
+                packet::PROTOLOG_VIEWER_CONFIG => {
+                    field.as_bytes()?;
+                    contents.configs.push(field);
+                }
                 packet::COMPRESSED_PACKETS => contents.compressed = Some(field.as_bytes()?),
                 packet::SEQUENCE_INFO => {
                     for field in field.as_message()? {
@@ -216,7 +223,7 @@ impl<'a> Contents<'a> {
 }
 
 /// When a snapshot was taken, if it counts for the whole trace.
-pub(super) fn snapshot(snapshot: Field<'_>) -> Result<Option<u64>, DecodeError> {
+fn snapshot(snapshot: Field<'_>) -> Result<Option<u64>, DecodeError> {
     let mut best = None;
     for clock in snapshot.as_message()? {
         let clock = clock?;

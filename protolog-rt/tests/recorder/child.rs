@@ -81,6 +81,7 @@ fn run() {
     match job.as_str() {
         "work" => work(builder.buffer_size(RING)),
         "write" => write(builder),
+        "fork" => fork(builder),
         "exit" => {
             let session = builder.start().expect("start a session");
             i!(Log::Work, "last words");
@@ -155,6 +156,29 @@ fn write(builder: Builder) {
     let session = builder.start().expect("start a session");
     (0..10_000).for_each(|number| log(0, number));
     say(0, 9_999);
+    await_death();
+    drop(session);
+}
+
+/// Logs, forks a child that logs and stops the session, and logs on.
+fn fork(builder: Builder) {
+    let session = builder.buffer_size(RING).start().expect("start a session");
+    (0..100).for_each(|number| i!(Log::Work, "parent %d", number));
+    // SAFETY: the child does nothing but log, which is what is tested, and ends.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        (0..20_000).for_each(|number| i!(Log::Work, "child %d", number));
+        dynamic::log(&Log::Work, Level::Info, "first seen in the child", &[]);
+        drop(session);
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = 0;
+    // SAFETY: the kernel writes an int to the address.
+    unsafe { libc::waitpid(child, &raw mut status, 0) };
+    assert_eq!(status, 0, "the child ended well");
+    (100..200).for_each(|number| i!(Log::Work, "parent %d", number));
+    say(0, 199);
     await_death();
     drop(session);
 }

@@ -134,6 +134,20 @@ fn of_10_000_messages_just_written_all_are_kept() {
 }
 
 #[test]
+fn a_child_that_is_forked_leaves_the_recording_alone() {
+    let dir = temp_dir();
+    let path = dir.path().join("forked.rec");
+    let mut running = child::start("fork", &path);
+    let mut pipe = running.child.stderr.take().expect("a pipe");
+    let mut said = Said::default();
+    said.read(&mut pipe, |said| said.total > 0);
+    running.die(Death::Kill);
+    let found = Found::read(&path);
+    assert!((0..200).map(|number| format!("parent {number}")).eq(found.texts()));
+    assert_eq!((found.report.overwritten, found.report.lost), (0, 0));
+}
+
+#[test]
 fn a_process_that_exits_without_a_stop_leaves_its_recording() {
     let dir = temp_dir();
     let path = dir.path().join("left.rec");
