@@ -17,9 +17,10 @@
 //!   72 u8[16] boot id         88 u32 size of the build id     92 u8[32] build id
 //!  128 u64 + bytes of the annex that are written
 //!  136 u64 + packets that found no room in the annex
-//!  144 u64 + messages in all chunks that were ever completed
+//!  144 u64 + messages in all complete chunks that ever were, of sequences that have no place below
 //!  256 64 × { u64 + key, u64 + count } losses by group and cause; key: bit 63 set, group << 8 | cause
 //! 1280 8 × u64 + losses that found no place above, by cause - 1
+//! 1344 344 × u64 + messages in all complete chunks that ever were, by writer id - 1
 //! ```
 //!
 //! The annex is records one after the other: u32 size, u32 checksum (the low half of [`crate::hash`]), then so many bytes of
@@ -43,8 +44,13 @@ pub const MAX_BUILD_ID: usize = 32;
 pub const ANNEX_USED_AT: usize = 128;
 /// Offset of the number of packets that found no room in the annex, a u64.
 pub const ANNEX_LOST_AT: usize = 136;
-/// Offset of the number of messages in all chunks that were ever completed, a u64.
+/// Offset of the number of messages in all complete chunks that ever were, of writers that have no place of their own, a
+/// u64.
 pub const TOLD_AT: usize = 144;
+/// Offset of the same numbers of writers with a place of their own, u64s: so a reader knows each one's without a doubt.
+pub const TOLD_BY_WRITER_AT: usize = OTHER_LOSSES_AT + 8 * OTHER_LOSSES;
+/// Number of writers with a place of their own, from id 1 on.
+pub const TOLD_BY_WRITER: usize = (HEADER - TOLD_BY_WRITER_AT) / 8;
 /// Offset of the counters of losses.
 pub const LOSSES_AT: usize = 256;
 /// Number of counters by group and cause.
@@ -225,6 +231,12 @@ pub fn record_head(packet: &[u8]) -> [u8; RECORD_HEAD] {
     [size[0], size[1], size[2], size[3], sum[0], sum[1], sum[2], sum[3]]
 }
 
+/// Where the number of messages of writer `id` stands, if it has a place of its own.
+pub const fn told_at(id: u16) -> Option<usize> {
+    let index = (id as usize).wrapping_sub(1);
+    if index < TOLD_BY_WRITER { Some(TOLD_BY_WRITER_AT + 8 * index) } else { None }
+}
+
 /// The packet that stands first in the annex, or in its rest, and what follows. None at the end, and where the next record
 /// is not whole or not what was written.
 pub fn next_record(annex: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -333,6 +345,12 @@ mod tests {
         annex[last] ^= 1;
         assert_eq!(read(&annex), [&b"one"[..], b""]);
         assert_eq!(read(&annex[..10]), [b""; 0]);
+    }
+
+    #[test]
+    fn writers_have_a_place_up_to_the_end_of_the_header() {
+        assert_eq!((told_at(0), told_at(1), TOLD_BY_WRITER), (None, Some(1344), 344));
+        assert_eq!((told_at(344), told_at(345)), (Some(HEADER - 8), None));
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(super) struct Missing<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
     /// Messages that were given or counted.
-    numbered: u64,
+    pub(super) numbered: u64,
     /// Messages in complete chunks that were ever written, as far as its chunks say.
     pub(super) told: u64,
     /// Whose it is.

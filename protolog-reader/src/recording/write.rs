@@ -13,7 +13,8 @@ use crate::packets::PacketWriter;
 use crate::thread::Thread;
 use protolog_core::process_track;
 use protolog_core::recorder::{
-    ANNEX_LOST_AT, LOSSES, LOSSES_AT, OTHER_LOSSES, OTHER_LOSSES_AT, TOLD_AT, loss_of, next_record,
+    ANNEX_LOST_AT, LOSSES, LOSSES_AT, OTHER_LOSSES, OTHER_LOSSES_AT, TOLD_AT, TOLD_BY_WRITER,
+    loss_of, next_record, told_at,
 };
 use protolog_core::schema::{
     clock as clock_field, clock_id, clock_snapshot, loss, loss_cause, message_data, packet,
@@ -39,15 +40,27 @@ pub(super) fn write(recording: &Recording<'_>, to: &mut PacketWriter<'_>) -> io:
     let damaged = recovery.annex(recording, to)?;
     to.make(OWN, |to| mark(to, pid, started, "protolog recording started"))?;
     let chunks = chunks::find(recording.ring(), recording.header.page as usize);
-    let (mut told, mut ended, mut bad_packets, mut bad) = (0u64, started, 0, chunks.bad);
+    let (mut told, mut gone, mut ended) = (0u64, 0u64, started);
+    let (mut bad_packets, mut bad) = (0, chunks.bad);
     for (writer, chunks) in &chunks.by_writer {
         let read = recovery.sequence(u32::from(*writer) + OWN, chunks, to)?;
-        told = told.saturating_add(read.told);
+        match told_at(*writer) {
+            // More than its chunks say: those that came later are gone.
+            Some(at) => {
+                gone = gone.saturating_add(recording.counter(at).saturating_sub(read.numbered));
+            }
+            None => told = told.saturating_add(read.told),
+        }
         ended = ended.max(read.time);
         bad_packets += read.bad_packets;
         bad += read.bad_chunks;
     }
-    recovery.losses(recording, told, ended, to)?;
+    let absent = (1..=TOLD_BY_WRITER as u16).filter(|id| !chunks.by_writer.contains_key(id));
+    for at in absent.filter_map(told_at) {
+        gone = gone.saturating_add(recording.counter(at));
+    }
+    let vanished = recording.counter(TOLD_AT).saturating_sub(told).saturating_add(gone);
+    recovery.losses(recording, vanished, ended, to)?;
     to.make(OWN, |to| mark(to, pid, ended, "protolog recording ended"))?;
     let mut report = recovery.report;
     report.flaws.extend(recording.newer().map(Flaw::Newer));
@@ -77,7 +90,9 @@ struct Recovery {
 
 /// Messages that were ever logged, at most: those of complete chunks, and all that can stand in the ring.
 fn most(recording: &Recording<'_>) -> u64 {
-    recording.counter(TOLD_AT).saturating_add(recording.ring().len() as u64)
+    let writers = (1..=TOLD_BY_WRITER as u16).filter_map(told_at);
+    let told = writers.map(|at| recording.counter(at)).chain([recording.counter(TOLD_AT)]);
+    told.fold(recording.ring().len() as u64, u64::saturating_add)
 }
 
 impl Recovery {
@@ -159,12 +174,12 @@ impl Recovery {
         }
     }
 
-    /// Writes what was lost by all threads, and how many messages were overwritten of which no chunk tells: `told` are those
-    /// of which one does.
+    /// Writes what was lost by all threads, and how many messages have `vanished`: were overwritten, without a chunk of their
+    /// writer that tells of them.
     fn losses(
         &mut self,
         recording: &Recording<'_>,
-        told: u64,
+        vanished: u64,
         time: u64,
         to: &mut PacketWriter<'_>,
     ) -> io::Result<()> {
@@ -175,7 +190,6 @@ impl Recovery {
         });
         let others = (0..OTHER_LOSSES)
             .map(|index| (0, index as u32 + 1, recording.counter(OTHER_LOSSES_AT + 8 * index)));
-        let vanished = recording.counter(TOLD_AT).saturating_sub(told);
         self.report.overwritten = self.report.overwritten.saturating_add(vanished);
         let mut all: Vec<_> = counters.chain(others).filter(|(.., count)| *count > 0).collect();
         for (_, cause, count) in &all {

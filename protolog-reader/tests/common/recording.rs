@@ -21,7 +21,7 @@ struct Chunk {
     packets: Vec<Vec<u8>>,
 }
 
-/// The bytes of a recording that says what `description` does; so many messages were in complete chunks.
+/// The bytes of a recording that says what `description` does; so many messages were of writers that have no place in the header.
 pub(crate) fn recording(description: &str, told: u64) -> Vec<u8> {
     let (mut annex, mut chunks, mut ids) = (Vec::new(), Vec::<Chunk>::new(), HashMap::new());
     let trace = trace(description);

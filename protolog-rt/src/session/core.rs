@@ -241,6 +241,9 @@ impl Core {
             };
             let (cause, count) = (Cause::Overwritten, identity.messages);
             self.strays.put_back(Counted { group: 0, cause, count });
+            if let Some(recorder) = &self.recorder {
+                recorder.forget(writer.id, count);
+            }
             writer.losses.take(|lost| {
                 self.strays.put_back(lost);
                 true
@@ -320,8 +323,8 @@ impl Core {
             return 0;
         }
         writers.looked = now;
-        reclaim(&self.buffer, &writers.live, |messages| {
-            self.recorder.iter().for_each(|recorder| recorder.tell(messages));
+        reclaim(&self.buffer, &writers.live, |id, new, all| {
+            self.recorder.iter().for_each(|recorder| recorder.tell(id, new, all));
         })
     }
 

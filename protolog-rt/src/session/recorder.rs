@@ -25,7 +25,7 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use protolog_core::Level;
 use protolog_core::recorder::{
     ANNEX_LOST_AT, ANNEX_USED_AT, BuildId, Clock, HEADER, Header, LOSSES, LOSSES_AT, MAGIC,
-    OTHER_LOSSES_AT, RING_AT, TOLD_AT, VERSION, loss_key, record_head, word,
+    OTHER_LOSSES_AT, RING_AT, TOLD_AT, VERSION, loss_key, record_head, told_at, word,
 };
 use protozero::Heap;
 use std::fs::{self, File, OpenOptions};
@@ -166,9 +166,21 @@ impl Recorder {
         self.file.sync_data().map_err(failed(&self.path))
     }
 
-    /// Counts messages of a chunk that its writer is done with.
-    pub(crate) fn tell(&self, messages: u64) {
-        self.header.u64(TOLD_AT).fetch_add(messages, Ordering::Relaxed);
+    /// Counts messages of a chunk that writer `id` is done with: `new` ones, `all` with those of its chunks before.
+    pub(crate) fn tell(&self, id: u16, new: u64, all: u64) {
+        match told_at(id) {
+            // Who takes a chunk back from its writer may be late to tell of it.
+            Some(at) => _ = self.header.u64(at).fetch_max(all, Ordering::Release),
+            None => _ = self.header.u64(TOLD_AT).fetch_add(new, Ordering::Relaxed),
+        }
+    }
+
+    /// Counts messages of writer `id`, of whom nothing is left and whose id another one may get.
+    pub(super) fn forget(&self, id: u16, messages: u64) {
+        if let Some(at) = told_at(id) {
+            self.header.u64(TOLD_AT).fetch_add(messages, Ordering::Relaxed);
+            self.header.u64(at).store(0, Ordering::Relaxed);
+        }
     }
 
     /// Enters messages that were first seen at run time.

@@ -280,7 +280,7 @@ impl Own {
         let messages = self.messages();
         let (Some(chunk), Some(core)) = (self.chunk.take(), self.core.as_ref()) else { return };
         if let Some(recorder) = &core.recorder {
-            recorder.tell(messages - self.identity.messages);
+            recorder.tell(self.identity.id, messages - self.identity.messages, messages);
         }
         self.identity.messages = messages;
         // Before anybody can take the chunk.

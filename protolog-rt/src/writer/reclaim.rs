@@ -18,7 +18,11 @@ pub(crate) const LOOK_NANOS: u64 = 2_000_000;
 
 /// Takes back the idle chunks of `writers`, whose list the caller has locked, and gives them to the reader as complete.
 /// `tell` hears how many messages each has, before anybody can take it. How many chunks they are.
-pub(crate) fn reclaim(buffer: &Buffer, writers: &[Arc<Writer>], tell: impl Fn(u64)) -> usize {
+pub(crate) fn reclaim(
+    buffer: &Buffer,
+    writers: &[Arc<Writer>],
+    tell: impl Fn(u16, u64, u64),
+) -> usize {
     let mut wanted = 0;
     for writer in writers {
         wanted += (writer.is_idle(buffer) && writer.gate.want().is_some()) as usize;
@@ -42,7 +46,7 @@ impl Writer {
     }
 
     /// Completes its chunk, if it was wanted and its thread is not within a message; without the barrier not at all.
-    fn give_back(&self, buffer: &Buffer, settled: bool, tell: &impl Fn(u64)) -> bool {
+    fn give_back(&self, buffer: &Buffer, settled: bool, tell: &impl Fn(u16, u64, u64)) -> bool {
         let Some(chunk) = self.gate.wanted() else { return false };
         let look = || {
             let packets = Packets(buffer.packets(chunk).load(Ordering::Acquire));
@@ -52,7 +56,7 @@ impl Writer {
         };
         let Some((told, messages)) = self.gate.take(chunk, settled, look) else { return false };
         // Before anybody can take the chunk. Its thread may be further by now.
-        tell(messages);
+        tell(self.id, messages, told + messages);
         self.told.fetch_max(told + messages, Ordering::Release);
         buffer.complete(chunk);
         true

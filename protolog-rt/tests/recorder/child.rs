@@ -8,6 +8,7 @@ use protolog_rt::{Builder, Level, ProtoLogGroup, Session, i};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::{env, thread};
 
 #[derive(ProtoLogGroup)]
@@ -82,6 +83,7 @@ fn run() {
         "work" => work(builder.buffer_size(RING)),
         "write" => write(builder),
         "fork" => fork(builder),
+        "step" => step(builder),
         "exit" => {
             let session = builder.start().expect("start a session");
             i!(Log::Work, "last words");
@@ -179,6 +181,46 @@ fn fork(builder: Builder) {
     assert_eq!(status, 0, "the child ended well");
     (100..200).for_each(|number| i!(Log::Work, "parent %d", number));
     say(0, 199);
+    await_death();
+    drop(session);
+}
+
+/// Messages of a child that is stopped at every instruction, before that begins.
+pub(crate) const WARM: u64 = 1_000;
+
+/// Messages that it logs then.
+pub(crate) const STEPPED: u64 = 16;
+
+/// The text of message `number` of such a child; one goes over several chunks.
+pub(crate) fn step_text(number: u64) -> String {
+    let length = if number == WARM + 8 { 9_000 } else { 300 + number as usize % 50 };
+    format!("{number} {}", "x".repeat(length))
+}
+
+/// Logs until the ring has gone round, then says where its progress is, and lets its parent stop it at each instruction.
+fn step(builder: Builder) {
+    static PROGRESS: AtomicU64 = AtomicU64::new(WARM);
+    let session = builder.max_text(10_000).buffer_size(64 << 10).start().expect("start a session");
+    let texts: Vec<String> = (0..WARM + STEPPED).map(step_text).collect();
+    let log = |number: u64| i!(Log::Work, "%s", texts[number as usize]);
+    (0..WARM).for_each(log);
+    // SAFETY: no arguments, no effects.
+    say(0, unsafe { libc::gettid() } as u64);
+    say(0, PROGRESS.as_ptr().addr() as u64);
+    let none = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: makes the parent the tracer of this thread.
+    let refused = unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, none, none) };
+    say(0, u64::from(refused != 0));
+    if refused == 0 {
+        // SAFETY: stops this thread until the parent lets it go on.
+        unsafe { libc::raise(libc::SIGSTOP) };
+        for number in WARM..WARM + STEPPED {
+            log(number);
+            PROGRESS.store(number + 1, Ordering::Relaxed);
+        }
+        // SAFETY: as above.
+        unsafe { libc::raise(libc::SIGSTOP) };
+    }
     await_death();
     drop(session);
 }

@@ -76,24 +76,26 @@ fn check(said: &Said, path: &Path, what: &str) {
     let numbers = found.numbers();
     let messages = found.report.messages;
     assert!(said.total > 5 * messages, "{what}: {} do not go round {messages}", said.total);
+    let mut late = 0;
     for (thread, numbers) in &numbers {
         let last = numbers[numbers.len() - 1];
         assert!(numbers.is_sorted_by(|a, b| a < b), "{what}: thread {thread}: {numbers:?}");
         // A chunk survives the others of its thread where a slow thread shares its page; what is missing after it is told.
         let there = numbers.len() as u64 + overwritten(&found, *thread);
-        assert_eq!(there, last + 1, "{what}: a hole that is not told of thread {thread}");
+        assert!(there > last, "{what}: a hole that is not told of thread {thread}");
         let holes = numbers.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count();
         assert!(holes <= 2, "{what}: thread {thread}: {numbers:?}");
         let said = said.last.get(thread).copied().unwrap_or(0);
-        assert!(last >= said, "{what}: thread {thread} said {said}, {last} is the last");
-        assert!(last <= said + PERIOD + 1, "{what}: thread {thread} said {said}, not yet {last}");
+        // Its last chunks may be gone too, if it was not running when it had given one back and not got another.
+        assert!(there <= said + PERIOD + 2, "{what}: thread {thread} said {said}, told {there}");
+        late += u64::from(last < said);
     }
     // A thread that was not running when it had given back a chunk and not got another one may have none: all of its
     // messages were overwritten meanwhile, and are counted below.
     assert!(numbers.len() as u32 >= THREADS / 2, "{what}: threads {:?}", numbers.keys());
+    assert!(late <= 2, "{what}: {late} threads have older messages only");
     let told = messages + found.report.overwritten;
-    // What is counted when a chunk is handed over may be counted twice if that very moment is the last.
-    let most = said.total + u64::from(THREADS) * (PERIOD + 1) + 1023;
+    let most = said.total + u64::from(THREADS) * (PERIOD + 1);
     assert!(said.total <= told && told <= most, "{what}: said {}, told {told}", said.total);
     assert_eq!(found.report.lost, 0, "{what}");
 }

@@ -2,11 +2,12 @@
 //! is not.
 //!
 //! The processes that die are this program once more: see [`child`].
-#![allow(unsafe_code)] // A child that dies of a bad address.
+#![allow(unsafe_code)] // Children that die of a bad address, are forked, or are stopped at each instruction.
 
 mod child;
 mod kill;
 mod sessions;
+mod step;
 
 use protolog_reader::{Log, Recording, Recovered, Rendering, Trace};
 use protolog_testkit::trace_stats;

@@ -1,0 +1,139 @@
+//! A process that is stopped at every instruction while it logs: whenever the recording has changed, it is recovered as it
+//! would be if the process had been killed right there.
+//!
+//! The ring has gone round before, and goes on: messages, chunks that are given back, pages that are taken again, a
+//! message over several chunks.
+
+use crate::child::{self, STEPPED, WARM};
+use protolog_reader::{Recording, Rendering, Trace};
+use protolog_testkit::{skip, temp_dir};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+/// The recording, as it is in memory.
+struct Mapped {
+    base: *const u8,
+    len: usize,
+}
+
+impl Mapped {
+    fn new(path: &Path) -> Self {
+        let file = File::open(path).expect("open the recording");
+        let len = file.metadata().expect("its size").len() as usize;
+        let (flags, fd) = (libc::MAP_SHARED, file.as_raw_fd());
+        // SAFETY: a new mapping of a file, for reading.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ, flags, fd, 0) };
+        assert_ne!(base, libc::MAP_FAILED);
+        Self { base: base.cast(), len }
+    }
+
+    /// What it holds; the one process that writes it is stopped.
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: mapped, and nobody writes while the reference lives.
+        unsafe { std::slice::from_raw_parts(self.base, self.len) }
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `new`.
+        unsafe { libc::munmap(self.base.cast_mut().cast(), self.len) };
+    }
+}
+
+/// A thread that this process traces.
+struct Traced(libc::pid_t);
+
+impl Traced {
+    /// Waits until the thread stops; the signal, or none where it is gone.
+    fn wait(&self) -> Option<libc::c_int> {
+        let mut status = 0;
+        // SAFETY: the kernel writes an int to the address.
+        let waited = unsafe { libc::waitpid(self.0, &raw mut status, libc::__WALL) };
+        (waited == self.0 && libc::WIFSTOPPED(status)).then(|| libc::WSTOPSIG(status))
+    }
+
+    /// Lets it execute one instruction.
+    fn step(&self) {
+        let none = std::ptr::null_mut::<libc::c_void>();
+        // SAFETY: the thread is stopped and this thread traces it.
+        unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, self.0, none, none) };
+    }
+
+    /// Lets it go.
+    fn detach(&self) {
+        let none = std::ptr::null_mut::<libc::c_void>();
+        // SAFETY: as above.
+        unsafe { libc::ptrace(libc::PTRACE_DETACH, self.0, none, none) };
+    }
+
+    /// A word of its memory.
+    fn word(&self, at: u64) -> u64 {
+        let place = std::ptr::without_provenance_mut::<libc::c_void>(at as usize);
+        let none = std::ptr::null_mut::<libc::c_void>();
+        // SAFETY: as above; what is read is the child's memory.
+        unsafe { libc::ptrace(libc::PTRACE_PEEKDATA, self.0, place, none) as u64 }
+    }
+}
+
+/// What a recovery finds: messages, and messages that are overwritten.
+type Counts = (u64, u64);
+
+/// Recovers what a process leaves that logged `done` messages, and maybe the next one.
+#[track_caller]
+fn check(bytes: &[u8], done: u64, before: Counts) -> Counts {
+    let mut trace = Vec::new();
+    let report = Recording::parse(bytes).expect("a recording").write(&mut trace).expect("memory");
+    assert_eq!(report.flaws, [], "after {done} messages");
+    let (there, all) = (report.messages, report.messages + report.overwritten);
+    assert!(all == done || all == done + 1, "{there} of {all} are there after {done} messages");
+    if (there, report.overwritten) != before {
+        let log = Trace::from_bytes(trace).read().expect("a trace");
+        let texts = log.entries().map(|entry| entry.values().text(Rendering::Bare));
+        assert!((all - there..all).map(child::step_text).eq(texts), "after {done} messages");
+    }
+    (there, report.overwritten)
+}
+
+#[test]
+fn whatever_the_instruction_all_that_was_committed_is_there() {
+    let dir = temp_dir();
+    let path = dir.path().join("stepped.rec");
+    let mut running = child::start("step", &path);
+    let mut pipe = running.child.stderr.take().expect("a pipe");
+    let mut say = || {
+        let mut frame = [0; 12];
+        pipe.read_exact(&mut frame).expect("a frame");
+        u64::from_ne_bytes(frame[4..].try_into().unwrap())
+    };
+    let (thread, progress) = (Traced(say() as libc::pid_t), say());
+    if say() != 0 {
+        skip("stopping a process at every instruction", "ptrace is not permitted here");
+        return running.die(child::Death::Kill);
+    }
+    assert_eq!(thread.wait(), Some(libc::SIGSTOP));
+    let recording = Mapped::new(&path);
+    let mut last = recording.bytes().to_vec();
+    let mut counts = check(&last, WARM, (0, 0));
+    let (mut instructions, mut changes) = (0u64, 0u64);
+    loop {
+        thread.step();
+        match thread.wait() {
+            Some(libc::SIGTRAP) => instructions += 1,
+            Some(libc::SIGSTOP) => break,
+            other => panic!("stopped by {other:?}"),
+        }
+        if recording.bytes() != last {
+            last.copy_from_slice(recording.bytes());
+            counts = check(&last, thread.word(progress), counts);
+            changes += 1;
+        }
+    }
+    thread.detach();
+    println!("{instructions} instructions, {changes} of which change the recording");
+    assert_eq!(counts.0 + counts.1, WARM + STEPPED);
+    assert!(changes > 20 * STEPPED, "{changes} changes are too few to mean anything");
+    running.die(child::Death::Kill);
+}
