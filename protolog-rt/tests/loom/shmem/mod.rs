@@ -4,6 +4,8 @@
 pub(crate) mod buffer;
 #[path = "../../../src/shmem/drain.rs"]
 pub(crate) mod drain;
+#[path = "../../../src/shmem/flow.rs"]
+mod flow;
 mod memory;
 #[path = "../../../src/shmem/page.rs"]
 mod page;
