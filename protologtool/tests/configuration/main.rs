@@ -10,6 +10,8 @@
 //! indexer> log                                  what a program is told to do
 //! …                                             what it printed to standard error
 //! ```
+//!
+//! Empty lines are for who reads it, so no command may print one.
 
 use protolog_rt::{Init, ProtoLogGroup, d, w};
 use protolog_testkit::{TempDir, expect_file, run_any, temp_dir};
