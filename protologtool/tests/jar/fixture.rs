@@ -72,23 +72,27 @@ impl Compiled {
 
     /// Path in the jar and content of each class file, sorted by path.
     pub(crate) fn entries(&self, set: &str) -> Vec<(String, Vec<u8>)> {
-        let root = self.classes(set);
-        let mut open = vec![root.clone()];
-        let mut entries = Vec::new();
-        while let Some(dir) = open.pop() {
-            for entry in fs::read_dir(dir).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    open.push(path);
-                } else {
-                    let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-                    entries.push((name, fs::read(path).unwrap()));
-                }
+        entries_of(&self.classes(set))
+    }
+}
+
+/// Path below `root` and content of each file, sorted by path.
+pub(crate) fn entries_of(root: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut open = vec![root.to_path_buf()];
+    let mut entries = Vec::new();
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+                entries.push((name, fs::read(path).unwrap()));
             }
         }
-        entries.sort();
-        entries
     }
+    entries.sort();
+    entries
 }
 
 /// A jar with these entries.

@@ -8,5 +8,6 @@ mod arithmetic;
 mod errors;
 mod fixture;
 mod hostile;
+mod kotlin;
 mod shapes;
 mod source;
