@@ -136,7 +136,7 @@ fn sessions_that_come_and_go_cost_the_others_nothing() {
                 assert!(lines.iter().all(|line| line.starts_with("DEBUG Rare ")), "{}", lines[0]);
             }
         }
-        assert!(round > 3, "{round} rounds");
+        assert!(round > 0, "no other session came and went");
     });
     let trace = steady.stop();
     assert_eq!(trace.summary.losses, []);
