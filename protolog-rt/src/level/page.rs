@@ -36,6 +36,8 @@ pub(super) const PAGE_SIZE: usize = 4096;
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const PAGE_SIZE: usize = 65536;
 
+const WORDS: usize = PAGE_SIZE / 4;
+
 /// The most groups an enum can have: the words of the smallest page.
 pub(crate) const MAX_GROUPS: usize = 1024;
 
@@ -46,14 +48,14 @@ pub(super) use switch::NEW;
 #[cfg_attr(not(target_arch = "x86_64"), repr(C, align(65536)))]
 #[derive(Debug)]
 pub struct Page {
-    words: [AtomicU32; PAGE_SIZE / 4],
+    words: [AtomicU32; WORDS],
 }
 
 impl Page {
     /// The page of an enum with these groups, not registered yet. Groups that are compiled out stay off.
     pub const fn new(groups: &[GroupDef]) -> Self {
         assert!(groups.len() <= MAX_GROUPS, "an enum can have at most 1,024 groups");
-        let mut words = [const { AtomicU32::new(0) }; PAGE_SIZE / 4];
+        let mut words = [const { AtomicU32::new(0) }; WORDS];
         let mut index = 0;
         while index < groups.len() {
             if groups[index].enabled {
@@ -68,13 +70,14 @@ impl Page {
     #[allow(clippy::inline_always)] // A call that is off must stay one load, at every level of optimisation.
     #[inline(always)]
     pub(super) fn word(&self, index: usize) -> u32 {
-        self.words[index].load(Relaxed)
+        // No more groups than that; and no check that could fail in the middle of a call.
+        self.words[index % WORDS].load(Relaxed)
     }
 
     /// The same; what a session did before it changed the word is visible afterwards.
     #[inline]
     pub(super) fn word_acquire(&self, index: usize) -> u32 {
-        self.words[index].get()
+        self.words[index % WORDS].get()
     }
 
     /// Makes `levels` what sessions want of group `index`, and ends its being new.

@@ -208,7 +208,7 @@ fn a_full_disk_stops_no_program() {
     operator.ask(&Request::TraceStart(start("/dev/full"))).unwrap();
     d!(Full::Net, "nowhere to go");
     let error = operator.ask(&Request::TraceStop).unwrap_err();
-    assert!(error.to_string().starts_with("can't write `/dev/full`: No space left"), "{error}");
+    assert!(error.to_string().starts_with("can't write `/dev/full`: no space left"), "{error}");
     assert_eq!(error.help(), "check that the directory exists, may be written to, and has space");
     let error = operator.ask(&Request::TraceStart(start("/no/such/directory/a"))).unwrap_err();
     assert!(error.to_string().starts_with("can't write `/no/such/directory/a"), "{error}");
