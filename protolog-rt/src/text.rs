@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Which groups and levels are shown is a group's own matter (`#[protolog(log_to_text = true)]`), and is switched by
-//! [`print_group`](crate::print_group) and from outside. Where text goes is the program's: [`set_sink`] takes a
+//! [`print_group`] and from outside. Where text goes is the program's: [`set_sink`] takes a
 //! [`RotatingFile`], [`Syslog`], [`Journald`], or whatever else implements [`TextSink`].
 //!
 //! Invariants: text is made on the calling thread; a wrong template or a sink that panics never hurts the program; on
