@@ -27,13 +27,16 @@ pub(crate) const STEPS: [(&str, &str); 10] = [
 ];
 
 /// Tests of the runtime that are compiled anew for AddressSanitizer.
-const ASAN: [&str; 7] = [
+const ASAN: [&str; 10] = [
     "--lib",
     "--test=allocation",
     "--test=dynamic",
+    "--test=fork",
+    "--test=idle",
     "--test=loss",
     "--test=session",
     "--test=signals",
+    "--test=signals_sessions",
     "--test=stress",
 ];
 
@@ -101,6 +104,8 @@ fn asan(skipped: &mut Vec<String>) -> Result<()> {
         // With a target, build scripts and macros are compiled without it.
         .args(["--target", &target])
         .env("RUSTFLAGS", "-Zsanitizer=address -Cllvm-args=-asan-globals=0")
+        // What statics refer to is made once and kept for the life of the process, here and in tests.
+        .env("ASAN_OPTIONS", "detect_leaks=0")
         .env("CARGO_TARGET_DIR", workspace::target_dir()?.join("asan"))
         .current_dir(workspace::root());
     shell::run(&mut test)
