@@ -173,6 +173,8 @@ static IMAGES: Mutex<()> = Mutex::new(());
 
 /// What keeps this library from holding the loader's lock. A signal handler that interrupted who has it goes on without.
 pub(crate) fn no_images() -> Option<MutexGuard<'static, ()>> {
+    // A fork that does not know of the lock yet would not wait for it.
+    fork::prepare_for_forks();
     fork::lock_soon(&IMAGES)
 }
 

@@ -95,6 +95,15 @@ fn child_session(path: &Path) -> Summary {
     session.stop().expect("stop")
 }
 
+/// Ends the other threads of a test, also when it fails.
+struct SetWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for SetWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn both_traces_are_complete_and_disjoint() {
     const THREADS: u64 = 8;
@@ -105,6 +114,7 @@ fn both_traces_are_complete_and_disjoint() {
     let mut children: Vec<PathBuf> = Vec::new();
     i!(Log::Parent, "%d:%d", THREADS, 0);
     thread::scope(|scope| {
+        let _done = SetWhenDropped(done);
         for (thread, sent) in sent.iter().enumerate() {
             scope.spawn(move || {
                 while !done.load(Ordering::Relaxed) {
@@ -123,7 +133,6 @@ fn both_traces_are_complete_and_disjoint() {
             children.push(path);
             thread::sleep(Duration::from_millis(5));
         }
-        done.store(true, Ordering::Relaxed);
     });
     i!(Log::Parent, "%d:%d", THREADS, 1);
     let trace = recording.stop();
@@ -147,6 +156,7 @@ fn no_child_waits_for_a_thread_that_is_not_there() {
     let done = &AtomicBool::new(false);
     let forks = if std::env::var_os("PROTOLOG_SOAK").is_some() { 3_000 } else { 300 };
     thread::scope(|scope| {
+        let _done = SetWhenDropped(done);
         // Sessions start and stop, threads come and go, so that every lock is held now and then.
         for number in 0..2 {
             scope.spawn(move || {
@@ -170,7 +180,6 @@ fn no_child_waits_for_a_thread_that_is_not_there() {
                 number % 5 != 0 || child_session(&path).messages == 800
             }));
         }
-        done.store(true, Ordering::Relaxed);
     });
 }
 

@@ -14,6 +14,7 @@
 #![allow(unsafe_code)] // The unwinder, and the images that dl_iterate_phdr shows.
 
 use super::encode::{Cursor, Plan, Values, sealed::Sealed};
+use crate::site::no_images;
 use crate::value::{Buffer, Text};
 use protolog_core::Arg;
 use protolog_core::schema::{interned_data, message};
@@ -49,6 +50,7 @@ pub(super) fn with<R>(f: impl FnOnce(&str) -> R) -> R {
 /// Appends the line of a frame. `named` are the images whose build ids were told.
 fn line(text: &mut Buffer<MAX_TEXT>, number: usize, address: usize, named: &mut Vec<usize>) {
     let mut found = Image { address, base: 0, name: String::new(), build_id: Vec::new() };
+    let _images = no_images();
     // SAFETY: the callback gets the image that stands here, exclusively, and it lives through the call.
     let is_known = unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) } != 0;
     // The buffer takes what it has room for, and never fails.
