@@ -13,7 +13,7 @@ use crate::lang::{self, Language, kotlin};
 use crate::lint::lint;
 use crate::rewrite::{PlanBuilder, apply};
 use crate::source::Source;
-use crate::system::System;
+use crate::system::{Reader, System};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -101,9 +101,9 @@ pub fn process(
     let next = AtomicUsize::new(0);
     let library = Library::new(system, inputs);
     let work = || {
-        let (mut done, mut buffer) = (Vec::new(), Vec::new());
+        let (mut done, mut reader) = (Vec::new(), Reader::default());
         while let Some((index, path)) = take(&next, inputs) {
-            let result = process_file(system, settings, path, &library, &mut buffer);
+            let result = process_file(system, settings, path, &library, &mut reader);
             done.push((
                 index,
                 result.map_err(|error| Unreadable { path: path.to_path_buf(), error }),
@@ -134,13 +134,13 @@ fn process_file(
     settings: &Settings,
     path: &Path,
     library: &Library<'_>,
-    buffer: &mut Vec<u8>,
+    reader: &mut Reader,
 ) -> io::Result<Processed> {
     if rust::is_rust(path) {
         return process_rust_file(system, settings, path);
     }
-    let length = system.read_into(path, buffer)?;
-    let bytes = &buffer[..length];
+    system.read_into(path, reader)?;
+    let bytes = reader.bytes();
     // Most files hold no call: they cost nothing but reading and one look.
     if !is_kotlin(path) && !is_utf_16(bytes) && !settings.java.may_call(bytes) {
         return Ok(Processed::untouched(path, java::place(path, bytes)));

@@ -6,10 +6,12 @@
 //! trace: outputs are written whole or not at all.
 
 mod memory;
+mod reader;
 mod real;
 mod staged;
 
 pub use memory::Memory;
+pub use reader::Reader;
 pub use real::Real;
 
 use std::io::{self, Read, Write};
@@ -20,11 +22,10 @@ pub trait System: Sync {
     /// The content of a file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// Reads a file to the front of `buffer`, which grows if it must and may be longer: who reads many files needs no new
-    /// memory for each. The number of bytes read.
-    fn read_into(&self, path: &Path, buffer: &mut Vec<u8>) -> io::Result<usize> {
-        *buffer = self.read(path)?;
-        Ok(buffer.len())
+    /// Reads a file into `reader`, which makes reading many of them cheaper.
+    fn read_into(&self, path: &Path, reader: &mut Reader) -> io::Result<()> {
+        reader.set(self.read(path)?);
+        Ok(())
     }
 
     /// The content of a file, for who does not want it whole in memory.

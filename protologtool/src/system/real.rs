@@ -1,6 +1,6 @@
 //! The real file system and environment.
 
-use super::{Entry, Fill, Lock, Staged, System, join, staged};
+use super::{Entry, Fill, Lock, Reader, Staged, System, join, staged};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,22 +14,8 @@ impl System for Real {
         fs::read(path)
     }
 
-    fn read_into(&self, path: &Path, buffer: &mut Vec<u8>) -> io::Result<usize> {
-        // Not `read_to_end`, which asks for the size first: most files fit at once.
-        const LEAST: usize = 64 << 10;
-        let mut file = File::open(path)?;
-        let mut filled = 0;
-        loop {
-            if filled == buffer.len() {
-                buffer.resize((buffer.len() * 2).max(LEAST), 0);
-            }
-            match file.read(&mut buffer[filled..]) {
-                Ok(0) => return Ok(filled),
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+    fn read_into(&self, path: &Path, reader: &mut Reader) -> io::Result<()> {
+        reader.read(path)
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn Read>> {

@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Group;
 use crate::pipeline::Report;
 use crate::source::Source;
-use crate::system::System;
+use crate::system::{Reader, System};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -97,10 +97,10 @@ fn look_at_all(
 ) -> HashMap<PathBuf, Look> {
     let next = AtomicUsize::new(0);
     let work = || {
-        let (mut done, mut buffer) = (Vec::new(), Vec::new());
+        let (mut done, mut reader) = (Vec::new(), Reader::default());
         while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if let Ok(length) = system.read_into(path, &mut buffer) {
-                done.push((normal(path), looker.look(&buffer[..length])));
+            if system.read_into(path, &mut reader).is_ok() {
+                done.push((normal(path), looker.look(reader.bytes())));
             }
         }
         done

@@ -1,0 +1,110 @@
+//! Reading many files one after the other: into the same memory, and with the directory of the last one at hand.
+//!
+//! Half of what reading a small file costs is finding it; neighbours are found from the directory that both are in.
+//!
+//! Invariant: a reader is for one run. Who replaces a directory meanwhile may get files of the one that was there.
+
+use rustix::fs::{Mode, OFlags, open, openat};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// Bytes that most files fit into.
+const LEAST: usize = 64 << 10;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Reader {
+    bytes: Vec<u8>,
+    length: usize,
+    directory: Option<(PathBuf, OwnedFd)>,
+}
+
+impl Reader {
+    /// The content of the file that was read last.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    /// Takes the content of a file.
+    pub(super) fn set(&mut self, bytes: Vec<u8>) {
+        self.length = bytes.len();
+        self.bytes = bytes;
+    }
+
+    /// Reads a file of the real file system.
+    pub(super) fn read(&mut self, path: &Path) -> io::Result<()> {
+        self.length = 0;
+        let mut file = self.open(path)?;
+        let mut filled = 0;
+        // Not `read_to_end`, which asks for the size first: most files fit at once.
+        loop {
+            if filled == self.bytes.len() {
+                self.bytes.resize((self.bytes.len() * 2).max(LEAST), 0);
+            }
+            match file.read(&mut self.bytes[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.length = filled;
+        Ok(())
+    }
+
+    fn open(&mut self, path: &Path) -> io::Result<File> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return File::open(path);
+        };
+        if self.directory.as_ref().is_none_or(|(known, _)| known != parent) {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let place = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            let opened = open(place, flags, Mode::empty()).ok();
+            self.directory = opened.map(|directory| (parent.to_path_buf(), directory));
+        }
+        // Where anything goes wrong the whole path says what.
+        let Some((_, directory)) = &self.directory else { return File::open(path) };
+        match openat(directory, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(file) => Ok(file.into()),
+            Err(_) => File::open(path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn files_are_found_wherever_the_last_one_was() {
+        let dir = tempfile::tempdir().expect("make a directory");
+        let deep = dir.path().join("deep");
+        fs::create_dir(&deep).expect("make a directory");
+        fs::write(dir.path().join("a"), "one").expect("write a file");
+        fs::write(deep.join("a"), "two").expect("write a file");
+        fs::write(deep.join("b"), vec![b'x'; 3 * LEAST + 1]).expect("write a file");
+        fs::write(deep.join("empty"), "").expect("write a file");
+        let mut reader = Reader::default();
+        for (path, content) in [
+            (dir.path().join("a"), b"one".to_vec()),
+            (deep.join("b"), vec![b'x'; 3 * LEAST + 1]),
+            (deep.join("a"), b"two".to_vec()),
+            (deep.join("empty"), Vec::new()),
+            (deep.join("../a"), b"one".to_vec()),
+        ] {
+            reader.read(&path).expect("read it");
+            assert!(reader.bytes() == content, "{}", path.display());
+        }
+        for path in [deep.join("none"), dir.path().join("none/a"), deep.clone(), PathBuf::from("/")]
+        {
+            let expected = fs::read(&path).expect_err("not a file").kind();
+            assert_eq!(reader.read(&path).expect_err("not a file").kind(), expected);
+            assert_eq!(reader.bytes(), b"");
+        }
+        reader.read(Path::new("Cargo.toml")).expect("a file in the working directory");
+        assert!(reader.bytes().starts_with(b"[package]"));
+    }
+}
