@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::{Trace, alone, record};
+use common::{Trace, alone, record, record_beside};
 use protolog_reader::Rendering;
-use protolog_rt::{Builder, Level, bridge};
+use protolog_rt::{Builder, Level, Session, bridge};
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Once;
@@ -70,12 +70,11 @@ fn records_become_messages_of_their_targets() {
 #[test]
 fn a_record_that_nobody_wants_is_not_printed() {
     install();
-    let alone = alone();
+    let _alone = alone();
     let printed = Cell::new(0);
     assert_eq!(log::max_level(), log::LevelFilter::Off);
     log::error!("{}", Counts(&printed));
-    drop(alone);
-    let recording = record(|session| session.group("wanted", Level::Debug));
+    let recording = record_beside(|session| session.group("wanted", Level::Debug));
     assert_eq!(log::max_level(), log::LevelFilter::Debug);
     log::error!("{}", Counts(&printed));
     assert!(!log::log_enabled!(log::Level::Error));
@@ -174,19 +173,40 @@ fn callsites_are_switched_by_sessions_and_other_layers_see_all() {
     let log = || {
         tracing::info!(value = %Counts(&printed), "one callsite");
     };
-    let guard = alone();
+    let _alone = alone();
     traced(log);
     assert_eq!(printed.get(), 0, "nobody asked");
-    drop(guard);
     let subscriber = tracing_subscriber::registry().with(&OTHER).with(bridge::tracing_layer());
     with_default(subscriber, || {
         log();
-        let recording = record(|session| session.group("bridge", Level::Debug));
+        let recording = record_beside(|session| session.group("bridge", Level::Debug));
         log();
         recording.stop().check(&["INFO bridge one callsite value=printed"]);
         log();
     });
     assert_eq!(printed.get(), 1, "the other layer prints nothing");
+    assert_eq!(SEEN.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn sessions_of_a_thread_without_a_subscriber_switch_the_callsites_of_others() {
+    static SEEN: AtomicU32 = AtomicU32::new(0);
+    static OTHER: Other<'static> = Other(&SEEN);
+    let log = || tracing::info!("one callsite");
+    let subscriber = tracing_subscriber::registry().with(&OTHER).with(bridge::tracing_layer());
+    let dir = protolog_testkit::temp_dir();
+    let path = dir.path().join("elsewhere.pftrace");
+    let _alone = alone();
+    with_default(subscriber, || {
+        log();
+        let builder = Session::builder().file(&path).group("bridge", Level::Debug);
+        let session = std::thread::spawn(|| builder.start()).join().expect("no panic");
+        let session = session.expect("start the session");
+        log();
+        let summary = std::thread::spawn(|| session.stop()).join().expect("no panic");
+        log();
+        assert_eq!(summary.expect("stop the session").messages, 1);
+    });
     assert_eq!(SEEN.load(Ordering::Relaxed), 3);
 }
 

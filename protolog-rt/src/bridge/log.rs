@@ -11,6 +11,7 @@ use crate::session::running;
 use crate::value::Buffer;
 use ::log::{LevelFilter, Log, Metadata, Record, SetLoggerError};
 use protolog_core::{Level, message_id};
+use std::sync::{Mutex, PoisonError};
 
 /// The most bytes of a text that has to be printed.
 const TEXT: usize = 4096;
@@ -39,6 +40,9 @@ pub fn install_log() -> Result<(), SetLoggerError> {
 
 /// Makes `log` ask for what somebody may want.
 fn follow() {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    // What a slower thread has seen would be older, and come last.
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let wanted = level::text_levels() | running::levels();
     let wanted = if level::is_shared() { u8::MAX } else { wanted };
     // Of our levels VERBOSE, DEBUG … ERROR are TRACE, DEBUG … ERROR there.

@@ -8,6 +8,7 @@
 //! layers of the same subscriber are not concerned, since the switch is a filter of this layer alone.
 
 mod fields;
+mod interest;
 mod sites;
 mod spans;
 
@@ -23,7 +24,7 @@ use sites::{Known, Site};
 use std::sync::Once;
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::subscriber::Interest;
-use tracing_core::{Event, Metadata, Subscriber, callsite};
+use tracing_core::{Event, Metadata, Subscriber};
 use tracing_subscriber::filter::Filtered;
 use tracing_subscriber::layer::{Context, Filter, Layer};
 use tracing_subscriber::registry::LookupSpan;
@@ -70,7 +71,7 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     static FOLLOW: Once = Once::new();
-    FOLLOW.call_once(|| level::on_change(callsite::rebuild_interest_cache));
+    FOLLOW.call_once(|| level::on_change(interest::rebuild));
     TracingLayer::default().with_filter(Switches::default())
 }
 
