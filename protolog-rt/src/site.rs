@@ -213,6 +213,8 @@ unsafe extern "C" fn note_segments(
     let image = unsafe { &*image };
     // SAFETY: `for_each_note_segment` passes this, exclusively, and lives through the callback.
     let f = unsafe { &mut *data.cast::<&mut dyn FnMut(&[u8])>() };
+    /// `PF_R` of elf.h: the segment can be read. The libc crate does not have it for Android.
+    const READABLE: u32 = 1 << 2;
     if image.dlpi_phdr.is_null() {
         return 0;
     }
@@ -224,7 +226,7 @@ unsafe extern "C" fn note_segments(
         let end = notes.p_vaddr.checked_add(notes.p_memsz);
         let loaded = headers.iter().any(|load| {
             load.p_type == libc::PT_LOAD
-                && load.p_flags & libc::PF_R != 0
+                && load.p_flags & READABLE != 0
                 && load.p_vaddr <= notes.p_vaddr
                 && end.is_some_and(|end| end <= load.p_vaddr.saturating_add(load.p_filesz))
         });

@@ -1,4 +1,4 @@
-//! The text side: messages as text, on standard error unless a program says otherwise.
+//! The text side: messages as text, on standard error unless a program says otherwise; on Android, in `logcat`.
 //!
 //! ```text
 //! 11-20 18:27:01.123  1234  1240 D Net     : sent 512 bytes to localhost
@@ -6,7 +6,7 @@
 //!
 //! Which groups and levels are shown is a group's own matter (`#[protolog(log_to_text = true)]`), and is switched by
 //! [`print_group`] and from outside. Where text goes is the program's: [`set_sink`] takes a
-//! [`RotatingFile`], [`Syslog`], [`Journald`], or whatever else implements [`TextSink`].
+//! [`RotatingFile`], [`Syslog`], [`Journald`], [`Logd`], or whatever else implements [`TextSink`].
 //!
 //! Invariants: text is made on the calling thread; a wrong template or a sink that panics never hurts the program; on
 //! standard error no allocation and no lock of ours; what can't be written is given up.
@@ -14,11 +14,13 @@
 mod datagram;
 mod file;
 mod lines;
+mod logd;
 mod os;
 mod sink;
 
 pub use datagram::{Journald, Syslog};
 pub use file::RotatingFile;
+pub use logd::Logd;
 pub use sink::{SinkIsSet, TextLine, TextSink, set_sink};
 
 use crate::dictionary::template;

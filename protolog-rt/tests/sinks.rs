@@ -1,6 +1,8 @@
 //! Where text goes: each sink in a process of its own, since a process has one.
 
-use protolog_rt::text::{Journald, RotatingFile, SinkIsSet, Syslog, TextLine, TextSink, set_sink};
+use protolog_rt::text::{
+    Journald, Logd, RotatingFile, SinkIsSet, Syslog, TextLine, TextSink, set_sink,
+};
 use protolog_rt::{Level, ProtoLogGroup, d, e, i, w};
 use protolog_testkit::temp_dir;
 use std::fs;
@@ -138,6 +140,23 @@ fn the_journal_gets_fields() {
     assert_eq!(names, ["MESSAGE", "PRIORITY", "SYSLOG_IDENTIFIER", "TID"]);
     let values: Vec<&str> = fields.iter().map(|(_, value)| value.as_str()).collect();
     assert_eq!(values[..3], ["failed: one\ntwo", "3", "Net"]);
+}
+
+#[test]
+fn androids_log_daemon_gets_a_datagram_a_message() {
+    if let Some(path) = child() {
+        assert!(set_sink(Logd::connect_to(path).expect("connect")).is_ok());
+        w!(Log::Net, "%s of %03d", "one\ntwo", 7);
+        return;
+    }
+    let dir = temp_dir();
+    let path = dir.path().join("logdw");
+    let socket = UnixDatagram::bind(&path).expect("bind");
+    run("androids_log_daemon_gets_a_datagram_a_message", &path);
+    let datagrams = received(&socket);
+    assert_eq!(datagrams.len(), 1);
+    // Behind log, thread and time.
+    assert_eq!(&datagrams[0][11..], b"\x05Net\0one\ntwo of 007\0");
 }
 
 /// The fields of a datagram, as the journal reads them.

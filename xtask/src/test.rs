@@ -21,7 +21,7 @@ pub(crate) const STEPS: [(&str, &str); 14] = [
     ("loom", "the models of the write path hold, however threads take turns"),
     ("doctests", "the examples in the documentation compile and run"),
     ("rustdoc", "the documentation builds without warnings"),
-    ("oldest", "the packages build with the oldest Rust that they promise"),
+    ("oldest", "the packages build with the oldest Rust that they promise, and for Android"),
     ("java", "the Java tests pass"),
     ("python", "test data that scripts make is what they make"),
     ("demo", "the demo runs to its end, on a small tree"),
@@ -80,7 +80,10 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
         let mut doc = shell::cargo(&["doc", "--locked", "--workspace", "--no-deps"]);
         shell::run(doc.env("RUSTDOCFLAGS", "-D warnings"))
     });
-    steps.run("oldest", toolchain::check_promises);
+    steps.run("oldest", |skipped| {
+        toolchain::check_promises(skipped)?;
+        toolchain::check_android(skipped)
+    });
     steps.run("java", |skipped| have.with(&tools::JAVA, "the Java tests", skipped, java::test));
     steps.run("python", |skipped| have.reproduce_test_data(skipped));
     steps.run("demo", |_| demo::run(Some(workspace::root().join("examples/java")), install));

@@ -64,6 +64,22 @@ pub(crate) fn check_promises(skipped: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
+/// What runs in programs on Android is at least well-typed there: nothing can be linked without Android's own libraries.
+const ANDROID: &str = "aarch64-linux-android";
+
+/// Checks the runtime, and what operators use, for Android, where rustup has its target.
+pub(crate) fn check_android(skipped: &mut Vec<String>) -> Result<()> {
+    let installed = shell::read(Command::new("rustup").args(["target", "list", "--installed"]));
+    if !installed.unwrap_or_default().lines().any(|target| target == ANDROID) {
+        skipped.push(format!(
+            "skipped: the check for Android because rustup lacks it (`rustup target add {ANDROID}`)"
+        ));
+        return Ok(());
+    }
+    let packages = ["--package", "protolog-rt", "--package", "protolog-control"];
+    shell::run(shell::cargo(&["check", "--locked", "--target", ANDROID]).args(packages))
+}
+
 fn toolchain_of<'a>(installed: &'a str, wanted: &str) -> Option<&'a str> {
     let names = installed.lines().filter_map(|line| line.split_whitespace().next());
     names.into_iter().find(|name| {

@@ -68,7 +68,8 @@ thread_local! {
     static SHOWING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes text go to `sink`, from now on and for the life of the process, instead of to standard error.
+/// Makes text go to `sink`, from now on and for the life of the process, instead of to standard error or, on Android, the log
+/// daemon.
 ///
 /// # Errors
 /// There is one already.
@@ -78,7 +79,7 @@ pub fn set_sink(sink: impl TextSink + 'static) -> Result<(), SinkIsSet> {
 
 /// Shows the message that `fill` writes.
 pub(super) fn show(level: Level, tag: &str, fill: impl FnOnce(&mut dyn Write) -> fmt::Result) {
-    let Some(sink) = SINK.get().filter(|_| !SHOWING.get()) else {
+    let Some(sink) = sink() else {
         return print(&mut Stderr, level, tag, fill);
     };
     let mut buffer = Buffer::<LINE>::new();
@@ -91,6 +92,28 @@ pub(super) fn show(level: Level, tag: &str, fill: impl FnOnce(&mut dyn Write) ->
     if shown.is_err() {
         print(&mut Stderr, level, tag, |out| out.write_str(line.text));
     }
+}
+
+/// Where text goes: none is standard error, which is also where what a sink logs goes.
+fn sink() -> Option<&'static dyn TextSink> {
+    if SHOWING.get() { None } else { SINK.get().map(AsRef::as_ref).or_else(platform) }
+}
+
+/// The sink of a program that has set none.
+#[cfg(target_os = "android")]
+fn platform() -> Option<&'static dyn TextSink> {
+    static LOGD: OnceLock<Option<super::Logd>> = OnceLock::new();
+    // A signal handler must not wait for its own thread.
+    SHOWING.set(true);
+    let logd = LOGD.get_or_init(|| super::Logd::later().ok());
+    SHOWING.set(false);
+    logd.as_ref().map(|logd| logd as &dyn TextSink)
+}
+
+/// The sink of a program that has set none.
+#[cfg(not(target_os = "android"))]
+fn platform() -> Option<&'static dyn TextSink> {
+    None
 }
 
 /// Prints the message that `fill` writes as lines in logcat's threadtime form.

@@ -1,0 +1,232 @@
+//! Text to Android's log daemon, whose lines logcat shows: one datagram a message, as the platform's own liblog sends them.
+//!
+//! ```text
+//! 00        d2 04      78 56 34 12  15 cd 5b 07   04     4e 65 74 00   68 69 00
+//! log main  thread id  seconds      nanoseconds   INFO   Net\0         hi\0
+//! ```
+//!
+//! Numbers are little-endian. What follows the 11 bytes of the header is at most [`PAYLOAD`] bytes, which the daemon would cut
+//! in silence: a longer text is parted, with an ellipsis on either side. A message that the daemon does not take at once is
+//! given up and counted, and the count goes to the log `events` before the next message, as liblog's own does.
+//!
+//! The facts are those of `liblog/logd_writer.cpp`, `liblog/include/private/android_logger.h` and `logd/LogListener.cpp` in
+//! Android's `platform/system/logging`.
+//!
+//! Invariants: nothing waits; nothing is allocated once there is a socket; a message is on its way or counted.
+
+use super::lines::TAG_MAX;
+use super::os::thread_id;
+use super::sink::{TextLine, TextSink};
+use protolog_core::Level;
+use std::io::{self, ErrorKind};
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Where the daemon listens.
+const SOCKET: &str = "/dev/socket/logdw";
+/// Bytes of the header: log, thread, time.
+const HEADER: usize = 11;
+/// The most bytes after the header, `LOGGER_ENTRY_MAX_PAYLOAD`.
+const PAYLOAD: usize = 4068;
+/// The log that logcat shows, and the one for counts.
+const MAIN: u8 = 0;
+const EVENTS: u8 = 2;
+/// The event "messages were dropped", `LIBLOG_LOG_TAG`, and the type of its value: 32 bits.
+const DROPPED: u32 = 1006;
+const INT: u8 = 0;
+const ELLIPSIS: &str = "…";
+
+/// A sink that sends messages to Android's log daemon, so that `logcat` shows them. On Android it is what text goes to unless
+/// [`set_sink`](super::set_sink) says otherwise.
+///
+/// ```no_run
+/// use protolog_rt::text::{Logd, set_sink};
+///
+/// set_sink(Logd::connect()?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Logd {
+    socket: UnixDatagram,
+    path: PathBuf,
+    dropped: AtomicU64,
+    /// Of those dropped, how many the daemon was not told of.
+    untold: AtomicU32,
+}
+
+impl Logd {
+    /// Connects to the daemon.
+    ///
+    /// # Errors
+    /// Nobody listens there.
+    pub fn connect() -> io::Result<Self> {
+        Self::connect_to(SOCKET)
+    }
+
+    /// Connects to the socket at `path`.
+    ///
+    /// # Errors
+    /// Nobody listens there.
+    pub fn connect_to(path: impl AsRef<Path>) -> io::Result<Self> {
+        let logd = Self::new(path.as_ref())?;
+        logd.socket.connect(&logd.path)?;
+        Ok(logd)
+    }
+
+    /// Connects to the daemon with the first message: it may not run yet.
+    #[cfg(target_os = "android")]
+    pub(super) fn later() -> io::Result<Self> {
+        Self::new(Path::new(SOCKET))
+    }
+
+    fn new(path: &Path) -> io::Result<Self> {
+        let socket = UnixDatagram::unbound()?;
+        socket.set_nonblocking(true)?;
+        let (dropped, untold) = (AtomicU64::new(0), AtomicU32::new(0));
+        Ok(Self { socket, path: path.to_path_buf(), dropped, untold })
+    }
+
+    /// How many messages, or parts of such, the daemon did not take.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Relaxed)
+    }
+
+    /// Sends, to a daemon that was started anew as well. False where it was not taken.
+    fn send(&self, datagram: &[u8]) -> bool {
+        let send = || loop {
+            match self.socket.send(datagram) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                sent => return sent,
+            }
+        };
+        match send() {
+            Ok(_) => true,
+            // It has more to do than it can.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
+            Err(_) => self.socket.connect(&self.path).is_ok() && send().is_ok(),
+        }
+    }
+
+    /// Tells the daemon how many messages it did not take, if any.
+    fn tell_dropped(&self, datagram: &mut Datagram) {
+        if self.untold.load(Relaxed) == 0 {
+            return;
+        }
+        let count = self.untold.swap(0, Relaxed);
+        datagram.begin(EVENTS);
+        datagram.put(&DROPPED.to_le_bytes());
+        datagram.put(&[INT]);
+        datagram.put(&count.to_le_bytes());
+        if !self.send(datagram.bytes()) {
+            self.untold.fetch_add(count, Relaxed);
+        }
+    }
+}
+
+impl TextSink for Logd {
+    fn show(&self, line: &TextLine<'_>) {
+        let mut datagram = Datagram::new();
+        self.tell_dropped(&mut datagram);
+        let mut rest = line.text;
+        let mut goes_on = false;
+        loop {
+            datagram.begin(MAIN);
+            datagram.put(&[priority(line.level)]);
+            let tag = line.tag.chars().filter(|char| !char.is_control());
+            tag.take(TAG_MAX).for_each(|char| datagram.put_char(char));
+            datagram.put(&[0]);
+            datagram.put(if goes_on { ELLIPSIS } else { "" }.as_bytes());
+            (rest, goes_on) = datagram.put_text(rest);
+            datagram.put(&[0]);
+            if !self.send(datagram.bytes()) {
+                self.dropped.fetch_add(1, Relaxed);
+                self.untold.fetch_add(1, Relaxed);
+            }
+            if rest.is_empty() {
+                return;
+            }
+        }
+    }
+}
+
+/// A datagram in the making, on the stack.
+struct Datagram {
+    bytes: [u8; HEADER + PAYLOAD],
+    length: usize,
+}
+
+impl Datagram {
+    fn new() -> Self {
+        Self { bytes: [0; HEADER + PAYLOAD], length: 0 }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// Begins anew with the header: the log, the thread, the time.
+    fn begin(&mut self, log: u8) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.length = 0;
+        self.put(&[log]);
+        // The header has room for half of an id; so does liblog's.
+        self.put(&(thread_id() as u16).to_le_bytes());
+        self.put(&(now.as_secs() as u32).to_le_bytes());
+        self.put(&now.subsec_nanos().to_le_bytes());
+    }
+
+    /// Appends `bytes`, for which there is room.
+    fn put(&mut self, bytes: &[u8]) {
+        self.bytes[self.length..self.length + bytes.len()].copy_from_slice(bytes);
+        self.length += bytes.len();
+    }
+
+    /// Appends a character. The daemon takes a NUL for the text's end, so it is shown.
+    fn put_char(&mut self, char: char) {
+        match char {
+            '\0' => self.put(br"\0"),
+            char => self.put(char.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+
+    /// Appends as much of `text` as there is room for with a NUL behind it, and gives the rest. Where there is one, the text is
+    /// parted at the end of a line, if one ends in the second half of the room, or else anywhere, with an ellipsis: then its
+    /// line goes on.
+    fn put_text<'a>(&mut self, text: &'a str) -> (&'a str, bool) {
+        let begin = self.length;
+        let all = self.bytes.len() - 1;
+        let part = all - ELLIPSIS.len();
+        // Where the text can be parted: before an ellipsis, and behind a line.
+        let (mut before, mut behind) = ((0, begin), None);
+        for (at, char) in text.char_indices() {
+            let size = if char == '\0' { 2 } else { char.len_utf8() };
+            if self.length + size > all {
+                let (at, length) = behind.unwrap_or(before);
+                self.length = length;
+                if behind.is_none() {
+                    self.put(ELLIPSIS.as_bytes());
+                }
+                return (&text[at..], behind.is_none());
+            }
+            if self.length <= part {
+                before = (at, self.length);
+            }
+            self.put_char(char);
+            if char == '\n' && self.length - begin > (all - begin) / 2 {
+                // The line's end itself is not sent: the next datagram is another line.
+                behind = Some((at + 1, self.length - 1));
+            }
+        }
+        ("", false)
+    }
+}
+
+/// Android's `android_LogPriority`.
+fn priority(level: Level) -> u8 {
+    2 + level.severity()
+}
+
+#[cfg(test)]
+mod tests;
