@@ -59,16 +59,22 @@ pub(crate) fn template(id: u64, buffer: &mut [u8]) -> Option<&str> {
         }
     });
     if length.is_none() {
-        // Once for each dictionary, though all notes of an image name the same.
-        let mut last = None;
-        for_each_stripped(&mut |hash| {
-            if length.is_none() && last.replace(hash) != Some(hash) {
-                length = stripped::message(hash, id)
-                    .and_then(|message| put(template_of(message), buffer));
-            }
-        });
+        length = stripped_message(id).and_then(|message| put(template_of(message), buffer));
     }
     core::str::from_utf8(&buffer[..length?]).ok()
+}
+
+/// The message with this id in a dictionary that was taken out of an image and can be read.
+pub(crate) fn stripped_message(id: u64) -> Option<&'static [u8]> {
+    let mut found = None;
+    // Once for each dictionary, though all notes of an image name the same.
+    let mut last = None;
+    for_each_stripped(&mut |hash| {
+        if found.is_none() && last.replace(hash) != Some(hash) {
+            found = stripped::message(hash, id);
+        }
+    });
+    found
 }
 
 fn put(text: &str, buffer: &mut [u8]) -> Option<usize> {

@@ -135,6 +135,6 @@ pub use protolog_core::Level;
 pub use protolog_macros::ProtoLogGroup;
 pub use session::config::{Config, GroupOverride, TracingMode};
 pub use session::{Builder, Session};
-pub use stats::{BufferStats, Loss, Summary};
+pub use stats::{BufferStats, GroupStats, Loss, Summary};
 pub use text::print_group;
 pub use value::{BoolArg, FloatArg, IntArg, TextArg};

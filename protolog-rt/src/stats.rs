@@ -13,6 +13,8 @@ pub struct Summary {
     pub bytes: u64,
     /// What was lost, by group and cause. The trace says the same, and where.
     pub losses: Vec<Loss>,
+    /// The same by group, in the order of names; of groups of which nothing was written or lost, nothing.
+    pub groups: Vec<GroupStats>,
     /// What went through the buffer.
     pub buffer: BufferStats,
 }
@@ -20,7 +22,7 @@ pub struct Summary {
 impl Summary {
     /// Number of messages that are not in the trace. Those that are there with a text that was cut do not count.
     pub fn lost(&self) -> u64 {
-        self.losses.iter().filter(|loss| loss.cause != Cause::Cut).map(|loss| loss.count).sum()
+        lost(self.losses.iter().map(|loss| (loss.cause, loss.count)))
     }
 
     /// Adds what a further file has.
@@ -35,8 +37,60 @@ impl Summary {
             }
         }
         self.losses.sort();
+        self.add_groups(other.groups);
         self.buffer = other.buffer;
     }
+
+    /// Adds what a further file has of groups.
+    pub(crate) fn add_groups(&mut self, others: Vec<GroupStats>) {
+        for group in others {
+            match self.groups.iter_mut().find(|known| known.group == group.group) {
+                Some(known) => known.add(group),
+                None => self.groups.push(group),
+            }
+        }
+        self.groups.sort();
+    }
+}
+
+/// What a session wrote and lost of one group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct GroupStats {
+    /// Its full name; none for all messages whose group is not known (any more).
+    pub group: Option<String>,
+    /// Messages in the trace.
+    pub messages: u64,
+    /// What they take there, in bytes, before any compression. The rest of the trace is that of all groups: texts, threads,
+    /// clocks.
+    pub bytes: u64,
+    /// What was lost, by cause: each cause once.
+    pub losses: Vec<(Cause, u64)>,
+}
+
+impl GroupStats {
+    /// Number of messages that are not in the trace, as [`Summary::lost`].
+    pub fn lost(&self) -> u64 {
+        lost(self.losses.iter().copied())
+    }
+
+    /// Adds what a further file has.
+    fn add(&mut self, other: Self) {
+        self.messages += other.messages;
+        self.bytes += other.bytes;
+        for (cause, count) in other.losses {
+            match self.losses.iter_mut().find(|(known, _)| *known == cause) {
+                Some((_, known)) => *known += count,
+                None => self.losses.push((cause, count)),
+            }
+        }
+        self.losses.sort();
+    }
+}
+
+/// The messages that are not there at all.
+fn lost(losses: impl Iterator<Item = (Cause, u64)>) -> u64 {
+    losses.filter(|(cause, _)| *cause != Cause::Cut).map(|(_, count)| count).sum()
 }
 
 /// What went through a session's buffer since it started, counted in chunks: a thread fills one after the other, of 292,

@@ -3,15 +3,139 @@
 mod common;
 
 use common::{Trace, alone, record};
-use protolog_rt::{BufferStats, Builder, Level, ProtoLogGroup, Session, i};
+use protolog_rt::dynamic::{self, Arg};
+use protolog_rt::{BufferStats, Builder, Cause, GroupStats, Level, ProtoLogGroup, Session, i};
+use std::collections::BTreeMap;
 
 #[derive(ProtoLogGroup)]
 enum Log {
     Work,
+    Talk,
+    Quiet,
+}
+
+/// Messages and bytes by group, the last part of its name.
+fn by_group(groups: &[GroupStats]) -> BTreeMap<String, (u64, u64)> {
+    let name = |group: &GroupStats| {
+        let name = group.group.as_deref().expect("a group with a name");
+        name.rsplit("::").next().unwrap_or(name).to_owned()
+    };
+    let stats = |group: &GroupStats| (name(group), (group.messages, group.bytes));
+    groups.iter().map(stats).collect()
+}
+
+/// The same, as it stands in the file.
+fn in_file(trace: &Trace) -> BTreeMap<String, (u64, u64)> {
+    let log = trace.log();
+    let mut groups = BTreeMap::<_, (u64, u64)>::new();
+    for entry in log.entries() {
+        let group = entry.values().group(&log).expect("a group").tag.clone();
+        groups.entry(group).or_default().0 += 1;
+    }
+    let bytes = std::fs::read(&trace.path).expect("read the trace");
+    // Which packet is of which message, our reader does not say: groups are told apart by their texts.
+    for packet in protozero::Reader::new(&bytes).map(|field| field.expect("a packet")) {
+        let fields: Vec<_> = packet.as_message().expect("a packet").map(Result::unwrap).collect();
+        if !fields.iter().any(|field| field.number == 104) {
+            continue;
+        }
+        let text = fields.iter().any(|field| field.number == 12);
+        let size = packet.as_bytes().expect("a packet").len();
+        let head = 1 + if size < 0x80 { 1 } else { 2 };
+        groups.get_mut(if text { "Talk" } else { "Work" }).expect("a group").1 +=
+            (head + size) as u64;
+    }
+    groups
+}
+
+/// Logs `count` messages without a text in one group, and half as many with one in another.
+fn talk(count: u64) {
+    for number in 0..count {
+        i!(Log::Work, "%d", number << 20);
+        match number % 4 {
+            0 => i!(Log::Talk, "%s", "x".repeat(number as usize % 200)),
+            2 => dynamic::log(&Log::Talk, Level::Info, "said %s", &[Arg::Str("this")]),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn groups_of_a_stream() {
+    let recording = record(roomy);
+    assert_eq!(recording.session().so_far().groups, []);
+    talk(400);
+    let half = by_group(&recording.session().so_far().groups);
+    talk(400);
+    let trace = recording.stop();
+    let whole = by_group(&trace.summary.groups);
+    assert_eq!(whole, in_file(&trace));
+    assert_eq!(whole.values().map(|counts| counts.0).collect::<Vec<_>>(), [400, 800]);
+    let twice = |(messages, bytes): (u64, u64)| (2 * messages, 2 * bytes);
+    assert_eq!(half["Work"].0 * 2, 800);
+    assert!(twice(half["Talk"]).1.abs_diff(whole["Talk"].1) < 300, "{half:?} {whole:?}");
+}
+
+#[test]
+fn groups_of_several_files() {
+    let dir = protolog_testkit::temp_dir();
+    let _alone = alone();
+    let path = dir.path().join("app.pftrace");
+    let session = roomy(Session::builder()).file(&path).segment_bytes(16 << 10).start().unwrap();
+    talk(1_000);
+    let so_far = session.so_far();
+    let summary = session.stop().unwrap();
+    assert!(dir.path().join("app.0003.pftrace").exists());
+    assert_eq!(by_group(&so_far.groups), by_group(&summary.groups));
+    let messages: Vec<u64> = summary.groups.iter().map(|group| group.messages).collect();
+    assert_eq!(messages, [500, 1_000]);
+}
+
+#[test]
+fn groups_of_what_is_kept() {
+    for configure in [Builder::keep_newest, Builder::keep_first, Builder::record] {
+        let recording = record(|session| configure(start(session)));
+        talk(200);
+        let so_far = by_group(&recording.session().so_far().groups);
+        assert_eq!(so_far.values().map(|counts| counts.0).collect::<Vec<_>>(), [100, 200]);
+        let snapshot = recording.snapshot();
+        assert_eq!(so_far, by_group(&snapshot.summary.groups));
+        assert_eq!(so_far, in_file(&snapshot));
+        // More than there is room for.
+        talk(20_000);
+        let kept: u64 =
+            recording.session().so_far().groups.iter().map(|group| group.messages).sum();
+        let trace = recording.stop();
+        assert_eq!(kept, trace.summary.messages);
+        let of_groups = trace.summary.groups.iter().filter(|group| group.messages > 0);
+        let of_groups: Vec<_> = of_groups.cloned().collect();
+        assert_eq!(by_group(&of_groups), in_file(&trace));
+        let lost: u64 = trace.summary.groups.iter().map(GroupStats::lost).sum();
+        assert_eq!((lost, lost > 0), (trace.summary.lost(), true));
+    }
+}
+
+#[test]
+fn losses_of_groups() {
+    let recording = record(|session| start(session).max_text(10));
+    i!(Log::Work, "%d", 1);
+    i!(Log::Quiet, "%s", "more than ten bytes");
+    let so_far = recording.session().so_far();
+    let summary = recording.stop().summary;
+    for summary in [so_far, summary] {
+        let losses = |group: &GroupStats| (group.losses.clone(), group.lost());
+        let groups: Vec<_> = summary.groups.iter().map(losses).collect();
+        assert_eq!(groups, [(vec![(Cause::Cut, 1)], 0), (vec![], 0)], "{:?}", summary.groups);
+    }
 }
 
 fn start(session: Builder) -> Builder {
     session.log_from(Level::Info).buffer_size(64 << 10)
+}
+
+/// With room for all that is logged here.
+fn roomy(session: Builder) -> Builder {
+    start(session).buffer_size(4 << 20)
 }
 
 /// What the trace says agrees with the summary; gives both.

@@ -8,7 +8,8 @@
 //!   last chunk id and time.
 
 use super::config::Wanted;
-use super::dictionary::named;
+use super::dictionary::Dictionary;
+use super::kept;
 use super::recorder::Recorder;
 use super::room::Room;
 use super::stream::Requests;
@@ -257,18 +258,29 @@ impl Core {
     /// What was written and lost so far; of a file that is written all the time, after what waits for it is in it.
     pub(crate) fn so_far(&self) -> Summary {
         let (mut summary, mut told) = (Summary::default(), Vec::new());
-        if let Some(drain) = self.drain.get() {
+        if self.pid != std::process::id() {
+            // A forked child: it is the parent's, whose locks may be held.
+            return summary;
+        }
+        let counts = if let Some(drain) = self.drain.get() {
             drain.requests.flush_within(FLUSH, || self.wake());
             let so_far = drain.requests.so_far();
             (summary.messages, summary.bytes, told) = (so_far.messages, so_far.bytes, so_far.told);
+            summary.groups = so_far.whole;
+            so_far.counts
         } else {
             let told = |writer: Arc<Writer>| writer.told.load(Ordering::Relaxed);
             summary.messages = self.all().into_iter().map(told).sum();
-        }
+            kept::count(self)
+        };
         let live = self.all();
         let own = live.iter().flat_map(|writer| writer.losses.standing());
         let losses = own.chain(self.totals.standing()).chain(self.strays.standing());
-        summary.losses = named(losses.chain(told));
+        let dictionary = Dictionary::known();
+        summary.losses = dictionary.losses(losses.chain(told));
+        // The losses of files before this one are among them.
+        summary.groups.iter_mut().for_each(|group| group.losses.clear());
+        summary.add_groups(dictionary.groups(&counts, &summary.losses));
         summary.buffer = BufferStats::of(&self.buffer);
         summary
     }

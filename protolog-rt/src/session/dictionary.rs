@@ -5,10 +5,14 @@
 //!
 //! Invariant: a message is written once per session, with all lines at which it was found by then.
 
-use crate::dictionary::{fields, for_each_element, for_each_note, for_each_stripped, message_id};
+use super::counts::{Count, Counts};
+use crate::dictionary::{
+    fields, for_each_element, for_each_note, for_each_stripped, message_id, stripped_message,
+};
+use crate::level;
 use crate::loss::Counted;
 use crate::seen::{self, Seen};
-use crate::stats::Loss;
+use crate::stats::{GroupStats, Loss};
 use protolog_core::schema::{group, message_data, message_hints, packet, viewer_config};
 use protolog_core::{Level, Template};
 use protozero::{Heap, Message, Writer};
@@ -18,10 +22,17 @@ use std::fmt::Write as _;
 /// A packet is ended when it is larger than this, in bytes.
 const PACKET: usize = 32 * 1024;
 
+/// The group of a message in a dictionary.
+fn message_group(element: &[u8]) -> u32 {
+    let group = fields(element).find(|field| field.number == message_data::GROUP_ID);
+    group.and_then(|group| group.as_u32().ok()).unwrap_or_default()
+}
+
 /// What has been written.
 #[derive(Debug, Default)]
 pub(super) struct Dictionary {
-    messages: HashSet<u64>,
+    /// The group of each message.
+    messages: HashMap<u64, u32>,
     groups: HashMap<u32, String>,
     /// Hashes of dictionaries that were taken out of images.
     stripped: HashSet<u64>,
@@ -75,30 +86,69 @@ fn group_of(element: &[u8]) -> (u32, &str, &str) {
     (id, name, tag)
 }
 
-/// Losses with the names of their groups, as far as notes name them; one for each group and cause.
-pub(super) fn named(losses: impl Iterator<Item = Counted>) -> Vec<Loss> {
-    let mut sums = BTreeMap::<_, u64>::new();
-    losses.for_each(|lost| *sums.entry((lost.group, lost.cause)).or_default() += lost.count);
-    let mut names = HashMap::new();
-    if !sums.is_empty() {
-        for_each_note(&mut |note| {
-            names.entry(note.group_id).or_insert_with(|| note.group.to_owned());
-        });
-    }
-    let named =
-        |((id, cause), count): ((u32, _), _)| Loss { group: names.get(&id).cloned(), cause, count };
-    let mut all: Vec<_> = sums.into_iter().map(named).collect();
-    all.sort();
-    all
-}
-
 impl Dictionary {
+    /// What there is to know at the moment, of which nothing is written.
+    pub(super) fn known() -> Self {
+        let mut known = Self::default();
+        known.images(&mut |_| {});
+        known.seen(&mut |_| {});
+        known
+    }
+
+    /// Losses with the names of their groups; one for each group and cause.
+    pub(super) fn losses(&self, losses: impl IntoIterator<Item = Counted>) -> Vec<Loss> {
+        let mut sums = BTreeMap::<_, u64>::new();
+        for Counted { group, cause, count } in losses {
+            *sums.entry((self.name(group), cause)).or_default() += count;
+        }
+        let loss = |((group, cause), count)| Loss { group, cause, count };
+        sums.into_iter().map(loss).collect()
+    }
+
+    /// What was counted of each group, and what of it was lost.
+    pub(super) fn groups(&self, counts: &Counts, losses: &[Loss]) -> Vec<GroupStats> {
+        let mut groups = BTreeMap::<Option<String>, GroupStats>::new();
+        for Count { id, messages, bytes } in counts.all() {
+            let group = groups.entry(id.and_then(|id| self.group_of_message(id))).or_default();
+            group.messages += messages;
+            group.bytes += bytes;
+        }
+        for loss in losses {
+            let group = groups.entry(loss.group.clone()).or_default();
+            group.losses.push((loss.cause, loss.count));
+        }
+        groups.into_iter().map(|(group, stats)| GroupStats { group, ..stats }).collect()
+    }
+
+    /// Whether the message with this id is known.
+    pub(super) fn has(&self, id: u64) -> bool {
+        self.messages.contains_key(&id)
+    }
+
+    /// Full name of the group of the message with this id, from this dictionary or one that was taken out of an image.
+    fn group_of_message(&self, id: u64) -> Option<String> {
+        let known = self.messages.get(&id).copied();
+        let group = known.or_else(|| stripped_message(id).map(message_group))?;
+        self.name(group)
+    }
+
+    /// Full name of the group with this id, from this dictionary or an enum that has logged.
+    fn name(&self, id: u32) -> Option<String> {
+        self.group(id).map(str::to_owned).or_else(|| {
+            let mut name = None;
+            level::for_each_group(|_, group, _| {
+                name = name.take().or_else(|| (group.id == id).then(|| group.name.to_owned()));
+            });
+            name
+        })
+    }
+
     /// Gives the packets of what the images' notes say that was not written yet.
     pub(super) fn images(&mut self, give: &mut dyn FnMut(&[u8])) {
         let mut entries: BTreeMap<u64, Entry> = BTreeMap::new();
         let mut groups = Vec::new();
         for_each_note(&mut |note| {
-            if self.messages.contains(&note.id) {
+            if self.messages.contains_key(&note.id) {
                 return;
             }
             self.group_of(note.group_id, note.group, note.tag, &mut groups);
@@ -111,7 +161,7 @@ impl Dictionary {
             });
             entry.lines.entry(note.file.to_owned()).or_default().insert(note.line);
         });
-        self.messages.extend(entries.keys());
+        self.messages.extend(entries.iter().map(|(id, entry)| (*id, entry.group_id)));
         write(&entries, &groups, give);
         self.included(give);
         self.stripped(give);
@@ -136,10 +186,12 @@ impl Dictionary {
                 let (id, name, tag) = group_of(element);
                 self.group_of(id, name, tag, &mut groups);
             }
-            viewer_config::MESSAGES
-                if message_id(element).is_some_and(|id| self.messages.insert(id)) =>
-            {
-                messages.push(element.to_vec());
+            viewer_config::MESSAGES => {
+                let new = message_id(element).filter(|id| !self.messages.contains_key(id));
+                if let Some(id) = new {
+                    self.messages.insert(id, message_group(element));
+                    messages.push(element.to_vec());
+                }
             }
             _ => {}
         });
@@ -163,7 +215,7 @@ impl Dictionary {
         let mut entries = BTreeMap::new();
         let mut groups = Vec::new();
         for &Seen { id, template, level, group, place, at } in new {
-            if self.messages.insert(id) {
+            if self.messages.insert(id, group.id).is_none() {
                 let (template, place) = (template.to_owned(), place.to_owned());
                 let lines = at.map(|(file, line)| (file.to_owned(), [line].into()));
                 let lines = lines.into_iter().collect();

@@ -145,8 +145,7 @@ struct Copy<'a> {
 
 impl Sink for Copy<'_> {
     fn packet(&mut self, packet: &[u8]) {
-        self.file.packet(self.sequence, packet);
-        self.messages += (packet.first() == Some(&MESSAGE)) as u64;
+        self.messages += self.file.copy(self.sequence, packet) as u64;
     }
 
     fn packets(&mut self, sized: &[u8]) {

@@ -6,6 +6,7 @@
 //! Invariant: after the first error nothing more is written, and the error is kept.
 
 use super::bundles::Bundles;
+use super::counts::Counts;
 use super::packets::{AROUND, Seal};
 use super::running::Claim;
 use crate::error::Error;
@@ -46,6 +47,8 @@ pub(super) struct TraceFile {
     limit: u64,
     /// Its size when nothing was in it but what a trace begins with.
     beginning: u64,
+    /// The messages in it.
+    pub(super) counts: Counts,
 }
 
 impl TraceFile {
@@ -89,6 +92,7 @@ impl TraceFile {
             bundles: None,
             limit: u64::MAX,
             beginning: 0,
+            counts: Counts::default(),
         }
     }
 
@@ -109,16 +113,23 @@ impl TraceFile {
         Ok(Self::new(&part, file, None, Some(path.clone())))
     }
 
+    /// Appends a packet that a thread wrote. Whether it is a message.
+    pub(super) fn copy(&mut self, sequence: u32, bytes: &[u8]) -> bool {
+        self.packet(sequence, bytes);
+        self.counts.packet(bytes, Seal::new(sequence).size(bytes.len()))
+    }
+
     /// Appends a packet of sequence `sequence`.
     pub(super) fn packet(&mut self, sequence: u32, bytes: &[u8]) {
+        let seal = Seal::new(sequence);
         if bytes.len() + AROUND > ROOM {
             // Once for a message of many chunks.
             self.flush();
             let mut whole = Vec::with_capacity(bytes.len() + AROUND);
-            Seal::new(sequence).one(bytes, |part| whole.extend_from_slice(part));
+            seal.one(bytes, |part| whole.extend_from_slice(part));
             return self.hand_over(&whole);
         }
-        Seal::new(sequence).one(bytes, |part| {
+        seal.one(bytes, |part| {
             self.buffer[self.used..][..part.len()].copy_from_slice(part);
             self.used += part.len();
         });
@@ -128,7 +139,7 @@ impl TraceFile {
     /// Appends the packets in `sized`, each with its size before it, of at most a chunk. Gives the number of messages.
     pub(super) fn packets(&mut self, sequence: u32, sized: &[u8]) -> u64 {
         let to = self.buffer.get_mut(self.used..).unwrap_or_default();
-        let done = Seal::new(sequence).all(sized, to);
+        let done = Seal::new(sequence).all(sized, to, &mut self.counts);
         self.used += done.length;
         self.flush_if_full();
         done.messages

@@ -7,8 +7,10 @@
 //! Invariant: each message of a sequence up to the last one in the trace is in the trace or counted.
 
 use super::core::Core;
-use super::drain::{MESSAGE, Sequence, Sink, sequence, split};
+use super::counts::Counts;
+use super::drain::{Sequence, Sink, sequence, split};
 use super::file::TraceFile;
+use super::packets::Seal;
 use super::trace::Trace;
 use crate::error::Error;
 use crate::loss::{Cause, Counted};
@@ -117,6 +119,16 @@ fn copy<'a>(
     chunks: impl DoubleEndedIterator<Item = &'a (Found, Option<Image>)>,
 ) -> (u64, u64) {
     let mut to = Copy { trace, sequence: sequence(writer_id), messages: 0, numbered: 0 };
+    walk(core, chunks, &mut to);
+    (to.messages, to.numbered)
+}
+
+/// Gives the packets of a sequence's chunks, which come with the newest first.
+fn walk<'a>(
+    core: &Core,
+    chunks: impl DoubleEndedIterator<Item = &'a (Found, Option<Image>)>,
+    to: &mut impl Sink,
+) {
     let mut walk = Sequence::default();
     let mut next = None;
     for (found, image) in chunks.rev() {
@@ -126,9 +138,39 @@ fn copy<'a>(
         next = Some(found.chunk_id.wrapping_add(1));
         let Image { bytes, count, flags, complete } = image;
         let committed = Committed { bytes, count: *count, flags: *flags };
-        walk.copy(&committed, *complete, &mut to);
+        walk.copy(&committed, *complete, to);
     }
-    (to.messages, to.numbered)
+}
+
+/// What the buffer keeps, counted as if it were written now.
+pub(super) fn count(core: &Core) -> Counts {
+    let _reader = core.reader.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut counts = Counts::default();
+    for (writer, chunks) in find(core) {
+        let mut to = Counting { seal: Seal::new(sequence(writer)), counts: &mut counts };
+        walk(core, chunks.values(), &mut to);
+    }
+    counts
+}
+
+/// Counts what a sequence has written.
+struct Counting<'a> {
+    seal: Seal,
+    counts: &'a mut Counts,
+}
+
+impl Sink for Counting<'_> {
+    fn packet(&mut self, packet: &[u8]) {
+        self.counts.packet(packet, self.seal.size(packet.len()));
+    }
+
+    fn packets(&mut self, sized: &[u8]) {
+        let mut rest = sized;
+        while let Some((packet, after)) = split(rest) {
+            self.packet(packet);
+            rest = after;
+        }
+    }
 }
 
 impl Copy<'_> {
@@ -140,8 +182,8 @@ impl Copy<'_> {
 
 impl Sink for Copy<'_> {
     fn packet(&mut self, packet: &[u8]) {
-        self.trace.file.packet(self.sequence, packet);
-        self.count((packet.first() == Some(&MESSAGE)) as u64);
+        let is_message = self.trace.file.copy(self.sequence, packet);
+        self.count(is_message as u64);
     }
 
     fn packets(&mut self, sized: &[u8]) {

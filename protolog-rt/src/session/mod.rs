@@ -11,6 +11,7 @@ mod builder;
 mod bundles;
 pub(crate) mod config;
 pub(crate) mod core;
+mod counts;
 pub(crate) mod dictionary;
 mod drain;
 mod file;
@@ -114,8 +115,27 @@ impl Session {
         self.core.recorder.as_ref().map(|recorder| recorder.path())
     }
 
-    /// What was written and lost so far. Of a session that streams to its file, everything logged before the call counts; of
-    /// one that keeps messages, those that are not in the newest chunk of their thread, and there are no bytes.
+    /// What was written and lost so far, in all and by group. Of a session that streams to its file, everything logged before
+    /// the call counts. Of one that keeps messages, all count that are not in the newest chunk of their thread, and there are
+    /// no bytes; its groups have what a file would have that was written now.
+    ///
+    /// ```
+    /// # use protolog_rt::{ProtoLogGroup, Session};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net, Disk }
+    /// # let path = std::env::temp_dir().join(format!("protolog-groups-{}.pftrace", std::process::id()));
+    /// let session = Session::builder().file(&path).enable_all().start()?;
+    /// protolog_rt::d!(AppLog::Net, "sent %d bytes", 512);
+    /// protolog_rt::d!(AppLog::Net, "sent %d bytes", 7);
+    /// protolog_rt::d!(AppLog::Disk, "sync");
+    /// let groups = session.so_far().groups;
+    /// let short = |name: &Option<String>| name.as_deref().and_then(|name| name.rsplit("::").next()).map(str::to_owned);
+    /// let counts: Vec<_> = groups.iter().map(|group| (short(&group.group), group.messages)).collect();
+    /// assert_eq!(counts, [(Some("Disk".into()), 1), (Some("Net".into()), 2)]);
+    /// # drop(session);
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn so_far(&self) -> Summary {
         self.core.so_far()
     }

@@ -10,7 +10,7 @@
 //!
 //! Invariant: what is written is whole packets only.
 
-use super::drain::MESSAGE;
+use super::counts::Counts;
 use protolog_core::schema::{packet, trace};
 use protozero::wire::{WireType, decode_varint, packed_varint, tag};
 
@@ -66,12 +66,13 @@ impl Seal {
     }
 
     /// Writes the packets in `from`, each with its size before it, to `to`, which has [`Self::room`] for them. Empty ones
-    /// are left out.
-    pub(super) fn all(self, from: &[u8], to: &mut [u8]) -> Converted {
+    /// are left out, messages are counted.
+    pub(super) fn all(self, from: &[u8], to: &mut [u8], counts: &mut Counts) -> Converted {
         let mut done = Converted::default();
         let mut rest = from;
-        while let Some(after) =
-            self.short(rest, to, &mut done).or_else(|| self.any(rest, to, &mut done))
+        while let Some(after) = self
+            .short(rest, to, &mut done, counts)
+            .or_else(|| self.any(rest, to, &mut done, counts))
         {
             rest = after;
         }
@@ -80,7 +81,13 @@ impl Seal {
 
     /// Writes the first packet of `from` if it is a short one with enough behind it.
     #[inline]
-    fn short<'a>(self, from: &'a [u8], to: &mut [u8], done: &mut Converted) -> Option<&'a [u8]> {
+    fn short<'a>(
+        self,
+        from: &'a [u8],
+        to: &mut [u8],
+        done: &mut Converted,
+        counts: &mut Counts,
+    ) -> Option<&'a [u8]> {
         let source = from.first_chunk::<{ 1 + SHORT }>()?;
         let target = to.get_mut(done.length..)?.first_chunk_mut::<SLACK>()?;
         let size = source[0] as usize;
@@ -91,25 +98,38 @@ impl Seal {
         target[1] = (size + self.length) as u8;
         target[2..2 + SHORT].copy_from_slice(&source[1..]);
         target[2 + size..][..SEAL].copy_from_slice(&self.bytes);
-        done.length += 2 + size + self.length;
-        done.messages += (source[1] == MESSAGE) as u64;
+        let bytes = 2 + size + self.length;
+        done.length += bytes;
+        done.messages += counts.packet(&source[1..=size], bytes) as u64;
         from.get(1 + size..)
     }
 
     /// Writes the first packet of `from`, however long it is.
-    fn any<'a>(self, from: &'a [u8], to: &mut [u8], done: &mut Converted) -> Option<&'a [u8]> {
+    fn any<'a>(
+        self,
+        from: &'a [u8],
+        to: &mut [u8],
+        done: &mut Converted,
+        counts: &mut Counts,
+    ) -> Option<&'a [u8]> {
         let (size, size_len) = decode_varint(from).ok()?;
         let (packet, rest) = from.get(size_len..)?.split_at_checked(size as usize)?;
-        if let Some(first) = packet.first() {
+        if !packet.is_empty() {
             let (head, head_len) = self.head(packet.len());
             let parts = [&head[..head_len], packet, &self.bytes[..self.length]];
             for part in parts {
                 to.get_mut(done.length..done.length + part.len())?.copy_from_slice(part);
                 done.length += part.len();
             }
-            done.messages += (*first == MESSAGE) as u64;
+            let bytes = head_len + packet.len() + self.length;
+            done.messages += counts.packet(packet, bytes) as u64;
         }
         Some(rest)
+    }
+
+    /// What a packet of `size` bytes takes in a file.
+    pub(super) fn size(self, size: usize) -> usize {
+        self.head(size).1 + size + self.length
     }
 
     /// Gives the parts of one packet of a file.
@@ -123,6 +143,7 @@ impl Seal {
 
 #[cfg(test)]
 mod tests {
+    use super::super::drain::MESSAGE;
     use super::*;
 
     /// The same, packet by packet.
@@ -143,11 +164,22 @@ mod tests {
             }
         }
         let mut to = vec![0xee; Seal::room(from.len())];
-        let done = Seal::new(sequence).all(&from, &mut to);
+        let mut counts = Counts::default();
+        let done = Seal::new(sequence).all(&from, &mut to, &mut counts);
         to.truncate(done.length);
         assert_eq!(to, expected, "{packets:?} of {sequence}");
         let messages = packets.iter().filter(|packet| packet.first() == Some(&MESSAGE)).count();
         assert_eq!(done.messages, messages as u64);
+        let sealed = |size: usize| expected_size(size, sequence) as u64;
+        let is_message = |packet: &&Vec<u8>| packet.first() == Some(&MESSAGE);
+        let bytes: u64 = packets.iter().filter(is_message).map(|one| sealed(one.len())).sum();
+        assert_eq!(counts.all().map(|count| count.bytes).sum::<u64>(), bytes);
+    }
+
+    /// What a packet of `size` bytes takes in a file.
+    fn expected_size(size: usize, sequence: u32) -> usize {
+        let sealed = size + 1 + packed_varint(sequence as u64).1;
+        1 + packed_varint(sealed as u64).1 + sealed
     }
 
     #[test]
@@ -170,8 +202,8 @@ mod tests {
         let none = Converted::default();
         let seal = Seal::new(2);
         for bytes in [&[5, 1, 2][..], &[0x80], &[0xff; 40]] {
-            assert_eq!(seal.all(bytes, &mut to), none, "{bytes:?}");
+            assert_eq!(seal.all(bytes, &mut to, &mut Counts::default()), none, "{bytes:?}");
         }
-        assert_eq!(seal.all(&[1, 9, 5, 1], &mut to).length, 5);
+        assert_eq!(seal.all(&[1, 9, 5, 1], &mut to, &mut Counts::default()).length, 5);
     }
 }

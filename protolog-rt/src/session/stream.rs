@@ -5,13 +5,14 @@
 //! Invariant: only this thread reads the buffer and writes the file.
 
 use super::core::Core;
+use super::counts::Counts;
 use super::drain::Drain;
 use super::room;
 use super::segments::Segments;
 use super::trace::Trace;
 use crate::error::Error;
 use crate::loss::Counted;
-use crate::stats::Summary;
+use crate::stats::{GroupStats, Summary};
 use crate::writer::Writer;
 use crate::writer::reclaim::LOOK_NANOS;
 use crate::writer::thread::block_signals;
@@ -69,6 +70,10 @@ pub(super) struct SoFar {
     pub(super) bytes: u64,
     /// Losses of threads that ended.
     pub(super) told: Vec<Counted>,
+    /// What files before this one had.
+    pub(super) whole: Vec<GroupStats>,
+    /// What this one has.
+    pub(super) counts: Counts,
 }
 
 impl Requests {
@@ -146,6 +151,8 @@ impl Stream {
                     messages: self.drain.messages,
                     bytes: self.whole.bytes + self.trace.file.written(),
                     told: [self.told.clone(), self.trace.told()].concat(),
+                    whole: self.whole.groups.clone(),
+                    counts: self.trace.file.counts.clone(),
                 };
                 state.failed = self.trace.file.has_failed();
                 self.requests.flushed.notify_all();
@@ -169,6 +176,7 @@ impl Stream {
         self.copy(unfinished_too, &[]);
         let ended = self.core.take_ended();
         self.bury(&ended);
+        self.trace.catch_up();
         self.trace.file.flush();
     }
 

@@ -82,7 +82,8 @@ impl Trace {
         self.own_packet(|to| trace_stats(to, &buffer));
         self.own_packet(|to| mark(to, pid, clock::boottime(), what));
         let (losses, told) = self.totals();
-        let summary = Summary { messages, bytes: self.file.finish()?, losses, buffer };
+        let groups = self.dictionary.groups(&self.file.counts, &losses);
+        let summary = Summary { messages, bytes: self.file.finish()?, losses, groups, buffer };
         Ok(End { summary, told, before: self.before })
     }
 
@@ -162,16 +163,20 @@ impl Trace {
             true
         });
         let told = self.told.standing();
-        let name = |id| self.dictionary.group(id).map(str::to_owned);
-        let named = |&Counted { group, cause, count }| Loss { group: name(group), cause, count };
-        let mut losses: Vec<Loss> = told.iter().map(named).collect();
-        losses.sort();
-        (losses, told)
+        (self.dictionary.losses(told.iter().copied()), told)
     }
 
     /// What [`Self::farewell`] told of losses so far.
     pub(super) fn told(&self) -> Vec<Counted> {
         self.told.standing()
+    }
+
+    /// Writes the texts of messages that were copied since the last time, if they came with a library meanwhile.
+    pub(super) fn catch_up(&mut self) {
+        if self.file.counts.take_new().iter().any(|id| !self.dictionary.has(*id)) {
+            self.seen();
+            self.images();
+        }
     }
 
     /// Writes texts of loaded images that the trace does not have yet.
