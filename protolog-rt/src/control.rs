@@ -18,11 +18,13 @@
 
 mod answer;
 mod connection;
+mod kept;
 pub(crate) mod os;
 mod place;
 mod server;
 mod wishes;
 
+pub(crate) use kept::AroundFork;
 pub(crate) use wishes::{Wishes, fulfil, read_file};
 
 use self::place::Socket;
@@ -68,11 +70,6 @@ pub enum Error {
 /// `/run/protolog/UID`.
 pub fn serve() -> Result<Server, Error> {
     Server::start(None, Wishes::default())
-}
-
-/// In a forked child: the thread that listens is not there, so nobody is to think that it is.
-pub(crate) fn in_child() {
-    place::close_in_child();
 }
 
 /// As [`serve`], with the socket in this directory, which is made if it is missing.

@@ -35,6 +35,7 @@ struct Held {
     images: Option<MutexGuard<'static, ()>>,
     mappings: Option<memory::Mappings>,
     clock: Option<clock::AroundFork>,
+    control: Option<control::AroundFork>,
     /// A signal handler does not wait for its own thread.
     aside: writer::Aside,
 }
@@ -64,6 +65,7 @@ extern "C" fn before() {
         images: site::no_images(),
         mappings: soon(memory::try_mappings),
         clock: clock::AroundFork::begin(),
+        control: control::AroundFork::begin(),
         aside,
     };
     let _ = HELD.try_with(|place| place.replace(Some(held)));
@@ -78,7 +80,6 @@ extern "C" fn in_child() {
         held.in_child();
     }
     barrier::in_child();
-    control::in_child();
 }
 
 impl Held {
@@ -98,6 +99,7 @@ impl Held {
         self.seen.into_iter().for_each(seen::AroundFork::in_child);
         self.recorded.into_iter().for_each(recorder::AroundFork::in_child);
         self.clock.into_iter().for_each(clock::AroundFork::end);
+        self.control.into_iter().for_each(control::AroundFork::in_child);
         writer::in_child(self.aside, whole);
     }
 }

@@ -9,6 +9,7 @@
 //! read; nothing here waits.
 
 use super::answer::Answer;
+use super::kept::Kept;
 use super::os;
 use protolog_core::control::protocol::MAX_LINE;
 use std::collections::VecDeque;
@@ -27,7 +28,7 @@ const IDLE: Duration = Duration::from_secs(60);
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Connection {
-    pub(super) socket: UnixStream,
+    pub(super) socket: Kept<UnixStream>,
     input: Vec<u8>,
     output: VecDeque<Piece>,
     unsent: usize,
@@ -51,7 +52,7 @@ struct Piece {
 
 impl Connection {
     /// A connection that was just made.
-    pub(super) fn new(socket: UnixStream) -> Self {
+    pub(super) fn new(socket: Kept<UnixStream>) -> Self {
         Self {
             socket,
             input: Vec::new(),

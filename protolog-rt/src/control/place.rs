@@ -6,16 +6,15 @@
 //!
 //! Invariant: no socket is made in a directory that another user owns or can enter.
 
+use super::kept::Kept;
 use super::{Error, os};
 use crate::clock;
 use protolog_core::control::protocol::SOCKET_SUFFIX;
 use std::fs::{DirBuilder, Permissions};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The directory of services, which has one of each user.
 const SERVICES: &str = "/run/protolog";
@@ -23,7 +22,7 @@ const SERVICES: &str = "/run/protolog";
 /// A socket that listens; its file goes with it.
 #[derive(Debug)]
 pub(super) struct Socket {
-    pub(super) listener: UnixListener,
+    pub(super) listener: Kept<UnixListener>,
     pub(super) path: PathBuf,
 }
 
@@ -38,41 +37,17 @@ impl Socket {
         let name = format!("{}-{:x}{SOCKET_SUFFIX}", std::process::id(), clock::boottime());
         let path = directory.join(name);
         let failed = |error| Error::Socket { path: path.clone(), error };
-        let listener = UnixListener::bind(&path).map_err(failed)?;
+        let listener = Kept::new(|| UnixListener::bind(&path)).map_err(failed)?;
         let socket = Self { listener, path: path.clone() };
         // Nobody else can enter the directory meanwhile.
         std::fs::set_permissions(&path, Permissions::from_mode(0o600)).map_err(failed)?;
         socket.listener.set_nonblocking(true).map_err(failed)?;
-        let number = socket.listener.as_raw_fd();
-        let free = |slot: &AtomicI32| {
-            slot.compare_exchange(-1, number, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-        };
-        let _ = LISTENING.iter().any(free);
         Ok(socket)
-    }
-}
-
-/// The sockets that listen, as numbers, for a forked child; -1 for none.
-static LISTENING: [AtomicI32; 8] = [const { AtomicI32::new(-1) }; 8];
-
-/// In a forked child: closes its copies of its parent's sockets, which would look as if somebody listened after the parent's
-/// end.
-pub(super) fn close_in_child() {
-    for slot in &LISTENING {
-        let number = slot.swap(-1, Ordering::Relaxed);
-        if number >= 0 {
-            os::close(number);
-        }
     }
 }
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        let number = self.listener.as_raw_fd();
-        for slot in &LISTENING {
-            // Before the socket is closed, and its number another file's.
-            let _ = slot.compare_exchange(number, -1, Ordering::Relaxed, Ordering::Relaxed);
-        }
         // Who finds it knows that nobody is behind it.
         let _ = std::fs::remove_file(&self.path);
     }

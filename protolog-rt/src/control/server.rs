@@ -8,10 +8,12 @@
 
 use super::answer::Answers;
 use super::connection::Connection;
+use super::kept::Kept;
 use super::os::{self, Awaited};
 use super::place::Socket;
 use super::wishes::Wishes;
 use std::io;
+use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::thread::{Builder, JoinHandle};
@@ -31,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The thread, from outside.
 #[derive(Debug)]
 pub(super) struct Thread {
-    /// Closing it ends the thread.
+    /// Shutting it down ends the thread. Closing would not: a forked child may have it too.
     stop: UnixStream,
     handle: JoinHandle<()>,
     process: u32,
@@ -41,6 +43,7 @@ impl Thread {
     /// Starts it.
     pub(super) fn start(socket: Socket, wishes: Wishes) -> io::Result<Self> {
         let (stop, stopped) = UnixStream::pair()?;
+        let stopped = Kept::new(|| Ok(stopped))?;
         let server = Listening {
             socket,
             stopped,
@@ -57,7 +60,8 @@ impl Thread {
     /// Ends it. A trace that it makes is completed.
     pub(super) fn stop(self) {
         if self.process == std::process::id() {
-            drop(self.stop);
+            // It can only fail where the thread has closed the other end, and so is over.
+            let _ = self.stop.shutdown(Shutdown::Both);
             // If it panicked, it is over too.
             let _ = self.handle.join();
         }
@@ -66,7 +70,7 @@ impl Thread {
 
 struct Listening {
     socket: Socket,
-    stopped: UnixStream,
+    stopped: Kept<UnixStream>,
     wishes: Wishes,
     connections: Vec<Connection>,
     answers: Answers,
@@ -149,8 +153,9 @@ impl Listening {
     /// Lets in who may come in.
     fn admit(&mut self) {
         for _ in 0..MOST_AT_ONCE {
-            match self.socket.listener.accept() {
-                Ok((socket, _)) => {
+            let accepted = Kept::new(|| self.socket.listener.accept().map(|(socket, _)| socket));
+            match accepted {
+                Ok(socket) => {
                     let user = os::peer_user(&socket);
                     let admitted = user.is_ok_and(|user| user == 0 || user == os::user());
                     if !admitted || socket.set_nonblocking(true).is_err() {

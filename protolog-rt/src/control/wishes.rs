@@ -3,6 +3,7 @@
 //! A file that is changed is read anew as a whole; a wish that is in it no more stays as it was fulfilled. What is wrong in it
 //! is passed over, and told to operators.
 
+use super::kept::Kept;
 use super::os;
 use crate::level::{self, Wish};
 use protolog_core::control::setting::{Item, Settings};
@@ -18,7 +19,7 @@ const MOST: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Wishes {
     file: Option<PathBuf>,
-    watched: Option<File>,
+    watched: Option<Kept<File>>,
 }
 
 impl Wishes {
@@ -28,13 +29,13 @@ impl Wishes {
             Some(directory) if !directory.as_os_str().is_empty() => directory,
             _ => Path::new("."),
         };
-        let watched = os::watch(directory)?;
+        let watched = Kept::new(|| os::watch(directory))?;
         Ok(Self { file: Some(file), watched: Some(watched) })
     }
 
     /// What tells of changes.
     pub(super) fn watched(&self) -> Option<BorrowedFd<'_>> {
-        self.watched.as_ref().map(AsFd::as_fd)
+        self.watched.as_ref().map(|watched| watched.as_fd())
     }
 
     /// Reads the file again, and gives what is wrong with it.

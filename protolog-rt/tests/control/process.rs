@@ -4,6 +4,8 @@
 use crate::{group, listen};
 use protolog_rt::{Init, Level, ProtoLogGroup, init};
 use protolog_testkit::temp_dir;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -189,4 +191,42 @@ fn a_forked_child_has_switches_of_its_own() {
         status, 0,
         "the child has what there was at the fork, and what came later is not its own"
     );
+}
+
+#[test]
+fn a_forked_child_holds_no_operator() {
+    let program = listen();
+    let mut operator = UnixStream::connect(program.server.path()).unwrap();
+    operator.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let mut ends = [0; 2];
+    // SAFETY: the kernel writes two numbers.
+    assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
+    operator.write_all(b"protolog 1\n").unwrap();
+    let mut answer = [0; 256];
+    assert!(operator.read(&mut answer).unwrap() > 0, "it is let in");
+    // SAFETY: the child reads a byte and exits.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: takes and gives a number.
+        unsafe { libc::close(ends[1]) };
+        let mut byte = [0_u8];
+        // SAFETY: one byte of ours; what is read is the end, when the parent closes its side.
+        unsafe { libc::read(ends[0], byte.as_mut_ptr().cast(), 1) };
+        // SAFETY: ends the child, and runs nothing of the test's.
+        unsafe { libc::_exit(0) };
+    }
+    drop(program);
+    // The child lives on. If it had the connection too, this would wait for it.
+    let end = loop {
+        match operator.read(&mut answer) {
+            Ok(1..) => {}
+            end => break end,
+        }
+    };
+    // SAFETY: takes and gives a number.
+    unsafe { libc::close(ends[1]) };
+    let mut status = -1;
+    // SAFETY: the child is this process's, the number is ours.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!((end.expect("the connection ends with the program"), status), (0, 0));
 }
