@@ -143,33 +143,36 @@ macro_rules! __refused {
     };
 }
 
-/// The code of the derive for group enums.
+/// The code of the derive for group enums. Conditions come from rewritten sources: the derive sees what they have left.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __group_enum {
     ($enum:ident; $(
-        $variant:ident, $index:literal, $name:literal, $tag:literal, $enabled:literal, $text:literal,;
+        $(#[$condition:meta])?
+        $variant:ident, $index:expr, $name:literal, $tag:literal, $enabled:expr, $text:expr,;
     )*) => {
         const _: () = {
             use $crate::__private as rt;
 
-            const DEFS: [rt::GroupDef; [$($index),*].len()] = [$( {
+            const COUNT: usize = [$( $(#[$condition])? $name ),*].len();
+            const DEFS: [rt::GroupDef; COUNT] = [$( $(#[$condition])? {
+                const INDEX: usize = $index;
                 const NAME_TAG: &[u8] = &rt::full_name::<{
                     rt::full_name_len(::core::module_path!(), ::core::concat!($name, $tag))
                 }>(::core::module_path!(), ::core::concat!($name, $tag));
-                rt::GroupDef::new(rt::text(NAME_TAG), $tag.len(), $index, $enabled, $text)
+                rt::GroupDef::new(rt::text(NAME_TAG), $tag.len(), INDEX as u16, $enabled, $text)
             } ),*];
             static PAGE: rt::Page = rt::Page::new(&DEFS);
             static SET: rt::GroupSet = rt::GroupSet::new(&PAGE, &GROUPS);
-            static GROUPS: [rt::GroupInfo; [$($index),*].len()] =
-                [$( rt::GroupInfo::new(&DEFS[$index], &PAGE, &SET) ),*];
+            static GROUPS: [rt::GroupInfo; COUNT] =
+                [$( $(#[$condition])? rt::GroupInfo::new(&DEFS[$index], &PAGE, &SET) ),*];
 
             impl $enum {
                 #[doc(hidden)]
                 #[inline]
                 pub const fn __protolog_def(&self) -> rt::GroupDef {
                     match self {
-                        $( Self::$variant => DEFS[$index], )*
+                        $( $(#[$condition])? Self::$variant => DEFS[$index], )*
                     }
                 }
             }
@@ -183,7 +186,7 @@ macro_rules! __group_enum {
                 #[inline]
                 fn info(&self) -> &'static rt::GroupInfo {
                     match self {
-                        $( Self::$variant => &GROUPS[$index], )*
+                        $( $(#[$condition])? Self::$variant => &GROUPS[$index], )*
                     }
                 }
 

@@ -5,10 +5,12 @@
 //! #[derive(Clone, )] enum AppLog { Net,  Disk } ::protolog_rt::__rewritten_groups!(ProtoLogGroup; AppLog; Net, 0, …;);
 //! ```
 //!
-//! The rules for enums and settings are those of the derive.
+//! The rules for enums and settings are those of the derive. What is there on conditions stays so: the expansion repeats
+//! them, and a group's number among the groups is the sum of those before it that are there.
 
 use super::Group;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::lang::rust::attributes::{Attribute, Removal, all_of, presence};
 use crate::lang::rust::tokens::{
     Erasure, Path, Spans, content, is_punct, is_word, plain, shown as text, split_at_commas,
 };
@@ -29,7 +31,7 @@ const KEYS: &str = "use `tag = \"…\"`, `enabled = false` or `log_to_text = tru
 /// A group enum.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupEnum {
-    /// Its groups, in order.
+    /// Its groups, in order, those on conditions included.
     pub(crate) groups: Vec<Group>,
     /// Where its name stands.
     pub(crate) range: Range<usize>,
@@ -37,14 +39,14 @@ pub(crate) struct GroupEnum {
     pub(crate) edits: Vec<Edit>,
 }
 
-/// What goes by which name.
-pub(crate) struct Names<'a> {
-    /// The crate.
-    pub(crate) krate: &'a str,
-    /// The derive, as the enum names it.
-    pub(crate) derive: &'a Path,
-    /// Where that stands.
-    pub(crate) part: Range<usize>,
+/// A derive of the groups. An enum may have several, of which one holds.
+pub(crate) struct Derive {
+    /// What the enum calls it.
+    pub(crate) path: Path,
+    /// The byte where that begins.
+    pub(crate) start: usize,
+    /// The conditions under which it is there.
+    pub(crate) conditions: Vec<String>,
 }
 
 /// A setting in `#[protolog(…)]`.
@@ -52,99 +54,142 @@ struct Setting {
     key: String,
     value: Vec<TokenTree>,
     range: Range<usize>,
+    /// What it depends on, beside the derive.
+    condition: Option<String>,
 }
 
 /// A variant.
 struct Variant {
     ident: String,
+    /// When it is there, if not always.
+    presence: Option<String>,
     /// The tag's literal.
     tag: Option<String>,
+    enabled: Flag,
+    log_to_text: Flag,
     group: Group,
 }
 
-/// Reads an enum that derives the groups, and says what is wrong with it.
+/// Reads an enum of crate `krate` that derives the groups, and says what is wrong with it.
 pub(crate) fn read(
     found: &EnumFound<'_>,
-    names: &Names<'_>,
+    krate: &str,
+    derives: &[Derive],
     spans: Spans,
     source: &Source,
 ) -> (GroupEnum, Vec<Diagnostic>) {
-    let mut reader = EnumReader { spans, source, erased: Vec::new(), problems: Vec::new() };
+    let mut reader = EnumReader { spans, known: &[], problems: Vec::new() };
     let name = found.name.to_string();
     let range = spans.of(found.name);
     if !found.generics.is_empty() {
         let range = spans.of_all(found.generics, range.end);
         reader.error(range, "a group enum can't be generic", ENUM_HELP);
     }
-    let mut runtime = format!("::{RUNTIME}");
-    for setting in reader.settings(&found.attributes) {
-        if setting.key == "crate" {
-            runtime = text(&setting.value);
-        } else {
-            let message = format!("`{}` can't be set on a group enum", setting.key);
-            let help = "put it on a variant, or write `crate = path` to name `protolog_rt`";
-            reader.error(setting.range, message, help);
-        }
-    }
-    let class = format!("{}::{}", names.krate, plain(&name));
     let trees = content(found.body);
-    let parts = split_at_commas(&trees);
-    let variants: Vec<Variant> =
-        parts.into_iter().filter_map(|part| reader.variant(part, &class)).collect();
-    if reader.problems.is_empty() && (variants.is_empty() || variants.len() > MAX_GROUPS) {
-        let message = format!("`{name}` has {} groups", variants.len());
-        reader.error(range.clone(), message, format!("give it 1 to {MAX_GROUPS} variants"));
+    let parts: Vec<Part<'_>> = split_at_commas(&trees).into_iter().map(Part::of).collect();
+    let class = format!("{krate}::{}", plain(&name));
+    let attributes = Attribute::all(&found.attributes);
+    let (mut groups, mut expansions) = (Vec::new(), String::new());
+    for derive in derives {
+        reader.known = &derive.conditions;
+        let runtime = reader.runtime(&attributes);
+        let variants: Vec<Variant> =
+            parts.iter().filter_map(|part| reader.variant(part, &class)).collect();
+        let sure = variants.iter().filter(|variant| variant.presence.is_none()).count();
+        if reader.problems.is_empty() && (variants.is_empty() || sure > MAX_GROUPS) {
+            let message = format!("`{name}` has {} groups", variants.len());
+            reader.error(range.clone(), message, format!("give it 1 to {MAX_GROUPS} variants"));
+        }
+        let conditions = presence(&attributes, &derive.conditions).into_iter();
+        let conditions = conditions.chain(derive.conditions.iter().cloned()).collect::<Vec<_>>();
+        expansions += &expansion(all_of(&conditions), &runtime, &derive.path, &name, &variants);
+        groups.extend(variants.into_iter().map(|variant| variant.group));
     }
-    reader.erase_derive(&found.attributes, &names.part);
-    let mut edits: Vec<Edit> =
-        reader.erased.into_iter().map(|gone| Edit { range: gone.range, text: gone.kept }).collect();
+    let starts: Vec<usize> = derives.iter().map(|derive| derive.start).collect();
+    let removal = Removal { spans, derives: &starts };
+    let written = parts.iter().flat_map(|part| &part.attributes);
+    let mut erased = Vec::new();
+    for attribute in found.attributes.iter().chain(written) {
+        spans.erase(&removal.of(attribute), source, &mut erased);
+    }
+    let gone = |Erasure { range, kept }| Edit { range, text: kept };
+    let mut edits: Vec<Edit> = erased.into_iter().map(gone).collect();
     let end = spans.of_group(found.body).end;
-    let conditions = conditions(&found.attributes);
-    let expansion = expansion(&conditions, &runtime, names.derive, &name, &variants);
-    edits.push(Edit { range: end..end, text: expansion });
-    let groups = variants.into_iter().map(|variant| variant.group).collect();
+    edits.push(Edit { range: end..end, text: expansions });
     (GroupEnum { groups, range, edits }, reader.problems)
 }
 
+/// A variant's tokens.
+struct Part<'t> {
+    attributes: Vec<&'t [TokenTree]>,
+    rest: &'t [TokenTree],
+}
+
+impl<'t> Part<'t> {
+    fn of(part: &'t [TokenTree]) -> Self {
+        let (mut attributes, mut rest) = (Vec::new(), part);
+        while is_punct(rest.first(), '#') && rest.len() > 1 {
+            let (attribute, after) = rest.split_at(2);
+            attributes.push(attribute);
+            rest = after;
+        }
+        Self { attributes, rest }
+    }
+}
+
+/// Reads an enum for one of its derives.
 struct EnumReader<'a> {
     spans: Spans,
-    source: &'a Source,
-    erased: Vec<Erasure>,
+    /// Conditions that hold, since the derive is there.
+    known: &'a [String],
     problems: Vec<Diagnostic>,
 }
 
 impl EnumReader<'_> {
+    /// Tells of a problem, once.
     fn error(&mut self, range: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
-        self.problems.push(Diagnostic::error(Code::Groups, range, message).help(help));
+        let problem = Diagnostic::error(Code::Groups, range, message).help(help);
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
     }
 
-    fn erase(&mut self, trees: &[TokenTree]) {
-        self.spans.erase(trees, self.source, &mut self.erased);
+    /// The path of the runtime, of which the enum's settings may tell.
+    fn runtime(&mut self, attributes: &[Attribute]) -> String {
+        let mut runtime = format!("::{RUNTIME}");
+        for setting in self.settings(attributes) {
+            if setting.key == "crate" {
+                self.is_sure(&setting);
+                runtime = text(&setting.value);
+            } else {
+                let message = format!("`{}` can't be set on a group enum", setting.key);
+                let help = "put it on a variant, or write `crate = path` to name `protolog_rt`";
+                self.error(setting.range, message, help);
+            }
+        }
+        runtime
     }
 
-    /// What `#[protolog(…)]` sets; these attributes go.
-    fn settings(&mut self, attributes: &[&[TokenTree]]) -> Vec<Setting> {
+    /// What `#[protolog(…)]` sets.
+    fn settings(&mut self, attributes: &[Attribute]) -> Vec<Setting> {
         let mut settings = Vec::new();
         for attribute in attributes {
-            let [_, TokenTree::Group(body)] = attribute else { continue };
-            let trees = content(body);
-            if is_word(trees.first(), "cfg_attr") && mentions_settings(&trees) {
-                let range = self.spans.of_group(body);
-                let help = "set it in every build";
-                self.error(range, "the settings of a group can't depend on a condition", help);
+            let condition = all_of(&attribute.conditions_beyond(self.known));
+            match &attribute.trees[..] {
+                [key, TokenTree::Group(list)] if is_word(Some(key), "protolog") => {
+                    for part in split_at_commas(&content(list)) {
+                        let setting = self.setting(part, self.spans.of_group(list));
+                        settings.extend(
+                            setting.map(|one| Setting { condition: condition.clone(), ..one }),
+                        );
+                    }
+                }
+                [key, ..] if is_word(Some(key), "protolog") => {
+                    let range = self.spans.of_all(&attribute.trees, 0);
+                    self.error(range, "`#[protolog]` sets nothing", KEYS);
+                }
+                _ => {}
             }
-            if !is_word(trees.first(), "protolog") {
-                continue;
-            }
-            let Some(TokenTree::Group(list)) = trees.get(1) else {
-                let range = self.spans.of_group(body);
-                self.error(range, "`#[protolog]` sets nothing", KEYS);
-                continue;
-            };
-            for part in split_at_commas(&content(list)) {
-                settings.extend(self.setting(part, self.spans.of_group(list)));
-            }
-            self.erase(attribute);
         }
         settings
     }
@@ -155,7 +200,8 @@ impl EnumReader<'_> {
                 if is_punct(Some(equals), '=') && !value.is_empty() =>
             {
                 let range = self.spans.range(key.span());
-                Some(Setting { key: key.to_string(), value: value.to_vec(), range })
+                let key = key.to_string();
+                Some(Setting { key, value: value.to_vec(), range, condition: None })
             }
             _ => {
                 let range = self.spans.of_all(part, list.start);
@@ -165,14 +211,8 @@ impl EnumReader<'_> {
         }
     }
 
-    fn variant(&mut self, part: &[TokenTree], class: &str) -> Option<Variant> {
-        let mut at = 0;
-        let mut attributes = Vec::new();
-        while is_punct(part.get(at), '#') && at + 1 < part.len() {
-            attributes.push(&part[at..at + 2]);
-            at += 2;
-        }
-        let ident = match part.get(at) {
+    fn variant(&mut self, part: &Part<'_>, class: &str) -> Option<Variant> {
+        let ident = match part.rest.first() {
             Some(TokenTree::Ident(ident)) => ident.to_string(),
             other => {
                 let range = other.map_or(0..0, |tree| self.spans.of(tree));
@@ -180,28 +220,25 @@ impl EnumReader<'_> {
                 return None;
             }
         };
-        if let Some(fields @ TokenTree::Group(_)) = part.get(at + 1) {
+        if let Some(fields @ TokenTree::Group(_)) = part.rest.get(1) {
             let message = format!("the group `{ident}` has fields");
             let help = "remove them: a group is a constant";
             self.error(self.spans.of(fields), message, help);
         }
-        for attribute in &attributes {
-            let [_, TokenTree::Group(body)] = attribute else { continue };
-            if is_word(content(body).first(), "cfg") {
-                let message =
-                    format!("whether there is the group `{ident}` depends on a condition");
-                let help = "declare it in every build: a group that is not used costs nothing";
-                self.error(self.spans.of_group(body), message, help);
-            }
-        }
-        let (mut tag, mut enabled, mut log_to_text) = (None, true, false);
-        for Setting { key, value, range } in self.settings(&attributes) {
-            match key.as_str() {
-                "tag" => tag = self.string(&key, &value, range),
-                "enabled" => enabled = self.boolean(&key, &value, range),
-                "log_to_text" => log_to_text = self.boolean(&key, &value, range),
+        let attributes = Attribute::all(&part.attributes);
+        let presence = presence(&attributes, self.known);
+        let (mut tag, mut enabled, mut log_to_text) = (None, Flag::new(true), Flag::new(false));
+        for setting in self.settings(&attributes) {
+            match setting.key.as_str() {
+                "tag" => {
+                    self.is_sure(&setting);
+                    tag = self.string(&setting);
+                }
+                "enabled" => enabled.set(self.boolean(&setting), setting.condition),
+                "log_to_text" => log_to_text.set(self.boolean(&setting), setting.condition),
                 other => {
-                    self.error(range, format!("unknown setting `{other}` of a log group"), KEYS);
+                    let message = format!("unknown setting `{other}` of a log group");
+                    self.error(setting.range, message, KEYS);
                 }
             }
         }
@@ -210,87 +247,95 @@ impl EnumReader<'_> {
             Some((_, value)) => value.clone(),
             None => name.to_owned(),
         };
-        let group = Group::of_rust(class, name, enabled, log_to_text, shown);
-        Some(Variant { tag: tag.map(|(literal, _)| literal), group, ident })
+        let group = Group::of_rust(class, name, enabled.may_be(), log_to_text.may_be(), shown);
+        let tag = tag.map(|(literal, _)| literal);
+        Some(Variant { ident, presence, tag, enabled, log_to_text, group })
+    }
+
+    /// Refuses a setting that depends on a condition, although a dictionary can have one value only.
+    fn is_sure(&mut self, setting: &Setting) {
+        if setting.condition.is_some() {
+            let message =
+                format!("the setting `{}` of a group can't depend on a condition", setting.key);
+            let help = "set it in every build in which the enum is a group enum";
+            self.error(setting.range.clone(), message, help);
+        }
     }
 
     /// A string's literal and value.
-    fn string(
-        &mut self,
-        key: &str,
-        value: &[TokenTree],
-        range: Range<usize>,
-    ) -> Option<(String, String)> {
-        if let [TokenTree::Literal(literal)] = value
+    fn string(&mut self, setting: &Setting) -> Option<(String, String)> {
+        let Setting { key, value, range, .. } = setting;
+        if let [TokenTree::Literal(literal)] = &value[..]
             && let Some(text) = literal::text(&literal.to_string(), 0)
         {
             // On one line, whatever it was written on.
             return Some((format!("{:?}", text.as_str()), text.as_str().to_owned()));
         }
         let message = format!("`{key} = {}` is not a string", text(value));
-        self.error(range, message, format!("write it in quotes, as in `{key} = \"NET\"`"));
+        self.error(range.clone(), message, format!("write it in quotes, as in `{key} = \"NET\"`"));
         None
     }
 
-    fn boolean(&mut self, key: &str, value: &[TokenTree], range: Range<usize>) -> bool {
+    fn boolean(&mut self, setting: &Setting) -> bool {
+        let Setting { key, value, range, .. } = setting;
         match text(value).as_str() {
             "true" => true,
             "false" => false,
             other => {
                 let message = format!("`{key} = {other}` is neither true nor false");
-                self.error(range, message, format!("write `{key} = true` or `{key} = false`"));
+                let help = format!("write `{key} = true` or `{key} = false`");
+                self.error(range.clone(), message, help);
                 false
             }
         }
     }
+}
 
-    /// Takes the derive that stands at `part` out of its list, or the list away if it holds nothing else.
-    fn erase_derive(&mut self, attributes: &[&[TokenTree]], part: &Range<usize>) {
-        for attribute in attributes {
-            let [_, TokenTree::Group(body)] = attribute else { continue };
-            let trees = content(body);
-            let [TokenTree::Ident(key), TokenTree::Group(list)] = &trees[..] else { continue };
-            let list = content(list);
-            let Some(start) = list.iter().position(|tree| self.spans.of(tree).start == part.start)
-            else {
-                continue;
-            };
-            if key != "derive" {
-                continue;
+/// A setting that is true or false, perhaps depending on conditions.
+enum Flag {
+    Known(bool),
+    /// True where this predicate holds.
+    If(String),
+}
+
+impl Flag {
+    fn new(value: bool) -> Self {
+        Self::Known(value)
+    }
+
+    /// A later setting, which counts where its condition holds.
+    fn set(&mut self, value: bool, condition: Option<String>) {
+        *self = match (condition, &*self) {
+            (None, _) => Self::Known(value),
+            (Some(_), Self::Known(before)) if *before == value => return,
+            (Some(condition), Self::Known(_)) if value => Self::If(condition),
+            (Some(condition), Self::Known(_)) => Self::If(format!("not({condition})")),
+            (Some(condition), Self::If(before)) if value => {
+                Self::If(format!("any({condition},{before})"))
             }
-            if split_at_commas(&list).len() == 1 {
-                return self.erase(attribute);
+            (Some(condition), Self::If(before)) => {
+                Self::If(format!("all(not({condition}),{before})"))
             }
-            let end = list[start..].iter().position(|tree| is_punct(Some(tree), ','));
-            let end = end.map_or(list.len(), |length| start + length);
-            return if end < list.len() {
-                self.erase(&list[start..=end]);
-            } else {
-                self.erase(&list[start - 1..end]);
-            };
+        };
+    }
+
+    /// Whether it is true in some build.
+    fn may_be(&self) -> bool {
+        !matches!(self, Self::Known(false))
+    }
+}
+
+impl std::fmt::Display for Flag {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Known(value) => write!(f, "{value}"),
+            Self::If(condition) => write!(f, "::core::cfg!({condition})"),
         }
     }
 }
 
-/// Whether a conditional attribute sets something of groups.
-fn mentions_settings(cfg_attr: &[TokenTree]) -> bool {
-    let Some(TokenTree::Group(list)) = cfg_attr.get(1) else { return false };
-    let list = content(list);
-    split_at_commas(&list).into_iter().skip(1).any(|part| is_word(part.first(), "protolog"))
-}
-
-/// The conditions under which the enum is there, for its expansion.
-fn conditions(attributes: &[&[TokenTree]]) -> String {
-    let is_condition = |attribute: &&&[TokenTree]| match attribute {
-        [_, TokenTree::Group(body)] => is_word(content(body).first(), "cfg"),
-        _ => false,
-    };
-    let conditions = attributes.iter().filter(is_condition);
-    conditions.map(|attribute| text(attribute) + " ").collect()
-}
-
 fn expansion(
-    conditions: &str,
+    condition: Option<String>,
     runtime: &str,
     derive: &Path,
     name: &str,
@@ -298,13 +343,51 @@ fn expansion(
 ) -> String {
     let colons = if derive.absolute { "::" } else { "" };
     let derive = derive.names.join("::");
-    let mut out = format!(" {conditions}{runtime}::__rewritten_groups!({colons}{derive}; {name};");
-    for (index, Variant { ident, tag, group }) in variants.iter().enumerate() {
-        let (short, enabled, as_text) = (plain(name), group.enabled, group.log_to_text);
-        let variant = plain(ident);
+    let condition = condition.map_or_else(String::new, |condition| format!("#[cfg({condition})] "));
+    let mut out = format!(" {condition}{runtime}::__rewritten_groups!({colons}{derive}; {name};");
+    let mut index = Index::default();
+    for Variant { ident, presence, tag, enabled, log_to_text, .. } in variants {
+        let (short, variant) = (plain(name), plain(ident));
         let tag = tag.clone().unwrap_or_else(|| format!("{variant:?}"));
-        let _ =
-            write!(out, " {ident}, {index}, \"{short}::{variant}\", {tag}, {enabled}, {as_text},;");
+        let cfg = presence.as_ref().map_or_else(String::new, |when| format!("#[cfg({when})] "));
+        let _ = write!(
+            out,
+            " {cfg}{ident}, {index}, \"{short}::{variant}\", {tag}, {enabled}, {log_to_text},;"
+        );
+        index.count(presence.as_deref());
     }
     out + ");"
+}
+
+/// The number of a group: how many are before it.
+#[derive(Default)]
+struct Index<'v> {
+    sure: usize,
+    /// How many there are on each condition.
+    conditional: Vec<(&'v str, usize)>,
+}
+
+impl<'v> Index<'v> {
+    fn count(&mut self, presence: Option<&'v str>) {
+        let Some(presence) = presence else {
+            self.sure += 1;
+            return;
+        };
+        match self.conditional.iter_mut().find(|(known, _)| *known == presence) {
+            Some((_, count)) => *count += 1,
+            None => self.conditional.push((presence, 1)),
+        }
+    }
+}
+
+impl std::fmt::Display for Index<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let sure = (self.sure > 0 || self.conditional.is_empty()).then(|| self.sure.to_string());
+        let conditional = self.conditional.iter().map(|(condition, count)| {
+            let times = if *count > 1 { format!("{count} * ") } else { String::new() };
+            format!("{times}::core::cfg!({condition}) as usize")
+        });
+        let terms: Vec<String> = sure.into_iter().chain(conditional).collect();
+        f.write_str(&terms.join(" + "))
+    }
 }

@@ -26,6 +26,11 @@ pub(crate) struct Built {
 impl Built {
     /// Builds the crate in `system`, in a directory of this name.
     pub(crate) fn new(name: &str, system: &Memory) -> Self {
+        Self::with(name, system, "")
+    }
+
+    /// The same, with features of the crate.
+    pub(crate) fn with(name: &str, system: &Memory, features: &str) -> Self {
         let (exit, errors) = transform(system);
         assert_eq!(exit, Exit::Done, "{errors}");
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -44,8 +49,8 @@ impl Built {
         }
         write(&directory.join("rewritten/app.pb"), &files[Path::new("app.pb")]);
         let dictionary = Dictionary::read(&files[Path::new("app.pb")]).unwrap().dictionary;
-        let written = build(&directory.join("written"), "written");
-        let rewritten = build(&directory.join("rewritten"), "rewritten");
+        let written = build(&directory.join("written"), &format!("written,{features}"));
+        let rewritten = build(&directory.join("rewritten"), &format!("rewritten,{features}"));
         Self { directory, written, rewritten, dictionary }
     }
 
@@ -110,11 +115,11 @@ fn without_times(line: &str, format: &str) -> String {
     value.to_string()
 }
 
-fn build(directory: &Path, feature: &str) -> PathBuf {
-    // The two builds share what does not depend on the feature.
+fn build(directory: &Path, features: &str) -> PathBuf {
+    // The two builds share what does not depend on the features.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-programs");
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--offline", "--features", feature, "--manifest-path"]);
+    cargo.args(["build", "--quiet", "--offline", "--features", features, "--manifest-path"]);
     // Relative to where cargo runs, paths in the binary are those of the tool's run.
     cargo.arg("Cargo.toml").current_dir(directory).env_remove("RUSTFLAGS");
     cargo.arg("--target-dir").arg(&target);

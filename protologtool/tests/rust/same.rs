@@ -9,20 +9,19 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The crate of all cases.
-fn cases() -> &'static Built {
-    static BUILT: OnceLock<Built> = OnceLock::new();
+/// The crate of all cases, without its feature and with it.
+fn cases() -> &'static [Built] {
+    static BUILT: OnceLock<[Built; 2]> = OnceLock::new();
     BUILT.get_or_init(|| {
         let files = case_files("cases");
         let system = crate_of(files.iter().flat_map(|file| &file.cases));
-        Built::new("rust-cases", &system)
+        [Built::new("rust-cases", &system), Built::with("rust-cases-extra", &system, "extra")]
     })
 }
 
 #[test]
 fn both_log_the_same() {
-    let built = cases();
-    for format in ["text", "json"] {
+    for (built, format) in cases().iter().flat_map(|built| [(built, "text"), (built, "json")]) {
         let written = built.log(&built.written, format);
         assert!(written.len() > 80, "{written:#?}");
         assert_eq_text(&written.join("\n"), &built.log(&built.rewritten, format).join("\n"));
@@ -31,28 +30,36 @@ fn both_log_the_same() {
 
 #[test]
 fn both_print_the_same() {
-    let built = cases();
-    let lines = |program: &Path| -> Vec<String> {
-        let output = built.run(program, &["text"]);
-        assert_eq!(output.code, Some(0), "{}", output.stderr);
-        // Without date, time and ids.
-        output.stderr.lines().map(|line| line.chars().skip(31).collect()).collect()
-    };
-    let printed = lines(&built.written);
-    assert!(printed.len() > 80);
-    assert_eq_text(&printed.join("\n"), &lines(&built.rewritten).join("\n"));
+    for built in cases() {
+        let lines = |program: &Path| -> Vec<String> {
+            let output = built.run(program, &["text"]);
+            assert_eq!(output.code, Some(0), "{}", output.stderr);
+            // Without date, time and ids.
+            output.stderr.lines().map(|line| line.chars().skip(31).collect()).collect()
+        };
+        let printed = lines(&built.written);
+        assert!(printed.len() > 80);
+        assert_eq_text(&printed.join("\n"), &lines(&built.rewritten).join("\n"));
+    }
 }
 
 #[test]
 fn the_notes_are_part_of_the_dictionary() {
-    let built = cases();
-    assert!(notes(&built.written).len() > 80);
-    assert_eq!(built.compare_dictionaries(), ["never compiled %d"]);
+    let [plain, extra] = cases() else { panic!("two builds") };
+    let never = |built: &'static Built| {
+        assert!(notes(&built.written).len() > 80);
+        built.compare_dictionaries()
+    };
+    let (plain, extra) = (never(plain), never(extra));
+    assert!(plain.contains(&"first %d") && extra.contains(&"plain %d"), "{plain:?} {extra:?}");
+    // What neither holds is compiled nowhere.
+    let nowhere: Vec<_> = plain.into_iter().filter(|text| extra.contains(text)).collect();
+    assert_eq!(nowhere, ["never compiled %d"]);
 }
 
 #[test]
 fn no_proc_macro_is_needed() {
-    let manifest = cases().rewritten.with_file_name("Cargo.toml");
+    let manifest = cases()[0].rewritten.with_file_name("Cargo.toml");
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["tree", "--offline", "--edges", "normal,build", "--prefix", "none"]);
     cargo.args(["--format", "{p}", "--features", "rewritten", "--manifest-path"]).arg(manifest);

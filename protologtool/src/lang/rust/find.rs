@@ -1,18 +1,19 @@
 //! Finds the log calls and the group enums of a file.
 
+use super::attributes::Attribute;
 use super::crates::Place;
 use super::invocation::{Invocation, LogMacro, Reader};
 use super::resolve::{Resolver, Space};
 use super::table::Table;
-use super::tokens::{Path, Tokens, content, is_punct, split_at_commas};
+use super::tokens::{Path, Tokens, content, is_punct};
 use super::walk::{EnumFound, Input, MacroCall, Surroundings, Visitor, walk};
 use super::{MACROS, Shape, crates::Module};
 use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
-use crate::groups::rust_source::{self, GroupEnum};
+use crate::groups::rust_source::{self, Derive, GroupEnum};
 use crate::source::Source;
-use proc_macro2::{Delimiter, Group, TokenTree};
+use proc_macro2::{Group, TokenTree};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -75,7 +76,8 @@ impl Finder<'_> {
         Some(LogMacro { name, level: *level })
     }
 
-    fn is_derive(&self, part: &[TokenTree], place: &Surroundings<'_>) -> Option<Path> {
+    /// The path, if it leads to the derive for group enums.
+    fn derive(&self, part: &[TokenTree], place: &Surroundings<'_>) -> Option<Path> {
         let path = Path::of(part)?;
         let name = self.resolver.runtime_item(place.scopes, &path, Space::Macro)?;
         (name == "ProtoLogGroup").then_some(path)
@@ -141,35 +143,24 @@ impl Visitor for Finder<'_> {
     }
 
     fn group_enum(&mut self, found: &EnumFound<'_>, place: &Surroundings<'_>) {
-        for attribute in &found.attributes {
-            let [_, TokenTree::Group(attribute)] = attribute else { continue };
-            let derives = derives(&content(attribute));
-            for (part, is_conditional) in derives {
-                let Some(path) = self.is_derive(&part, place) else { continue };
-                let range = place.spans.of_all(&part, 0);
-                if is_conditional {
-                    let message = "the derive of a group enum can't depend on a condition";
-                    let error = Diagnostic::error(Code::Groups, range, message);
-                    self.found.diagnostics.push(
-                        error.help(
-                            "derive it in every build: groups that are not used cost nothing",
-                        ),
-                    );
-                    return;
-                }
-                let krate = place.scopes.last().map_or(0, |scope| scope.module.krate);
-                let names = rust_source::Names {
-                    krate: self.resolver.crates.name(krate),
-                    derive: &path,
-                    part: range,
-                };
-                let (group_enum, mut problems) =
-                    rust_source::read(found, &names, place.spans, self.source);
-                self.found.enums.push(group_enum);
-                self.found.diagnostics.append(&mut problems);
-                return;
+        let mut derives = Vec::new();
+        for attribute in Attribute::all(&found.attributes) {
+            for part in attribute.derives() {
+                let Some(path) = self.derive(&part, place) else { continue };
+                let start = place.spans.of_all(&part, 0).start;
+                let conditions = attribute.conditions.clone();
+                derives.push(Derive { path, start, conditions });
             }
         }
+        if derives.is_empty() {
+            return;
+        }
+        let krate = place.scopes.last().map_or(0, |scope| scope.module.krate);
+        let krate = self.resolver.crates.name(krate);
+        let (group_enum, mut problems) =
+            rust_source::read(found, krate, &derives, place.spans, self.source);
+        self.found.enums.push(group_enum);
+        self.found.diagnostics.append(&mut problems);
     }
 
     fn not_code(&mut self, body: &Group, place: &Surroundings<'_>) {
@@ -184,22 +175,4 @@ impl Visitor for Finder<'_> {
             self.found.diagnostics.push(error.help("take inner parts out into functions"));
         }
     }
-}
-
-/// The paths in a derive, and whether it stands in a `cfg_attr`.
-fn derives(attribute: &[TokenTree]) -> Vec<(Vec<TokenTree>, bool)> {
-    let [TokenTree::Ident(key), TokenTree::Group(list)] = attribute else { return Vec::new() };
-    if list.delimiter() != Delimiter::Parenthesis {
-        return Vec::new();
-    }
-    let list = content(list);
-    let parts = split_at_commas(&list);
-    if key == "derive" {
-        return parts.into_iter().map(|part| (part.to_vec(), false)).collect();
-    }
-    if key != "cfg_attr" {
-        return Vec::new();
-    }
-    let inner = parts.into_iter().skip(1).flat_map(derives);
-    inner.map(|(part, _)| (part, true)).collect()
 }

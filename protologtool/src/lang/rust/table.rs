@@ -79,7 +79,12 @@ impl Table {
             }
             ("enum", Some(name)) => {
                 let body = trees[at..].iter().find_map(|tree| group(Some(tree), Delimiter::Brace));
-                self.items.insert(name, Item::Enum(body.map_or_else(|| [].into(), variants)));
+                let mut variants = body.map_or_else(Vec::new, variants);
+                // Of alternatives on conditions, one is compiled; which, is not known.
+                if let Some(Item::Enum(others)) = self.items.get(&name) {
+                    variants.extend(others.iter().cloned());
+                }
+                self.items.insert(name, Item::Enum(variants.into()));
             }
             ("const", Some(name)) if is_punct(trees.get(at + 2), ':') => {
                 let end = end_of_item(trees, at);
@@ -201,7 +206,7 @@ pub(super) fn attributes_before(trees: &[TokenTree], at: usize) -> Vec<&Group> {
 }
 
 /// The names of an enum's variants.
-fn variants(body: &Group) -> Arc<[String]> {
+fn variants(body: &Group) -> Vec<String> {
     let trees = content(body);
     let parts = trees.split(|tree| is_punct(Some(tree), ','));
     let names = parts.filter_map(|part| {
