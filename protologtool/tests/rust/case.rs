@@ -11,6 +11,7 @@
 
 use protologtool::cli::{self, Exit};
 use protologtool::system::{Memory, System};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -138,6 +139,16 @@ pub(crate) fn tool_on(system: &dyn System, arguments: &[&str]) -> Exit {
 
 /// Takes the sources through the tool, into `out`, with the dictionary; what it said.
 pub(crate) fn transform(system: &Memory) -> (Exit, String) {
+    let directories = source_directories(system);
+    let inputs: Vec<&str> = directories.iter().map(String::as_str).collect();
     let flags = ["transform-protolog-calls", "--output-dir", "out", "--viewer-config", "app.pb"];
-    tool(system, &[&flags[..], &["src"]].concat())
+    tool(system, &[&flags[..], &inputs].concat())
+}
+
+/// The directories that hold the crate's sources, and those of crates beside it.
+pub(crate) fn source_directories(system: &Memory) -> BTreeSet<String> {
+    let files = system.files();
+    let sources = files.keys().filter(|path| path.extension().is_some_and(|ending| ending == "rs"));
+    let first = sources.filter_map(|path| path.iter().next()?.to_str());
+    first.filter(|name| *name != "out").map(str::to_owned).collect()
 }

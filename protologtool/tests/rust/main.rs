@@ -8,3 +8,4 @@ mod pairs;
 mod program;
 mod real;
 mod same;
+mod workspace;

@@ -1,6 +1,6 @@
 //! Programs that are built in two ways: with proc macros, and from rewritten sources without any.
 
-use crate::case::{here, transform};
+use crate::case::{here, source_directories, transform};
 use protolog_core::note::{Note, Parsed};
 use protolog_testkit::{Output, run, run_any, workspace_root};
 use protologtool::cli::{self, Exit};
@@ -37,14 +37,19 @@ impl Built {
         let files = system.files();
         for (kind, from) in [("written", ""), ("rewritten", "out")] {
             let root = directory.join(kind);
-            let _ = fs::remove_dir_all(root.join("src"));
-            for path in files.keys().filter(|path| path.starts_with("src")) {
-                write(&root.join(path), &files[&Path::new(from).join(path)]);
+            for sources in source_directories(system) {
+                let _ = fs::remove_dir_all(root.join(sources));
             }
-            let manifest = String::from_utf8(files[Path::new("Cargo.toml")].clone()).unwrap();
-            let runtime = workspace_root().join("protolog-rt").display().to_string();
-            let manifest = manifest.replace("PROTOLOG_RT", &runtime);
-            write(&root.join("Cargo.toml"), manifest.as_bytes());
+            for (path, content) in &files {
+                if path.ends_with("Cargo.toml") && !path.starts_with("out") {
+                    let manifest = std::str::from_utf8(content).unwrap();
+                    let runtime = workspace_root().join("protolog-rt").display().to_string();
+                    write(&root.join(path), manifest.replace("PROTOLOG_RT", &runtime).as_bytes());
+                } else if let Some(rewritten) = files.get(&Path::new("out").join(path)) {
+                    let content = if from.is_empty() { content } else { rewritten };
+                    write(&root.join(path), content);
+                }
+            }
             fs::copy(workspace_root().join("Cargo.lock"), root.join("Cargo.lock")).unwrap();
         }
         write(&directory.join("rewritten/app.pb"), &files[Path::new("app.pb")]);

@@ -31,6 +31,8 @@ pub(super) struct Crates {
     list: Vec<Crate>,
     /// The modules that a file is.
     places: HashMap<PathBuf, BTreeSet<Place>>,
+    /// The libraries of packages, by the packages' directories.
+    libraries: HashMap<PathBuf, usize>,
     tables: Mutex<HashMap<PathBuf, Arc<Table>>>,
 }
 
@@ -44,68 +46,84 @@ struct Crate {
     files: HashMap<Vec<String>, Vec<PathBuf>>,
     /// Other names of the runtime in this crate.
     runtime: Vec<String>,
+    /// Packages that have other names in this crate, with their directories.
+    renamed: Vec<(String, PathBuf)>,
+}
+
+/// What a package calls others: the runtime, and those beside it.
+#[derive(Clone, Default)]
+struct Names {
+    runtime: Vec<String>,
+    renamed: Vec<(String, PathBuf)>,
 }
 
 impl Crates {
     /// Adds a crate that the command line names.
     pub(super) fn add_named(&mut self, name: &str, root: &Path, inputs: &Inputs<'_>) {
         let root = normal(root);
-        self.add(Target { name: name.to_owned(), root, is_library: true }, Vec::new(), inputs);
+        let target = Target { name: name.to_owned(), root, is_library: true };
+        self.add(target, Names::default(), inputs);
     }
 
     /// A crate that is this file alone.
     pub(super) fn single(name: &str, file: &Path) -> Self {
-        let mut krate = Crate::new(name.to_owned(), true, Vec::new());
+        let mut krate = Crate::new(name.to_owned(), true, Names::default());
         krate.files.insert(Vec::new(), vec![normal(file)]);
         let places = [(normal(file), [(0, Vec::new())].into())].into();
-        Self { list: vec![krate], places, tables: Mutex::default() }
+        Self { list: vec![krate], places, ..Self::default() }
     }
 
     /// The crates, by Cargo's manifests, of the packages in which `wanted` files lie.
     pub(super) fn of_packages(wanted: &[PathBuf], inputs: &Inputs<'_>) -> Self {
         let mut crates = Self::default();
         let mut known = HashMap::new();
-        let mut dependencies = Vec::new();
+        let mut open = Vec::new();
         let mut done = HashSet::new();
         for file in wanted {
             let Some(package) = package_of(file, &mut known, inputs) else { continue };
-            if !done.insert(package.directory.clone()) {
-                continue;
+            if done.insert(package.directory.clone()) {
+                crates.add_package(package, wanted, inputs);
+                open.extend(package.dependencies());
             }
-            let files = inputs.files();
-            let runtime = package.names_of_runtime();
-            let (given, other): (Vec<Target>, Vec<Target>) =
-                package.targets(&files).into_iter().partition(|target| inputs.has(&target.root));
-            for target in given {
-                crates.add(target, runtime.clone(), inputs);
-            }
-            // Roots that are no inputs are asked only for what the others do not reach.
-            let is_lost = |crates: &Self| {
-                let below = |file: &&PathBuf| file.starts_with(&package.directory);
-                wanted.iter().filter(below).any(|file| !crates.places.contains_key(&normal(file)))
-            };
-            for target in other {
-                if is_lost(&crates) {
-                    crates.add(target, runtime.clone(), inputs);
-                }
-            }
-            dependencies.extend(package.dependencies());
         }
-        // Libraries beside them may declare the groups that they name.
-        for directory in dependencies {
-            if done.insert(directory.clone())
+        // Libraries beside them may declare the groups that they name, or pass on those of others.
+        while let Some(dependency) = open.pop() {
+            let Some(directory) = dependency.directory else { continue };
+            if !crates.libraries.contains_key(&directory)
                 && let Some(package) = inputs.package(&directory)
             {
-                crates.add(package.library(), package.names_of_runtime(), inputs);
+                crates.libraries.insert(directory, crates.list.len());
+                crates.add(package.library(), Names::of(&package), inputs);
+                open.extend(package.dependencies());
             }
         }
         crates
     }
 
+    /// Adds the crates of a package in which some of the `wanted` files lie.
+    fn add_package(&mut self, package: &Package, wanted: &[PathBuf], inputs: &Inputs<'_>) {
+        let names = Names::of(package);
+        let (given, other): (Vec<Target>, Vec<Target>) =
+            package.targets(&inputs.files()).into_iter().partition(|one| inputs.has(&one.root));
+        let is_given = given.len();
+        for (index, target) in given.into_iter().chain(other).enumerate() {
+            // Roots that are no inputs are asked only for what the others do not reach.
+            let below = |file: &&PathBuf| file.starts_with(&package.directory);
+            let is_lost = |file: &PathBuf| !self.places.contains_key(&normal(file));
+            if index >= is_given && !wanted.iter().filter(below).any(is_lost) {
+                break;
+            }
+            if target.is_library {
+                self.libraries.insert(package.directory.clone(), self.list.len());
+            }
+            self.add(target, names.clone(), inputs);
+        }
+    }
+
     /// Follows a crate's modules from its root.
-    fn add(&mut self, target: Target, runtime: Vec<String>, inputs: &Inputs<'_>) {
+    fn add(&mut self, target: Target, names: Names, inputs: &Inputs<'_>) {
         let index = self.list.len();
-        let mut krate = Crate::new(target.name, target.is_library, runtime);
+        let mut krate = Crate::new(target.name, target.is_library, names);
         let mut open = vec![(File { path: target.root, owns_directory: true }, Vec::new())];
         let mut seen = HashSet::new();
         while let Some((file, path)) = open.pop() {
@@ -158,9 +176,12 @@ impl Crates {
         self.list.iter().flat_map(|krate| krate.runtime.iter().map(String::as_str))
     }
 
-    /// The crate that others know by this name.
-    pub(super) fn library(&self, name: &str) -> Option<usize> {
-        self.list.iter().position(|krate| krate.is_library && krate.name == name)
+    /// The crate that crate `from` knows by this name.
+    pub(super) fn library(&self, from: usize, name: &str) -> Option<usize> {
+        let renamed = self.list[from].renamed.iter().find(|(known, _)| known == name);
+        let renamed = renamed.and_then(|(_, directory)| self.libraries.get(directory).copied());
+        renamed
+            .or_else(|| self.list.iter().position(|krate| krate.is_library && krate.name == name))
     }
 
     /// The module with this path in a crate.
@@ -211,8 +232,17 @@ impl Crates {
 const MAX_NESTING: usize = 100;
 
 impl Crate {
-    fn new(name: String, is_library: bool, runtime: Vec<String>) -> Self {
-        Self { name, is_library, files: HashMap::new(), runtime }
+    fn new(name: String, is_library: bool, names: Names) -> Self {
+        let Names { runtime, renamed } = names;
+        Self { name, is_library, files: HashMap::new(), runtime, renamed }
+    }
+}
+
+impl Names {
+    fn of(package: &Package) -> Self {
+        let renamed = package.dependencies().into_iter();
+        let renamed = renamed.filter_map(|known| known.renamed.zip(known.directory)).collect();
+        Self { runtime: package.names_of_runtime(), renamed }
     }
 }
 
@@ -256,10 +286,17 @@ impl Inputs<'_> {
 
     /// The package in a directory.
     fn package(&self, directory: &Path) -> Option<Package> {
+        let mut package = Package::parse(directory, &self.manifest(directory)?)?;
+        let above = upwards(directory, self.system);
+        package.find_workspace(above, |directory| self.manifest(directory));
+        Some(package)
+    }
+
+    fn manifest(&self, directory: &Path) -> Option<Vec<u8>> {
         let path = directory.join("Cargo.toml");
         let manifest = self.system.read(&path).ok()?;
         self.besides.borrow_mut().insert(path, Look::default());
-        Package::parse(directory, &manifest)
+        Some(manifest)
     }
 }
 
@@ -278,6 +315,21 @@ fn package_of<'k>(
         }
     }
     directories.iter().find_map(|directory| known.get(directory)?.as_ref())
+}
+
+/// A directory and those around it, which relative paths name by `..`.
+fn upwards<'s>(
+    directory: &Path,
+    system: &'s dyn System,
+) -> impl Iterator<Item = PathBuf> + use<'s> {
+    let next = |directory: &PathBuf| match directory.components().next_back() {
+        Some(Component::Normal(_)) => directory.parent().map(Path::to_path_buf),
+        Some(Component::RootDir | Component::Prefix(_)) => None,
+        _ => Some(directory.join("..")),
+    };
+    let depth = |path: &Path| path.components().count();
+    let limit = depth(directory) + depth(&system.canonical(Path::new("."))) + 1;
+    std::iter::successors(Some(normal(directory)), next).take(limit)
 }
 
 /// A path without `.`, and without `..` as far as the text allows.

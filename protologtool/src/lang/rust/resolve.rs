@@ -110,7 +110,7 @@ impl Resolver<'_> {
         let first_space = if rest.is_empty() { space } else { Space::Value };
         let module = &scope.module;
         let mut entity = match first.as_str() {
-            _ if path.absolute => self.krate(first),
+            _ if path.absolute => self.krate(module.krate, first),
             "crate" => self.module(module.krate, &[]),
             "self" => Entity::Module(module.clone()),
             "super" => self.parent(module),
@@ -145,9 +145,9 @@ impl Resolver<'_> {
         }
     }
 
-    /// A crate, by the name that others know it by.
-    fn krate(&self, name: &str) -> Entity {
-        match self.crates.library(name) {
+    /// A crate, by the name that crate `from` knows it by.
+    fn krate(&self, from: usize, name: &str) -> Entity {
+        match self.crates.library(from, name) {
             Some(krate) if name != RUNTIME => self.module(krate, &[]),
             _ => Entity::Extern(name.to_owned()),
         }
@@ -174,7 +174,10 @@ impl Resolver<'_> {
             }
         }
         match space {
-            Space::Value => self.krate(name),
+            Space::Value => match scopes.last() {
+                Some(scope) => self.krate(scope.module.krate, name),
+                None => Entity::Other,
+            },
             Space::Macro => self.everywhere(scopes, name),
         }
     }
