@@ -154,11 +154,12 @@ impl Buffer {
 
     /// Gives a chunk that was being written to the reader. True where this made half of the buffer wait for the reader.
     pub(crate) fn complete(&self, chunk: Chunk) -> bool {
-        self.page(chunk.page).complete(chunk.index);
-        let size = chunk.layout.chunk_size(PAGE);
+        let size = chunk.size();
+        // Before anybody can take the chunk, who then takes it off again.
         let before = self.complete.fetch_add(size, Ordering::Relaxed);
         self.flow.written.add(size);
         self.flow.reach(before + size);
+        self.page(chunk.page).complete(chunk.index);
         let half = self.pages * PAGE / 2;
         before < half && before + size >= half
     }
@@ -203,7 +204,8 @@ impl Buffer {
 
     /// Notes that the reader freed a chunk.
     pub(super) fn note_freed(&self, chunk: Chunk) {
-        self.complete.fetch_sub(chunk.layout.chunk_size(PAGE), Ordering::Relaxed);
+        let before = self.complete.fetch_sub(chunk.size(), Ordering::Relaxed);
+        debug_assert!(before >= chunk.size(), "counted before it was freed");
         self.freed.fetch_add(1, Ordering::Release);
     }
 
