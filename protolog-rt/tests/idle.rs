@@ -16,6 +16,9 @@ enum Log {
     Short,
 }
 
+/// Nobody waits so long unless something is wrong.
+const LONG: Duration = Duration::from_secs(60);
+
 /// Whether the system has `membarrier`, without which idle threads keep their chunks.
 fn has_barrier() -> bool {
     // SAFETY: the call takes two integers and touches no memory of the program.
@@ -34,8 +37,10 @@ fn a_thousand_idle_threads_starve_nobody() {
     if !has_barrier() {
         return;
     }
-    // Chunks for 448 threads.
-    let recording = record(|session| session.group("Idle", Level::Info).buffer_size(128 << 10));
+    // Chunks for 448 threads. Who finds none waits until one is taken back, however late the session's thread gets to run.
+    let recording = record(|session| {
+        session.group("Idle", Level::Info).buffer_size(128 << 10).wait_at_most(LONG)
+    });
     let (done, all_done) = mpsc::channel();
     let mut turns = Vec::new();
     thread::scope(|scope| {
@@ -51,14 +56,9 @@ fn a_thousand_idle_threads_starve_nobody() {
             });
         }
         for round in 0..3u64 {
-            for (index, turn) in turns.iter().enumerate() {
+            for turn in &turns {
                 turn.send(round).unwrap();
                 all_done.recv().unwrap();
-                if index % 100 == 99 {
-                    // The session's thread gets to run, and looks twice.
-                    recording.session().flush().expect("flush");
-                    thread::sleep(Duration::from_millis(10));
-                }
             }
         }
         turns.clear();
@@ -77,7 +77,9 @@ fn resident() -> usize {
 
 #[test]
 fn short_threads_leave_nothing() {
-    let recording = record(|session| session.group("Short", Level::Info).buffer_size(64 << 10));
+    let recording = record(|session| {
+        session.group("Short", Level::Info).buffer_size(64 << 10).wait_at_most(LONG)
+    });
     let threads = short_threads();
     let mut before = 0;
     for thread in 0..threads {
@@ -88,7 +90,6 @@ fn short_threads_leave_nothing() {
     }
     let after = resident();
     let trace = recording.stop();
-    assert_eq!(trace.summary.messages + trace.summary.lost(), threads as u64);
-    assert!(trace.summary.messages > threads as u64 / 2, "{:?}", trace.summary);
+    assert_eq!((trace.summary.messages, trace.summary.lost()), (threads as u64, 0));
     assert!(after < before + (4 << 20), "{before} bytes became {after}");
 }

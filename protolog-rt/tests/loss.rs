@@ -77,7 +77,8 @@ fn long_texts_are_cut_and_counted() {
 
 #[test]
 fn messages_larger_than_a_chunk_arrive_whole() {
-    let recording = record(|session| session.log_from(Level::Debug));
+    // Room for all of them, whenever the session's thread gets to run.
+    let recording = record(|session| session.log_from(Level::Debug).buffer_size(32 << 20));
     let text = |seed: usize, length: usize| -> String {
         (0..length).map(|at| char::from(b'a' + ((seed + at) % 26) as u8)).collect()
     };

@@ -156,15 +156,20 @@ fn losses_are_told_once_over_all_files() {
     let session = start(&dir, |session| {
         session.segment_bytes(100 << 10).buffer_size(64 << 10).max_text(8_000)
     });
-    for round in 0..20 {
-        (0..5_000).for_each(|number| log(0, round * 5_000 + number));
-        thread::sleep(Duration::from_millis(2));
+    // The file's writer may be as fast as this thread for a while, so until it was not a few times, with much in between.
+    let (mut rounds, mut lossy, mut lost) = (0, 0, 0);
+    while rounds < 20 || lossy < 10 {
+        assert!(rounds < 1_000, "64 KiB are too few for this");
+        (0..5_000).for_each(|number| log(0, rounds * 5_000 + number));
+        rounds += 1;
+        let now = session.so_far().lost();
+        lossy += u32::from(now > lost);
+        lost = now;
     }
     let summary = session.stop().unwrap();
-    assert!(summary.lost() > 0, "64 KiB are too few for this");
     assert_eq!(summary.losses.len(), 1, "{:?}", summary.losses);
     assert_eq!(wire(summary.losses[0].cause), wire(Cause::Full));
-    let segments = check(&dir, &summary, 1, 100_000);
+    let segments = check(&dir, &summary, 1, rounds * 5_000);
     assert!(segments.iter().filter(|segment| segment.lost > 0).count() > 1, "where they were lost");
     assert!(segments.iter().all(|segment| segment.size <= 100 << 10));
 }
@@ -175,25 +180,20 @@ fn time_ends_a_segment_though_nobody_logs() {
     let _alone = alone();
     let dir = temp_dir();
     let session = start(&dir, |session| session.segment_age(AGE));
-    let whole = |count: usize| {
+    let expected = ["app.0001.pftrace", "app.0002.pftrace", "app.0003.pftrace.part"];
+    let until = |names_then: &[&str]| {
         let begun = Instant::now();
-        while files(dir.path())
-            .iter()
-            .filter(|path| path.extension() != Some("part".as_ref()))
-            .count()
-            < count
-        {
-            assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", names(dir.path()));
+        while names(dir.path()) != names_then {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", names(dir.path()));
             thread::sleep(Duration::from_millis(5));
         }
     };
     log(0, 0);
-    whole(1);
+    until(&[expected[0], "app.0002.pftrace.part"]);
     log(0, 1);
-    whole(2);
+    until(&expected);
     // With nothing to tell there is no file.
     thread::sleep(3 * AGE);
-    let expected = ["app.0001.pftrace", "app.0002.pftrace", "app.0003.pftrace.part"];
     assert_eq!(names(dir.path()), expected);
     log(0, 2);
     log(0, 3);
@@ -213,14 +213,15 @@ fn a_chunk_that_goes_on_in_another_file_keeps_its_times() {
         boottime.split(' ').next().unwrap().parse::<f64>().unwrap()
     };
     let mut times = Vec::new();
-    for number in 0..30 {
-        times.push(clock());
-        log(0, number);
+    while times.len() < 30 || files(dir.path()).len() < 3 {
+        assert!(times.len() < 10_000, "time ends no segment");
+        let before = clock();
+        log(0, times.len());
+        times.push(before..=clock());
         thread::sleep(Duration::from_millis(7));
     }
     let summary = session.stop().unwrap();
-    let segments = check(&dir, &summary, 1, 30);
-    assert!(segments.len() > 2, "{} segments", segments.len());
+    check(&dir, &summary, 1, times.len());
     let mut found = Vec::new();
     for path in files(dir.path()) {
         let log = protolog_reader::Trace::open(path).unwrap().read().unwrap();
@@ -232,7 +233,8 @@ fn a_chunk_that_goes_on_in_another_file_keeps_its_times() {
     assert_eq!(found.len(), times.len());
     for (found, time) in found.iter().zip(&times) {
         // The file has hundredths of a second.
-        assert!((found - time).abs() < 0.5, "{found} for {time}");
+        let (start, end) = (time.start() - 0.05, time.end() + 0.05);
+        assert!((start..=end).contains(found), "{found} for {time:?}");
     }
     assert!(found.is_sorted());
 }
@@ -279,17 +281,19 @@ fn messages_first_seen_at_run_time_are_text_in_every_file() {
     let _alone = alone();
     let dir = temp_dir();
     let session = start(&dir, |session| session.segment_age(Duration::from_millis(30)));
-    for number in 0..20i64 {
-        let template = format!("template {} of %d", number % 3);
-        dynamic::log(&Log::Work, Level::Info, &template, &[dynamic::Arg::Int(number)]);
+    let mut count = 0i64;
+    while count < 20 || files(dir.path()).len() < 3 {
+        assert!(count < 10_000, "time ends no segment");
+        let template = format!("template {} of %d", count % 3);
+        dynamic::log(&Log::Work, Level::Info, &template, &[dynamic::Arg::Int(count)]);
+        count += 1;
         thread::sleep(Duration::from_millis(5));
     }
     session.stop().unwrap();
     let segments: Vec<Segment> = files(dir.path()).iter().map(|path| read(path)).collect();
-    assert!(segments.len() > 2);
     let lines: Vec<&String> = segments.iter().flat_map(|segment| &segment.lines).collect();
     let expected: Vec<String> =
-        (0..20).map(|number| format!("INFO Work template {} of {number}", number % 3)).collect();
+        (0..count).map(|number| format!("INFO Work template {} of {number}", number % 3)).collect();
     assert_eq!(lines, expected.iter().collect::<Vec<_>>());
 }
 

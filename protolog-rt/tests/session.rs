@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{alone, record};
+use common::{alone, record, record_beside};
 use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, d, e, i, v, w, wtf};
 use protolog_testkit::{check_trace, temp_dir};
 
@@ -92,8 +92,9 @@ fn defaults_are_wtf_and_overrides_go_both_ways() {
 
 #[test]
 fn started_late_and_stopped_early() {
+    let _alone = alone();
     log_all("before");
-    let recording = record(|session| session.log_from(Level::Wtf));
+    let recording = record_beside(|session| session.log_from(Level::Wtf));
     log_all("during");
     let trace = recording.stop();
     log_all("after");

@@ -86,16 +86,14 @@ fn handlers_log_while_sessions_change() {
         }
         let end = Instant::now() + duration();
         let mut rounds = 0u64;
-        while Instant::now() < end {
+        // Where there is little time for this process, it takes more of it.
+        while Instant::now() < end || rounds <= 10 || SIGNALS.load(Ordering::Relaxed) <= 1_000 {
             round(rounds);
             rounds += 1;
         }
         done.store(true, Ordering::Relaxed);
         println!("{rounds} rounds, {} signals", SIGNALS.load(Ordering::Relaxed));
-        assert!(rounds > 10, "{rounds} rounds");
     });
-    let signals = SIGNALS.load(Ordering::Relaxed);
-    assert!(signals > 1_000, "{signals} signals");
 }
 
 /// A session, or two at once.

@@ -128,7 +128,7 @@ fn threads_that_outlive_the_session_go_on() {
     let recording = record(late);
     let (logged, stopped) = (Barrier::new(2), Barrier::new(2));
     thread::scope(|scope| {
-        scope.spawn(|| {
+        let thread = scope.spawn(|| {
             i!(Log::Late, "first session");
             logged.wait();
             stopped.wait();
@@ -143,8 +143,7 @@ fn threads_that_outlive_the_session_go_on() {
         stopped.wait();
         let recording = record(late);
         stopped.wait();
-        // The scope waits for the thread.
-        thread::sleep(Duration::from_millis(50));
+        thread.join().unwrap();
         recording.stop().check(&["INFO Late second session"]);
     });
 }

@@ -6,7 +6,7 @@ mod common;
 mod pipe;
 
 use common::{Trace, alone, wire};
-use pipe::Pipe;
+use pipe::{Pipe, until_stuck};
 use protolog_rt::{Cause, Error, Level, ProtoLogGroup, Session, Summary, i};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -94,18 +94,16 @@ fn a_stuck_sink_costs_the_patience_once_and_the_rest_is_counted() {
     let _alone = alone();
     let pipe = Pipe::stalled();
     let session = start(&pipe, PATIENCE);
-    let begun = Instant::now();
-    let mut longest = Duration::ZERO;
+    let mut waits = 0;
     // More than pipe, file buffer and session buffer hold together.
     for number in 0..100_000u64 {
         let before = Instant::now();
         i!(Log::Work, "%d", number);
-        longest = longest.max(before.elapsed());
+        waits += u32::from(before.elapsed() >= PATIENCE);
     }
-    let took = begun.elapsed();
-    assert!(longest >= PATIENCE, "nothing waited: {longest:?}");
+    assert!(waits > 0, "nothing waited");
     // What was freed while it waited may have been too little, so there may be some waits, but not one for each message.
-    assert!(took < 40 * PATIENCE, "{took:?} for 100,000 messages");
+    assert!(waits < 100, "{waits} of 100,000 messages waited");
     pipe.read(Duration::ZERO);
     let trace = finish(pipe, session.stop().unwrap());
     assert!(trace.summary.lost() > 10_000, "{:?}", trace.summary);
@@ -130,12 +128,7 @@ fn a_stop_ends_every_wait() {
                 })
             })
             .collect();
-        // Until all of them are stuck.
-        let mut last = u64::MAX;
-        while last != sent.load(Ordering::Relaxed) {
-            last = sent.load(Ordering::Relaxed);
-            thread::sleep(Duration::from_millis(300));
-        }
+        until_stuck(sent);
         done.store(true, Ordering::Relaxed);
         let stopping = scope.spawn(move || session.stop().unwrap());
         let begun = Instant::now();

@@ -7,7 +7,7 @@ mod common;
 mod pipe;
 
 use common::{Trace, alone, wire};
-use pipe::Pipe;
+use pipe::{Pipe, until_stuck};
 use protolog_rt::{Cause, Level, ProtoLogGroup, Session, d, i};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::thread;
@@ -83,11 +83,7 @@ fn handlers_never_wait() {
                 sent.fetch_add(1, Ordering::Relaxed);
             }
         });
-        let mut last = 0;
-        while last != sent.load(Ordering::Relaxed) || last < 100 {
-            last = sent.load(Ordering::Relaxed);
-            thread::sleep(Duration::from_millis(300));
-        }
+        until_stuck(sent);
         interrupt(logger.load(Ordering::SeqCst));
         let [own] = session_threads()[..] else { panic!("one session has one thread") };
         assert!(blocks(own, libc::SIGUSR1), "a handler there could wait for itself");

@@ -1,4 +1,5 @@
-//! A named pipe as a session's file: its reader decides how fast the trace can be written.
+//! A named pipe as a session's file: its reader decides how fast the trace can be written; and waiting until nothing goes on
+//! for want of it.
 #![allow(dead_code)] // Each test binary uses a part.
 #![allow(unsafe_code)] // mkfifo.
 
@@ -7,9 +8,10 @@ use std::ffi::CString;
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A pipe whose reader waits to be told.
 pub(crate) struct Pipe {
@@ -59,4 +61,31 @@ impl Pipe {
         self.reader.join().expect("a reader that does well");
         self.dir
     }
+}
+
+/// Waits until the threads that count what they sent are stuck: more than once in a row no thread of the process but this
+/// one wants to run, and nothing is sent in between. That nothing is sent may only say that they did not get to run.
+pub(crate) fn until_stuck(sent: &AtomicU64) {
+    let begun = Instant::now();
+    let (mut last, mut still) = (0, 0);
+    while still < 5 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "they go on: {last} sent");
+        thread::sleep(Duration::from_millis(5));
+        let now = sent.load(Ordering::Relaxed);
+        still = if now == last && now > 100 && all_others_sleep() { still + 1 } else { 0 };
+        last = now;
+    }
+}
+
+/// Whether all threads of the process but this one sleep.
+fn all_others_sleep() -> bool {
+    // SAFETY: no arguments, no effects.
+    let own = unsafe { libc::gettid() }.to_string();
+    let mut tasks = std::fs::read_dir("/proc/self/task").expect("tasks").map(|task| task.unwrap());
+    tasks.all(|task| {
+        let status = std::fs::read_to_string(task.path().join("status")).unwrap_or_default();
+        // A thread that has ended meanwhile has none.
+        let state = status.lines().find_map(|line| line.strip_prefix("State:\t"));
+        task.file_name() == *own || state.is_none_or(|state| state.starts_with('S'))
+    })
 }
