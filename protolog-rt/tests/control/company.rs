@@ -1,7 +1,7 @@
 //! Bad company: whatever comes over the socket, or stands in its place, the program goes on, and others are served.
 
 use crate::listen;
-use protolog_control::{Error, Program, sockets};
+use protolog_control::{Error, PATIENCE, Program, sockets};
 use protolog_core::control::protocol::{Keeps, Request, TraceStart};
 use protolog_rt::control::{Error as ServeError, serve_in};
 use protolog_rt::{ProtoLogGroup, d};
@@ -12,7 +12,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Everything that is answered until the program closes the connection.
@@ -92,12 +93,8 @@ fn the_slow_the_silent_and_the_dead_are_closed() {
     program.connect().groups().unwrap();
 }
 
-/// Held by tests that count this process's files.
-static FILES: Mutex<()> = Mutex::new(());
-
 #[test]
 fn ten_thousand_idle_connections_keep_nobody_out() {
-    let _alone = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     let program = listen();
     let mut operator = program.connect();
     let before = open_files();
@@ -129,18 +126,21 @@ fn floods_are_answered_at_a_measured_pace() {
     let mut flood = UnixStream::connect(program.server.path()).unwrap();
     flood.write_all(b"protolog 1\n").unwrap();
     let mut answers = flood.try_clone().unwrap();
+    let (answered, seen) = (Arc::new(AtomicU64::new(0)), 200);
+    let oks = Arc::clone(&answered);
     let reader = std::thread::spawn(move || {
-        let (mut bytes, mut oks) = ([0; 4096], 0);
+        let mut bytes = [0; 4096];
         while let Ok(count @ 1..) = answers.read(&mut bytes) {
-            oks += bytes[..count].split(|byte| *byte == b'\n').count() - 1;
+            let lines = bytes[..count].split(|byte| *byte == b'\n').count() - 1;
+            oks.fetch_add(lines as u64, Ordering::Relaxed);
         }
-        oks as u64
     });
+    let oks = Arc::clone(&answered);
     let writer = std::thread::spawn(move || {
         let begun = Instant::now();
         let many = b"trace-status\n".repeat(500);
-        while begun.elapsed() < Duration::from_secs(2) {
-            let _ = flood.write_all(&many);
+        while begun.elapsed() < Duration::from_secs(2) || oks.load(Ordering::Relaxed) <= seen {
+            flood.write_all(&many).unwrap();
         }
         flood.shutdown(std::net::Shutdown::Both).unwrap();
         begun.elapsed()
@@ -149,14 +149,15 @@ fn floods_are_answered_at_a_measured_pace() {
     for _ in 0..3 {
         program.connect().groups().unwrap();
     }
-    let (time, answered) = (writer.join().unwrap(), reader.join().unwrap());
+    let time = writer.join().unwrap();
+    reader.join().unwrap();
+    let answered = answered.load(Ordering::Relaxed);
     let most = 200 * (time.as_millis() as u64 / 100 + 2);
-    assert!(answered > 200 && answered <= most, "{answered} answers in {time:?}");
+    assert!(answered <= most, "{answered} answers in {time:?}");
 }
 
 #[test]
 fn requests_for_memory_are_one_at_a_time() {
-    let _alone = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     let program = listen();
     let mut greedy = UnixStream::connect(program.server.path()).unwrap();
     let before = open_files();
@@ -177,7 +178,11 @@ fn sockets_of_the_dead_are_no_obstacle() {
     drop(UnixListener::bind(&dead).unwrap());
     let mute = run.join("2-2.sock");
     let _listener = UnixListener::bind(&mute).unwrap();
-    let connect = |path: &Path| Program::connect_within(path, Duration::from_millis(300));
+    // Nobody needs patience but with the one that says nothing.
+    let connect = |path: &Path| {
+        let patience = if path == mute { Duration::from_millis(300) } else { PATIENCE };
+        Program::connect_within(path, patience)
+    };
     let mut told = Vec::new();
     for path in sockets(&[run]).unwrap() {
         told.push(
@@ -247,6 +252,14 @@ fn other_users_are_not_let_in() {
     }
     let output = ask(python).unwrap();
     assert!(String::from_utf8_lossy(&output.stderr).contains("Permission denied"), "{output:?}");
+    let enters = |directory: &Path| {
+        let mode = std::fs::metadata(directory).unwrap().permissions().mode();
+        mode & 0o001 != 0
+    };
+    if !program.dir.path().ancestors().skip(1).all(enters) {
+        eprintln!("skipped: another user's process because it can't reach temporary files");
+        return;
+    }
     for directory in [run, program.dir.path()] {
         std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o755)).unwrap();
     }

@@ -8,18 +8,23 @@ mod process;
 use protolog_control::{Group, Program};
 use protolog_rt::control::{Server, serve_in};
 use protolog_testkit::{TempDir, temp_dir};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A program that listens: this one.
 pub(crate) struct Listening {
     pub(crate) server: Server,
     pub(crate) dir: TempDir,
+    _alone: MutexGuard<'static, ()>,
 }
 
-/// Listens in a directory of the test's own.
+/// Listens in a directory of the test's own. No other test does at the same time: what an operator asks for may concern all
+/// groups of the process, as may sessions, and the process's files are counted.
 pub(crate) fn listen() -> Listening {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = temp_dir();
     let server = serve_in(dir.path().join("run")).expect("listen");
-    Listening { server, dir }
+    Listening { server, dir, _alone: alone }
 }
 
 impl Listening {
