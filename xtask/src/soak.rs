@@ -11,7 +11,11 @@ use crate::{Result, fuzz, shell, workspace};
 
 /// The steps in their order, each with what it checks.
 pub(crate) const STEPS: [(&str, &str); 10] = [
-    ("stress", "many threads over the smallest buffer for a minute: nothing lost uncounted"),
+    (
+        "stress",
+        "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
+         nothing lost uncounted",
+    ),
     ("kill", "processes that record are killed, some hundred times, and nothing committed is lost"),
     ("loom", "the models of the write path, with more preemptions than in `test`"),
     ("asan", "the runtime's tests under AddressSanitizer"),
@@ -43,11 +47,7 @@ const ASAN: [&str; 10] = [
 /// Runs the steps named in `only`, all if it is empty.
 pub(crate) fn run(only: &[String]) -> Result<()> {
     let mut steps = Steps::new(only);
-    steps.run("stress", |_| {
-        let mut stress = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
-        stress.args(["--test=stress", "--", "--nocapture"]).env(SECONDS, "60");
-        shell::run(&mut stress)
-    });
+    steps.run("stress", |_| stress());
     steps.run("kill", |_| {
         let mut kill = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
         kill.args(["--test=recorder", "--", "kill::", "--nocapture"]).env(ROUNDS, "400");
@@ -75,6 +75,17 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
     });
     steps.run("fuzz", fuzz::run);
     steps.finish()
+}
+
+/// What takes a few seconds in `test`, for long.
+fn stress() -> Result<()> {
+    let mut stress = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
+    stress
+        .args(["--test=stress", "--test=idle", "--test=fork", "--test=signals_sessions"])
+        .args(["--", "--nocapture"])
+        .env(SECONDS, "60")
+        .env("PROTOLOG_SOAK", "1");
+    shell::run(&mut stress)
 }
 
 /// How long the stress test runs.
@@ -105,7 +116,11 @@ fn asan(skipped: &mut Vec<String>) -> Result<()> {
         .args(["--target", &target])
         .env("RUSTFLAGS", "-Zsanitizer=address -Cllvm-args=-asan-globals=0")
         // What statics refer to is made once and kept for the life of the process, here and in tests.
-        .env("ASAN_OPTIONS", "detect_leaks=0")
+        // What is freed is kept for a while, less than by default: there are tests of how much memory threads leave.
+        .env(
+            "ASAN_OPTIONS",
+            "detect_leaks=0:quarantine_size_mb=8:thread_local_quarantine_size_kb=16",
+        )
         .env("CARGO_TARGET_DIR", workspace::target_dir()?.join("asan"))
         .current_dir(workspace::root());
     shell::run(&mut test)
