@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Trace, alone, record, record_beside, wire};
+use protolog_reader::Rendering;
 use protolog_rt::{Builder, Cause, Error, Level, ProtoLogGroup, Session, d, i};
 use protolog_testkit::temp_dir;
 use std::collections::{BTreeMap, HashMap};
@@ -143,6 +144,49 @@ fn threads_share_a_ring_and_every_message_is_there_or_counted() {
         check_losses(&trace, Cause::Overwritten, (THREADS * COUNT) as u64);
         numbers(&trace);
     }
+}
+
+#[test]
+fn what_is_missing_is_told_where_it_is_missing() {
+    let recording = record(newest);
+    let (logged, go_on) = (std::sync::Barrier::new(2), std::sync::Barrier::new(2));
+    thread::scope(|scope| {
+        let slow = thread::Builder::new().name("slow".into());
+        let body = || {
+            // A chunk of its own, which it keeps; then it goes round, with holes where others took what it had given back.
+            log(1, 0);
+            logged.wait();
+            go_on.wait();
+            (1..30_000).for_each(|number| log(1, number));
+        };
+        slow.spawn_scoped(scope, body).unwrap();
+        logged.wait();
+        (0..30_000).for_each(|number| log(0, number));
+        go_on.wait();
+    });
+    let trace = recording.stop();
+    check_losses(&trace, Cause::Overwritten, 60_000);
+    let read = trace.log();
+    let mut holes = 0;
+    for loss in read.losses().iter().filter(|loss| loss.count.is_some()) {
+        let thread = read.thread_of(loss);
+        assert!(thread.tid.is_some() && thread.name.is_some(), "{loss:?} is of {thread:?}");
+        let of_thread = || read.entries().filter(|entry| entry.thread() == thread);
+        let before = of_thread().filter(|entry| entry.time() < loss.time).count();
+        let missing = of_thread().nth(before).map(|entry| entry.values().text(Rendering::Bare));
+        // Nothing that is there was logged between what is missing and what it stands before.
+        let first: u64 = missing.map_or(30_000, |text| {
+            text.split([':', ' ']).nth(1).and_then(|number| number.parse().ok()).expect("a number")
+        });
+        let losses = read.losses().iter();
+        let losses = losses.filter(|l| read.thread_of(l) == thread && l.time <= loss.time);
+        let told = before as u64 + losses.filter_map(|loss| loss.count).sum::<u64>();
+        assert_eq!(first, told, "{loss:?} before message {first}, after {before}");
+        holes += 1;
+    }
+    assert!(holes >= 1, "{:?}", read.losses());
+    // Perfetto has every message behind a hole too.
+    trace.messages();
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::counts::Counts;
 use super::drain::{Sequence, Sink, sequence, split};
 use super::file::TraceFile;
 use super::packets::Seal;
+use super::state;
 use super::trace::Trace;
 use crate::error::Error;
 use crate::loss::{Cause, Counted};
@@ -188,11 +189,11 @@ impl Sink for Copy<'_> {
 
     fn packets(&mut self, sized: &[u8]) {
         // The packet that a chunk begins with comes first, or after the end of a packet that came in pieces.
-        if let Some(number) = split(sized).and_then(|(first, _)| number(first)) {
-            let count = number.saturating_sub(self.numbered);
+        if let Some(begin) = split(sized).and_then(|(first, _)| Begin::read(first)) {
+            let count = begin.number.saturating_sub(self.numbered);
             if count > 0 {
-                self.trace.gap(self.sequence, overwritten(count));
-                self.numbered = number;
+                self.trace.gap(self.sequence, begin.time, begin.info, overwritten(count));
+                self.numbered = begin.number;
             }
         }
         let messages = self.trace.file.packets(self.sequence, sized);
@@ -205,11 +206,29 @@ fn overwritten(count: u64) -> Counted {
     Counted { group: 0, cause: Cause::Overwritten, count }
 }
 
-/// How many messages the sequence had before this packet, which a chunk begins with.
-fn number(bytes: &[u8]) -> Option<u64> {
-    let nested = |bytes, number| {
-        Reader::new(bytes).filter_map(Result::ok).find(move |field| field.number == number)
-    };
-    let info = nested(bytes, packet::SEQUENCE_INFO)?.as_bytes().ok()?;
-    nested(info, sequence_info::MESSAGES)?.as_u64().ok()
+/// What the packet says that a chunk begins with.
+struct Begin<'a> {
+    /// How many messages the sequence had before.
+    number: u64,
+    /// The sequence's clock, in nanoseconds of BOOTTIME.
+    time: u64,
+    /// Whose it is.
+    info: &'a [u8],
+}
+
+impl<'a> Begin<'a> {
+    fn read(packet: &'a [u8]) -> Option<Self> {
+        let (mut time, mut info) = (None, None);
+        for field in Reader::new(packet).map_while(Result::ok) {
+            match field.number {
+                packet::CLOCK_SNAPSHOT => time = state::time(field),
+                packet::SEQUENCE_INFO => info = field.as_bytes().ok(),
+                _ => {}
+            }
+        }
+        let info = info?;
+        let mut fields = Reader::new(info).map_while(Result::ok);
+        let number = fields.find(|field| field.number == sequence_info::MESSAGES)?.as_u64().ok()?;
+        Some(Self { number, time: time?, info })
+    }
 }

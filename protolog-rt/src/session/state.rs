@@ -75,7 +75,7 @@ impl State {
 }
 
 /// The sequence's clock in a snapshot.
-fn time(snapshot: Field<'_>) -> Option<u64> {
+pub(super) fn time(snapshot: Field<'_>) -> Option<u64> {
     let clocks = snapshot.as_message().ok()?.map_while(Result::ok);
     for entry in clocks.filter(|field| field.number == clock_snapshot::CLOCKS) {
         let (mut id, mut time) = (0, 0);

@@ -146,11 +146,15 @@ impl Trace {
         taken
     }
 
-    /// Writes what was lost on a sequence before what comes next, where its state begins anew.
-    pub(super) fn gap(&mut self, sequence: u32, lost: Counted) {
+    /// Writes what was lost on a sequence before `time`, when what comes next begins, with a state of its own. `info` says
+    /// whose the sequence is: nothing else of it may be there before.
+    pub(super) fn gap(&mut self, sequence: u32, time: u64, info: &[u8], lost: Counted) {
         self.packet(sequence, |to| {
-            to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED)
-                .uint32(packet::PREVIOUS_PACKET_DROPPED, 1);
+            // Of the trace's clock, since the state is cleared.
+            to.uint64(packet::TIMESTAMP, time)
+                .uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED)
+                .uint32(packet::PREVIOUS_PACKET_DROPPED, 1)
+                .bytes(packet::SEQUENCE_INFO, info);
             append(to, &[lost]);
         });
         self.count(&[lost]);
