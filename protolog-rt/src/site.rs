@@ -186,6 +186,29 @@ pub(crate) fn for_each_note_segment(f: &mut dyn FnMut(&[u8])) {
     unsafe { libc::dl_iterate_phdr(Some(note_segments), (&raw mut f).cast()) };
 }
 
+/// How many images were ever loaded; none where the system does not say.
+pub(crate) fn loads() -> Option<u64> {
+    unsafe extern "C" fn first(
+        image: *mut libc::dl_phdr_info,
+        size: libc::size_t,
+        data: *mut libc::c_void,
+    ) -> libc::c_int {
+        let end = core::mem::offset_of!(libc::dl_phdr_info, dlpi_adds) + size_of::<u64>();
+        if size >= end {
+            // SAFETY: dl_iterate_phdr passes an image that is valid during the callback, with so many bytes.
+            let adds = unsafe { (&raw const (*image).dlpi_adds).read() };
+            // SAFETY: `loads` passes this, exclusively, and lives through the callback.
+            unsafe { *data.cast::<Option<u64>>() = Some(adds) };
+        }
+        1 // All say the same.
+    }
+    let mut loads = None::<u64>;
+    let _images = no_images();
+    // SAFETY: as in `for_each_note_segment`.
+    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut loads).cast()) };
+    loads
+}
+
 /// Calls `f` with each stretch of notes of the program itself, without the libraries.
 pub(crate) fn for_each_own_note_segment(f: &mut dyn FnMut(&[u8])) {
     unsafe extern "C" fn first(

@@ -20,7 +20,7 @@ use crate::session::core::Core;
 use crate::shmem::buffer::{Buffer, PAGE, size};
 use crate::shmem::file;
 use crate::shmem::memory::Memory;
-use crate::site::for_each_own_note_segment;
+use crate::site::{self, for_each_own_note_segment};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use protolog_core::Level;
 use protolog_core::recorder::{
@@ -63,6 +63,8 @@ pub(crate) struct Recorder {
 #[derive(Debug)]
 struct Annex {
     dictionary: Dictionary,
+    /// How many images had been loaded when their texts were entered; none where that is not known.
+    loads: Option<u64>,
     /// Where it begins in the file.
     start: u64,
     used: u64,
@@ -136,7 +138,8 @@ impl Recorder {
         let header = Memory::shared(&file, 0, HEADER)?;
         let buffer = Buffer::over(Memory::shared(&file, RING_AT, ring)?);
         let start = head.annex_at;
-        let annex = Mutex::new(Annex { dictionary: Dictionary::default(), start, used: 0 });
+        let annex =
+            Mutex::new(Annex { dictionary: Dictionary::default(), loads: None, start, used: 0 });
         let recorder = Self { path, pid: head.pid, file, header, annex };
         let mut process = protozero::Writer::new(Heap::new());
         trace::process(&mut process.message(), recorder.pid);
@@ -185,29 +188,28 @@ impl Recorder {
 
     /// Enters messages that were first seen at run time.
     pub(crate) fn enter(&self, new: &[Seen]) {
-        self.with_dictionary(|dictionary, give| dictionary.enter(new, give));
+        self.with_annex(|annex, give| annex.dictionary.enter(new, give));
     }
 
-    /// Enters what came with the library that group `id` came with, if it did.
-    pub(super) fn meet(&self, id: u32) {
-        let known = self.annex().dictionary.group(id).is_some();
-        if !known {
-            self.images();
-        }
+    /// Enters the texts of images that have been loaded since. Each image has enums of its own, which come up before they
+    /// log: so the texts of a library are there before its first message, whatever its groups are called.
+    pub(super) fn images(&self) {
+        self.with_annex(|annex, give| {
+            let loads = site::loads();
+            if loads.is_none() || loads != annex.loads {
+                annex.dictionary.images(give);
+                annex.loads = loads;
+            }
+        });
     }
 
-    /// Enters the texts of images that have been loaded since.
-    fn images(&self) {
-        self.with_dictionary(Dictionary::images);
-    }
-
-    fn with_dictionary(&self, write: impl FnOnce(&mut Dictionary, &mut dyn FnMut(&[u8]))) {
+    fn with_annex(&self, write: impl FnOnce(&mut Annex, &mut dyn FnMut(&[u8]))) {
         if self.pid != std::process::id() {
             return;
         }
         let mut annex = self.annex();
         let mut packets = Vec::new();
-        write(&mut annex.dictionary, &mut |packet| packets.push(packet.to_vec()));
+        write(&mut annex, &mut |packet| packets.push(packet.to_vec()));
         for packet in packets {
             self.append(&mut annex, &packet);
         }

@@ -93,8 +93,8 @@ impl Running {
     fn set_levels(&self) {
         let cores = self.cores.clone();
         set_session_levels(move |group: &'static GroupInfo| {
-            // A group that comes with a library has texts that no recording has yet.
-            cores.iter().filter_map(|core| core.recorder.as_ref()).for_each(|to| to.meet(group.id));
+            // A group may come with a library, whose texts no recording has yet.
+            cores.iter().filter_map(|core| core.recorder.as_ref()).for_each(|to| to.images());
             cores.iter().fold(0, |levels, core| levels | core.levels(group))
         });
     }

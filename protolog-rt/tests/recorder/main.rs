@@ -6,6 +6,7 @@
 
 mod child;
 mod kill;
+mod late;
 mod sessions;
 mod step;
 
