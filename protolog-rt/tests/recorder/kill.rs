@@ -53,7 +53,8 @@ fn kill_one(round: u32, dir: &Path) {
     let mut running = child::start("work", &path);
     let mut pipe = running.child.stderr.take().expect("a pipe");
     let mut said = Said::default();
-    said.read(&mut pipe, |said| said.total > ENOUGH);
+    // On a busy machine some threads go round alone before others begin.
+    said.read(&mut pipe, |said| said.total > ENOUGH && said.last.len() == THREADS as usize);
     let moment = Duration::from_micros(chance(5_000));
     let reader = thread::spawn(move || {
         said.read(&mut pipe, |_| false);
