@@ -196,7 +196,7 @@ pub(crate) fn loads() -> Option<u64> {
         let end = core::mem::offset_of!(libc::dl_phdr_info, dlpi_adds) + size_of::<u64>();
         if size >= end {
             // SAFETY: dl_iterate_phdr passes an image that is valid during the callback, with so many bytes.
-            let adds = unsafe { (&raw const (*image).dlpi_adds).read() };
+            let adds = unsafe { (*image).dlpi_adds };
             // SAFETY: `loads` passes this, exclusively, and lives through the callback.
             unsafe { *data.cast::<Option<u64>>() = Some(adds) };
         }

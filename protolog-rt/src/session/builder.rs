@@ -145,6 +145,10 @@ impl Builder {
     /// The file is `/dev/shm/protolog-<program>-<pid>-<number>.rec`, which is memory: nothing waits for a disk, and it is
     /// there until the machine is shut down. Only its owner may read it. [`Session::recording`] says its name.
     ///
+    /// The texts of all messages are in the file before the messages are. Those of a library that is loaded later come before
+    /// the first message of a group of its own; where it logs to groups of other libraries alone, which takes a runtime that
+    /// is a shared library itself, call [`Session::flush`] once it is loaded.
+    ///
     /// A session that is stopped or dropped removes the file, after it wrote the trace if [`Self::file`] named one. What
     /// remains is of a process that ended without, even if only by `exit`.
     ///
