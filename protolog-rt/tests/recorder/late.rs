@@ -25,10 +25,10 @@ fn built() -> &'static Built {
     BUILT.get_or_init(|| {
         let runtime = Path::new(env!("CARGO_MANIFEST_DIR"));
         let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("late");
-        for file in ["Cargo.toml", "host/Cargo.toml", "plugin/Cargo.toml", "shared/Cargo.toml"] {
+        for file in ["Cargo.toml", "host/Cargo.toml", "plugin/Cargo.toml", "common/Cargo.toml"] {
             put(runtime, &copy, file);
         }
-        for file in ["host/src/main.rs", "plugin/src/lib.rs", "shared/src/lib.rs"] {
+        for file in ["host/src/main.rs", "plugin/src/lib.rs", "common/src/lib.rs"] {
             put(runtime, &copy, file);
         }
         fs::copy(workspace_root().join("Cargo.lock"), copy.join("Cargo.lock")).expect("copy");
