@@ -130,6 +130,17 @@ pub enum Reply<'a> {
         /// Where it is written.
         file: &'a str,
     },
+    /// `written MESSAGES LOST BYTES GROUP`: belongs to the last `session`
+    Written {
+        /// Messages in the file or, where the buffer keeps them, in the buffer.
+        messages: u64,
+        /// Messages that were lost, whatever the cause.
+        lost: u64,
+        /// What those written take, in bytes, before any compression.
+        bytes: u64,
+        /// The group's full name; empty where it is not known.
+        group: &'a str,
+    },
     /// `lost COUNT CAUSE GROUP`: belongs to the last `session`
     Lost {
         /// How many messages.
@@ -234,6 +245,12 @@ impl<'a> Reply<'a> {
                 bytes: words.value()?,
                 file: words.rest()?,
             },
+            "written" => Self::Written {
+                messages: words.value()?,
+                lost: words.value()?,
+                bytes: words.value()?,
+                group: words.rest()?,
+            },
             "lost" => {
                 Self::Lost { count: words.value()?, cause: words.word()?, group: words.rest()? }
             }
@@ -271,6 +288,9 @@ impl fmt::Display for Reply<'_> {
             Self::Session { control, keeps, messages, lost, bytes, file } => {
                 let (control, keeps, file) = (letter(control), keeps.name(), Clean(file));
                 write!(f, "session {control} {keeps} {messages} {lost} {bytes} {file}")
+            }
+            Self::Written { messages, lost, bytes, group } => {
+                write!(f, "written {messages} {lost} {bytes} {}", Clean(group))
             }
             Self::Lost { count, cause, group } => {
                 write!(f, "lost {count} {} {}", Clean(cause), Clean(group))
@@ -359,6 +379,10 @@ mod tests {
                     file: "/a b",
                 },
                 "session y stream 1 2 3 /a b",
+            ),
+            (
+                Reply::Written { messages: 1, lost: 2, bytes: 3, group: "a::b" },
+                "written 1 2 3 a::b",
             ),
             (Reply::Lost { count: 2, cause: "full", group: "" }, "lost 2 full "),
             (Reply::Problem("x y"), "problem x y"),

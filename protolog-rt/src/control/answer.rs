@@ -233,8 +233,7 @@ fn config(settings: &str) -> Result<Config, Refusal> {
         let Some(levels) = item.setting.trace else { continue };
         if item.group == "*" {
             wanted.clear();
-            config.tracing_mode = TracingMode::Default;
-            config.default_log_from = least_of(levels);
+            wanted.insert(item.group.to_owned(), levels);
             continue;
         }
         let named: Vec<_> = known.keys().filter(|name| names(item.group, name)).collect();
@@ -253,8 +252,12 @@ fn config(settings: &str) -> Result<Config, Refusal> {
 fn told(summary: &Summary, control: bool, keeps: Keeps, file: &str, answer: &mut Answer) {
     let (messages, lost, bytes) = (summary.messages, summary.lost(), summary.bytes);
     answer.line(Reply::Session { control, keeps, messages, lost, bytes, file });
-    for loss in &summary.losses {
-        let group = loss.group.as_deref().unwrap_or_default();
-        answer.line(Reply::Lost { count: loss.count, cause: loss.cause.name(), group });
+    for stats in &summary.groups {
+        let group = stats.group.as_deref().unwrap_or_default();
+        let (messages, lost, bytes) = (stats.messages, stats.lost(), stats.bytes);
+        answer.line(Reply::Written { messages, lost, bytes, group });
+        for (cause, count) in &stats.losses {
+            answer.line(Reply::Lost { count: *count, cause: cause.name(), group });
+        }
     }
 }

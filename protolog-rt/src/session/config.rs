@@ -8,9 +8,9 @@
 //! | a group override | for that group its own level and up, higher or lower than the default; or nothing at all |
 //!
 //! An override names a group by its full name (`app::AppLog::Net`), or by an end of it (`AppLog::Net`, `Net`) that only
-//! one group has; or it names all groups below a beginning (`app`, `app::AppLog`). Tags name no groups: several groups may
-//! share one. Of several overrides of one group a full name wins, then an end, then the longest beginning; of several ends
-//! the one that wants more.
+//! one group has; or it names all groups below a beginning (`app`, `app::AppLog`), or with `*` all there are. Tags name no
+//! groups: several groups may share one. Of several overrides of one group a full name wins, then an end, then the longest
+//! beginning; of several ends the one that wants more. `*` with nothing at all is the one way to want less than WTF by default.
 //!
 //! Invariant: levels are compared by severity, never by their numbers in traces.
 
@@ -31,7 +31,7 @@ pub enum TracingMode {
 /// The level from which a session wants one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupOverride {
-    /// The group's full name, or an end of it that only one group has.
+    /// The group's full name, or an end of it that only one group has; `*` for all groups without another override.
     pub group: String,
     /// The least severe level that is wanted; none for no level at all.
     pub log_from: Option<Level>,
@@ -67,9 +67,14 @@ impl Wanted {
             TracingMode::Default => Level::Wtf,
             TracingMode::EnableAll => Level::Verbose,
         };
+        let mut default = levels_from(config.default_log_from.unwrap_or(mode));
         let mut overrides = Vec::new();
         for GroupOverride { group, log_from } in &config.group_overrides {
             let levels = log_from.map_or(0, levels_from);
+            if group == "*" {
+                default = levels;
+                continue;
+            }
             if known.contains(group) {
                 overrides.push((group.clone(), true, levels));
                 continue;
@@ -85,7 +90,6 @@ impl Wanted {
                 }
             }
         }
-        let default = levels_from(config.default_log_from.unwrap_or(mode));
         Ok(Self { default, overrides, stacks: config.collect_stacktrace.clone() })
     }
 
@@ -194,6 +198,17 @@ mod tests {
         assert_eq!(wanted(&config, DISK), "");
         assert_eq!(wanted(&config, "app::Log::Ui"), "IWEF");
         assert_eq!(wanted(&config, OTHER_NET), "IWEF", "`Net` meant the one that was known");
+    }
+
+    #[test]
+    fn a_star_names_the_groups_that_nothing_else_names() {
+        use TracingMode::EnableAll;
+        let off = config(EnableAll, Some(Level::Info), &[("Net", Some(Level::Warn)), ("*", None)]);
+        assert_eq!(wanted(&off, NET), "WEF");
+        assert_eq!(wanted(&off, DISK), "", "not even WTF");
+        let all = config(TracingMode::Default, None, &[("*", Some(Level::Debug)), ("Disk", None)]);
+        assert_eq!(wanted(&all, NET), "DIWEF");
+        assert_eq!(wanted(&all, DISK), "");
     }
 
     #[test]

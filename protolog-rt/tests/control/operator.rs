@@ -53,15 +53,15 @@ fn a_switch_is_a_store() {
         Net,
         Disk,
     }
+    let program = listen();
     print_group(&Switched::Disk, None);
     assert!(!Switched::Net.is_enabled(Level::Wtf));
-    let program = listen();
     let mut operator = program.connect();
     let (net, disk) =
         (group(&mut operator, "Switched::Net"), group(&mut operator, "Switched::Disk"));
     let pages = operator.pages().expect("pages");
     drop(operator);
-    drop(program);
+    drop(program.server);
     // Nobody listens any more, and it works all the same.
     assert!(pages.print(&net, from(Level::Warn)));
     assert!(Switched::Net.is_enabled(Level::Warn) && !Switched::Net.is_enabled(Level::Info));
@@ -165,7 +165,7 @@ fn traces_are_started_and_stopped() {
     let kept = TraceStart { keeps: Keeps::Newest, settings: "-", ..start };
     operator.ask(&Request::TraceStart(kept)).unwrap();
     drop(operator);
-    drop(program);
+    drop(program.server);
     assert!(!Traced::Net.is_enabled(Level::Wtf), "who stops listening ends the trace");
 }
 
@@ -188,17 +188,52 @@ fn stats_tell_of_all_sessions() {
         .unwrap();
     i!(Counted::Net, "one");
     w!(Counted::Net, "two");
-    // Other tests' sessions are told of too.
     let told = operator.ask(&Request::Stats).unwrap();
-    let line =
-        |end: &str| told.iter().find(|line| line.ends_with(end)).cloned().unwrap_or_default();
-    assert!(line("/s t").starts_with("session n stream 2 0 "), "{told:?}");
-    assert!(line("/k").starts_with("session n newest "), "{told:?}");
+    let lines = |end: &str| {
+        let at = told.iter().position(|line| line.ends_with(end)).expect(end);
+        [told[at].as_str(), &told[at + 1], told.get(at + 2).map_or("", |line| line)]
+    };
+    let [session, written, next] = lines("/s t");
+    assert!(session.starts_with("session n stream 2 0 "), "{told:?}");
     let so_far = streams.so_far();
+    let bytes = so_far.groups[0].bytes;
+    assert!(bytes > 20, "{so_far:?}");
+    assert_eq!(written, format!("written 2 0 {bytes} control::Counted::Net"));
+    assert!(!next.starts_with("written") && !next.starts_with("lost"), "{told:?}");
+    let [session, written, _] = lines("/k");
+    assert!(session.starts_with("session n newest "), "{told:?}");
+    assert!(written.starts_with("written 1 0 "), "{told:?}");
     assert_eq!((so_far.messages, so_far.lost()), (2, 0));
     assert_eq!(so_far.bytes, std::fs::metadata(path("s t")).unwrap().len());
     assert_eq!(streams.stop().unwrap().messages, 2);
     keeps.stop().unwrap();
+}
+
+#[test]
+fn stats_tell_what_each_group_lost() {
+    #[derive(ProtoLogGroup)]
+    enum Losing {
+        Net,
+        Disk,
+    }
+    let program = listen();
+    let mut operator = program.connect();
+    let file = program.dir.path().join("first").to_string_lossy().into_owned();
+    let settings = "*=off;losing::net=debug;losing::disk=debug";
+    let start = TraceStart { keeps: Keeps::First, buffer: 64 << 10, settings, file: &file };
+    operator.ask(&Request::TraceStart(start)).unwrap();
+    d!(Losing::Disk, "one that is there");
+    for number in 0..20_000 {
+        d!(Losing::Net, "number %d", number);
+    }
+    let status = operator.ask(&Request::TraceStatus).unwrap();
+    let [_, disk, net, lost] = &status[..] else { panic!("{status:?}") };
+    assert!(disk.starts_with("written 1 0 ") && disk.ends_with("Losing::Disk"), "{status:?}");
+    let words: Vec<&str> = net.split(' ').collect();
+    let [written, net_lost] = [1, 2].map(|at| words[at].parse::<u64>().unwrap());
+    assert!(written > 100 && written + net_lost == 20_000, "{status:?}");
+    assert_eq!(*lost, format!("lost {net_lost} full control::Losing::Net"));
+    assert_eq!(operator.ask(&Request::TraceStop).unwrap()[2..], status[2..]);
 }
 
 fn refused(operator: &mut Program, request: &Request<'_>) -> String {

@@ -150,8 +150,8 @@ fn a_forked_child_has_switches_of_its_own() {
     enum Forked {
         Net,
     }
-    assert!(!Forked::Net.is_enabled(Level::Wtf));
     let program = listen();
+    assert!(!Forked::Net.is_enabled(Level::Wtf));
     let mut operator = program.connect();
     let net = group(&mut operator, "Forked::Net");
     let pages = operator.pages().unwrap();

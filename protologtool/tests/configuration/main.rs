@@ -13,7 +13,7 @@
 //!
 //! Empty lines are for who reads it, so no command may print one.
 
-use protolog_rt::{Init, ProtoLogGroup, d, w};
+use protolog_rt::{Init, ProtoLogGroup, d, w, wtf};
 use protolog_testkit::{TempDir, expect_file, run_any, temp_dir};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
@@ -60,6 +60,10 @@ fn role_of_a_program() {
                 w!(AppLog::Net, "no answer from %s", "example.org");
                 d!(AppLog::Disk, "read %d blocks", 3);
                 d!(AppLog::Out, "never");
+            }
+            "fail" => {
+                wtf!(AppLog::Net, "this can't happen");
+                wtf!(AppLog::Disk, "nor this");
             }
             "late" => d!(LateLog::Late, "better than never"),
             other => panic!("{other}"),

@@ -7,11 +7,9 @@ use crate::output::reason;
 use crate::system::System;
 use protolog_core::control::protocol::{Keeps, Reply, Request, TraceStart};
 use protolog_core::control::setting::{Item, Settings};
-use protolog_reader::Trace;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::Path;
 
 /// A session, as JSON and for text.
 #[derive(Debug, Serialize)]
@@ -23,17 +21,19 @@ struct Session {
     messages: u64,
     lost: u64,
     bytes: u64,
-    /// By group: messages in the file, where it is a file that is written all the time.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    written: BTreeMap<String, u64>,
-    losses: Vec<Loss>,
+    groups: Vec<Group>,
 }
 
+/// What a session wrote and lost of a group.
 #[derive(Debug, Serialize)]
-struct Loss {
+struct Group {
+    /// Empty where it is not known.
     group: String,
-    cause: String,
-    count: u64,
+    messages: u64,
+    lost: u64,
+    bytes: u64,
+    /// By cause: those lost, and those whose texts were cut.
+    losses: BTreeMap<String, u64>,
 }
 
 /// `trace start`
@@ -157,14 +157,11 @@ pub(super) fn stats(programs: &mut Programs, json: bool, system: &dyn System) {
 fn show(answers: &[(String, u32, Vec<String>)], json: bool, by_group: bool, system: &dyn System) {
     let mut text = String::new();
     for (program, pid, lines) in answers {
-        for mut session in sessions(program, *pid, lines) {
-            if by_group {
-                session.written = written(&session);
-            }
+        for session in sessions(program, *pid, lines) {
             if json {
                 print_json(&session, system);
             } else {
-                render(&session, &mut text);
+                render(&session, by_group, &mut text);
             }
         }
     }
@@ -186,13 +183,19 @@ fn sessions(program: &str, pid: u32, lines: &[String]) -> Vec<Session> {
                 messages,
                 lost,
                 bytes,
-                written: BTreeMap::new(),
-                losses: Vec::new(),
+                groups: Vec::new(),
             }),
-            Some(Reply::Lost { count, cause, group }) => {
-                let (group, cause) = (group.to_owned(), cause.to_owned());
+            Some(Reply::Written { messages, lost, bytes, group }) => {
                 if let Some(session) = all.last_mut() {
-                    session.losses.push(Loss { group, cause, count });
+                    let (group, losses) = (group.to_owned(), BTreeMap::new());
+                    session.groups.push(Group { group, messages, lost, bytes, losses });
+                }
+            }
+            Some(Reply::Lost { count, cause, group }) => {
+                let groups = all.last_mut().map(|session| &mut session.groups);
+                let of = groups.and_then(|groups| groups.iter_mut().find(|of| of.group == group));
+                if let Some(of) = of {
+                    *of.losses.entry(cause.to_owned()).or_default() += count;
                 }
             }
             _ => {}
@@ -201,20 +204,8 @@ fn sessions(program: &str, pid: u32, lines: &[String]) -> Vec<Session> {
     all
 }
 
-/// Messages by group, as the file itself says: the program counts none.
-fn written(session: &Session) -> BTreeMap<String, u64> {
-    let mut groups = BTreeMap::new();
-    let read = Trace::open(Path::new(&session.file)).ok().and_then(|trace| trace.read().ok());
-    if let Some(log) = read.filter(|_| session.keeps == Keeps::Stream.name()) {
-        for entry in log.entries() {
-            let group = entry.values().group(&log).map_or("", |group| group.name.as_str());
-            *groups.entry(group.to_owned()).or_default() += 1;
-        }
-    }
-    groups
-}
-
-fn render(session: &Session, text: &mut String) {
+/// A line for the session and, if wanted, one for each group; without, for those that lost something.
+fn render(session: &Session, by_group: bool, text: &mut String) {
     let Session { program, pid, file, messages, lost, bytes, .. } = session;
     let _ = writeln!(
         text,
@@ -224,16 +215,15 @@ fn render(session: &Session, text: &mut String) {
             keeps => format!("the {keeps} ones kept for {file}"),
         }
     );
-    for (group, count) in &session.written {
-        let _ = writeln!(text, "  {}: {count} written", known(group));
+    for group in session.groups.iter().filter(|group| by_group || !group.losses.is_empty()) {
+        let Group { group, messages, lost, bytes, losses } = group;
+        let known = if group.is_empty() { "(group not known)" } else { group };
+        let causes: Vec<_> =
+            losses.iter().map(|(cause, count)| format!("{count} {cause}")).collect();
+        let causes =
+            if causes.is_empty() { String::new() } else { format!(" ({})", causes.join(", ")) };
+        let _ = writeln!(text, "  {known}: {messages} written, {lost} lost{causes}, {bytes} bytes");
     }
-    for Loss { group, cause, count } in &session.losses {
-        let _ = writeln!(text, "  {}: {count} lost ({cause})", known(group));
-    }
-}
-
-fn known(group: &str) -> &str {
-    if group.is_empty() { "(group not known)" } else { group }
 }
 
 /// Prints a value as a line of JSON.
