@@ -21,12 +21,12 @@ struct Session {
     messages: u64,
     lost: u64,
     bytes: u64,
-    groups: Vec<Group>,
+    groups: Vec<OfGroup>,
 }
 
 /// What a session wrote and lost of a group.
 #[derive(Debug, Serialize)]
-struct Group {
+struct OfGroup {
     /// Empty where it is not known.
     group: String,
     messages: u64,
@@ -188,7 +188,7 @@ fn sessions(program: &str, pid: u32, lines: &[String]) -> Vec<Session> {
             Some(Reply::Written { messages, lost, bytes, group }) => {
                 if let Some(session) = all.last_mut() {
                     let (group, losses) = (group.to_owned(), BTreeMap::new());
-                    session.groups.push(Group { group, messages, lost, bytes, losses });
+                    session.groups.push(OfGroup { group, messages, lost, bytes, losses });
                 }
             }
             Some(Reply::Lost { count, cause, group }) => {
@@ -216,7 +216,7 @@ fn render(session: &Session, by_group: bool, text: &mut String) {
         }
     );
     for group in session.groups.iter().filter(|group| by_group || !group.losses.is_empty()) {
-        let Group { group, messages, lost, bytes, losses } = group;
+        let OfGroup { group, messages, lost, bytes, losses } = group;
         let known = if group.is_empty() { "(group not known)" } else { group };
         let causes: Vec<_> =
             losses.iter().map(|(cause, count)| format!("{count} {cause}")).collect();
