@@ -74,8 +74,8 @@ mod tests {
 
     #[test]
     fn sockets_are_found_by_name() {
-        let directory = env::temp_dir().join(format!("protolog-sockets-{}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap();
+        let temporary = protolog_testkit::temp_dir();
+        let directory = temporary.path().to_path_buf();
         for name in ["2-b.sock", "1-a.sock", "other"] {
             fs::write(directory.join(name), "").unwrap();
         }
@@ -83,6 +83,5 @@ mod tests {
         let found = sockets(&[missing, directory.clone()]).unwrap();
         assert_eq!(found, [directory.join("1-a.sock"), directory.join("2-b.sock")]);
         assert!(matches!(sockets(&[directory.join("other")]), Err(Error::Directory { .. })));
-        fs::remove_dir_all(directory).unwrap();
     }
 }

@@ -4,19 +4,19 @@
 //! The fuzz targets `control` and `control_socket` do the same without end.
 
 use proptest::prelude::*;
-use protolog_control::{Group, PATIENCE, Program};
+use proptest::test_runner::TestRunner;
+use protolog_control::{Error, Group, Program};
 use protolog_core::control::protocol::{Reply, Request};
 use protolog_core::control::setting::{Setting, Settings};
 use protolog_core::control::switch::{self, Word as _};
 use protolog_core::control::{least_of, levels_from, names};
-use protolog_rt::control::{Server, serve_in};
+use protolog_rt::control::serve_in;
+use protolog_testkit::temp_dir_for_sockets;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Lines as they may come: near to what is right, and far from it.
 fn line() -> impl Strategy<Value = String> {
@@ -34,17 +34,6 @@ fn line() -> impl Strategy<Value = String> {
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let lines = prop::collection::vec(line(), 0..6).prop_map(|lines| lines.join("\n").into_bytes());
     prop_oneof![lines, prop::collection::vec(any::<u8>(), 0..300)]
-}
-
-fn server() -> &'static Server {
-    static SERVER: OnceLock<Server> = OnceLock::new();
-    SERVER.get_or_init(|| serve_in(directory("server")).expect("listen"))
-}
-
-fn directory(name: &str) -> PathBuf {
-    let path = std::env::temp_dir().join(format!("protolog-any-{name}-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&path);
-    path
 }
 
 proptest! {
@@ -115,13 +104,19 @@ fn settings_without_words_are_shown_by_their_least_level() {
     assert_eq!(setting.to_string(), "info");
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+/// Tries a property that takes some time.
+fn try_all<S: Strategy>(what: S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+    let config = ProptestConfig { cases: 128, ..ProptestConfig::with_source_file(file!()) };
+    TestRunner::new(config).run(&what, property).unwrap_or_else(|error| panic!("{error}"));
+}
 
-    #[test]
-    fn programs_take_any_question(question in bytes(), greeted: bool) {
-        let mut stream = UnixStream::connect(server().path()).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+#[test]
+fn programs_take_any_question() {
+    let dir = temp_dir_for_sockets();
+    let server = serve_in(dir.path().join("run")).expect("listen");
+    try_all((bytes(), any::<bool>()), |(question, greeted)| {
+        let mut stream = UnixStream::connect(server.path()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         if greeted {
             stream.write_all(b"protolog 1\n").unwrap();
         }
@@ -136,17 +131,17 @@ proptest! {
             prop_assert!(text.lines().all(|line| Reply::parse(line).is_some()), "{}", text);
             prop_assert!(text.ends_with('\n'));
         }
-        let mut operator = Program::connect(server().path()).unwrap();
+        let mut operator = Program::connect(server.path()).unwrap();
         operator.groups().unwrap();
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn operators_take_any_answer(answer in bytes(), greeted: bool) {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let directory = directory("operator");
-        std::fs::create_dir_all(&directory).unwrap();
-        let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let path = directory.join(format!("{number}.sock"));
+#[test]
+fn operators_take_any_answer() {
+    let dir = temp_dir_for_sockets();
+    try_all((bytes(), any::<bool>()), |(answer, greeted)| {
+        let path = dir.path().join("program.sock");
         let listener = UnixListener::bind(&path).unwrap();
         let program = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
@@ -155,15 +150,34 @@ proptest! {
             }
             let _ = stream.write_all(&answer);
         });
-        let begun = Instant::now();
-        if let Ok(mut operator) = Program::connect(&path) {
-            if let Ok(groups) = operator.groups() {
-                let clean = |group: &Group| !group.name.contains(char::is_control) && !group.tag.contains(char::is_control);
-                prop_assert!(groups.iter().all(clean));
+        // The program goes away, so nobody waits until the patience is over.
+        let waited = |error: &Error| matches!(error, Error::Connection(error) if is_timeout(error));
+        match Program::connect(&path) {
+            Ok(mut operator) => {
+                match operator.groups() {
+                    Ok(groups) => {
+                        let clean = |group: &Group| {
+                            !group.name.contains(char::is_control)
+                                && !group.tag.contains(char::is_control)
+                        };
+                        prop_assert!(groups.iter().all(clean));
+                    }
+                    Err(error) => prop_assert!(!waited(&error)),
+                }
+                match operator.pages() {
+                    Ok(_) => return Err(TestCaseError::fail("no memory ever came")),
+                    Err(error) => prop_assert!(!waited(&error)),
+                }
             }
-            prop_assert!(operator.pages().is_err(), "no memory ever came");
+            Err(error) => prop_assert!(!waited(&error)),
         }
         program.join().unwrap();
-        prop_assert!(begun.elapsed() < PATIENCE);
-    }
+        std::fs::remove_file(&path).unwrap();
+        Ok(())
+    });
+}
+
+fn is_timeout(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{TimedOut, WouldBlock};
+    matches!(error.kind(), TimedOut | WouldBlock)
 }

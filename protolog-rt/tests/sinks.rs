@@ -4,7 +4,7 @@ use protolog_rt::text::{
     Journald, Logd, RotatingFile, SinkIsSet, Syslog, TextLine, TextSink, set_sink,
 };
 use protolog_rt::{Level, ProtoLogGroup, d, e, i, w};
-use protolog_testkit::temp_dir;
+use protolog_testkit::temp_dir_for_sockets;
 use std::fs;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ fn a_file_is_put_aside_when_it_is_full() {
         }
         return;
     }
-    let dir = temp_dir();
+    let dir = temp_dir_for_sockets();
     let path = dir.path().join("app.log");
     fs::write(&path, "x".repeat(990) + "\n").expect("a file that is there");
     let output = run("a_file_is_put_aside_when_it_is_full", &path);
@@ -110,7 +110,7 @@ fn syslog_gets_a_datagram_a_line() {
         println!("pid {}", std::process::id());
         return;
     }
-    let dir = temp_dir();
+    let dir = temp_dir_for_sockets();
     let path = dir.path().join("log");
     let socket = UnixDatagram::bind(&path).expect("bind");
     let output = run("syslog_gets_a_datagram_a_line", &path);
@@ -129,7 +129,7 @@ fn the_journal_gets_fields() {
         e!(Log::Net, "failed: %s", "one\ntwo");
         return;
     }
-    let dir = temp_dir();
+    let dir = temp_dir_for_sockets();
     let path = dir.path().join("socket");
     let socket = UnixDatagram::bind(&path).expect("bind");
     run("the_journal_gets_fields", &path);
@@ -149,7 +149,7 @@ fn androids_log_daemon_gets_a_datagram_a_message() {
         w!(Log::Net, "%s of %03d", "one\ntwo", 7);
         return;
     }
-    let dir = temp_dir();
+    let dir = temp_dir_for_sockets();
     let path = dir.path().join("logdw");
     let socket = UnixDatagram::bind(&path).expect("bind");
     run("androids_log_daemon_gets_a_datagram_a_message", &path);

@@ -188,12 +188,10 @@ mod tests {
 
     #[test]
     fn directories_tell_of_files() {
-        let dir = std::env::temp_dir().join(format!("protolog-watch-{}", std::process::id()));
-        std::fs::create_dir_all(&dir).unwrap();
-        let watched = watch(&dir).unwrap();
+        let dir = protolog_testkit::temp_dir();
+        let watched = watch(dir.path()).unwrap();
         assert_eq!(wait(&[Awaited::new(watched.as_fd())], Some(0)).unwrap(), [false]);
-        std::fs::write(dir.join("a"), "b").unwrap();
+        std::fs::write(dir.path().join("a"), "b").unwrap();
         assert_eq!(wait(&[Awaited::new(watched.as_fd())], None).unwrap(), [true]);
-        std::fs::remove_dir_all(dir).unwrap();
     }
 }

@@ -88,17 +88,13 @@ fn check(directory: &Path) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use protolog_testkit::temp_dir_for_sockets;
     use std::os::unix::net::UnixStream;
-
-    fn temp(name: &str) -> PathBuf {
-        let path = std::env::temp_dir().join(format!("protolog-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        path
-    }
 
     #[test]
     fn sockets_are_private_and_go() {
-        let directory = temp("place");
+        let temporary = temp_dir_for_sockets();
+        let directory = temporary.path().join("run");
         let socket = Socket::new(Some(directory.clone())).unwrap();
         let other = Socket::new(Some(directory.clone())).unwrap();
         assert_ne!(socket.path, other.path);
@@ -108,26 +104,22 @@ mod tests {
         let path = socket.path.clone();
         drop(socket);
         assert!(!path.exists() && other.path.exists());
-        drop(other);
-        std::fs::remove_dir(directory).unwrap();
     }
 
     #[test]
     fn open_directories_and_files_are_refused() {
-        let directory = temp("open");
+        let temporary = temp_dir_for_sockets();
+        let directory = temporary.path().join("open");
         std::fs::create_dir(&directory).unwrap();
         std::fs::set_permissions(&directory, Permissions::from_mode(0o750)).unwrap();
         let error = Socket::new(Some(directory.clone())).unwrap_err();
         assert!(matches!(error, Error::NotPrivate { .. }), "{error}");
         std::fs::set_permissions(&directory, Permissions::from_mode(0o700)).unwrap();
-        let link = temp("link");
-        let _ = std::fs::remove_file(&link);
+        let link = temporary.path().join("link");
         std::os::unix::fs::symlink(&directory, &link).unwrap();
         assert!(matches!(Socket::new(Some(link.clone())), Err(Error::NotPrivate { .. })));
         let missing = directory.join("a").join("b");
         let error = Socket::new(Some(missing)).unwrap_err();
         assert!(matches!(&error, Error::Directory { .. }), "{error}");
-        std::fs::remove_file(link).unwrap();
-        std::fs::remove_dir(directory).unwrap();
     }
 }

@@ -47,7 +47,8 @@ mod tests {
 
     #[test]
     fn what_is_mapped_is_in_the_file() {
-        let path = std::env::temp_dir().join(format!("protolog-file-{}", std::process::id()));
+        let dir = protolog_testkit::temp_dir();
+        let path = dir.path().join("file");
         let open =
             || File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let file = open().unwrap();

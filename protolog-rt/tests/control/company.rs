@@ -5,7 +5,7 @@ use protolog_control::{Error, PATIENCE, Program, sockets};
 use protolog_core::control::protocol::{Keeps, Request, TraceStart};
 use protolog_rt::control::{Error as ServeError, serve_in};
 use protolog_rt::{ProtoLogGroup, d};
-use protolog_testkit::temp_dir;
+use protolog_testkit::temp_dir_for_sockets;
 use std::io::{Read, Write};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -171,7 +171,7 @@ fn requests_for_memory_are_one_at_a_time() {
 
 #[test]
 fn sockets_of_the_dead_are_no_obstacle() {
-    let dir = temp_dir();
+    let dir = temp_dir_for_sockets();
     let run = dir.path().join("run");
     let server = serve_in(&run).unwrap();
     let dead = run.join("1-1.sock");
@@ -222,7 +222,7 @@ fn a_full_disk_stops_no_program() {
 
 #[test]
 fn a_missing_directory_is_told() {
-    let dir = temp_dir();
+    let dir = temp_dir_for_sockets();
     let error = serve_in(dir.path().join("a").join("b")).unwrap_err();
     assert!(matches!(error, ServeError::Directory { .. }), "{error}");
     let long = dir.path().join("x".repeat(120));

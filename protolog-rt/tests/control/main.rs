@@ -7,7 +7,7 @@ mod process;
 
 use protolog_control::{Group, Program};
 use protolog_rt::control::{Server, serve_in};
-use protolog_testkit::{TempDir, temp_dir};
+use protolog_testkit::{TempDir, temp_dir_for_sockets};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A program that listens: this one.
@@ -22,7 +22,7 @@ pub(crate) struct Listening {
 pub(crate) fn listen() -> Listening {
     static ALONE: Mutex<()> = Mutex::new(());
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let dir = temp_dir();
+    let dir = temp_dir_for_sockets();
     let server = serve_in(dir.path().join("run")).expect("listen");
     Listening { server, dir, _alone: alone }
 }

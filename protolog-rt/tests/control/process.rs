@@ -3,7 +3,7 @@
 
 use crate::{group, listen};
 use protolog_rt::{Init, Level, ProtoLogGroup, init};
-use protolog_testkit::temp_dir;
+use protolog_testkit::temp_dir_for_sockets;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -66,7 +66,7 @@ fn role_of_a_program_that_calls_init() {
 
 #[test]
 fn init_fulfils_wishes_and_listens() {
-    let dir = temp_dir();
+    let dir = temp_dir_for_sockets();
     let role = "role_of_a_program_that_calls_init";
     assert_eq!(told(&run(role, dir.path(), &[])), ["- -", "1 sockets"]);
     let variables = [("PROTOLOG", "own::net=warn,text;DISK=text:error")];
@@ -83,7 +83,7 @@ fn init_fulfils_wishes_and_listens() {
 
 #[test]
 fn errors_of_init_teach_and_the_rest_is_done() {
-    let dir = temp_dir();
+    let dir = temp_dir_for_sockets();
     std::fs::write(dir.path().join("wishes"), "net=text\nnet=loud\n").unwrap();
     std::fs::write(dir.path().join("run"), "").unwrap();
     let role = "role_of_a_program_that_calls_init";
@@ -137,7 +137,7 @@ fn role_of_a_program_whose_configuration_changes() {
 
 #[test]
 fn a_configuration_is_read_again_when_it_changes() {
-    let dir = temp_dir();
+    let dir = temp_dir_for_sockets();
     let lines = told(&run("role_of_a_program_whose_configuration_changes", dir.path(), &[]));
     let problem =
         "problem CONFIG: line 2: no `=` in `bad`?help: write GROUP=WORDS, as in `net=debug,text`";

@@ -2,7 +2,7 @@
 
 use crate::case::{here, source_directories, transform};
 use protolog_core::note::{Note, Parsed};
-use protolog_testkit::{Output, run, run_any, workspace_root};
+use protolog_testkit::{Output, copy_program, run, run_any, workspace_root};
 use protologtool::cli::{self, Exit};
 use protologtool::system::Memory;
 use std::collections::BTreeSet;
@@ -105,12 +105,7 @@ impl Built {
 
 fn without_times(line: &str, format: &str) -> String {
     if format == "text" {
-        // Month and day, time, process, thread.
-        let mut rest = line;
-        for _ in 0..4 {
-            rest = rest.split_once(' ').map_or("", |(_, rest)| rest.trim_start());
-        }
-        return rest.to_owned();
+        return without_head(line);
     }
     let mut value: serde_json::Value = serde_json::from_str(line).expect("JSON lines");
     let object = value.as_object_mut().expect("an object");
@@ -118,6 +113,15 @@ fn without_times(line: &str, format: &str) -> String {
         object.remove(varying);
     }
     value.to_string()
+}
+
+/// What stands behind date, time, process and thread.
+pub(crate) fn without_head(line: &str) -> String {
+    let mut rest = line;
+    for _ in 0..4 {
+        rest = rest.split_once(' ').map_or("", |(_, rest)| rest.trim_start());
+    }
+    rest.to_owned()
 }
 
 fn build(directory: &Path, features: &str) -> PathBuf {
@@ -133,7 +137,7 @@ fn build(directory: &Path, features: &str) -> PathBuf {
     let name = manifest.split_once("name = \"").unwrap().1.split_once('"').unwrap().0;
     // Threads are named after the program.
     let built = directory.join("program");
-    fs::copy(target.join("debug").join(name), &built).unwrap();
+    copy_program(&target.join("debug").join(name), &built);
     built
 }
 

@@ -1,7 +1,7 @@
 //! The same program, with proc macros and from rewritten sources: it logs the same, and panics name the same lines.
 
 use crate::case::{case_files, crate_of};
-use crate::program::{Built, fixture, notes};
+use crate::program::{Built, fixture, notes, without_head};
 use protolog_testkit::{assert_eq_text, run, run_any};
 use protologtool::system::Memory;
 use std::collections::BTreeSet;
@@ -34,8 +34,7 @@ fn both_print_the_same() {
         let lines = |program: &Path| -> Vec<String> {
             let output = built.run(program, &["text"]);
             assert_eq!(output.code, Some(0), "{}", output.stderr);
-            // Without date, time and ids.
-            output.stderr.lines().map(|line| line.chars().skip(31).collect()).collect()
+            output.stderr.lines().map(without_head).collect()
         };
         let printed = lines(&built.written);
         assert!(printed.len() > 80);

@@ -1,5 +1,6 @@
 //! Running a program in a test: its whole output as text, and a failure that one can read.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What a finished program left.
@@ -39,6 +40,16 @@ pub fn run_any(command: &mut Command) -> Output {
         stdout: String::from_utf8_lossy(&done.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&done.stderr).into_owned(),
     }
+}
+
+/// Copies a program that is to be run. Another process makes the copy: while this one had it open for writing, processes that
+/// other threads start would inherit that, and the system runs no program that somebody may write.
+///
+/// # Panics
+///
+/// When it can't be copied.
+pub fn copy_program(from: &Path, to: &Path) {
+    run(Command::new("cp").arg(from).arg(to));
 }
 
 fn report(command: &Command, output: &Output) -> String {

@@ -22,10 +22,12 @@ mod oracle;
 mod text;
 mod tools;
 
+use std::path::Path;
+
 pub use serde_json::{self, Value};
 pub use tempfile::TempDir;
 
-pub use command::{Output, run, run_any};
+pub use command::{Output, copy_program, run, run_any};
 pub use java::{compile_java, java_sources, run_java};
 pub use oracle::{
     Reading, Table, check_dictionary, check_trace, copy_dictionary, read_trace, trace_processor,
@@ -40,5 +42,21 @@ pub use tools::{python, skip, tool, web_dist, workspace_root};
 ///
 /// When the directory can't be made.
 pub fn temp_dir() -> TempDir {
-    tempfile::Builder::new().prefix("protolog-").tempdir().expect("make a temporary directory")
+    temp_dir_in(&std::env::temp_dir())
+}
+
+/// The same, with a path that leaves room for the names of sockets, which have 107 bytes at most: where the place for
+/// temporary files has a long one, it lies in `/tmp`.
+///
+/// # Panics
+///
+/// When the directory can't be made.
+pub fn temp_dir_for_sockets() -> TempDir {
+    let place = std::env::temp_dir();
+    temp_dir_in(if place.as_os_str().len() > 40 { Path::new("/tmp") } else { &place })
+}
+
+fn temp_dir_in(place: &Path) -> TempDir {
+    let made = tempfile::Builder::new().prefix("protolog-").tempdir_in(place);
+    made.expect("make a temporary directory")
 }
