@@ -37,6 +37,11 @@ pub(crate) mod file {
             self.packets.push(self.cells.read(sequence, bytes));
         }
 
+        pub(crate) fn copy(&mut self, sequence: u32, bytes: &[u8]) -> bool {
+            self.packet(sequence, bytes);
+            true
+        }
+
         /// Never.
         pub(crate) fn has_failed(&self) -> bool {
             false
