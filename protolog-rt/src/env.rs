@@ -7,7 +7,7 @@
 
 use crate::control::{self, Server, Wishes, fulfil, read_file};
 use crate::level;
-use crate::level::ProtoLogGroup;
+use crate::level::{ProtoLogGroup, Source};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -93,7 +93,8 @@ impl Init {
         self
     }
 
-    /// Reads the configuration file again whenever it changes. It takes listening to operators.
+    /// Reads the configuration file again whenever it changes; what it wishes no more goes back to what it was without the file.
+    /// It takes listening to operators.
     pub fn reload(mut self) -> Self {
         self.watch = true;
         self
@@ -109,19 +110,21 @@ impl Init {
     /// Does it. A second time, wishes are read again, and the program goes on listening.
     pub fn start(self) -> Result<(), InitError> {
         let mut problems = Vec::new();
-        let mut file = |path: &Path| match read_file(path) {
-            Ok(Some(text)) => problems.extend(fulfil(&text, &path.display().to_string())),
-            Ok(None) => {}
+        let mut file = |path: &Path, source| match read_file(path) {
+            Ok(text) => {
+                let text = text.unwrap_or_default();
+                problems.extend(fulfil(&text, &path.display().to_string(), source));
+            }
             Err(error) => problems.push(format!("{error}\nhelp: make it a readable file")),
         };
         if self.state {
-            file(&state_file());
+            file(&state_file(), Source::Others);
         }
         if let Some(config) = &self.config {
-            file(config);
+            file(config, Source::File);
         }
         if let Some(text) = std::env::var_os(VARIABLE) {
-            problems.extend(fulfil(&text.to_string_lossy(), VARIABLE));
+            problems.extend(fulfil(&text.to_string_lossy(), VARIABLE, Source::Others));
         }
         if self.control {
             problems.extend(self.listen());

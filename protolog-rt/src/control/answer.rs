@@ -214,7 +214,8 @@ fn set(item: &str) -> Result<(), Refusal> {
     let mut wishes = Vec::new();
     for item in Settings::new(item) {
         let item = item.map_err(|error| Refusal { what: error.to_string(), help: error.help() })?;
-        wishes.push(level::Wish { pattern: item.group.into(), setting: item.setting });
+        let (pattern, setting) = (item.group.into(), item.setting);
+        wishes.push(level::Wish { pattern, setting, source: level::Source::Others });
     }
     level::wish(wishes);
     Ok(())

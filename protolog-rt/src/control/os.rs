@@ -140,7 +140,7 @@ pub(super) fn block_signals() {
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, std::ptr::null_mut()) };
 }
 
-/// A file that can be read when something in the directory was written or moved there. It never waits.
+/// A file that can be read when something in the directory was written, moved or removed. It never waits.
 pub(super) fn watch(directory: &Path) -> io::Result<File> {
     use std::os::unix::ffi::OsStrExt;
     let path = std::ffi::CString::new(directory.as_os_str().as_bytes())?;
@@ -148,7 +148,7 @@ pub(super) fn watch(directory: &Path) -> io::Result<File> {
     let fd = checked(unsafe { libc::inotify_init1(libc::IN_CLOEXEC | libc::IN_NONBLOCK) })?;
     // SAFETY: the descriptor is new, and nobody else has it.
     let file = unsafe { File::from_raw_fd(fd) };
-    let what = libc::IN_CLOSE_WRITE | libc::IN_MOVED_TO | libc::IN_DELETE;
+    let what = libc::IN_CLOSE_WRITE | libc::IN_MOVED_TO | libc::IN_MOVED_FROM | libc::IN_DELETE;
     // SAFETY: the path ends in a NUL, and lives through the call.
     checked(unsafe { libc::inotify_add_watch(fd, path.as_ptr(), what) })?;
     Ok(file)

@@ -1,11 +1,12 @@
 //! Files of wishes: read when the program starts and, where it asked for it, again when they change.
 //!
-//! A file that is changed is read anew as a whole; a wish that is in it no more stays as it was fulfilled. What is wrong in it
-//! is passed over, and told to operators.
+//! A file that is changed is read anew as a whole; what it wishes no more goes back to what others wish, or else to what the
+//! group itself says. A file that is gone wishes nothing; one that can't be read changes nothing. What is wrong in it is passed
+//! over, and told to operators.
 
 use super::kept::Kept;
 use super::os;
-use crate::level::{self, Wish};
+use crate::level::{self, Source, Wish};
 use protolog_core::control::setting::{Item, Settings};
 use std::fs::File;
 use std::io::{self, Read};
@@ -44,8 +45,9 @@ impl Wishes {
         let mut events = [0; 4096];
         while self.watched.as_mut().is_some_and(|file| matches!(file.read(&mut events), Ok(1..))) {}
         self.file.as_deref().map_or(Vec::new(), |file| match read_file(file) {
-            Ok(Some(text)) => fulfil(&text, &file.display().to_string()),
-            Ok(None) => Vec::new(),
+            Ok(text) => {
+                fulfil(&text.unwrap_or_default(), &file.display().to_string(), Source::File)
+            }
             Err(error) => vec![error],
         })
     }
@@ -65,22 +67,25 @@ pub(crate) fn read_file(path: &Path) -> Result<Option<String>, String> {
     }
 }
 
-/// Fulfils the wishes of a text that comes from `origin`, as far as they are for this program. What is wrong with others, each
-/// with what to do about it.
-pub(crate) fn fulfil(text: &str, origin: &str) -> Vec<String> {
+/// Fulfils the wishes of a text that comes from `origin`, as far as they are for this program; those of the configuration file
+/// take the place of those that it had before. What is wrong with others, each with what to do about it.
+pub(crate) fn fulfil(text: &str, origin: &str, source: Source) -> Vec<String> {
     let (mut wishes, mut problems) = (Vec::new(), Vec::new());
     let own = program();
     for item in Settings::new(text) {
         match item {
             Ok(Item { program, group, setting }) => {
                 if program.is_none_or(|program| program == own) {
-                    wishes.push(Wish { pattern: group.into(), setting });
+                    wishes.push(Wish { pattern: group.into(), setting, source });
                 }
             }
             Err(error) => problems.push(format!("{origin}: {error}\nhelp: {}", error.help())),
         }
     }
-    level::wish(wishes);
+    match source {
+        Source::File => level::wish_of_file(wishes),
+        Source::Others => level::wish(wishes),
+    }
     problems
 }
 

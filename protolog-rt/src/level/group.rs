@@ -102,6 +102,8 @@ pub struct GroupInfo {
     pub index: u16,
     /// Whether calls of the group are compiled in; false for `#[protolog(enabled = false)]`.
     pub compiled: bool,
+    /// Whether the text side shows the group where nobody says otherwise.
+    pub(super) log_to_text: bool,
     page: &'static Page,
     set: &'static GroupSet,
 }
@@ -109,8 +111,8 @@ pub struct GroupInfo {
 impl GroupInfo {
     #[doc(hidden)]
     pub const fn new(def: &GroupDef, page: &'static Page, set: &'static GroupSet) -> Self {
-        let GroupDef { id, name, tag, index, enabled, .. } = *def;
-        Self { id, name, tag, index, compiled: enabled, page, set }
+        let GroupDef { id, name, tag, index, enabled, log_to_text, .. } = *def;
+        Self { id, name, tag, index, compiled: enabled, log_to_text, page, set }
     }
 
     /// Whether a call at `level` would log: a session or the text side wants it.

@@ -17,7 +17,7 @@ pub use group::{GroupDef, GroupInfo, GroupSet, ProtoLogGroup};
 pub(crate) use group::{first_call, test};
 pub use page::Page;
 pub(crate) use page::call_bits;
-pub(crate) use shared::{Shared, Wish};
+pub(crate) use shared::{Shared, Source, Wish};
 
 use crate::fork::prepare_for_forks;
 use std::cell::Cell;
@@ -133,6 +133,21 @@ pub(crate) fn wish(wishes: Vec<Wish>) {
         shared::fulfil(set, &wishes);
     }
     registry.guard.remember(wishes);
+    drop(registry);
+    changed();
+}
+
+/// Puts the wishes of the configuration file in the place of those that it had before: they are the latest now, and what it wishes
+/// no more goes back to what others wish, or else to what the group itself says.
+pub(crate) fn wish_of_file(wishes: Vec<Wish>) {
+    let Some(mut registry) = Locked::take() else { return };
+    let all = std::mem::take(&mut registry.guard.wishes);
+    let (old, others) = all.into_iter().partition(|wish| wish.source == Source::File);
+    registry.guard.wishes = others;
+    registry.guard.remember(wishes);
+    for set in sets(registry.guard.newest) {
+        shared::replace(set, &old, &registry.guard.wishes);
+    }
     drop(registry);
     changed();
 }

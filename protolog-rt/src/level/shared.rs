@@ -32,6 +32,17 @@ pub(crate) struct Wish {
     pub(crate) pattern: Box<str>,
     /// What is wished.
     pub(crate) setting: Setting,
+    /// Who wishes it.
+    pub(crate) source: Source,
+}
+
+/// Who wishes something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The configuration file, which may wish something else later.
+    File,
+    /// Whoever said it once: operators, the state file, the variable.
+    Others,
 }
 
 /// The most wishes that are remembered for groups to come; of more, the oldest are forgotten.
@@ -58,10 +69,11 @@ impl Shared {
 }
 
 impl Wish {
-    /// Adds `wish` to `all`: an earlier one with the same pattern is no more than what this one does not speak of.
+    /// Adds `wish` to `all`: an earlier one of the same source and pattern is no more than what this one does not speak of.
     pub(super) fn merge(all: &mut Vec<Self>, wish: Self) {
         let mut setting = wish.setting;
-        if let Some(at) = all.iter().position(|old| old.pattern == wish.pattern) {
+        let same = |old: &Self| old.source == wish.source && old.pattern == wish.pattern;
+        if let Some(at) = all.iter().position(same) {
             let old = all.remove(at).setting;
             setting =
                 Setting { trace: setting.trace.or(old.trace), text: setting.text.or(old.text) };
@@ -92,6 +104,25 @@ pub(super) fn fulfil(set: &GroupSet, wishes: &[Wish]) {
     }
 }
 
+/// Does for the groups of `set` what is wished in `all` where wishes of the configuration file, `old` or new, speak of them. Where
+/// nothing is wished any more, it is what the group itself says.
+pub(super) fn replace(set: &GroupSet, old: &[Wish], all: &[Wish]) {
+    let of_file = |wish: &&Wish| wish.source == Source::File;
+    for group in set.groups() {
+        let wished = |part: fn(&Setting) -> Option<u8>| {
+            let of = |wish: &Wish| part(&wish.setting).filter(|_| names(&wish.pattern, group.name));
+            let concerned = old.iter().chain(all.iter().filter(of_file)).find_map(of);
+            concerned.map(|_| all.iter().rev().find_map(of))
+        };
+        if let Some(levels) = wished(|setting| setting.trace) {
+            group.set_allowed(levels.unwrap_or(ALL as u8));
+        }
+        if let Some(levels) = wished(|setting| setting.text) {
+            group.set_text(levels.unwrap_or(if group.log_to_text { ALL as u8 } else { 0 }));
+        }
+    }
+}
+
 /// What is wished of a group that has not come up, as a word that is marked new.
 pub(super) fn word_to_be(name: &str, wishes: &[Wish]) -> u32 {
     let (mut allowed, mut text) = (ALL as u8, 0);
@@ -107,7 +138,7 @@ mod tests {
     use super::*;
 
     fn wish(pattern: &str, trace: Option<u8>, text: Option<u8>) -> Wish {
-        Wish { pattern: pattern.into(), setting: Setting { trace, text } }
+        Wish { pattern: pattern.into(), setting: Setting { trace, text }, source: Source::Others }
     }
 
     #[test]
@@ -118,6 +149,16 @@ mod tests {
             Wish::merge(&mut all, new);
         }
         assert_eq!(all, [wish("*", Some(4), None), wish("a", Some(8), Some(2))]);
+    }
+
+    #[test]
+    fn wishes_of_two_sources_are_two() {
+        let mut all = Vec::new();
+        let of_file = |wish| Wish { source: Source::File, ..wish };
+        Wish::merge(&mut all, wish("a", Some(1), None));
+        Wish::merge(&mut all, of_file(wish("a", Some(2), None)));
+        Wish::merge(&mut all, of_file(wish("a", None, Some(4))));
+        assert_eq!(all, [wish("a", Some(1), None), of_file(wish("a", Some(2), Some(4)))]);
     }
 
     #[test]

@@ -2,6 +2,9 @@
 //! one test of it in a role.
 
 use crate::{group, listen};
+use protolog_control::Program;
+use protolog_core::control::protocol::Request;
+use protolog_core::control::{least_of, switch};
 use protolog_rt::{Init, Level, ProtoLogGroup, init};
 use protolog_testkit::temp_dir_for_sockets;
 use std::io::{Read, Write};
@@ -105,6 +108,40 @@ fn errors_of_init_teach_and_the_rest_is_done() {
     );
 }
 
+#[derive(ProtoLogGroup)]
+enum Loud {
+    #[protolog(log_to_text = true)]
+    Ui,
+}
+
+/// From which levels on `Net`, `Disk` and `Ui` are printed and may be traced, as an operator sees it.
+fn seen(operator: &mut Program) -> String {
+    let least = |levels: u8| least_of(levels).map_or("-", Level::name);
+    let mut parts = Vec::new();
+    for group in operator.groups().unwrap() {
+        if [Own::Net.info(), Own::Disk.info(), Loud::Ui.info()]
+            .iter()
+            .any(|own| own.name == group.name)
+        {
+            let (printed, allowed) = (switch::printed(group.word), switch::allowed(group.word));
+            parts.push(format!("{} {}/{}", group.tag, least(printed), least(allowed)));
+        }
+    }
+    parts.join(", ")
+}
+
+/// What the configuration file says in turn, none where it is removed; and what is seen then.
+const CONFIGURATIONS: [(Option<&str>, &str); 7] = [
+    (None, "Net -/VERBOSE, Disk INFO/VERBOSE, Ui VERBOSE/VERBOSE"),
+    (Some("net=text:warn\n"), "Net WARN/VERBOSE, Disk INFO/VERBOSE, Ui VERBOSE/VERBOSE"),
+    (Some("net=error,notext\nbad\ndisk=text:f\nui=off"), "Net -/ERROR, Disk WTF/VERBOSE, Ui -/-"),
+    // Of what it wishes no more, one goes back to what the variable says, the others to what the groups say themselves.
+    (Some("net=error\n"), "Net -/ERROR, Disk INFO/VERBOSE, Ui VERBOSE/VERBOSE"),
+    (Some(""), "Net -/VERBOSE, Disk INFO/VERBOSE, Ui VERBOSE/VERBOSE"),
+    (Some("*=warn,text"), "Net WARN/WARN, Disk WARN/WARN, Ui WARN/WARN"),
+    (None, "Net -/VERBOSE, Disk INFO/VERBOSE, Ui VERBOSE/VERBOSE"),
+];
+
 #[test]
 fn role_of_a_program_whose_configuration_changes() {
     if !in_role("role_of_a_program_whose_configuration_changes") {
@@ -112,36 +149,42 @@ fn role_of_a_program_whose_configuration_changes() {
     }
     println!();
     let config = Path::new(&std::env::var("PROTOLOG_STATE").unwrap()).with_file_name("config");
-    Init::new().config_file(&config).reload().groups::<Own>().start().unwrap();
-    println!("> {}", state());
-    for (text, expected) in
-        [("net=text:warn\n", "WARN -"), ("net=notext\nbad\ndisk=text:f\n", "- WTF")]
-    {
-        let part = config.with_extension("part");
-        std::fs::write(&part, text).unwrap();
-        std::fs::rename(part, &config).unwrap();
-        let until = Instant::now() + Duration::from_secs(60);
-        while state() != expected && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        println!("> {}", state());
-    }
+    let init = Init::new().config_file(&config).reload();
+    init.groups::<Own>().groups::<Loud>().start().unwrap();
     let directory = std::env::var("PROTOLOG_RUNTIME_DIR").unwrap();
     let socket = protolog_control::sockets(&[directory.into()]).unwrap().remove(0);
-    let mut operator = protolog_control::Program::connect(&socket).unwrap();
-    use protolog_core::control::protocol::Request;
-    for line in operator.ask(&Request::Stats).unwrap() {
-        println!("> {}", line.replace(config.to_str().unwrap(), "CONFIG"));
+    let mut operator = Program::connect(&socket).unwrap();
+    for (text, expected) in CONFIGURATIONS {
+        match text {
+            None => drop(std::fs::remove_file(&config)),
+            Some(text) => {
+                let part = config.with_extension("part");
+                std::fs::write(&part, text).unwrap();
+                std::fs::rename(part, &config).unwrap();
+            }
+        }
+        let until = Instant::now() + Duration::from_secs(60);
+        while seen(&mut operator) != expected && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        println!("> {}", seen(&mut operator));
+        for line in operator.ask(&Request::Stats).unwrap() {
+            println!("> {}", line.replace(config.to_str().unwrap(), "CONFIG"));
+        }
     }
 }
 
 #[test]
 fn a_configuration_is_read_again_when_it_changes() {
     let dir = temp_dir_for_sockets();
-    let lines = told(&run("role_of_a_program_whose_configuration_changes", dir.path(), &[]));
-    let problem =
-        "problem CONFIG: line 2: no `=` in `bad`?help: write GROUP=WORDS, as in `net=debug,text`";
-    assert_eq!(lines, ["- -", "WARN -", "- WTF", problem]);
+    let role = "role_of_a_program_whose_configuration_changes";
+    let lines = told(&run(role, dir.path(), &[("PROTOLOG", "disk=text:info")]));
+    let mut expected = CONFIGURATIONS.map(|(_, seen)| seen).to_vec();
+    expected.insert(
+        3,
+        "problem CONFIG: line 2: no `=` in `bad`?help: write GROUP=WORDS, as in `net=debug,text`",
+    );
+    assert_eq!(lines, expected);
 }
 
 #[test]
