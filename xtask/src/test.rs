@@ -109,6 +109,8 @@ impl Have {
             tools::NODE,
             tools::PYTHON,
             tools::VALGRIND,
+            tools::ZSH,
+            tools::FISH,
         ];
         self.missing = tools::prepare(&wanted, install);
         let has_python = self.missing.iter().all(|tool| tool.name != tools::PYTHON.name);

@@ -107,6 +107,18 @@ pub(crate) const PYTHON: Tool = Tool {
     present: python_has_venv,
     source: Debian("python3-venv"),
 };
+pub(crate) const ZSH: Tool = Tool {
+    name: "zsh",
+    why: "complete names of groups in it",
+    present: || found("zsh"),
+    source: Debian("zsh"),
+};
+pub(crate) const FISH: Tool = Tool {
+    name: "fish",
+    why: "complete names of groups in it",
+    present: || found("fish"),
+    source: Debian("fish"),
+};
 pub(crate) const TIME: Tool = Tool {
     name: "time",
     why: "measure the peak memory of a program",

@@ -39,12 +39,11 @@ pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
         Command::Logcat { command } => {
             let (Logcat::Enable(logcat) | Logcat::Disable(logcat)) = command;
             let from = matches!(command, Logcat::Enable(_)).then_some(logcat.level);
-            let wish = switch::Wish::logcat(&logcat.groups, from.map(args::LevelName::level));
+            let wish = switch::Wish::logcat(&logcat.groups, from);
             switch::run(&mut programs, &wish, logcat.persist, &args.choice, system)?;
         }
         Command::Level(level) => {
-            let wish =
-                switch::Wish::level(&level.group, level.level.level(), level.text, level.trace);
+            let wish = switch::Wish::level(&level.group, level.level.0, level.text, level.trace);
             switch::run(&mut programs, &wish, level.persist, &args.choice, system)?;
         }
         Command::Trace { command: Trace::Start(start) } => {

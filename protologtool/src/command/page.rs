@@ -39,8 +39,12 @@ fn with_groups(shell: Shell, script: Vec<u8>) -> String {
                 let plain = format!("{argument}:_default");
                 script = script.replace(&plain, &format!("{argument}:_protologtool_groups"));
             }
-            script =
-                script.replacen("\n_protologtool() {", &format!("\n{ZSH}_protologtool() {{"), 1);
+            let begin = "\n_protologtool() {\n";
+            script = script.replacen(begin, &format!("\n{ZSH}{begin}{ZSH_NAME}"), 1);
+            let both = "protologtool protolog_configuration\n";
+            for name in ["#compdef protologtool\n", "compdef _protologtool protologtool\n"] {
+                script = script.replace(name, &name.replace("protologtool\n", both));
+            }
         }
         _ => {}
     }
@@ -57,11 +61,28 @@ _protologtool_and_groups() {
             ;;
     esac
 }
+_protolog_configuration() {
+    COMP_WORDS=(protologtool configuration "${COMP_WORDS[@]:1}")
+    ((COMP_CWORD++))
+    local before="$3"
+    ((COMP_CWORD > 2)) || before=configuration
+    _protologtool_and_groups protologtool "$2" "$before"
+}
 complete -F _protologtool_and_groups -o bashdefault -o default protologtool
+complete -F _protolog_configuration -o bashdefault -o default protolog_configuration
 "#;
 
 const FISH: &str = r#"
+complete -c protolog_configuration -w "protologtool configuration"
 complete -c protologtool -n "__fish_seen_subcommand_from configuration; and __fish_seen_subcommand_from status enable disable level" -f -a "(protologtool configuration groups names 2>/dev/null)"
+"#;
+
+/// What `_protologtool` begins with: the other name of the tool stands for a command of it.
+const ZSH_NAME: &str = r#"    if [[ "$service" == protolog_configuration ]]; then
+        words=(protologtool configuration "${words[@]:1}")
+        ((CURRENT++))
+        service=protologtool
+    fi
 "#;
 
 const ZSH: &str = r#"_protologtool_groups() {
@@ -69,7 +90,6 @@ const ZSH: &str = r#"_protologtool_groups() {
     groups=(${(f)"$(protologtool configuration groups names 2>/dev/null)"})
     compadd -a groups
 }
-
 "#;
 
 fn show(made: io::Result<()>, text: &[u8], system: &dyn System) -> Result<Exit, Failure> {

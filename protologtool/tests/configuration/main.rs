@@ -14,7 +14,7 @@
 //! Empty lines are for who reads it, so no command may print one.
 
 use protolog_rt::{Init, ProtoLogGroup, d, w, wtf};
-use protolog_testkit::{TempDir, copy_program, expect_file, run_any, temp_dir_for_sockets};
+use protolog_testkit::{TempDir, copy_program, expect_file, run_any, temp_dir_for_sockets, tool};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
@@ -220,6 +220,77 @@ fn unmasked(text: &str, programs: &[Program]) -> String {
     programs.iter().fold(text.to_owned(), |text, program| {
         text.replace(&format!("PID-{}", program.name), &program.child.id().to_string())
     })
+}
+
+/// Command lines, and what the tab key makes of each: names of groups of a program that runs, under both names of the tool.
+const COMPLETED: [(&str, &str); 4] = [
+    ("protologtool configuration logcat enable Disk N", "Net"),
+    ("protologtool configuration groups status La", "Late"),
+    ("protologtool configuration level Di", "Disk"),
+    ("protolog_configuration logcat disable L", "Late"),
+];
+
+/// What a shell's script that completes says, which finds the tool under both names.
+fn completed(shell: &str, script: &str, lines: &[&str]) -> Option<String> {
+    let shell = tool(shell)?;
+    let dir = temp_dir_for_sockets();
+    let program = Path::new(env!("CARGO_BIN_EXE_protologtool"));
+    std::os::unix::fs::symlink(program, dir.path().join("protolog_configuration")).unwrap();
+    let _running = Program::start("indexer", dir.path());
+    let script_path = dir.path().join("script");
+    std::fs::write(&script_path, script).unwrap();
+    let mut command = Command::new(shell);
+    // As on a machine where nobody has set anything up.
+    command.arg(script_path).args(lines).env("HOME", dir.path()).env("TERM", "dumb");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let folders =
+        [dir.path(), program.parent().unwrap()].map(|folder| folder.display().to_string());
+    command.env("PATH", format!("{}:{path}", folders.join(":")));
+    surroundings(&mut command, dir.path());
+    Some(run_any(&mut command).stdout)
+}
+
+#[test]
+fn fish_completes_groups_that_are_there() {
+    let script = "protologtool completions fish | source
+        for line in $argv; complete -C $line; echo .; end";
+    let lines = COMPLETED.map(|(line, _)| line);
+    let Some(told) = completed("fish", script, &lines) else { return };
+    let expected: String = COMPLETED.iter().map(|(_, word)| format!("{word}\n.\n")).collect();
+    assert_eq!(told, expected);
+}
+
+/// A shell of its own behind a terminal of its own gets the line and a tab, and then a key that tells what the line is now.
+const ZSH: &str = r#"
+zmodload zsh/zpty
+zpty -b shell zsh -f -i
+zpty -w shell 'PS1=; unset zle_bracketed_paste; autoload -Uz compinit; compinit -u -D
+    eval "$(protologtool completions zsh)"
+    tell() { print -r -- "<$BUFFER>" }; zle -N tell; bindkey "^X" tell; bindkey "^I" complete-word; print RE""ADY'
+take() {
+    local part text= tries=0
+    while (( tries++ < 1000 )) && [[ $text != ${~1} ]]; do
+        if zpty -r -t shell part; then text+=$part; else sleep 0.02; fi
+    done
+    print -r -- "${${text##*<}%%>*}"
+}
+take '*READY*' > /dev/null
+for line in "$@"; do
+    zpty -w -n shell $'\025'"$line"$'\t\030'
+    take '*<*>*'
+done
+zpty -d shell
+"#;
+
+#[test]
+fn zsh_completes_groups_that_are_there() {
+    let lines = COMPLETED.map(|(line, _)| line);
+    let Some(told) = completed("zsh", ZSH, &lines) else { return };
+    let whole = |(line, word): &(&str, &str)| {
+        let (before, _) = line.rsplit_once(' ').unwrap();
+        format!("{before} {word} \n")
+    };
+    assert_eq!(told, COMPLETED.iter().map(whole).collect::<String>());
 }
 
 /// A program that does not answer holds up nobody for long, and one that died is cleaned up.

@@ -1,5 +1,6 @@
 //! The flags of `configuration`.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Subcommand, ValueEnum};
 use protolog_core::Level;
 use std::path::PathBuf;
@@ -107,8 +108,8 @@ pub(super) struct LogcatArgs {
     pub(super) groups: Vec<String>,
 
     /// The least severe level to print; of no meaning where printing ends
-    #[arg(long, value_enum, default_value_t = LevelName::Verbose, value_name = "LEVEL")]
-    pub(super) level: LevelName,
+    #[arg(long, value_parser = level(), default_value = "verbose", value_name = "LEVEL")]
+    pub(super) level: Level,
 
     /// Remember it for programs that start later
     #[arg(long)]
@@ -122,8 +123,8 @@ pub(super) struct LevelArgs {
     pub(super) group: String,
 
     /// The least severe level that is let through
-    #[arg(value_enum)]
-    pub(super) level: LevelOrOff,
+    #[arg(value_parser = level_or_off())]
+    pub(super) level: Least,
 
     /// Print it from this level on, whether it is printed now or not, and leave traces alone
     #[arg(long, conflicts_with = "trace")]
@@ -156,8 +157,8 @@ pub(super) struct Start {
     pub(super) file: String,
 
     /// The least severe level to record
-    #[arg(long, value_enum, default_value_t = LevelName::Verbose, value_name = "LEVEL")]
-    pub(super) level: LevelName,
+    #[arg(long, value_parser = level(), default_value = "verbose", value_name = "LEVEL")]
+    pub(super) level: Level,
 
     /// Record this group from another level on, or not at all; may be repeated
     #[arg(long, value_name = "GROUP=LEVEL")]
@@ -185,54 +186,19 @@ pub(super) enum Keep {
     First,
 }
 
-/// A level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs, reason = "they are the levels")]
-pub(super) enum LevelName {
-    Verbose,
-    Debug,
-    Info,
-    Warn,
-    Error,
-    Wtf,
+/// The least severe level that is let through; none lets through nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Least(pub(super) Option<Level>);
+
+const LEVELS: [&str; 7] = ["verbose", "debug", "info", "warn", "error", "wtf", "off"];
+
+/// Reads a level.
+fn level() -> impl TypedValueParser<Value = Level> {
+    PossibleValuesParser::new(&LEVELS[..6]).try_map(|name| name.parse())
 }
 
-/// A level, or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs, reason = "they are the levels")]
-pub(super) enum LevelOrOff {
-    Verbose,
-    Debug,
-    Info,
-    Warn,
-    Error,
-    Wtf,
-    Off,
-}
-
-impl LevelName {
-    pub(super) fn level(self) -> Level {
-        match self {
-            Self::Verbose => Level::Verbose,
-            Self::Debug => Level::Debug,
-            Self::Info => Level::Info,
-            Self::Warn => Level::Warn,
-            Self::Error => Level::Error,
-            Self::Wtf => Level::Wtf,
-        }
-    }
-}
-
-impl LevelOrOff {
-    pub(super) fn level(self) -> Option<Level> {
-        Some(match self {
-            Self::Verbose => Level::Verbose,
-            Self::Debug => Level::Debug,
-            Self::Info => Level::Info,
-            Self::Warn => Level::Warn,
-            Self::Error => Level::Error,
-            Self::Wtf => Level::Wtf,
-            Self::Off => return None,
-        })
-    }
+/// Reads a level, or `off`.
+fn level_or_off() -> impl TypedValueParser<Value = Least> {
+    // What is none of the levels is the one other word that is let through.
+    PossibleValuesParser::new(LEVELS).map(|name| Least(name.parse().ok()))
 }

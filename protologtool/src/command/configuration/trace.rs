@@ -101,7 +101,7 @@ fn wanted(start: &Start, system: &dyn System) -> Result<Wanted, Failure> {
     }
     let flags = start.group.join("\n");
     check(&flags, "--group")?;
-    Ok(Wanted { config: format!("*={}\n{config}", start.level.level().name()), flags })
+    Ok(Wanted { config: format!("*={}\n{config}", start.level.name()), flags })
 }
 
 fn check(text: &str, origin: &str) -> Result<(), Failure> {
