@@ -1,24 +1,21 @@
 //! Datagrams, byte for byte, as a socket in the daemon's place gets them.
 
 use super::*;
+use protolog_testkit::{TempDir, temp_dir_for_sockets};
 
 /// The daemon's place, in a directory of the test's own.
 struct Daemon {
-    directory: PathBuf,
+    directory: TempDir,
     socket: Option<UnixDatagram>,
 }
 
 impl Daemon {
-    fn new(name: &str) -> Self {
-        let directory =
-            std::env::temp_dir().join(format!("protolog-logd-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&directory);
-        std::fs::create_dir_all(&directory).unwrap();
-        Self { directory, socket: None }
+    fn new() -> Self {
+        Self { directory: temp_dir_for_sockets(), socket: None }
     }
 
     fn path(&self) -> PathBuf {
-        self.directory.join("logdw")
+        self.directory.path().join("logdw")
     }
 
     fn start(&mut self) -> &mut Self {
@@ -60,12 +57,6 @@ impl Daemon {
     }
 }
 
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.directory);
-    }
-}
-
 fn tid() -> [u8; 2] {
     let path = std::fs::read_link("/proc/thread-self").unwrap();
     let id: u32 = path.file_name().unwrap().to_str().unwrap().parse().unwrap();
@@ -78,7 +69,7 @@ fn line(text: &str) -> TextLine<'_> {
 
 #[test]
 fn each_level_has_androids_priority() {
-    let mut daemon = Daemon::new("levels");
+    let mut daemon = Daemon::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
     for level in Level::ALL {
         logd.show(&TextLine { level, tag: "Net", text: "sent 7 €" });
@@ -89,12 +80,12 @@ fn each_level_has_androids_priority() {
     assert_eq!(Level::ALL.map(priority), [2, 3, 4, 5, 6, 7]);
     assert_eq!((Level::Verbose, Level::Wtf), (Level::ALL[0], Level::ALL[5]));
     assert_eq!(logd.dropped(), 0);
-    assert!(Logd::connect_to(daemon.directory.join("nobody")).is_err());
+    assert!(Logd::connect_to(daemon.directory.path().join("nobody")).is_err());
 }
 
 #[test]
 fn what_would_end_a_text_is_shown() {
-    let mut daemon = Daemon::new("nul");
+    let mut daemon = Daemon::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
     logd.show(&TextLine { tag: "a\0b\nc", ..line("x\0y\tz\n") });
     logd.show(&TextLine { tag: &"€".repeat(200), ..line("") });
@@ -104,7 +95,7 @@ fn what_would_end_a_text_is_shown() {
 
 #[test]
 fn long_texts_are_parted_and_nothing_is_lost() {
-    let mut daemon = Daemon::new("long");
+    let mut daemon = Daemon::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
     // Level, tag and two NULs take 6 bytes.
     let room = PAYLOAD - 6;
@@ -134,7 +125,7 @@ fn long_texts_are_parted_and_nothing_is_lost() {
 
 #[test]
 fn long_texts_are_parted_between_lines_where_that_is_near() {
-    let mut daemon = Daemon::new("lines");
+    let mut daemon = Daemon::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
     let (one, two) = ("a".repeat(3000), "b".repeat(2000));
     logd.show(&line(&format!("{one}\n{two}\n")));
@@ -153,7 +144,7 @@ fn told(count: u32) -> Vec<u8> {
 
 #[test]
 fn a_daemon_that_is_started_anew_is_found_and_told_what_it_missed() {
-    let mut daemon = Daemon::new("anew");
+    let mut daemon = Daemon::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
     logd.show(&line("one"));
     assert_eq!(daemon.payloads().len(), 1);
@@ -174,7 +165,7 @@ fn a_daemon_that_is_started_anew_is_found_and_told_what_it_missed() {
 
 #[test]
 fn a_daemon_that_does_not_keep_up_holds_nobody_up() {
-    let mut daemon = Daemon::new("busy");
+    let mut daemon = Daemon::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
     const MESSAGES: u64 = 10_000;
     for _ in 0..MESSAGES {
@@ -192,7 +183,7 @@ fn a_daemon_that_does_not_keep_up_holds_nobody_up() {
 
 #[test]
 fn a_daemon_that_comes_late_is_found() {
-    let mut daemon = Daemon::new("late");
+    let mut daemon = Daemon::new();
     let logd = Logd::new(&daemon.path()).unwrap();
     logd.show(&line("nobody"));
     daemon.start();
