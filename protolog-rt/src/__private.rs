@@ -6,10 +6,9 @@ pub use crate::level::{GroupDef, GroupInfo, GroupSet, Page};
 pub use crate::log::Values;
 use crate::log::emit;
 use crate::site::Site;
-pub use crate::site::{Call, DictionaryNote, NoteBytes, Test};
+pub use crate::site::{DictionaryNote, NoteBytes, note_size};
 pub use crate::value::{
-    Any, Arguments, AsOption, AsText, Bool, Float, Int, Select, SelectAny, SelectOption,
-    SelectText, Shown, Text, Then, Uint, bool, float, int,
+    Arguments, Bool, Float, Int, Shown, Text, Then, Uint, bool, float, int, text,
 };
 pub use core::option::Option::Some;
 pub use core::primitive::u8;
@@ -39,7 +38,7 @@ pub const fn full_name<const N: usize>(module: &str, variant: &str) -> [u8; N] {
 }
 
 /// The text of these bytes, which [`full_name`] made.
-pub const fn text(bytes: &'static [u8]) -> &'static str {
+pub const fn utf8(bytes: &'static [u8]) -> &'static str {
     match core::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(_) => panic!("a group's name is UTF-8"),
@@ -59,36 +58,37 @@ const fn crate_len(module: &str) -> usize {
 /// What a call does at run time, so named for who writes a call in a `const fn`: the compiler's error shows the path.
 pub mod log_calls_cannot_stand_in_a_const_fn {
     use super::Emit;
-    use crate::level::{self, GroupInfo, ProtoLogGroup};
-    use crate::site::{NoteBytes, NoteRef, Site, Test};
+    use crate::level::{self, ProtoLogGroup};
+    use crate::site::{NoteBytes, NoteRef, Site, Subject};
     use crate::value::Arguments;
+    use protolog_core::Level;
 
     /// The test of a log call: the group, where a session or the text side wants the call. Inlined, with its arguments
     /// known, it is one load, one test and one branch; a debug build keeps it out of line, where it costs less to compile.
     #[allow(clippy::inline_always)] // A call that is off must be one load.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[cfg_attr(debug_assertions, inline)]
-    pub fn wanted<G: ProtoLogGroup>(group: &G, test: Test) -> Option<&'static GroupInfo> {
-        let index = test.group_index();
-        level::test(G::page(), index, test.bits(), || level::first_call::<G>(index))
-            .then(|| group.info())
+    pub fn wanted<G: ProtoLogGroup>(group: &G, level: Level) -> Option<Subject> {
+        let index = group.index();
+        level::test(G::page(), index, level::call_bits(level), || level::first_call::<G>(index))
+            .then(|| Subject::new(group.info(), level))
     }
 
     /// Logs `arguments` for a call whose group wants it.
     #[inline]
     pub fn log(
-        test: Test,
-        group: &'static GroupInfo,
+        id: u64,
+        subject: Subject,
         note: &'static NoteBytes<[u8]>,
         arguments: impl Arguments,
     ) {
-        arguments.give(Emit(Site::new(test, group, NoteRef::new(note))));
+        arguments.give(Emit(Site { id, subject, note: NoteRef::new(note) }));
     }
 
     /// Likewise, for a call in rewritten code, which has no note.
     #[inline]
-    pub fn log_rewritten(test: Test, group: &'static GroupInfo, arguments: impl Arguments) {
-        arguments.give(Emit(Site::new(test, group, NoteRef::NONE)));
+    pub fn log_rewritten(id: u64, subject: Subject, arguments: impl Arguments) {
+        arguments.give(Emit(Site { id, subject, note: NoteRef::NONE }));
     }
 }
 
@@ -111,8 +111,8 @@ mod tests {
             "app::net::tcp",
             "Log::Net",
         );
-        assert_eq!(text(NAME), "app::Log::Net");
+        assert_eq!(utf8(NAME), "app::Log::Net");
         const ROOT: &[u8] = &full_name::<{ full_name_len("a", "B::C") }>("a", "B::C");
-        assert_eq!(text(ROOT), "a::B::C");
+        assert_eq!(utf8(ROOT), "a::B::C");
     }
 }

@@ -160,7 +160,7 @@ macro_rules! __group_enum {
                 const NAME_TAG: &[u8] = &rt::full_name::<{
                     rt::full_name_len(::core::module_path!(), ::core::concat!($name, $tag))
                 }>(::core::module_path!(), ::core::concat!($name, $tag));
-                rt::GroupDef::new(rt::text(NAME_TAG), $tag.len(), INDEX as u16, $enabled, $text)
+                rt::GroupDef::new(rt::utf8(NAME_TAG), $tag.len(), INDEX as u16, $enabled, $text)
             } ),*];
             static PAGE: rt::Page = rt::Page::new(&DEFS);
             static SET: rt::GroupSet = rt::GroupSet::new(&PAGE, &GROUPS);
@@ -170,9 +170,9 @@ macro_rules! __group_enum {
             impl $enum {
                 #[doc(hidden)]
                 #[inline]
-                pub const fn __protolog_def(&self) -> rt::GroupDef {
+                pub const fn __protolog_def(&self) -> &'static rt::GroupDef {
                     match self {
-                        $( $(#[$condition])? Self::$variant => DEFS[$index], )*
+                        $( $(#[$condition])? Self::$variant => const { &DEFS[$index] }, )*
                     }
                 }
             }
@@ -193,6 +193,13 @@ macro_rules! __group_enum {
                 #[inline(always)]
                 fn page() -> &'static rt::Page {
                     &PAGE
+                }
+
+                #[inline(always)]
+                fn index(&self) -> usize {
+                    match self {
+                        $( $(#[$condition])? Self::$variant => const { $index }, )*
+                    }
                 }
             }
         };

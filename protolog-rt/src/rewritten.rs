@@ -32,23 +32,15 @@ macro_rules! dictionary {
 #[macro_export]
 macro_rules! __rewritten {
     ($level:expr, $group:expr, $id:literal [$($kind:ident)*] $(, $argument:expr)*) => {{
-        use $crate::__private::{SelectAny as _, SelectOption as _, SelectText as _};
-        const __PROTOLOG_GROUP: $crate::__private::GroupDef = $group.__protolog_def();
-        if const { __PROTOLOG_GROUP.enabled } {
-            match const { $crate::__private::Test::rewritten(__PROTOLOG_GROUP, $level, $id) } {
-                test => {
-                    if let $crate::__private::Some(group) =
-                        $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted(
-                            &$group, test,
-                        )
-                    {
-                        $crate::__private::log_calls_cannot_stand_in_a_const_fn::log_rewritten(
-                            test,
-                            group,
-                            $crate::__rewritten_values!([$($kind)*] $(, $argument)*),
-                        );
-                    }
-                }
+        if const { $group.__protolog_def().enabled } {
+            if let $crate::__private::Some(subject) =
+                $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted(&$group, $level)
+            {
+                $crate::__private::log_calls_cannot_stand_in_a_const_fn::log_rewritten(
+                    $id,
+                    subject,
+                    $crate::__rewritten_values!([$($kind)*] $(, $argument)*),
+                );
             }
         }
     }};
@@ -70,7 +62,7 @@ macro_rules! __rewritten_values {
     };
     ([s $($kind:ident)*], $argument:expr $(, $rest:expr)*) => {
         (
-            (&&&$crate::__private::Select(&($argument))).select().text(),
+            $crate::__private::text(&($argument)).text(),
             $crate::__rewritten_values!([$($kind)*] $(, $rest)*),
         )
     };

@@ -1,7 +1,8 @@
 //! A call in the binary: what is constant of it, and the note that carries its dictionary entry.
 //!
-//! Everything is computed in constants of the call's expansion ([`Call`]). Where the group is compiled in, a static of the
-//! note's size stands in the section of notes; where it is not, the static is empty, so that neither code nor text remains.
+//! Everything is computed in constants of the call's expansion, as few as may be: each is a body of its own for the compiler,
+//! which checks it like a function. Where the group is compiled in, a static of the note's size stands in the section of
+//! notes; where it is not, the static is empty, so that neither code nor text remains.
 //! A [`Site`] is made of immediates and addresses at the call: no static of its own, hence no relocation and no dirty page.
 //!
 //! Invariant: a [`Site`] refers to its note, so a linker that takes the code takes the note.
@@ -10,10 +11,10 @@
 mod note;
 
 pub(crate) use note::NoteRef;
-pub use note::{Call, NoteBytes};
+pub use note::{NoteBytes, note_size};
 
 use crate::fork;
-use crate::level::{GroupDef, GroupInfo, call_bits};
+use crate::level::GroupInfo;
 use protolog_core::Level;
 use protolog_core::note::dictionary_head;
 use std::sync::{Mutex, MutexGuard};
@@ -23,38 +24,41 @@ use std::sync::{Mutex, MutexGuard};
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __site {
-    ($level:expr, $group:expr, $template:literal, $mask:literal, $values:expr $(,)?) => {{
-        use $crate::__private::{SelectAny as _, SelectOption as _, SelectText as _};
-        const __PROTOLOG_CALL: $crate::__private::Call = $crate::__private::Call {
-            group: $group.__protolog_def(),
-            level: $level,
-            texts: ::core::concat!(::core::module_path!(), "\0", $template, "\0"),
-            template: $template.len(),
-            mask: $mask,
-            file: ::core::file!(),
-            line: ::core::line!(),
-        };
+    ($level:expr, $group:expr, $template:literal, $length:literal, $mask:literal, $values:expr $(,)?) => {{
+        const __PROTOLOG_CALL: (&$crate::__private::GroupDef, $crate::Level) =
+            ($group.__protolog_def(), $level);
         #[used]
         #[unsafe(link_section = ".note.protolog")]
         static __PROTOLOG_NOTE: $crate::__private::NoteBytes<
-            [$crate::__private::u8; __PROTOLOG_CALL.note_size()],
-        > = $crate::__private::NoteBytes::new(__PROTOLOG_CALL);
-        if const { __PROTOLOG_CALL.group.enabled } {
-            // A `match` makes one constant do for the test and the site.
-            match const { $crate::__private::Test::new(&__PROTOLOG_CALL, __PROTOLOG_NOTE.id()) } {
-                test => {
-                    if let $crate::__private::Some(group) =
-                        $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted(
-                            &$group, test,
-                        )
-                    {
-                        $crate::__private::log_calls_cannot_stand_in_a_const_fn::log(
-                            test,
-                            group,
-                            &__PROTOLOG_NOTE,
-                            $values,
-                        );
-                    }
+            [$crate::__private::u8;
+                $crate::__private::note_size(
+                    __PROTOLOG_CALL,
+                    ::core::concat!(::core::module_path!(), $template, ::core::file!()).len(),
+                )],
+        > = $crate::__private::NoteBytes::new(
+            __PROTOLOG_CALL,
+            ::core::concat!(::core::module_path!(), "\0", $template, "\0"),
+            $length,
+            $mask,
+            ::core::file!(),
+            ::core::line!(),
+        );
+        // Where the group is not compiled in, there is no note and no id.
+        match const { __PROTOLOG_NOTE.id() } {
+            0 => {}
+            id => {
+                if let $crate::__private::Some(subject) =
+                    $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted(
+                        &$group,
+                        __PROTOLOG_CALL.1,
+                    )
+                {
+                    $crate::__private::log_calls_cannot_stand_in_a_const_fn::log(
+                        id,
+                        subject,
+                        &__PROTOLOG_NOTE,
+                        $values,
+                    );
                 }
             }
         }
@@ -94,41 +98,6 @@ impl<const N: usize> DictionaryNote<N> {
     }
 }
 
-/// What a call tests, and what its messages say of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Test {
-    id: u64,
-    /// Bits of the group's word.
-    bits: u16,
-    /// Position of the group in its enum.
-    group_index: u16,
-    level: Level,
-}
-
-impl Test {
-    /// The test of `call`, whose message has this id.
-    pub const fn new(call: &Call, id: u64) -> Self {
-        Self::rewritten(call.group, call.level, id)
-    }
-
-    /// The test of a call in rewritten code.
-    pub const fn rewritten(group: GroupDef, level: Level, id: u64) -> Self {
-        Self { id, bits: call_bits(level) as u16, group_index: group.index, level }
-    }
-
-    /// Position of the group in its enum.
-    #[inline]
-    pub(crate) const fn group_index(self) -> usize {
-        self.group_index as usize
-    }
-
-    /// The bits of the group's word that say whether the call logs.
-    #[inline]
-    pub(crate) const fn bits(self) -> u32 {
-        self.bits as u32
-    }
-}
-
 /// A call in the binary, as the write path gets it: with values for each, hence few and small.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
@@ -137,23 +106,18 @@ pub(crate) struct Site {
     pub(crate) note: NoteRef,
 }
 
-impl Site {
-    /// The site of a call. `test` is a constant, of which nothing but immediates is left in optimised code.
-    #[inline]
-    pub(crate) fn new(test: Test, group: &'static GroupInfo, note: NoteRef) -> Self {
-        Self { id: test.id, subject: Subject::new(group, test.level), note }
-    }
-}
-
 /// A group and a level, as one address that is known when linking: the group's, and the level in its lowest bits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject(*const u8);
+pub struct Subject(*const u8);
 
 const _: () = assert!(align_of::<GroupInfo>() > Level::Wtf as usize);
 
+// SAFETY: what stands at the address is a static that is shared between threads anyway.
+unsafe impl Send for Subject {}
+
 impl Subject {
     #[inline]
-    fn new(group: &'static GroupInfo, level: Level) -> Self {
+    pub(crate) fn new(group: &'static GroupInfo, level: Level) -> Self {
         Self((&raw const *group).cast::<u8>().wrapping_add(level as usize))
     }
 

@@ -3,7 +3,7 @@
 //! A call's arguments become a list of values, as in `(Int(1), (Text("x"), ()))`. Which conversion takes which types is said
 //! by traits ([`IntArg`], [`FloatArg`], [`BoolArg`]), so that the compiler refuses the rest by name. `%s` takes text as it
 //! is and everything else that is `Display`: which of the two an argument is, is found out by the order in which methods
-//! are looked up ([`Select`]), since a trait can't be implemented both for all of `Display` and for `Option`.
+//! are looked up ([`fn@text`]), since a trait can't be implemented both for all of `Display` and for `Option`.
 //!
 //! Invariants: no allocation; a `Display` that fails or panics half way leaves what it wrote, or unwinds before anything is
 //! reserved; user code runs here only, never in the write path.
@@ -15,6 +15,7 @@ pub use shown::{Arguments, Then};
 
 use core::fmt::Display;
 use core::num::NonZero;
+use core::ops::Deref;
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -220,34 +221,65 @@ impl AsText for Cow<'_, str> {
     }
 }
 
-/// An argument of `%s`, before it is known how to make text of it. The call asks `(&&&Select(&argument)).select()`; methods
-/// of a type with more references are looked up first, so text is tried before options, and options before the rest.
-#[derive(Clone, Copy, Debug)]
-pub struct Select<'a, T: ?Sized>(pub &'a T);
-
-/// Text, first choice.
-pub trait SelectText<'a> {
-    #[doc(hidden)]
-    fn select(&self) -> Text<'a>;
+/// An argument of `%s`, before it is known how to make text of it: `text(&argument).text()`. Methods are looked up in what a
+/// type derefs to only where it has none that fits, so text is tried first, options before the rest.
+#[inline]
+pub const fn text<T: ?Sized>(argument: &T) -> IfText<'_, T> {
+    IfText(IfOption(Otherwise(argument)))
 }
 
-impl<'a, T: AsText + ?Sized> SelectText<'a> for &&Select<'a, T> {
+/// Text, first choice.
+#[derive(Clone, Copy, Debug)]
+pub struct IfText<'a, T: ?Sized>(IfOption<'a, T>);
+
+/// Options, second choice: `None`, or what is in them as it would print by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct IfOption<'a, T: ?Sized>(Otherwise<'a, T>);
+
+/// The rest: whatever is [`TextArg`], or an error.
+#[derive(Clone, Copy, Debug)]
+pub struct Otherwise<'a, T: ?Sized>(&'a T);
+
+impl<'a, T: AsText + ?Sized> IfText<'a, T> {
+    /// The text.
     #[inline]
-    fn select(&self) -> Text<'a> {
-        Text(self.0.as_text())
+    pub fn text(&self) -> Text<'a> {
+        Text(self.0.0.0.as_text())
     }
 }
 
-/// Options, second choice: `None`, or what is in them as it would print by itself.
-pub trait SelectOption<'a> {
-    #[doc(hidden)]
-    fn select(&self) -> Shown<'a>;
+impl<'a, T: AsOption + ?Sized> IfOption<'a, T> {
+    /// What is in the option, to be printed.
+    #[inline]
+    pub fn text(&self) -> Shown<'a> {
+        Shown(self.0.0.as_option())
+    }
 }
 
-impl<'a, T: AsOption + ?Sized> SelectOption<'a> for &Select<'a, T> {
+impl<T: ?Sized> Otherwise<'_, T> {
+    /// The argument, to be printed.
     #[inline]
-    fn select(&self) -> Shown<'a> {
-        Shown(self.0.as_option())
+    pub fn text(&self) -> Shown<'_>
+    where
+        T: TextArg,
+    {
+        Shown(&self.0)
+    }
+}
+
+impl<'a, T: ?Sized> Deref for IfText<'a, T> {
+    type Target = IfOption<'a, T>;
+    #[inline]
+    fn deref(&self) -> &IfOption<'a, T> {
+        &self.0
+    }
+}
+
+impl<'a, T: ?Sized> Deref for IfOption<'a, T> {
+    type Target = Otherwise<'a, T>;
+    #[inline]
+    fn deref(&self) -> &Otherwise<'a, T> {
+        &self.0
     }
 }
 
@@ -264,49 +296,5 @@ impl<T: Display> AsOption for Option<T> {
             Some(inner) => inner,
             None => &"None",
         }
-    }
-}
-
-/// The rest: whatever is [`TextArg`], or an error.
-pub trait SelectAny<'a, T: ?Sized> {
-    #[doc(hidden)]
-    fn select(&self) -> Any<'a, T>;
-}
-
-impl<'a, T: ?Sized> SelectAny<'a, T> for Select<'a, T> {
-    #[inline]
-    fn select(&self) -> Any<'a, T> {
-        Any(self.0)
-    }
-}
-
-/// An argument of `%s` that must be [`TextArg`].
-#[derive(Clone, Copy, Debug)]
-pub struct Any<'a, T: ?Sized>(&'a T);
-
-impl<T: ?Sized> Any<'_, T> {
-    /// The argument, to be printed.
-    #[inline]
-    pub fn text(&self) -> Shown<'_>
-    where
-        T: TextArg,
-    {
-        Shown(&self.0)
-    }
-}
-
-impl Text<'_> {
-    /// The text itself: what [`Any::text`] is for other types.
-    #[inline]
-    pub fn text(self) -> Self {
-        self
-    }
-}
-
-impl Shown<'_> {
-    /// The argument itself: what [`Any::text`] is for other types.
-    #[inline]
-    pub fn text(self) -> Self {
-        self
     }
 }

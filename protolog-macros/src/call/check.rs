@@ -11,6 +11,8 @@ use protolog_core::{ParamKind, Template};
 pub(super) struct Checked {
     /// The template, as it was written.
     pub(super) template: Literal,
+    /// Bytes of its value.
+    pub(super) length: usize,
     /// The kinds of the arguments, packed.
     pub(super) mask: u64,
     /// The kind of each argument.
@@ -65,7 +67,7 @@ pub(super) fn check(call: &Call) -> Result<Checked, Problem> {
         ));
     }
     let kinds = template.conversions().map(|conversion| conversion.verb.kind()).collect();
-    Ok(Checked { template: literal, mask: template.mask().bits(), kinds })
+    Ok(Checked { template: literal, length: text.value.len(), mask: template.mask().bits(), kinds })
 }
 
 fn count(number: usize, noun: &str) -> String {

@@ -22,6 +22,7 @@ pub(super) fn checked(call: &Call, checked: &Checked) -> TokenStream {
         call.level.clone(),
         call.group.clone(),
         literal(checked.template.clone(), call.template_span),
+        literal(Literal::usize_unsuffixed(checked.length), site),
         literal(Literal::u64_suffixed(checked.mask), site),
         values,
     ]);
@@ -52,15 +53,13 @@ fn value(runtime: &TokenStream, argument: &Argument, kind: ParamKind) -> TokenSt
         ParamKind::Float => given_to("float").collect(),
         ParamKind::Bool => given_to("bool").collect(),
         ParamKind::Str => {
-            // `(&&&$crate::__private::Select(&(argument))).select().text()`
-            let referenced = [and(), and(), and()].into_iter().chain(given_to("Select")).collect();
-            let method = |name, span| {
-                [punct('.', span), ident(name, span), parenthesised(TokenStream::new(), span)]
-            };
-            std::iter::once(parenthesised(referenced, *last))
-                .chain(method("select", *last))
-                .chain(method("text", *first))
-                .collect()
+            // `$crate::__private::text(&(argument)).text()`
+            let method = [
+                punct('.', *first),
+                ident("text", *first),
+                parenthesised(TokenStream::new(), *last),
+            ];
+            given_to("text").chain(method).collect()
         }
     }
 }

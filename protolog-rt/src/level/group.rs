@@ -4,7 +4,7 @@
 //! knows its switches. [`GroupSet`] is a whole enum, as the registry holds it.
 
 use super::page::{self, Page, call_bits, settled, text_bit, trace_bit};
-use crate::__private::text;
+use crate::__private::utf8;
 use protolog_core::{Level, group_id};
 use std::fs::File;
 use std::io;
@@ -46,6 +46,9 @@ pub trait ProtoLogGroup {
 
     #[doc(hidden)]
     fn page() -> &'static Page;
+
+    #[doc(hidden)]
+    fn index(&self) -> usize;
 }
 
 /// The facts of a group, for constants.
@@ -82,7 +85,7 @@ impl GroupDef {
     ) -> Self {
         let texts_length = texts.len();
         let (name, tag) = texts.as_bytes().split_at(texts_length - tag_length);
-        let (name, tag) = (text(name), text(tag));
+        let (name, tag) = (utf8(name), utf8(tag));
         let id = group_id(name);
         Self { id, name, tag, texts, texts_length, tag_length, index, enabled, log_to_text }
     }

@@ -7,29 +7,11 @@
 //! Invariants: the bytes are those of [`protolog_core::note::write`]; the hash is XXH3-64 as [`protolog_core::hash`] has it.
 #![allow(unsafe_code)] // Words are read from bytes and written to them, at any alignment.
 #![allow(clippy::ptr_as_ptr, clippy::ref_as_ptr)] // `cast` is a call.
+#![allow(clippy::redundant_field_names)] // Only where the machine's byte order is that of notes.
 
 use crate::level::GroupDef;
 use protolog_core::Level;
 use protolog_core::note::{ALIGN, HEAD, HEADER, NAME, TYPE};
-
-/// The constant facts of a call.
-#[derive(Clone, Copy, Debug)]
-pub struct Call {
-    /// The group.
-    pub group: GroupDef,
-    /// The level.
-    pub level: Level,
-    /// Place, NUL, template, NUL.
-    pub texts: &'static str,
-    /// Bytes of the template.
-    pub template: usize,
-    /// Kinds of the arguments.
-    pub mask: u64,
-    /// The source file.
-    pub file: &'static str,
-    /// The line of the call.
-    pub line: u32,
-}
 
 /// The bytes of a note, aligned as its section wants it.
 #[derive(Debug)]
@@ -88,6 +70,11 @@ struct Head {
 
 const _: () = assert!(size_of::<Head>() == HEAD);
 
+/// 32 bytes as words.
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
+struct Quad(u64, u64, u64, u64);
+
 /// 16 bytes as words.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
@@ -122,9 +109,16 @@ const LEVELS: [([u8; 8], usize, u8); 6] = {
 };
 
 /// A number in the byte order of notes and of the hash, from that of the machine, or back.
+#[cfg(target_endian = "little")]
 macro_rules! little_endian {
     ($number:expr) => {
-        if cfg!(target_endian = "big") { $number.swap_bytes() } else { $number }
+        $number
+    };
+}
+#[cfg(target_endian = "big")]
+macro_rules! little_endian {
+    ($number:expr) => {
+        $number.swap_bytes()
     };
 }
 
@@ -160,12 +154,15 @@ macro_rules! write {
 macro_rules! copy {
     ($to:ident, $at:expr, $text:expr, $length:expr) => {{
         let (from, at, length) = ($text as *const str as *const Bytes, $at, $length);
-        if length >= 16 {
+        if length >= 32 {
             let mut done = 0;
-            while done + 16 < length {
-                write!($to, at + done, Pair, read!(from, done, Pair));
-                done += 16;
+            while done + 32 < length {
+                write!($to, at + done, Quad, read!(from, done, Quad));
+                done += 32;
             }
+            write!($to, at + length - 32, Quad, read!(from, length - 32, Quad));
+        } else if length >= 16 {
+            write!($to, at, Pair, read!(from, 0, Pair));
             write!($to, at + length - 16, Pair, read!(from, length - 16, Pair));
         } else if length >= 8 {
             write!($to, at, Word, read!(from, 0, Word));
@@ -186,13 +183,28 @@ macro_rules! copy {
 /// The first prime of XXH64.
 const PRIME: u128 = 0x9e37_79b1_85eb_ca87;
 
-/// 16 bytes from `$at` on with 16 bytes of the secret: one word, in a type that does not overflow when some are summed up.
+/// 16 bytes, as words, with 16 bytes of the secret: one word, in a type that does not overflow when some are summed up.
 macro_rules! mix {
-    ($bytes:expr, $at:expr, $low:expr, $high:expr) => {{
-        let Pair(low, high) = read!($bytes, $at, Pair);
-        let (low, high) = (little_endian!(low) ^ $low, little_endian!(high) ^ $high);
-        let product = low as u128 * high as u128;
+    ($low:expr, $high:expr, $first:tt, $second:tt) => {{
+        let product = (little_endian!($low) ^ secret!($first)) as u128
+            * (little_endian!($high) ^ secret!($second)) as u128;
         (product as u64 ^ (product >> 64) as u64) as u128
+    }};
+}
+
+/// The 16 bytes from `$at` on with the secret's words at these places.
+macro_rules! pair {
+    ($bytes:expr, $at:expr, $first:tt $second:tt) => {{
+        let Pair(low, high) = read!($bytes, $at, Pair);
+        mix!(low, high, $first, $second)
+    }};
+}
+
+/// Twice as many.
+macro_rules! quad {
+    ($bytes:expr, $at:expr, $first:tt $second:tt $third:tt $fourth:tt) => {{
+        let Quad(a, b, c, d) = read!($bytes, $at, Quad);
+        mix!(a, b, $first, $second) + mix!(c, d, $third, $fourth)
     }};
 }
 
@@ -243,26 +255,30 @@ macro_rules! secret {
     (127) => { 0xebd33483acc5ea64 };
 }
 
-impl Call {
-    /// Number of bytes of the call's note: 0 where the call is not compiled in.
-    pub const fn note_size(&self) -> usize {
-        if !self.group.enabled {
-            return 0;
-        }
-        let texts = length!(self.texts) + LEVELS[self.level as usize].1;
-        let texts = texts + self.group.texts_length + length!(self.file);
-        HEAD + texts.div_ceil(ALIGN) * ALIGN
+/// Number of bytes of a call's note: 0 where the call is not compiled in. Place, template and file have `length` bytes.
+pub const fn note_size((group, level): (&GroupDef, Level), length: usize) -> usize {
+    if !group.enabled {
+        return 0;
     }
+    let zeros = 3;
+    let texts = length + level.name().len() + group.texts_length + zeros;
+    HEAD + texts.div_ceil(ALIGN) * ALIGN
 }
 
 impl<const N: usize> NoteBytes<[u8; N]> {
-    /// The note of a call; `N` is its [`Call::note_size`].
-    pub const fn new(call: Call) -> Self {
+    /// The note of a call; `N` is its [`note_size`]. `texts` is place, NUL, template, NUL; the template has `template` bytes.
+    pub const fn new(
+        (group, level): (&GroupDef, Level),
+        texts: &str,
+        template: usize,
+        mask: u64,
+        file: &str,
+        line: u32,
+    ) -> Self {
         let mut note = [0; N];
         if N == 0 {
             return Self(note);
         }
-        let Call { group, level, texts, template, mask, file, line } = call;
         let (name, name_length, wire) = LEVELS[level as usize];
         let (texts_length, file_length) = (length!(texts), length!(file));
         let at = [
@@ -323,56 +339,53 @@ const fn hash(bytes: *const Bytes, start: usize, length: usize) -> u64 {
         // SAFETY: likewise; they are initialised, and nobody writes them meanwhile.
         return protolog_core::hash(unsafe { core::slice::from_raw_parts(first, length) });
     }
-    let mut sum = length as u128 * PRIME;
-    sum += mix!(bytes, start, secret!(0), secret!(8));
+    let sum = length as u128 * PRIME;
     let end = start + length;
     if length > 128 {
-        sum += mix!(bytes, start + 16, secret!(16), secret!(24));
-        sum += mix!(bytes, start + 32, secret!(32), secret!(40));
-        sum += mix!(bytes, start + 48, secret!(48), secret!(56));
-        sum += mix!(bytes, start + 64, secret!(64), secret!(72));
-        sum += mix!(bytes, start + 80, secret!(80), secret!(88));
-        sum += mix!(bytes, start + 96, secret!(96), secret!(104));
-        sum += mix!(bytes, start + 112, secret!(112), secret!(120));
-        sum = avalanche!(sum) as u128;
-        if length >= 144 {
-            sum += mix!(bytes, start + 128, secret!(3), secret!(11));
-        }
-        if length >= 160 {
-            sum += mix!(bytes, start + 144, secret!(19), secret!(27));
-        }
-        if length >= 176 {
-            sum += mix!(bytes, start + 160, secret!(35), secret!(43));
-        }
-        if length >= 192 {
-            sum += mix!(bytes, start + 176, secret!(51), secret!(59));
-        }
-        if length >= 208 {
-            sum += mix!(bytes, start + 192, secret!(67), secret!(75));
-        }
-        if length >= 224 {
-            sum += mix!(bytes, start + 208, secret!(83), secret!(91));
-        }
-        if length >= 240 {
-            sum += mix!(bytes, start + 224, secret!(99), secret!(107));
-        }
-        sum += mix!(bytes, end - 16, secret!(119), secret!(127));
-        return avalanche!(sum);
+        return long_hash(bytes, start, length, sum);
     }
-    sum += mix!(bytes, end - 16, secret!(16), secret!(24));
-    if length > 32 {
-        sum += mix!(bytes, start + 16, secret!(32), secret!(40));
-        sum += mix!(bytes, end - 32, secret!(48), secret!(56));
+    if length <= 32 {
+        return avalanche!(sum + pair!(bytes, start, 0 8) + pair!(bytes, end - 16, 16 24));
+    }
+    let sum = sum + quad!(bytes, start, 0 8 32 40) + quad!(bytes, end - 32, 48 56 16 24);
+    if length > 96 {
+        let start = quad!(bytes, start + 32, 64 72 96 104);
+        return avalanche!(sum + start + quad!(bytes, end - 64, 112 120 80 88));
     }
     if length > 64 {
-        sum += mix!(bytes, start + 32, secret!(64), secret!(72));
-        sum += mix!(bytes, end - 48, secret!(80), secret!(88));
-    }
-    if length > 96 {
-        sum += mix!(bytes, start + 48, secret!(96), secret!(104));
-        sum += mix!(bytes, end - 64, secret!(112), secret!(120));
+        return avalanche!(sum + pair!(bytes, start + 32, 64 72) + pair!(bytes, end - 48, 80 88));
     }
     avalanche!(sum)
+}
+
+/// The same for 129 to 240 bytes; `sum` is what the length adds.
+const fn long_hash(bytes: *const Bytes, start: usize, length: usize, sum: u128) -> u64 {
+    let sum = sum + quad!(bytes, start, 0 8 16 24) + quad!(bytes, start + 32, 32 40 48 56);
+    let sum =
+        sum + quad!(bytes, start + 64, 64 72 80 88) + quad!(bytes, start + 96, 96 104 112 120);
+    let mut sum = avalanche!(sum) as u128;
+    if length >= 144 {
+        sum += pair!(bytes, start + 128, 3 11);
+    }
+    if length >= 160 {
+        sum += pair!(bytes, start + 144, 19 27);
+    }
+    if length >= 176 {
+        sum += pair!(bytes, start + 160, 35 43);
+    }
+    if length >= 192 {
+        sum += pair!(bytes, start + 176, 51 59);
+    }
+    if length >= 208 {
+        sum += pair!(bytes, start + 192, 67 75);
+    }
+    if length >= 224 {
+        sum += pair!(bytes, start + 208, 83 91);
+    }
+    if length >= 240 {
+        sum += pair!(bytes, start + 224, 99 107);
+    }
+    avalanche!(sum + pair!(bytes, start + length - 16, 119 127))
 }
 
 #[cfg(test)]

@@ -5,8 +5,23 @@ use protolog_core::ParamMask;
 use protolog_core::note::{Note, Parsed, write};
 
 const ON: GroupDef = GroupDef::new("app::Log::NetNET", 3, 0, true, false);
+
+/// A call as the macro has it.
+#[derive(Clone, Copy)]
+struct Call {
+    group: &'static GroupDef,
+    level: Level,
+    /// Place, NUL, template, NUL.
+    texts: &'static str,
+    /// Bytes of the template.
+    template: usize,
+    mask: u64,
+    file: &'static str,
+    line: u32,
+}
+
 const CALL: Call = Call {
-    group: ON,
+    group: &ON,
     level: Level::Wtf,
     texts: "app::net\0a %d €\0",
     template: "a %d €".len(),
@@ -14,6 +29,17 @@ const CALL: Call = Call {
     file: "src/net.rs",
     line: 70_000,
 };
+
+impl Call {
+    const fn size(&self) -> usize {
+        note_size((self.group, self.level), self.texts.len() - 2 + self.file.len())
+    }
+
+    const fn note<const N: usize>(self) -> NoteBytes<[u8; N]> {
+        let Self { group, level, texts, template, mask, file, line } = self;
+        NoteBytes::new((group, level), texts, template, mask, file, line)
+    }
+}
 
 /// What core says of the same call.
 fn of_core(call: &Call) -> Note<'static> {
@@ -36,15 +62,15 @@ fn of_core(call: &Call) -> Note<'static> {
 
 #[test]
 fn notes_are_those_of_core() {
-    static NOTE: NoteBytes<[u8; CALL.note_size()]> = NoteBytes::new(CALL);
+    static NOTE: NoteBytes<[u8; CALL.size()]> = CALL.note();
     let core = of_core(&CALL);
     assert_eq!(NOTE.0, write(&core));
     assert_eq!(NOTE.id(), core.id);
     assert_eq!(NoteRef::new(&NOTE).bytes(), NOTE.0);
     assert!(NoteRef::NONE.bytes().is_empty());
 
-    const OFF: Call = Call { group: GroupDef { enabled: false, ..ON }, ..CALL };
-    static NOTHING: NoteBytes<[u8; OFF.note_size()]> = NoteBytes::new(OFF);
+    const OFF: Call = Call { group: &GroupDef { enabled: false, ..ON }, ..CALL };
+    static NOTHING: NoteBytes<[u8; OFF.size()]> = OFF.note();
     assert_eq!((size_of_val(&NOTHING), NOTHING.id()), (0, 0));
 }
 
@@ -53,16 +79,16 @@ fn texts_of_every_length_are_copied() {
     let long: &'static str = "abcdefghijklmnopqrstuvwxyz".repeat(20).leak();
     for length in 0..=400 {
         let texts = format!("{}\0{}\0", &long[..length / 3], &long[..length]).leak();
-        let (file, level) = (&long[..length % 37], Level::ALL[length % 6]);
+        let (file, level) = (&long[..length % 97], Level::ALL[length % 6]);
         let call = Call { texts, template: length, file, level, ..CALL };
-        let note = NoteBytes::<[u8; 1024]>::new(call);
+        let note = call.note::<1024>();
         let of_core = of_core(&call);
         assert_eq!(note.id(), of_core.id, "{length}");
         // The size is that of the array, so the parser takes what follows for padding of ours.
         let (parsed, _) = Note::parse(&note.0).unwrap();
         assert_eq!(parsed, Parsed::Note(of_core), "{length}");
         assert!(note.0[of_core.size()..].iter().all(|byte| *byte == 0), "{length}");
-        assert_eq!(call.note_size(), of_core.size(), "{length}");
+        assert_eq!(call.size(), of_core.size(), "{length}");
     }
 }
 
@@ -97,7 +123,7 @@ fn the_hash_agrees_with_the_vectors() {
 #[test]
 fn a_note_is_parsed() {
     const OTHER: Call = Call { level: Level::Verbose, texts: "a\0\0", template: 0, ..CALL };
-    static NOTE: NoteBytes<[u8; OTHER.note_size()]> = NoteBytes::new(OTHER);
+    static NOTE: NoteBytes<[u8; OTHER.size()]> = OTHER.note();
     let (parsed, rest) = Note::parse(&NOTE.0).unwrap();
     assert_eq!((parsed, rest), (Parsed::Note(of_core(&OTHER)), &[][..]));
 }
