@@ -187,6 +187,7 @@ fn of_a_stream() {
             recording.session().flush().unwrap();
         }
     }
+    recording.session().flush().unwrap();
     let during = recording.session().so_far();
     assert_eq!((during.messages, during.lost()), (2_000, 0));
     let trace = recording.stop();
