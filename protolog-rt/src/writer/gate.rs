@@ -73,8 +73,9 @@ impl Gate {
     /// Lets messages into the chunk, up to `limit`, and reclaimers at it; then a full fence, so that who wanted the thread
     /// out of line before is seen by what follows, or sees the limit.
     pub(crate) fn offer(&self, chunk: Chunk, limit: usize) {
-        self.held.store(bits(chunk), Ordering::Release);
+        // The limit first: who wants the chunk once it is held takes back this limit, and none that comes after.
         self.limit.store(limit, Ordering::Relaxed);
+        self.held.store(bits(chunk), Ordering::Release);
         fence(Ordering::SeqCst);
     }
 
