@@ -6,13 +6,15 @@ use std::io::{Read, Write, stdin, stdout};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// What these programs log about.
 #[derive(ProtoLogGroup)]
-enum BenchLog {
+pub(crate) enum BenchLog {
     Net,
     Disk,
 }
 
-fn init() {
+/// Makes this program one that listens.
+pub(crate) fn init() {
     protolog_rt::Init::new().remembered(false).groups::<BenchLog>().start().expect("listen");
     assert!(!BenchLog::Disk.is_enabled(Level::Wtf));
 }
@@ -63,7 +65,8 @@ pub(crate) fn run(threads: usize) {
     }
 }
 
-fn say(line: &str) {
+/// Prints a line at once.
+pub(crate) fn say(line: &str) {
     println!("{line}");
     let _ = stdout().flush();
 }

@@ -5,11 +5,14 @@
 //! sit               a program that listens and does nothing else
 //! toggle THREADS    an operator: starts a `listen`, switches a group of it many times, prints figures
 //! store             an operator: how long a switch takes it, in nanoseconds
+//! log               a program that logs without a pause
+//! flood             operators: start a `log`, leave it alone, hold connections, and ask without a pause
 //! start NUMBER      starts so many programs that sit, says `ready`, and ends them when its input ends
 //! ```
 //!
 //! Figures are lines of `NAME VALUE`.
 
+mod flood;
 mod listen;
 mod toggle;
 
@@ -31,6 +34,8 @@ fn run(words: &[&str]) -> Option<()> {
         ["listen", threads] => listen::run(threads.parse().ok()?),
         ["sit"] => listen::sit(),
         ["toggle", threads] => toggle::run(threads.parse().ok()?),
+        ["log"] => flood::log(),
+        ["flood"] => flood::run(),
         ["store"] => toggle::store(),
         ["start", number] => toggle::start(number.parse().ok()?),
         _ => return None,

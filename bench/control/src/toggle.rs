@@ -16,13 +16,13 @@ const SWITCHES: usize = 500;
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// A program that was started, and is ended by closing its input.
-struct Started {
-    child: Child,
-    out: BufReader<ChildStdout>,
+pub(crate) struct Started {
+    pub(crate) child: Child,
+    pub(crate) out: BufReader<ChildStdout>,
 }
 
 impl Started {
-    fn new(words: &[&str]) -> Self {
+    pub(crate) fn new(words: &[&str]) -> Self {
         let own = std::env::current_exe().expect("own path");
         let mut command = Command::new(own);
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -31,7 +31,7 @@ impl Started {
         Self { child, out }
     }
 
-    fn ready(mut self) -> Self {
+    pub(crate) fn ready(mut self) -> Self {
         let mut line = String::new();
         self.out.read_line(&mut line).expect("it says that it is ready");
         assert_eq!(line, "ready\n");
@@ -39,7 +39,7 @@ impl Started {
     }
 
     /// What it prints at its end.
-    fn end(mut self) -> String {
+    pub(crate) fn end(mut self) -> String {
         drop(self.child.stdin.take());
         let mut rest = String::new();
         self.out.read_to_string(&mut rest).expect("its output");
@@ -48,13 +48,18 @@ impl Started {
     }
 }
 
-fn map(pid: u32) -> (Pages, Group, u64) {
+/// The socket of a program.
+pub(crate) fn socket_of(pid: u32) -> PathBuf {
     let all = sockets(&directories()).expect("sockets");
     let own = format!("{pid}-");
     let is_own = |path: &PathBuf| {
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&own))
     };
-    let path = all.into_iter().find(is_own).expect("a socket");
+    all.into_iter().find(is_own).expect("a socket")
+}
+
+fn map(pid: u32) -> (Pages, Group, u64) {
+    let path = socket_of(pid);
     let begun = Instant::now();
     let mut program = Program::connect(&path).expect("connect");
     let groups = program.groups().expect("groups");
@@ -197,7 +202,7 @@ pub(crate) fn start(number: usize) {
     }
 }
 
-fn figure(name: &str, value: u64) {
+pub(crate) fn figure(name: &str, value: u64) {
     println!("{name} {value}");
 }
 

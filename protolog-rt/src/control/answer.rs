@@ -6,10 +6,11 @@
 use super::wishes;
 use crate::error::Error;
 use crate::level::{self, GroupInfo};
+use crate::loss::Cause;
 use crate::session::dictionary::tagged_groups;
 use crate::session::{self, running};
 use crate::session::{Session, config::Config, config::GroupOverride, config::TracingMode};
-use crate::stats::Summary;
+use crate::stats::{GroupStats, Loss, Summary};
 use protolog_core::control::protocol::{Keeps, Reply, Request, TraceStart, VERSION};
 use protolog_core::control::setting::Settings;
 use protolog_core::control::{least_of, names};
@@ -176,7 +177,7 @@ impl Answers {
 
     fn status(&self, answer: &mut Answer) {
         if let Some((session, keeps, file)) = &self.trace {
-            told(&session.so_far(), true, *keeps, file, answer);
+            told(&so_far(session.so_far(), *keeps), true, *keeps, file, answer);
         }
     }
 
@@ -190,7 +191,7 @@ impl Answers {
                     session::core::Keeps::Newest => Keeps::Newest,
                 };
                 let file = core.path().map_or("-".into(), Path::to_string_lossy);
-                told(&core.so_far(), false, keeps, &file, answer);
+                told(&so_far(core.so_far(), keeps), false, keeps, &file, answer);
             }
         }
         for problem in &self.problems {
@@ -248,6 +249,23 @@ fn config(settings: &str) -> Result<Config, Refusal> {
         .map(|(group, levels)| GroupOverride { group, log_from: least_of(levels) })
         .collect();
     Ok(config)
+}
+
+/// What a session would give if it stopped now: one that keeps the newest messages has overwritten all others that were told. A
+/// thread tells when it is done with a chunk, so those of its last one are not among them yet.
+fn so_far(mut summary: Summary, keeps: Keeps) -> Summary {
+    if keeps == Keeps::Newest {
+        let kept = summary.groups.iter().map(|group| group.messages).sum();
+        let overwritten = summary.messages.saturating_sub(kept);
+        summary.messages = kept;
+        if overwritten > 0 {
+            let (cause, count) = (Cause::Overwritten, overwritten);
+            summary.losses.push(Loss { group: None, cause, count });
+            let losses = vec![(cause, count)];
+            summary.add_groups(vec![GroupStats { losses, ..GroupStats::default() }]);
+        }
+    }
+    summary
 }
 
 fn told(summary: &Summary, control: bool, keeps: Keeps, file: &str, answer: &mut Answer) {

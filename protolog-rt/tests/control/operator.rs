@@ -6,6 +6,7 @@ use protolog_core::control::protocol::{Keeps, Request, TraceStart};
 use protolog_core::control::switch;
 use protolog_reader::{Rendering, Trace};
 use protolog_rt::{Level, ProtoLogGroup, Session, d, i, print_group, w};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// From this level on.
@@ -102,7 +103,7 @@ fn evaluated() -> i32 {
     panic!("what is switched off evaluates nothing")
 }
 
-fn messages(path: &std::path::Path) -> Vec<String> {
+fn messages(path: &Path) -> Vec<String> {
     let log = Trace::open(path).unwrap().read().unwrap();
     log.entries().map(|entry| entry.values().text(Rendering::Bare)).collect()
 }
@@ -240,6 +241,40 @@ fn stats_tell_what_each_group_lost() {
     assert!(written > 100 && written + net_lost == 20_000, "{status:?}");
     assert_eq!(*lost, format!("lost {net_lost} full control::Losing::Net"));
     assert_eq!(operator.ask(&Request::TraceStop).unwrap()[2..], status[2..]);
+}
+
+#[test]
+fn stats_tell_what_was_overwritten() {
+    #[derive(ProtoLogGroup)]
+    enum Overwriting {
+        Net,
+    }
+    let program = listen();
+    let mut operator = program.connect();
+    let file = program.dir.path().join("newest").to_string_lossy().into_owned();
+    let settings = "*=off;overwriting::net=debug";
+    let start = TraceStart { keeps: Keeps::Newest, buffer: 64 << 10, settings, file: &file };
+    operator.ask(&Request::TraceStart(start)).unwrap();
+    for number in 0..20_000 {
+        d!(Overwriting::Net, "number %d", number);
+    }
+    let status = operator.ask(&Request::TraceStatus).unwrap();
+    let number = |line: &str, at: usize| line.split(' ').nth(at).unwrap().parse::<u64>().unwrap();
+    let check = |told: &[String]| {
+        let [session, unknown, lost, net] = told else { panic!("{told:?}") };
+        let (kept, gone) = (number(session, 3), number(session, 4));
+        assert_eq!(*unknown, format!("written 0 {gone} 0 "));
+        assert_eq!(*lost, format!("lost {gone} overwritten "));
+        assert_eq!((number(net, 1), number(net, 2)), (kept, 0));
+        assert!(net.ends_with(" control::Overwriting::Net") && kept > 100, "{told:?}");
+        (kept, gone)
+    };
+    let (kept, gone) = check(&status);
+    let (written, overwritten) = check(&operator.ask(&Request::TraceStop).unwrap());
+    assert_eq!((written + overwritten, written), (20_000, kept));
+    // What the last chunk of the thread has overwritten is not told before it is full.
+    assert!(gone <= overwritten && overwritten - gone < 500, "{gone} {overwritten}");
+    assert_eq!(messages(Path::new(&file)).len() as u64, written);
 }
 
 fn refused(operator: &mut Program, request: &Request<'_>) -> String {

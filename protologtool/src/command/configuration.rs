@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
             switch::run(&mut programs, &wish, level.persist, &args.choice, system)?;
         }
         Command::Trace { command: Trace::Start(start) } => {
-            trace::start(&mut programs, start, system)?;
+            trace::start(&mut programs, start, json, system)?;
         }
         Command::Trace { command: Trace::Stop } => trace::stop(&mut programs, json, system),
         Command::Trace { command: Trace::Status } => trace::status(&mut programs, json, system),

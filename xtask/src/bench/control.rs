@@ -27,7 +27,9 @@ pub(super) fn run() -> Result<()> {
     let one = figures(&bench, &["toggle", "1"], &dir)?;
     let two = figures(&bench, &["toggle", "2"], &dir)?;
     let store = figures(&bench, &["store"], &dir)?;
+    let flood = figures(&bench, &["flood"], &dir)?;
     println!("{}", cost(&one, &two, &store));
+    println!("{}", company(&flood));
     println!("{}", load(&bench, &release.join("protologtool"), &dir)?);
     Ok(())
 }
@@ -56,12 +58,13 @@ fn cost(one: &Figures, two: &Figures, store: &Figures) -> String {
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "not measured".into());
     let rows = [
         (
-            "bytes copied into the program, by its counters",
+            "bytes copied into and out of the program, by its counters",
             or_none(per_switch("bytes_by_counters")),
+            // 2 × 2 × (48 of binder_write_read + 64 of binder_transaction_data), see docs/design/control.md.
             "448 around 4",
         ),
         ("its reads and writes, by its counters", or_none(per_switch("syscalls_by_counters")), "–"),
-        ("its system calls, by strace", or_none(per_switch("syscalls_by_strace")), "at least 1"),
+        ("its system calls, by strace", or_none(per_switch("syscalls_by_strace")), "1"),
         (
             "wake-ups of its thread for operators",
             or_none(per_switch("control_thread_wakeups")),
@@ -92,6 +95,25 @@ fn cost(one: &Figures, two: &Figures, store: &Figures) -> String {
         .map(|(what, ours, binder)| vec![what.to_owned(), ours, binder.to_owned()])
         .collect();
     table::markdown(&["one switch", "ours", "a Binder transaction"], &rows)
+}
+
+/// The table of what operators are to a thread that logs without a pause.
+fn company(figures: &Figures) -> String {
+    let figure = |name: &str, part: f64| {
+        figures.get(name).map_or("–".to_owned(), |value| format!("{:.1}", *value as f64 / part))
+    };
+    let states = ["quiet", "idle", "flood"];
+    let row = |what: &str, name: &str, part| {
+        let cells = states.map(|state| figure(&format!("{state}_{name}"), part));
+        [vec![what.to_owned()], cells.to_vec()].concat()
+    };
+    let rows = [
+        row("a message, ns of its thread's processor time", "message_ps", 1000.0),
+        row("how often its thread went to sleep", "sleeps", 1.0),
+        row("processor time of the thread for operators, %", "listens_per_mille", 10.0),
+    ];
+    let flood = format!("8 that ask ({} answers in 2 s)", figure("flood_answers", 1.0));
+    table::markdown(&["a thread that logs", "no operator", "64 that ask nothing", &flood], &rows)
 }
 
 /// The table of many programs at once.

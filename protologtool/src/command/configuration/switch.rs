@@ -3,6 +3,7 @@
 use super::args::Choice;
 use super::programs::Programs;
 use super::state;
+use super::trace::print_json;
 use crate::cli::Failure;
 use crate::system::System;
 use protolog_control::{Error, Group, Program};
@@ -10,6 +11,7 @@ use protolog_core::Level;
 use protolog_core::control::protocol::Request;
 use protolog_core::control::setting::Setting;
 use protolog_core::control::{levels_from, names, switch};
+use serde::Serialize;
 use std::fmt::Write as _;
 
 /// What is wished of which groups.
@@ -90,6 +92,29 @@ impl Wish {
         program.ask(&Request::Set(&item)).map(drop)
     }
 
+    /// Says what was switched in a program.
+    fn tell(&self, program: &str, pid: u32, (groups, out, done): &Switched, text: &mut String) {
+        let (what, to) = &self.what;
+        if !groups.is_empty() {
+            let groups = groups.join(", ");
+            let _ = writeln!(
+                text,
+                "{what} for client {program} (pid {pid}) {to} for groups: [{groups}]"
+            );
+            match done {
+                Ok(()) => text.push_str("- Done\n"),
+                Err(Error::Gone) => text.push_str("- Failed (client may have died)\n"),
+                Err(error) => drop(writeln!(text, "- Failed ({error})")),
+            }
+        }
+        for group in out.iter().filter(|_| !self.groups.is_empty()) {
+            let _ = writeln!(
+                text,
+                "WARNING: group {group} is not compiled into {program} (pid {pid})."
+            );
+        }
+    }
+
     /// What is to be printed of a group that has this word.
     fn text(&self, word: u32) -> Option<u8> {
         let leave = self.only_printed && switch::printed(word) == 0;
@@ -111,29 +136,16 @@ pub(super) fn run(
         state::remember(&wish.groups, setting, &choice.name, system)?;
     }
     let switched = programs.each(|program| wish.fulfil(program), system);
+    programs.failed |= switched.iter().any(|(.., (.., done))| done.is_err());
     let mut text = String::new();
-    let (what, to) = &wish.what;
-    for (program, pid, (groups, out, done)) in &switched {
-        if !groups.is_empty() {
-            let groups = groups.join(", ");
-            let _ = writeln!(
-                text,
-                "{what} for client {program} (pid {pid}) {to} for groups: [{groups}]"
-            );
-            match done {
-                Ok(()) => text.push_str("- Done\n"),
-                Err(Error::Gone) => text.push_str("- Failed (client may have died)\n"),
-                Err(error) => drop(writeln!(text, "- Failed ({error})")),
-            }
+    for (program, pid, switched) in &switched {
+        if choice.json {
+            print_json(&Line::new(program, *pid, switched), system);
+        } else {
+            wish.tell(program, *pid, switched, &mut text);
         }
-        for group in out.iter().filter(|_| !wish.groups.is_empty()) {
-            let _ = writeln!(
-                text,
-                "WARNING: group {group} is not compiled into {program} (pid {pid})."
-            );
-        }
-        programs.failed |= done.is_err();
     }
+    let mut warnings = String::new();
     for group in &wish.groups {
         let is_it = |name: &String| names(group, name);
         let known = switched.iter().any(|(.., (on, out, _))| on.iter().chain(out).any(is_it));
@@ -145,14 +157,38 @@ pub(super) fn run(
                 "set the level"
             };
             let _ = writeln!(
-                text,
+                warnings,
                 "WARNING: Attempting to {attempt} for group {group} with no registered clients. {end}"
             );
         }
     }
     if wish.groups.is_empty() && switched.iter().all(|(.., (groups, ..))| groups.is_empty()) {
-        text.push_str("No ProtoLog groups registered with ProtoLog service.\n");
+        warnings.push_str("No ProtoLog groups registered with ProtoLog service.\n");
     }
-    system.print(&text);
+    if choice.json {
+        system.print_error(&warnings);
+    } else {
+        system.print(&(text + &warnings));
+    }
     Ok(())
+}
+
+/// What was switched in a program, as JSON.
+#[derive(Serialize)]
+struct Line<'a> {
+    program: &'a str,
+    pid: u32,
+    groups: &'a [String],
+    /// Groups that were meant whose calls are not compiled in.
+    not_compiled: &'a [String],
+    /// Why not all was done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl<'a> Line<'a> {
+    fn new(program: &'a str, pid: u32, (groups, not_compiled, done): &'a Switched) -> Self {
+        let error = done.as_ref().err().map(ToString::to_string);
+        Self { program, pid, groups, not_compiled, error }
+    }
 }

@@ -36,10 +36,19 @@ struct OfGroup {
     losses: BTreeMap<String, u64>,
 }
 
+/// A session that was started, as JSON.
+#[derive(Debug, Serialize)]
+struct Started {
+    program: String,
+    pid: u32,
+    file: String,
+}
+
 /// `trace start`
 pub(super) fn start(
     programs: &mut Programs,
     start: &Start,
+    json: bool,
     system: &dyn System,
 ) -> Result<(), Failure> {
     if programs.all.is_empty() {
@@ -78,7 +87,11 @@ pub(super) fn start(
     );
     let mut text = String::new();
     for (program, pid, file) in started {
-        let _ = writeln!(text, "Recording client {program} (pid {pid}) to {file}");
+        if json {
+            print_json(&Started { program, pid, file }, system);
+        } else {
+            let _ = writeln!(text, "Recording client {program} (pid {pid}) to {file}");
+        }
     }
     system.print(&text);
     Ok(())
