@@ -4,7 +4,8 @@
 //! The handlers are installed by who has something that a child must not have: [`prepare_for_forks`]. Before the fork the
 //! thread takes all locks of the process that a log call or a session's start may want, so that none of them is held by a thread
 //! that the child does not have, and nothing that they protect is half changed. What the C library does not make free itself,
-//! such as the loader's lock while another library of the program walks its images, may still be held.
+//! such as the loader's lock while another library of the program walks its images, may still be held; so may what Rust's
+//! library locks while a thread starts or ends, and then no thread starts in the child, that of a session neither.
 //!
 //! A fork in a signal handler that interrupted the runtime may find a lock held by its own thread; it waits a moment, and the
 //! child then logs nothing: its messages are counted as those of a thread at its end.

@@ -1,16 +1,22 @@
 //! Forks: the parent's trace is as if there were no child, the child may have sessions of its own, and nobody waits for a
 //! thread that is not there. A test of its own, since it forks the whole process.
+//!
+//! What Rust's library locks while a thread starts or ends stays locked in a child that is forked meanwhile, and then no
+//! thread can start there. So children that start threads are forked while none of their parent's starts or ends, which
+//! other tests' threads may do at any time: these tests have processes of their own.
 #![allow(unsafe_code)] // fork, clone, waitpid, _exit.
 
 mod common;
 
-use common::{alone, record};
+use common::record;
 use protolog_reader::{Log as Read, Rendering, Trace as Reading};
 use protolog_rt::{Level, ProtoLogGroup, Session, Summary, i};
 use protolog_testkit::temp_dir;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Barrier, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -35,6 +41,18 @@ fn spawn(fork: impl FnOnce() -> libc::pid_t, child: impl FnOnce() -> bool) -> li
 fn fork() -> libc::pid_t {
     // SAFETY: the child does what the runtime promises to work, and ends.
     unsafe { libc::fork() }
+}
+
+/// Whether this is the process of the test `name` alone; if not, it is run in one.
+fn has_process_of_its_own(name: &str) -> bool {
+    const CHILD: &str = "PROTOLOG_FORK_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        return true;
+    }
+    let mut own = Command::new(std::env::current_exe().expect("the test itself"));
+    own.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(CHILD, "1");
+    protolog_testkit::run(&mut own);
+    false
 }
 
 /// Waits for a child, which must end well and soon.
@@ -107,22 +125,29 @@ impl Drop for SetWhenDropped<'_> {
 #[test]
 fn both_traces_are_complete_and_disjoint() {
     const THREADS: u64 = 8;
+    if !has_process_of_its_own("both_traces_are_complete_and_disjoint") {
+        return;
+    }
     let recording = record(|session| session.log_from(Level::Info).buffer_size(16 << 20));
     let dir = temp_dir();
     let done = &AtomicBool::new(false);
     let sent: Vec<AtomicU64> = (0..THREADS).map(|_| AtomicU64::new(0)).collect();
     let mut children: Vec<PathBuf> = Vec::new();
     i!(Log::Parent, "%d:%d", THREADS, 0);
+    recording.session().flush().expect("flush");
+    let begun = &Barrier::new(THREADS as usize + 1);
     thread::scope(|scope| {
         let _done = SetWhenDropped(done);
         for (thread, sent) in sent.iter().enumerate() {
             scope.spawn(move || {
+                begun.wait();
                 while !done.load(Ordering::Relaxed) {
                     i!(Log::Parent, "%d:%d", thread, sent.fetch_add(1, Ordering::Relaxed));
                     thread::sleep(Duration::from_micros(50));
                 }
             });
         }
+        begun.wait();
         for number in 0..10 {
             let path = dir.path().join(format!("child{number}.pftrace"));
             let pid = spawn(fork, || {
@@ -151,34 +176,63 @@ fn both_traces_are_complete_and_disjoint() {
 
 #[test]
 fn no_child_waits_for_a_thread_that_is_not_there() {
-    let _alone = alone();
+    if !has_process_of_its_own("no_child_waits_for_a_thread_that_is_not_there") {
+        return;
+    }
     let dir = &temp_dir();
-    let done = &AtomicBool::new(false);
+    let (done, begun) = (&AtomicBool::new(false), &Barrier::new(4));
+    // Shared by who lets threads start and end.
+    let threads = &RwLock::new(());
     let forks = if std::env::var_os("PROTOLOG_SOAK").is_some() { 3_000 } else { 300 };
+    let path = |name: &str| dir.path().join(name);
+    let session = |name: &str| {
+        Session::builder().file(path(name)).log_from(Level::Info).buffer_size(64 << 10)
+    };
     thread::scope(|scope| {
         let _done = SetWhenDropped(done);
         // Sessions start and stop, threads come and go, so that every lock is held now and then.
-        for number in 0..2 {
-            scope.spawn(move || {
-                while !done.load(Ordering::Relaxed) {
-                    let path = dir.path().join(format!("{number}.pftrace"));
-                    let session = Session::builder().file(path).log_from(Level::Info);
-                    let session = if number == 0 { session } else { session.keep_newest() };
-                    let session = session.buffer_size(64 << 10).start().expect("start");
-                    for _ in 0..4 {
-                        thread::spawn(|| i!(Log::Parent, "%d:%d", 0, 0)).join().unwrap();
-                    }
-                    protolog_rt::dynamic::log(&Log::Parent, Level::Info, "a %d", &[]);
-                    session.stop().expect("stop");
+        scope.spawn(move || {
+            begun.wait();
+            while !done.load(Ordering::Relaxed) {
+                let _shared = threads.read().unwrap();
+                let session = session("stream.pftrace").start().expect("start");
+                for _ in 0..4 {
+                    thread::spawn(|| i!(Log::Parent, "%d:%d", 0, 0)).join().unwrap();
                 }
-            });
-        }
+                session.stop().expect("stop");
+            }
+        });
+        scope.spawn(move || {
+            begun.wait();
+            while !done.load(Ordering::Relaxed) {
+                // A session without a thread.
+                let session = session("kept.pftrace").keep_newest().start().expect("start");
+                protolog_rt::dynamic::log(&Log::Parent, Level::Info, "a %d", &[]);
+                session.stop().expect("stop");
+            }
+        });
+        scope.spawn(move || {
+            begun.wait();
+            while !done.load(Ordering::Relaxed) {
+                i!(Log::Parent, "%d:%d", 0, 0);
+            }
+        });
+        begun.wait();
         for number in 0..forks {
-            let path = dir.path().join("child.pftrace");
-            wait(spawn(fork, || {
-                i!(Log::Child, "%d:%d", 0, 1_000_000);
-                number % 5 != 0 || child_session(&path).messages == 800
-            }));
+            let path = path("child.pftrace");
+            let child = if number % 5 == 0 {
+                let _alone = threads.write().unwrap();
+                spawn(fork, || {
+                    i!(Log::Child, "%d:%d", 0, 1_000_000);
+                    child_session(&path).messages == 800
+                })
+            } else {
+                spawn(fork, || {
+                    i!(Log::Child, "%d:%d", 0, 1_000_000);
+                    true
+                })
+            };
+            wait(child);
         }
     });
 }
