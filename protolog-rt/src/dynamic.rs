@@ -10,8 +10,7 @@ use crate::log;
 use crate::loss::Cause;
 use crate::seen::{self, Candidate, Shape};
 use crate::writer::{self, args::Args};
-use protolog_core::{Level, Template, message_id, render};
-use std::fmt::Write as _;
+use protolog_core::{Level, message_id};
 
 pub use protolog_core::Arg;
 
@@ -75,24 +74,11 @@ pub(crate) fn trace_text(group: &'static GroupInfo, level: Level, text: &str) {
     }
 }
 
-/// The message as text. Arguments that no conversion takes stand at its end.
+/// The message as text.
 pub(crate) fn rendered(template: &str, args: &[Arg<'_>]) -> String {
     let mut text = String::new();
-    let mut rest = args.iter().copied();
     // Writing to a string can't fail.
-    let _ = match Template::parse(template) {
-        Ok(template) => render(&mut text, &template, |_| rest.next()),
-        Err(_) => text.write_str(template),
-    };
-    for arg in rest {
-        let _ = match arg {
-            Arg::Str(value) => write!(text, " {value}"),
-            Arg::Int(value) => write!(text, " {value}"),
-            Arg::Uint(value) => write!(text, " {value}"),
-            Arg::Float(value) => write!(text, " {value}"),
-            Arg::Bool(value) => write!(text, " {value}"),
-        };
-    }
+    let _ = crate::text::known(&mut text, template, args);
     text
 }
 

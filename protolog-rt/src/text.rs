@@ -80,13 +80,17 @@ pub(crate) fn emit_dynamic(level: Level, tag: &str, template: &str, args: &[Arg<
     sink::show(level, tag, |out| known(out, template, args));
 }
 
-/// Writes a message. A text that is no template is written as it stands.
-fn known(out: &mut dyn Write, template: &str, args: &[Arg<'_>]) -> fmt::Result {
+/// Writes a message. A text that is no template is written as it stands; arguments that no conversion takes stand at its end.
+pub(crate) fn known(out: &mut dyn Write, template: &str, args: &[Arg<'_>]) -> fmt::Result {
     let mut args = args.iter().copied();
     match Template::parse(template) {
         Ok(template) => render(out, &template, |_| args.next()),
         Err(_) => out.write_str(template),
-    }
+    }?;
+    args.try_for_each(|arg| {
+        out.write_char(' ')?;
+        plain(out, arg)
+    })
 }
 
 /// Writes a message whose text nobody knows: `#123 (1500, example.org)`.
@@ -94,15 +98,20 @@ fn unknown(out: &mut dyn Write, id: u64, args: &[Arg<'_>]) -> fmt::Result {
     write!(out, "#{} (", id as i64)?;
     for (index, arg) in args.iter().enumerate() {
         out.write_str(if index > 0 { ", " } else { "" })?;
-        match arg {
-            Arg::Str(text) => out.write_str(text),
-            Arg::Int(number) => write!(out, "{number}"),
-            Arg::Uint(number) => write!(out, "{number}"),
-            Arg::Float(number) => write!(out, "{number}"),
-            Arg::Bool(value) => write!(out, "{value}"),
-        }?;
+        plain(out, *arg)?;
     }
     out.write_char(')')
+}
+
+/// Writes an argument that nothing says the form of.
+fn plain(out: &mut dyn Write, arg: Arg<'_>) -> fmt::Result {
+    match arg {
+        Arg::Str(text) => out.write_str(text),
+        Arg::Int(number) => write!(out, "{number}"),
+        Arg::Uint(number) => write!(out, "{number}"),
+        Arg::Float(number) => write!(out, "{number}"),
+        Arg::Bool(value) => write!(out, "{value}"),
+    }
 }
 
 #[cfg(test)]

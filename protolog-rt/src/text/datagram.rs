@@ -1,25 +1,25 @@
 //! Text to the system's log: one datagram a message, to the socket of syslog or of systemd's journal.
 //!
 //! Both protocols are a few bytes around the text, and both daemons take what comes; so no library stands between. What the
-//! daemon does not take at once is given up, since a log call never blocks.
+//! daemon does not take at once is given up, since a log call never blocks. One that was started anew is found again.
 
 use super::os::thread_id;
 use super::sink::{TextLine, TextSink};
 use protolog_core::Level;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixDatagram;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A sink that sends messages to syslog.
 #[derive(Debug)]
 pub struct Syslog {
-    socket: UnixDatagram,
+    daemon: Daemon,
 }
 
 /// A sink that sends messages to systemd's journal, with level, tag, process and thread as fields.
 #[derive(Debug)]
 pub struct Journald {
-    socket: UnixDatagram,
+    daemon: Daemon,
 }
 
 impl Syslog {
@@ -36,7 +36,7 @@ impl Syslog {
     /// # Errors
     /// Nobody listens there.
     pub fn connect_to(path: impl AsRef<Path>) -> io::Result<Self> {
-        Ok(Self { socket: connect(path.as_ref())? })
+        Ok(Self { daemon: Daemon::connect(path.as_ref())? })
     }
 }
 
@@ -49,7 +49,7 @@ impl TextSink for Syslog {
         for text in line.text.lines() {
             // Without a time: the daemon's own is as good, and its form is nobody's to guess.
             let message = format!("<{priority}>{tag}[{pid}]: {text}");
-            let _ = self.socket.send(message.as_bytes());
+            self.daemon.send(message.as_bytes());
         }
     }
 }
@@ -68,7 +68,7 @@ impl Journald {
     /// # Errors
     /// Nobody listens there.
     pub fn connect_to(path: impl AsRef<Path>) -> io::Result<Self> {
-        Ok(Self { socket: connect(path.as_ref())? })
+        Ok(Self { daemon: Daemon::connect(path.as_ref())? })
     }
 }
 
@@ -89,15 +89,47 @@ impl TextSink for Journald {
             datagram.extend(value.bytes());
             datagram.push(b'\n');
         }
-        let _ = self.socket.send(&datagram);
+        self.daemon.send(&datagram);
     }
 }
 
-fn connect(path: &Path) -> io::Result<UnixDatagram> {
-    let socket = UnixDatagram::unbound()?;
-    socket.connect(path)?;
-    socket.set_nonblocking(true)?;
-    Ok(socket)
+/// A daemon that takes datagrams.
+#[derive(Debug)]
+pub(super) struct Daemon {
+    socket: UnixDatagram,
+    path: PathBuf,
+}
+
+impl Daemon {
+    /// That which listens at `path`.
+    pub(super) fn connect(path: &Path) -> io::Result<Self> {
+        let daemon = Self::later(path)?;
+        daemon.socket.connect(path)?;
+        Ok(daemon)
+    }
+
+    /// That which will listen there when there is something to send.
+    pub(super) fn later(path: &Path) -> io::Result<Self> {
+        let socket = UnixDatagram::unbound()?;
+        socket.set_nonblocking(true)?;
+        Ok(Self { socket, path: path.to_path_buf() })
+    }
+
+    /// Sends, to a daemon that was started anew as well. False where it was not taken.
+    pub(super) fn send(&self, datagram: &[u8]) -> bool {
+        let send = || loop {
+            match self.socket.send(datagram) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                sent => return sent,
+            }
+        };
+        match send() {
+            Ok(_) => true,
+            // It has more to do than it can.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
+            Err(_) => self.socket.connect(&self.path).is_ok() && send().is_ok(),
+        }
+    }
 }
 
 /// The severity of RFC 5424.

@@ -14,13 +14,13 @@
 //!
 //! Invariants: nothing waits; nothing is allocated once there is a socket; a message is on its way or counted.
 
+use super::datagram::Daemon;
 use super::lines::TAG_MAX;
 use super::os::thread_id;
 use super::sink::{TextLine, TextSink};
 use protolog_core::Level;
-use std::io::{self, ErrorKind};
-use std::os::unix::net::UnixDatagram;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,8 +49,7 @@ const ELLIPSIS: &str = "…";
 /// ```
 #[derive(Debug)]
 pub struct Logd {
-    socket: UnixDatagram,
-    path: PathBuf,
+    daemon: Daemon,
     dropped: AtomicU64,
     /// Of those dropped, how many the daemon was not told of.
     untold: AtomicU32,
@@ -70,43 +69,22 @@ impl Logd {
     /// # Errors
     /// Nobody listens there.
     pub fn connect_to(path: impl AsRef<Path>) -> io::Result<Self> {
-        let logd = Self::new(path.as_ref())?;
-        logd.socket.connect(&logd.path)?;
-        Ok(logd)
+        Daemon::connect(path.as_ref()).map(Self::new)
     }
 
     /// Connects to the daemon with the first message: it may not run yet.
     #[cfg(target_os = "android")]
     pub(super) fn later() -> io::Result<Self> {
-        Self::new(Path::new(SOCKET))
+        Daemon::later(Path::new(SOCKET)).map(Self::new)
     }
 
-    fn new(path: &Path) -> io::Result<Self> {
-        let socket = UnixDatagram::unbound()?;
-        socket.set_nonblocking(true)?;
-        let (dropped, untold) = (AtomicU64::new(0), AtomicU32::new(0));
-        Ok(Self { socket, path: path.to_path_buf(), dropped, untold })
+    fn new(daemon: Daemon) -> Self {
+        Self { daemon, dropped: AtomicU64::new(0), untold: AtomicU32::new(0) }
     }
 
     /// How many messages, or parts of such, the daemon did not take.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Relaxed)
-    }
-
-    /// Sends, to a daemon that was started anew as well. False where it was not taken.
-    fn send(&self, datagram: &[u8]) -> bool {
-        let send = || loop {
-            match self.socket.send(datagram) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                sent => return sent,
-            }
-        };
-        match send() {
-            Ok(_) => true,
-            // It has more to do than it can.
-            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
-            Err(_) => self.socket.connect(&self.path).is_ok() && send().is_ok(),
-        }
     }
 
     /// Tells the daemon how many messages it did not take, if any.
@@ -119,7 +97,7 @@ impl Logd {
         datagram.put(&DROPPED.to_le_bytes());
         datagram.put(&[INT]);
         datagram.put(&count.to_le_bytes());
-        if !self.send(datagram.bytes()) {
+        if !self.daemon.send(datagram.bytes()) {
             self.untold.fetch_add(count, Relaxed);
         }
     }
@@ -140,7 +118,7 @@ impl TextSink for Logd {
             datagram.put(if goes_on { ELLIPSIS } else { "" }.as_bytes());
             (rest, goes_on) = datagram.put_text(rest);
             datagram.put(&[0]);
-            if !self.send(datagram.bytes()) {
+            if !self.daemon.send(datagram.bytes()) {
                 self.dropped.fetch_add(1, Relaxed);
                 self.untold.fetch_add(1, Relaxed);
             }

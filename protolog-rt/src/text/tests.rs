@@ -42,6 +42,16 @@ fn a_message_is_a_line() {
         ),
         ["Net     : 0007|  1.00|x|true|18446744073709551615"]
     );
+    // Of a template known at run time only, nothing is lost, whatever is wrong with it.
+    let two = [Arg::Int(7), Arg::Str("x")];
+    for (template, text) in [
+        ("50% %", "50% % 7 x"),
+        ("100%% of %d%%", "100% of 7% x"),
+        ("%q", "%q 7 x"),
+        ("%o %s %s", "7 x [MISSING_PARAM]"),
+    ] {
+        assert_eq!(printed("Net", template, &two), [format!("Net     : {text}")], "{template}");
+    }
     assert_eq!(printed("a longer tag", "", &[]), ["a longer tag: "]);
 }
 

@@ -1,15 +1,18 @@
 //! Datagrams, byte for byte, as a socket in the daemon's place gets them.
 
 use super::*;
+use crate::text::{Journald, Syslog};
 use protolog_testkit::{TempDir, temp_dir_for_sockets};
+use std::os::unix::net::UnixDatagram;
+use std::path::PathBuf;
 
 /// The daemon's place, in a directory of the test's own.
-struct Daemon {
+struct Listener {
     directory: TempDir,
     socket: Option<UnixDatagram>,
 }
 
-impl Daemon {
+impl Listener {
     fn new() -> Self {
         Self { directory: temp_dir_for_sockets(), socket: None }
     }
@@ -69,7 +72,7 @@ fn line(text: &str) -> TextLine<'_> {
 
 #[test]
 fn each_level_has_androids_priority() {
-    let mut daemon = Daemon::new();
+    let mut daemon = Listener::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
     for level in Level::ALL {
         logd.show(&TextLine { level, tag: "Net", text: "sent 7 €" });
@@ -85,7 +88,7 @@ fn each_level_has_androids_priority() {
 
 #[test]
 fn what_would_end_a_text_is_shown() {
-    let mut daemon = Daemon::new();
+    let mut daemon = Listener::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
     logd.show(&TextLine { tag: "a\0b\nc", ..line("x\0y\tz\n") });
     logd.show(&TextLine { tag: &"€".repeat(200), ..line("") });
@@ -95,7 +98,7 @@ fn what_would_end_a_text_is_shown() {
 
 #[test]
 fn long_texts_are_parted_and_nothing_is_lost() {
-    let mut daemon = Daemon::new();
+    let mut daemon = Listener::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
     // Level, tag and two NULs take 6 bytes.
     let room = PAYLOAD - 6;
@@ -125,7 +128,7 @@ fn long_texts_are_parted_and_nothing_is_lost() {
 
 #[test]
 fn long_texts_are_parted_between_lines_where_that_is_near() {
-    let mut daemon = Daemon::new();
+    let mut daemon = Listener::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
     let (one, two) = ("a".repeat(3000), "b".repeat(2000));
     logd.show(&line(&format!("{one}\n{two}\n")));
@@ -144,7 +147,7 @@ fn told(count: u32) -> Vec<u8> {
 
 #[test]
 fn a_daemon_that_is_started_anew_is_found_and_told_what_it_missed() {
-    let mut daemon = Daemon::new();
+    let mut daemon = Listener::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
     logd.show(&line("one"));
     assert_eq!(daemon.payloads().len(), 1);
@@ -165,7 +168,7 @@ fn a_daemon_that_is_started_anew_is_found_and_told_what_it_missed() {
 
 #[test]
 fn a_daemon_that_does_not_keep_up_holds_nobody_up() {
-    let mut daemon = Daemon::new();
+    let mut daemon = Listener::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
     const MESSAGES: u64 = 10_000;
     for _ in 0..MESSAGES {
@@ -183,11 +186,34 @@ fn a_daemon_that_does_not_keep_up_holds_nobody_up() {
 
 #[test]
 fn a_daemon_that_comes_late_is_found() {
-    let mut daemon = Daemon::new();
-    let logd = Logd::new(&daemon.path()).unwrap();
+    let mut daemon = Listener::new();
+    let logd = Logd::new(Daemon::later(&daemon.path()).unwrap());
     logd.show(&line("nobody"));
     daemon.start();
     logd.show(&line("somebody"));
     assert_eq!(logd.dropped(), 1);
     assert_eq!(daemon.received().len(), 2);
+}
+
+#[test]
+fn other_daemons_that_are_started_anew_are_found_too() {
+    let mut daemon = Listener::new();
+    daemon.start();
+    let sinks: [Box<dyn TextSink>; 2] = [
+        Box::new(Syslog::connect_to(daemon.path()).unwrap()),
+        Box::new(Journald::connect_to(daemon.path()).unwrap()),
+    ];
+    daemon.stop();
+    for sink in &sinks {
+        sink.show(&line("nobody"));
+    }
+    daemon.start();
+    for sink in &sinks {
+        sink.show(&line("somebody"));
+    }
+    let received = daemon.received();
+    assert_eq!(received.len(), 2);
+    for datagram in received {
+        assert!(String::from_utf8_lossy(&datagram).contains("somebody"));
+    }
 }
