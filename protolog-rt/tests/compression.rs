@@ -5,7 +5,7 @@ mod common;
 
 use common::{alone, record};
 use protolog_reader::Trace as Reading;
-use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, i};
+use protolog_rt::{Builder, Level, ProtoLogGroup, Session, i};
 use protolog_testkit::temp_dir;
 use std::thread;
 use std::time::Duration;
@@ -122,8 +122,47 @@ fn segments_of_compressed_packets_keep_their_size() {
 }
 
 #[test]
-fn what_keeps_its_messages_is_not_compressed() {
-    let _alone = alone();
-    let refused = zipped(Session::builder().file("kept.pftrace")).keep_first().start().unwrap_err();
-    assert!(matches!(refused, Error::OnlyStreams { option: "compress" }), "{refused}");
+fn what_is_kept_is_compressed_when_it_is_written() {
+    for kind in [Builder::keep_newest, Builder::keep_first, Builder::record] {
+        let mut sizes = Vec::new();
+        for zip in [false, true] {
+            let recording = record(|session| {
+                let session = kind(session.log_from(Level::Info).buffer_size(256 << 10));
+                if zip { session.compress(6) } else { session }
+            });
+            for number in 0..3_000u64 {
+                i!(Log::Zip, "%d of %d, %s", number, 3_000, "some text");
+            }
+            let snapshot = recording.snapshot();
+            let trace = recording.stop();
+            for trace in [&snapshot, &trace] {
+                assert_eq!((trace.summary.messages, trace.summary.lost()), (3_000, 0));
+                assert_eq!(trace.summary.bytes, std::fs::metadata(&trace.path).unwrap().len());
+            }
+            assert_eq!(snapshot.lines(), trace.messages());
+            sizes.push(trace.summary.bytes);
+        }
+        assert!(sizes[1] * 3 < sizes[0], "{sizes:?}");
+    }
+}
+
+#[test]
+fn much_that_is_kept_is_compressed_too() {
+    let recording =
+        record(|session| zipped(session).keep_first().buffer_size(16 << 20).max_text(4 << 20));
+    let text: String =
+        (0..3usize << 20).map(|at| char::from(b'a' + (at * at % 26) as u8)).collect();
+    for number in 0..100_000u64 {
+        i!(Log::Zip, "%d", number);
+        if number % 50_000 == 1_000 {
+            i!(Log::Zip, "%s", text);
+        }
+    }
+    let trace = recording.stop();
+    assert_eq!((trace.summary.messages, trace.summary.lost()), (100_002, 0));
+    let mut lines = trace.messages();
+    for at in [51_002, 1_001] {
+        assert_eq!(lines.remove(at), format!("INFO Zip {text}"));
+    }
+    assert!((0..100_000u64).map(|number| format!("INFO Zip {number}")).eq(lines));
 }

@@ -298,6 +298,40 @@ fn losses_of_other_kinds_survive_the_ring() {
 }
 
 #[test]
+fn much_is_written_whole() {
+    const COUNT: usize = 300_000;
+    let recording =
+        record(|session| newest(session).keep_first().buffer_size(32 << 20).max_text(4 << 20));
+    let long = |number: usize| "abc".repeat(1 << 20) + &number.to_string();
+    for number in 0..COUNT {
+        log(0, number);
+        if number == 100_000 {
+            // Larger than what is written at once.
+            i!(Log::Work, "long %s", long(number));
+        }
+    }
+    let trace = recording.stop();
+    assert_eq!((trace.summary.messages, trace.summary.lost()), (COUNT as u64 + 1, 0));
+    assert_eq!(trace.summary.bytes, std::fs::metadata(&trace.path).unwrap().len());
+    let mut lines = trace.lines();
+    assert_eq!(lines.remove(100_001), format!("INFO Work long {}", long(100_000)));
+    for (number, line) in lines.iter().enumerate() {
+        assert!(line.starts_with(&format!("INFO Work 0:{number} ")), "{line}");
+    }
+    trace.check_stats();
+}
+
+#[test]
+fn much_that_can_not_be_written_is_an_error() {
+    let _alone = alone();
+    let session = newest(Session::builder()).keep_first().buffer_size(8 << 20).file("/dev/full");
+    let session = session.start().unwrap();
+    (0..200_000).for_each(|number| log(0, number));
+    let error = session.stop().unwrap_err();
+    assert!(matches!(&error, Error::File { path, .. } if path.ends_with("full")), "{error}");
+}
+
+#[test]
 fn files_are_whole_or_not_there() {
     let _alone = alone();
     let dir = temp_dir();

@@ -261,7 +261,7 @@ impl Builder {
         self
     }
 
-    /// Compresses the file with zlib at `level`, from 1 (fast) to 9 (small), on the session's own thread. Perfetto and
+    /// Compresses the file with zlib at `level`, from 1 (fast) to 9 (small), on a thread of the session. Perfetto and
     /// `protologtool` read it as any other trace.
     ///
     /// ```
@@ -280,7 +280,8 @@ impl Builder {
     /// ```
     ///
     /// Packets are compressed in bundles of 256 KiB; a flush ends a bundle. The thread follows fewer messages then: see
-    /// [`Self::wait_at_most`]. With the feature `compression`, for sessions that stream to a file only.
+    /// [`Self::wait_at_most`]. What is kept is compressed when it is written, by a stop or a [`Session::snapshot`]. With the
+    /// feature `compression`.
     #[cfg(feature = "compression")]
     pub fn compress(mut self, level: u32) -> Self {
         self.level = Some(level);
@@ -343,7 +344,7 @@ impl Builder {
         });
         let sink = match (self.keeps, self.path) {
             (Keeps::Nothing, Some(path)) => Self::stream(&core, &path, self.limits, self.level)?,
-            (_, path) => Sink::Kept { path },
+            (_, path) => Sink::Kept { path, level: self.level },
         };
         recorder::begin(&core);
         running::add(&core);
@@ -357,7 +358,6 @@ impl Builder {
             ("segment_bytes", self.limits.bytes.is_some()),
             ("segment_age", self.limits.age.is_some()),
             ("keep_segments", self.limits.keep.is_some()),
-            ("compress", self.level.is_some()),
         ];
         match streams.iter().find(|(_, asked)| *asked && self.keeps != Keeps::Nothing) {
             Some((option, _)) => Err(Error::OnlyStreams { option }),

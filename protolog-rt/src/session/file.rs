@@ -5,6 +5,7 @@
 //!
 //! Invariant: after the first error nothing more is written, and the error is kept.
 
+use super::behind::{Behind, Written};
 use super::bundles::Bundles;
 use super::counts::Counts;
 use super::packets::{AROUND, Seal};
@@ -18,6 +19,9 @@ use std::path::{Path, PathBuf};
 
 /// How many bytes are gathered before they are written.
 const BUFFER: usize = 256 * 1024;
+
+/// The same, where another thread writes them: waking it takes a while.
+const BEHIND: usize = 1024 * 1024;
 
 /// Room for what comes after so many bytes, before they are written: a chunk of the shortest packets.
 const ROOM: usize = Seal::room(MAX_PAYLOAD);
@@ -34,6 +38,8 @@ pub(super) struct TraceFile {
     /// What is not written yet: the first `used` bytes.
     buffer: Vec<u8>,
     used: usize,
+    /// How many bytes are gathered.
+    gather: usize,
     written: u64,
     error: Option<io::Error>,
     _claim: Option<Claim>,
@@ -43,6 +49,8 @@ pub(super) struct TraceFile {
     keep: bool,
     /// What packets go through, where they are compressed.
     bundles: Option<Bundles>,
+    /// Who writes them, where it is not this thread.
+    behind: Option<Behind>,
     /// The most bytes that it should have.
     limit: u64,
     /// Its size when nothing was in it but what a trace begins with.
@@ -84,12 +92,14 @@ impl TraceFile {
             file,
             buffer: vec![0; BUFFER + ROOM],
             used: 0,
+            gather: BUFFER,
             written: 0,
             error: None,
             _claim: claim,
             name,
             keep: false,
             bundles: None,
+            behind: None,
             limit: u64::MAX,
             beginning: 0,
             counts: Counts::default(),
@@ -127,7 +137,10 @@ impl TraceFile {
             self.flush();
             let mut whole = Vec::with_capacity(bytes.len() + AROUND);
             seal.one(bytes, |part| whole.extend_from_slice(part));
-            return self.hand_over(&whole);
+            return match &self.behind {
+                Some(behind) => _ = behind.write(whole),
+                None => self.hand_over(&whole),
+            };
         }
         seal.one(bytes, |part| {
             self.buffer[self.used..][..part.len()].copy_from_slice(part);
@@ -177,6 +190,17 @@ impl TraceFile {
         self.bundles = bundles;
     }
 
+    /// Has another thread write what comes, if there can be one. Errors are then known at the end.
+    pub(super) fn write_behind(&mut self) {
+        let Ok(file) = self.file.try_clone() else { return };
+        if self.bundles.is_none() {
+            self.flush();
+            self.gather = BEHIND;
+            self.buffer.resize(BEHIND + ROOM, 0);
+        }
+        self.behind = Behind::start(file, &mut self.bundles, Vec::with_capacity(BEHIND + ROOM));
+    }
+
     /// Writes no more, because of `error`.
     pub(super) fn fail(&mut self, error: Error) {
         self.error.get_or_insert(match error {
@@ -186,15 +210,23 @@ impl TraceFile {
     }
 
     fn flush_if_full(&mut self) {
-        if self.used >= BUFFER {
+        if self.used + ROOM >= self.buffer.len() {
             self.flush();
         }
     }
 
     /// Hands everything to the system.
     pub(super) fn flush(&mut self) {
-        let buffer = std::mem::take(&mut self.buffer);
-        self.hand_over(&buffer[..self.used]);
+        let mut buffer = std::mem::take(&mut self.buffer);
+        match &self.behind {
+            Some(behind) => {
+                buffer.truncate(self.used);
+                buffer = behind.write(buffer);
+            }
+            None => self.hand_over(&buffer[..self.used]),
+        }
+        // What comes back is as long as what was in it.
+        buffer.resize(self.gather + ROOM, 0);
         self.buffer = buffer;
         self.used = 0;
     }
@@ -226,6 +258,11 @@ impl TraceFile {
     /// Hands everything to the system and gives the size of the file, or what went wrong first.
     pub(super) fn finish(mut self) -> Result<u64, Error> {
         self.flush();
+        if let Some(behind) = self.behind.take() {
+            let Written { bytes, error } = behind.end();
+            self.written += bytes;
+            self.error = self.error.take().or(error);
+        }
         if let (None, Some(name)) = (&self.error, &self.name) {
             self.error = std::fs::rename(&self.path, name).err();
         }

@@ -6,6 +6,7 @@
 //!
 //! Invariant: each message of a sequence up to the last one in the trace is in the trace or counted.
 
+use super::bundles::bundles;
 use super::core::Core;
 use super::counts::Counts;
 use super::drain::{Sequence, Sink, sequence, split};
@@ -29,17 +30,30 @@ use std::sync::{Arc, PoisonError};
 /// How often chunks are looked for, where the newest ones are overwritten faster than they are copied.
 const TRIES: usize = 4;
 
+/// With more chunks than this it is worth a thread to write the file while they are converted: a megabyte, most of the time.
+const MANY: usize = 256;
+
 /// A sequence's chunks, by how far they are from the newest one.
 type Chunks = BTreeMap<u32, (Found, Option<Image>)>;
 
 /// A writer, and how many of its messages must be in the trace or counted.
 type Told = (Arc<Writer>, u64);
 
-/// Writes a trace of what the buffer keeps.
-pub(super) fn write(core: &Arc<Core>, path: &Path, what: &str) -> Result<Summary, Error> {
+/// Writes a trace of what the buffer keeps, compressed with zlib's `level` if there is one.
+pub(super) fn write(
+    core: &Arc<Core>,
+    path: &Path,
+    level: Option<u32>,
+    what: &str,
+) -> Result<Summary, Error> {
     let _reader = core.reader.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut trace = Trace::begin(Arc::clone(core), TraceFile::whole(path)?);
+    let mut file = TraceFile::whole(path)?;
+    file.compress(bundles(level));
+    let mut trace = Trace::begin(Arc::clone(core), file);
     let (writers, chunks) = collect(core);
+    if chunks.values().map(BTreeMap::len).sum::<usize>() > MANY {
+        trace.file.write_behind();
+    }
     // After the messages that need them.
     trace.seen();
     trace.images();
@@ -133,13 +147,18 @@ fn walk<'a>(
     let mut walk = Sequence::default();
     let mut next = None;
     for (found, image) in chunks.rev() {
-        let late = if image.is_none() { core.buffer.copy(*found) } else { None };
-        let Some(image) = image.as_ref().or(late.as_ref()) else { continue };
-        walk.next(next != Some(found.chunk_id));
-        next = Some(found.chunk_id.wrapping_add(1));
-        let Image { bytes, count, flags, complete } = image;
-        let committed = Committed { bytes, count: *count, flags: *flags };
-        walk.copy(&committed, *complete, to);
+        let mut give = |committed: &Committed<'_>, complete| {
+            walk.next(next != Some(found.chunk_id));
+            next = Some(found.chunk_id.wrapping_add(1));
+            walk.copy(committed, complete, to);
+        };
+        match image {
+            Some(Image { bytes, count, flags, complete }) => {
+                give(&Committed { bytes, count: *count, flags: *flags }, *complete);
+            }
+            // One that was not copied: nobody takes it again, or it may be gone.
+            None => _ = core.buffer.look(*found, give),
+        }
     }
 }
 

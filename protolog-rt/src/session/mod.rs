@@ -7,6 +7,7 @@
 //! Invariants: a call is enabled if a running session wants it, and each session gets what it wants; starting and stopping
 //! may fail, logging never does.
 
+mod behind;
 mod builder;
 mod bundles;
 pub(crate) mod config;
@@ -73,8 +74,8 @@ pub struct Session {
 enum Sink {
     /// To a file all the time.
     Stream { requests: Arc<Requests>, thread: JoinHandle<Result<Summary, Error>> },
-    /// To the buffer, and to a file at the end, if one was named.
-    Kept { path: Option<PathBuf> },
+    /// To the buffer, and to a file at the end, if one was named; compressed with zlib's level, if there is one.
+    Kept { path: Option<PathBuf>, level: Option<u32> },
 }
 
 impl Session {
@@ -103,8 +104,8 @@ impl Session {
     /// A session that streams to its file keeps nothing: [`Error::NotKept`].
     pub fn snapshot(&self, path: impl AsRef<Path>) -> Result<Summary, Error> {
         match &self.sink {
-            Some(Sink::Kept { .. }) => {
-                kept::write(&self.core, path.as_ref(), "protolog session goes on")
+            Some(Sink::Kept { level, .. }) => {
+                kept::write(&self.core, path.as_ref(), *level, "protolog session goes on")
             }
             _ => Err(Error::NotKept),
         }
@@ -162,7 +163,7 @@ impl Session {
         self.core.stop();
         let (requests, thread) = match sink {
             Sink::Stream { requests, thread } => (requests, thread),
-            Sink::Kept { path } => return self.end_kept(path.as_deref()),
+            Sink::Kept { path, level } => return self.end_kept(path.as_deref(), level),
         };
         requests.stop();
         self.core.wake();
@@ -176,9 +177,9 @@ impl Session {
 
 impl Session {
     /// Writes what the buffer keeps, if somebody wants it as a file. A recording goes when all is well.
-    fn end_kept(&self, path: Option<&Path>) -> Result<Summary, Error> {
+    fn end_kept(&self, path: Option<&Path>, level: Option<u32>) -> Result<Summary, Error> {
         recorder::end(&self.core);
-        let write = |path| kept::write(&self.core, path, "protolog session stopped");
+        let write = |path| kept::write(&self.core, path, level, "protolog session stopped");
         let mut summary = path.map_or_else(|| Ok(Summary::default()), write);
         drop(self.core.take_all());
         self.core.buffer.discard();

@@ -11,7 +11,7 @@
 #![allow(unsafe_code)] // As its neighbours.
 
 use super::buffer::{Buffer, Chunk, PAGE};
-use super::drain::{Found, committed, find_in};
+use super::drain::{Committed, Found, committed, find_in};
 use crate::sync::{Ordering, fence};
 use protolog_core::chunk::{CHUNK_HEADER, Layout, PageWord, State};
 
@@ -129,6 +129,19 @@ impl Buffer {
 
     /// Copies a chunk; none where it has been taken since it was found. One reader at a time.
     pub(crate) fn copy(&self, found: Found) -> Option<Image> {
+        self.look(found, |committed, complete| {
+            let (count, flags) = (committed.count, committed.flags);
+            Image { bytes: committed.bytes.to_vec(), count, flags, complete }
+        })
+    }
+
+    /// Calls `f` with what is committed of a chunk, and whether the chunk is complete; none where it has been taken since it
+    /// was found. Nobody can take it meanwhile. One reader at a time.
+    pub(crate) fn look<R>(
+        &self,
+        found: Found,
+        f: impl FnOnce(&Committed<'_>, bool) -> R,
+    ) -> Option<R> {
         let Chunk { page, index, layout } = found.chunk;
         self.pinned.store(page + 1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
@@ -143,13 +156,9 @@ impl Buffer {
             && (complete || word.state(index) == State::Writing)
             && self.chunk_id(found.chunk).load(Ordering::Relaxed) == found.chunk_id
             && self.writer_id(found.chunk).load(Ordering::Relaxed) == found.writer_id;
-        let image = same.then(|| {
-            let committed = committed(self, Found { complete, ..found });
-            let (count, flags) = (committed.count, committed.flags);
-            Image { bytes: committed.bytes.to_vec(), count, flags, complete }
-        });
+        let done = same.then(|| f(&committed(self, Found { complete, ..found }), complete));
         self.pinned.store(0, Ordering::Release);
-        image
+        done
     }
 }
 
