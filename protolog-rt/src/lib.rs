@@ -1,36 +1,80 @@
 //! Logs without strings: a call writes the id of its message and its arguments, as protobuf, straight into the calling
 //! thread's chunk of a shared buffer; what comes out is a Perfetto trace that carries its own dictionary.
 //!
+//! 1. [The first log](#the-first-log), 2. [Groups and levels](#groups-and-levels), 3. [Sessions](#sessions),
+//! 4. [Reading](#reading), 5. [What it costs](#what-it-costs), 6. [What a call promises](#what-a-call-promises),
+//! 7. [When things go wrong](#when-things-go-wrong), 8. [Without proc macros](#without-proc-macros),
+//! 9. [Where to look](#where-to-look).
+//!
+//! # The first log
+//!
+//! ```toml
+//! [dependencies]
+//! protolog-rt = "0.1"
+//! ```
+//!
 //! ```
 //! use protolog_rt::{ProtoLogGroup, Session};
 //!
 //! #[derive(ProtoLogGroup)]
 //! enum AppLog {
 //!     Net,
-//!     #[protolog(enabled = false)] // leaves neither code nor text in the binary
 //!     Disk,
 //! }
 //!
-//! # fn main() -> Result<(), protolog_rt::Error> {
-//! # let folder = std::env::temp_dir();
-//! # let path = folder.join(format!("protolog-doc-{}.pftrace", std::process::id()));
-//! # let (n, host, ms) = (1500, "example.org", 0.271);
-//! let session = Session::builder().file(&path).enable_all().start()?;
-//! protolog_rt::d!(AppLog::Net, "sent %d bytes to %s in %8.3f ms", n, host, ms);
-//! protolog_rt::w!(AppLog::Disk, "never compiled, so %s is never evaluated", panic!());
-//! let summary = session.stop()?;
-//! assert_eq!(summary.messages, 1);
-//! # std::fs::remove_file(path).ok();
-//! # Ok(())
-//! # }
+//! fn main() -> Result<(), protolog_rt::Error> {
+//! #   let folder = std::env::temp_dir().join(format!("protolog-doc-{}", std::process::id()));
+//! #   std::fs::create_dir_all(&folder).unwrap();
+//! #   std::env::set_current_dir(&folder).unwrap(); // Each example has a process of its own.
+//!     let session = Session::builder().file("app.pftrace").enable_all().start()?;
+//!     let (n, host, ms) = (1500, "example.org", 0.271);
+//!     protolog_rt::d!(AppLog::Net, "sent %d bytes to %s in %8.3f ms", n, host, ms);
+//!     protolog_rt::w!(AppLog::Disk, "%s is full", "/var");
+//!     let summary = session.stop()?;
+//!     assert_eq!(summary.messages, 2);
+//! #   std::fs::remove_dir_all(folder).ok();
+//!     Ok(())
+//! }
 //! ```
 //!
-//! Read the trace with `protologtool read-log app.pftrace`, or open it in the Perfetto UI.
+//! ```text
+//! $ cargo run && protologtool read-log app.pftrace
+//! 11-21 09:15:02.271  4711  4711 D Net     : sent 1500 bytes to example.org in    0.271 ms
+//! 11-21 09:15:02.271  4711  4711 W Disk    : /var is full
+//! ```
 //!
-//! # Groups
+//! The first argument is the group, a constant path; then a string literal, and an argument for each conversion: `%d %o
+//! %x` take integers, `%f %e %g` floats, `%b` booleans, `%s` texts and everything that is `Display`. What does not fit is
+//! an error of the compiler, at the argument. The texts stay in the program's file and come into the trace once.
 //!
-//! A group is a variant of an enum that derives [`ProtoLogGroup`]; a program may have several such enums, each library its
-//! own. Its full name is `crate::Enum::Variant`. A session wants levels of groups:
+//! # Groups and levels
+//!
+//! A group is a variant of an enum that derives [`ProtoLogGroup`]; a program may have several such enums, each library
+//! its own. Its full name is `crate::Enum::Variant`, and an end of that which only one group has will do.
+//!
+//! ```
+//! # use protolog_rt::ProtoLogGroup;
+//! #[derive(ProtoLogGroup)]
+//! enum AppLog {
+//!     /// Its name in lines of text is its own: `Net`.
+//!     Net,
+//!     #[protolog(tag = "DISK")] // unless it says another
+//!     Disk,
+//!     #[protolog(log_to_text = true)] // goes to standard error, too
+//!     Ui,
+//!     #[protolog(enabled = false)] // leaves neither code nor text in the binary
+//!     Trace,
+//! }
+//! protolog_rt::v!(AppLog::Trace, "never compiled, so %s is never evaluated", panic!());
+//! ```
+//!
+//! The levels, from chatter to what can't happen, are [`v!`] VERBOSE, [`d!`] DEBUG, [`i!`] INFO, [`w!`] WARN, [`e!`]
+//! ERROR, [`wtf!`] WTF; [`protolog!`] takes the level as an argument.
+//!
+//! # Sessions
+//!
+//! A session wants levels of groups: WTF of all until told otherwise. Any number of them run at once, each with its own
+//! wishes and its own buffer.
 //!
 //! ```
 //! # use protolog_rt::{Level, ProtoLogGroup, Session};
@@ -47,48 +91,113 @@
 //! # }
 //! ```
 //!
+//! | what is wanted | how |
+//! |---|---|
+//! | all of it, in a file | [`Builder::file`]; a thread of the session's writes it; in parts with [`Builder::segment_bytes`] |
+//! | what led to something | [`Builder::keep_newest`], a ring in memory, and [`Session::snapshot`] |
+//! | what led to the program's death | [`Builder::record`], the same ring in a file, and `protologtool recover` |
+//! | to be switched from outside | [`init`]; then the variable `PROTOLOG`, and `protologtool configuration` |
+//! | lines on standard error | [`print_group`], or `log_to_text` |
+//! | where a call came from | [`Builder::collect_stacktrace`] |
+//! | nothing lost, rather than nothing slowed | [`Builder::wait_at_most`] |
+//!
+//! # Reading
+//!
+//! `protologtool read-log app.pftrace` prints lines or, with `--format json`, objects; it chooses by `--group`,
+//! `--level`, `--grep`, time and thread, and shows losses where they happened. The file is an ordinary Perfetto trace as
+//! well: <https://ui.perfetto.dev> shows it, and its page "Query (SQL)" answers `select * from protolog`. `protologtool
+//! merge` joins the traces of several processes.
+//!
 //! # What it costs
 //!
-//! | what | cost |
-//! |---|---|
-//! | a call that nobody wants | one load, one test, one branch |
-//! | a call of a group with `enabled = false` | nothing; its arguments are type-checked |
-//! | a call with an integer, a text and a float, in the program | below 120 bytes of code, and its dictionary entry |
-//! | a message | `cargo xtask bench runtime` measures it beside its floor and its peers |
-//! | compiling | `cargo xtask bench compile` measures it beside `log` and `tracing` |
+//! | | ns | instructions | bytes in the file |
+//! |---|--:|--:|--:|
+//! | a call that nobody wants: a load, a test, a branch | 0.6 | 3 | |
+//! | a call of a group with `enabled = false` | 0 | 0 | |
+//! | two integers | 14.5 | 203 | 24 |
+//! | an integer and a text of 8 | 20.1 | 378 | 41 |
+//! | two integers and a float | 16.0 | 259 | 34 |
+//! | a text of 40 bytes | 17.1 | 323 | 72 |
+//! | two integers, wanted by two sessions | | 605 | |
+//! | for comparison: `clock_gettime` alone | 22.1 | | |
 //!
-//! # What happens when
+//! Medians of bursts on a busy AMD EPYC, rustc 1.95, as `cargo xtask bench runtime` prints them beside those of seven
+//! peers (`tracing` with a file: 264 for two integers); `cargo xtask test instructions` counts instructions, and fails
+//! where there are more. `docs/design/hot-path.md` goes through them one by one. Besides:
 //!
-//! - *The program crashes*: a session that streams to a file has lost what was not in the file yet; one that
-//!   [records](Builder::record) has lost nothing, see there. [`log_panics`] logs a panic before the process dies.
-//! - *It forks*: the child has switches of its own; a message that a fork cuts off is counted, see [`Cause`].
-//! - *A signal handler logs*: it may, see below.
-//! - *A thread ends*: what it logged stays; what its thread-local destructors log last is logged or counted.
-//! - *A buffer is full*: messages are counted and dropped, unless the session was told to wait.
+//! - *Code*: a call of three arguments is below 120 bytes in the program, and an entry of its dictionary, which is not
+//!   loaded before it is asked for. `cargo xtask bench compile` measures what compiling takes, beside `log` and
+//!   `tracing`.
+//! - *Memory*: a session's buffer, 4 MiB by default; of it a thread has 292 bytes at its first message, later 4 KiB, and
+//!   what idle threads have is taken back when it gets scarce.
+//! - *Allocation, locks, system calls*: none after a thread's first message, but for locks of [`dynamic::log`].
 //!
 //! # What a call promises
 //!
 //! - Off, it costs one load and a branch, and evaluates none of its arguments. On, it evaluates each once.
-//! - It never fails or panics, blocks only where a session was told to ([`Builder::wait_at_most`]), and takes a lock only at
-//!   a thread's first message after a session started or stopped.
-//! - Signal handlers may log. Within another message of their thread they are counted, not logged. The first message on a
-//!   thread after a session started or stopped may allocate, which a handler must not do: have the thread log something
-//!   itself, or block the signal meanwhile.
-//! - After a fork the sessions are the parent's, whose traces are as if there were no child. The child may start its own.
-//! - A message that can't be written is counted by group and cause, and the trace says where: see [`Cause`].
-//! - Texts are borrowed, as `println!` does, and cut with an ellipsis where they are longer than the session allows.
+//! - It never fails or panics, blocks only where a session was told to ([`Builder::wait_at_most`]), and takes a lock only
+//!   at a thread's first message after a session started or stopped.
+//! - Texts are borrowed, as `println!` does, and cut with an ellipsis where they are longer than the session allows
+//!   ([`Builder::max_text`], 4 KiB unless it says otherwise).
+//! - A message that can't be written is counted by group and [`Cause`]; the trace says where, and [`Summary::losses`] how
+//!   many.
+//!
+//! # When things go wrong
+//!
+//! **The program is killed, aborts or crashes.** A message is committed when its call returns.
+//!
+//! | session | of the committed messages are |
+//! |---|---|
+//! | [`record`](Builder::record) | kept: all that the ring holds; what it overwrote is counted. `protologtool recover` makes the trace, with texts |
+//! | [`file`](Builder::file) | kept: what is in the file, which can be read as far as it goes. Lost: what the session's thread had not written. It writes when half of the buffer is full (2 MiB of 4) and at [`Session::flush`]; nobody can count what is lost |
+//! | [`keep_newest`](Builder::keep_newest), [`keep_first`](Builder::keep_first) | lost, but for snapshots that were made |
+//!
+//! A message within its call when the process dies is not there, and nothing is torn: chunks are read up to what is
+//! committed. Of 10,000 messages written just before a SIGKILL a recorder keeps 10,000. When the machine goes down, a
+//! recording in `/dev/shm` goes with it, and one [on a disk](Builder::record_at) has what was flushed.
+//!
+//! **It panics.** Nothing is lost by unwinding: sessions that are dropped complete their files. With [`log_panics`] each
+//! panic becomes a message with its stack trace, and all sessions' files have what was logged until then, even if the
+//! process aborts next.
+//!
+//! **It exits.** A session that is stopped or dropped is complete. `std::process::exit`, or a session in a static, drops
+//! nothing: then the same holds as for a crash, so stop sessions first.
+//!
+//! **It forks.** The parent's sessions go on as if there were no child. In the child they are over: it writes to none of
+//! their files, a message for them is nothing, and is counted nowhere. Switches start anew, and the child may start
+//! sessions, [`init`] and log as any program. Of a message within which a signal handler forked, the child counts a loss
+//! ([`Cause::Forked`]), the parent has it. A bare `clone` system call runs no handlers: such a child should do nothing
+//! but `exec`. What it logs goes into its copy of the buffer, so that its parent's trace is as it was, or with a recorder
+//! into its thread's chunk, until that is full; then it is found out, and what follows is dropped.
+//!
+//! **A signal handler logs.** It may, and its message is in the trace, unless it interrupted a message of the same
+//! thread: then it is dropped and counted as [`Cause::Nested`], and the interrupted message is whole. The first message
+//! of a thread after a session started or stopped may allocate, which a handler must not do: have the thread log
+//! something itself before, or block the signal meanwhile. [`dynamic::log`], stack traces and [text](text) are not for
+//! handlers.
+//!
+//! **A thread ends.** All that it logged stays, in the trace under its name and id; its chunk is given back. Its
+//! thread-local destructors may log: those that run before the runtime's own are logged, those that run after it are
+//! counted as [`Cause::Dead`]. Nothing remains of the thread in memory.
+//!
+//! **A buffer is full.** The message is dropped and counted as [`Cause::Full`] in a session that streams or keeps the
+//! first; a ring overwrites its oldest chunk, which is counted as [`Cause::Overwritten`]. A larger
+//! [`Builder::buffer_size`] helps against bursts, [`Builder::wait_at_most`] against the rest.
+//!
+//! **The disk is full, or the file can't be written.** The program goes on, [`Session::stop`] gives the error, and the
+//! file is as far as it went.
 //!
 //! # Without proc macros
 //!
-//! Sources that `protologtool transform-protolog-calls` has rewritten need none: build this crate without its default feature
-//! `macros`. Their texts are in the dictionary that the tool writes, which [`dictionary!`] puts into the program.
+//! Sources that `protologtool transform-protolog-calls` has rewritten need none: build this crate without its default
+//! feature `macros`. Their texts are in the dictionary that the tool writes, which [`dictionary!`] puts into the program.
 //!
 //! # Where to look
 //!
-//! [`ProtoLogGroup`] for groups, [`d!`] and [`protolog!`] for calls, [`Session`] for recording to a file, in memory, or
-//! so that it [survives a crash](Builder::record),
-//! [`init`] for being switched from outside, by the variable `PROTOLOG` and by `protologtool configuration`,
-//! [`dynamic::log`] for templates that are known at run time only, [`print_group`] for lines on standard error.
+//! [`ProtoLogGroup`] for groups, [`d!`] and [`protolog!`] for calls, [`Session`] and [`Builder`] for what becomes of
+//! them, [`init`] for being switched from outside, [`dynamic::log`] for templates that are known at run time only,
+//! [`log_panics`] for panics. What libraries say through `log` and `tracing` comes along with the features of those
+//! names. Guides for moving from them are in `docs/guides`.
 
 // The examples of the guides are tested as those of this crate.
 #[cfg(doctest)]

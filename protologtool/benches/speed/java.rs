@@ -1,10 +1,6 @@
-//! What the tool does beside what it can't avoid, on one thread: reading files, and tree-sitter's own time on the
-//! declarations that hold calls.
-//!
-//! `cargo xtask bench tool` prepares the sources and runs this as
-//! `cargo bench -p protolog-tool --bench speed -- LIST CLASS GROUPS`: a file that lists sources, the enum of groups and its
-//! source. What is compared alternates, so that a noisy neighbour hits both; medians are printed as a table.
+//! Java: tree-sitter's own time on the declarations that hold calls is what can't be avoided.
 
+use crate::measure::measure;
 use protologtool::groups::from_java_source;
 use protologtool::ids::MessageIds;
 use protologtool::lang::Language;
@@ -14,21 +10,12 @@ use protologtool::source::Source;
 use protologtool::system::Real;
 use std::path::{Path, PathBuf};
 
-/// Of each contestant; odd, so that there is a median run.
-const ROUNDS: usize = 7;
-
-fn main() {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let [list, class, groups] = &words[..] else {
-        // `cargo bench` and `cargo test --benches` run everything.
-        println!("nothing to measure: pass a list of sources, the enum of groups and its source");
-        return;
-    };
-    let list = std::fs::read_to_string(list).expect("the list can be read");
-    let settings = settings(class, Path::new(groups));
-    let (with, without): (Vec<PathBuf>, Vec<PathBuf>) = list
-        .lines()
-        .map(PathBuf::from)
+/// Prints the tables of these sources, with the enum of groups `class` in the source `groups`.
+pub(super) fn run(paths: &[PathBuf], class: &str, groups: &Path) {
+    let settings = settings(class, groups);
+    let (with, without): (Vec<PathBuf>, Vec<PathBuf>) = paths
+        .iter()
+        .cloned()
         .partition(|path| settings.java.may_call(&std::fs::read(path).expect("it can be read")));
     without_calls(&settings, &without);
     with_calls(&settings, &with);
@@ -50,7 +37,7 @@ fn without_calls(settings: &Settings, paths: &[PathBuf]) {
     };
     let processed = || drop(std::hint::black_box(process(&Real, settings, paths, 1)));
     let [floor, ours] = measure([&read, &processed]);
-    println!("| {} files without a call, CPU ms | at most | |", paths.len());
+    println!("| {} Java files without a call, CPU ms | at most | |", paths.len());
     println!("|---|--:|--:|");
     println!("| `std::fs::read` | {:.0} | |", floor * 1e3);
     println!("| the tool | {:.0} | {:.2} times, at most 1.2 |\n", ours * 1e3, ours / floor);
@@ -81,7 +68,7 @@ fn with_calls(settings: &Settings, paths: &[PathBuf]) {
     let [floor, ours] = measure([&parse, &processed]);
     let limit = floor * 1.3 + 5e-3 * all;
     println!(
-        "| {} files with calls, {all:.1} MB, {parsed:.1} MB of it parsed, CPU ms | | |",
+        "| {} Java files with calls, {all:.1} MB, {parsed:.1} MB of it parsed, CPU ms | | |",
         sources.len()
     );
     println!("|---|--:|--:|");
@@ -92,32 +79,4 @@ fn with_calls(settings: &Settings, paths: &[PathBuf]) {
         ours / floor,
         limit * 1e3
     );
-}
-
-/// The median CPU seconds of each.
-fn measure<const N: usize>(contestants: [&dyn Fn(); N]) -> [f64; N] {
-    let mut times = [(); N].map(|()| Vec::new());
-    // One round before those that count, to warm caches.
-    for round in 0..=ROUNDS {
-        for (contestant, times) in contestants.iter().zip(&mut times) {
-            let begun = cpu_seconds();
-            contestant();
-            let taken = cpu_seconds() - begun;
-            if round > 0 {
-                times.push(taken);
-            }
-        }
-    }
-    times.map(|mut times| {
-        times.sort_by(f64::total_cmp);
-        times[ROUNDS / 2]
-    })
-}
-
-/// What this thread has used of a processor.
-fn cpu_seconds() -> f64 {
-    let text =
-        std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux counts CPU time");
-    let nanoseconds = text.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
-    nanoseconds.expect("the first number is the time on a processor") as f64 / 1e9
 }
