@@ -173,7 +173,7 @@
 //! **A signal handler logs.** It may, and its message is in the trace, unless it interrupted a message of the same
 //! thread: then it is dropped and counted as [`Cause::Nested`], and the interrupted message is whole. The first message
 //! of a thread after a session started or stopped may allocate, which a handler must not do: have the thread log
-//! something itself before, or block the signal meanwhile. [`dynamic::log`], stack traces and [text](text) are not for
+//! something itself before, or block the signal meanwhile. [`dynamic::log`], stack traces and [text] are not for
 //! handlers.
 //!
 //! **A thread ends.** All that it logged stays, in the trace under its name and id; its chunk is given back. Its
