@@ -10,6 +10,7 @@
 //!
 //! The class of a case is called by the case's name in camel case; `CASE` stands for that.
 
+use crate::cases::{self, CaseFile, FromText};
 use crate::unit::{self, Kind};
 use protologtool::diagnostic::{Style, render};
 use protologtool::groups::{Groups, from_java_source};
@@ -93,13 +94,6 @@ pub(crate) struct Case {
     pub(crate) body: String,
 }
 
-/// The cases of one file, in order, with the text that comes before the first.
-pub(crate) struct CaseFile {
-    pub(crate) path: PathBuf,
-    pub(crate) intro: String,
-    pub(crate) cases: Vec<Case>,
-}
-
 const PRELUDE: &str = "\
 package demo;
 import static demo.Effects.*;
@@ -111,35 +105,27 @@ import com.android.internal.protolog.common.LogLevel;
 ";
 
 /// All case files, sorted.
-pub(crate) fn case_files() -> Vec<CaseFile> {
-    let directory = std::fs::read_dir(here().join("cases")).unwrap();
-    let mut paths: Vec<PathBuf> = directory.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    assert!(!paths.is_empty(), "no cases");
-    paths.into_iter().map(CaseFile::read).collect()
+pub(crate) fn case_files() -> Vec<CaseFile<Case>> {
+    cases::case_files(&here().join("cases"))
 }
 
 pub(crate) fn all_cases() -> Vec<Case> {
     case_files().into_iter().flat_map(|file| file.cases).collect()
 }
 
-impl CaseFile {
-    fn read(path: PathBuf) -> Self {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let mut parts = text.split("\n=== ");
-        let intro = parts.next().unwrap_or_default().to_owned();
-        Self { path, intro, cases: parts.map(Case::parse).collect() }
+impl FromText for Case {
+    fn from_text(title: &str, body: &str) -> Self {
+        let ((kind, other), class) = (unit::kind(title), unit::class(title));
+        let (title, body) = (title.to_owned(), body.to_owned());
+        Self { title, class, kind, only_16: other == "16", body }
+    }
+
+    fn text(&self) -> (&str, &str) {
+        (&self.title, &self.body)
     }
 }
 
 impl Case {
-    fn parse(part: &str) -> Self {
-        let (title, rest) = part.split_once('\n').unwrap();
-        let body = rest.split("\n--- android-").next().unwrap().trim_end_matches('\n').to_owned();
-        let ((kind, other), class) = (unit::kind(title), unit::class(title));
-        Self { title: title.to_owned(), class, kind, only_16: other == "16", body }
-    }
-
     pub(crate) fn is_for(&self, release: Release) -> bool {
         release == Release::Android16 || !self.only_16
     }

@@ -5,6 +5,8 @@
 //! do what the unprocessed sources do. `facts` pins what AOSP's own tests expect. `rule` is a build rule of Android, word
 //! for word. `fixtures/framework` is a small Android.
 
+#[path = "../harness/cases.rs"]
+mod cases;
 #[path = "../harness/trace.rs"]
 mod trace;
 #[path = "../harness/unit.rs"]

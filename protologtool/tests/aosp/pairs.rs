@@ -5,19 +5,14 @@ use proptest::prelude::*;
 use protolog_testkit::expect_file;
 use protologtool::pipeline::process_source;
 use protologtool::source::{Source, line_ends};
-use std::fmt::Write;
 
 #[test]
 fn before_and_after() {
     for file in case_files() {
-        let mut text = file.intro.clone();
-        for case in &file.cases {
-            let _ = write!(text, "\n=== {}\n{}", case.title, case.body);
-            for release in Release::ALL.into_iter().filter(|release| case.is_for(*release)) {
-                let _ = write!(text, "\n--- {}\n{}", release.name(), inner(case, release));
-            }
-            text.push('\n');
-        }
+        let text = file.with_parts(|case| {
+            let releases = Release::ALL.into_iter().filter(|release| case.is_for(*release));
+            releases.map(|release| (release.name(), inner(case, release))).collect()
+        });
         expect_file(&file.path, &text);
     }
 }

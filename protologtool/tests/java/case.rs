@@ -1,14 +1,9 @@
-//! The case files: reading and writing them, and making a compilation unit of each case.
-//!
-//! ```text
-//! === name [kind]          kind: none (a method's body), members (of a class, with `static void run()`), file
-//! the source
-//! ---
-//! what the tool makes of it
-//! ```
+//! Cases, and making a compilation unit of each. A title is `name [kind]`; kind: none (a method's body), `members` (of a
+//! class, with `static void run()`), `file`.
 //!
 //! The class of a case is called by the case's name in camel case; `CASE` stands for that.
 
+use crate::cases::{self, CaseFile, FromText};
 use crate::unit::{self, Kind};
 use protologtool::diagnostic::{Style, render};
 use protologtool::groups::{Groups, from_java_source};
@@ -16,7 +11,6 @@ use protologtool::ids::MessageIds;
 use protologtool::lang::java::Java;
 use protologtool::pipeline::{Processed, Settings, process_source};
 use protologtool::source::Source;
-use std::fmt::Write;
 use std::path::PathBuf;
 
 /// One case.
@@ -26,13 +20,6 @@ pub(crate) struct Case {
     pub(crate) kind: Kind,
     /// The source as the case file has it.
     pub(crate) body: String,
-}
-
-/// The cases of one file, in order, with the text that comes before the first.
-pub(crate) struct CaseFile {
-    pub(crate) path: PathBuf,
-    pub(crate) intro: String,
-    pub(crate) cases: Vec<Case>,
 }
 
 const PRELUDE: &str = "\
@@ -46,57 +33,27 @@ import dev.protolog.ProtoLog;
 ";
 
 /// The case files of a directory under `tests/java`, sorted.
-pub(crate) fn case_files(directory: &str) -> Vec<CaseFile> {
-    let directory = here().join(directory);
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    assert!(!paths.is_empty(), "no cases in {}", directory.display());
-    paths.into_iter().map(CaseFile::read).collect()
+pub(crate) fn case_files(directory: &str) -> Vec<CaseFile<Case>> {
+    cases::case_files(&here().join(directory))
 }
 
 pub(crate) fn here() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/java")
 }
 
-impl CaseFile {
-    fn read(path: PathBuf) -> Self {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let mut parts = text.split("\n=== ");
-        let intro = parts.next().unwrap_or_default().to_owned();
-        let cases = parts.map(|part| Case::parse(part, &path)).collect();
-        Self { path, intro, cases }
-    }
-
-    /// The file's text, with what the tool says of each case in the place of the expectations.
-    pub(crate) fn with(&self, mut actual: impl FnMut(&Case) -> String) -> String {
-        let mut text = self.intro.clone();
-        for case in &self.cases {
-            let result = actual(case);
-            let _ = write!(
-                text,
-                "\n=== {}\n{}\n---\n{}\n",
-                case.title,
-                case.body,
-                result.trim_end_matches('\n')
-            );
-        }
-        text
-    }
-}
-
-impl Case {
-    fn parse(part: &str, path: &std::path::Path) -> Self {
-        let (title, rest) = part.split_once('\n').unwrap();
-        let rest = format!("{rest}\n");
-        let Some((body, _)) = rest.split_once("\n---\n") else {
-            panic!("no `---` in case `{title}` of {}", path.display());
-        };
+impl FromText for Case {
+    fn from_text(title: &str, body: &str) -> Self {
         let ((kind, other), class) = (unit::kind(title), unit::class(title));
         assert_eq!(other, "", "the kind of the case `{title}`");
         Self { title: title.to_owned(), class, kind, body: body.to_owned() }
     }
 
+    fn text(&self) -> (&str, &str) {
+        (&self.title, &self.body)
+    }
+}
+
+impl Case {
     /// The compilation unit.
     pub(crate) fn unit(&self) -> String {
         let (before, after) = self.frame();

@@ -6,6 +6,8 @@
 //! does not know; `errors/*.txt` bad sources and the diagnostics; `effects/*.txt` arguments that change something; `groups/*.txt` enums and the groups read from them.
 //! `UPDATE_EXPECT=1` rewrites what the tool says. `real/` does the same to the sources of a JDK.
 
+#[path = "../harness/cases.rs"]
+mod cases;
 #[path = "../harness/trace.rs"]
 mod trace;
 #[path = "../harness/unit.rs"]

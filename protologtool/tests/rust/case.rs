@@ -1,20 +1,15 @@
-//! The case files, and the crate that is made of their cases.
-//!
-//! ```text
-//! === name [kind]          kind: none (a function's body), file (a module with `pub fn run()`)
-//! the source
-//! ---
-//! what the tool makes of it
-//! ```
+//! Cases, and the crate that is made of them. A title is `name [kind]`; kind: none (a function's body), `file` (a module with
+//! `pub fn run()`).
 //!
 //! The cases of all files are the modules of one crate, so that all of them are compiled and run at once.
 
+use crate::cases::{self, CaseFile, FromText};
 use protologtool::cli::{self, Exit};
 use protologtool::system::{Memory, System};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// One case.
 pub(crate) struct Case {
@@ -24,13 +19,6 @@ pub(crate) struct Case {
     is_file: bool,
     /// The source as the case file has it.
     pub(crate) body: String,
-}
-
-/// The cases of one file, in order, with the text that comes before the first.
-pub(crate) struct CaseFile {
-    pub(crate) path: PathBuf,
-    intro: String,
-    pub(crate) cases: Vec<Case>,
 }
 
 const PRELUDE: &str = "\
@@ -45,53 +33,24 @@ pub(crate) fn here() -> PathBuf {
 }
 
 /// The case files of a directory under `tests/rust`, sorted.
-pub(crate) fn case_files(directory: &str) -> Vec<CaseFile> {
-    let directory = here().join(directory);
-    let entries = std::fs::read_dir(&directory).unwrap();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    assert!(!paths.is_empty(), "no cases in {}", directory.display());
-    paths.into_iter().map(CaseFile::read).collect()
+pub(crate) fn case_files(directory: &str) -> Vec<CaseFile<Case>> {
+    cases::case_files(&here().join(directory))
 }
 
-impl CaseFile {
-    fn read(path: PathBuf) -> Self {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let mut parts = text.split("\n=== ");
-        let intro = parts.next().unwrap_or_default().to_owned();
-        let cases = parts.map(|part| Case::parse(part, &path)).collect();
-        Self { path, intro, cases }
+impl FromText for Case {
+    fn from_text(title: &str, body: &str) -> Self {
+        let name = title.split('[').next().unwrap().trim();
+        let module = name.replace(|char: char| !char.is_ascii_alphanumeric(), "_").to_lowercase();
+        let is_file = title.ends_with("[file]");
+        Self { title: title.to_owned(), module, is_file, body: body.to_owned() }
     }
 
-    /// The file's text, with what the tool says of each case in the place of the expectations.
-    pub(crate) fn with(&self, mut actual: impl FnMut(&Case) -> String) -> String {
-        let mut text = self.intro.clone();
-        for case in &self.cases {
-            let result = actual(case);
-            let (title, body) = (&case.title, &case.body);
-            let _ = write!(text, "\n=== {title}\n{body}\n---\n{}\n", result.trim_end_matches('\n'));
-        }
-        text
+    fn text(&self) -> (&str, &str) {
+        (&self.title, &self.body)
     }
 }
 
 impl Case {
-    fn parse(part: &str, path: &Path) -> Self {
-        let (title, rest) = part.split_once('\n').unwrap();
-        let rest = format!("{rest}\n");
-        let Some((body, _)) = rest.split_once("\n---\n") else {
-            panic!("no `---` in case `{title}` of {}", path.display());
-        };
-        let name = title.split('[').next().unwrap().trim();
-        let module = name.replace(|char: char| !char.is_ascii_alphanumeric(), "_").to_lowercase();
-        Self {
-            title: title.to_owned(),
-            module,
-            is_file: title.ends_with("[file]"),
-            body: body.to_owned(),
-        }
-    }
-
     /// Where the module's file is.
     pub(crate) fn path(&self) -> String {
         format!("src/{}.rs", self.module)

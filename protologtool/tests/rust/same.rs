@@ -101,9 +101,13 @@ fn modules_are_those_of_the_compiler() {
     let root = fixture("main.rs");
     let root = root.replace("/* modules */", modules).replace("/* calls */", calls);
     let log = "pub fn run() { protolog_rt::i!(crate::AppLog::Net, \"here\"); }";
+    // What the lexer does not know stands before the first token of the root, and of some modules.
+    let root = format!("\u{feff}#!/usr/bin/env -S cargo run\n{root}");
     for (path, text) in [("src/main.rs", &root[..])].iter().chain(&MODULES) {
         system.add_file(*path, text.replace("LOG", log));
     }
+    system.add_file("src/a/b.rs", format!("\u{feff}// gr\u{fc}n\r\n{log}\r\n"));
+    system.add_file("src/f/x.rs", format!("#! /bin/sh\n\n{log}"));
     system.add_file("src/effects.rs", fixture("effects.rs"));
     system.add_file("Cargo.toml", fixture("Cargo.toml").replace("\"cases\"", "\"modules\""));
     let built = Built::new("rust-modules", &system);
