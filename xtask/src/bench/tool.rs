@@ -1,5 +1,6 @@
 //! `protologtool` over the sources of a JDK, beside what it can't avoid: reading the same files, and tree-sitter's own time
-//! on the declarations that hold calls; and over as much as AOSP's tool was once measured with.
+//! on the declarations that hold calls; over the crates that this workspace depends on, beside reading and syn; and over as
+//! much as AOSP's tool was once measured with.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,21 @@ fn beside_floors(corpus: &Corpus, target: &Path) -> Result<()> {
     let mut bench =
         shell::cargo(&["bench", "--locked", "--package=protolog-tool", "--bench=speed"]);
     bench.arg("--").arg(&list).arg(corpus::GROUPS_CLASS);
-    shell::run(bench.arg(corpus.dir.join(corpus::GROUPS_SOURCE)))
+    bench.arg(corpus.dir.join(corpus::GROUPS_SOURCE));
+    let packages = target.join("bench/packages");
+    write(&packages, &rust_packages()?.join("\n"))?;
+    shell::run(bench.arg(&packages))
+}
+
+/// The directories of the packages on which this workspace depends: much real Rust.
+fn rust_packages() -> Result<Vec<String>> {
+    let mut cargo = shell::cargo(&["metadata", "--offline", "--locked", "--format-version", "1"]);
+    let metadata: serde_json::Value = serde_json::from_str(&shell::read(&mut cargo)?)
+        .map_err(|error| format!("can't read what cargo says of packages: {error}"))?;
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let others = packages.filter(|package| package["source"].is_string());
+    let manifests = others.filter_map(|package| package["manifest_path"].as_str());
+    Ok(manifests.filter_map(|path| Some(Path::new(path).parent()?.display().to_string())).collect())
 }
 
 struct Bench<'a> {

@@ -11,6 +11,7 @@ use super::quick::Look;
 use super::table::{Item, Table};
 use super::tokens::Tokens;
 use crate::system::System;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
@@ -60,7 +61,7 @@ struct Names {
 impl Crates {
     /// Adds a crate that the command line names.
     pub(super) fn add_named(&mut self, name: &str, root: &Path, inputs: &Inputs<'_>) {
-        let root = normal(root);
+        let root = normal(root).into_owned();
         let target = Target { name: name.to_owned(), root, is_library: true };
         self.add(target, Names::default(), inputs);
     }
@@ -68,8 +69,8 @@ impl Crates {
     /// A crate that is this file alone.
     pub(super) fn single(name: &str, file: &Path) -> Self {
         let mut krate = Crate::new(name.to_owned(), true, Names::default());
-        krate.files.insert(Vec::new(), vec![normal(file)]);
-        let places = [(normal(file), [(0, Vec::new())].into())].into();
+        krate.files.insert(Vec::new(), vec![normal(file).into_owned()]);
+        let places = [(normal(file).into_owned(), [(0, Vec::new())].into())].into();
         Self { list: vec![krate], places, ..Self::default() }
     }
 
@@ -104,12 +105,12 @@ impl Crates {
     fn add_package(&mut self, package: &Package, wanted: &[PathBuf], inputs: &Inputs<'_>) {
         let names = Names::of(package);
         let (given, other): (Vec<Target>, Vec<Target>) =
-            package.targets(&inputs.files()).into_iter().partition(|one| inputs.has(&one.root));
+            package.targets(&inputs.files).into_iter().partition(|one| inputs.has(&one.root));
         let is_given = given.len();
         for (index, target) in given.into_iter().chain(other).enumerate() {
             // Roots that are no inputs are asked only for what the others do not reach.
             let below = |file: &&PathBuf| file.starts_with(&package.directory);
-            let is_lost = |file: &PathBuf| !self.places.contains_key(&normal(file));
+            let is_lost = |file: &PathBuf| !self.places.contains_key(&*normal(file));
             if index >= is_given && !wanted.iter().filter(below).any(is_lost) {
                 break;
             }
@@ -134,10 +135,13 @@ impl Crates {
             let Some(modules) = inputs.modules(&file) else { continue };
             for module in modules {
                 let full: Vec<String> = path.iter().cloned().chain(module.path).collect();
-                let by_name = module.by_name.iter().map(|path| normal(path));
+                let by_name = module.by_name.iter().map(|path| normal(path).into_owned());
                 let by_name = by_name.into_iter().find(|path| inputs.exists(path));
                 for path in module.said {
-                    open.push((File { path: normal(&path), owns_directory: true }, full.clone()));
+                    open.push((
+                        File { path: normal(&path).into_owned(), owns_directory: true },
+                        full.clone(),
+                    ));
                 }
                 if let Some(path) = by_name {
                     let owns_directory = path.ends_with("mod.rs");
@@ -152,7 +156,7 @@ impl Crates {
 
     /// What modules a file is.
     pub(super) fn places(&self, file: &Path) -> impl Iterator<Item = &Place> {
-        self.places.get(&normal(file)).into_iter().flatten()
+        self.places.get(&*normal(file)).into_iter().flatten()
     }
 
     /// A place as `module_path!` gives it.
@@ -224,7 +228,7 @@ impl Crates {
     /// Keeps what a file declares, which is known already.
     pub(super) fn keep(&self, file: &Path, table: &Arc<Table>) {
         let mut kept = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.entry(normal(file)).or_insert_with(|| table.clone());
+        kept.entry(normal(file).into_owned()).or_insert_with(|| table.clone());
     }
 }
 
@@ -246,11 +250,11 @@ impl Names {
     }
 }
 
-/// The inputs of a run, and what a look at each has said.
+/// The inputs of a run.
 pub(super) struct Inputs<'a> {
     pub(super) system: &'a dyn System,
-    /// By normal paths.
-    pub(super) looks: HashMap<PathBuf, Look>,
+    /// Their normal paths, sorted.
+    pub(super) files: Vec<PathBuf>,
     pub(super) looker: &'a super::quick::Looker,
     /// What else was read, and what a look at it has said.
     pub(super) besides: RefCell<BTreeMap<PathBuf, Look>>,
@@ -258,30 +262,21 @@ pub(super) struct Inputs<'a> {
 
 impl Inputs<'_> {
     fn has(&self, path: &Path) -> bool {
-        self.looks.contains_key(path)
+        self.files.binary_search_by(|file| file.as_path().cmp(path)).is_ok()
     }
 
     fn exists(&self, path: &Path) -> bool {
         self.has(path) || self.system.read(path).is_ok()
     }
 
-    fn files(&self) -> Vec<PathBuf> {
-        let mut files: Vec<PathBuf> = self.looks.keys().cloned().collect();
-        files.sort_unstable();
-        files
-    }
-
     /// The modules that a file declares; none where it can't be read.
     fn modules(&self, file: &File) -> Option<Vec<modules::ModuleFile>> {
-        if self.looks.get(&file.path).is_some_and(|look| !look.modules) {
-            return Some(Vec::new());
-        }
         let bytes = self.system.read(&file.path).ok()?;
-        let look = self.looker.look(&bytes);
         if !self.has(&file.path) {
-            self.besides.borrow_mut().insert(file.path.clone(), look);
+            self.besides.borrow_mut().insert(file.path.clone(), self.looker.look(&bytes));
         }
-        Some(if look.modules { modules::modules(file, &bytes) } else { Vec::new() })
+        let declares = super::quick::has_module_file(&bytes);
+        Some(if declares { modules::modules(file, &bytes) } else { Vec::new() })
     }
 
     /// The package in a directory.
@@ -329,17 +324,51 @@ fn upwards<'s>(
     };
     let depth = |path: &Path| path.components().count();
     let limit = depth(directory) + depth(&system.canonical(Path::new("."))) + 1;
-    std::iter::successors(Some(normal(directory)), next).take(limit)
+    std::iter::successors(Some(normal(directory).into_owned()), next).take(limit)
 }
 
 /// A path without `.`, and without `..` as far as the text allows.
-pub(super) fn normal(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut normal, component| {
+pub(super) fn normal(path: &Path) -> Cow<'_, Path> {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let is_odd = |part: &[u8]| {
+        matches!(
+            part,
+            [] | [b'/', ..] | [b'.'] | [b'.', b'/', ..] | [b'.', b'.'] | [b'.', b'.', b'/', ..]
+        )
+    };
+    let start = bytes.strip_prefix(b"/").unwrap_or(bytes);
+    // Most are as they should be.
+    if !is_odd(start) && !memchr::memchr_iter(b'/', start).any(|at| is_odd(&start[at + 1..])) {
+        return Cow::Borrowed(path);
+    }
+    Cow::Owned(path.components().fold(PathBuf::new(), |mut normal, component| {
         match component {
             Component::CurDir => {}
             Component::ParentDir if normal.file_name().is_some() => drop(normal.pop()),
             other => normal.push(other),
         }
         normal
-    })
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::normal;
+    use std::path::Path;
+
+    #[test]
+    fn paths_are_normal() {
+        for (path, expected) in [
+            ("a/b.rs", "a/b.rs"),
+            ("/a/.b/..c/d", "/a/.b/..c/d"),
+            ("./a//b/./c", "a/b/c"),
+            ("a/../b/..", ""),
+            ("../a/..", ".."),
+            ("/a/./b/", "/a/b"),
+            ("/", "/"),
+            (".", ""),
+        ] {
+            assert_eq!(normal(Path::new(path)).as_os_str(), expected, "{path}");
+        }
+    }
 }

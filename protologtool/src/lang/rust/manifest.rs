@@ -120,7 +120,7 @@ impl Package {
             let package = text("package");
             Dependency {
                 renamed: package.map(|_| name.replace('-', "_")),
-                directory: text("path").map(|path| normal(&directory.join(path))),
+                directory: text("path").map(|path| normal(&directory.join(path)).into_owned()),
                 is_runtime: package.unwrap_or(name) == "protolog-rt",
             }
         })
@@ -186,7 +186,7 @@ impl Package {
     }
 
     fn path(&self, below: &str) -> PathBuf {
-        normal(&self.directory.join(below))
+        normal(&self.directory.join(below)).into_owned()
     }
 }
 
@@ -197,7 +197,8 @@ impl Workspace {
         let Some(workspace) = self.manifest.get("workspace") else { return false };
         let listed = |key: &str| {
             let list = workspace.get(key).and_then(Value::as_array).into_iter().flatten();
-            list.filter_map(Value::as_str).map(|path| normal(&self.directory.join(path)))
+            list.filter_map(Value::as_str)
+                .map(|path| normal(&self.directory.join(path)).into_owned())
         };
         let is_excluded = listed("exclude").any(|excluded| package.starts_with(excluded));
         !is_excluded || listed("members").any(|member| package == member)

@@ -36,9 +36,9 @@ use crate::source::Source;
 use crate::system::System;
 use crates::{Crates, Place, normal};
 use protolog_core::{Level, MAX_PARAMS, ParamKind};
-use quick::{Look, Looker};
+use quick::Looker;
 use resolve::Resolver;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,7 +61,8 @@ const MACROS: [(&str, Option<Level>); 7] = [
 #[derive(Clone, Debug)]
 pub struct Rust {
     crates: Arc<Crates>,
-    looks: Arc<HashMap<PathBuf, Look>>,
+    /// The inputs that may have something to rewrite, by normal path; unless nobody has looked.
+    wanted: Option<Arc<HashSet<PathBuf>>>,
     looker: Looker,
     macro_paths: Vec<String>,
     /// Files beside the inputs that were read: manifests, and sources of crates that are no inputs.
@@ -84,7 +85,7 @@ impl Rust {
     pub fn single(name: &str, path: &Path) -> Self {
         Self {
             crates: Arc::new(Crates::single(name, path)),
-            looks: Arc::default(),
+            wanted: None,
             looker: Looker::new([RUNTIME].into_iter()),
             macro_paths: Vec::new(),
             besides: Vec::new(),
@@ -98,7 +99,7 @@ impl Rust {
 
     /// Whether an input, which was looked at before, has anything to rewrite.
     pub fn is_wanted(&self, path: &Path) -> bool {
-        self.looks.get(&normal(path)).is_none_or(|look| look.calls || look.groups)
+        self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&*normal(path)))
     }
 
     /// The groups that a file on its own declares.
@@ -177,8 +178,7 @@ impl Language for Rust {
     type Inputs<'a> = Files<'a>;
 
     fn may_call(&self, bytes: &[u8]) -> bool {
-        let look = self.looker.look(bytes);
-        look.calls || look.groups
+        self.looker.look(bytes).is_wanted()
     }
 
     fn place(&self, source: &Source) -> String {

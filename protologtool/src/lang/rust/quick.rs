@@ -1,4 +1,5 @@
-//! One look at a file's bytes: whether it can hold calls, groups or modules at all. Most hold none, and cost no more.
+//! One look at a file's bytes: whether it can hold calls or groups at all. Most hold none, and cost no more. Whether one
+//! declares modules in other files is asked only of crates that log.
 //!
 //! Invariant: a look may say yes where there is nothing, never no where there is something.
 
@@ -12,8 +13,13 @@ pub(super) struct Look {
     pub(super) calls: bool,
     /// Group enums.
     pub(super) groups: bool,
-    /// Modules in files of their own.
-    pub(super) modules: bool,
+}
+
+impl Look {
+    /// Whether there is anything to do.
+    pub(super) fn is_wanted(self) -> bool {
+        self.calls || self.groups
+    }
 }
 
 /// Looks at files.
@@ -22,7 +28,6 @@ pub(super) struct Looker {
     /// The names by which the runtime may be known: a file that says one may give its macros other names.
     names: Vec<Finder<'static>>,
     groups: Finder<'static>,
-    modules: Finder<'static>,
 }
 
 impl Looker {
@@ -31,7 +36,6 @@ impl Looker {
         Self {
             names: names.map(|name| Finder::new(name).into_owned()).collect(),
             groups: Finder::new("ProtoLogGroup"),
-            modules: Finder::new("mod"),
         }
     }
 
@@ -39,7 +43,6 @@ impl Looker {
         Look {
             calls: self.names.iter().any(|name| mentions(name, bytes)) || has_macro_call(bytes),
             groups: mentions(&self.groups, bytes),
-            modules: has_module_file(&self.modules, bytes),
         }
     }
 }
@@ -69,9 +72,9 @@ fn has_macro_call(bytes: &[u8]) -> bool {
     })
 }
 
-/// Whether there is a `mod name;`.
-fn has_module_file(finder: &Finder<'_>, bytes: &[u8]) -> bool {
-    finder.find_iter(bytes).any(|at| {
+/// Whether a file declares a module in a file of its own, `mod name;`.
+pub(super) fn has_module_file(bytes: &[u8]) -> bool {
+    memchr::memmem::find_iter(bytes, "mod").any(|at| {
         let after = &bytes[at + 3..];
         let name = after.trim_ascii_start();
         if ends_in_word(&bytes[..at]) || name.len() == after.len() && !after.starts_with(b"/") {
@@ -115,7 +118,8 @@ mod tests {
             ("pub mod r#async;", false, false, true),
             ("mod a {} // mod, a; model;", false, false, false),
         ] {
-            assert_eq!(looker.look(text.as_bytes()), Look { calls, groups, modules }, "{text}");
+            assert_eq!(looker.look(text.as_bytes()), Look { calls, groups }, "{text}");
+            assert_eq!(has_module_file(text.as_bytes()), modules, "{text}");
         }
     }
 }

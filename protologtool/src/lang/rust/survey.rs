@@ -8,6 +8,7 @@ use crate::groups::Group;
 use crate::pipeline::Report;
 use crate::source::Source;
 use crate::system::{Reader, System};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -45,18 +46,22 @@ pub fn survey(
     let passing_on: Vec<String> = choice.macro_paths.iter().map(last).collect();
     let names = || [RUNTIME].into_iter().chain(passing_on.iter().map(String::as_str));
     let looker = Looker::new(names());
-    let mut looks = look_at_all(system, files, &looker, threads);
-    let wanted = |looks: &HashMap<PathBuf, Look>| {
-        let is_wanted = |file: &&PathBuf| {
-            looks.get(&normal(file)).is_some_and(|look| look.calls || look.groups)
-        };
-        files.iter().filter(is_wanted).map(|file| normal(file)).collect::<Vec<_>>()
-    };
+    let mut wanted = look_at_all(system, files, &looker, threads);
+    let mut paths = Vec::new();
+    if !wanted.is_empty() || choice.named.is_some() {
+        paths = files.iter().map(|file| normal(file).into_owned()).collect();
+        paths.sort_unstable();
+    }
     let besides = RefCell::default();
-    let inputs = Inputs { system, looks: looks.clone(), looker: &looker, besides };
+    let inputs = Inputs { system, files: paths, looker: &looker, besides };
+    let in_order = |wanted: &HashMap<PathBuf, Look>| -> Vec<PathBuf> {
+        let paths = files.iter().map(|file| normal(file));
+        paths.filter(|file| wanted.contains_key(&**file)).map(Cow::into_owned).collect()
+    };
     let mut crates = match choice.named {
         Some(_) => Crates::default(),
-        None => Crates::of_packages(&wanted(&looks), &inputs),
+        None if wanted.is_empty() => Crates::default(),
+        None => Crates::of_packages(&in_order(&wanted), &inputs),
     };
     for (name, root) in choice.others {
         crates.add_named(name, root, &inputs);
@@ -71,16 +76,16 @@ pub fn survey(
         looker
     } else {
         let looker = Looker::new(names().chain(renamed));
-        looks = look_at_all(system, files, &looker, threads);
+        wanted = look_at_all(system, files, &looker, threads);
         looker
     };
-    let mut sources = wanted(&looks);
-    sources.retain(|source| looks.get(source).is_some_and(|look| look.groups));
+    let mut sources = if wanted.is_empty() { Vec::new() } else { in_order(&wanted) };
+    sources.retain(|source| wanted[source].groups);
     let beside = besides.iter().filter(|(_, look)| look.groups);
     sources.extend(beside.map(|(path, _)| path.clone()));
     let rust = Rust {
         crates: Arc::new(crates),
-        looks: Arc::new(looks),
+        wanted: Some(Arc::new(wanted.into_keys().collect())),
         looker,
         macro_paths: choice.macro_paths.to_vec(),
         besides: besides.into_keys().collect(),
@@ -89,6 +94,7 @@ pub fn survey(
     (rust, found)
 }
 
+/// Looks at all files, and keeps what may have something to rewrite, by normal path. What can't be read is among it.
 fn look_at_all(
     system: &dyn System,
     files: &[PathBuf],
@@ -97,21 +103,25 @@ fn look_at_all(
 ) -> HashMap<PathBuf, Look> {
     let next = AtomicUsize::new(0);
     let work = || {
-        let (mut done, mut reader) = (Vec::new(), Reader::default());
+        let (mut wanted, mut reader) = (Vec::new(), Reader::default());
         while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if system.read_into(path, &mut reader).is_ok() {
-                done.push((normal(path), looker.look(reader.bytes())));
+            let look = match system.read_into(path, &mut reader) {
+                Ok(()) => looker.look(reader.bytes()),
+                Err(_) => Look { calls: true, groups: false },
+            };
+            if look.is_wanted() {
+                wanted.push((normal(path).into_owned(), look));
             }
         }
-        done
+        wanted
     };
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads.min(files.len())).map(|_| scope.spawn(work)).collect();
-        let mut looks: HashMap<PathBuf, Look> = work().into_iter().collect();
+        let mut wanted: HashMap<PathBuf, Look> = work().into_iter().collect();
         for other in others {
-            looks.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            wanted.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        looks
+        wanted
     })
 }
 
