@@ -15,8 +15,8 @@ use protolog_testkit::temp_dir;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Barrier, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -181,8 +181,8 @@ fn no_child_waits_for_a_thread_that_is_not_there() {
     }
     let dir = &temp_dir();
     let (done, begun) = (&AtomicBool::new(false), &Barrier::new(4));
-    // Shared by who lets threads start and end.
-    let threads = &RwLock::new(());
+    // Whether threads are to start and end, and whether they do.
+    let (churn, churns) = (&AtomicBool::new(true), &AtomicBool::new(true));
     let forks = if std::env::var_os("PROTOLOG_SOAK").is_some() { 3_000 } else { 300 };
     let path = |name: &str| dir.path().join(name);
     let session = |name: &str| {
@@ -194,7 +194,13 @@ fn no_child_waits_for_a_thread_that_is_not_there() {
         scope.spawn(move || {
             begun.wait();
             while !done.load(Ordering::Relaxed) {
-                let _shared = threads.read().unwrap();
+                // Said before it is asked, so that no fork takes place in between.
+                churns.store(true, Ordering::SeqCst);
+                if !churn.load(Ordering::SeqCst) {
+                    churns.store(false, Ordering::SeqCst);
+                    thread::sleep(Duration::from_micros(50));
+                    continue;
+                }
                 let session = session("stream.pftrace").start().expect("start");
                 for _ in 0..4 {
                     thread::spawn(|| i!(Log::Parent, "%d:%d", 0, 0)).join().unwrap();
@@ -215,24 +221,21 @@ fn no_child_waits_for_a_thread_that_is_not_there() {
             begun.wait();
             while !done.load(Ordering::Relaxed) {
                 i!(Log::Parent, "%d:%d", 0, 0);
+                thread::sleep(Duration::from_micros(5));
             }
         });
         begun.wait();
         for number in 0..forks {
             let path = path("child.pftrace");
-            let child = if number % 5 == 0 {
-                let _alone = threads.write().unwrap();
-                spawn(fork, || {
-                    i!(Log::Child, "%d:%d", 0, 1_000_000);
-                    child_session(&path).messages == 800
-                })
-            } else {
-                spawn(fork, || {
-                    i!(Log::Child, "%d:%d", 0, 1_000_000);
-                    true
-                })
-            };
-            wait(child);
+            let starts_threads = number % 5 == 0;
+            churn.store(!starts_threads, Ordering::SeqCst);
+            while starts_threads && churns.load(Ordering::SeqCst) {
+                thread::sleep(Duration::from_micros(50));
+            }
+            wait(spawn(fork, || {
+                i!(Log::Child, "%d:%d", 0, 1_000_000);
+                !starts_threads || child_session(&path).messages == 800
+            }));
         }
     });
 }
