@@ -103,9 +103,11 @@ macro_rules! wtf {
 /// ```
 #[macro_export]
 macro_rules! protolog {
-    ($level:expr, $group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
-        $crate::__private::call!($crate, $level, $group, $template $(, $argument)*)
-    };
+    ($level:expr, $group:expr, $template:expr $(, $argument:expr)* $(,)?) => {{
+        // The level is used more than once, and to be wrong once.
+        const __PROTOLOG_LEVEL: $crate::Level = $level;
+        $crate::__private::call!($crate, __PROTOLOG_LEVEL, $group, $template $(, $argument)*)
+    }};
     ($level:expr, $group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
         $crate::__rewritten!($level, $group, $id [$($kind)*] $(, $argument)*)
     };

@@ -48,10 +48,7 @@ macro_rules! __site {
             0 => {}
             id => {
                 if let $crate::__private::Some(subject) =
-                    $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted(
-                        &$group,
-                        __PROTOLOG_CALL.1,
-                    )
+                    $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted(&$group, $level)
                 {
                     $crate::__private::log_calls_cannot_stand_in_a_const_fn::log(
                         id,

@@ -36,13 +36,10 @@ pub(super) fn parse(input: TokenStream) -> Result<GroupEnum, Problem> {
     skip_visibility(&mut tokens);
     match tokens.next() {
         Some(TokenTree::Ident(keyword)) if keyword.to_string() == "enum" => {}
-        other => {
-            let span = other.map_or(Span::call_site(), |tree| tree.span());
-            return Err(Problem::new(span, "only an enum can name log groups", ENUM_HELP));
-        }
+        other => return Err(no_enum(other.map(|tree| tree.span()))),
     }
     let Some(TokenTree::Ident(name)) = tokens.next() else {
-        return Err(Problem::new(Span::call_site(), "the enum has no name", ENUM_HELP));
+        return Err(no_enum(None));
     };
     let body = match tokens.next() {
         Some(TokenTree::Group(body)) if body.delimiter() == Delimiter::Brace => body,
@@ -76,11 +73,16 @@ pub(super) fn parse(input: TokenStream) -> Result<GroupEnum, Problem> {
     Ok(GroupEnum { name, runtime, groups })
 }
 
+fn no_enum(span: Option<Span>) -> Problem {
+    let span = span.unwrap_or_else(Span::call_site);
+    Problem::new(span, "only an enum can name log groups", ENUM_HELP)
+}
+
 fn group(variant: TokenStream) -> Result<Group, Problem> {
     let mut tokens = variant.into_iter().peekable();
     let settings = settings(&mut tokens)?;
     let Some(TokenTree::Ident(name)) = tokens.next() else {
-        return Err(Problem::new(Span::call_site(), "a variant has no name", ENUM_HELP));
+        return Err(no_enum(None));
     };
     if let Some(fields @ TokenTree::Group(_)) = tokens.next() {
         return Err(Problem::new(

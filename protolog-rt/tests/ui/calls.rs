@@ -31,4 +31,5 @@ fn main() {
     protolog!(AppLog::Net, "x");
     protolog!(Level::Info, AppLog::Net);
     protolog!(1, AppLog::Net, "x");
+    protolog_rt::__private::call!();
 }

@@ -48,4 +48,10 @@ enum OnEnum {
     Net,
 }
 
+#[derive(ProtoLogGroup)]
+enum Nothing {
+    #[protolog]
+    Net,
+}
+
 fn main() {}

@@ -20,4 +20,14 @@ fn main() {
     d!(AppLog::Net, concat!("sent ", "%d"), n);
     d!(AppLog::Net, b"sent %d", n);
     d!(AppLog::Net, "%lld", missing);
+    d!(AppLog::Net, "%1$d", n);
+    d!(AppLog::Net, "%*d", n);
+    d!(AppLog::Net, "%5%", n);
+    d!(AppLog::Net, "%0d", n);
+    d!(AppLog::Net, "%05s", n);
+    d!(AppLog::Net, "%.2d", n);
+    d!(AppLog::Net, "%.f", n);
+    d!(AppLog::Net, "%256d", n);
+    d!(AppLog::Net, "%.256f", n);
+    d!(AppLog::Net, "%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d");
 }

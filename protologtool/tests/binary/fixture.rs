@@ -11,14 +11,14 @@ pub(crate) struct Way {
     pub(crate) optimised: u8,
     /// `off`, `thin` or `fat`.
     pub(crate) lto: &'static str,
-    /// GNU's linker, rather than the one that comes with Rust.
-    pub(crate) bfd: bool,
+    /// The system's `bfd` or `lld`, rather than the one that comes with Rust.
+    pub(crate) linker: Option<&'static str>,
     /// Whether a shared library is linked, and the runtime is in it.
     pub(crate) shared: bool,
 }
 
 /// Opt-level 0, no LTO, the linker that comes with Rust.
-pub(crate) const PLAIN: Way = Way { optimised: 0, lto: "off", bfd: false, shared: false };
+pub(crate) const PLAIN: Way = Way { optimised: 0, lto: "off", linker: None, shared: false };
 
 /// What was built.
 #[derive(Debug)]
@@ -33,10 +33,10 @@ impl Way {
     /// Builds in this way.
     pub(crate) fn build(self) -> Built {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/binary/fixtures/programs");
-        let Self { optimised, lto, bfd, shared } = self;
+        let Self { optimised, lto, linker, shared } = self;
         let name = format!(
-            "binary-{optimised}-{lto}{}{}",
-            ["", "-bfd"][usize::from(bfd)],
+            "binary-{optimised}-{lto}-{}{}",
+            linker.unwrap_or("own"),
             ["", "-shared"][usize::from(shared)]
         );
         let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -45,8 +45,9 @@ impl Way {
         fs::copy(lock, copy.join("Cargo.lock")).expect("copy the lock file");
 
         let mut flags = Vec::new();
-        if bfd {
-            flags.extend(["-Clinker-features=-lld", "-Clink-arg=-fuse-ld=bfd"]);
+        let chosen = linker.map(|linker| format!("-Clink-arg=-fuse-ld={linker}"));
+        if let Some(chosen) = &chosen {
+            flags.extend(["-Clinker-features=-lld", chosen]);
         }
         if shared {
             flags.push("-Cprefer-dynamic");

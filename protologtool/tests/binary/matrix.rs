@@ -1,12 +1,13 @@
 //! Whatever the compiler and the linker do, each call that can be reached has its entry, once, in the file and in a trace.
 //!
-//! Two ways of building stand for all here; with the environment variable `PROTOLOG_MATRIX` set, all are tried.
+//! Three ways of building stand for all here; with the environment variable `PROTOLOG_MATRIX` set, all are tried.
 
 use super::fixture::{Built, PLAIN, Way};
 use super::{text, tool};
-use protolog_testkit::{run, temp_dir};
+use protolog_testkit::{run, skip, temp_dir};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::process::Command;
 use viewer_config::Dictionary;
 
 /// Templates in the program itself.
@@ -19,35 +20,53 @@ const APP: [&str; 6] = [
     "plain: %d",
 ];
 
-fn ways() -> Vec<Way> {
-    let all = |shared: bool| {
-        let ltos: &[&str] = if shared { &["off"] } else { &["off", "thin", "fat"] };
-        let ways = ltos.iter().flat_map(move |lto| {
-            [(0, false), (0, true), (3, false), (3, true)].map(|(optimised, bfd)| Way {
-                optimised,
-                lto,
-                bfd,
-                shared,
-            })
-        });
-        ways.collect::<Vec<_>>()
-    };
-    if std::env::var_os("PROTOLOG_MATRIX").is_some() {
-        return [all(false), all(true)].concat();
+/// Whether the system has a linker, or else a line that says that it is not tried.
+fn has(linker: &str) -> bool {
+    let found = Command::new(format!("ld.{linker}")).arg("--version").output();
+    let found = found.is_ok_and(|output| output.status.success());
+    if !found {
+        skip(&format!("programs linked by {linker}"), &format!("`ld.{linker}` is missing"));
     }
-    vec![
-        PLAIN,
-        Way { optimised: 3, lto: "fat", bfd: true, shared: false },
-        Way { shared: true, ..PLAIN },
-    ]
+    found
+}
+
+fn ways() -> Vec<Way> {
+    if std::env::var_os("PROTOLOG_MATRIX").is_none() {
+        let own = vec![PLAIN, Way { shared: true, ..PLAIN }];
+        let bfd = Way { optimised: 3, lto: "fat", linker: Some("bfd"), shared: false };
+        return own.into_iter().chain(has("bfd").then_some(bfd)).collect();
+    }
+    let system = ["bfd", "lld"].into_iter().filter(|linker| has(linker)).map(Some);
+    let mut ways = Vec::new();
+    for linker in [None].into_iter().chain(system) {
+        // Shared libraries of the compiler's own can't be optimised when linking.
+        let kinds = [("off", false), ("thin", false), ("fat", false), ("off", true)];
+        for (lto, shared) in kinds {
+            ways.extend([0, 3].map(|optimised| Way { optimised, lto, linker, shared }));
+        }
+    }
+    ways
 }
 
 #[test]
 fn every_call_has_its_entry_once() {
-    for way in ways() {
+    let ways = ways();
+    for way in &ways {
         let built = way.build();
-        in_the_files(&built, way);
-        in_a_trace(&built, way);
+        by_the_linker(&built, *way);
+        in_the_files(&built, *way);
+        in_a_trace(&built, *way);
+    }
+    println!("{} ways of building lose nothing and double nothing", ways.len());
+}
+
+/// A linker that was asked for is the one that linked: only lld says its name.
+fn by_the_linker(built: &Built, way: Way) {
+    let Some(linker) = way.linker else { return };
+    for file in [&built.app, &built.plugin] {
+        let bytes = std::fs::read(file).expect("read the program");
+        let lld = bytes.windows(11).any(|at| at == b"Linker: LLD");
+        assert_eq!(lld, linker == "lld", "{way:?}");
     }
 }
 

@@ -127,3 +127,11 @@ fn a_note_is_parsed() {
     let (parsed, rest) = Note::parse(&NOTE.0).unwrap();
     assert_eq!((parsed, rest), (Parsed::Note(of_core(&OTHER)), &[][..]));
 }
+
+#[test]
+#[should_panic(expected = "a text of a log call is longer than 65,535 bytes")]
+fn a_longer_text_than_a_note_can_hold_is_an_error() {
+    let texts = format!("app\0{}\0", "x".repeat(65_536)).leak();
+    let call = Call { texts, template: 65_536, ..CALL };
+    let _ = call.note::<70_000>();
+}
