@@ -99,6 +99,43 @@ fn every_message_has_its_process_and_time() {
     assert_eq!(copies, 1, "texts that both have stand there once");
 }
 
+/// A process that began after the machine had slept for five seconds, and its wall clock had been set forward by half a
+/// second; its threads count from MONOTONIC, as those of a JVM.
+const LATER: &str = r#"
+@1 snapshot(real=1795199227500000000, mono=2000000000, boot=7000000000) boot(7)
+@1 group(3, "worker::Log::Job", "Job") message(0x33, INFO, 3, "job %d", "src/worker.rs:7")
+@2 cleared snapshot(64=2000000000, mono=2000000000, incremental=64) default_clock=64 info(200, 200, "worker")
+@2 ts=5000000 log(0x33, 1)
+@2 ts=1000000000 log(0x33, 2)
+"#;
+
+#[test]
+fn processes_may_know_different_clocks() {
+    // The server goes on meanwhile.
+    let server = format!(
+        "{SERVER}\n@3 cleared snapshot(64=7500000000, boot=7500000000, incremental=64) default_clock=64 \
+         info(100, 101, \"other\")\n@3 ts=0 log(0x11, 3)\n"
+    );
+    let inputs = [("server", trace(&server)), ("later", trace(LATER))];
+    for order in [[0, 1], [1, 0]] {
+        let inputs = order.map(|index| inputs[index].clone());
+        let (_, bytes) = merged(&inputs).unwrap();
+        let log = Trace::from_bytes(bytes.clone()).read().unwrap();
+        let boot: Vec<_> = log.entries().map(|entry| entry.time() / 1_000_000).collect();
+        assert_eq!(boot, [2_001, 2_500, 4_001, 7_005, 7_500, 8_005], "{order:?}");
+        // Perfetto has the same order and times, and nothing to complain about.
+        let dir = temp_dir();
+        let path = dir.path().join("merged.pftrace");
+        std::fs::write(&path, &bytes).unwrap();
+        let sql =
+            "select ts, level, tag, message, location, stacktrace from protolog order by ts, id";
+        if let Some(reading) = read_trace(&path, &[sql]) {
+            assert_eq_text(&rows(&log), &reading.tables[0].to_string());
+            assert_eq!(reading.stats.to_string(), "");
+        }
+    }
+}
+
 #[test]
 fn compressed_traces_are_merged_too() {
     let bundled = |text: &str, kind: &str| {

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Trace, alone, wire};
+use protolog_reader::{MergeInput, merge};
 use protolog_rt::{Builder, Cause, Error, Level, ProtoLogGroup, Session, Summary, dynamic, i};
 use protolog_testkit::{TempDir, temp_dir};
 use std::path::{Path, PathBuf};
@@ -331,6 +332,55 @@ fn two_sessions_of_one_name_are_refused() {
     assert!(matches!(missing.unwrap_err(), Error::File { .. }));
     let kept = Session::builder().file("a").keep_first().segment_age(Duration::ZERO).start();
     assert!(matches!(kept.unwrap_err(), Error::OnlyStreams { option: "segment_age" }));
+}
+
+/// A segment, as `protologtool merge` opens it.
+struct Input(PathBuf);
+
+impl MergeInput for Input {
+    fn name(&self) -> &str {
+        self.0.to_str().expect("a path in UTF-8")
+    }
+
+    fn open(&self) -> std::io::Result<Box<dyn std::io::Read + '_>> {
+        Ok(Box::new(std::fs::File::open(&self.0)?))
+    }
+}
+
+#[test]
+fn merged_segments_are_the_whole_trace() {
+    const COUNT: usize = 3_000;
+    let _alone = alone();
+    let dir = temp_dir();
+    let roomy = |session: Builder| session.buffer_size(8 << 20).segment_bytes(48 << 10);
+    let session = start(&dir, roomy);
+    thread::scope(|scope| {
+        for thread in 0..3 {
+            scope.spawn(move || {
+                (0..COUNT).for_each(|number| log(thread, number));
+            });
+        }
+    });
+    // A text that only the last segment knows of.
+    dynamic::log(&Log::Work, Level::Info, "and %s", &[dynamic::Arg::Str("the end")]);
+    let summary = session.stop().unwrap();
+    assert_eq!(summary.lost(), 0);
+    let inputs: Vec<Input> = files(dir.path()).into_iter().map(Input).collect();
+    assert!(inputs.len() > 4, "{} segments", inputs.len());
+    let inputs: Vec<&dyn MergeInput> = inputs.iter().map(|one| one as &dyn MergeInput).collect();
+    let path = dir.path().join("whole.pftrace");
+    let report = merge(&inputs, &mut std::fs::File::create(&path).unwrap()).unwrap();
+    assert_eq!((report.malformed, report.cut.len()), (0, 0));
+    let mut of_segments = inputs
+        .iter()
+        .flat_map(|input| read_as(Path::new(input.name()), false).lines)
+        .collect::<Vec<_>>();
+    let mut of_whole = Trace::of(path, summary, temp_dir()).messages();
+    assert_eq!(of_whole.len(), 3 * COUNT + 1);
+    assert_eq!(of_whole.last().map(String::as_str), Some("INFO Work and the end"));
+    of_segments.sort();
+    of_whole.sort();
+    assert_eq!(of_whole, of_segments);
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn kill_one(round: u32, dir: &Path) {
 
 #[track_caller]
 fn check(said: &Said, path: &Path, what: &str) {
-    let found = Found::read(path);
+    let found = Found::read_alone(path);
     let numbers = found.numbers();
     let messages = found.report.messages;
     assert!(said.total > 5 * messages, "{what}: {} do not go round {messages}", said.total);
@@ -133,7 +133,6 @@ fn of_10_000_messages_just_written_all_are_kept() {
     assert_eq!((found.report.overwritten, found.report.lost), (0, 0));
     let thread = found.log.entries().next().expect("an entry").thread().clone();
     assert_eq!(thread.pid, Some(found.report.pid));
-    check_stats(&path, dir.path());
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod sessions;
 mod step;
 
 use protolog_reader::{Log, Recording, Recovered, Rendering, Trace};
-use protolog_testkit::trace_stats;
+use protolog_testkit::{temp_dir, trace_stats};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -23,9 +23,17 @@ struct Found {
 }
 
 impl Found {
-    /// Recovers the recording at `path`, in which nothing is wrong.
+    /// Recovers the recording at `path`, in which nothing is wrong; nor has Perfetto anything to complain about.
     #[track_caller]
     fn read(path: &Path) -> Self {
+        let dir = temp_dir();
+        check_stats(path, dir.path());
+        Self::read_alone(path)
+    }
+
+    /// The same without Perfetto, which takes its time.
+    #[track_caller]
+    fn read_alone(path: &Path) -> Self {
         let bytes = fs::read(path).expect("read the recording");
         let mut trace = Vec::new();
         let recording = Recording::parse(&bytes).expect("a recording");
