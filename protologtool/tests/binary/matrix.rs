@@ -60,12 +60,13 @@ fn every_call_has_its_entry_once() {
     println!("{} ways of building lose nothing and double nothing", ways.len());
 }
 
-/// A linker that was asked for is the one that linked: only lld says its name.
+/// A linker that was asked for is the one that linked: only lld leaves its name, after that of a distribution perhaps.
 fn by_the_linker(built: &Built, way: Way) {
     let Some(linker) = way.linker else { return };
     for file in [&built.app, &built.plugin] {
         let bytes = std::fs::read(file).expect("read the program");
-        let lld = bytes.windows(11).any(|at| at == b"Linker: LLD");
+        let named = bytes.windows(40).find_map(|at| at.strip_prefix(b"Linker: "));
+        let lld = named.is_some_and(|name| name.windows(3).any(|at| at == b"LLD"));
         assert_eq!(lld, linker == "lld", "{way:?}");
     }
 }
