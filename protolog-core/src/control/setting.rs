@@ -70,17 +70,22 @@ pub enum Problem {
 impl SettingError<'_> {
     /// What to do about it; begins with a verb.
     pub const fn help(&self) -> &'static str {
-        match self.problem {
-            Problem::NoEquals => "write GROUP=WORDS, as in `net=debug,text`",
-            Problem::BadGroup => {
+        self.problem.help()
+    }
+}
+
+impl Problem {
+    /// What to do about it; begins with a verb.
+    pub const fn help(self) -> &'static str {
+        match self {
+            Self::NoEquals => "write GROUP=WORDS, as in `net=debug,text`",
+            Self::BadGroup => {
                 "write the name of a group, as in `app::AppLog::Net` or `net`, or `*` for all"
             }
-            Problem::BadWord | Problem::NoWord => {
+            Self::BadWord | Self::NoWord => {
                 "use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL, notext or notrace, with commas between"
             }
-            Problem::BadProgram => {
-                "write the name of a program between brackets, as in `[indexer]`"
-            }
+            Self::BadProgram => "write the name of a program between brackets, as in `[indexer]`",
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::cli::Failure;
 use crate::output::reason;
 use crate::system::{Staged, System};
 use protolog_control::state_file;
-use protolog_core::control::setting::{Item, Setting, Settings};
+use protolog_core::control::setting::{Item, Problem, Setting, Settings};
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -54,6 +54,7 @@ fn merged(
         })?;
         all.push((program.map(str::to_owned), group.to_owned(), setting));
     }
+    check(groups, programs)?;
     let every = ["*".to_owned()];
     let groups = if groups.is_empty() { &every[..] } else { groups };
     let programs: Vec<_> =
@@ -84,6 +85,27 @@ fn merged(
     Ok(text)
 }
 
+/// Refuses names that can't be written down: what can't be read again would be in everybody's way.
+fn check(groups: &[String], programs: &[String]) -> Result<(), Failure> {
+    let is_read_as = |text: &str, program: Option<&str>, group: &str| {
+        let mut items = Settings::new(text).map(|item| item.map(|item| (item.program, item.group)));
+        items.next() == Some(Ok((program, group))) && items.next().is_none()
+    };
+    let refuse = |what: &str, name: &str, problem: Problem| {
+        let name = name.escape_debug();
+        Err(Failure::new(format!("no name of a {what}: `{name}`")).help(problem.help()))
+    };
+    let is_group = |group: &&String| is_read_as(&format!("{group}=off"), None, group);
+    let is_program = |name: &&String| is_read_as(&format!("[{name}]\n*=off"), Some(name), "*");
+    if let Some(group) = groups.iter().find(|group| !is_group(group)) {
+        return refuse("group", group, Problem::BadGroup);
+    }
+    match programs.iter().find(|name| !is_program(name)) {
+        Some(name) => refuse("program", name, Problem::BadProgram),
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,6 +134,25 @@ mod tests {
             four,
             "Disk=text:warn\nNet=debug,text:warn\n[a]\nNet=notext\n*=off\n[b]\nNet=notext\n"
         );
+    }
+
+    #[test]
+    fn names_that_can_t_be_written_down_are_refused() {
+        for (group, program, told) in [
+            ("a b", "app", "error: no name of a group: `a b`\nhelp: write the name of a group"),
+            ("#a", "app", "error: no name of a group: `#a`\n"),
+            ("a=off\nb", "app", "error: no name of a group: `a=off\\nb`\n"),
+            (
+                "a",
+                "app\n*=off",
+                "error: no name of a program: `app\\n*=off`\nhelp: write the name of a",
+            ),
+            ("a", "", "error: no name of a program: ``\n"),
+        ] {
+            let actual = add("", &[group], "text", &[program]);
+            assert!(actual.starts_with(told), "{actual}");
+        }
+        assert_eq!(add("", &["a"], "text", &["my app"]), "[my app]\na=text:verbose\n");
     }
 
     #[test]
