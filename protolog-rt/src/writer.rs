@@ -40,6 +40,7 @@ pub(crate) mod slice;
 mod stack;
 #[cfg(test)]
 mod tests;
+mod texts;
 pub(crate) mod thread;
 
 use crate::level::GroupInfo;
@@ -50,7 +51,7 @@ use crate::shmem::buffer::MAX_PAYLOAD;
 use crate::sync::{
     AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, light_barrier,
 };
-use encode::{Cursor, Plan, Values};
+use encode::{Before, Cursor, Interner, Plan, Values};
 use gate::Gate;
 use own::Own;
 use places::Places;
@@ -344,22 +345,28 @@ impl Writer {
         if !V::IS_MESSAGE && !own.has_track {
             return false;
         }
-        let delta = own.delta();
-        let plan = Plan::new(values, own.next_iid, own.max_text);
-        let size = values.size(&plan, delta);
+        let limit = self.gate.limit();
+        if V::HAS_TEXTS && limit == 0 {
+            return false;
+        }
+        let before = own.before();
+        // SAFETY: *there*: the limit was not 0 after the message began, so the chunk is this writer's.
+        let (plan, seen) = unsafe { Plan::new(values, before, Some(&own.texts)) };
+        let size = values.size(&plan);
         let (size_field, size_len) = size_field(size);
         let end = own.position as usize + size_len + size;
-        if end > self.gate.limit() {
+        if end > limit {
             return false;
         }
         let mut cursor = Cursor::new(own.position);
         // SAFETY: *chunk*: `end` is not above the limit, so all of it and SLACK bytes more are this writer's.
         unsafe { cursor.put(size_field, size_len) };
+        let new = Interner { iid: own.next_iid, texts: Some(&mut own.texts) };
         // SAFETY: as above; the plan is that of these values.
-        unsafe { values.packet(&mut cursor, head.id, delta, &plan, own.next_iid) };
+        unsafe { values.packet(&mut cursor, head.id, (&plan, seen), new) };
         debug_assert_eq!(cursor.at() as usize, end, "a packet is as long as planned");
         // SAFETY: *chunk*: the packet ends at or below the limit.
-        unsafe { own.commit(cursor.at(), delta, &plan) };
+        unsafe { own.commit(cursor.at(), &plan) };
         if !V::IS_MESSAGE {
             own.others += 1;
             self.others.store(own.others, Ordering::Relaxed);
@@ -401,7 +408,8 @@ impl Writer {
         }
         own.complete(self);
         own.has_track |= !V::IS_MESSAGE;
-        let need = values.size(&Plan::new(values, 1, own.max_text), u32::MAX.into());
+        let before = Before { delta: u32::MAX.into(), iid: 1, max_text: own.max_text };
+        let need = values.size(&Plan::fresh(values, before).0);
         if !own.begin(self, need) {
             self.losses.add(head.group.id, Cause::Full, 1);
         } else if own.is_stopped() {

@@ -8,7 +8,7 @@
 
 use super::core::Core;
 use super::file::TraceFile;
-use super::state::{MAX_STATE, State};
+use super::state::State;
 use crate::shmem::drain::{self, Committed, Found};
 use protolog_core::chunk::{ABANDONED, Packets};
 use protolog_core::schema::packet;
@@ -203,7 +203,7 @@ impl Sequence {
     fn size(&self, committed: &Committed<'_>) -> usize {
         let packets = committed.count.saturating_sub(self.done.1) as usize;
         let begun = self.begun.as_ref().map_or(0, Vec::len);
-        let state = if self.stale { MAX_STATE } else { 0 };
+        let state = if self.stale { self.state.size() } else { 0 };
         state + begun + committed.bytes.len() - self.done.0 + packets * GROWTH
     }
 

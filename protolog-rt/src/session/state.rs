@@ -1,19 +1,19 @@
 //! What the packets of a chunk rest on, once more: for a file that has the end of a chunk but not its beginning.
 //!
-//! A chunk's first packet sets up clock, flags and thread, each message moves the clock on. Whoever begins a file in the
-//! middle of a chunk writes a packet that says the same, as of there; texts need nothing, since each message brings its
-//! own.
+//! A chunk's first packet sets up clock, flags and thread, each message moves the clock on, and brings texts that later
+//! ones may name. Whoever begins a file in the middle of a chunk writes a packet that says the same, as of there, with all
+//! texts so far.
 //!
 //! Invariant: bytes that make no sense leave what was known before.
 
-use super::drain::{MESSAGE, split};
+use super::drain::split;
 use protolog_core::schema::{
     clock, clock_id, clock_snapshot, packet, packet_defaults, sequence_flags,
 };
 use protozero::{Field, Heap, Reader, Writer};
 
-/// The most bytes that [`State::packets`] take in a file.
-pub(super) const MAX_STATE: usize = 320;
+/// The most bytes that [`State::packets`] take in a file, but for texts.
+const MAX_STATE: usize = 320;
 
 /// What the packets of a chunk rest on, after those that were followed.
 #[derive(Debug, Default)]
@@ -24,6 +24,8 @@ pub(super) struct State {
     info: Vec<u8>,
     /// The packet that describes the thread's track, where the chunk has one.
     track: Vec<u8>,
+    /// The contents of `interned_data` so far: texts and their ids.
+    texts: Vec<u8>,
 }
 
 impl State {
@@ -37,19 +39,27 @@ impl State {
                     packet::CLOCK_SNAPSHOT => {
                         self.time = time(field).unwrap_or(self.time);
                         self.track.clear();
+                        self.texts.clear();
                     }
                     packet::SEQUENCE_INFO => {
                         self.info = field.as_bytes().unwrap_or_default().to_vec();
                     }
                     packet::TRACK_DESCRIPTOR => self.track = packet.to_vec(),
+                    packet::INTERNED_DATA => {
+                        self.texts.extend(field.as_bytes().unwrap_or_default());
+                    }
+                    // What a message says; nothing of interest follows.
+                    packet::PROTOLOG_MESSAGE => break,
                     _ => {}
-                }
-                if packet.first() == Some(&MESSAGE) {
-                    break;
                 }
             }
             rest = after;
         }
+    }
+
+    /// The most bytes that they take in a file.
+    pub(super) fn size(&self) -> usize {
+        MAX_STATE + self.texts.len()
     }
 
     /// The packets that say so.
@@ -70,6 +80,9 @@ impl State {
             .nested(packet::TRACE_PACKET_DEFAULTS)
             .uint32(packet_defaults::TIMESTAMP_CLOCK_ID, clock_id::SEQUENCE);
         state.bytes(packet::SEQUENCE_INFO, &self.info);
+        if !self.texts.is_empty() {
+            state.bytes(packet::INTERNED_DATA, &self.texts);
+        }
         [writer.into_vec().unwrap_or_default(), self.track.clone()]
     }
 }

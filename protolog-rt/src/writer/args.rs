@@ -1,9 +1,12 @@
 //! Arguments whose number and kinds are known at run time only, as [`Values`].
 #![allow(unsafe_code)] // Passes on what the functions of `encode` ask for.
 
-use super::encode::{Cursor, Plan, Value, Values, sealed::Sealed};
+use super::cursor::Varint;
+use super::encode::{Cursor, Interner, Plan, Value, Values, sealed::Sealed};
+use super::texts::{Seen, Texts};
 use crate::value::{Bool, Float, Int, Text, Uint};
-use protolog_core::Arg;
+use protolog_core::{Arg, MAX_PARAMS};
+use protozero::wire::zigzag;
 
 /// Arguments whose number and kinds are known at run time only.
 #[derive(Clone, Copy, Debug)]
@@ -12,21 +15,34 @@ pub(crate) struct Args<'a>(pub(crate) &'a [Arg<'a>]);
 impl Sealed for Args<'_> {}
 
 impl Values for Args<'_> {
-    fn measure(&self, plan: &mut Plan) {
-        self.0.iter().for_each(|arg| arg.measure(plan));
+    /// Of as many arguments as a template can name; texts after those are not looked up.
+    type Seen = [Seen; MAX_PARAMS];
+    const HAS_TEXTS: bool = true;
+
+    unsafe fn measure(&self, plan: &mut Plan, known: Option<&Texts>) -> Self::Seen {
+        let mut all = [Seen::FRESH; MAX_PARAMS];
+        for (index, arg) in self.0.iter().enumerate() {
+            let seen = all.get_mut(index);
+            // SAFETY: as the caller's.
+            let found = unsafe { arg.measure(plan, known.filter(|_| seen.is_some())) };
+            if let Some(seen) = seen {
+                *seen = found;
+            }
+        }
+        all
     }
 
-    unsafe fn params(&self, to: &mut Cursor, iid: &mut u32) {
-        for arg in self.0 {
+    unsafe fn params(&self, to: &mut Cursor, all: Self::Seen, iid: &mut u32) {
+        for (arg, seen) in self.0.iter().zip(with_rest(&all)) {
             // SAFETY: as the caller's: the parts are as long as measured.
-            unsafe { arg.param(to, iid) };
+            unsafe { arg.param(to, seen, iid) };
         }
     }
 
-    unsafe fn texts(&self, to: &mut Cursor, iid: &mut u32, max: usize) {
-        for arg in self.0 {
+    unsafe fn texts(&self, to: &mut Cursor, all: Self::Seen, new: &mut Interner<'_>, max: usize) {
+        for (arg, seen) in self.0.iter().zip(with_rest(&all)) {
             // SAFETY: as the caller's: the parts are as long as measured.
-            unsafe { arg.interned(to, iid, max) };
+            unsafe { arg.interned(to, seen, new, max) };
         }
     }
 
@@ -35,36 +51,53 @@ impl Values for Args<'_> {
     }
 }
 
-impl Value for Arg<'_> {
-    fn measure(self, plan: &mut Plan) {
-        match self {
-            Arg::Str(text) => Text(text).measure(plan),
-            Arg::Int(value) => Int(value).measure(plan),
-            Arg::Uint(value) => Uint(value).measure(plan),
-            Arg::Float(value) => Float(value).measure(plan),
-            Arg::Bool(value) => Bool(value).measure(plan),
-        }
-    }
+/// What is known of the arguments, and of those that nobody looked up.
+fn with_rest(all: &[Seen]) -> impl Iterator<Item = Seen> {
+    all.iter().copied().chain(std::iter::repeat(Seen::FRESH))
+}
 
-    unsafe fn param(self, to: &mut Cursor, iid: &mut u32) {
+impl Value for Arg<'_> {
+    type Seen = Seen;
+    const IS_TEXT: bool = true;
+
+    unsafe fn measure(self, plan: &mut Plan, known: Option<&Texts>) -> Seen {
         match self {
             // SAFETY: as the caller's, here and below.
-            Arg::Str(text) => unsafe { Text(text).param(to, iid) },
+            Arg::Str(text) => return unsafe { Text(text).measure(plan, known) },
             // SAFETY: as above.
-            Arg::Int(value) => unsafe { Int(value).param(to, iid) },
+            Arg::Int(value) => _ = unsafe { Int(value).measure(plan, known) },
             // SAFETY: as above.
-            Arg::Uint(value) => unsafe { Uint(value).param(to, iid) },
+            Arg::Uint(value) => _ = unsafe { Uint(value).measure(plan, known) },
             // SAFETY: as above.
-            Arg::Float(value) => unsafe { Float(value).param(to, iid) },
+            Arg::Float(value) => unsafe { Float(value).measure(plan, known) },
             // SAFETY: as above.
-            Arg::Bool(value) => unsafe { Bool(value).param(to, iid) },
+            Arg::Bool(value) => unsafe { Bool(value).measure(plan, known) },
+        }
+        Seen::FRESH
+    }
+
+    unsafe fn param(self, to: &mut Cursor, seen: Seen, iid: &mut u32) {
+        match self {
+            // SAFETY: as the caller's, here and below.
+            Arg::Str(text) => unsafe { Text(text).param(to, seen, iid) },
+            // SAFETY: as above.
+            Arg::Int(value) => unsafe { Int(value).param(to, Varint::new(zigzag(value)), iid) },
+            Arg::Uint(value) => {
+                let varint = Varint::new(zigzag(value as i64));
+                // SAFETY: as above.
+                unsafe { Uint(value).param(to, varint, iid) }
+            }
+            // SAFETY: as above.
+            Arg::Float(value) => unsafe { Float(value).param(to, (), iid) },
+            // SAFETY: as above.
+            Arg::Bool(value) => unsafe { Bool(value).param(to, (), iid) },
         }
     }
 
-    unsafe fn interned(self, to: &mut Cursor, iid: &mut u32, max: usize) {
+    unsafe fn interned(self, to: &mut Cursor, seen: Seen, new: &mut Interner<'_>, max: usize) {
         if let Arg::Str(text) = self {
             // SAFETY: as the caller's.
-            unsafe { Text(text).interned(to, iid, max) };
+            unsafe { Text(text).interned(to, seen, new, max) };
         }
     }
 

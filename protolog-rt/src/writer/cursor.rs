@@ -10,6 +10,24 @@ use protozero::wire::packed_varint;
 /// Bytes after a packet that its last store may touch.
 pub(crate) const SLACK: usize = 16;
 
+/// A number, and what it looks like as a varint.
+#[derive(Clone, Copy, Debug)]
+pub struct Varint {
+    pub(super) value: u64,
+    /// Its first eight bytes.
+    low: u64,
+    /// How many bytes it takes.
+    pub(super) len: usize,
+}
+
+impl Varint {
+    #[inline(always)]
+    pub(super) fn new(value: u64) -> Self {
+        let (bits, len) = packed_varint(value);
+        Self { value, low: bits as u64, len }
+    }
+}
+
 /// Where the next byte goes.
 #[derive(Debug)]
 pub struct Cursor {
@@ -41,15 +59,34 @@ impl Cursor {
         self.at = unsafe { self.at.add(len) };
     }
 
+    /// Appends the low `len` bytes of `bits`, at most 8.
+    ///
+    /// # Safety
+    /// *room*: 8 bytes.
+    #[inline(always)]
+    pub(super) unsafe fn put8(&mut self, bits: u64, len: usize) {
+        // SAFETY: *room*; the store may be unaligned.
+        unsafe { self.at.cast::<[u8; 8]>().write(bits.to_le_bytes()) };
+        // SAFETY: `len` is at most 8, and so many bytes are the caller's.
+        self.at = unsafe { self.at.add(len) };
+    }
+
     /// Appends a field with a tag of one byte and a varint.
     ///
     /// # Safety
-    /// *room*: 16 bytes.
+    /// *room*: 17 bytes.
     #[inline(always)]
-    pub(super) unsafe fn varint(&mut self, tag: u8, value: u64) {
-        let (bits, len) = packed_varint(value);
-        // SAFETY: as the caller's.
-        unsafe { self.put(tag as u128 | bits << 8, 1 + len) };
+    pub(super) unsafe fn varint(&mut self, tag: u8, varint: Varint) {
+        // SAFETY: as the caller's, here and below.
+        unsafe { self.put8(tag.into(), 1) };
+        // SAFETY: as above.
+        if varint.len > 8 {
+            let (bits, len) = packed_varint(varint.value);
+            // SAFETY: as above; the tag, and at most ten bytes.
+            return unsafe { self.put(bits, len) };
+        }
+        // SAFETY: as above.
+        unsafe { self.put8(varint.low, varint.len) };
     }
 
     /// Appends `bytes`.
@@ -116,6 +153,6 @@ impl Cursor {
 
 /// The first and the last `N` of some bytes; none where there are fewer.
 #[inline(always)]
-fn ends<const N: usize>(bytes: &[u8]) -> Option<([u8; N], [u8; N])> {
+pub(super) fn ends<const N: usize>(bytes: &[u8]) -> Option<([u8; N], [u8; N])> {
     Some((*bytes.first_chunk()?, *bytes.last_chunk()?))
 }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! 40 delta                                timestamp, in the sequence's clock
-//! [62 n {a2 02 n {08 iid 12 n text}}…     interned_data: the texts, each with an id of its own
-//!  68 02]                                 sequence_flags: needs what the chunk's first packet set up
+//! [62 n {a2 02 n {08 iid 12 n text}}…]    interned_data: the texts that the chunk does not have yet, and their ids
+//! [68 02]                                 sequence_flags: where there are texts, needs what the chunk set up before
 //! c2 06 n                                 protolog_message
 //!   09 id                                 message_id
 //!   {10 iid | 18 int | 21 float | 28 bool}…
@@ -18,7 +18,10 @@
 #![allow(unsafe_code)] // Stores through a pointer, checked once for the whole packet.
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
+use super::cursor::Varint;
 pub(crate) use super::cursor::{Cursor, SLACK};
+use super::texts::{Seen, Texts};
+use crate::shmem::buffer::MAX_PAYLOAD;
 use crate::value::{Bool, Float, Int, Text, Uint};
 use protolog_core::{Arg, MAX_PARAMS, schema};
 use protozero::wire::{WireType, packed_varint, tag, varint_len, zigzag};
@@ -48,6 +51,8 @@ const UNSIGNED_LEN: usize = 2;
 /// Sizes of a message's parts, in bytes.
 #[derive(Debug)]
 pub struct Plan {
+    /// Nanoseconds since the message before.
+    pub(super) delta: Varint,
     /// The arguments in the message.
     params: usize,
     /// The contents of `interned_data`.
@@ -62,15 +67,46 @@ pub struct Plan {
     max_text: usize,
     /// Number of texts that are longer.
     cut: u32,
+    /// Whether there is a text, known or not.
+    has_texts: bool,
+}
+
+/// What stands before a message's values: how long after the message before it comes, the id of the first new text, the most
+/// bytes of a text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Before {
+    pub(crate) delta: u64,
+    pub(crate) iid: u32,
+    pub(crate) max_text: usize,
 }
 
 impl Plan {
-    /// Measures `values`, whose first text gets the id `iid` and whose texts are cut to `max_text` bytes.
-    #[inline]
-    pub(crate) fn new<V: Values>(values: &V, iid: u32, max_text: usize) -> Self {
-        let mut plan = Self { params: 0, texts: 0, iid, index: 0, unsigned: 0, max_text, cut: 0 };
-        values.measure(&mut plan);
-        plan
+    /// Measures `values`; texts that `known` has are named only.
+    ///
+    /// # Safety
+    /// *there*, of [`super::texts`], where there are texts that are known.
+    #[inline(always)]
+    pub(crate) unsafe fn new<V: Values>(
+        values: &V,
+        before: Before,
+        known: Option<&Texts>,
+    ) -> (Self, V::Seen) {
+        let Before { delta, iid, max_text } = before;
+        let delta = Varint::new(delta);
+        let (params, texts, has_texts) = (0, 0, false);
+        let (index, unsigned, cut) = (0, 0, 0);
+        let mut plan =
+            Self { delta, params, texts, iid, index, unsigned, max_text, cut, has_texts };
+        // SAFETY: as the caller's.
+        let seen = unsafe { values.measure(&mut plan, known) };
+        (plan, seen)
+    }
+
+    /// The same, with an id and a copy for each text.
+    #[inline(always)]
+    pub(crate) fn fresh<V: Values>(values: &V, before: Before) -> (Self, V::Seen) {
+        // SAFETY: no texts are known.
+        unsafe { Self::new(values, before, None) }
     }
 
     /// Number of texts that are cut.
@@ -85,55 +121,106 @@ impl Plan {
         self.iid
     }
 
-    /// Size of the packet, without its own size field.
+    /// Nanoseconds since the message before.
     #[inline]
-    pub(crate) fn packet(&self, delta: u64) -> usize {
-        let message = self.message();
-        1 + varint_len(delta)
-            + if self.texts > 0 {
-                1 + varint_len(self.texts as u64) + self.texts + NEEDS.len()
-            } else {
-                0
-            }
-            + MESSAGE_LEN
-            + varint_len(message as u64)
-            + message
+    pub(crate) fn delta(&self) -> u64 {
+        self.delta.value
     }
 
-    #[inline]
+    /// Size of the packet, without its own size field.
+    #[inline(always)]
+    pub(crate) fn packet(&self) -> usize {
+        let message = self.message();
+        let texts = if self.texts > 0 { 1 + size_len(self.texts) + self.texts } else { 0 };
+        let needs = if self.has_texts { NEEDS.len() } else { 0 };
+        1 + self.delta.len + texts + needs + MESSAGE_LEN + size_len(message) + message
+    }
+
+    #[inline(always)]
     fn message(&self) -> usize {
         let unsigned =
             if self.unsigned == 0 { 0 } else { UNSIGNED_LEN + varint_len(self.unsigned as u64) };
         9 + self.params + unsigned
     }
 
-    #[inline]
+    #[inline(always)]
     fn param(&mut self, bytes: usize) {
         self.params += bytes;
         self.index += 1;
     }
 
+    /// # Safety
+    /// As [`Self::new`].
     #[inline(always)]
-    pub(super) fn text(&mut self, text: &str) {
-        if is_short(text, self.iid, self.max_text) {
+    unsafe fn text(&mut self, text: &str, known: Option<&Texts>) -> Seen {
+        if !is_short(text, self.iid, self.max_text) {
+            // SAFETY: as the caller's.
+            let long = unsafe { LongText::new(text, self.iid, self.max_text, known) };
+            self.long_text(&long);
+            return long.seen;
+        }
+        // SAFETY: as above.
+        let seen = unsafe { Seen::of(text, known) };
+        if !seen.is_known {
             self.texts += SHORT_HEAD_LEN + text.len();
             self.iid += 1;
-            self.param(2);
-        } else {
-            self.long_text(text);
         }
+        // Ids of known texts are below that of the next one.
+        self.param(2);
+        self.has_texts = true;
+        seen
     }
 
+    #[inline(always)]
+    fn long_text(&mut self, long: &LongText) {
+        self.texts += long.interned;
+        self.iid += !long.seen.is_known as u32;
+        self.cut += long.is_cut as u32;
+        self.param(long.param);
+        self.has_texts = true;
+    }
+
+    /// A text that no table has.
+    pub(super) fn new_text(&mut self, text: &str) {
+        // SAFETY: no texts are known.
+        let long = unsafe { LongText::new(text, self.iid, self.max_text, None) };
+        self.long_text(&long);
+    }
+}
+
+/// Bytes of a size.
+#[inline(always)]
+fn size_len(size: usize) -> usize {
+    if size < 0x80 { 1 } else { varint_len(size as u64) }
+}
+
+/// Sizes of a text's parts. By value, so that the plan itself stays in registers.
+#[derive(Debug)]
+struct LongText {
+    /// What comes in `interned_data`.
+    interned: usize,
+    param: usize,
+    is_cut: bool,
+    seen: Seen,
+}
+
+impl LongText {
+    /// # Safety
+    /// As [`Plan::new`].
     #[inline(never)]
-    fn long_text(&mut self, text: &str) {
-        let (kept, ellipsis) = cut(text, self.max_text);
-        self.cut += !ellipsis.is_empty() as u32;
+    unsafe fn new(text: &str, iid: u32, max: usize, known: Option<&Texts>) -> Self {
+        let known = known.filter(|_| text.len() <= max.min(MAX_PAYLOAD));
+        // SAFETY: as the caller's.
+        let seen = unsafe { Seen::of(text, known) };
+        let param = 1 + varint_len(seen.iid(iid).into());
+        if seen.is_known {
+            return Self { interned: 0, param, is_cut: false, seen };
+        }
+        let (kept, ellipsis) = cut(text, max);
         let size = kept.len() + ellipsis.len();
-        let iid = varint_len(self.iid as u64);
-        let string = 1 + iid + 1 + varint_len(size as u64) + size;
-        self.texts += STRING_ARGS_LEN + varint_len(string as u64) + string;
-        self.iid += 1;
-        self.param(1 + iid);
+        let string = param + 1 + varint_len(size as u64) + size;
+        let interned = STRING_ARGS_LEN + varint_len(string as u64) + string;
+        Self { interned, param, is_cut: !ellipsis.is_empty(), seen }
     }
 }
 
@@ -161,44 +248,90 @@ fn shorten(text: &str, max: usize) -> (&str, &'static str) {
     (text.get(..end).unwrap_or_default(), ELLIPSIS)
 }
 
+/// The texts of a chunk, and the id of the next one.
+#[derive(Debug)]
+pub struct Interner<'a> {
+    pub(crate) iid: u32,
+    /// Where to note new texts; none where the packet's bytes do not stay where they are written.
+    pub(crate) texts: Option<&'a mut Texts>,
+}
+
+impl Interner<'_> {
+    /// Gives the next id to a text of `len` bytes at `at`.
+    #[inline(always)]
+    fn note(&mut self, seen: Seen, at: *const u8, len: usize) {
+        if let Some(texts) = &mut self.texts {
+            texts.note(seen, at, len, self.iid);
+        }
+        self.iid += 1;
+    }
+}
+
 impl Cursor {
     /// Appends the packet of a message.
     ///
     /// # Safety
-    /// *room*: [`Plan::packet`] bytes and [`SLACK`]; `plan` was made of `values` with the same first iid.
+    /// *room*: [`Plan::packet`] bytes and [`SLACK`]; `plan` and `seen` were made of `values` with the same first iid.
     #[inline(always)]
     pub(crate) unsafe fn packet<V: Values>(
         &mut self,
         id: u64,
-        delta: u64,
         values: &V,
-        plan: &Plan,
-        mut iid: u32,
+        (plan, seen): (&Plan, V::Seen),
+        mut interner: Interner<'_>,
     ) {
-        let mut text_iid = iid;
+        let mut iid = interner.iid;
         // SAFETY: *room* covers every part, which together are as long as planned.
-        unsafe { self.varint(TIMESTAMP, delta) };
+        unsafe { self.varint(TIMESTAMP, plan.delta) };
         if plan.texts > 0 {
             // SAFETY: as above.
-            unsafe { self.varint(INTERNED_DATA, plan.texts as u64) };
+            unsafe { self.size(u128::from(INTERNED_DATA), 1, plan.texts) };
             // SAFETY: as above.
-            unsafe { values.texts(self, &mut text_iid, plan.max_text) };
-            // SAFETY: as above.
-            unsafe { self.put(u16::from_le_bytes(NEEDS) as u128, NEEDS.len()) };
+            unsafe { values.texts(self, seen, &mut interner, plan.max_text) };
         }
-        let (size, size_len) = packed_varint(plan.message() as u64);
-        // The size of a message takes at most 5 bytes: two for the tag, one for the id's tag, eight for the id: 16.
-        let head = MESSAGE
-            | size << (8 * MESSAGE_LEN)
-            | (MESSAGE_ID as u128 | (id as u128) << 8) << (8 * (MESSAGE_LEN + size_len));
         // SAFETY: as above.
-        unsafe { self.put(head, MESSAGE_LEN + size_len + 9) };
+        unsafe { self.head(id, plan) };
         // SAFETY: as above.
-        unsafe { values.params(self, &mut iid) };
+        unsafe { values.params(self, seen, &mut iid) };
         if plan.unsigned != 0 {
             let (bits, len) = packed_varint(plan.unsigned as u64);
             // SAFETY: as above.
             unsafe { self.put(UNSIGNED | bits << (8 * UNSIGNED_LEN), UNSIGNED_LEN + len) };
+        }
+    }
+
+    /// Appends what stands between texts and arguments.
+    ///
+    /// # Safety
+    /// *room*.
+    #[inline(always)]
+    unsafe fn head(&mut self, id: u64, plan: &Plan) {
+        let (before, before_len) = if plan.has_texts {
+            (u16::from_le_bytes(NEEDS) as u128 | MESSAGE << 16, NEEDS.len() + MESSAGE_LEN)
+        } else {
+            (MESSAGE, MESSAGE_LEN)
+        };
+        // SAFETY: as the caller's, here and below.
+        unsafe { self.size(before, before_len, plan.message()) };
+        // SAFETY: as above.
+        unsafe { self.put8(MESSAGE_ID.into(), 1) };
+        // SAFETY: as above.
+        unsafe { self.put8(id, 8) };
+    }
+
+    /// Appends the low `len` bytes of `tags`, at most 4, and a size.
+    ///
+    /// # Safety
+    /// *room*: 16 bytes.
+    #[inline(always)]
+    unsafe fn size(&mut self, tags: u128, len: usize, size: usize) {
+        if size < 0x80 {
+            // SAFETY: as the caller's.
+            unsafe { self.put8(tags as u64 | (size as u64) << (8 * len), len + 1) };
+        } else {
+            let (size, size_len) = packed_varint(size as u64);
+            // SAFETY: as the caller's.
+            unsafe { self.put(tags | size << (8 * len), len + size_len) };
         }
     }
 }
@@ -210,23 +343,34 @@ pub(super) mod sealed {
 
 /// The arguments of a call: lists such as `(Int(1), (Text("x"), ()))`.
 pub trait Values: sealed::Sealed {
+    /// What is known of the texts.
+    #[doc(hidden)]
+    type Seen: Copy;
+
+    /// Whether there may be texts.
+    #[doc(hidden)]
+    const HAS_TEXTS: bool;
+
     /// Adds the sizes to the plan.
+    ///
+    /// # Safety
+    /// *there*, of [`super::texts`], where there are texts that are known.
     #[doc(hidden)]
-    fn measure(&self, plan: &mut Plan);
+    unsafe fn measure(&self, plan: &mut Plan, known: Option<&Texts>) -> Self::Seen;
 
-    /// Appends the fields of the message.
+    /// Appends the fields of the message; `iid` is the id of the next new text.
     ///
     /// # Safety
     /// *room*: as [`Values::measure`] said, and [`SLACK`].
     #[doc(hidden)]
-    unsafe fn params(&self, to: &mut Cursor, iid: &mut u32);
+    unsafe fn params(&self, to: &mut Cursor, seen: Self::Seen, iid: &mut u32);
 
-    /// Appends the fields of `interned_data`.
+    /// Appends the fields of `interned_data`: new texts.
     ///
     /// # Safety
     /// *room*: as [`Values::measure`] said, and [`SLACK`].
     #[doc(hidden)]
-    unsafe fn texts(&self, to: &mut Cursor, iid: &mut u32, max: usize);
+    unsafe fn texts(&self, to: &mut Cursor, seen: Self::Seen, new: &mut Interner<'_>, max: usize);
 
     /// Calls `f` with each value.
     fn for_each<'a>(&'a self, f: &mut dyn FnMut(Arg<'a>));
@@ -238,8 +382,8 @@ pub trait Values: sealed::Sealed {
     /// Size of the packet, without its own size field.
     #[doc(hidden)]
     #[inline(always)]
-    fn size(&self, plan: &Plan, delta: u64) -> usize {
-        plan.packet(delta)
+    fn size(&self, plan: &Plan) -> usize {
+        plan.packet()
     }
 
     /// Appends the packet.
@@ -248,25 +392,29 @@ pub trait Values: sealed::Sealed {
     /// *room*: [`Values::size`] bytes and [`SLACK`]; `plan` was made of these values with the same first iid.
     #[doc(hidden)]
     #[inline(always)]
-    unsafe fn packet(&self, to: &mut Cursor, id: u64, delta: u64, plan: &Plan, iid: u32)
+    unsafe fn packet(&self, to: &mut Cursor, id: u64, plan: (&Plan, Self::Seen), new: Interner<'_>)
     where
         Self: Sized,
     {
         // SAFETY: as the caller's.
-        unsafe { to.packet(id, delta, self, plan, iid) };
+        unsafe { to.packet(id, self, plan, new) };
     }
 }
 
 /// One value of a list. The three functions do for it what those of [`Values`] do for all.
-pub(super) trait Value: Copy {
-    fn measure(self, plan: &mut Plan);
+pub trait Value: Copy {
+    type Seen: Copy;
+    const IS_TEXT: bool = false;
+    /// # Safety
+    /// As [`Values::measure`].
+    unsafe fn measure(self, plan: &mut Plan, known: Option<&Texts>) -> Self::Seen;
     /// # Safety
     /// *room*.
-    unsafe fn param(self, to: &mut Cursor, iid: &mut u32);
+    unsafe fn param(self, to: &mut Cursor, seen: Self::Seen, iid: &mut u32);
     /// # Safety
     /// *room*.
     #[inline(always)]
-    unsafe fn interned(self, _: &mut Cursor, _: &mut u32, _: usize) {}
+    unsafe fn interned(self, _: &mut Cursor, _: Self::Seen, _: &mut Interner<'_>, _: usize) {}
     fn arg<'a>(self) -> Arg<'a>
     where
         Self: 'a;
@@ -278,15 +426,19 @@ const BOOL_PARAM: u8 = tag(schema::message::BOOLEAN_PARAMS, WireType::Varint) as
 const TEXT_PARAM: u8 = tag(schema::message::STR_PARAM_IIDS, WireType::Varint) as u8;
 
 impl Value for Int {
+    type Seen = Varint;
+
     #[inline(always)]
-    fn measure(self, plan: &mut Plan) {
-        plan.param(1 + varint_len(zigzag(self.0)));
+    unsafe fn measure(self, plan: &mut Plan, _: Option<&Texts>) -> Varint {
+        let varint = Varint::new(zigzag(self.0));
+        plan.param(1 + varint.len);
+        varint
     }
 
     #[inline(always)]
-    unsafe fn param(self, to: &mut Cursor, _: &mut u32) {
+    unsafe fn param(self, to: &mut Cursor, seen: Varint, _: &mut u32) {
         // SAFETY: as the caller's.
-        unsafe { to.varint(INT_PARAM, zigzag(self.0)) };
+        unsafe { to.varint(INT_PARAM, seen) };
     }
 
     fn arg<'a>(self) -> Arg<'a> {
@@ -295,18 +447,21 @@ impl Value for Int {
 }
 
 impl Value for Uint {
+    type Seen = Varint;
+
     #[inline(always)]
-    fn measure(self, plan: &mut Plan) {
+    unsafe fn measure(self, plan: &mut Plan, known: Option<&Texts>) -> Varint {
         // A list can be longer than 32 only when it is written by hand.
         let bit = if plan.index < MAX_PARAMS as u32 { (self.0 >> 63) as u32 } else { 0 };
         plan.unsigned |= bit << (plan.index % 32);
-        Int(self.0 as i64).measure(plan);
+        // SAFETY: as the caller's.
+        unsafe { Int(self.0 as i64).measure(plan, known) }
     }
 
     #[inline(always)]
-    unsafe fn param(self, to: &mut Cursor, iid: &mut u32) {
+    unsafe fn param(self, to: &mut Cursor, seen: Varint, iid: &mut u32) {
         // SAFETY: as the caller's.
-        unsafe { Int(self.0 as i64).param(to, iid) };
+        unsafe { Int(self.0 as i64).param(to, seen, iid) };
     }
 
     fn arg<'a>(self) -> Arg<'a> {
@@ -315,15 +470,19 @@ impl Value for Uint {
 }
 
 impl Value for Float {
+    type Seen = ();
+
     #[inline(always)]
-    fn measure(self, plan: &mut Plan) {
+    unsafe fn measure(self, plan: &mut Plan, _: Option<&Texts>) {
         plan.param(9);
     }
 
     #[inline(always)]
-    unsafe fn param(self, to: &mut Cursor, _: &mut u32) {
+    unsafe fn param(self, to: &mut Cursor, (): (), _: &mut u32) {
         // SAFETY: as the caller's.
-        unsafe { to.put(FLOAT_PARAM as u128 | (self.0.to_bits() as u128) << 8, 9) };
+        unsafe { to.put8(FLOAT_PARAM.into(), 1) };
+        // SAFETY: as above.
+        unsafe { to.put8(self.0.to_bits(), 8) };
     }
 
     fn arg<'a>(self) -> Arg<'a> {
@@ -332,15 +491,17 @@ impl Value for Float {
 }
 
 impl Value for Bool {
+    type Seen = ();
+
     #[inline(always)]
-    fn measure(self, plan: &mut Plan) {
+    unsafe fn measure(self, plan: &mut Plan, _: Option<&Texts>) {
         plan.param(2);
     }
 
     #[inline(always)]
-    unsafe fn param(self, to: &mut Cursor, _: &mut u32) {
+    unsafe fn param(self, to: &mut Cursor, (): (), _: &mut u32) {
         // SAFETY: as the caller's.
-        unsafe { to.put(BOOL_PARAM as u128 | (self.0 as u128) << 8, 2) };
+        unsafe { to.put8(u64::from(BOOL_PARAM) | u64::from(self.0) << 8, 2) };
     }
 
     fn arg<'a>(self) -> Arg<'a> {
@@ -349,22 +510,29 @@ impl Value for Bool {
 }
 
 impl Value for Text<'_> {
+    type Seen = Seen;
+    const IS_TEXT: bool = true;
+
     #[inline(always)]
-    fn measure(self, plan: &mut Plan) {
-        plan.text(self.0);
+    unsafe fn measure(self, plan: &mut Plan, known: Option<&Texts>) -> Seen {
+        // SAFETY: as the caller's.
+        unsafe { plan.text(self.0, known) }
     }
 
     #[inline(always)]
-    unsafe fn param(self, to: &mut Cursor, iid: &mut u32) {
+    unsafe fn param(self, to: &mut Cursor, seen: Seen, iid: &mut u32) {
+        let own = seen.iid(*iid);
+        *iid += !seen.is_known as u32;
         // SAFETY: as the caller's.
-        unsafe { to.varint(TEXT_PARAM, *iid as u64) };
-        *iid += 1;
+        unsafe { to.size(u128::from(TEXT_PARAM), 1, own as usize) };
     }
 
     #[inline(always)]
-    unsafe fn interned(self, to: &mut Cursor, iid: &mut u32, max: usize) {
-        // SAFETY: as the caller's.
-        unsafe { self.intern(STRING_ARGS, to, iid, max) };
+    unsafe fn interned(self, to: &mut Cursor, seen: Seen, new: &mut Interner<'_>, max: usize) {
+        if !seen.is_known {
+            // SAFETY: as the caller's.
+            unsafe { self.intern(STRING_ARGS, to, seen, new, max) };
+        }
     }
 
     fn arg<'a>(self) -> Arg<'a>
@@ -381,91 +549,125 @@ impl Text<'_> {
     /// # Safety
     /// *room*.
     #[inline(always)]
-    pub(super) unsafe fn intern(self, tag: u128, to: &mut Cursor, iid: &mut u32, max: usize) {
-        if !is_short(self.0, *iid, max) {
+    pub(super) unsafe fn intern(
+        self,
+        tag: u128,
+        to: &mut Cursor,
+        seen: Seen,
+        new: &mut Interner<'_>,
+        max: usize,
+    ) {
+        if !is_short(self.0, new.iid, max) {
+            let place = (to.at(), new.iid);
             // SAFETY: as the caller's, here and below.
-            return unsafe { self.intern_long(tag, to, iid, max) };
+            let (text, end) = unsafe { self.intern_long(tag, place, max) };
+            // A text that is cut was not looked up, so it is not remembered.
+            new.note(seen, text, self.0.len());
+            *to = Cursor::new(end);
+            return;
         }
         let size = self.0.len() as u64;
         let string = tag as u64 | (size + 4) << (8 * STRING_ARGS_LEN);
-        let fields = (IID as u64) | (*iid as u64) << 8 | (STR as u64) << 16 | size << 24;
+        let fields = (IID as u64) | (new.iid as u64) << 8 | (STR as u64) << 16 | size << 24;
         let head = string | fields << (8 * (STRING_ARGS_LEN + 1));
         // SAFETY: as above.
-        unsafe { to.put(head as u128, SHORT_HEAD_LEN) };
+        unsafe { to.put8(head, SHORT_HEAD_LEN) };
+        new.note(seen, to.at(), self.0.len());
         // SAFETY: as above.
         unsafe { to.short_bytes(self.0.as_bytes()) };
-        *iid += 1;
     }
 
-    /// As [`Self::intern`], for all texts.
+    /// As [`Self::intern`], for all texts, from `at` on under the id `iid`. Gives the places of the text and of what follows:
+    /// by value, so that the cursor stays in a register.
     ///
     /// # Safety
     /// *room*.
     #[inline(never)]
-    unsafe fn intern_long(self, tag: u128, to: &mut Cursor, iid: &mut u32, max: usize) {
+    unsafe fn intern_long(
+        self,
+        tag: u128,
+        (at, iid): (*mut u8, u32),
+        max: usize,
+    ) -> (*mut u8, *mut u8) {
+        let mut to = Cursor::new(at);
         let (kept, ellipsis) = cut(self.0, max);
-        let size = kept.len() + ellipsis.len();
-        let string = 1 + varint_len(*iid as u64) + 1 + varint_len(size as u64) + size;
+        let (iid, size) = (Varint::new(iid.into()), kept.len() + ellipsis.len());
+        let string = 1 + iid.len + 1 + varint_len(size as u64) + size;
         let (bits, len) = packed_varint(string as u64);
         // SAFETY: as the caller's, here and below.
         unsafe { to.put(tag | bits << (8 * STRING_ARGS_LEN), STRING_ARGS_LEN + len) };
         // SAFETY: as above.
-        unsafe { to.varint(IID, *iid as u64) };
+        unsafe { to.varint(IID, iid) };
         // SAFETY: as above.
-        unsafe { to.varint(STR, size as u64) };
+        unsafe { to.varint(STR, Varint::new(size as u64)) };
+        let text = to.at();
         // SAFETY: as above.
         unsafe { to.bytes(kept.as_bytes()) };
         if !ellipsis.is_empty() {
             // SAFETY: as above.
             unsafe { to.bytes(ellipsis.as_bytes()) };
         }
-        *iid += 1;
+        (text, to.at())
     }
 }
 
 impl sealed::Sealed for () {}
 
 impl Values for () {
-    #[inline(always)]
-    fn measure(&self, _: &mut Plan) {}
+    type Seen = ();
+    const HAS_TEXTS: bool = false;
 
     #[inline(always)]
-    unsafe fn params(&self, _: &mut Cursor, _: &mut u32) {}
+    unsafe fn measure(&self, _: &mut Plan, _: Option<&Texts>) {}
 
     #[inline(always)]
-    unsafe fn texts(&self, _: &mut Cursor, _: &mut u32, _: usize) {}
+    unsafe fn params(&self, _: &mut Cursor, (): (), _: &mut u32) {}
+
+    #[inline(always)]
+    unsafe fn texts(&self, _: &mut Cursor, (): (), _: &mut Interner<'_>, _: usize) {}
 
     fn for_each<'a>(&'a self, _: &mut dyn FnMut(Arg<'a>)) {}
 }
 
 macro_rules! lists {
-    ($($head:ty),*) => { $(
-        impl<Rest: Values> sealed::Sealed for ($head, Rest) {}
+    ($($head:ty $(, $life:lifetime)?;)*) => { $(
+        impl<$($life,)? Rest: Values> sealed::Sealed for ($head, Rest) {}
 
-        impl<Rest: Values> Values for ($head, Rest) {
-            #[inline(always)]
-            fn measure(&self, plan: &mut Plan) {
-                self.0.measure(plan);
-                self.1.measure(plan);
-            }
+        impl<$($life,)? Rest: Values> Values for ($head, Rest) {
+            type Seen = (<$head as Value>::Seen, Rest::Seen);
+            const HAS_TEXTS: bool = <$head as Value>::IS_TEXT || Rest::HAS_TEXTS;
 
             #[inline(always)]
-            unsafe fn params(&self, to: &mut Cursor, iid: &mut u32) {
-                // SAFETY: as the caller's: the parts are as long as measured.
-                unsafe { self.0.param(to, iid) };
+            unsafe fn measure(&self, plan: &mut Plan, known: Option<&Texts>) -> Self::Seen {
+                // SAFETY: as the caller's.
+                let first = unsafe { self.0.measure(plan, known) };
                 // SAFETY: as above.
-                unsafe { self.1.params(to, iid) };
+                (first, unsafe { self.1.measure(plan, known) })
             }
 
             #[inline(always)]
-            unsafe fn texts(&self, to: &mut Cursor, iid: &mut u32, max: usize) {
+            unsafe fn params(&self, to: &mut Cursor, seen: Self::Seen, iid: &mut u32) {
                 // SAFETY: as the caller's: the parts are as long as measured.
-                unsafe { self.0.interned(to, iid, max) };
+                unsafe { self.0.param(to, seen.0, iid) };
                 // SAFETY: as above.
-                unsafe { self.1.texts(to, iid, max) };
+                unsafe { self.1.params(to, seen.1, iid) };
             }
 
-            fn for_each<'a>(&'a self, f: &mut dyn FnMut(Arg<'a>)) {
+            #[inline(always)]
+            unsafe fn texts(
+                &self,
+                to: &mut Cursor,
+                seen: Self::Seen,
+                new: &mut Interner<'_>,
+                max: usize,
+            ) {
+                // SAFETY: as the caller's: the parts are as long as measured.
+                unsafe { self.0.interned(to, seen.0, new, max) };
+                // SAFETY: as above.
+                unsafe { self.1.texts(to, seen.1, new, max) };
+            }
+
+            fn for_each<'b>(&'b self, f: &mut dyn FnMut(Arg<'b>)) {
                 f(self.0.arg());
                 self.1.for_each(f);
             }
@@ -473,7 +675,7 @@ macro_rules! lists {
     )* };
 }
 
-lists!(Int, Uint, Float, Bool, Text<'_>);
+lists!(Int; Uint; Float; Bool; Text<'a>, 'a;);
 
 #[cfg(test)]
 mod tests;

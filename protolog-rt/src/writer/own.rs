@@ -11,9 +11,10 @@
 #![allow(unsafe_code)] // Stores into the chunk.
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
-use super::encode::{Cursor, Plan, SLACK, Values};
+use super::encode::{Before, Cursor, Interner, Plan, SLACK, Values};
 use super::fields::Fields;
 use super::slice::{self, MAX_TRACK};
+use super::texts::Texts;
 use super::thread::Thread;
 use super::{Head, Writer};
 use crate::clock;
@@ -68,6 +69,8 @@ pub(super) struct Own {
     word: u16,
     /// The id of the next text in this chunk.
     pub(super) next_iid: u32,
+    /// The texts of this chunk.
+    pub(super) texts: Texts,
     /// The most bytes of a text.
     pub(super) max_text: usize,
     /// The sequence's clock after the last message, in nanoseconds.
@@ -97,6 +100,7 @@ impl Own {
             header: std::ptr::null(),
             word: 0,
             next_iid: 1,
+            texts: Texts::new(),
             max_text: 0,
             last: 0,
             clock: clock::Reader::new(),
@@ -136,10 +140,11 @@ impl Own {
         self.core.as_ref().is_none_or(|core| core.is_stopped())
     }
 
-    /// Nanoseconds since the last message.
-    #[inline]
-    pub(super) fn delta(&mut self) -> u64 {
-        self.clock.now().saturating_sub(self.last)
+    /// What a message now rests on.
+    #[inline(always)]
+    pub(super) fn before(&mut self) -> Before {
+        let delta = self.clock.now().saturating_sub(self.last);
+        Before { delta, iid: self.next_iid, max_text: self.max_text }
     }
 
     /// Publishes a message that was written from `position` to `end`, and starts the next packet.
@@ -147,8 +152,8 @@ impl Own {
     /// # Safety
     /// *chunk*: `end` is not above the limit.
     #[inline(always)]
-    pub(super) unsafe fn commit(&mut self, end: *mut u8, delta: u64, plan: &Plan) {
-        self.last += delta;
+    pub(super) unsafe fn commit(&mut self, end: *mut u8, plan: &Plan) {
+        self.last += plan.delta();
         self.next_iid = plan.next_iid();
         // SAFETY: as the caller's.
         unsafe { self.start_next(end) };
@@ -232,6 +237,7 @@ impl Own {
         self.identity.next_chunk = self.identity.next_chunk.wrapping_add(1);
         self.chunk = Some(chunk);
         self.next_iid = 1;
+        self.texts.begin(self.position);
         self.others = 0;
         // SAFETY: as above.
         unsafe { self.position.write(0) };
@@ -394,15 +400,16 @@ impl Own {
     ) -> bool {
         writer.close();
         self.recall(writer);
-        let delta = self.delta();
-        let plan = self.plan_split(values);
-        let size = values.size(&plan, delta);
+        let (plan, seen) = self.plan_split(values);
+        let size = values.size(&plan);
         let mut scratch = vec![0; size + SLACK];
         let mut cursor = Cursor::new(scratch.as_mut_ptr());
+        // Its texts are not remembered: they are in two chunks, and the next one begins anew.
+        let new = Interner { iid: self.next_iid, texts: None };
         // SAFETY: *room*: the scratch has `size` bytes and SLACK.
-        unsafe { values.packet(&mut cursor, head.id, delta, &plan, self.next_iid) };
+        unsafe { values.packet(&mut cursor, head.id, (&plan, seen), new) };
         scratch.truncate(size);
-        self.last += delta;
+        self.last += plan.delta();
         let mut rest = scratch.as_slice();
         while !self.append(rest) {
             let Some(left) = self.append_fragment(writer, rest) else {
@@ -423,15 +430,17 @@ impl Own {
     }
 
     /// Measures a message. Texts that make it larger than half of the buffer are cut to equal shares of that half.
-    fn plan_split<V: Values>(&self, values: &V) -> Plan {
-        let plan = Plan::new(values, self.next_iid, self.max_text);
+    fn plan_split<V: Values>(&mut self, values: &V) -> (Plan, V::Seen) {
+        let before = self.before();
+        let (plan, seen) = Plan::fresh(values, before);
         let half = self.core.as_ref().map_or(0, |core| core.buffer.pages() * PAGE / 2);
         let texts = (plan.next_iid() - self.next_iid) as usize;
-        if texts == 0 || values.size(&plan, u64::MAX) <= half {
-            return plan;
+        if texts == 0 || values.size(&plan) <= half {
+            return (plan, seen);
         }
         let share = half.saturating_sub(MAX_WITHOUT_TEXTS) / texts;
-        Plan::new(values, self.next_iid, share.saturating_sub(MAX_AROUND_TEXT).min(self.max_text))
+        let max_text = share.saturating_sub(MAX_AROUND_TEXT).min(self.max_text);
+        Plan::fresh(values, Before { max_text, ..before })
     }
 
     /// Fills the chunk with the beginning of `bytes` and opens the next one, into which the rest goes.

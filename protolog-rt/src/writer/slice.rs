@@ -8,8 +8,9 @@
 //! A thread that writes slices describes its track in each of its chunks from then on, so that each can still be read alone.
 #![allow(unsafe_code)] // Passes on what the functions of `encode` ask for.
 
-use super::encode::{Cursor, Plan, Values, sealed::Sealed};
+use super::encode::{Cursor, Interner, Plan, Values, sealed::Sealed};
 use super::fields::Fields;
+use super::texts::Texts;
 use super::thread::Thread;
 use protolog_core::schema::{packet, thread_descriptor, track_descriptor};
 use protolog_core::{Arg, hash};
@@ -56,28 +57,29 @@ pub(super) fn description(pid: u32, thread: &Thread) -> Fields<MAX_TRACK> {
 impl Sealed for Slice<'_> {}
 
 impl Values for Slice<'_> {
+    type Seen = ();
+    const HAS_TEXTS: bool = false;
     const IS_MESSAGE: bool = false;
 
-    fn measure(&self, _: &mut Plan) {}
+    unsafe fn measure(&self, _: &mut Plan, _: Option<&Texts>) {}
 
-    unsafe fn params(&self, _: &mut Cursor, _: &mut u32) {}
+    unsafe fn params(&self, _: &mut Cursor, (): (), _: &mut u32) {}
 
-    unsafe fn texts(&self, _: &mut Cursor, _: &mut u32, _: usize) {}
+    unsafe fn texts(&self, _: &mut Cursor, (): (), _: &mut Interner<'_>, _: usize) {}
 
     fn for_each<'a>(&'a self, _: &mut dyn FnMut(Arg<'a>)) {}
 
-    fn size(&self, _: &Plan, delta: u64) -> usize {
-        1 + varint_len(self.0.len() as u64) + self.0.len() + 1 + varint_len(delta)
+    fn size(&self, plan: &Plan) -> usize {
+        1 + varint_len(self.0.len() as u64) + self.0.len() + 1 + plan.delta.len
     }
 
-    unsafe fn packet(&self, to: &mut Cursor, _: u64, delta: u64, _: &Plan, _: u32) {
+    unsafe fn packet(&self, to: &mut Cursor, _: u64, (plan, ()): (&Plan, ()), _: Interner<'_>) {
         let (size, size_len) = packed_varint(self.0.len() as u64);
         // SAFETY: *room*, as the caller's, here and below.
         unsafe { to.put(u128::from(EVENT) | size << 8, 1 + size_len) };
         // SAFETY: as above.
         unsafe { to.bytes(self.0) };
-        let (delta, delta_len) = packed_varint(delta);
         // SAFETY: as above.
-        unsafe { to.put(u128::from(TIMESTAMP) | delta << 8, 1 + delta_len) };
+        unsafe { to.varint(TIMESTAMP, plan.delta) };
     }
 }

@@ -13,7 +13,8 @@
 //! Invariant: nothing here runs while a writer is busy.
 #![allow(unsafe_code)] // The unwinder, and the images that dl_iterate_phdr shows.
 
-use super::encode::{Cursor, Plan, Values, sealed::Sealed};
+use super::encode::{Cursor, Interner, Plan, Values, sealed::Sealed};
+use super::texts::{Seen, Texts};
 use crate::site::no_images;
 use crate::value::{Buffer, Text};
 use protolog_core::Arg;
@@ -187,27 +188,33 @@ const PARAM: u8 = tag(message::STACKTRACE_IID, WireType::Varint) as u8;
 
 impl<V: Values> Sealed for WithStack<'_, V> {}
 
-/// The stack trace is one more text: its fields are as long as those of a text, and only their numbers differ.
+/// The stack trace is one more text, a new one each time: its fields are as long as those of a text, and only their numbers
+/// differ.
 impl<V: Values> Values for WithStack<'_, V> {
-    fn measure(&self, plan: &mut Plan) {
-        self.0.measure(plan);
-        plan.text(self.1);
+    type Seen = V::Seen;
+    const HAS_TEXTS: bool = true;
+
+    unsafe fn measure(&self, plan: &mut Plan, known: Option<&Texts>) -> V::Seen {
+        // SAFETY: as the caller's.
+        let seen = unsafe { self.0.measure(plan, known) };
+        plan.new_text(self.1);
+        seen
     }
 
-    unsafe fn params(&self, to: &mut Cursor, iid: &mut u32) {
+    unsafe fn params(&self, to: &mut Cursor, seen: V::Seen, iid: &mut u32) {
         // SAFETY: as the caller's, here and below.
-        unsafe { self.0.params(to, iid) };
+        unsafe { self.0.params(to, seen, iid) };
         let (bits, len) = packed_varint(u64::from(*iid));
         // SAFETY: as above.
         unsafe { to.put(u128::from(PARAM) | bits << 8, 1 + len) };
         *iid += 1;
     }
 
-    unsafe fn texts(&self, to: &mut Cursor, iid: &mut u32, max: usize) {
+    unsafe fn texts(&self, to: &mut Cursor, seen: V::Seen, new: &mut Interner<'_>, max: usize) {
         // SAFETY: as the caller's: the parts are as long as measured.
-        unsafe { self.0.texts(to, iid, max) };
+        unsafe { self.0.texts(to, seen, new, max) };
         // SAFETY: as above.
-        unsafe { Text(self.1).intern(INTERNED, to, iid, max) };
+        unsafe { Text(self.1).intern(INTERNED, to, Seen::FRESH, new, max) };
     }
 
     fn for_each<'a>(&'a self, f: &mut dyn FnMut(Arg<'a>)) {

@@ -4,6 +4,7 @@
 mod idle;
 mod service;
 mod stopped;
+mod texts;
 
 use super::encode::Values;
 use super::own::Own;
@@ -65,12 +66,12 @@ impl Rig {
         self.writer = Arc::new(Writer::new(own, identity, running::epoch(), self.core.losses()));
     }
 
-    /// Logs number `number` with a text of `length` bytes; with 0 without a text. False where it was lost.
+    /// Logs number `number` with a text of its own of `length` bytes; with 0 without a text. False where it was lost.
     fn log(&self, number: i64, length: usize) -> bool {
         if length == 0 {
             return self.write(&(Int(number), ()));
         }
-        self.write(&(Int(number), (Text(&"x".repeat(length)), ())))
+        self.write(&(Int(number), (Text(&format!("{number:x>length$}")), ())))
     }
 
     fn write<V: Values>(&self, values: &V) -> bool {

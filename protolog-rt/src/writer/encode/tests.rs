@@ -8,12 +8,13 @@ const ID: u64 = 0x0123456789abcdef;
 
 /// The packet of `values`, 1234 ns after the one before, whose first text gets the id `iid`.
 fn encode(values: &impl Values, iid: u32, max_text: usize) -> Vec<u8> {
-    let plan = Plan::new(values, iid, max_text);
-    let size = plan.packet(1234);
+    let (plan, seen) = Plan::fresh(values, Before { delta: 1234, iid, max_text });
+    let size = plan.packet();
     let mut room = vec![0xee; size + SLACK];
     let mut cursor = Cursor::new(room.as_mut_ptr());
+    let new = Interner { iid, texts: None };
     // SAFETY: *room*.
-    unsafe { cursor.packet(ID, 1234, values, &plan, iid) };
+    unsafe { cursor.packet(ID, values, (&plan, seen), new) };
     assert_eq!(cursor.at() as usize - room.as_ptr() as usize, size, "as long as planned");
     room.truncate(size);
     for field in Reader::new(&room) {
