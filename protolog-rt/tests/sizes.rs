@@ -41,6 +41,23 @@ fn two_ints_and_a_float(number: u64) {
     i!(Log::Size, "block %d has %d entries, %f ms", number % 8_192, noise(number), took);
 }
 
+/// An integer, and a text, one of eight.
+fn int_and_text(number: u64) {
+    const TEXTS: [&str; 8] =
+        ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel"];
+    i!(Log::Size, "%d of %s", number % 8_192, TEXTS[noise(number) as usize % 8]);
+}
+
+/// A text of 40 bytes, always the same.
+fn long_text(_: u64) {
+    i!(Log::Size, "text %s", "0123456789012345678901234567890123456789");
+}
+
+/// A text that never comes again.
+fn new_text(number: u64) {
+    i!(Log::Size, "text %s", format_args!("{number:040}"));
+}
+
 #[track_caller]
 fn check(what: &str, bytes: f64, limit: f64) {
     println!("{what}: {bytes:.1} bytes, at most {limit}");
@@ -52,6 +69,9 @@ fn messages_are_small() {
     let plain: fn(Builder) -> Builder = |session| session;
     check("two integers", measure(plain, two_ints), 26.0);
     check("two integers and a float", measure(plain, two_ints_and_a_float), 35.0);
+    check("an integer and a text, one of 8", measure(plain, int_and_text), 28.0);
+    check("a text of 40 bytes", measure(plain, long_text), 24.0);
+    check("a new text of 40 bytes", measure(plain, new_text), 74.0);
 }
 
 #[cfg(feature = "compression")]

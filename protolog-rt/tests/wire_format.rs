@@ -28,23 +28,26 @@ fn the_example_is_a_trace() {
 
     let log = Trace::open(&path).expect("open the example").read().expect("read the example");
     let entries: Vec<_> = log.entries().collect();
-    assert_eq!(entries.len(), 1);
+    assert_eq!(entries.len(), 2);
     let thread = entries[0].thread();
-    assert_eq!(entries[0].values().text(Rendering::Full), "sent 512 bytes to example.org");
-    assert_eq!(entries[0].time(), 60_000_001_234);
+    for (entry, time) in entries.iter().zip([60_000_001_234, 60_000_001_334]) {
+        assert_eq!(entry.values().text(Rendering::Full), "sent 512 bytes to example.org");
+        assert_eq!(entry.time(), time);
+    }
     assert_eq!(
         (thread.pid, thread.tid, thread.name.as_deref()),
         (Some(4711), Some(4712), Some("worker"))
     );
 
     if let Some(packets) = check_trace(&path) {
-        assert_eq!(packets.len(), 3);
+        assert_eq!(packets.len(), 4);
     }
     let sql = "select ts, level, tag, message, location from protolog";
     let Some(reading) = read_trace(&path, &[sql]) else { return };
     assert_eq!(
         reading.tables[0].to_string(),
-        "60000001234 | INFO | Net | sent 512 bytes to example.org | src/net.rs:12\n"
+        "60000001234 | INFO | Net | sent 512 bytes to example.org | src/net.rs:12\n\
+         60000001334 | INFO | Net | sent 512 bytes to example.org | src/net.rs:12\n"
     );
     assert_eq!((reading.error, reading.stats.to_string().as_str()), (None, ""));
 }

@@ -10,9 +10,9 @@
 //! the chunk is another one, or who wants it sees the pin and leaves it as it was.
 #![allow(unsafe_code)] // As its neighbours.
 
-use super::buffer::{Buffer, Chunk, PAGE};
+use super::buffer::{Buffer, Chunk, PAGE, packets};
 use super::drain::{Committed, Found, committed, find_in};
-use crate::sync::{Ordering, fence};
+use crate::sync::{Ordering, fence, yield_now};
 use protolog_core::chunk::{CHUNK_HEADER, Layout, PageWord, State};
 
 /// A copy of what is committed of a chunk.
@@ -111,8 +111,9 @@ impl Buffer {
         self.note_freed(chunk);
     }
 
+    /// Where the pin is gone, what its reader looked at came before.
     fn is_pinned(&self, page: usize) -> bool {
-        self.pinned.load(Ordering::Relaxed) == page + 1
+        self.pinned.load(Ordering::Acquire) == page + 1
     }
 
     /// Every chunk that is complete or has begun. One reader at a time.
@@ -148,12 +149,15 @@ impl Buffer {
         let mut word = self.page(page).word();
         // Somebody is about to take it, or to find the pin.
         while word.layout() == Some(layout) && word.state(index) == State::Reading {
-            std::thread::yield_now();
+            yield_now();
             word = self.page(page).word();
         }
         let complete = word.state(index) == State::Complete;
+        // The count before the ids: where it is not 0, they are the chunk's, and not still those of a cleared header, which
+        // are also those of a writer's first chunk.
         let same = word.layout() == Some(layout)
             && (complete || word.state(index) == State::Writing)
+            && packets(self.packets(found.chunk)).count() > 0
             && self.chunk_id(found.chunk).load(Ordering::Relaxed) == found.chunk_id
             && self.writer_id(found.chunk).load(Ordering::Relaxed) == found.writer_id;
         let done = same.then(|| f(&committed(self, Found { complete, ..found }), complete));

@@ -432,11 +432,12 @@ impl Own {
     /// Measures a message. Texts that make it larger than half of the buffer are cut to equal shares of that half.
     fn plan_split<V: Values>(&mut self, values: &V) -> (Plan, V::Seen) {
         let before = self.before();
-        let (plan, seen) = Plan::fresh(values, before);
+        // As large as it may get, whatever the time.
+        let (most, _) = Plan::fresh(values, Before { delta: u64::MAX, ..before });
         let half = self.core.as_ref().map_or(0, |core| core.buffer.pages() * PAGE / 2);
-        let texts = (plan.next_iid() - self.next_iid) as usize;
-        if texts == 0 || values.size(&plan) <= half {
-            return (plan, seen);
+        let texts = (most.next_iid() - self.next_iid) as usize;
+        if texts == 0 || values.size(&most) <= half {
+            return Plan::fresh(values, before);
         }
         let share = half.saturating_sub(MAX_WITHOUT_TEXTS) / texts;
         let max_text = share.saturating_sub(MAX_AROUND_TEXT).min(self.max_text);

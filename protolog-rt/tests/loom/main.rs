@@ -17,6 +17,7 @@ mod gate;
 mod idle;
 #[path = "../../src/loss.rs"]
 mod loss;
+mod ring;
 mod session;
 mod shmem;
 mod switch;
@@ -51,7 +52,12 @@ struct Writer {
 impl Writer {
     /// Takes a chunk, writes `numbers` into it, and gives it back; false where there is no chunk.
     fn fill(&mut self, layout: Layout, numbers: &[u8]) -> bool {
-        let Some(chunk) = self.core.buffer.acquire(layout, 16) else { return false };
+        let chunk = self.core.buffer.acquire(layout, 16);
+        chunk.map(|chunk| self.fill_chunk(chunk, numbers)).is_some()
+    }
+
+    /// Writes `numbers` into a chunk that was taken, and gives it back.
+    fn fill_chunk(&mut self, chunk: Chunk, numbers: &[u8]) {
         let (buffer, mut word) = (&self.core.buffer, Packets::new(1, 0).0);
         buffer.chunk_id(chunk).store(self.next_chunk, Ordering::Relaxed);
         buffer.writer_id(chunk).store(self.id, Ordering::Relaxed);
@@ -65,7 +71,6 @@ impl Writer {
             buffer.packets(chunk).store(word, Ordering::Release);
         }
         buffer.complete(chunk);
-        true
     }
 
     fn put(&self, chunk: Chunk, at: usize, bytes: &[u8]) {

@@ -3,6 +3,7 @@
 pub(crate) use loom::sync::atomic::{
     AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering, fence,
 };
+pub(crate) use loom::thread::yield_now;
 use std::fmt;
 use std::sync::OnceLock;
 

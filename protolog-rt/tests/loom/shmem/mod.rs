@@ -9,3 +9,5 @@ mod flow;
 mod memory;
 #[path = "../../../src/shmem/page.rs"]
 mod page;
+#[path = "../../../src/shmem/ring.rs"]
+mod ring;
