@@ -39,7 +39,8 @@ fn in_file(trace: &Trace) -> BTreeMap<String, (u64, u64)> {
         if !fields.iter().any(|field| field.number == 104) {
             continue;
         }
-        let text = fields.iter().any(|field| field.number == 12);
+        // Only those with texts need what came before.
+        let text = fields.iter().any(|field| field.number == 13);
         let size = packet.as_bytes().expect("a packet").len();
         let head = 1 + if size < 0x80 { 1 } else { 2 };
         groups.get_mut(if text { "Talk" } else { "Work" }).expect("a group").1 +=
