@@ -7,7 +7,7 @@ use protolog_rt::{Builder, Cause, Level, ProtoLogGroup, i};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -222,6 +222,53 @@ fn thread_local_destructors_log_or_are_counted() {
         [(wire(Cause::Dead), 1)]
     );
     assert_eq!(trace.messages().len(), 2);
+}
+
+/// How often two threads hand over a token; `PROTOLOG_SOAK` makes it a million.
+fn turns() -> usize {
+    if std::env::var_os("PROTOLOG_SOAK").is_some() { 1_000_000 } else { 30_000 }
+}
+
+/// Waits until the token is at `turn`: as fast as a processor sees it, where the other thread has one of its own.
+fn wait_for(token: &AtomicUsize, turn: usize) {
+    let mut spins = 0;
+    while token.load(Ordering::Acquire) != turn {
+        spins += 1;
+        if spins % 1_000 == 0 { thread::yield_now() } else { std::hint::spin_loop() }
+    }
+}
+
+#[test]
+fn who_hands_over_a_token_comes_first() {
+    let turns = turns();
+    let minute = Duration::from_secs(60);
+    let recording = record(|session| session.group("Work", Level::Info).wait_at_most(minute));
+    let token = &AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for thread in 0..2 {
+            scope.spawn(move || {
+                for turn in (thread..turns).step_by(2) {
+                    wait_for(token, turn);
+                    i!(Log::Work, "%d", turn);
+                    token.store(turn + 1, Ordering::Release);
+                }
+            });
+        }
+    });
+    let trace = recording.stop();
+    assert_eq!((trace.summary.messages, trace.summary.lost()), (turns as u64, 0));
+    let lines = trace.lines();
+    for (turn, line) in lines.iter().enumerate() {
+        assert_eq!(line.strip_prefix("INFO Work "), Some(turn.to_string().as_str()), "of {turns}");
+    }
+    // As many rows are too much for a comparison of texts.
+    let sql = "select count(*) as rows, sum(number < before) as reversed from (select number, \
+               lag(number) over (order by id) as before from (select id, \
+               cast(message as int) as number from protolog))";
+    if let Some(table) = trace.query(sql) {
+        assert_eq!(table.to_string(), format!("{turns} | 0\n"), "Perfetto");
+    }
+    trace.check_stats();
 }
 
 #[test]
