@@ -34,6 +34,7 @@ pub(crate) mod fields;
 mod gate;
 pub(crate) mod own;
 mod places;
+mod plan;
 pub(crate) mod reclaim;
 #[cfg_attr(not(feature = "tracing"), allow(dead_code))] // Only that bridge writes slices.
 pub(crate) mod slice;

@@ -432,8 +432,7 @@ impl Own {
     /// Measures a message. Texts that make it larger than half of the buffer are cut to equal shares of that half.
     fn plan_split<V: Values>(&mut self, values: &V) -> (Plan, V::Seen) {
         let before = self.before();
-        // As large as it may get, whatever the time.
-        let (most, _) = Plan::fresh(values, Before { delta: u64::MAX, ..before });
+        let (most, _) = Plan::fresh(values, Before { delta: u64::MAX, ..before }); // Whatever the time.
         let half = self.core.as_ref().map_or(0, |core| core.buffer.pages() * PAGE / 2);
         let texts = (most.next_iid() - self.next_iid) as usize;
         if texts == 0 || values.size(&most) <= half {
