@@ -156,9 +156,12 @@ impl Program {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let mut parts = [io::IoSliceMut::new(&mut bytes)];
-        let received =
-            rustix::net::recvmsg(&self.stream, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC);
-        let received = received.map_err(io::Error::from)?;
+        let flags = RecvFlags::CMSG_CLOEXEC;
+        let received = match rustix::net::recvmsg(&self.stream, &mut parts, &mut control, flags) {
+            // By a signal; who called looks how much time is left.
+            Err(error) if error == rustix::io::Errno::INTR => return Ok(()),
+            received => received.map_err(io::Error::from)?,
+        };
         for message in control.drain() {
             if let RecvAncillaryMessage::ScmRights(files) = message {
                 // All are taken, so that none stays open.
