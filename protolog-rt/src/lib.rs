@@ -130,7 +130,8 @@
 //!   `tracing`.
 //! - *Memory*: a session's buffer, 4 MiB by default; of it a thread has 292 bytes at its first message, later 4 KiB, and
 //!   what idle threads have is taken back when it gets scarce.
-//! - *Allocation, locks, system calls*: none after a thread's first message, but for locks of [`dynamic::log`].
+//! - *Allocation, locks, system calls*: none after a thread's first message, but for locks of [`dynamic::log`], and memory for
+//!   a message of more than 4 KiB and for stack traces.
 //!
 //! # What a call promises
 //!

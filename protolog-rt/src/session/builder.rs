@@ -310,6 +310,10 @@ impl Builder {
     /// ```
     ///
     /// Texts that make a message larger than half of the buffer are cut, too, to equal shares of that half.
+    ///
+    /// A message of more than 4 KiB is put together before it is divided among chunks: such a message allocates as much
+    /// memory for that moment. Other messages allocate nothing once their thread has logged to the session, but for stack
+    /// traces, and for templates that are first seen at run time.
     pub fn max_text(mut self, bytes: usize) -> Self {
         self.max_text = bytes;
         self
