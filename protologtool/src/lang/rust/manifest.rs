@@ -76,7 +76,8 @@ impl Package {
         });
     }
 
-    /// The crates, those whose roots are not among `files` last. Of what Cargo would find by its place, what is in `files`.
+    /// The crates, those whose roots are not among `files` last. Of what Cargo would find by its place, what is in `files`,
+    /// which are sorted.
     pub(super) fn targets(&self, files: &[PathBuf]) -> Vec<Target> {
         let mut targets = vec![self.library()];
         for (kind, directory) in KINDS {
@@ -89,13 +90,16 @@ impl Package {
         };
         add(self.name.clone(), self.path("src/main.rs"));
         add("build_script_build".to_owned(), self.path("build.rs"));
-        for (name, root) in files.iter().filter_map(|file| self.found(file)) {
+        // What is below a directory stands together.
+        let first = files.partition_point(|file| *file < self.directory);
+        let below = files[first..].iter().take_while(|file| file.starts_with(&self.directory));
+        for (name, root) in below.filter_map(|file| self.found(file)) {
             add(name, root);
         }
         for target in &mut targets {
             target.name = target.name.replace('-', "_");
         }
-        targets.sort_by_key(|target| !files.contains(&target.root));
+        targets.sort_by_key(|target| files.binary_search(&target.root).is_err());
         targets
     }
 
@@ -242,7 +246,7 @@ mod tests {
             [target.'cfg(unix)'.dev-dependencies]
             p-log = { package = 'protolog-rt' }";
         let package = Package::parse(Path::new("app"), manifest.as_bytes()).unwrap();
-        let files = ["app/src/main.rs", "app/examples/big/main.rs", "app/examples/big/x.rs"];
+        let files = ["app/examples/big/main.rs", "app/examples/big/x.rs", "app/src/main.rs"];
         let targets = package.targets(&files.map(PathBuf::from));
         let shown: Vec<_> = targets
             .iter()

@@ -57,7 +57,8 @@ pub(super) struct Resolver<'a> {
     pub(super) macro_paths: &'a [String],
 }
 
-/// Imports that are being followed, so that one which leads to itself ends.
+/// Imports that are being followed, so that one which leads to itself ends, and those that led nowhere, so that modules
+/// which take everything from each other are not searched on every way to them.
 type Visited = HashSet<(*const Table, usize, String, Space)>;
 
 impl Resolver<'_> {
@@ -230,8 +231,11 @@ impl Resolver<'_> {
                     Some(known) => !wants_globs && known == name,
                     None => wants_globs,
                 };
+                if !is_meant {
+                    continue;
+                }
                 let key = (Arc::as_ptr(table), index, name.to_owned(), space);
-                if !is_meant || !visited.insert(key.clone()) {
+                if !visited.insert(key.clone()) {
                     continue;
                 }
                 let found = match &import.name {
@@ -241,9 +245,9 @@ impl Resolver<'_> {
                         self.in_glob(&base, module.krate, name, space, visited)
                     }
                 };
-                visited.remove(&key);
                 // An import brings all that has the name; it may have no macro, and other things.
                 if found.is_some() && (space == Space::Value || is_macro(found.as_ref())) {
+                    visited.remove(&key);
                     return found;
                 }
             }
