@@ -13,6 +13,8 @@ const SLOTS: usize = 64;
 
 const MESSAGE_TAG: u64 =
     packed_varint(tag(packet::PROTOLOG_MESSAGE, WireType::Bytes) as u64).0 as u64;
+const TEXTS_TAG: u8 = tag(packet::INTERNED_DATA, WireType::Bytes) as u8;
+const FLAGS_TAG: u8 = tag(packet::SEQUENCE_FLAGS, WireType::Varint) as u8;
 const ID_TAG: u8 = tag(message::MESSAGE_ID, WireType::Fixed64) as u8;
 
 /// Messages and their bytes by id. See the module.
@@ -119,11 +121,18 @@ fn id(packet: &[u8]) -> Option<u64> {
     usual_id(packet).or_else(|| any_id(packet))
 }
 
-/// The same, of a message without texts, as the write path lays it out.
+/// The same, of a message as the write path lays it out: with or without texts, unless the new ones are long.
 #[inline]
 fn usual_id(packet: &[u8]) -> Option<u64> {
     let time = packet.get(1..)?.iter().position(|&byte| byte < 0x80)?;
-    let rest = packet.get(time + 2..)?.first_chunk::<12>()?;
+    let mut rest = packet.get(time + 2..)?;
+    if let [TEXTS_TAG, size @ 0..0x80, after @ ..] = rest {
+        rest = after.get(usize::from(*size)..)?;
+    }
+    if let [FLAGS_TAG, 0..0x80, after @ ..] = rest {
+        rest = after;
+    }
+    let rest = rest.first_chunk::<12>()?;
     let starts = u16::from_le_bytes([rest[0], rest[1]]) as u64 == MESSAGE_TAG
         && rest[2] < 0x80
         && rest[3] == ID_TAG;
@@ -147,13 +156,26 @@ mod tests {
     use super::*;
     use protozero::{Heap, Writer};
 
-    /// A message with this time and id, and with a text or without.
-    fn message(time: u64, id: u64, text: bool) -> Vec<u8> {
+    /// How long the new texts of a message are; one of the chunk is none.
+    #[derive(Clone, Copy)]
+    enum Texts {
+        None,
+        Known,
+        New(usize),
+    }
+
+    const TEXTS: [Texts; 5] =
+        [Texts::None, Texts::Known, Texts::New(0), Texts::New(7), Texts::New(300)];
+
+    /// A message with this time and id.
+    fn message(time: u64, id: u64, texts: Texts) -> Vec<u8> {
         let mut writer = Writer::new(Heap::new());
         let mut to = writer.message();
         to.uint64(packet::TIMESTAMP, time);
-        if text {
-            to.nested(packet::INTERNED_DATA).string(7, "a text");
+        if let Texts::New(length) = texts {
+            to.nested(packet::INTERNED_DATA).string(7, &"x".repeat(length));
+        }
+        if !matches!(texts, Texts::None) {
             to.uint32(packet::SEQUENCE_FLAGS, 2);
         }
         to.nested(packet::PROTOLOG_MESSAGE).fixed64(message::MESSAGE_ID, id).sint64(3, -1);
@@ -170,13 +192,15 @@ mod tests {
     fn messages_are_counted_by_id() {
         let mut counts = Counts::default();
         for time in [0, 127, 128, 1 << 14, u64::MAX] {
-            for text in [false, true] {
-                assert!(counts.packet(&message(time, 7, text), 30));
-                assert!(counts.packet(&message(time, 7 + SLOTS as u64, text), 1));
+            for texts in TEXTS {
+                let packet = message(time, 7, texts);
+                assert_eq!((id(&packet), any_id(&packet)), (Some(7), Some(7)));
+                assert!(counts.packet(&packet, 30));
+                assert!(counts.packet(&message(time, 7 + SLOTS as u64, texts), 1));
             }
         }
         assert!(!counts.packet(&[8, 1], 100) && !counts.packet(&[], 100));
-        assert_eq!(all(&counts), [(Some(7), 10, 300), (Some(7 + SLOTS as u64), 10, 10)]);
+        assert_eq!(all(&counts), [(Some(7), 25, 750), (Some(7 + SLOTS as u64), 25, 25)]);
         assert_eq!(counts.take_new(), [7, 7 + SLOTS as u64]);
         assert_eq!(counts.take_new(), [0; 0]);
     }
@@ -198,7 +222,7 @@ mod tests {
         let mut counts = Counts::default();
         for round in 0..3 {
             for id in 0..10_000u64 {
-                counts.packet(&message(1, id.wrapping_mul(0x9e37_79b9_7f4a_7c15), false), 2);
+                counts.packet(&message(1, id.wrapping_mul(0x9e37_79b9_7f4a_7c15), Texts::None), 2);
             }
             assert_eq!(counts.take_new().len(), if round == 0 { 10_000 } else { 0 });
         }
