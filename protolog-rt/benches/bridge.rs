@@ -56,10 +56,10 @@ const CANDIDATES: [(&str, Setup, u64, Call); 16] = [
     ("tracing, off: bridge, session wants INFO", WITH_SESSION, OFF, |n| tracing::debug!(n, "sent")),
     ("tracing, off: bridge, switchable (`init`)", SHARED, OFF, |n| tracing::debug!(n, "sent")),
     ("tracing, off: `fmt`, EnvFilter `off`", Setup::Fmt("off"), OFF, |n| {
-        tracing::debug!(n, "sent")
+        tracing::debug!(n, "sent");
     }),
     ("tracing, off: `fmt`, EnvFilter `info`", Setup::Fmt("info"), OFF, |n| {
-        tracing::debug!(n, "sent")
+        tracing::debug!(n, "sent");
     }),
     ("protolog, on", WITH_SESSION, ON, |n| i!(Log::Bench, "sent %d bytes", n)),
     ("log, on: bridge", WITH_SESSION, ON, |n| log::info!("sent {n} bytes")),
