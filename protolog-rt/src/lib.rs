@@ -114,15 +114,15 @@
 //! |---|--:|--:|--:|
 //! | a call that nobody wants: a load, a test, a branch | 0.6 | 3 | |
 //! | a call of a group with `enabled = false` | 0 | 0 | |
-//! | two integers | 14.5 | 203 | 24 |
-//! | an integer and a text of 8 | 20.1 | 378 | 41 |
-//! | two integers and a float | 16.0 | 259 | 34 |
-//! | a text of 40 bytes | 17.1 | 323 | 72 |
-//! | two integers, wanted by two sessions | | 605 | |
+//! | two integers | 11.5 | 191 | 24 |
+//! | an integer and a text, one of 8 | 16.1 | 298 | 27 |
+//! | two integers and a float | 13.0 | 235 | 34 |
+//! | a text of 40 bytes, always the same | 12.0 | 243 | 23 |
+//! | two integers, wanted by two sessions | | 578 | |
 //! | for comparison: `clock_gettime` alone | 22.1 | | |
 //!
-//! Medians of bursts on a busy AMD EPYC, rustc 1.95, as `cargo xtask bench runtime` prints them beside those of seven
-//! peers (`tracing` with a file: 264 for two integers); `cargo xtask test instructions` counts instructions, and fails
+//! Medians of bursts on an AMD EPYC, rustc 1.95, as `cargo xtask bench runtime` prints them beside those of seven
+//! peers (`tracing` with a file: 427 for two integers); `cargo xtask test instructions` counts instructions, and fails
 //! where there are more. `docs/design/hot-path.md` goes through them one by one. Besides:
 //!
 //! - *Code*: a call of three arguments is below 120 bytes in the program, and an entry of its dictionary, which is not
