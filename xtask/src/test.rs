@@ -106,6 +106,8 @@ impl Have {
             tools::RUSTFMT,
             tools::CLIPPY,
             tools::JAVA,
+            tools::JDK_SOURCE,
+            tools::KOTLIN,
             tools::NODE,
             tools::PYTHON,
             tools::VALGRIND,

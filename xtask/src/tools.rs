@@ -95,6 +95,12 @@ pub(crate) const JAVA: Tool = Tool {
     present: || found("javac") && found("java"),
     source: Debian("default-jdk-headless"),
 };
+pub(crate) const KOTLIN: Tool = Tool {
+    name: "kotlinc",
+    why: "compile groups that are written in Kotlin",
+    present: || found("kotlinc") && found("kotlin"),
+    source: Debian("kotlin"),
+};
 pub(crate) const NODE: Tool = Tool {
     name: "node 18 or later",
     why: "run Perfetto's trace_processor",
@@ -125,9 +131,15 @@ pub(crate) const TIME: Tool = Tool {
     present: || Path::new("/usr/bin/time").exists(),
     source: Debian("time"),
 };
+pub(crate) const STRACE: Tool = Tool {
+    name: "strace",
+    why: "count the system calls of a switch",
+    present: || found("strace"),
+    source: Debian("strace"),
+};
 pub(crate) const JDK_SOURCE: Tool = Tool {
     name: "the source of OpenJDK 17",
-    why: "have much real Java to measure with",
+    why: "have much real Java",
     present: || jdk_source().is_some(),
     source: Debian("openjdk-17-source"),
 };

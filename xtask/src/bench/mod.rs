@@ -58,7 +58,7 @@ pub(crate) const BENCHES: [Bench; 6] = [
     (
         "control",
         "a switch from outside, beside a Binder transaction; 1,000 programs listed and switched",
-        &[tools::CC],
+        &[tools::CC, tools::STRACE],
         |_| control::run(),
     ),
 ];
