@@ -282,7 +282,8 @@ fn invariant_tsc() -> bool {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
 fn ticks() -> u64 {
-    // SAFETY: every x86_64 CPU has the instruction, and before the first use `permitted` asked whether it may be used.
+    // SAFETY: every x86_64 CPU has the instruction. A process that forbade it to itself would die of it, as of the kernel's
+    // own `clock_gettime`, which uses it where the kernel keeps time by the counter.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
