@@ -16,6 +16,8 @@ pub enum Error {
     },
     /// A snapshot of a session that keeps nothing.
     NotKept,
+    /// The session is that of the process that this one was forked from.
+    Forked,
     /// Something that only a session that streams to a file can do was asked of one that keeps its messages.
     OnlyStreams {
         /// The method of [`Builder`](crate::Builder).
@@ -48,6 +50,7 @@ impl Error {
             Self::NotKept => {
                 "read the session's file after `flush`, or start it with `keep_newest`"
             }
+            Self::Forked => "start a session of the child's own",
             Self::OnlyStreams { .. } => "leave it out, or `keep_newest` or `keep_first`",
             Self::AmbiguousGroup { .. } => "write the full name of the group",
             Self::File { .. } => {
@@ -66,6 +69,7 @@ impl fmt::Display for Error {
                 write!(f, "another session is writing `{}`", path.display())
             }
             Self::NotKept => f.write_str("a snapshot of a session that keeps nothing"),
+            Self::Forked => f.write_str("the session is that of the parent process"),
             Self::OnlyStreams { option } => {
                 write!(f, "`{option}` is for sessions that stream to a file")
             }
@@ -96,6 +100,7 @@ impl std::error::Error for Error {
             Self::File { error, .. } | Self::Resources(error) => Some(error),
             Self::NoFile
             | Self::NotKept
+            | Self::Forked
             | Self::FileInUse { .. }
             | Self::OnlyStreams { .. }
             | Self::AmbiguousGroup { .. } => None,

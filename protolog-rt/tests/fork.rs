@@ -10,7 +10,7 @@ mod common;
 
 use common::record;
 use protolog_reader::{Log as Read, Rendering, Trace as Reading};
-use protolog_rt::{Level, ProtoLogGroup, Session, Summary, i};
+use protolog_rt::{Error, Level, ProtoLogGroup, Session, Summary, i};
 use protolog_testkit::temp_dir;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -250,6 +250,10 @@ fn an_inherited_session_is_over_in_the_child() {
     wait(spawn(fork, || {
         i!(Log::Child, "%d:%d", 0, 0);
         let refused = Session::builder().file(&path).start().is_err();
+        let session = recording.session();
+        assert!(matches!(session.flush(), Err(Error::Forked)));
+        assert!(matches!(session.snapshot(path.with_extension("child")), Err(Error::Forked)));
+        assert_eq!(session.so_far(), Summary::default());
         // Its parent's file has what it had; the parent may have gone on meanwhile.
         refused && std::fs::read(&path).is_ok_and(|now| now.starts_with(&before))
     }));

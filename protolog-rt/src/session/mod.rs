@@ -86,8 +86,9 @@ impl Session {
 
     /// Writes everything that was logged before the call to the file; what [`Builder::keep_newest`] or
     /// [`Builder::keep_first`] keeps stays where it is. A recording then has the texts of libraries that were loaded since,
-    /// and is on the disk if it is on one.
+    /// and is on the disk if it is on one. In a forked child: [`Error::Forked`].
     pub fn flush(&self) -> Result<(), Error> {
+        self.own()?;
         if let Some(recorder) = &self.core.recorder {
             return recorder.sync();
         }
@@ -101,8 +102,9 @@ impl Session {
     /// Writes what the session keeps to a file of its own, and goes on. The file is there when it is whole; one that was
     /// there is replaced. Threads go on logging meanwhile; what a thread logs before the call is in the file, or counted.
     ///
-    /// A session that streams to its file keeps nothing: [`Error::NotKept`].
+    /// A session that streams to its file keeps nothing: [`Error::NotKept`]. In a forked child: [`Error::Forked`].
     pub fn snapshot(&self, path: impl AsRef<Path>) -> Result<Summary, Error> {
+        self.own()?;
         match &self.sink {
             Some(Sink::Kept { level, .. }) => {
                 kept::write(&self.core, path.as_ref(), *level, "protolog session goes on")
@@ -139,6 +141,12 @@ impl Session {
     /// ```
     pub fn so_far(&self) -> Summary {
         self.core.so_far()
+    }
+
+    /// An error where the session is that of the process that this one was forked from: its locks may be held by threads
+    /// that are not here.
+    fn own(&self) -> Result<(), Error> {
+        if self.core.pid == std::process::id() { Ok(()) } else { Err(Error::Forked) }
     }
 
     /// Whether this is the session that `core` is the shared part of.
