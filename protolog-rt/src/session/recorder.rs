@@ -292,7 +292,10 @@ fn in_memory() -> Result<(File, PathBuf), Error> {
 
 /// The file at `path`, for this user only. One that is there, which a run before has left, is kept under another name.
 fn at(path: &Path) -> io::Result<File> {
-    if fs::symlink_metadata(path).is_ok() {
+    if let Ok(there) = fs::symlink_metadata(path) {
+        if !(there.is_file() || there.is_symlink()) {
+            return Err(io::Error::other("something that is no file has this name"));
+        }
         let mut old = path.as_os_str().to_owned();
         old.push(".old");
         let in_use = options().open(path).is_ok_and(|file| file::claim(&file).is_err());

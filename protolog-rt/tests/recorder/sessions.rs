@@ -102,6 +102,27 @@ fn a_recording_of_a_run_before_is_kept_but_none_that_is_in_use() {
 }
 
 #[test]
+fn what_is_no_file_is_not_put_aside_for_a_recording() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let folder = dir.path().join("folder");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("precious"), "x").unwrap();
+    let error = net().record_at(&folder).start().unwrap_err();
+    let shown = folder.display();
+    let expected = format!("can't write `{shown}`: something that is no file has this name");
+    assert_eq!(error.to_string(), expected);
+    assert!(folder.join("precious").exists());
+    let pipe = dir.path().join("pipe");
+    let name = std::ffi::CString::new(pipe.to_str().unwrap()).unwrap();
+    // SAFETY: the name is a C string.
+    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    net().record_at(&pipe).start().unwrap_err();
+    assert!(fs::symlink_metadata(&pipe).is_ok_and(|metadata| !metadata.is_file()));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing else is left");
+}
+
+#[test]
 fn the_header_says_whose_it_is() {
     let _alone = alone();
     let session = net().record().buffer_size(100_000).start().unwrap();
