@@ -26,6 +26,8 @@ use std::time::Duration;
 const BUFFER: usize = 4 << 20;
 /// The smallest buffer, in bytes: room for a message of 32 texts, and for some threads.
 const MIN_BUFFER: usize = 64 << 10;
+/// The least time that a segment takes: whoever looks after it is not to be at it all the time.
+const MIN_AGE: Duration = Duration::from_millis(10);
 /// The most bytes of a text argument, unless asked otherwise.
 const MAX_TEXT: usize = 4096;
 
@@ -60,7 +62,8 @@ impl Builder {
         }
     }
 
-    /// The file that the trace goes to. One that is there is replaced.
+    /// The file that the trace goes to. One that is there is replaced. A named pipe is written to; who opens it waits until
+    /// somebody reads it: that is [`Self::start`], or, of a session that keeps its messages, [`Session::stop`].
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.path = Some(path.into());
         self
@@ -168,7 +171,8 @@ impl Builder {
         self.keep_newest()
     }
 
-    /// As [`Self::record`], with the file at `path`. A recording that is there is kept as `<path>.old`.
+    /// As [`Self::record`], with the file at `path`. A file that is there, such as the recording of a run before, is kept as
+    /// `<path>.old`; what is no file, such as a directory, is left alone, and the session does not start.
     ///
     /// On a disk, a thread waits whenever it is the first to write to a page that the kernel has just written to the disk:
     /// see `docs/design/hot-path.md` for what that costs. A crash of the process loses nothing there either, one of the
@@ -247,10 +251,10 @@ impl Builder {
         self
     }
 
-    /// Divides the trace into files, each of which is ended `age` after it was begun, if there is a message in it. See
-    /// [`Self::segment_bytes`].
+    /// Divides the trace into files, each of which is ended `age` after it was begun, if there is a message in it; 10 ms at
+    /// the least. See [`Self::segment_bytes`].
     pub fn segment_age(mut self, age: Duration) -> Self {
-        self.limits.age = Some(age);
+        self.limits.age = Some(age.max(MIN_AGE));
         self
     }
 
@@ -332,7 +336,7 @@ impl Builder {
         barrier::prepare();
         if let (Some(path), true) = (&self.path, self.keeps != Keeps::Nothing) {
             // What can't be written at the end is better known now.
-            drop(TraceFile::whole(path)?);
+            TraceFile::try_whole(path)?;
         }
         let new = |buffer| {
             Core::new(buffer, self.max_text, wanted, self.keeps)
@@ -393,5 +397,18 @@ impl Builder {
         let thread = thread.map_err(Error::Resources)?;
         core.set_drain(thread.thread().clone(), Arc::clone(&requests));
         Ok(Sink::Stream { requests, thread })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_take_some_time() {
+        for age in [Duration::ZERO, MIN_AGE, Duration::MAX] {
+            let limits = Builder::new().segment_age(age).limits;
+            assert_eq!(limits.age, Some(age.max(Duration::from_millis(10))));
+        }
     }
 }

@@ -15,6 +15,7 @@ use crate::shmem::buffer::MAX_PAYLOAD;
 use crate::sync::{AtomicU32, Ordering};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// How many bytes are gathered before they are written.
@@ -35,6 +36,8 @@ const FAREWELL: usize = 160;
 pub(super) struct TraceFile {
     path: PathBuf,
     file: File,
+    /// Whether it had a name when it was opened.
+    linked: bool,
     /// What is not written yet: the first `used` bytes.
     buffer: Vec<u8>,
     used: usize,
@@ -89,6 +92,7 @@ impl TraceFile {
     fn new(path: &Path, file: File, claim: Option<Claim>, name: Option<PathBuf>) -> Self {
         Self {
             path: path.to_path_buf(),
+            linked: links(&file) > 0,
             file,
             buffer: vec![0; BUFFER + ROOM],
             used: 0,
@@ -106,6 +110,15 @@ impl TraceFile {
         }
     }
 
+    /// Tells early what would keep [`Self::whole`] from making the file. A pipe is left alone: its reader would take this for
+    /// the end of the trace.
+    pub(super) fn try_whole(path: &Path) -> Result<(), Error> {
+        match std::fs::metadata(path) {
+            Ok(metadata) if metadata.file_type().is_fifo() => Ok(()),
+            _ => Self::whole(path).map(drop),
+        }
+    }
+
     /// Makes a file that appears under its name when it is finished, and not at all where that fails.
     pub(super) fn whole(path: &Path) -> Result<Self, Error> {
         // Through links; and what is no file, such as a pipe, is not to be replaced.
@@ -113,12 +126,15 @@ impl TraceFile {
         if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Self::create(path);
         }
+        let failed = |error| Error::File { path: path.clone(), error };
+        if path.file_name().is_none() {
+            return Err(failed(io::Error::from_raw_os_error(libc::ENOENT)));
+        }
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}-{number}.part", std::process::id()));
         let part = PathBuf::from(name);
-        let failed = |error| Error::File { path: path.clone(), error };
         let file = File::create(&part).map_err(failed)?;
         Ok(Self::new(&part, file, None, Some(path.clone())))
     }
@@ -245,6 +261,12 @@ impl TraceFile {
         }
     }
 
+    /// That somebody took the file away while it was written, if so.
+    fn removed(&self) -> Option<io::Error> {
+        let gone = self.linked && links(&self.file) == 0;
+        gone.then(|| io::Error::new(io::ErrorKind::NotFound, "somebody removed it meanwhile"))
+    }
+
     /// Bytes that the system has.
     pub(super) fn written(&self) -> u64 {
         self.written
@@ -263,9 +285,11 @@ impl TraceFile {
             self.written += bytes;
             self.error = self.error.take().or(error);
         }
-        if let (None, Some(name)) = (&self.error, &self.name) {
-            self.error = std::fs::rename(&self.path, name).err();
-        }
+        self.error = match (self.error.take(), &self.name) {
+            (None, Some(name)) => std::fs::rename(&self.path, name).err(),
+            (None, None) => self.removed(),
+            (error, _) => error,
+        };
         match self.error.take() {
             None => {
                 self.name = None;
@@ -277,6 +301,11 @@ impl TraceFile {
             }
         }
     }
+}
+
+/// The number of names that a file has.
+fn links(file: &File) -> u64 {
+    file.metadata().map_or(1, |metadata| metadata.nlink())
 }
 
 impl Drop for TraceFile {

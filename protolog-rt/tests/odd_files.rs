@@ -1,0 +1,104 @@
+//! Sessions whose file is not what it should be: a pipe, a name of nothing, a file that is taken away meanwhile.
+#![allow(unsafe_code)] // mkfifo.
+
+mod common;
+
+use common::alone;
+use protolog_reader::{Rendering, Trace as Reading};
+use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, i};
+use protolog_testkit::{TempDir, temp_dir};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Work,
+}
+
+fn session() -> Builder {
+    Session::builder().log_from(Level::Info).buffer_size(64 << 10)
+}
+
+/// The messages of a trace.
+fn texts(trace: Vec<u8>) -> Vec<String> {
+    let log = Reading::from_bytes(trace).read().expect("a trace");
+    log.entries().map(|entry| entry.values().text(Rendering::Bare)).collect()
+}
+
+/// A named pipe.
+fn pipe(dir: &TempDir) -> PathBuf {
+    let path = dir.path().join("pipe");
+    let name = std::ffi::CString::new(path.to_str().expect("a name")).expect("no zero");
+    // SAFETY: the name is a C string.
+    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    path
+}
+
+#[test]
+fn a_pipe_is_written_to() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let path = &pipe(&dir);
+    for make in [(|session| session) as fn(Builder) -> Builder, Builder::keep_newest] {
+        // It reads to the first end that it sees.
+        let read = thread::scope(|scope| {
+            let reader = scope.spawn(move || fs::read(path).expect("read the pipe"));
+            let session = make(session()).file(path).start().expect("start a session");
+            i!(Log::Work, "through a pipe");
+            let summary = session.stop().expect("stop the session");
+            let read = reader.join().expect("the reader");
+            assert_eq!((summary.messages, summary.bytes), (1, read.len() as u64));
+            read
+        });
+        assert_eq!(texts(read), ["through a pipe"]);
+    }
+}
+
+#[track_caller]
+fn refused(builder: Builder, expected: &str) {
+    let error = builder.start().expect_err("nothing could be written there");
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn names_of_nothing_are_refused_at_the_start() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let shown = dir.path().display();
+    for keeps in [(|session| session) as fn(Builder) -> Builder, Builder::keep_newest] {
+        let builder = |path: &Path| keeps(session()).file(path);
+        refused(builder(Path::new("")), "can't write ``: no such file or directory");
+        refused(builder(dir.path()), &format!("can't write `{shown}`: is a directory"));
+    }
+    assert_eq!(fs::read_dir(dir.path()).expect("list").count(), 0, "nothing is left");
+}
+
+#[test]
+fn a_file_that_is_taken_away_is_an_error_of_stop() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let path = dir.path().join("app.pftrace");
+    let session = session().file(&path).start().expect("start a session");
+    i!(Log::Work, "soon gone");
+    fs::remove_file(&path).expect("remove the file");
+    i!(Log::Work, "gone");
+    let error = session.stop().expect_err("there is no file");
+    assert!(matches!(error, Error::File { .. }), "{error}");
+    let shown = path.display();
+    let expected = format!("can't write `{shown}`: somebody removed it meanwhile");
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn a_file_that_is_renamed_is_whole_under_its_new_name() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let (path, other) = (dir.path().join("app.pftrace"), dir.path().join("other.pftrace"));
+    let session = session().file(&path).start().expect("start a session");
+    i!(Log::Work, "one");
+    fs::rename(&path, &other).expect("rename the file");
+    i!(Log::Work, "two");
+    assert_eq!(session.stop().expect("stop the session").messages, 2);
+    assert_eq!(texts(fs::read(other).expect("read the file")), ["one", "two"]);
+}
