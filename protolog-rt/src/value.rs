@@ -13,7 +13,7 @@ mod shown;
 pub(crate) use shown::Buffer;
 pub use shown::{Arguments, Then};
 
-use core::fmt::Display;
+use core::fmt::{self, Display};
 use core::num::NonZero;
 use core::ops::Deref;
 use std::borrow::Cow;
@@ -40,9 +40,13 @@ pub struct Bool(pub bool);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text<'a>(pub &'a str);
 
-/// Something that is printed to make a text of it.
+/// Something that is printed to make a text of it, and how. It keeps its type, since a future that waits for a later argument
+/// holds it, and may be [`Send`] only if it is.
 #[derive(Clone, Copy)]
-pub struct Shown<'a>(pub &'a dyn Display);
+pub struct Shown<'a, T: ?Sized> {
+    argument: &'a T,
+    print: fn(&T, &mut fmt::Formatter<'_>) -> fmt::Result,
+}
 
 /// What `%d`, `%o` and `%x` take.
 #[diagnostic::on_unimplemented(
@@ -152,6 +156,41 @@ impl BoolArg for bool {
     }
 }
 
+/// The type of what has no value, such as `return` and `todo!()`, which are arguments like others. It has no name in
+/// stable Rust; a function that never returns has it for its result.
+type Never = <fn() -> ! as Function>::Result;
+
+#[doc(hidden)]
+pub trait Function {
+    type Result;
+}
+
+impl<R> Function for fn() -> R {
+    type Result = R;
+}
+
+#[diagnostic::do_not_recommend]
+impl IntArg for Never {
+    type Value = Int;
+    fn int(&self) -> Int {
+        match *self {}
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl FloatArg for Never {
+    fn float(&self) -> Float {
+        match *self {}
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl BoolArg for Never {
+    fn bool(&self) -> Bool {
+        match *self {}
+    }
+}
+
 macro_rules! through_references {
     ($($reference:ty),*) => { $(
         impl<T: IntArg + ?Sized> IntArg for $reference {
@@ -184,9 +223,8 @@ macro_rules! through_references {
         }
 
         impl<T: AsOption + ?Sized> AsOption for $reference {
-            #[inline]
-            fn as_option(&self) -> &dyn Display {
-                (**self).as_option()
+            fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (**self).print(f)
             }
         }
     )* };
@@ -251,19 +289,19 @@ impl<'a, T: AsText + ?Sized> IfText<'a, T> {
 impl<'a, T: AsOption + ?Sized> IfOption<'a, T> {
     /// What is in the option, to be printed.
     #[inline]
-    pub fn text(&self) -> Shown<'a> {
-        Shown(self.0.0.as_option())
+    pub fn text(&self) -> Shown<'a, T> {
+        Shown { argument: self.0.0, print: T::print }
     }
 }
 
-impl<T: ?Sized> Otherwise<'_, T> {
+impl<'a, T: ?Sized> Otherwise<'a, T> {
     /// The argument, to be printed.
     #[inline]
-    pub fn text(&self) -> Shown<'_>
+    pub fn text(&self) -> Shown<'a, T>
     where
         T: TextArg,
     {
-        Shown(&self.0)
+        Shown { argument: self.0, print: T::fmt }
     }
 }
 
@@ -286,15 +324,14 @@ impl<'a, T: ?Sized> Deref for IfOption<'a, T> {
 /// An option, or references to one, of something that prints.
 pub trait AsOption {
     #[doc(hidden)]
-    fn as_option(&self) -> &dyn Display;
+    fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
 impl<T: Display> AsOption for Option<T> {
-    #[inline]
-    fn as_option(&self) -> &dyn Display {
+    fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Some(inner) => inner,
-            None => &"None",
+            Some(inner) => inner.fmt(f),
+            None => f.write_str("None"),
         }
     }
 }

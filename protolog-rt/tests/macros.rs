@@ -149,8 +149,22 @@ fn arguments_may_leave_the_function() {
         value.map(|value| value / 2)
     }
     assert_eq!(half(None), None, "a call that is off does not look at its arguments");
+    /// What has no value is an argument of every conversion.
+    #[allow(unreachable_code, clippy::diverging_sub_expression, reason = "what is tested")]
+    fn leaves(which: u32) -> u32 {
+        match which {
+            0 => protolog_rt::d!(AppLog::Disk, "%d %s", return 10, "x"),
+            1 => protolog_rt::d!(AppLog::Disk, "%x %f", 1, return 11),
+            2 => protolog_rt::d!(AppLog::Disk, "%b", return 12),
+            3 => protolog_rt::d!(AppLog::Disk, "%s", return 13),
+            _ => protolog_rt::d!(AppLog::Off, "%d %f %b %s", todo!(), todo!(), todo!(), todo!()),
+        }
+        which
+    }
+    assert_eq!([0, 3, 4].map(leaves), [0, 3, 4]);
     let _on = On::new(&AppLog::Disk);
     assert_eq!((half(None), half(Some(2)), half(Some(8))), (None, Some(20), Some(4)));
+    assert_eq!([0, 1, 2, 3, 4].map(leaves), [10, 11, 12, 13, 4]);
 }
 
 #[test]
@@ -158,6 +172,17 @@ fn futures_that_log_are_send() {
     async fn logs(n: u32) -> u32 {
         let text = String::from("t");
         protolog_rt::d!(AppLog::Net, "%d %s %d %s", n, text, std::future::ready(n + 1).await, n);
+        // What has to be printed waits with the future, as itself.
+        let (some, any) = (Some(n), &n as &(dyn Display + Sync));
+        protolog_rt::d!(
+            AppLog::Net,
+            "%s %s %s %s %s",
+            n,
+            some,
+            Some("text"),
+            any,
+            std::future::ready('x').await
+        );
         n
     }
     fn must_be_send<T: Send>(future: T) -> T {

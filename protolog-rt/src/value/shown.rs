@@ -61,12 +61,24 @@ macro_rules! values {
 
 values!(Int Uint Float Bool Text<'_>);
 
-impl<R: Arguments> Arguments for (Shown<'_>, R) {
-    #[inline(never)]
+impl<T: ?Sized, R: Arguments> Arguments for (Shown<'_, T>, R) {
+    #[inline]
     fn give(self, then: impl Then) {
-        let mut buffer = Buffer::<SHOWN_CAPACITY>::new();
-        let text = buffer.print(self.0.0);
-        self.1.give(Before { value: Text(text), then });
+        give_printed(&self.0, self.1, then);
+    }
+}
+
+/// For all types of what is printed.
+#[inline(never)]
+fn give_printed(value: &dyn Display, rest: impl Arguments, then: impl Then) {
+    let mut buffer = Buffer::<SHOWN_CAPACITY>::new();
+    let text = buffer.print(value);
+    rest.give(Before { value: Text(text), then });
+}
+
+impl<T: ?Sized> Display for Shown<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.print)(self.argument, f)
     }
 }
 
