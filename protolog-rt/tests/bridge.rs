@@ -68,6 +68,26 @@ fn records_become_messages_of_their_targets() {
 }
 
 #[test]
+fn pairs_of_structured_records_stand_after_the_text() {
+    install();
+    let recording = record(Builder::enable_all);
+    let (host, list) = ("example.org", [1, 2]);
+    log::info!(host, bytes = 1500, list:?; "sent {}", "all");
+    log::info!(shown:% = 'x', none = Option::<&str>::None; "constant");
+    log::warn!(text = "y".repeat(5000).as_str(); "long");
+    let lines = recording.stop().messages();
+    assert_eq!(
+        lines[..2],
+        [
+            "INFO bridge sent all host=example.org bytes=1500 list=[1, 2]",
+            "INFO bridge constant shown=x none=None"
+        ]
+    );
+    let cut = format!("WARN bridge long text={}…", "y".repeat(4096 - "long text=…".len()));
+    assert_eq!(lines[2], cut);
+}
+
+#[test]
 fn a_record_that_nobody_wants_is_not_printed() {
     install();
     let _alone = alone();
@@ -259,6 +279,52 @@ fn spans_become_slices_of_the_threads_that_enter_them() {
             ]
         );
     }
+}
+
+#[test]
+fn the_newest_value_of_a_field_counts() {
+    let recording = record(Builder::enable_all);
+    traced(|| {
+        let span = tracing::info_span!("late", known = 1, empty = tracing::field::Empty);
+        span.in_scope(|| {
+            span.record("empty", "filled within");
+            span.record("known", 2);
+        });
+        for round in 0..2000 {
+            span.record("empty", round);
+        }
+        span.in_scope(|| tracing::info_span!("inner").in_scope(|| span.record("known", "three")));
+    });
+    if let Some(slices) = slices(&recording.stop()) {
+        let fields: Vec<_> =
+            slices.iter().map(|line| line.rsplit_once(" bridge ").unwrap().1).collect();
+        assert_eq!(fields, ["known=2 empty=filled within", "known=three empty=1999", ""]);
+    }
+}
+
+#[test]
+fn spans_may_be_left_in_any_order() {
+    let recording = record(Builder::enable_all);
+    traced(|| {
+        let around = tracing::info_span!("around").entered();
+        let first = tracing::info_span!("first").entered();
+        let second = tracing::info_span!("second").entered();
+        let third = tracing::info_span!("third").entered();
+        drop(first);
+        drop(third);
+        tracing::info_span!("within the second").in_scope(|| ());
+        drop(second);
+        tracing::info_span!("after").in_scope(|| ());
+        drop(around);
+    });
+    let Some(slices) = slices(&recording.stop()) else { return };
+    let depth = |line: &str| line.find(|c: char| c.is_ascii_digit()).unwrap();
+    let heads: Vec<_> = slices.iter().map(|line| &line[..=depth(line)]).collect();
+    assert_eq!(
+        heads,
+        ["around 0", "first 1", "second 2", "third 3", "within the second 3", "after 1"],
+        "{slices:?}"
+    );
 }
 
 #[test]

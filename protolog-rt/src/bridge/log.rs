@@ -1,7 +1,7 @@
 //! The bridge from the crate `log`: one message `%s` per target, level, file and line.
 //!
-//! The text is what the call's arguments print, since `log` hands over no template. A text longer than [`TEXT`] bytes that
-//! is not constant is cut with an ellipsis.
+//! The text is what the call's arguments print, since `log` hands over no template; then ` key=value` for each pair of a
+//! structured record. A text longer than [`TEXT`] bytes that is not constant is cut with an ellipsis.
 
 use super::targets;
 use crate::dynamic::{Arg, trace_as, trace_text};
@@ -9,8 +9,10 @@ use crate::level;
 use crate::seen::Candidate;
 use crate::session::running;
 use crate::value::Buffer;
+use ::log::kv::{self, Key, Value, VisitSource};
 use ::log::{LevelFilter, Log, Metadata, Record, SetLoggerError};
 use protolog_core::{Level, message_id};
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 /// The most bytes of a text that has to be printed.
@@ -68,9 +70,10 @@ impl Log for Logger {
             return;
         }
         let mut buffer = Buffer::<TEXT>::new();
+        let has_pairs = record.key_values().count() > 0;
         let text = match record.args().as_str() {
-            Some(text) => text,
-            None => buffer.print(record.args()),
+            Some(text) if !has_pairs => text,
+            _ => buffer.print(&WithPairs(record)),
         };
         if group.texted(level) {
             crate::text::emit_dynamic(level, group.tag, "%s", &[Arg::Str(text)]);
@@ -91,6 +94,26 @@ impl Log for Logger {
 
     /// Does nothing: messages need no flush to be in the trace, and sessions have one of their own.
     fn flush(&self) {}
+}
+
+/// A record's text, and what it says besides.
+struct WithPairs<'a>(&'a Record<'a>);
+
+impl fmt::Display for WithPairs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.args().fmt(f)?;
+        // One that can't be had ends the list.
+        let _ = self.0.key_values().visit(&mut Pairs(f));
+        Ok(())
+    }
+}
+
+struct Pairs<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl<'v> VisitSource<'v> for Pairs<'_, '_> {
+    fn visit_pair(&mut self, key: Key<'v>, value: Value<'v>) -> Result<(), kv::Error> {
+        Ok(write!(self.0, " {key}={value}")?)
+    }
 }
 
 fn level_of(level: ::log::Level) -> Level {

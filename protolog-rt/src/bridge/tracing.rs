@@ -47,7 +47,7 @@ pub struct Switches {
 /// A layer that makes messages of the events of `tracing`, and slices of its spans.
 ///
 /// A span's slice begins and ends where a thread enters and leaves it, so a task that waits is several slices; its fields are
-/// the slice's arguments.
+/// the slice's arguments, those included that are recorded while the thread is in it.
 ///
 /// ```
 /// use protolog_rt::{Level, Session, bridge};

@@ -85,8 +85,8 @@ impl Fields {
         template
     }
 
-    /// Gives each field as a `DebugAnnotation`.
-    pub(super) fn annotations(&self, mut give: impl FnMut(&[u8])) {
+    /// Gives each field's name, and the field as a `DebugAnnotation`.
+    pub(super) fn annotations(&self, mut give: impl FnMut(&'static str, &[u8])) {
         for (name, value) in self.ordered() {
             let mut writer = Writer::new(Heap::new());
             let mut annotation = writer.message();
@@ -100,7 +100,7 @@ impl Fields {
                     annotation.string(debug_annotation::STRING_VALUE, self.text_at(from, to))
                 }
             };
-            give(&writer.into_vec().unwrap_or_default());
+            give(name, &writer.into_vec().unwrap_or_default());
         }
     }
 

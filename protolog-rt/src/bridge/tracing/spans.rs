@@ -1,5 +1,11 @@
 //! Spans as slices of time.
 //!
+//! A slice begins with the fields that are known when a thread enters the span, and ends with those that were recorded since;
+//! the newest value of a field counts.
+//!
+//! Slices of a track lie within each other, but spans may be left in any order. One that is left while the thread is in
+//! others that it entered later is ended together with them, so that each end is that of the right slice.
+//!
 //! Invariant: a thread writes an end for each begin that it wrote, and for no other, so that slices that began before
 //! somebody wanted them do not end another one.
 
@@ -10,7 +16,7 @@ use crate::writer::slice::{MAX_SLICE, Slice, current_track};
 use crate::writer::{self, Head};
 use protolog_core::schema::track_event;
 use protozero::{Fixed, Heap, Message, Writer};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use tracing_core::span::Id;
 use tracing_core::{Metadata, Subscriber};
 use tracing_subscriber::layer::Context;
@@ -22,13 +28,47 @@ const MAX_NAME: usize = 200;
 /// The most bytes of a slice's annotations; fields beyond are left out.
 const MAX_ANNOTATIONS: usize = MAX_SLICE - 3 * MAX_NAME;
 
+/// The most spans within each other that become slices.
+const MAX_DEPTH: usize = 64;
+
 /// A span's fields, as the annotations that its slices get.
 #[derive(Default)]
-struct Annotations(Vec<u8>);
+struct Annotations {
+    list: Vec<Annotation>,
+    /// How many values were recorded.
+    count: u32,
+    bytes: usize,
+}
+
+struct Annotation {
+    name: &'static str,
+    /// Which of the values that were recorded it is, from 1.
+    number: u32,
+    /// A field of the event, with its tag.
+    field: Vec<u8>,
+}
+
+/// The spans that a thread is in.
+struct Stack {
+    /// Outermost first; the first `depth` are there.
+    list: [Entered; MAX_DEPTH],
+    depth: usize,
+    /// Those deeper, which have no slices.
+    more: usize,
+}
+
+/// A span that a thread has entered.
+#[derive(Clone, Copy)]
+struct Entered {
+    /// None once it was left.
+    id: Option<u64>,
+    metadata: Option<&'static Metadata<'static>>,
+    /// How many values had been recorded when the begin was written; none where no begin was written.
+    begun: Option<u32>,
+}
 
 thread_local! {
-    /// Of the spans that this thread is in, innermost first, whether a begin was written; those deeper than 64 have none.
-    static BEGUN: Cell<(u64, u32)> = const { Cell::new((0, 0)) };
+    static STACK: RefCell<Stack> = const { RefCell::new(Stack::new()) };
     /// The thread's track, and the epoch of sessions in which it was asked for: after a fork it is another.
     static TRACK: Cell<(u32, u64)> = const { Cell::new((0, 0)) };
 }
@@ -45,14 +85,11 @@ where
     if extensions.get_mut::<Annotations>().is_none() {
         extensions.insert(Annotations::default());
     }
-    let Some(Annotations(kept)) = extensions.get_mut() else { return };
-    fields.annotations(|annotation| {
+    let Some(kept) = extensions.get_mut::<Annotations>() else { return };
+    fields.annotations(|name, annotation| {
         let mut writer = Writer::new(Heap::new());
         writer.message().bytes(track_event::DEBUG_ANNOTATIONS, annotation);
-        let field = writer.into_vec().unwrap_or_default();
-        if kept.len() + field.len() <= MAX_ANNOTATIONS {
-            kept.extend(field);
-        }
+        kept.put(name, writer.into_vec().unwrap_or_default());
     });
 }
 
@@ -62,19 +99,24 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     let Some(span) = context.span(id) else { return };
-    let (bits, depth) = BEGUN.get();
-    let extensions = span.extensions();
-    let kept = extensions.get().map_or(&[][..], |Annotations(kept)| kept);
-    if depth >= u64::BITS {
-        return BEGUN.set((bits, depth.saturating_add(1)));
-    }
-    let begun = write(span.metadata(), |to| {
-        to.uint32(track_event::TYPE, track_event::TYPE_SLICE_BEGIN)
-            .string(track_event::CATEGORIES, shortened(span.metadata().target()))
-            .string(track_event::NAME, shortened(span.metadata().name()))
-            .raw(kept);
+    let metadata = span.metadata();
+    with_stack(|stack| {
+        let Some(entered) = stack.list.get_mut(stack.depth) else {
+            stack.more += 1;
+            return;
+        };
+        let extensions = span.extensions();
+        let kept = extensions.get::<Annotations>();
+        let begun = write(metadata, |to| {
+            to.uint32(track_event::TYPE, track_event::TYPE_SLICE_BEGIN)
+                .string(track_event::CATEGORIES, shortened(metadata.target()))
+                .string(track_event::NAME, shortened(metadata.name()));
+            add(kept, 0, to);
+        });
+        let begun = begun.then(|| kept.map_or(0, |kept| kept.count));
+        *entered = Entered { id: Some(id.into_u64()), metadata: Some(metadata), begun };
+        stack.depth += 1;
     });
-    BEGUN.set((bits << 1 | u64::from(begun), depth + 1));
 }
 
 /// The calling thread leaves a span.
@@ -83,15 +125,72 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     let Some(span) = context.span(id) else { return };
-    let (bits, depth) = BEGUN.get();
-    if depth > u64::BITS {
-        return BEGUN.set((bits, depth - 1));
+    with_stack(|stack| {
+        let this = Some(id.into_u64());
+        let entered = &mut stack.list[..stack.depth];
+        let Some(at) = entered.iter().rposition(|entered| entered.id == this) else {
+            stack.more = stack.more.saturating_sub(1);
+            return;
+        };
+        entered[at].id = None;
+        // All at the top that were left; the one that is left now can be the uppermost of them only.
+        while let Some(top) = stack.depth.checked_sub(1).map(|top| stack.list[top])
+            && top.id.is_none()
+        {
+            stack.depth -= 1;
+            let (Some(metadata), Some(begun)) = (top.metadata, top.begun) else { continue };
+            let extensions = span.extensions();
+            let kept = extensions.get::<Annotations>().filter(|_| stack.depth == at);
+            write(metadata, |to| {
+                to.uint32(track_event::TYPE, track_event::TYPE_SLICE_END);
+                add(kept, begun, to);
+            });
+        }
+    });
+}
+
+/// Calls `f` with the spans that the thread is in.
+fn with_stack(f: impl FnOnce(&mut Stack)) {
+    STACK.with(|stack| {
+        // What is called meanwhile enters no spans; and nobody's program may end here.
+        if let Ok(mut stack) = stack.try_borrow_mut() {
+            f(&mut stack);
+        }
+    });
+}
+
+/// Adds the annotations that were recorded after so many.
+fn add(kept: Option<&Annotations>, after: u32, to: &mut Message<'_, Fixed<'_>>) {
+    for annotation in kept.into_iter().flat_map(|kept| &kept.list) {
+        if annotation.number > after {
+            to.raw(&annotation.field);
+        }
     }
-    BEGUN.set((bits >> 1, depth.saturating_sub(1)));
-    if bits & 1 != 0 {
-        write(span.metadata(), |to| {
-            to.uint32(track_event::TYPE, track_event::TYPE_SLICE_END);
-        });
+}
+
+impl Annotations {
+    /// Keeps a value, in the place of the field's earlier one.
+    fn put(&mut self, name: &'static str, field: Vec<u8>) {
+        let known = self.list.iter().position(|annotation| annotation.name == name);
+        let before = known.map_or(0, |known| self.list[known].field.len());
+        let bytes = self.bytes - before + field.len();
+        if bytes > MAX_ANNOTATIONS {
+            return;
+        }
+        self.bytes = bytes;
+        self.count = self.count.saturating_add(1);
+        let annotation = Annotation { name, number: self.count, field };
+        match known {
+            Some(known) => self.list[known] = annotation,
+            None => self.list.push(annotation),
+        }
+    }
+}
+
+impl Stack {
+    const fn new() -> Self {
+        let none = Entered { id: None, metadata: None, begun: None };
+        Self { list: [none; MAX_DEPTH], depth: 0, more: 0 }
     }
 }
 
