@@ -324,4 +324,6 @@ pub mod loss_cause {
     pub const FORKED: u32 = 6;
     /// The cap on messages without a dictionary entry of their own was reached.
     pub const TEMPLATES: u32 = 7;
+    /// The file could not be written.
+    pub const UNWRITTEN: u32 = 8;
 }

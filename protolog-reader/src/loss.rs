@@ -42,6 +42,8 @@ pub enum Cause {
     Forked,
     /// Too many distinct messages without a dictionary entry of their own.
     Templates,
+    /// The file could not be written.
+    Unwritten,
     /// A cause that this reader does not know, by its number.
     Other(u32),
     /// Packets of the sequence did not reach the trace, as the tracing service or the writer found.
@@ -62,6 +64,7 @@ impl Cause {
             loss_cause::DEAD => Self::Dead,
             loss_cause::FORKED => Self::Forked,
             loss_cause::TEMPLATES => Self::Templates,
+            loss_cause::UNWRITTEN => Self::Unwritten,
             number => Self::Other(number),
         }
     }
@@ -76,6 +79,7 @@ impl Cause {
             Self::Dead => "dead",
             Self::Forked => "forked",
             Self::Templates => "templates",
+            Self::Unwritten => "unwritten",
             Self::Other(_) => "other",
             Self::Dropped => "dropped",
             Self::State => "state",
@@ -105,6 +109,7 @@ impl fmt::Display for Cause {
             Self::Dead => "logged when the thread was at its end",
             Self::Forked => "the process was forked in the middle of a call",
             Self::Templates => "too many distinct messages without a dictionary entry",
+            Self::Unwritten => "the file could not be written",
             Self::Other(number) => return write!(f, "cause {number}"),
             Self::Dropped => "lost on the way to the trace",
             Self::State => "interned texts were lost before",

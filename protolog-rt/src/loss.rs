@@ -27,11 +27,13 @@ pub enum Cause {
     Forked = loss_cause::FORKED as u8,
     /// There were too many different messages that no tool has seen.
     Templates = loss_cause::TEMPLATES as u8,
+    /// The file could not be written, so no trace tells of it: see [`Session::so_far`](crate::Session::so_far).
+    Unwritten = loss_cause::UNWRITTEN as u8,
 }
 
 impl Cause {
     /// All causes, by their number in traces.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Full,
         Self::Overwritten,
         Self::Nested,
@@ -39,6 +41,7 @@ impl Cause {
         Self::Dead,
         Self::Forked,
         Self::Templates,
+        Self::Unwritten,
     ];
 
     /// A word for people.
@@ -51,6 +54,7 @@ impl Cause {
             Self::Dead => "dead",
             Self::Forked => "forked",
             Self::Templates => "templates",
+            Self::Unwritten => "unwritten",
         }
     }
 }

@@ -398,3 +398,29 @@ fn a_segment_that_can_not_be_made_is_an_error_of_stop() {
     assert_eq!(names(&dir.path().join("gone")), ["app.0001.pftrace.part"], "what there is stays");
     assert!(!read(&dir.path().join("gone/app.0001.pftrace.part")).lines.is_empty());
 }
+
+#[test]
+fn a_segment_that_is_taken_away_is_told_and_the_others_are_there() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let room =
+        |session: Builder| session.segment_bytes(64 << 10).buffer_size(16 << 20).max_text(8_000);
+    let session = start(&dir, room);
+    log(0, 0);
+    session.flush().unwrap();
+    std::fs::remove_file(dir.path().join("app.0001.pftrace.part")).unwrap();
+    (1..5_000).for_each(|number| log(0, number));
+    session.flush().unwrap();
+    let so_far = session.so_far();
+    assert_eq!((so_far.messages, so_far.lost()), (5_000, 0));
+    let error = session.stop().unwrap_err();
+    let shown = dir.path().join("app.0001.pftrace");
+    let expected = format!("can't write `{}`: no such file or directory", shown.display());
+    assert_eq!(error.to_string(), expected);
+    let files = files(dir.path());
+    assert!(files.len() > 2 && files[0].ends_with("app.0002.pftrace"), "{files:?}");
+    let lines = files.iter().flat_map(|path| read_as(path, false).lines).collect::<Vec<_>>();
+    assert!(lines.len() > 2_500, "{}", lines.len());
+    let line = |number| format!("INFO Work 0:{number} {}", filler(number));
+    assert!((5_000 - lines.len()..5_000).map(line).eq(lines), "all from some message on");
+}

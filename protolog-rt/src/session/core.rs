@@ -8,6 +8,7 @@
 //!   last chunk id and time.
 
 use super::config::Wanted;
+use super::counts::Counts;
 use super::dictionary::Dictionary;
 use super::kept;
 use super::recorder::Recorder;
@@ -18,7 +19,7 @@ use crate::level::GroupInfo;
 use crate::loss::{Cause, Counted, Losses, Mark, Mirror};
 use crate::shmem::barrier;
 use crate::shmem::buffer::{Buffer, Chunk};
-use crate::stats::{BufferStats, Summary};
+use crate::stats::{BufferStats, GroupStats, Loss, Summary};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::writer::reclaim::{LOOK_NANOS, reclaim};
 use crate::writer::{Aside, STRAYS, Writer};
@@ -258,6 +259,7 @@ impl Core {
     /// What was written and lost so far; of a file that is written all the time, after what waits for it is in it.
     pub(crate) fn so_far(&self) -> Summary {
         let (mut summary, mut told) = (Summary::default(), Vec::new());
+        let mut unwritten = Counts::default();
         if self.pid != std::process::id() {
             // A forked child: it is the parent's, whose locks may be held.
             return summary;
@@ -266,7 +268,7 @@ impl Core {
             drain.requests.flush_within(FLUSH, || self.wake());
             let so_far = drain.requests.so_far();
             (summary.messages, summary.bytes, told) = (so_far.messages, so_far.bytes, so_far.told);
-            summary.groups = so_far.whole;
+            (summary.groups, unwritten) = (so_far.whole, so_far.lost);
             so_far.counts
         } else {
             let told = |writer: Arc<Writer>| writer.told.load(Ordering::Relaxed);
@@ -278,6 +280,8 @@ impl Core {
         let losses = own.chain(self.totals.standing()).chain(self.strays.standing());
         let dictionary = Dictionary::known();
         summary.losses = dictionary.losses(losses.chain(told));
+        summary.losses.extend(dictionary.groups(&unwritten, &[]).into_iter().map(unwritten_of));
+        summary.losses.sort();
         // The losses of files before this one are among them.
         summary.groups.iter_mut().for_each(|group| group.losses.clear());
         summary.add_groups(dictionary.groups(&counts, &summary.losses));
@@ -414,6 +418,11 @@ impl Core {
         let writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
         Locked { writers, _aside: aside }
     }
+}
+
+/// Messages of a group that could not be written.
+fn unwritten_of(stats: GroupStats) -> Loss {
+    Loss { group: stats.group, cause: Cause::Unwritten, count: stats.messages }
 }
 
 impl Known {

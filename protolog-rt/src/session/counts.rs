@@ -57,10 +57,7 @@ impl Counts {
     pub(super) fn packet(&mut self, packet: &[u8], bytes: usize) -> bool {
         let is_message = packet.first() == Some(&MESSAGE);
         if is_message {
-            let slot = match id(packet) {
-                Some(id) => self.slot(id),
-                None => &mut self.without,
-            };
+            let slot = self.count(id(packet));
             slot.messages += 1;
             slot.bytes += bytes as u64;
         }
@@ -102,6 +99,57 @@ impl Counts {
         let at = self.find(id);
         self.slots[at].id = Some(id);
         at
+    }
+
+    /// Counts the messages among packets as they stand in a file, `own` at the end of those that are the session's own.
+    pub(super) fn file(&mut self, bytes: &[u8], own: &[u8]) {
+        let (mut reader, mut start) = (Reader::new(bytes), 0);
+        while let Some(Ok(field)) = reader.next() {
+            let end = reader.offset();
+            let packet = field.as_bytes().unwrap_or_default();
+            if !packet.ends_with(own) {
+                self.packet(packet, (end - start) as usize);
+            }
+            start = end;
+        }
+    }
+
+    /// Adds what `others` counted.
+    pub(super) fn add(&mut self, others: &Self) {
+        for other in others.all() {
+            let count = self.count(other.id);
+            count.messages += other.messages;
+            count.bytes += other.bytes;
+        }
+    }
+
+    /// The same without what `others` counted, all of which was counted here too.
+    pub(super) fn except(&self, others: &Self) -> Self {
+        let mut rest = Self::default();
+        for count in self.all() {
+            let other = match count.id {
+                Some(id) => others.slots[others.find(id)],
+                None => others.without,
+            };
+            if count.messages > other.messages {
+                let rest = rest.count(count.id);
+                rest.messages = count.messages - other.messages;
+                rest.bytes = count.bytes.saturating_sub(other.bytes);
+            }
+        }
+        rest
+    }
+
+    /// The number of messages.
+    pub(super) fn messages(&self) -> u64 {
+        self.all().map(|count| count.messages).sum()
+    }
+
+    fn count(&mut self, id: Option<u64>) -> &mut Count {
+        match id {
+            Some(id) => self.slot(id),
+            None => &mut self.without,
+        }
     }
 
     /// The ids that have come since the last time.
@@ -203,6 +251,28 @@ mod tests {
         assert_eq!(all(&counts), [(Some(7), 25, 750), (Some(7 + SLOTS as u64), 25, 25)]);
         assert_eq!(counts.take_new(), [7, 7 + SLOTS as u64]);
         assert_eq!(counts.take_new(), [0; 0]);
+    }
+
+    #[test]
+    fn what_is_taken_from_all_leaves_the_rest() {
+        let (mut counts, mut some) = (Counts::default(), Counts::default());
+        for id in 0..200 {
+            counts.packet(&message(5, id, Texts::None), 20);
+            counts.packet(&message(5, id, Texts::Known), 22);
+            if id % 2 == 0 {
+                some.packet(&message(5, id, Texts::None), 20);
+            }
+        }
+        some.packet(&message(5, 7, Texts::Known), 22);
+        some.packet(&message(5, 7, Texts::None), 20);
+        let rest = counts.except(&some);
+        assert_eq!((counts.messages(), some.messages(), rest.messages()), (400, 102, 298));
+        let one = |id| all(&rest).into_iter().find(|count| count.0 == Some(id));
+        assert_eq!(one(6), Some((Some(6), 1, 22)));
+        assert_eq!(one(7), None);
+        assert_eq!(one(9), Some((Some(9), 2, 42)));
+        some.add(&rest);
+        assert_eq!(all(&some), all(&counts));
     }
 
     #[test]

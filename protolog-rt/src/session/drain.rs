@@ -31,8 +31,6 @@ const GROWTH: usize = 6;
 #[derive(Debug, Default)]
 pub(super) struct Drain {
     sequences: HashMap<u16, Sequence>,
-    /// Messages copied.
-    pub(super) messages: u64,
     /// Chunks freed since those who wait for one were told.
     quiet: usize,
     /// The writers that wrote to the file.
@@ -88,9 +86,8 @@ impl Drain {
         if !file.has_room(sequence.size(&committed), self.written.len()) {
             return None;
         }
-        let mut to = Copy { file, sequence: self::sequence(found.writer_id), messages: 0 };
+        let mut to = Copy { file, sequence: self::sequence(found.writer_id) };
         if sequence.copy(&committed, found.complete, &mut to) {
-            self.messages += to.messages;
             self.written.insert(found.writer_id);
         }
         if found.complete {
@@ -136,20 +133,19 @@ pub(super) trait Sink {
     fn packets(&mut self, sized: &[u8]);
 }
 
-/// Copies to the file, and counts.
+/// Copies to the file.
 struct Copy<'a> {
     file: &'a mut TraceFile,
     sequence: u32,
-    messages: u64,
 }
 
 impl Sink for Copy<'_> {
     fn packet(&mut self, packet: &[u8]) {
-        self.messages += self.file.copy(self.sequence, packet) as u64;
+        self.file.copy(self.sequence, packet);
     }
 
     fn packets(&mut self, sized: &[u8]) {
-        self.messages += self.file.packets(self.sequence, sized);
+        self.file.packets(self.sequence, sized);
     }
 }
 

@@ -3,11 +3,12 @@
 //! The file grows as the session goes on, under its own name: what is written before a crash can be read, since every
 //! packet is whole but the last, which readers drop.
 //!
-//! Invariant: after the first error nothing more is written, and the error is kept.
+//! Invariant: after the first error nothing more is written, and the error is kept; what is given to the file then is counted.
 
 use super::behind::{Behind, Written};
 use super::bundles::Bundles;
 use super::counts::Counts;
+use super::drain::OWN_SEQUENCE;
 use super::packets::{AROUND, Seal};
 use super::running::Claim;
 use crate::error::Error;
@@ -58,8 +59,23 @@ pub(super) struct TraceFile {
     limit: u64,
     /// Its size when nothing was in it but what a trace begins with.
     beginning: u64,
-    /// The messages in it.
+    /// The messages that were given to it.
     pub(super) counts: Counts,
+    /// Those of them that could not be written.
+    pub(super) lost: Counts,
+}
+
+/// What became of a file.
+#[derive(Debug)]
+pub(super) struct Finished {
+    /// Its size.
+    pub(super) bytes: u64,
+    /// The messages that were given to it.
+    pub(super) counts: Counts,
+    /// Those of them that could not be written.
+    pub(super) lost: Counts,
+    /// What went wrong first.
+    pub(super) error: Option<Error>,
 }
 
 impl TraceFile {
@@ -107,6 +123,7 @@ impl TraceFile {
             limit: u64::MAX,
             beginning: 0,
             counts: Counts::default(),
+            lost: Counts::default(),
         }
     }
 
@@ -186,11 +203,11 @@ impl TraceFile {
     }
 
     /// Whether `bytes` more, and then the end of a trace with so many `sequences`, stay below the limit. One chunk has
-    /// room in any file, so that it goes on.
+    /// room in any file, so that it goes on, and all of them in one that can't be written.
     pub(super) fn has_room(&mut self, bytes: usize, sequences: usize) -> bool {
         let rest = (bytes + END + (sequences + 1) * FAREWELL) as u64;
         let fits = |size: u64| size.saturating_add(rest) <= self.limit;
-        if self.size() == self.beginning || fits(self.size()) {
+        if self.error.is_some() || self.size() == self.beginning || fits(self.size()) {
             return true;
         }
         if self.bundles.is_none() || self.used == 0 {
@@ -248,17 +265,19 @@ impl TraceFile {
     }
 
     fn hand_over(&mut self, bytes: &[u8]) {
-        if self.error.is_some() {
-            return;
+        if self.error.is_none() {
+            let packed = match &mut self.bundles {
+                Some(bundles) => bundles.pack(bytes),
+                None => bytes,
+            };
+            match self.file.write_all(packed) {
+                Ok(()) => return self.written += packed.len() as u64,
+                Err(error) => self.error = Some(error),
+            }
+            // The file ends with a whole packet, and what is counted as lost is not there.
+            let _ = self.file.set_len(self.written);
         }
-        let bytes = match &mut self.bundles {
-            Some(bundles) => bundles.pack(bytes),
-            None => bytes,
-        };
-        match self.file.write_all(bytes) {
-            Ok(()) => self.written += bytes.len() as u64,
-            Err(error) => self.error = Some(error),
-        }
+        self.lost.file(bytes, Seal::new(OWN_SEQUENCE).bytes());
     }
 
     /// That somebody took the file away while it was written, if so.
@@ -277,8 +296,8 @@ impl TraceFile {
         self.error.is_some()
     }
 
-    /// Hands everything to the system and gives the size of the file, or what went wrong first.
-    pub(super) fn finish(mut self) -> Result<u64, Error> {
+    /// Hands everything to the system, and gives the file its name.
+    pub(super) fn finish(mut self) -> Finished {
         self.flush();
         if let Some(behind) = self.behind.take() {
             let Written { bytes, error } = behind.end();
@@ -290,16 +309,13 @@ impl TraceFile {
             (None, None) => self.removed(),
             (error, _) => error,
         };
-        match self.error.take() {
-            None => {
-                self.name = None;
-                Ok(self.written)
-            }
-            Some(error) => {
-                let path = self.name.as_ref().unwrap_or(&self.path).clone();
-                Err(Error::File { path, error })
-            }
+        let path = self.name.as_ref().unwrap_or(&self.path).clone();
+        let error = self.error.take().map(|error| Error::File { path, error });
+        if error.is_none() {
+            self.name = None;
         }
+        let counts = std::mem::take(&mut self.counts);
+        Finished { bytes: self.written, counts, lost: std::mem::take(&mut self.lost), error }
     }
 }
 

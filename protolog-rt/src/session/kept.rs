@@ -13,7 +13,7 @@ use super::drain::{Sequence, Sink, sequence, split};
 use super::file::TraceFile;
 use super::packets::Seal;
 use super::state;
-use super::trace::Trace;
+use super::trace::{End, Trace};
 use crate::error::Error;
 use crate::loss::{Cause, Counted};
 use crate::shmem::drain::{Committed, Found};
@@ -65,7 +65,9 @@ pub(super) fn write(
         let count = told.saturating_sub(numbered);
         trace.farewell(writer, (count > 0).then_some(overwritten(count)));
     }
-    trace.end(messages, what).map(|end| end.summary)
+    let End { summary, error, .. } = trace.end(what);
+    debug_assert!(error.is_some() || summary.messages == messages, "counted twice");
+    error.map_or(Ok(summary), Err)
 }
 
 /// The writers, and their chunks, of which copies are made unless nobody writes any more.

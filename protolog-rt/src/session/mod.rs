@@ -155,7 +155,8 @@ impl Session {
     }
 
     /// Ends the session and completes the file. Messages that other threads log at this very moment may or may not be
-    /// in it.
+    /// in it. An error where the file could not be written, or was taken away: what is in it then, and what was lost, is what
+    /// [`Self::so_far`] says before.
     pub fn stop(mut self) -> Result<Summary, Error> {
         self.end()
     }

@@ -53,6 +53,11 @@ impl Seal {
         Self { bytes: (bits as u64).to_le_bytes(), length: 1 + id_len }
     }
 
+    /// Those bytes. No other sequence's packets end with them.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
     /// What stands before a packet of `size` bytes, and how long it is.
     fn head(self, size: usize) -> ([u8; 16], usize) {
         let (size, size_len) = packed_varint((size + self.length) as u64);

@@ -9,7 +9,7 @@ use super::counts::Counts;
 use super::drain::Drain;
 use super::room;
 use super::segments::Segments;
-use super::trace::Trace;
+use super::trace::{End, Trace};
 use crate::error::Error;
 use crate::loss::Counted;
 use crate::stats::{GroupStats, Summary};
@@ -29,10 +29,14 @@ pub(super) struct Stream {
     drain: Drain,
     /// Where the trace is several files.
     segments: Option<Segments>,
-    /// What became of those that are whole.
+    /// What became of those before this one.
     whole: Summary,
     /// The losses that they tell of.
     told: Vec<Counted>,
+    /// Messages that could not be written to them.
+    lost: Counts,
+    /// That somebody took one of them away.
+    gone: Option<Error>,
     /// When to look for idle chunks again, if room is scarce and there are none.
     patience: Duration,
 }
@@ -74,6 +78,8 @@ pub(super) struct SoFar {
     pub(super) whole: Vec<GroupStats>,
     /// What this one has.
     pub(super) counts: Counts,
+    /// What could not be written.
+    pub(super) lost: Counts,
 }
 
 impl Requests {
@@ -125,7 +131,8 @@ impl Stream {
         segments: Option<Segments>,
     ) -> Self {
         let (drain, whole, told) = (Drain::default(), Summary::default(), Vec::new());
-        Self { core, requests, trace, drain, segments, whole, told, patience: LOOK }
+        let (lost, gone) = (Counts::default(), None);
+        Self { core, requests, trace, drain, segments, whole, told, lost, gone, patience: LOOK }
     }
 
     /// Copies until the session is stopped; then writes what is left to say.
@@ -138,26 +145,22 @@ impl Stream {
                 return self.end();
             }
             let flush = wanted > done;
-            let left = self.segments.as_ref().and_then(Segments::left);
+            let failed = self.trace.file.has_failed();
+            let left = self.segments.as_ref().filter(|_| !failed).and_then(Segments::left);
             let old = left.is_some_and(|left| left.is_zero());
             self.round(flush || old);
             if old {
                 self.grow_old();
             }
             if flush {
+                let so_far = self.so_far();
                 let mut state = self.requests.lock();
                 state.done = wanted;
-                state.so_far = SoFar {
-                    messages: self.drain.messages,
-                    bytes: self.whole.bytes + self.trace.file.written(),
-                    told: [self.told.clone(), self.trace.told()].concat(),
-                    whole: self.whole.groups.clone(),
-                    counts: self.trace.file.counts.clone(),
-                };
+                state.so_far = so_far;
                 state.failed = self.trace.file.has_failed();
                 self.requests.flushed.notify_all();
-            } else if self.trace.file.has_failed() || !self.core.buffer.is_half_full() {
-                match left.filter(|_| !old && !self.trace.file.has_failed()) {
+            } else if !self.core.buffer.is_half_full() {
+                match left.filter(|_| !old) {
                     Some(left) => self.rest(left),
                     None if old => {}
                     None => self.rest(Duration::MAX),
@@ -166,12 +169,24 @@ impl Stream {
         }
     }
 
-    fn round(&mut self, unfinished_too: bool) {
-        if self.trace.file.has_failed() {
-            // What can't be written stays in the buffer, so that writers count what finds no room.
-            self.core.room.close();
-            return;
+    /// How far the file has come.
+    fn so_far(&self) -> SoFar {
+        let file = &self.trace.file;
+        let counts = file.counts.except(&file.lost);
+        let mut lost = self.lost.clone();
+        lost.add(&file.lost);
+        SoFar {
+            messages: self.whole.messages + counts.messages(),
+            bytes: self.whole.bytes + file.written(),
+            told: [self.told.clone(), self.trace.told()].concat(),
+            whole: self.whole.groups.clone(),
+            counts,
+            lost,
         }
+    }
+
+    /// Copies what the buffer has to the file; to one that can't be written too, so that what is lost is counted by group.
+    fn round(&mut self, unfinished_too: bool) {
         self.trace.seen();
         self.copy(unfinished_too, &[]);
         let ended = self.core.take_ended();
@@ -184,16 +199,13 @@ impl Stream {
     fn copy(&mut self, unfinished_too: bool, ended: &[Arc<Writer>]) {
         while !self.drain.copy(&self.core, &mut self.trace.file, unfinished_too) {
             self.rotate(ended);
-            if self.trace.file.has_failed() {
-                return;
-            }
         }
     }
 
     /// Sleeps until there is something to do, at most so long. While room is scarce it takes chunks back from threads that
     /// leave them idle.
     fn rest(&mut self, most: Duration) {
-        if !self.core.buffer.is_scarce() || self.trace.file.has_failed() {
+        if !self.core.buffer.is_scarce() {
             self.patience = LOOK;
             return if most == Duration::MAX { thread::park() } else { thread::park_timeout(most) };
         }
@@ -247,14 +259,16 @@ impl Stream {
         }
         let next = Trace::go_on(Arc::clone(&self.core), file);
         let old = std::mem::replace(&mut self.trace, next);
-        let messages = self.drain.messages - self.whole.messages;
-        match old.end(messages, "protolog session goes on") {
-            Ok(end) => {
-                self.whole.add(end.summary);
-                self.told.extend(end.told);
-                self.trace.lost_before(end.before);
-            }
-            Err(error) => self.trace.file.fail(error),
+        let End { summary, told, before, lost, error } = old.end("protolog session goes on");
+        self.whole.add(summary);
+        self.told.extend(told);
+        self.lost.add(&lost);
+        self.trace.lost_before(before);
+        match error {
+            // Who took it away is told at the end; what comes has files of its own.
+            Some(error) if error.is_not_found() => _ = self.gone.get_or_insert(error),
+            Some(error) => self.trace.file.fail(error),
+            None => {}
         }
         self.drain.next_file();
     }
@@ -267,9 +281,8 @@ impl Stream {
             self.trace.farewell(&writer, None);
         }
         self.core.buffer.discard();
-        let messages = self.drain.messages - self.whole.messages;
-        let end = self.trace.end(messages, "protolog session stopped")?;
-        self.whole.add(end.summary);
-        Ok(self.whole)
+        let End { summary, error, .. } = self.trace.end("protolog session stopped");
+        self.whole.add(summary);
+        self.gone.or(error).map_or(Ok(self.whole), Err)
     }
 }

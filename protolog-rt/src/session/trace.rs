@@ -3,9 +3,10 @@
 //! Invariant: what is lost is told once in a trace, on the sequence that lost it.
 
 use super::core::{Core, Keeps};
+use super::counts::Counts;
 use super::dictionary::Dictionary;
 use super::drain::{OWN_SEQUENCE, sequence};
-use super::file::TraceFile;
+use super::file::{Finished, TraceFile};
 use crate::clock;
 use crate::error::Error;
 use crate::loss::{Counted, Losses, Mark};
@@ -40,6 +41,10 @@ pub(super) struct End {
     pub(super) told: Vec<Counted>,
     /// What threads without a sequence had lost by then.
     pub(super) before: Mark,
+    /// Messages that could not be written.
+    pub(super) lost: Counts,
+    /// Why the file is not whole, or not there.
+    pub(super) error: Option<Error>,
 }
 
 impl Trace {
@@ -74,17 +79,19 @@ impl Trace {
         trace
     }
 
-    /// Writes the end, which `what` names; `messages` is their number in the trace.
-    pub(super) fn end(mut self, messages: u64, what: &str) -> Result<End, Error> {
+    /// Writes the end, which `what` names.
+    pub(super) fn end(mut self, what: &str) -> End {
         self.strays();
         let pid = self.core.pid;
         let buffer = BufferStats::of(&self.core.buffer);
         self.own_packet(|to| trace_stats(to, &buffer));
         self.own_packet(|to| mark(to, pid, clock::boottime(), what));
         let (losses, told) = self.totals();
-        let groups = self.dictionary.groups(&self.file.counts, &losses);
-        let summary = Summary { messages, bytes: self.file.finish()?, losses, groups, buffer };
-        Ok(End { summary, told, before: self.before })
+        let Finished { bytes, counts, lost, error } = self.file.finish();
+        let counts = counts.except(&lost);
+        let groups = self.dictionary.groups(&counts, &losses);
+        let summary = Summary { messages: counts.messages(), bytes, losses, groups, buffer };
+        End { summary, told, before: self.before, lost, error }
     }
 
     /// Names the thread, in Perfetto's terms and in ours, and says what was lost since its last chunk began. State is
