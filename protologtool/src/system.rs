@@ -33,6 +33,11 @@ pub trait System: Sync {
         Ok(Box::new(io::Cursor::new(self.read(path)?)))
     }
 
+    /// Whether the path names something that can be read once only, such as a pipe.
+    fn is_pipe(&self, _path: &Path) -> bool {
+        false
+    }
+
     /// Whether a process holds a lock on the file, as far as can be told.
     fn is_in_use(&self, _path: &Path) -> bool {
         false

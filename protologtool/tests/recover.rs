@@ -9,7 +9,11 @@ use protolog_testkit::expect_file;
 use protologtool::cli::{self, Exit};
 use protologtool::system::Memory;
 use std::fs::File;
+use std::io::Write;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// One thread, of which two messages are gone.
 const APP: &str = r#"
@@ -56,7 +60,7 @@ fn run(words: &str) -> String {
 }
 
 /// What is run, in the order of the file that says what comes of it.
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 11] = [
     "recover app.rec -o out",
     "recover app.rec worker.rec --output out",
     "recover cut.rec app.pftrace worker.rec missing.rec -o out",
@@ -66,6 +70,8 @@ const COMMANDS: [&str; 9] = [
     "merge app.pftrace other.pftrace -o out",
     "merge app.pftrace worker.rec -o out",
     "merge app.pftrace worker.pftrace -o worker.pftrace",
+    "merge app.pftrace worker.pftrace ./app.pftrace -o out",
+    "recover app.rec ./app.rec -o out",
 ];
 
 #[test]
@@ -84,10 +90,8 @@ fn a_recording_in_use_is_told() {
     let recover = || {
         let out = dir.path().join("out");
         let args = ["protologtool", "recover", path.to_str().unwrap(), "-o", out.to_str().unwrap()];
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_protologtool"))
-            .args(&args[1..])
-            .output()
-            .unwrap();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_protologtool")).args(&args[1..]).output().unwrap();
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
@@ -99,4 +103,44 @@ fn a_recording_in_use_is_told() {
         recover(),
         format!("warning: `{shown}` is in use: what its process writes meanwhile may be damaged\n")
     );
+}
+
+/// Runs the command with `input` coming through a pipe; it must end soon.
+fn run_with_pipe(args: &[&str], input: Vec<u8>) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_protologtool"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    // What is larger than the pipe goes on when it is read.
+    let writer = thread::spawn(move || pipe.write_all(&input));
+    let end = Instant::now() + Duration::from_secs(60);
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > end {
+            child.kill().unwrap();
+            panic!("it hangs");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    writer.join().unwrap().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn what_comes_through_a_pipe_is_read_once() {
+    let dir = protolog_testkit::temp_dir();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (out, merged, worker) = (path("out"), path("merged"), path("worker"));
+    let recorded = recording::recording(APP, 0);
+    assert_eq!(run_with_pipe(&["recover", "/dev/stdin", "-o", &out], recorded), "");
+    std::fs::write(&worker, trace::trace(WORKER)).unwrap();
+    let trace = std::fs::read(&out).unwrap();
+    assert_eq!(run_with_pipe(&["merge", "/dev/stdin", &worker, "-o", &merged], trace), "");
+    let log = protolog_reader::Trace::open(Path::new(&merged)).unwrap().read().unwrap();
+    assert_eq!(log.entries().count(), 3);
 }

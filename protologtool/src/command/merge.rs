@@ -1,10 +1,11 @@
 //! `merge`: traces of several processes in, one trace out.
 
 use crate::cli::{Exit, Failure};
-use crate::output::{reason, write_one};
+use crate::output::{once, reason, write_one};
 use crate::system::System;
 use protolog_reader::{MergeError, MergeInput, Merged, merge};
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,8 @@ put into order by who reads them. Traces may be compressed with gzip, and come f
 Sequences get new ids. Dictionaries become one; where one id stands for two messages or groups, nothing is \
 written, and the message says which they are and where. Times are those since the machine was booted, so traces that \
 say that they are of different boots are refused. Times of different machines can't be compared either.
+
+A trace that comes through a pipe is held in memory.
 
 Recordings of processes that died are made into traces by `protologtool recover`, which takes several at once.
 
@@ -39,6 +42,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
+    once(&args.traces, "trace", system)?;
     let traces: Vec<File<'_>> = args.traces.iter().map(|path| File::new(path, system)).collect();
     let inputs: Vec<&dyn MergeInput> = traces.iter().map(|file| file as &dyn MergeInput).collect();
     let merged = write(&inputs, &args.output, &args.traces, system)?;
@@ -85,11 +89,13 @@ struct File<'a> {
     path: &'a Path,
     name: Cow<'a, str>,
     system: &'a dyn System,
+    /// All of what can be read once only.
+    kept: OnceCell<Vec<u8>>,
 }
 
 impl<'a> File<'a> {
     fn new(path: &'a Path, system: &'a dyn System) -> Self {
-        Self { path, name: path.to_string_lossy(), system }
+        Self { path, name: path.to_string_lossy(), system, kept: OnceCell::new() }
     }
 }
 
@@ -99,7 +105,15 @@ impl MergeInput for File<'_> {
     }
 
     fn open(&self) -> io::Result<Box<dyn Read + '_>> {
-        self.system.open(self.path)
+        if let Some(kept) = self.kept.get() {
+            return Ok(Box::new(kept.as_slice()));
+        }
+        if !self.system.is_pipe(self.path) {
+            return self.system.open(self.path);
+        }
+        let mut bytes = Vec::new();
+        self.system.open(self.path)?.read_to_end(&mut bytes)?;
+        Ok(Box::new(self.kept.get_or_init(|| bytes).as_slice()))
     }
 }
 

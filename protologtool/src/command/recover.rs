@@ -2,9 +2,9 @@
 
 use super::merge::{self, Made};
 use crate::cli::{Exit, Failure};
-use crate::output::{cant_read, write_one};
+use crate::output::{cant_read, once, write_one};
 use crate::system::System;
-use protolog_reader::{MergeInput, Recording, Recovered};
+use protolog_reader::{Flaw, MergeInput, Recording, Recovered};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -39,6 +39,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
+    once(&args.recordings, "recording", system)?;
     let (mut made, mut whole, mut failure) = (Vec::new(), true, None);
     for path in &args.recordings {
         match recover(path, system) {
@@ -98,8 +99,14 @@ fn tell(path: &Path, report: &Recovered, system: &dyn System) -> bool {
     };
     let (pid, mut more) = (report.pid, String::new());
     if report.overwritten > 0 {
-        let older = counted(report.overwritten, "older one was", "older ones were");
-        more = format!("; {older} overwritten");
+        // What is cut off may be where they were.
+        let is_cut = report.flaws.iter().any(|flaw| matches!(flaw, Flaw::Truncated(_)));
+        let others = if is_cut {
+            counted(report.overwritten, "other one is missing", "other ones are missing")
+        } else {
+            counted(report.overwritten, "older one was overwritten", "older ones were overwritten")
+        };
+        more = format!("; {others}");
     }
     if report.lost > 0 {
         more = format!("{more}; {} lost when logged", counted(report.lost, "was", "were"));

@@ -1,10 +1,24 @@
-//! Outputs that would be written over an input or over each other are refused before anything is written.
+//! Outputs that would be written over an input or over each other are refused before anything is written; so are inputs that
+//! are given twice, where that would double what they say.
 
 use crate::cli::Failure;
 use crate::system::System;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+
+/// Refuses inputs that are given twice, `each` of which is to be given once.
+pub(crate) fn once(inputs: &[PathBuf], each: &str, system: &dyn System) -> Result<(), Failure> {
+    let mut seen = HashSet::new();
+    let place = |path: &Path| {
+        (system.canonical(path.parent().unwrap_or(path)), path.file_name().map(OsStr::to_owned))
+    };
+    match inputs.iter().find(|input| !seen.insert(place(input))) {
+        Some(twice) => Err(Failure::new(format!("`{}` is given twice", twice.display()))
+            .help(format!("give each {each} once"))),
+        None => Ok(()),
+    }
+}
 
 /// Refuses outputs that are inputs as well, or that are there twice.
 ///

@@ -15,6 +15,7 @@ mod srcjar;
 mod stale;
 
 pub(crate) use dictionary::{collect, read_dictionary};
+pub(crate) use guard::once;
 pub(crate) use stale::difference;
 
 use crate::cli::Failure;

@@ -22,9 +22,14 @@ impl System for Real {
         Ok(Box::new(File::open(path)?))
     }
 
+    fn is_pipe(&self, path: &Path) -> bool {
+        fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+    }
+
     fn is_in_use(&self, path: &Path) -> bool {
         let locked = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-        File::open(path).is_ok_and(locked)
+        // Whoever opens a pipe waits for one who writes to it.
+        !self.is_pipe(path) && File::open(path).is_ok_and(locked)
     }
 
     fn read_input(&self) -> io::Result<Vec<u8>> {
