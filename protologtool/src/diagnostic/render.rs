@@ -86,7 +86,10 @@ fn excerpt(diagnostic: &Diagnostic, source: &Source) -> (String, Range<usize>, u
     let mut text = String::new();
     let mut span = 0..0;
     for line in first..=last {
-        let range = source.line_range(line);
+        let whole = source.line_range(line);
+        let from = if line == first { start } else { whole.start };
+        let to = if line == last { end } else { whole.end };
+        let range = near(whole, from..to.max(from), source);
         let offset = |at: usize| {
             text.len() + source.text(range.start..at.clamp(range.start, range.end)).len()
         };
@@ -102,4 +105,49 @@ fn excerpt(diagnostic: &Diagnostic, source: &Source) -> (String, Range<usize>, u
         }
     }
     (text, span, first)
+}
+
+/// The part of a line around `range` that is enough to show it: the renderer takes its time with very long lines, of which
+/// it shows the width of a terminal.
+fn near(line: Range<usize>, range: Range<usize>, source: &Source) -> Range<usize> {
+    const MARGIN: usize = 1000;
+    let start = range.start.saturating_sub(MARGIN);
+    let end = range.end.min(range.start + MARGIN) + MARGIN;
+    // Not within a character.
+    let is_inside = |at: &usize| source.bytes().get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    let start = (start..).find(|at| !is_inside(at)).unwrap_or(start);
+    let end = (end..).find(|at| !is_inside(at)).unwrap_or(end);
+    line.start.max(start)..line.end.min(end).max(line.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Code;
+
+    #[test]
+    fn long_lines_are_shown_where_the_problem_is() {
+        let text = format!("{}here{}\nnext", "ä ".repeat(100_000), " ö".repeat(100_000));
+        let at = text.find("here").unwrap();
+        let source = Source::new("A.java", text.into_bytes());
+        let shown = |range| {
+            let diagnostic = Diagnostic::error(Code::Syntax, range, "message");
+            excerpt(&diagnostic, &source)
+        };
+        let (text, span, line) = shown(at..at + 4);
+        assert!(text.len() < 3000 && line == 1, "{}", text.len());
+        assert_eq!(&text[span], "here");
+        let (text, span, _) = shown(at..source.bytes().len());
+        assert!(text.ends_with("\nnext") && text[span].starts_with("here"));
+        let (text, span, _) = shown(at..source.line_range(1).end);
+        assert!(text.len() < 4000 && text[span].starts_with("here ö"), "{}", text.len());
+        assert_eq!(shown(0..2).1, 0..2);
+        let diagnostic = Diagnostic::error(Code::Syntax, at..at + 4, "message");
+        let rendered = render(&diagnostic, &source, Style::default());
+        assert!(rendered.starts_with("A.java:1:200001: error: message [syntax]\n"), "{rendered}");
+        assert!(
+            rendered.contains("... ä ä here ö ö") || rendered.contains("ä here ö"),
+            "{rendered}"
+        );
+    }
 }
