@@ -97,7 +97,7 @@ impl Reader<'_> {
             return error("the group is missing".to_owned(), help.to_owned());
         }
         let written = shown(part);
-        let Some(path) = Path::of(part) else {
+        let Some(path) = variant_path(part) else {
             let help = "name a variant, as in `AppLog::Net`: calls of disabled groups are left out when compiling";
             return error(format!("the group `{written}` is not a constant path"), help.to_owned());
         };
@@ -130,6 +130,15 @@ impl Reader<'_> {
                     let message = format!("`{name}` has no group `{}`", plain(&last));
                     return error(message, suggestion(&last, &variants));
                 }
+                if matches!(resolve(&path), Entity::Other)
+                    && !matches!(resolve(&of), Entity::Extern(_))
+                {
+                    let help = "name the variant, as in `AppLog::Net`, or a constant or type that is another name";
+                    return error(
+                        format!("it is not known which group `{written}` is"),
+                        help.to_owned(),
+                    );
+                }
                 error(
                     format!("no source defines the group `{written}`"),
                     "add the source with the enum to the inputs, or correct the path".to_owned(),
@@ -137,6 +146,18 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// The path of a variant, which may be written `<AppLog>::Net`.
+fn variant_path(part: &[TokenTree]) -> Option<Path> {
+    let [open, rest @ ..] = part else { return None };
+    if !is_punct(Some(open), '<') {
+        return Path::of(part);
+    }
+    let close = rest.iter().position(|tree| is_punct(Some(tree), '>'))?;
+    let (mut path, variant) = (Path::of(&rest[..close])?, &rest[close + 1..]);
+    path.names.extend(Path::of(variant).filter(|path| path.absolute)?.names);
+    Some(path)
 }
 
 fn suggestion(name: &str, variants: &[String]) -> String {

@@ -111,7 +111,7 @@ impl Resolver<'_> {
         let first_space = if rest.is_empty() { space } else { Space::Value };
         let module = &scope.module;
         let mut entity = match first.as_str() {
-            _ if path.absolute => self.krate(module.krate, first),
+            _ if path.absolute => self.crate_named(module.krate, plain(first)),
             "crate" => self.module(module.krate, &[]),
             "self" => Entity::Module(module.clone()),
             "super" => self.parent(module),
@@ -146,6 +146,19 @@ impl Resolver<'_> {
         }
     }
 
+    /// A crate, by a name that no scope around has: one that crate `from` gives it at its root, or that it knows it by.
+    fn crate_named(&self, from: usize, name: &str) -> Entity {
+        let root = self.crates.module(from, &[], self.system);
+        let renamed = root.as_ref().and_then(|root| {
+            root.table.renamed.iter().find(|(known, _)| known == name).map(|(_, krate)| krate)
+        });
+        match (renamed.map(String::as_str), &root) {
+            (Some("self"), Some(root)) => Entity::Module(root.clone()),
+            (Some(krate), _) => self.krate(from, krate),
+            _ => self.krate(from, name),
+        }
+    }
+
     /// A crate, by the name that crate `from` knows it by.
     fn krate(&self, from: usize, name: &str) -> Entity {
         match self.crates.library(from, name) {
@@ -176,7 +189,7 @@ impl Resolver<'_> {
         }
         match space {
             Space::Value => match scopes.last() {
-                Some(scope) => self.krate(scope.module.krate, name),
+                Some(scope) => self.crate_named(scope.module.krate, name),
                 None => Entity::Other,
             },
             Space::Macro => self.everywhere(scopes, name),

@@ -17,6 +17,8 @@ pub(super) struct Table {
     pub(super) macros: HashSet<String>,
     /// Crates whose macros are in scope everywhere: `#[macro_use] extern crate`.
     pub(super) macro_use: Vec<String>,
+    /// Other names of crates, by `extern crate … as`; those of a crate's root hold everywhere in it.
+    pub(super) renamed: Vec<(String, String)>,
 }
 
 /// What a name stands for.
@@ -28,7 +30,7 @@ pub(super) enum Item {
     File,
     /// An enum, with its variants.
     Enum(Arc<[String]>),
-    /// A constant whose value is a path.
+    /// A constant whose value is a path, or a type that is one.
     Const(Path),
     /// Something else, which hides what else has the name.
     Other,
@@ -85,6 +87,13 @@ impl Table {
                     variants.extend(others.iter().cloned());
                 }
                 self.items.insert(name, Item::Enum(variants.into()));
+            }
+            // A type that is another name of an enum.
+            ("type", Some(name)) if is_punct(trees.get(at + 2), '=') => {
+                let end = end_of_item(trees, at);
+                let path = Path::of(&trees[at + 3..end]);
+                self.items.insert(name, path.map_or(Item::Other, Item::Const));
+                return end;
             }
             ("const", Some(name)) if is_punct(trees.get(at + 2), ':') => {
                 let end = end_of_item(trees, at);
@@ -159,6 +168,9 @@ impl Table {
             self.macro_use.push(krate.clone());
         }
         let path = Path { absolute: krate != "self", names: vec![krate.clone()] };
+        if let Some(name) = &renamed {
+            self.renamed.push((plain(name).to_owned(), krate.clone()));
+        }
         let name = Some(renamed.unwrap_or(krate)).filter(|name| name != "_");
         self.uses.extend(name.map(|name| Use { path, name: Some(name) }));
     }
@@ -232,17 +244,21 @@ mod tests {
     fn items_have_names() {
         let table = table(
             "pub(crate) mod a { mod b; } mod c; #[x] pub enum D { #[y] E, r#F = 1, G } const H: D = D::E; const I: u8 = 1;
-             pub struct J; trait K {} type L = u8; const fn m() {} static N: u8 = 0; macro_rules! o { () => {} }
+             pub struct J; trait K {} type L = u8; type Alias = super::D; const fn m() {} static N: u8 = 0; macro_rules! o { () => {} }
              fn p<const Q: usize>(r: u8) -> &'static S { let t = 1; } fn u<'a, const V: u8>() where *const W: X {}
              enum Last { One }",
         );
         let mut names: Vec<&str> = table.items.keys().map(String::as_str).collect();
         names.sort_unstable();
-        assert_eq!(names, ["D", "H", "I", "J", "K", "L", "Last", "N", "a", "c", "m", "p", "u"]);
+        assert_eq!(
+            names,
+            ["Alias", "D", "H", "I", "J", "K", "L", "Last", "N", "a", "c", "m", "p", "u"]
+        );
         assert!(
             matches!(&table.items["D"], Item::Enum(variants) if variants[..] == ["E", "F", "G"])
         );
         assert!(matches!(&table.items["H"], Item::Const(path) if path.names == ["D", "E"]));
+        assert!(matches!(&table.items["Alias"], Item::Const(path) if path.names == ["super", "D"]));
         assert!(matches!(table.items["I"], Item::Other));
         assert!(matches!(&table.items["a"], Item::Inline(inner) if inner.items.contains_key("b")));
         assert!(table.macros.contains("o"));

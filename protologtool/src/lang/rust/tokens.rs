@@ -45,7 +45,18 @@ impl Tokens {
             Ok(stream) => Ok(Self { trees: stream.into_iter().collect(), spans }),
             Err(error) => {
                 let start = spans.range(error.span()).start;
-                let message = "this is no token of Rust, or its bracket has no partner".to_owned();
+                let message = match bytes.get(start) {
+                    Some(b'(' | b'[' | b'{') => "this bracket is not closed",
+                    Some(b')' | b']' | b'}') => {
+                        "this bracket closes none, or not the last that is open"
+                    }
+                    Some(b'"' | b'\'' | b'r' | b'b' | b'c') => {
+                        "the literal that begins here is none, or does not end"
+                    }
+                    Some(b'/') => "the comment that begins here does not end",
+                    _ => "this is no token of Rust",
+                };
+                let message = message.to_owned();
                 Err(LexError { range: start..(start + 1).min(bytes.len()).max(start), message })
             }
         }
@@ -57,15 +68,24 @@ pub(crate) fn forget() {
     proc_macro2::extra::invalidate_current_thread_spans();
 }
 
-/// Number of bytes before the first token that are none of the language's: a byte order mark, and a `#!` line that is no
-/// attribute.
+/// Number of bytes before the first token that are none of the language's: a byte order mark, a `#!` line that is no
+/// attribute, and what stands between lines of `---` for Cargo.
 fn header(text: &str) -> usize {
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let Some(rest) = text[mark..].strip_prefix("#!") else { return mark };
-    if after_trivia(rest).starts_with('[') {
-        return mark;
+    let line_end = |from: usize| text[from..].find('\n').map_or(text.len(), |at| from + at);
+    let is_shebang =
+        text[mark..].strip_prefix("#!").is_some_and(|rest| !after_trivia(rest).starts_with('['));
+    let before = if is_shebang { line_end(mark) } else { mark };
+    let rest = text[before..].trim_start();
+    let fence = rest.len() - rest.trim_start_matches('-').len();
+    if fence < 3 {
+        return before;
     }
-    mark + text[mark..].find('\n').unwrap_or(text.len() - mark)
+    let start = line_end(text.len() - rest.len());
+    let close = format!("\n{}", &rest[..fence]);
+    let end = text[start..].match_indices(&close).map(|(at, _)| start + at + close.len());
+    // The line has nothing else.
+    end.into_iter().find(|end| text[*end..line_end(*end)].trim().is_empty()).unwrap_or(before)
 }
 
 /// What follows white space and comments.
@@ -266,6 +286,9 @@ mod tests {
             ("#![allow(x)] struct A;", "A"),
             ("#! /* c */ [allow(x)] struct A;", "A"),
             ("\u{feff}// ünï\nconst É: u8 = 0;", "É"),
+            ("---\n[dependencies] # don't\n---\nstruct A;", "A"),
+            ("\u{feff}#!/bin/x\r\n\r\n----cargo\r\n---\r\n'\r\n---- \r\nstruct É;", "É"),
+            ("---\nA", "A"),
         ] {
             let tokens = Tokens::of(text.as_bytes()).unwrap();
             let found = tokens.trees.iter().any(|tree| {
@@ -277,7 +300,19 @@ mod tests {
 
     #[test]
     fn what_is_no_rust_is_said() {
-        assert_eq!(Tokens::of(b"fn a() {").unwrap_err().range.end, 8);
+        for (text, at, message) in [
+            ("fn a() {", 7, "this bracket is not closed"),
+            ("a) {}", 1, "this bracket closes none, or not the last that is open"),
+            ("a (b] c", 4, "this bracket closes none, or not the last that is open"),
+            ("a \"b", 2, "the literal that begins here is none, or does not end"),
+            ("a r#\"b\"", 2, "the literal that begins here is none, or does not end"),
+            ("a 'bc' d", 2, "the literal that begins here is none, or does not end"),
+            ("a /* b", 2, "the comment that begins here does not end"),
+            ("a \u{1} b", 2, "this is no token of Rust"),
+        ] {
+            let error = Tokens::of(text.as_bytes()).unwrap_err();
+            assert_eq!((error.range.start, error.message.as_str()), (at, message), "{text}");
+        }
         assert_eq!(Tokens::of(b"abc \xff").unwrap_err().range, 4..5);
     }
 }
