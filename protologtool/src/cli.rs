@@ -261,18 +261,22 @@ protologtool generate-viewer-config [OPTIONS]
 
 // Paragraphs are one line each: they are wrapped to the width of the terminal.
 const TRANSFORM_HELP: &str = "\
-Example:
+Examples:
   protologtool transform-protolog-calls \\
     --protolog-class dev.protolog.ProtoLog \\
     --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
     --output-srcjar out/app.srcjar --viewer-config out/app.pb \\
     src/com/foo/*.java
+  protologtool transform-protolog-calls --output-dir out --viewer-config out/app.pb src   # Rust
 
 A call such as
   ProtoLog.d(NET, \"sent %d to %s\", n, host);
 becomes, on the same line and with the classes' full names,
   if (I.isEnabled(NET, LogLevel.DEBUG)) I.d(NET, 12L, 1L, I.l(n), I.s(host));
-and its text moves to the dictionary. No other byte of the source changes, and no line moves.
+and its text moves to the dictionary. No other byte of the source changes, and no line moves. In Rust,
+  protolog_rt::d!(AppLog::Net, \"sent %d to %s\", n, host);
+becomes, to be compiled without proc macros,
+  protolog_rt::d!(AppLog::Net, @0x3f2a9c51e07b864d [d s], n, host);
 
 In Android's dialects it calls a class that is made of a template, `ProtoLogImpl.java`, and put first into the output:
   if (I.Cache.NET_enabled[1]) {  long protoLogParam0 = n;  …  I.d(NET, 12L, …); }
@@ -284,12 +288,13 @@ Exit codes: 0 done; 1 problems in the sources, nothing was written; 2 wrong comm
 decoded or written.";
 
 const GENERATE_HELP: &str = "\
-Example:
+Examples:
   protologtool generate-viewer-config \\
     --protolog-class dev.protolog.ProtoLog \\
     --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
     --viewer-config out/app.pb --viewer-config out/app.json \\
     src/com/foo/*.java
+  protologtool generate-viewer-config --viewer-config out/app.pb src   # Rust
 
 The dictionary maps the ids in rewritten code and in traces to texts. `transform-protolog-calls` can write the same \
 files in its own pass.
@@ -304,11 +309,12 @@ Exit codes: 0 done; 1 problems in the sources, or the file of --check is stale; 
 line, or a file can't be read, decoded or written.";
 
 const CHECK_HELP: &str = "\
-Example:
+Examples:
   protologtool check --deny-warnings --message-format sarif \\
     --protolog-class dev.protolog.ProtoLog \\
     --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
     src > protolog.sarif
+  protologtool check --deny-warnings src   # Rust
 
 Exit codes: 0 no errors; 1 errors in the sources; 2 wrong command line, or a file can't be read or decoded.";
 

@@ -113,11 +113,17 @@ fn near(line: Range<usize>, range: Range<usize>, source: &Source) -> Range<usize
     const MARGIN: usize = 1000;
     let start = range.start.saturating_sub(MARGIN);
     let end = range.end.min(range.start + MARGIN) + MARGIN;
-    // Not within a character.
-    let is_inside = |at: &usize| source.bytes().get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
-    let start = (start..).find(|at| !is_inside(at)).unwrap_or(start);
-    let end = (end..).find(|at| !is_inside(at)).unwrap_or(end);
-    line.start.max(start)..line.end.min(end).max(line.start)
+    let (start, end) = (not_within(source, start), not_within(source, end));
+    let start = line.start.max(start);
+    start..line.end.min(end).max(start)
+}
+
+/// The first place from `at` on that is not within a character.
+fn not_within(source: &Source, mut at: usize) -> usize {
+    while source.bytes().get(at).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        at += 1;
+    }
+    at
 }
 
 #[cfg(test)]

@@ -216,7 +216,7 @@ fn bad_command_lines() {
 fn help_teaches() {
     let system = system();
     assert_eq!(protologtool(&system, "transform-protolog-calls --help"), Exit::Done);
-    for part in ["Example:", "--loggroups-source", "Exit codes: 0 done"] {
+    for part in ["Examples:", "--loggroups-source", "Exit codes: 0 done"] {
         assert!(system.out().contains(part), "{part}: {}", system.out());
     }
     assert_eq!(system.errors(), "");
