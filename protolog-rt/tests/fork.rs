@@ -8,7 +8,7 @@
 
 mod common;
 
-use common::record;
+use common::{SetWhenDropped, record};
 use protolog_reader::{Log as Read, Rendering, Trace as Reading};
 use protolog_rt::{Error, Level, ProtoLogGroup, Session, Summary, i};
 use protolog_testkit::temp_dir;
@@ -111,15 +111,6 @@ fn child_session(path: &Path) -> Summary {
         }
     });
     session.stop().expect("stop")
-}
-
-/// Ends the other threads of a test, also when it fails.
-struct SetWhenDropped<'a>(&'a AtomicBool);
-
-impl Drop for SetWhenDropped<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 #[test]

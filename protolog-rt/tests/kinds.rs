@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Recording, record, record_beside};
+use common::{Recording, SetWhenDropped, record, record_beside};
 use protolog_reader::Trace as Reading;
 use protolog_rt::{Builder, Level, ProtoLogGroup, Summary, d, i};
 use std::collections::HashMap;
@@ -28,15 +28,6 @@ const KINDS: [fn(Builder) -> Builder; 6] = [
     |session| session.segment_bytes(100 << 10).wait_at_most(Duration::from_secs(60)),
     |session| session.segment_age(Duration::from_millis(3)),
 ];
-
-/// Says that all is done when it is dropped: when a check fails too, or else the scope would wait for ever.
-struct End<'a>(&'a AtomicBool);
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
 
 /// The numbers by thread in all files of a session, each in order.
 fn numbers(dir: &Path) -> HashMap<usize, Vec<u64>> {
@@ -87,7 +78,7 @@ fn each_has_what_it_asked_for() {
     });
     let (sent, done) = (&AtomicU64::new(0), &AtomicBool::new(false));
     thread::scope(|scope| {
-        let end = End(done);
+        let end = SetWhenDropped(done);
         for thread in 0..THREADS {
             scope.spawn(move || {
                 let mut number = 0u64;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Trace, alone, wire};
+use common::{SetWhenDropped, Trace, alone, wire};
 use protolog_reader::{MergeInput, merge};
 use protolog_rt::{Builder, Cause, Error, Level, ProtoLogGroup, Session, Summary, dynamic, i};
 use protolog_testkit::{TempDir, temp_dir};
@@ -112,6 +112,7 @@ fn segments_are_read_alone_and_have_everything_together() {
     });
     let done = &AtomicBool::new(false);
     thread::scope(|scope| {
+        let _end = SetWhenDropped(done);
         // Flushes, so that chunks are copied in parts and go on in the next file.
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
@@ -134,7 +135,6 @@ fn segments_are_read_alone_and_have_everything_together() {
         for logger in loggers {
             logger.join().unwrap();
         }
-        done.store(true, Ordering::Relaxed);
     });
     let summary = session.stop().unwrap();
     assert_eq!(summary.lost(), 0, "{summary:?}");

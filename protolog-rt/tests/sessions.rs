@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Trace, alone, record, record_beside, wire};
+use common::{SetWhenDropped, Trace, alone, record, record_beside, wire};
 use protolog_rt::{Builder, Cause, Level, ProtoLogGroup, d, e, i, v, w, wtf};
 use std::cell::RefCell;
 use std::sync::Barrier;
@@ -225,6 +225,7 @@ fn a_thread_within_a_message_while_sessions_change() {
     let done = &AtomicBool::new(false);
     let (mut sent, mut others) = (0, Vec::new());
     thread::scope(|scope| {
+        let end = SetWhenDropped(done);
         let logger = scope.spawn(move || {
             let mut sent = 0u64;
             while !done.load(Ordering::Relaxed) && sent < 400_000 {
@@ -237,7 +238,7 @@ fn a_thread_within_a_message_while_sessions_change() {
             let other = record_beside(|session| session.group("Load", Level::Warn).buffer_size(1));
             others.push(other.stop().summary);
         }
-        done.store(true, Ordering::Relaxed);
+        drop(end);
         sent = logger.join().unwrap();
     });
     let trace = first.stop();

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{record, wire};
+use common::{SetWhenDropped, record, wire};
 use protolog_rt::{Cause, Level, ProtoLogGroup, d, i};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -38,6 +38,7 @@ fn handlers_log_or_are_counted() {
     let done = AtomicBool::new(false);
     let mut sent = 1u64;
     thread::scope(|scope| {
+        let _end = SetWhenDropped(&done);
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 // SAFETY: the thread waits for this one.
@@ -64,7 +65,6 @@ fn handlers_log_or_are_counted() {
             let pause = Instant::now();
             while pause.elapsed() < Duration::from_micros(30) {}
         }
-        done.store(true, Ordering::Relaxed);
     });
     let handled = HANDLED.load(Ordering::Relaxed);
     let trace = recording.stop();

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::record;
+use common::{SetWhenDropped, record};
 use protolog_rt::{Cause, Level, ProtoLogGroup, d, i};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -74,6 +74,7 @@ fn handlers_log_while_sessions_change() {
     assert_eq!(set, 0);
     let done = &AtomicBool::new(false);
     thread::scope(|scope| {
+        let _end = SetWhenDropped(done);
         for _ in 0..2 {
             scope.spawn(move || {
                 let _timer = Timer::start();
@@ -91,7 +92,6 @@ fn handlers_log_while_sessions_change() {
             round(rounds);
             rounds += 1;
         }
-        done.store(true, Ordering::Relaxed);
         println!("{rounds} rounds, {} signals", SIGNALS.load(Ordering::Relaxed));
     });
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Recording, Trace, record, wire};
+use common::{Recording, SetWhenDropped, Trace, record, wire};
 use protolog_rt::{Builder, Cause, Level, ProtoLogGroup, i};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -180,14 +180,6 @@ fn sessions_that_come_and_go_under_load_stay_right() {
             }
         }
     });
-}
-
-struct SetWhenDropped<'a>(&'a AtomicBool);
-
-impl Drop for SetWhenDropped<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 struct LogsWhenDropped;

@@ -11,6 +11,7 @@ use protolog_testkit::{
 use protozero::Reader;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A session of a test. No other test of the binary has one at the same time.
@@ -27,6 +28,15 @@ pub(crate) struct Trace {
     pub(crate) summary: Summary,
     _dir: TempDir,
     _alone: Option<MutexGuard<'static, ()>>,
+}
+
+/// Ends the other threads of a test, also when it fails: a scope waits for them.
+pub(crate) struct SetWhenDropped<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for SetWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// A packet, as far as tests look at it.
