@@ -157,9 +157,9 @@
 //! committed. Of 10,000 messages written just before a SIGKILL a recorder keeps 10,000. When the machine goes down, a
 //! recording in `/dev/shm` goes with it, and one [on a disk](Builder::record_at) has what was flushed.
 //!
-//! **It panics.** Nothing is lost by unwinding: sessions that are dropped complete their files. With [`log_panics`] each
-//! panic becomes a message with its stack trace, and all sessions' files have what was logged until then, even if the
-//! process aborts next.
+//! **It panics.** Nothing is lost by unwinding: sessions that are dropped complete their files, and one that only records
+//! leaves its recording. With [`log_panics`] each panic becomes a message with its stack trace, and all sessions' files have
+//! what was logged until then, even if the process aborts next.
 //!
 //! **It exits.** A session that is stopped or dropped is complete. `std::process::exit`, or a session in a static, drops
 //! nothing: then the same holds as for a crash, so stop sessions first.

@@ -55,6 +55,35 @@ fn a_recording_is_in_memory_and_private_and_goes_with_its_session() {
     assert!(!paths[1].exists());
 }
 
+/// What a panic unwinds through ends its session, and has nobody to stop it.
+#[test]
+fn a_session_that_a_panic_drops_leaves_its_recording() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let (path, trace) = (dir.path().join("r"), dir.path().join("t"));
+    let panics = |session: Builder| {
+        let end = std::panic::catch_unwind(|| {
+            let _session = session.record_at(&path).start().unwrap();
+            i!(Log::Net, "before");
+            thread::spawn(|| i!(Log::Net, "on a thread")).join().unwrap();
+            panic!("in the middle");
+        });
+        assert!(end.is_err());
+        i!(Log::Net, "after");
+    };
+    panics(net());
+    assert_eq!(Found::read(&path).texts(), ["before", "on a thread"]);
+    // The next run keeps it, and one that names a file needs no recording.
+    panics(net().file(&trace));
+    assert!(!path.exists() && dir.path().join("r.old").exists());
+    let log = protolog_reader::Trace::open(&trace).unwrap().read().unwrap();
+    assert_eq!(log.entries().count(), 2);
+    // Nor does one that is stopped before.
+    let session = net().record_at(&path).start().unwrap();
+    session.stop().unwrap();
+    assert!(!path.exists());
+}
+
 #[test]
 fn a_session_that_is_stopped_leaves_the_trace_that_was_asked_for() {
     let _alone = alone();
