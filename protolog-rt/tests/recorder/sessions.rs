@@ -151,6 +151,31 @@ fn what_is_no_file_is_not_put_aside_for_a_recording() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing else is left");
 }
 
+/// Page faults of this thread so far that needed no disk.
+fn faults() -> i64 {
+    // SAFETY: integers, for which zero is a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes to a value of ours.
+    assert_eq!(unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) }, 0);
+    usage.ru_minflt
+}
+
+#[test]
+fn pages_of_a_ring_are_there_before_they_are_written() {
+    const PAGES: usize = 1024;
+    let _alone = alone();
+    let dir = temp_dir();
+    for builder in [net().record(), net().keep_newest().file(dir.path().join("app.pftrace"))] {
+        let session = builder.buffer_size(PAGES * 4096).start().unwrap();
+        (0..1_000).for_each(|number| i!(Log::Net, "%d", number));
+        let before = faults();
+        (0..400_000).for_each(|number| i!(Log::Net, "%d", number));
+        let faults = faults() - before;
+        assert!(session.so_far().buffer.chunks_overwritten > 0, "all pages were written");
+        assert!(faults < PAGES as i64 / 4, "{faults} page faults");
+    }
+}
+
 #[test]
 fn the_header_says_whose_it_is() {
     let _alone = alone();
