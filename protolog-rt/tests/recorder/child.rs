@@ -82,7 +82,8 @@ fn run() {
     match job.as_str() {
         "work" => work(builder.buffer_size(RING)),
         "write" => write(builder),
-        "fork" => fork(builder),
+        "fork" => fork(builder, false),
+        "clone" => fork(builder, true),
         "step" => step(builder),
         "begin" => begin(builder),
         "exit" => {
@@ -163,15 +164,23 @@ fn write(builder: Builder) {
     drop(session);
 }
 
-/// Logs, forks a child that logs and stops the session, and logs on.
-fn fork(builder: Builder) {
+/// Logs, forks a child that logs and stops the session, and logs on. A `bare` child runs no handlers.
+fn fork(builder: Builder, bare: bool) {
     let session = builder.buffer_size(RING).start().expect("start a session");
     (0..100).for_each(|number| i!(Log::Work, "parent %d", number));
-    // SAFETY: the child does nothing but log, which is what is tested, and ends.
-    let child = unsafe { libc::fork() };
+    let child = if bare {
+        let flags = libc::SIGCHLD;
+        // SAFETY: the child does nothing but log, which is what is tested, and ends; without a stack and flags it is a fork.
+        unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) as libc::pid_t }
+    } else {
+        // SAFETY: as above.
+        unsafe { libc::fork() }
+    };
     if child == 0 {
         (0..20_000).for_each(|number| i!(Log::Work, "child %d", number));
-        dynamic::log(&Log::Work, Level::Info, "first seen in the child", &[]);
+        if !bare {
+            dynamic::log(&Log::Work, Level::Info, "first seen in the child", &[]);
+        }
         drop(session);
         // SAFETY: ends the process at once.
         unsafe { libc::_exit(0) };

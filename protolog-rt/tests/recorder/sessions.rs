@@ -6,6 +6,7 @@ use protolog_reader::{Cause, Recording};
 use protolog_rt::dynamic::{self, Arg};
 use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, d, i};
 use protolog_testkit::temp_dir;
+use std::cell::RefCell;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -230,6 +231,37 @@ fn losses_are_in_the_file_at_once() {
     session.snapshot(dir.path().join("snapshot")).unwrap();
     let found = Found::read(&recording(&session));
     assert_eq!(found.log.stats().lost[&(Cause::Cut, Some(id))], 2);
+}
+
+struct LogsWhenDropped;
+
+impl Drop for LogsWhenDropped {
+    fn drop(&mut self) {
+        i!(Log::Net, "in a destructor");
+    }
+}
+
+thread_local! {
+    static EARLY: RefCell<Option<LogsWhenDropped>> = const { RefCell::new(None) };
+    static LATE: RefCell<Option<LogsWhenDropped>> = const { RefCell::new(None) };
+}
+
+#[test]
+fn losses_without_a_thread_are_in_the_file_at_once() {
+    let _alone = alone();
+    let session = net().record().start().unwrap();
+    thread::spawn(|| {
+        // One of the two comes after the thread's writer is gone.
+        EARLY.set(Some(LogsWhenDropped));
+        i!(Log::Net, "in the thread");
+        LATE.set(Some(LogsWhenDropped));
+    })
+    .join()
+    .unwrap();
+    let found = Found::read(&recording(&session));
+    assert_eq!(found.texts(), ["in the thread", "in a destructor"]);
+    assert_eq!(found.log.stats().lost[&(Cause::Dead, Some(Log::Net.info().id))], 1);
+    assert_eq!(found.report.lost, 1);
 }
 
 #[test]
