@@ -11,30 +11,49 @@ use protozero::wire::{WireType, packed_varint, tag};
 /// Slots of a new table; a power of two, as always.
 const SLOTS: usize = 64;
 
-const MESSAGE_TAG: u64 =
-    packed_varint(tag(packet::PROTOLOG_MESSAGE, WireType::Bytes) as u64).0 as u64;
+const MESSAGE_TAG: u32 =
+    packed_varint(tag(packet::PROTOLOG_MESSAGE, WireType::Bytes) as u64).0 as u32;
 const TEXTS_TAG: u8 = tag(packet::INTERNED_DATA, WireType::Bytes) as u8;
 const FLAGS_TAG: u8 = tag(packet::SEQUENCE_FLAGS, WireType::Varint) as u8;
 const ID_TAG: u8 = tag(message::MESSAGE_ID, WireType::Fixed64) as u8;
+
+/// The most bytes of a message, from its first one, that [`short_id`] looks at.
+pub(super) const LOOKED_AT: usize = 24;
 
 /// Messages and their bytes by id. See the module.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
     /// An open table: ids are hashes already. At most half of it is in use.
-    slots: Vec<Count>,
+    slots: Vec<Slot>,
     used: usize,
     /// Those without an id.
-    without: Count,
+    without: Slot,
     /// Ids that were not asked for since they came.
     new: Vec<u64>,
 }
 
+/// A place in the table.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// 0 in a slot that is not in use.
+    messages: u64,
+    /// In a slot that is not in use, one that is looked for elsewhere first.
+    id: u64,
+    bytes: u64,
+}
+
+/// So many slots that are not in use, a power of two.
+fn slots(count: usize) -> Vec<Slot> {
+    // The lowest bits say where an id is looked for first, and here they say another place.
+    (0..count as u64).map(|at| Slot { messages: 0, id: !at, bytes: 0 }).collect()
+}
+
 /// So many messages with one id.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Count {
     /// None where it could not be read.
     pub(super) id: Option<u64>,
-    /// 0 in a slot that is not in use.
+    /// At least one.
     pub(super) messages: u64,
     /// In a file that is not compressed.
     pub(super) bytes: u64,
@@ -42,18 +61,13 @@ pub(super) struct Count {
 
 impl Default for Counts {
     fn default() -> Self {
-        Self {
-            slots: vec![Count::default(); SLOTS],
-            used: 0,
-            without: Count::default(),
-            new: Vec::new(),
-        }
+        let without = Slot { messages: 0, id: 0, bytes: 0 };
+        Self { slots: slots(SLOTS), used: 0, without, new: Vec::new() }
     }
 }
 
 impl Counts {
     /// Counts a packet if it is a message, which takes `bytes` bytes in a file. Whether it is one.
-    #[inline]
     pub(super) fn packet(&mut self, packet: &[u8], bytes: usize) -> bool {
         let is_message = packet.first() == Some(&MESSAGE);
         if is_message {
@@ -64,8 +78,21 @@ impl Counts {
         is_message
     }
 
+    /// Counts a message with this id that takes `bytes` bytes, if that takes one look. Whether it did.
     #[inline]
-    fn slot(&mut self, id: u64) -> &mut Count {
+    pub(super) fn again(&mut self, id: u64, bytes: usize) -> bool {
+        let mask = self.slots.len() - 1;
+        match self.slots.get_mut(id as usize & mask) {
+            Some(slot) if slot.id == id => {
+                slot.messages += 1;
+                slot.bytes += bytes as u64;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn slot(&mut self, id: u64) -> &mut Slot {
         let mut at = self.find(id);
         if self.slots[at].messages == 0 {
             at = self.insert(id);
@@ -74,11 +101,10 @@ impl Counts {
     }
 
     /// Where `id` is, or would be.
-    #[inline]
     fn find(&self, id: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut at = id as usize & mask;
-        while self.slots[at].messages != 0 && self.slots[at].id != Some(id) {
+        while self.slots[at].messages != 0 && self.slots[at].id != id {
             at = (at + 1) & mask;
         }
         at
@@ -87,17 +113,17 @@ impl Counts {
     #[cold]
     fn insert(&mut self, id: u64) -> usize {
         if 2 * (self.used + 1) > self.slots.len() {
-            let larger = vec![Count::default(); 2 * self.slots.len()];
+            let larger = slots(2 * self.slots.len());
             let old = std::mem::replace(&mut self.slots, larger);
-            for count in old.into_iter().filter(|count| count.messages != 0) {
-                let at = count.id.map_or(0, |id| self.find(id));
-                self.slots[at] = count;
+            for slot in old.into_iter().filter(|slot| slot.messages != 0) {
+                let at = self.find(slot.id);
+                self.slots[at] = slot;
             }
         }
         self.used += 1;
         self.new.push(id);
         let at = self.find(id);
-        self.slots[at].id = Some(id);
+        self.slots[at].id = id;
         at
     }
 
@@ -145,7 +171,7 @@ impl Counts {
         self.all().map(|count| count.messages).sum()
     }
 
-    fn count(&mut self, id: Option<u64>) -> &mut Count {
+    fn count(&mut self, id: Option<u64>) -> &mut Slot {
         match id {
             Some(id) => self.slot(id),
             None => &mut self.without,
@@ -159,18 +185,21 @@ impl Counts {
 
     /// What was counted.
     pub(super) fn all(&self) -> impl Iterator<Item = Count> + '_ {
-        self.slots.iter().chain([&self.without]).copied().filter(|count| count.messages != 0)
+        let count = |id, slot: &Slot| {
+            let Slot { messages, bytes, .. } = *slot;
+            (messages != 0).then_some(Count { id, messages, bytes })
+        };
+        let with = self.slots.iter().filter_map(move |slot| count(Some(slot.id), slot));
+        with.chain(count(None, &self.without))
     }
 }
 
 /// The id of the message in a packet.
-#[inline]
 fn id(packet: &[u8]) -> Option<u64> {
     usual_id(packet).or_else(|| any_id(packet))
 }
 
 /// The same, of a message as the write path lays it out: with or without texts, unless the new ones are long.
-#[inline]
 fn usual_id(packet: &[u8]) -> Option<u64> {
     let time = packet.get(1..)?.iter().position(|&byte| byte < 0x80)?;
     let mut rest = packet.get(time + 2..)?;
@@ -181,14 +210,34 @@ fn usual_id(packet: &[u8]) -> Option<u64> {
         rest = after;
     }
     let rest = rest.first_chunk::<12>()?;
-    let starts = u16::from_le_bytes([rest[0], rest[1]]) as u64 == MESSAGE_TAG
-        && rest[2] < 0x80
-        && rest[3] == ID_TAG;
-    starts.then(|| {
-        u64::from_le_bytes([
-            rest[4], rest[5], rest[6], rest[7], rest[8], rest[9], rest[10], rest[11],
-        ])
-    })
+    let (head, id) = (first_chunk(rest), first_chunk(&rest[4..]));
+    starts(u32::from_le_bytes(head)).then(|| u64::from_le_bytes(id))
+}
+
+/// The same, of a message without new texts that begins as `packet` does and has `size` bytes, without a loop.
+#[inline]
+pub(super) fn short_id(packet: &[u8; LOOKED_AT], size: usize) -> Option<u64> {
+    const LAST: u64 = 0x8080_8080_8080_8080;
+    let time = u64::from_le_bytes(first_chunk(&packet[1..]));
+    // Ten bytes are longer than this says; the last one of these is no tag.
+    let mut at = 2 + (!time & LAST).trailing_zeros() as usize / 8;
+    at += 2 * usize::from(packet[at] == FLAGS_TAG);
+    let head = u32::from_le_bytes(first_chunk(&packet[at..]));
+    let id = u64::from_le_bytes(first_chunk(&packet[at + 4..]));
+    (packet[0] == MESSAGE && starts(head) && at + 12 <= size).then_some(id)
+}
+
+/// Whether these are the first bytes of a message's own field, up to its id.
+#[inline]
+fn starts(head: u32) -> bool {
+    // The size of the field is whatever a byte can say.
+    head & 0xff80_ffff == MESSAGE_TAG | (ID_TAG as u32) << 24
+}
+
+/// The first `N` bytes of `bytes`, which has as many.
+#[inline]
+fn first_chunk<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.first_chunk().copied().unwrap_or([0; N])
 }
 
 /// The same, of any message.
@@ -220,13 +269,21 @@ mod tests {
         let mut writer = Writer::new(Heap::new());
         let mut to = writer.message();
         to.uint64(packet::TIMESTAMP, time);
+        // Sizes as short as they can be, as on the write path.
+        let inner = |fill: &dyn Fn(&mut protozero::Message<'_, Heap>)| {
+            let mut writer = Writer::new(Heap::new());
+            fill(&mut writer.message());
+            writer.into_vec().expect("it fits")
+        };
         if let Texts::New(length) = texts {
-            to.nested(packet::INTERNED_DATA).string(7, &"x".repeat(length));
+            let text = inner(&|to| _ = to.string(7, &"x".repeat(length)));
+            to.bytes(packet::INTERNED_DATA, &text);
         }
         if !matches!(texts, Texts::None) {
             to.uint32(packet::SEQUENCE_FLAGS, 2);
         }
-        to.nested(packet::PROTOLOG_MESSAGE).fixed64(message::MESSAGE_ID, id).sint64(3, -1);
+        let own = inner(&|to| _ = to.fixed64(message::MESSAGE_ID, id).sint64(3, -1));
+        to.bytes(packet::PROTOLOG_MESSAGE, &own);
         writer.into_vec().expect("it fits")
     }
 
@@ -273,6 +330,41 @@ mod tests {
         assert_eq!(one(9), Some((Some(9), 2, 42)));
         some.add(&rest);
         assert_eq!(all(&some), all(&counts));
+    }
+
+    #[test]
+    fn the_short_way_to_an_id_is_no_other_one() {
+        for time in [0, 127, 128, 1 << 14, 1 << 20, 1 << 34, 1 << 55, 1 << 56, u64::MAX] {
+            for texts in TEXTS {
+                let packet = message(time, 7, texts);
+                let new = matches!(texts, Texts::New(_));
+                let long = time == u64::MAX;
+                let mut begin = [0xff; LOOKED_AT];
+                let seen = packet.len().min(LOOKED_AT);
+                begin[..seen].copy_from_slice(&packet[..seen]);
+                let short = short_id(&begin, packet.len());
+                assert_eq!(short, (!new && !long).then_some(7), "{time} {packet:?}");
+                assert_eq!(short_id(&begin, 12), None, "cut off");
+                begin[0] = 8;
+                assert_eq!(short_id(&begin, packet.len()), None, "no message");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_counted_once_is_counted_again() {
+        let ids = [7, 7 + SLOTS as u64, 0, !0, !7];
+        let mut counts = Counts::default();
+        for id in ids {
+            assert!(!counts.again(id, 1), "{id}: new");
+        }
+        for id in ids {
+            assert!(counts.packet(&message(1, id, Texts::None), 1));
+        }
+        let again = ids.map(|id| counts.again(id, 10));
+        assert_eq!(again, [true, false, true, true, true], "two want the same place");
+        let bytes: u64 = counts.all().map(|count| count.bytes).sum();
+        assert_eq!((counts.all().count(), bytes), (5, 45));
     }
 
     #[test]

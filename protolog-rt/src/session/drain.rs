@@ -57,12 +57,15 @@ impl Drain {
     pub(super) fn copy(&mut self, core: &Core, file: &mut TraceFile, unfinished_too: bool) -> bool {
         loop {
             let mut found = drain::find(&core.buffer, unfinished_too);
-            found.sort_unstable_by_key(|found| {
+            // Keys are looked up once, and most chunks are in order already.
+            found.sort_by_cached_key(|found| {
                 let next = self.sequences.get(&found.writer_id).map_or(0, |known| known.next_chunk);
                 (found.writer_id, found.chunk_id.wrapping_sub(next))
             });
             let mut released = 0;
-            for found in found {
+            let mut all = found.into_iter().peekable();
+            while let Some(found) = all.next() {
+                all.peek().iter().for_each(|next| core.buffer.fetch(next.chunk));
                 match self.chunk(core, file, found) {
                     Some(done) => released += done as usize,
                     None => return false,
@@ -83,7 +86,7 @@ impl Drain {
             return Some(false);
         }
         let committed = drain::committed(&core.buffer, found);
-        if !file.has_room(sequence.size(&committed), self.written.len()) {
+        if !file.has_room(|| sequence.size(&committed), self.written.len()) {
             return None;
         }
         let mut to = Copy { file, sequence: self::sequence(found.writer_id) };
@@ -129,8 +132,8 @@ pub(super) trait Sink {
     /// A packet that came in pieces.
     fn packet(&mut self, packet: &[u8]);
 
-    /// Packets, each with its size before it.
-    fn packets(&mut self, sized: &[u8]);
+    /// The first `count` packets of `sized`, each with its size before it; all, if what follows is no packet.
+    fn packets(&mut self, sized: &[u8], count: u16);
 }
 
 /// Copies to the file.
@@ -144,8 +147,8 @@ impl Sink for Copy<'_> {
         self.file.copy(self.sequence, packet);
     }
 
-    fn packets(&mut self, sized: &[u8]) {
-        self.file.packets(self.sequence, sized);
+    fn packets(&mut self, sized: &[u8], count: u16) {
+        self.file.packets(self.sequence, sized, count);
     }
 }
 
@@ -180,9 +183,9 @@ impl Sequence {
             }
         }
         if left > 0 {
-            let whole = if continued { before_last(rest, left) } else { rest.len() };
+            let whole = if continued { span(rest, left as usize - 1) } else { rest.len() };
             let (whole, last) = rest.split_at(whole);
-            to.packets(whole);
+            to.packets(whole, left - continued as u16);
             // What is left of the chunk, or of its last packet, may go to another file.
             if continued || !complete {
                 self.state.follow(whole);
@@ -200,7 +203,8 @@ impl Sequence {
         let packets = committed.count.saturating_sub(self.done.1) as usize;
         let begun = self.begun.as_ref().map_or(0, Vec::len);
         let state = if self.stale { self.state.size() } else { 0 };
-        state + begun + committed.bytes.len() - self.done.0 + packets * GROWTH
+        let rest = committed.bytes.get(self.done.0..).unwrap_or_default();
+        state + begun + span(rest, packets) + packets * GROWTH
     }
 
     /// Begins with the next chunk, or with one after chunks that are gone.
@@ -219,10 +223,10 @@ pub(super) fn split(sized: &[u8]) -> Option<(&[u8], &[u8])> {
     sized.get(size_len..)?.split_at_checked(size as usize)
 }
 
-/// Where the last of the `count` packets in `sized` begins.
-fn before_last(sized: &[u8], count: u16) -> usize {
+/// The bytes of the first `count` packets of `sized`; of all, if what follows is no packet.
+fn span(sized: &[u8], count: usize) -> usize {
     let mut rest = sized;
-    for _ in 1..count {
+    for _ in 0..count {
         rest = split(rest).map_or(&[], |(_, after)| after);
     }
     sized.len() - rest.len()

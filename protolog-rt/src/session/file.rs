@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 const BUFFER: usize = 256 * 1024;
 
 /// The same, where another thread writes them: waking it takes a while.
-const BEHIND: usize = 1024 * 1024;
+const BEHIND: usize = 512 * 1024;
 
 /// Room for what comes after so many bytes, before they are written: a chunk of the shortest packets.
 const ROOM: usize = Seal::room(MAX_PAYLOAD);
@@ -86,7 +86,8 @@ impl TraceFile {
         let file = open.map_err(failed)?;
         let claim = Claim::new(&file).map_err(failed)?;
         let Some(claim) = claim else { return Err(Error::FileInUse { path: path.to_path_buf() }) };
-        if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        // Of a file that was cut to nothing, some file systems write all when it is closed, to be safe in a crash of the system.
+        if file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
             file.set_len(0).map_err(failed)?;
         }
         Ok(Self::new(path, file, Some(claim), None))
@@ -182,10 +183,11 @@ impl TraceFile {
         self.flush_if_full();
     }
 
-    /// Appends the packets in `sized`, each with its size before it, of at most a chunk. Gives the number of messages.
-    pub(super) fn packets(&mut self, sequence: u32, sized: &[u8]) -> u64 {
+    /// Appends the first `count` packets in `sized`, each with its size before it, of at most a chunk. Gives the number of
+    /// messages.
+    pub(super) fn packets(&mut self, sequence: u32, sized: &[u8], count: u16) -> u64 {
         let to = self.buffer.get_mut(self.used..).unwrap_or_default();
-        let done = Seal::new(sequence).all(sized, to, &mut self.counts);
+        let done = Seal::new(sequence).all(sized, count, to, &mut self.counts);
         self.used += done.length;
         self.flush_if_full();
         done.messages
@@ -202,12 +204,14 @@ impl TraceFile {
         self.beginning = self.size();
     }
 
-    /// Whether `bytes` more, and then the end of a trace with so many `sequences`, stay below the limit. One chunk has
-    /// room in any file, so that it goes on, and all of them in one that can't be written.
-    pub(super) fn has_room(&mut self, bytes: usize, sequences: usize) -> bool {
-        let rest = (bytes + END + (sequences + 1) * FAREWELL) as u64;
-        let fits = |size: u64| size.saturating_add(rest) <= self.limit;
-        if self.error.is_some() || self.size() == self.beginning || fits(self.size()) {
+    /// Whether `bytes` more, and then the end of a trace with so many `sequences`, stay below the limit, if there is one. One
+    /// chunk has room in any file, so that it goes on, and all of them in one that can't be written.
+    pub(super) fn has_room(&mut self, bytes: impl FnOnce() -> usize, sequences: usize) -> bool {
+        if self.limit == u64::MAX || self.error.is_some() || self.size() == self.beginning {
+            return true;
+        }
+        let rest = (bytes() + END + (sequences + 1) * FAREWELL) as u64;
+        if self.size().saturating_add(rest) <= self.limit {
             return true;
         }
         if self.bundles.is_none() || self.used == 0 {

@@ -7,7 +7,7 @@
 //! Invariant: each message of a sequence up to the last one in the trace is in the trace or counted.
 
 use super::bundles::bundles;
-use super::core::Core;
+use super::core::{Core, Keeps};
 use super::counts::Counts;
 use super::drain::{Sequence, Sink, sequence, split};
 use super::file::TraceFile;
@@ -16,7 +16,7 @@ use super::state;
 use super::trace::{End, Trace};
 use crate::error::Error;
 use crate::loss::{Cause, Counted};
-use crate::shmem::drain::{Committed, Found};
+use crate::shmem::drain::{self, Committed, Found};
 use crate::shmem::ring::Image;
 use crate::stats::Summary;
 use crate::sync::Ordering;
@@ -103,7 +103,12 @@ fn copy_all(core: &Core, all: &mut BTreeMap<u16, Chunks>) -> bool {
 /// All chunks, by sequence.
 fn find(core: &Core) -> BTreeMap<u16, Chunks> {
     let mut by_writer: BTreeMap<u16, Vec<Found>> = BTreeMap::new();
-    for found in core.buffer.find_pinned() {
+    let found = match core.keeps {
+        // Nobody takes them again.
+        Keeps::First => drain::find(&core.buffer, true),
+        _ => core.buffer.find_pinned(),
+    };
+    for found in found {
         by_writer.entry(found.writer_id).or_default().push(found);
     }
     let ranked = |found: Vec<Found>| {
@@ -148,7 +153,11 @@ fn walk<'a>(
 ) {
     let mut walk = Sequence::default();
     let mut next = None;
-    for (found, image) in chunks.rev() {
+    let mut chunks = chunks.rev().peekable();
+    while let Some((found, image)) = chunks.next() {
+        if let Some((next, None)) = chunks.peek() {
+            core.buffer.fetch(next.chunk);
+        }
         let mut give = |committed: &Committed<'_>, complete| {
             walk.next(next != Some(found.chunk_id));
             next = Some(found.chunk_id.wrapping_add(1));
@@ -186,9 +195,10 @@ impl Sink for Counting<'_> {
         self.counts.packet(packet, self.seal.size(packet.len()));
     }
 
-    fn packets(&mut self, sized: &[u8]) {
+    fn packets(&mut self, sized: &[u8], count: u16) {
         let mut rest = sized;
-        while let Some((packet, after)) = split(rest) {
+        for _ in 0..count {
+            let Some((packet, after)) = split(rest) else { break };
             self.packet(packet);
             rest = after;
         }
@@ -208,16 +218,16 @@ impl Sink for Copy<'_> {
         self.count(is_message as u64);
     }
 
-    fn packets(&mut self, sized: &[u8]) {
+    fn packets(&mut self, sized: &[u8], count: u16) {
         // The packet that a chunk begins with comes first, or after the end of a packet that came in pieces.
         if let Some(begin) = split(sized).and_then(|(first, _)| Begin::read(first)) {
-            let count = begin.number.saturating_sub(self.numbered);
-            if count > 0 {
-                self.trace.gap(self.sequence, begin.time, begin.info, overwritten(count));
+            let gone = begin.number.saturating_sub(self.numbered);
+            if gone > 0 {
+                self.trace.gap(self.sequence, begin.time, begin.info, overwritten(gone));
                 self.numbered = begin.number;
             }
         }
-        let messages = self.trace.file.packets(self.sequence, sized);
+        let messages = self.trace.file.packets(self.sequence, sized, count);
         self.count(messages);
     }
 }

@@ -5,14 +5,15 @@
 //! file    0a size packet 50 id        the id is that of the sequence
 //! ```
 //!
-//! Most packets are short, so they are moved by copies of a constant length, whatever theirs is; what is too much is
-//! overwritten by what follows.
+//! Most packets are short messages, and of few kinds, so these are moved by copies of a constant length, whatever theirs is;
+//! what is too much is overwritten by what follows.
 //!
 //! Invariant: what is written is whole packets only.
 
-use super::counts::Counts;
+use super::counts::{Counts, short_id};
+use super::drain::split;
 use protolog_core::schema::{packet, trace};
-use protozero::wire::{WireType, decode_varint, packed_varint, tag};
+use protozero::wire::{WireType, packed_varint, tag};
 
 const PACKET: u8 = tag(trace::PACKET, WireType::Bytes) as u8;
 const SEQUENCE_ID: u8 = tag(packet::TRUSTED_PACKET_SEQUENCE_ID, WireType::Varint) as u8;
@@ -34,6 +35,16 @@ const SLACK: usize = SHORT + SEAL + 2;
 pub(super) struct Seal {
     bytes: [u8; SEAL],
     length: usize,
+}
+
+/// What is still to be converted.
+struct Walk<'from, 'to> {
+    from: &'from [u8],
+    to: &'to mut [u8],
+    /// Packets.
+    left: u16,
+    /// Messages so far.
+    messages: u64,
 }
 
 /// How much was converted.
@@ -70,66 +81,76 @@ impl Seal {
         bytes / 2 * (3 + SEAL) + SLACK
     }
 
-    /// Writes the packets in `from`, each with its size before it, to `to`, which has [`Self::room`] for them. Empty ones
-    /// are left out, messages are counted.
-    pub(super) fn all(self, from: &[u8], to: &mut [u8], counts: &mut Counts) -> Converted {
-        let mut done = Converted::default();
-        let mut rest = from;
-        while let Some(after) = self
-            .short(rest, to, &mut done, counts)
-            .or_else(|| self.any(rest, to, &mut done, counts))
-        {
-            rest = after;
-        }
-        done
-    }
-
-    /// Writes the first packet of `from` if it is a short one with enough behind it.
-    #[inline]
-    fn short<'a>(
+    /// Writes the first `most` packets in `from`, each with its size before it, to `to`, which has [`Self::room`] for them.
+    /// Empty ones are left out, messages are counted. What is no packet ends it.
+    pub(super) fn all(
         self,
-        from: &'a [u8],
+        from: &[u8],
+        most: u16,
         to: &mut [u8],
-        done: &mut Converted,
         counts: &mut Counts,
-    ) -> Option<&'a [u8]> {
-        let source = from.first_chunk::<{ 1 + SHORT }>()?;
-        let target = to.get_mut(done.length..)?.first_chunk_mut::<SLACK>()?;
-        let size = source[0] as usize;
-        if size == 0 || size > SHORT {
-            return None;
-        }
-        target[0] = PACKET;
-        target[1] = (size + self.length) as u8;
-        target[2..2 + SHORT].copy_from_slice(&source[1..]);
-        target[2 + size..][..SEAL].copy_from_slice(&self.bytes);
-        let bytes = 2 + size + self.length;
-        done.length += bytes;
-        done.messages += counts.packet(&source[1..=size], bytes) as u64;
-        from.get(1 + size..)
-    }
-
-    /// Writes the first packet of `from`, however long it is.
-    fn any<'a>(
-        self,
-        from: &'a [u8],
-        to: &mut [u8],
-        done: &mut Converted,
-        counts: &mut Counts,
-    ) -> Option<&'a [u8]> {
-        let (size, size_len) = decode_varint(from).ok()?;
-        let (packet, rest) = from.get(size_len..)?.split_at_checked(size as usize)?;
-        if !packet.is_empty() {
-            let (head, head_len) = self.head(packet.len());
-            let parts = [&head[..head_len], packet, &self.bytes[..self.length]];
-            for part in parts {
-                to.get_mut(done.length..done.length + part.len())?.copy_from_slice(part);
-                done.length += part.len();
+    ) -> Converted {
+        let room = to.len();
+        let mut walk = Walk { from, to, left: most, messages: 0 };
+        loop {
+            self.short(&mut walk, counts);
+            if walk.left == 0 || self.any(&mut walk, counts).is_none() {
+                return Converted { length: room - walk.to.len(), messages: walk.messages };
             }
-            let bytes = head_len + packet.len() + self.length;
-            done.messages += counts.packet(packet, bytes) as u64;
         }
-        Some(rest)
+    }
+
+    /// Writes packets as long as they are short messages of a kind that was counted before, with enough behind them.
+    fn short(self, walk: &mut Walk<'_, '_>, counts: &mut Counts) {
+        let (mut from, mut to) = (walk.from, std::mem::take(&mut walk.to));
+        let (mut left, length) = (walk.left, self.length.min(SEAL));
+        while left > 0 {
+            let Some((source, target)) = from.first_chunk().zip(to.first_chunk_mut()) else {
+                break;
+            };
+            let source: &[u8; 1 + SHORT] = source;
+            let target: &mut [u8; 2 + SHORT + SEAL] = target;
+            let size = source[0] as usize;
+            let bytes = 2 + size + length;
+            let Some((packet, _)) = source[1..].split_first_chunk() else { break };
+            let is_known =
+                size <= SHORT && short_id(packet, size).is_some_and(|id| counts.again(id, bytes));
+            if !is_known {
+                break;
+            }
+            target[..2].copy_from_slice(&[PACKET, (size + length) as u8]);
+            target[2..2 + SHORT].copy_from_slice(&source[1..]);
+            target[2 + size..][..SEAL].copy_from_slice(&self.bytes);
+            from = &from[1 + size..];
+            to = &mut std::mem::take(&mut to)[bytes..];
+            left -= 1;
+        }
+        walk.messages += (walk.left - left) as u64;
+        (walk.from, walk.to, walk.left) = (from, to, left);
+    }
+
+    /// Writes the next packet, whatever it is.
+    fn any(self, walk: &mut Walk<'_, '_>, counts: &mut Counts) -> Option<()> {
+        let (packet, rest) = split(walk.from)?;
+        if !packet.is_empty() {
+            let mut done = 0;
+            let mut room = true;
+            self.one(packet, |part| match walk.to.get_mut(done..done + part.len()) {
+                Some(to) => {
+                    to.copy_from_slice(part);
+                    done += part.len();
+                }
+                None => room = false,
+            });
+            if !room {
+                return None;
+            }
+            walk.messages += counts.packet(packet, done) as u64;
+            walk.to = &mut std::mem::take(&mut walk.to)[done..];
+        }
+        walk.from = rest;
+        walk.left -= 1;
+        Some(())
     }
 
     /// What a packet of `size` bytes takes in a file.
@@ -170,7 +191,8 @@ mod tests {
         }
         let mut to = vec![0xee; Seal::room(from.len())];
         let mut counts = Counts::default();
-        let done = Seal::new(sequence).all(&from, &mut to, &mut counts);
+        let most = packets.len() as u16;
+        let done = Seal::new(sequence).all(&from, most, &mut to, &mut counts);
         to.truncate(done.length);
         assert_eq!(to, expected, "{packets:?} of {sequence}");
         let messages = packets.iter().filter(|packet| packet.first() == Some(&MESSAGE)).count();
@@ -202,13 +224,47 @@ mod tests {
     }
 
     #[test]
+    fn messages_are_sealed_as_other_packets_are() {
+        use protolog_core::schema::message;
+        let of = |time: u64, text: usize, id: u8| {
+            let mut writer = protozero::Writer::new(protozero::Heap::new());
+            let mut to = writer.message();
+            to.uint64(packet::TIMESTAMP, time);
+            if text > 0 {
+                to.nested(packet::INTERNED_DATA).string(1, &"x".repeat(text));
+            }
+            let mut own = protozero::Writer::new(protozero::Heap::new());
+            own.message().fixed64(message::MESSAGE_ID, id as u64).sint64(3, 1 << text);
+            to.bytes(packet::PROTOLOG_MESSAGE, &own.into_vec().unwrap());
+            writer.into_vec().unwrap()
+        };
+        for sequence in [2, 200, 32_768] {
+            let all: Vec<_> = (0..300)
+                .map(|n| of([3, 300, 1 << 40, 1 << 60][n % 4], n % 7 * n % 60, (n % 5) as u8))
+                .collect();
+            check(sequence, &all);
+        }
+    }
+
+    #[test]
+    fn what_is_too_much_is_left() {
+        let chunk = [[3, MESSAGE, 1, 2]; 40].concat();
+        let mut to = vec![0; Seal::room(chunk.len())];
+        for most in 0..40 {
+            let mut counts = Counts::default();
+            let done = Seal::new(2).all(&chunk, most, &mut to, &mut counts);
+            assert_eq!((done.messages, done.length), (most as u64, most as usize * 7));
+        }
+    }
+
+    #[test]
     fn what_is_no_packet_ends_it() {
         let mut to = [0; 128];
         let none = Converted::default();
         let seal = Seal::new(2);
         for bytes in [&[5, 1, 2][..], &[0x80], &[0xff; 40]] {
-            assert_eq!(seal.all(bytes, &mut to, &mut Counts::default()), none, "{bytes:?}");
+            assert_eq!(seal.all(bytes, 9, &mut to, &mut Counts::default()), none, "{bytes:?}");
         }
-        assert_eq!(seal.all(&[1, 9, 5, 1], &mut to, &mut Counts::default()).length, 5);
+        assert_eq!(seal.all(&[1, 9, 5, 1], 9, &mut to, &mut Counts::default()).length, 5);
     }
 }

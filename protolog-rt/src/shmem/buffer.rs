@@ -22,6 +22,12 @@ pub(crate) const MAX_PAYLOAD: usize = Layout::One.chunk_size(PAGE) - CHUNK_HEADE
 /// The largest buffer, in bytes: what a tracing service accepts as shared memory.
 pub(crate) const MAX_BUFFER: usize = 32 << 20;
 
+/// Bytes that the machine fetches at once.
+const LINE: usize = 64;
+
+/// How much of a chunk is asked for before it is read, in lines.
+const FETCHED: usize = 16;
+
 /// The size of a buffer of at least `bytes` bytes: whole pages.
 pub(crate) fn size(bytes: usize) -> usize {
     bytes.clamp(PAGE, MAX_BUFFER).next_multiple_of(PAGE)
@@ -193,6 +199,32 @@ impl Buffer {
     /// The first byte of a chunk's packets; [`Chunk::payload`] bytes from there are its owner's.
     pub(crate) fn payload(&self, chunk: Chunk) -> *mut u8 {
         self.address(chunk.at() + CHUNK_HEADER)
+    }
+
+    /// Asks for the beginning of a chunk, which is to be read soon: the rest of a page the machine fetches by itself, once it
+    /// sees that it is read in order.
+    pub(crate) fn fetch(&self, chunk: Chunk) {
+        for line in 0..FETCHED {
+            self.fetch_line(chunk.at() + line * LINE);
+        }
+    }
+
+    /// Asks for the header of a page, if there is such a page.
+    pub(super) fn fetch_page(&self, page: usize) {
+        if page < self.pages {
+            self.fetch_line(page * PAGE);
+        }
+    }
+
+    fn fetch_line(&self, at: usize) {
+        #[cfg(all(target_arch = "x86_64", not(loom)))]
+        if at < self.memory.len() {
+            use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+            // SAFETY: a prefetch has no effect that a program can see, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(self.address(at).cast()) };
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(loom))))]
+        let _ = at;
     }
 
     /// Makes a chunk's header zero. The count first, so that a recovery never takes what is left for another chunk's.

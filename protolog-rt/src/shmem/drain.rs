@@ -4,7 +4,7 @@
 //! chunk id and waits for what is missing, since a writer completes its chunks in order and leaves no gap.
 //!
 //! Invariants: those of [`super`]. Only bytes that are *committed* are looked at: the packet that a writer may be filling
-//! is never touched.
+//! is never touched. Of a chunk that is complete, no byte changes until it is released.
 #![allow(unsafe_code)] // Committed bytes in mapped memory are read through pointers.
 
 use super::buffer::{Buffer, Chunk, packets, readable};
@@ -55,10 +55,11 @@ pub(super) fn find_in(buffer: &Buffer, page: usize, unfinished_too: bool, found:
 }
 
 /// What of a chunk is committed: the bytes of its packets, each with its size before it, how many, and flags.
+#[derive(Clone, Copy)]
 pub(crate) struct Committed<'a> {
-    /// The packets, without the one that is still open.
+    /// The packets, without the one that is still open. In a chunk that is complete something else may follow them.
     pub(crate) bytes: &'a [u8],
-    /// Number of packets in `bytes`.
+    /// Number of packets in `bytes`, the last of which may be an abandoned one, whose size says more than there is.
     pub(crate) count: u16,
     /// [`Packets::CONTINUES`] and so on; [`Packets::CONTINUED`] says something only when the chunk is complete.
     pub(crate) flags: u16,
@@ -67,8 +68,16 @@ pub(crate) struct Committed<'a> {
 /// Reads a chunk that [`find`] found and that nobody has released since.
 pub(crate) fn committed(buffer: &Buffer, found: Found) -> Committed<'_> {
     let word: Packets = packets(buffer.packets(found.chunk));
-    let count = if found.complete { word.count() } else { word.count().saturating_sub(1) };
     let (start, payload) = (buffer.payload(found.chunk), found.chunk.payload());
+    if found.complete {
+        // Whoever takes the packets finds their ends on the way; looking for them here would be the same once more.
+        return Committed {
+            bytes: bytes(start, payload),
+            count: word.count(),
+            flags: word.flags(),
+        };
+    }
+    let count = word.count().saturating_sub(1);
     let mut length = 0;
     for done in 0..count {
         let Some(size) = packet_span(start, length, payload) else {
@@ -147,7 +156,7 @@ fn long_packet_span(start: *mut u8, at: usize, payload: usize) -> Option<usize> 
 
 /// The first `length` bytes of a chunk's packets.
 fn bytes<'a>(start: *mut u8, length: usize) -> &'a [u8] {
-    // SAFETY: `length` is a sum of spans within the chunk, all *committed*; the caller ties the lifetime to the buffer
-    // and releases the chunk only after its last look.
+    // SAFETY: `length` is a sum of spans within the chunk, all *committed*, or the chunk is complete and that is all of it;
+    // the caller ties the lifetime to the buffer and releases the chunk only after its last look.
     unsafe { std::slice::from_raw_parts(start, length) }
 }

@@ -34,7 +34,8 @@ impl Reader {
             let packets = buffer.look(found, |committed, complete| {
                 let mut rest = committed.bytes;
                 let mut packets = Vec::new();
-                while let Ok((size, size_len)) = decode_varint(rest) {
+                for _ in 0..committed.count {
+                    let Ok((size, size_len)) = decode_varint(rest) else { break };
                     let (packet, after) = rest[size_len..].split_at(size as usize);
                     if !packet.is_empty() {
                         packets.push(cells.read(found.writer_id.into(), packet).1);

@@ -48,13 +48,14 @@ pub(crate) mod file {
         }
 
         /// For everything.
-        pub(crate) fn has_room(&self, _: usize, _: usize) -> bool {
+        pub(crate) fn has_room(&self, _: impl FnOnce() -> usize, _: usize) -> bool {
             true
         }
 
-        pub(crate) fn packets(&mut self, sequence: u32, sized: &[u8]) -> u64 {
+        pub(crate) fn packets(&mut self, sequence: u32, sized: &[u8], count: u16) -> u64 {
             let mut rest = sized;
-            while let Some((packet, after)) = super::drain::split(rest) {
+            for _ in 0..count {
+                let Some((packet, after)) = super::drain::split(rest) else { break };
                 if !packet.is_empty() {
                     self.packet(sequence, packet);
                 }
