@@ -7,12 +7,18 @@
 //!   own, zeroed, at the same addresses.
 #![allow(unsafe_code)] // mmap, munmap, madvise.
 
-use crate::sync::{AtomicU16, AtomicU32, AtomicU64};
+use crate::sync::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// The system's large pages, in bytes: of less memory there can be none.
+const LARGE_PAGE: usize = 2 << 20;
+
+/// The smallest of its pages.
+const SMALL_PAGE: usize = 4096;
 
 /// Address and size of every mapping of this process.
 static MAPPINGS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
@@ -30,20 +36,30 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Maps `len` zeroed bytes, all of them resident, so that no writer pays for a page fault.
+    /// Maps `len` zeroed bytes, all of them resident, so that no writer pays for a page fault; on large pages where the
+    /// system has them for who asks, since there are fewer of those to look up, to make and to give back.
     pub(crate) fn anonymous(len: usize) -> io::Result<Self> {
-        Self::map(len, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        if len < LARGE_PAGE {
+            return Self::map(len, flags | libc::MAP_POPULATE, -1, 0);
+        }
+        let memory = Self::map(len, flags, -1, 0)?;
+        memory.advise(libc::MADV_HUGEPAGE);
+        if !memory.advise(libc::MADV_POPULATE_WRITE) {
+            memory.touch();
+        }
+        Ok(memory)
     }
 
     /// Maps `len` bytes of `file` from `at` on, a multiple of the size of a page, which are all there; so are their pages
     /// in memory. What is written is in the file at once, for whoever reads it, and stays there when the process dies.
     pub(crate) fn shared(file: &File, at: usize, len: usize) -> io::Result<Self> {
-        Self::map(len, libc::MAP_SHARED, file.as_raw_fd(), at)
+        Self::map(len, libc::MAP_SHARED | libc::MAP_POPULATE, file.as_raw_fd(), at)
     }
 
     fn map(len: usize, flags: libc::c_int, file: libc::c_int, at: usize) -> io::Result<Self> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        let (flags, at) = (flags | libc::MAP_POPULATE, at as libc::off_t);
+        let at = at as libc::off_t;
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
         let base = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, file, at) };
         if base == libc::MAP_FAILED {
@@ -96,8 +112,21 @@ impl Memory {
     /// Gives the memory back to the system, keeping the addresses: every byte is zero afterwards, or what the file has.
     /// Whoever still writes there does no harm.
     pub(crate) fn discard(&self) {
-        // SAFETY: *mapped*; the pages stay mapped, and what they are from now on is a value of every type kept there.
-        let _ = unsafe { libc::madvise(self.base.as_ptr().cast(), self.len, libc::MADV_DONTNEED) };
+        self.advise(libc::MADV_DONTNEED);
+    }
+
+    /// Tells the system something about the mapping; false where it does not want to know.
+    fn advise(&self, advice: libc::c_int) -> bool {
+        // SAFETY: *mapped*; whatever the advice, the pages stay mapped, and where they change they are zero or what the
+        // file has, values of every type kept there.
+        unsafe { libc::madvise(self.base.as_ptr().cast(), self.len, advice) == 0 }
+    }
+
+    /// Makes every page resident, before anybody else has the mapping.
+    fn touch(&self) {
+        for at in (0..self.len).step_by(SMALL_PAGE) {
+            self.u32(at).store(0, Ordering::Relaxed);
+        }
     }
 }
 
