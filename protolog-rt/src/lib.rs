@@ -166,7 +166,7 @@
 //! nothing: then the same holds as for a crash, so stop sessions first.
 //!
 //! **It forks.** The parent's sessions go on as if there were no child. In the child they are over: it writes to none of
-//! their files, a message for them is nothing, and is counted nowhere. Switches start anew, and the child may start
+//! their files ([`Session::flush`] is an error there), a message for them is nothing, and is counted nowhere. Switches start anew, and the child may start
 //! sessions, [`init`] and log as any program. Of a message within which a signal handler forked, the child counts a loss
 //! ([`Cause::Forked`]), the parent has it. A bare `clone` system call runs no handlers: such a child should do nothing
 //! but `exec`. What it logs goes into its copy of the buffer, so that its parent's trace is as it was, or with a recorder
@@ -187,7 +187,9 @@
 //! [`Builder::buffer_size`] helps against bursts, [`Builder::wait_at_most`] against the rest.
 //!
 //! **The disk is full, or the file can't be written.** The program goes on, [`Session::stop`] gives the error, and the
-//! file is as far as it went.
+//! file ends with the last packet that had room. What is not in it is counted by group as [`Cause::Unwritten`]: ask
+//! [`Session::so_far`] before. Who takes a file away makes that an error of the stop, too; where a trace is
+//! [several files](Builder::segment_bytes), the next ones are written all the same.
 //!
 //! # Without proc macros
 //!
