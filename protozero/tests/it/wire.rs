@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use protozero::wire::{
     MAX_FIELD_NUMBER, MAX_RESERVED_SIZE, VarintError, WireType, decode_varint, encode_varint,
-    packed_varint, redundant_varint, store_varint, tag, unzigzag, varint_len, write_varint, zigzag,
+    packed_varint, redundant_varint, short_varint, store_varint, tag, unzigzag, varint_len,
+    write_varint, zigzag,
 };
 
 /// Encodes with everything that can and decodes again.
@@ -15,6 +16,9 @@ fn check(value: u64, expected: &[u8]) {
     let (packed, len) = packed_varint(value);
     assert_eq!(&packed.to_le_bytes()[..len], expected, "{value:#x}");
     assert!(packed >> (8 * len) == 0, "{value:#x}");
+    if (1..1 << 28).contains(&value) {
+        assert_eq!(short_varint(value as u32), (packed as u32, len), "{value:#x}");
+    }
     let mut memory = [0xee; 10];
     assert_eq!(store_varint(&mut memory, value), len, "{value:#x}");
     assert_eq!(&memory[..len], expected, "{value:#x}");
