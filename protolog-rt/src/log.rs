@@ -19,17 +19,29 @@ pub(crate) fn emit<V: Values>(site: Site, values: V) {
 #[inline(never)]
 #[allow(clippy::needless_pass_by_value)] // A reference would send the values through memory.
 fn log<V: Values>(id: u64, subject: Subject, note: NoteRef, values: V) {
-    let (group, level) = subject.parts();
-    if group.texted(level) {
-        crate::text::emit_text(id, level, group.tag, note.bytes(), &values);
+    let head = Head { id, subject };
+    if subject.is_only_traced() {
+        writer::write_quick(head, &values);
+    } else {
+        show(head, note, &values);
     }
-    trace(id, level, group, &values);
+}
+
+/// Not only sessions want the message, or none does any more.
+#[cold]
+#[inline(never)]
+fn show<V: Values>(head: Head, note: NoteRef, values: &V) {
+    let (group, level) = head.subject.parts();
+    if group.texted(level) {
+        crate::text::emit_text(head.id, level, group.tag, note.bytes(), values);
+    }
+    trace(head.id, level, group, values);
 }
 
 /// Writes `values` as a message to the sessions that want it.
 #[inline]
 pub(crate) fn trace<V: Values>(id: u64, level: Level, group: &'static GroupInfo, values: &V) {
     if group.traced(level) {
-        writer::write(Head { id, level, group }, values);
+        writer::write(Head { id, subject: Subject::new(group, level) }, values);
     }
 }

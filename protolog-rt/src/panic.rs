@@ -4,6 +4,7 @@ use crate::dynamic::Arg;
 use crate::level::{self, GroupInfo};
 use crate::seen::{self, Candidate};
 use crate::session::running;
+use crate::site::Subject;
 use crate::value::Buffer;
 use crate::writer::{self, Head, args::Args};
 use protolog_core::{Level, message_id};
@@ -70,7 +71,7 @@ fn log(panic: &PanicHookInfo<'_>) {
     let id = message_id(place, TEMPLATE, level, group.name);
     let message = Candidate { id, template: TEMPLATE, level, group, place, at };
     if seen::shape(id).or_else(|| seen::enter(message, seen::MAX_ENTRIES)).is_some() {
-        writer::write_with_stack(Head { id, level, group }, &Args(&args));
+        writer::write_with_stack(Head { id, subject: Subject::new(group, level) }, &Args(&args));
     } else {
         writer::lose(group, level, crate::Cause::Templates);
     }

@@ -114,18 +114,31 @@ unsafe impl Send for Subject {}
 
 impl Subject {
     #[inline]
-    pub(crate) fn new(group: &'static GroupInfo, level: Level) -> Self {
+    pub(crate) const fn new(group: &'static GroupInfo, level: Level) -> Self {
         Self((&raw const *group).cast::<u8>().wrapping_add(level as usize))
     }
 
     #[inline]
     pub(crate) fn parts(self) -> (&'static GroupInfo, Level) {
+        let (group, severity) = self.raw_parts();
+        (group, Level::from_severity(severity).unwrap_or(Level::Wtf))
+    }
+
+    /// Whether sessions want the level of the group, and the text side does not.
+    #[inline]
+    pub(crate) fn is_only_traced(self) -> bool {
+        let (group, severity) = self.raw_parts();
+        group.is_only_traced(severity)
+    }
+
+    /// The group, and the level's place in the order of severity.
+    #[inline]
+    fn raw_parts(self) -> (&'static GroupInfo, u8) {
         let severity = self.0.addr() % align_of::<GroupInfo>();
         #[allow(clippy::cast_ptr_alignment)] // What is left is the address of a group again.
         let group = self.0.wrapping_sub(severity).cast::<GroupInfo>();
         // SAFETY: a group is aligned, so what was added to its address is the remainder; it lives for ever.
-        let group = unsafe { &*group };
-        (group, Level::from_severity(severity as u8).unwrap_or(Level::Wtf))
+        (unsafe { &*group }, severity as u8)
     }
 }
 

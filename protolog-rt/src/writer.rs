@@ -32,13 +32,15 @@ pub(crate) mod cursor;
 pub(crate) mod encode;
 pub(crate) mod fields;
 mod gate;
-pub(crate) mod own;
+mod own;
 mod places;
 mod plan;
+mod quick;
 pub(crate) mod reclaim;
 #[cfg_attr(not(feature = "tracing"), allow(dead_code))] // Only that bridge writes slices.
 pub(crate) mod slice;
 mod stack;
+pub(crate) mod state;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -48,7 +50,7 @@ use crate::level::GroupInfo;
 use crate::loss::{Cause, Losses, Strays};
 use crate::session::core::{Core, Identity};
 use crate::session::{recorder, running};
-use crate::shmem::buffer::MAX_PAYLOAD;
+use crate::site::Subject;
 use crate::sync::{
     AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, light_barrier,
 };
@@ -56,6 +58,7 @@ use encode::{Before, Cursor, Interner, Plan, Values};
 use gate::Gate;
 use own::Own;
 use places::Places;
+use plan::size_field;
 use protolog_core::Level;
 use std::cell::{RefCell, UnsafeCell};
 use std::sync::Arc;
@@ -66,10 +69,18 @@ use thread::Thread;
 pub(crate) struct Head {
     /// The message's id.
     pub(crate) id: u64,
-    /// Its level.
-    pub(crate) level: Level,
-    /// Its group.
-    pub(crate) group: &'static GroupInfo,
+    /// Its group and level.
+    pub(crate) subject: Subject,
+}
+
+impl Head {
+    fn group(self) -> &'static GroupInfo {
+        self.subject.parts().0
+    }
+
+    fn level(self) -> Level {
+        self.subject.parts().1
+    }
 }
 
 /// A thread's place in a session. See the module.
@@ -164,11 +175,22 @@ pub(crate) fn aside<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Writes a message to the sessions that want it.
-#[inline]
+#[inline(never)]
 pub(crate) fn write<V: Values>(head: Head, values: &V) {
+    begin(head, values, |_, _| false);
+}
+
+/// The same, with the common message in line.
+#[inline(always)]
+pub(crate) fn write_quick<V: Values>(head: Head, values: &V) {
+    begin(head, values, |writer, own| writer.write_quick(own, head, values));
+}
+
+/// Begins a message, and writes it if `quick` did not.
+#[inline(always)]
+fn begin<V: Values>(head: Head, values: &V, quick: impl FnOnce(&Writer, &mut Own) -> bool) {
     let front = FRONT.with(std::ptr::from_ref);
-    // SAFETY: it has no destructor, so it lives as long as the thread. (Within `with` this function would be none that is
-    // inlined.)
+    // SAFETY: it has no destructor, so it lives as long as the thread. (Within `with` nothing would be inlined.)
     let front = unsafe { &*front };
     let state = front.state.load(Ordering::Relaxed);
     if state != READY {
@@ -176,12 +198,30 @@ pub(crate) fn write<V: Values>(head: Head, values: &V) {
     }
     front.state.store(WITHIN, Ordering::Relaxed);
     light_barrier();
-    let writer = front.writer();
-    if !writer.is_some_and(|writer| writer.write(head, values, Writer::is_stale)) {
+    let Some(writer) = front.writer() else { return write_to_all(head, values) };
+    writer.gate.enter();
+    // SAFETY: *busy*: this is the writer's thread, and what interrupts it sees the state.
+    let own = unsafe { &mut *writer.own.get() };
+    if !quick(writer, own) {
+        return write_planned(writer, head, values);
+    }
+    writer.gate.exit();
+    light_barrier();
+    front.state.store(READY, Ordering::Relaxed);
+}
+
+/// Writes a message that has begun.
+#[inline(never)]
+fn write_planned<V: Values>(writer: &Writer, head: Head, values: &V) {
+    // SAFETY: as in `begin`.
+    let own = unsafe { &mut *writer.own.get() };
+    let done = writer.write_planned(own, head, values, Writer::is_stale);
+    writer.gate.exit();
+    if !done {
         return write_to_all(head, values);
     }
     light_barrier();
-    front.state.store(READY, Ordering::Relaxed);
+    FRONT.with(|front| front.state.store(READY, Ordering::Relaxed));
 }
 
 /// Writes a message with the thread's stack trace, whether or not a session asks for those.
@@ -241,8 +281,8 @@ fn stray(group: &'static GroupInfo, level: Level, cause: Cause) {
 fn unusual<V: Values>(state: u8, head: Head, values: &V) {
     match state {
         NONE => write_to_all(head, values),
-        GONE => stray(head.group, head.level, Cause::Dead),
-        _ => FRONT.with(|front| front.lose(head.group, head.level, Cause::Nested)),
+        GONE => stray(head.group(), head.level(), Cause::Dead),
+        _ => FRONT.with(|front| front.lose(head.group(), head.level(), Cause::Nested)),
     }
 }
 
@@ -262,7 +302,7 @@ fn write_to_all<V: Values>(head: Head, values: &V) {
         Err(_) => front.set(GONE, std::ptr::null()),
     });
     if next.is_err() {
-        stray(head.group, head.level, Cause::Dead);
+        stray(head.group(), head.level(), Cause::Dead);
     }
 }
 
@@ -293,13 +333,6 @@ impl Front {
     }
 }
 
-/// The varint of the size of a packet that fits a chunk; of a larger one anything, since it is not written.
-#[inline(always)]
-fn size_field(size: usize) -> (u128, usize) {
-    const _: () = assert!(MAX_PAYLOAD < 1 << 14);
-    if size < 0x80 { (size as u128, 1) } else { ((size & 0x7f | 0x80 | size >> 7 << 8) as u128, 2) }
-}
-
 impl Writer {
     /// A writer for this thread, as the session's sequence `identity`.
     fn new(own: Own, identity: Identity, epoch: u32, losses: Losses) -> Self {
@@ -328,14 +361,15 @@ impl Writer {
         core.register(|identity| Arc::new(Self::new(own, identity, epoch, core.losses())))
     }
 
-    /// Writes a message or counts it as lost. False, and nothing done, where the session is over, or where the chunk has no
-    /// room and `refuse` says so. The thread's state is not [`READY`].
+    /// Writes a message or counts it as lost. False, and nothing done, where the session is over. The thread's state is not
+    /// [`READY`].
     #[inline(always)]
-    fn write<V: Values>(&self, head: Head, values: &V, refuse: fn(&Self) -> bool) -> bool {
+    fn write<V: Values>(&self, head: Head, values: &V) -> bool {
         self.gate.enter();
         // SAFETY: *busy*: this is the writer's thread, and what interrupts it sees the state.
         let own = unsafe { &mut *self.own.get() };
-        let done = self.try_write(own, head, values) || self.out_of_room(own, head, values, refuse);
+        let done =
+            self.try_write(own, head, values) || self.out_of_room(own, head, values, |_| false);
         self.gate.exit();
         done
     }
@@ -373,13 +407,13 @@ impl Writer {
             self.others.store(own.others, Ordering::Relaxed);
         }
         if plan.cut() > 0 {
-            self.losses.add(head.group.id, Cause::Cut, 1);
+            self.losses.add(head.group().id, Cause::Cut, 1);
         }
         true
     }
 
-    /// Finds room for a message that does not fit the chunk, and writes it; or counts it as lost. False as for
-    /// [`Self::write`].
+    /// Finds room for a message that does not fit the chunk, and writes it; or counts it as lost. False, and nothing done,
+    /// where the session is over, or where `refuse` says so.
     #[cold]
     #[inline(never)]
     fn out_of_room<V: Values>(
@@ -392,7 +426,7 @@ impl Writer {
         if own.is_forked() {
             // The chunk is not this process's.
             self.gate.close();
-            self.losses.add(head.group.id, Cause::Forked, 1);
+            self.losses.add(head.group().id, Cause::Forked, 1);
             return true;
         }
         if refuse(self) {
@@ -412,12 +446,12 @@ impl Writer {
         let before = Before { delta: u32::MAX.into(), iid: 1, max_text: own.max_text };
         let need = values.size(&Plan::fresh(values, before).0);
         if !own.begin(self, need) {
-            self.losses.add(head.group.id, Cause::Full, 1);
+            self.losses.add(head.group().id, Cause::Full, 1);
         } else if own.is_stopped() {
             own.complete(self);
             return false;
         } else if !self.try_again(own, head, values) && !own.write_split(self, head, values) {
-            self.losses.add(head.group.id, Cause::Full, 1);
+            self.losses.add(head.group().id, Cause::Full, 1);
         }
         true
     }

@@ -93,7 +93,7 @@ impl GroupDef {
 
 /// A log group at run time.
 #[derive(Debug)]
-#[repr(align(8))] // The write path gets a level in the address.
+#[repr(align(32))] // The write path gets a level in the address, where a shift takes its five bits.
 pub struct GroupInfo {
     /// Low 32 bits of the XXH3-64 of the full name.
     pub id: u32,
@@ -108,6 +108,7 @@ pub struct GroupInfo {
     /// Whether the text side shows the group where nobody says otherwise.
     pub(super) log_to_text: bool,
     page: &'static Page,
+    word: &'static AtomicU32,
     set: &'static GroupSet,
 }
 
@@ -115,7 +116,8 @@ impl GroupInfo {
     #[doc(hidden)]
     pub const fn new(def: &GroupDef, page: &'static Page, set: &'static GroupSet) -> Self {
         let GroupDef { id, name, tag, index, enabled, log_to_text, .. } = *def;
-        Self { id, name, tag, index, compiled: enabled, log_to_text, page, set }
+        let word = page.place(index as usize);
+        Self { id, name, tag, index, compiled: enabled, log_to_text, page, word, set }
     }
 
     /// Whether a call at `level` would log: a session or the text side wants it.
@@ -127,6 +129,12 @@ impl GroupInfo {
     #[inline]
     pub(crate) fn traced(&self, level: Level) -> bool {
         settled(self.page.word_acquire(usize::from(self.index))) & trace_bit(level) != 0
+    }
+
+    /// Whether sessions want the level of this severity of this group, and the text side does not.
+    #[inline]
+    pub(crate) fn is_only_traced(&self, severity: u8) -> bool {
+        page::only_traced(self.word.load(Ordering::Acquire), severity)
     }
 
     /// Whether the text side wants `level` of this group.

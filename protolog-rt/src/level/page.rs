@@ -74,6 +74,11 @@ impl Page {
         self.words[index % WORDS].load(Relaxed)
     }
 
+    /// Where that word is.
+    pub(super) const fn place(&self, index: usize) -> &AtomicU32 {
+        &self.words[index % WORDS]
+    }
+
     /// The same; what a session did before it changed the word is visible afterwards.
     #[inline]
     pub(super) fn word_acquire(&self, index: usize) -> u32 {
@@ -175,6 +180,12 @@ pub(super) const fn trace_bit(level: Level) -> u32 {
 /// The bit of `level` in what the text side wants.
 pub(super) const fn text_bit(level: Level) -> u32 {
     1 << (level.severity() as u32 + TEXT_SHIFT)
+}
+
+/// Whether of what a call of this severity tests only what sessions want is set, in a word that is not new.
+#[inline]
+pub(super) const fn only_traced(word: u32, severity: u8) -> bool {
+    word & NEW == 0 && word >> (severity & 31) & (1 | 1 << TEXT_SHIFT) == 1
 }
 
 /// The word without what stands in byte 0 only because the enum is new.

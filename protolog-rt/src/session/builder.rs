@@ -153,8 +153,7 @@ impl Builder {
     /// is a shared library itself, call [`Session::flush`] once it is loaded.
     ///
     /// A session that is stopped or dropped removes the file, after it wrote the trace if [`Self::file`] named one. What
-    /// remains is of a process that ended without, even if only by `exit`; or of a session that a panic dropped, where no
-    /// [`Self::file`] has what led to it.
+    /// remains is of a process that ended without, even if only by `exit`.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};

@@ -11,7 +11,7 @@ use crate::clock;
 use crate::error::Error;
 use crate::loss::{Counted, Losses, Mark};
 use crate::stats::{BufferStats, Loss, Summary};
-use crate::writer::own::loss_record;
+use crate::writer::state::loss_record;
 use crate::writer::{STRAYS, Writer};
 use protolog_core::process_track;
 use protolog_core::schema::{

@@ -3,6 +3,7 @@
 
 use super::cursor::Varint;
 use super::encode::{Cursor, Interner, Plan, Value, Values, sealed::Sealed};
+use super::quick::Quick;
 use super::texts::{Seen, Texts};
 use crate::value::{Bool, Float, Int, Text, Uint};
 use protolog_core::{Arg, MAX_PARAMS};
@@ -13,6 +14,10 @@ use protozero::wire::zigzag;
 pub(crate) struct Args<'a>(pub(crate) &'a [Arg<'a>]);
 
 impl Sealed for Args<'_> {}
+
+impl Quick for Args<'_> {
+    type Found = ();
+}
 
 impl Values for Args<'_> {
     /// Of as many arguments as a template can name; texts after those are not looked up.

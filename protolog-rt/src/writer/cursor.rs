@@ -5,7 +5,7 @@
 #![allow(unsafe_code)] // Stores through a pointer, checked once for the whole packet.
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
-use protozero::wire::packed_varint;
+use protozero::wire::{packed_varint, short_varint};
 
 /// Bytes after a packet that its last store may touch.
 pub(crate) const SLACK: usize = 16;
@@ -69,6 +69,52 @@ impl Cursor {
         unsafe { self.at.cast::<[u8; 8]>().write(bits.to_le_bytes()) };
         // SAFETY: `len` is at most 8, and so many bytes are the caller's.
         self.at = unsafe { self.at.add(len) };
+    }
+
+    /// Appends a byte.
+    ///
+    /// # Safety
+    /// *room*: the byte.
+    #[inline(always)]
+    pub(super) unsafe fn put1(&mut self, byte: u8) {
+        // SAFETY: *room*.
+        unsafe { self.at.write(byte) };
+        // SAFETY: *room*.
+        self.at = unsafe { self.at.add(1) };
+    }
+
+    /// Appends the low `len` bytes of `bits`, at most 4.
+    ///
+    /// # Safety
+    /// *room*: 4 bytes.
+    #[inline(always)]
+    pub(super) unsafe fn put4(&mut self, bits: u32, len: usize) {
+        // SAFETY: *room*; the store may be unaligned.
+        unsafe { self.at.cast::<[u8; 4]>().write(bits.to_le_bytes()) };
+        // SAFETY: `len` is at most 4, and so many bytes are the caller's.
+        self.at = unsafe { self.at.add(len) };
+    }
+
+    /// Appends a field with a tag of one byte and `value << SHIFT`, which does not overflow, as a varint.
+    ///
+    /// # Safety
+    /// *room*: 11 bytes.
+    #[inline(always)]
+    pub(super) unsafe fn number<const SHIFT: u32>(&mut self, tag: u8, value: u64) {
+        // SAFETY: as the caller's, here and below.
+        unsafe { self.put1(tag) };
+        if value < 1 << (7 - SHIFT) {
+            // SAFETY: as above.
+            unsafe { self.put1((value as u8) << SHIFT) };
+        } else if value < 1 << (28 - SHIFT) {
+            let (bits, len) = short_varint((value as u32) << SHIFT);
+            // SAFETY: as above.
+            unsafe { self.put4(bits, len) };
+        } else {
+            let (bits, len) = packed_varint(value << SHIFT);
+            // SAFETY: as above.
+            unsafe { self.put(bits, len) };
+        }
     }
 
     /// Appends a field with a tag of one byte and a varint.

@@ -10,8 +10,8 @@
 //!   [c0 3e bits]                          ours: which arguments are unsigned, where it shows
 //! ```
 //!
-//! Sizes are computed first, so the caller compares once and nothing is filled in later; then every store is 16 bytes
-//! wide, whatever it has to say.
+//! This is for messages of all kinds; the common ones are written by [`super::quick`], as the same bytes. Sizes are computed
+//! first, so the caller compares once and nothing is filled in later; then every store is wide, whatever it has to say.
 //!
 //! Invariant: *room*: whoever calls an `unsafe` function here has made sure that the bytes announced by [`Plan`], and
 //! [`SLACK`] more, are the caller's to write.
@@ -22,14 +22,15 @@ use super::cursor::Varint;
 pub(crate) use super::cursor::{Cursor, SLACK};
 pub(crate) use super::plan::{Before, Plan};
 use super::plan::{SHORT_HEAD_LEN, cut, is_short};
+use super::quick::Quick;
 use super::texts::{Seen, Texts};
 use crate::value::{Bool, Float, Int, Text, Uint};
 use protolog_core::{Arg, MAX_PARAMS, schema};
 use protozero::wire::{WireType, packed_varint, tag, varint_len, zigzag};
 
-const TIMESTAMP: u8 = tag(schema::packet::TIMESTAMP, WireType::Varint) as u8;
-const INTERNED_DATA: u8 = tag(schema::packet::INTERNED_DATA, WireType::Bytes) as u8;
-const STRING_ARGS: u128 =
+pub(super) const TIMESTAMP: u8 = tag(schema::packet::TIMESTAMP, WireType::Varint) as u8;
+pub(super) const INTERNED_DATA: u8 = tag(schema::packet::INTERNED_DATA, WireType::Bytes) as u8;
+pub(super) const STRING_ARGS: u128 =
     packed_varint(tag(schema::interned_data::PROTOLOG_STRING_ARGS, WireType::Bytes) as u64).0;
 pub(super) const STRING_ARGS_LEN: usize = 2;
 const IID: u8 = tag(schema::interned_string::IID, WireType::Varint) as u8;
@@ -39,10 +40,10 @@ pub(super) const NEEDS: [u8; 2] = [
     tag(schema::packet::SEQUENCE_FLAGS, WireType::Varint) as u8,
     schema::sequence_flags::NEEDS_INCREMENTAL_STATE as u8,
 ];
-const MESSAGE: u128 =
+pub(super) const MESSAGE: u128 =
     packed_varint(tag(schema::packet::PROTOLOG_MESSAGE, WireType::Bytes) as u64).0;
 pub(super) const MESSAGE_LEN: usize = 2;
-const MESSAGE_ID: u8 = tag(schema::message::MESSAGE_ID, WireType::Fixed64) as u8;
+pub(super) const MESSAGE_ID: u8 = tag(schema::message::MESSAGE_ID, WireType::Fixed64) as u8;
 const UNSIGNED: u128 = packed_varint(tag(schema::message::UNSIGNED, WireType::Varint) as u64).0;
 pub(super) const UNSIGNED_LEN: usize = 2;
 
@@ -140,7 +141,7 @@ pub(super) mod sealed {
 }
 
 /// The arguments of a call: lists such as `(Int(1), (Text("x"), ()))`.
-pub trait Values: sealed::Sealed {
+pub trait Values: sealed::Sealed + Quick {
     /// What is known of the texts.
     #[doc(hidden)]
     type Seen: Copy;
@@ -218,10 +219,10 @@ pub trait Value: Copy {
         Self: 'a;
 }
 
-const INT_PARAM: u8 = tag(schema::message::SINT64_PARAMS, WireType::Varint) as u8;
-const FLOAT_PARAM: u8 = tag(schema::message::DOUBLE_PARAMS, WireType::Fixed64) as u8;
-const BOOL_PARAM: u8 = tag(schema::message::BOOLEAN_PARAMS, WireType::Varint) as u8;
-const TEXT_PARAM: u8 = tag(schema::message::STR_PARAM_IIDS, WireType::Varint) as u8;
+pub(super) const INT_PARAM: u8 = tag(schema::message::SINT64_PARAMS, WireType::Varint) as u8;
+pub(super) const FLOAT_PARAM: u8 = tag(schema::message::DOUBLE_PARAMS, WireType::Fixed64) as u8;
+pub(super) const BOOL_PARAM: u8 = tag(schema::message::BOOLEAN_PARAMS, WireType::Varint) as u8;
+pub(super) const TEXT_PARAM: u8 = tag(schema::message::STR_PARAM_IIDS, WireType::Varint) as u8;
 
 impl Value for Int {
     type Seen = Varint;
@@ -364,11 +365,27 @@ impl Text<'_> {
             *to = Cursor::new(end);
             return;
         }
+        // SAFETY: as above.
+        unsafe { self.intern_short(tag, to, seen, new) };
+    }
+
+    /// As [`Self::intern`], for texts that [`is_short`] says are.
+    ///
+    /// # Safety
+    /// *room*.
+    #[inline(always)]
+    pub(super) unsafe fn intern_short(
+        self,
+        tag: u128,
+        to: &mut Cursor,
+        seen: Seen,
+        new: &mut Interner<'_>,
+    ) {
         let size = self.0.len() as u64;
         let string = tag as u64 | (size + 4) << (8 * STRING_ARGS_LEN);
         let fields = (IID as u64) | (new.iid as u64) << 8 | (STR as u64) << 16 | size << 24;
         let head = string | fields << (8 * (STRING_ARGS_LEN + 1));
-        // SAFETY: as above.
+        // SAFETY: as the caller's, here and below.
         unsafe { to.put8(head, SHORT_HEAD_LEN) };
         new.note(seen, to.at(), self.0.len());
         // SAFETY: as above.

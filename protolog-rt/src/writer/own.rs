@@ -1,7 +1,7 @@
 //! The part of a writer that only its thread touches: the chunk it fills, its clock, its place in the session.
 //!
-//! A chunk begins with a packet that sets up all that later ones rest on (see `docs/design/wire-format.md`), so that it
-//! can be read alone. A message that does not fit an empty chunk goes on in the next ones, in fragments.
+//! A chunk begins with a packet that sets up all that later ones rest on ([`super::state`]), so that it can be read alone. A
+//! message that does not fit an empty chunk goes on in the next ones, in fragments.
 //!
 //! Invariants
 //! - *chunk*, of [`super`]: `position..=end`, and [`SLACK`] bytes from `end`, are in the chunk that `chunk` names.
@@ -12,22 +12,18 @@
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
 use super::encode::{Before, Cursor, Interner, Plan, SLACK, Values};
-use super::fields::Fields;
-use super::slice::{self, MAX_TRACK};
+use super::quick::MAX_DELTA;
+use super::slice::MAX_TRACK;
+use super::state::{MAX_LOSSES, MAX_STATE};
 use super::texts::Texts;
-use super::thread::Thread;
 use super::{Head, Writer};
 use crate::clock;
-use crate::loss::{Cause, Counted};
+use crate::loss::Cause;
 use crate::session::core::{Core, Identity, Keeps};
 use crate::shmem::buffer::{Chunk, MAX_PAYLOAD, PAGE};
 use crate::sync::{AtomicU16, Ordering};
 use protolog_core::chunk::{
     ABANDONED, CHUNK_HEADER, FRAGMENT_SIZE_LEN, Layout, MAX_PACKETS, Packets,
-};
-use protolog_core::schema::{
-    clock as clock_field, clock_id, clock_snapshot, loss, packet, packet_defaults, sequence_flags,
-    sequence_info,
 };
 use protozero::wire::{packed_varint, redundant_varint};
 use std::sync::Arc;
@@ -35,18 +31,9 @@ use std::sync::Arc;
 /// Sizes of a thread's first chunks; from the last on they stay. A thread that logs once holds 292 bytes.
 const GROWTH: [Layout; 3] = [Layout::Fourteen, Layout::Four, Layout::One];
 
-/// The most bytes of a chunk's first packet, but for losses.
-const MAX_STATE: usize = 124;
-
-/// The most bytes of losses in one chunk.
-const MAX_LOSSES: usize = 128;
-
 /// The most bytes of a message without its texts, and of what stands around each text.
 const MAX_WITHOUT_TEXTS: usize = 1024;
 const MAX_AROUND_TEXT: usize = 32;
-
-/// The most bytes of one record of losses.
-const MAX_LOSS: usize = 24;
 
 // The smallest chunk has room for its first packet.
 const _: () = assert!(
@@ -74,10 +61,10 @@ pub(super) struct Own {
     /// The most bytes of a text.
     pub(super) max_text: usize,
     /// The sequence's clock after the last message, in nanoseconds.
-    last: u64,
-    clock: clock::Reader,
+    pub(super) last: u64,
+    pub(super) clock: clock::Reader,
     chunk: Option<Chunk>,
-    core: Option<Arc<Core>>,
+    pub(super) core: Option<Arc<Core>>,
     identity: Identity,
     /// Number of chunks taken, up to the size of [`GROWTH`].
     grown: usize,
@@ -140,6 +127,20 @@ impl Own {
         self.core.as_ref().is_none_or(|core| core.is_stopped())
     }
 
+    /// Nanoseconds since the message before, where there are few and the clock need not be asked out of line; then there is
+    /// another message, of this moment.
+    #[inline(always)]
+    pub(super) fn advance(&mut self) -> Option<u32> {
+        let now = self.clock.glance()?;
+        let delta = now.wrapping_sub(self.last);
+        // Where the clock went back, that is a large number.
+        if delta >= MAX_DELTA {
+            return None;
+        }
+        self.last = now;
+        Some(delta as u32)
+    }
+
     /// What a message now rests on.
     #[inline(always)]
     pub(super) fn before(&mut self) -> Before {
@@ -155,6 +156,16 @@ impl Own {
     pub(super) unsafe fn commit(&mut self, end: *mut u8, plan: &Plan) {
         self.last += plan.delta();
         self.next_iid = plan.next_iid();
+        // SAFETY: as the caller's.
+        unsafe { self.start_next(end) };
+    }
+
+    /// Likewise, for a message without new texts.
+    ///
+    /// # Safety
+    /// *chunk*: `end` is not above the limit.
+    #[inline(always)]
+    pub(super) unsafe fn commit_quick(&mut self, end: *mut u8) {
         // SAFETY: as the caller's.
         unsafe { self.start_next(end) };
     }
@@ -297,79 +308,13 @@ impl Own {
     }
 
     /// Messages of the sequence so far.
-    fn messages(&self) -> u64 {
+    pub(super) fn messages(&self) -> u64 {
         let finished = Packets(self.word).count().saturating_sub(1 + self.others);
         self.identity.messages + if self.chunk.is_some() { finished as u64 } else { 0 }
     }
 
-    /// Writes the packet that a chunk begins with. False where there is no room for it.
-    fn write_state(&mut self, writer: &Writer) -> bool {
-        // Asked first: losses that are taken have to find room.
-        if self.room() < MAX_STATE + MAX_LOSSES + FRAGMENT_SIZE_LEN {
-            return false;
-        }
-        self.last = self.clock.now().max(self.last);
-        let mut losses = Fields::<MAX_LOSSES>::new();
-        let mut dropped = false;
-        // What a buffer keeps is told at the end, since chunks may be gone by then.
-        let told_here = |core: &&Arc<Core>| core.keeps == Keeps::Nothing;
-        if let Some(core) = self.core.as_ref().filter(told_here) {
-            writer.losses.take(|lost| {
-                dropped |= matches!(lost.cause, Cause::Full | Cause::Overwritten);
-                let room = losses.bytes().len() + MAX_LOSS <= MAX_LOSSES;
-                if room {
-                    core.totals.add(lost.group, lost.cause, lost.count);
-                    losses.nested(packet::LOSS, &loss_record(lost));
-                }
-                room
-            });
-        }
-        let mut state = Fields::<{ MAX_STATE + MAX_LOSSES }>::new();
-        state.nested(packet::CLOCK_SNAPSHOT, &snapshot(self.last));
-        state.add(|to| {
-            to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
-            if dropped {
-                to.uint32(packet::PREVIOUS_PACKET_DROPPED, 1);
-            }
-        });
-        let mut defaults = Fields::<8>::new();
-        defaults.add(|to| {
-            to.uint32(packet_defaults::TIMESTAMP_CLOCK_ID, clock_id::SEQUENCE);
-        });
-        state.nested(packet::TRACE_PACKET_DEFAULTS, &defaults);
-        state.nested(packet::SEQUENCE_INFO, &self.info(&writer.thread));
-        state.add(|to| {
-            to.raw(losses.bytes());
-        });
-        let written = self.append(state.bytes());
-        self.others += written as u16;
-        written && (!self.has_track || self.write_track(writer))
-    }
-
-    fn write_track(&mut self, writer: &Writer) -> bool {
-        let pid = self.core.as_ref().map_or(0, |core| core.pid);
-        let written = self.append(slice::description(pid, &writer.thread).bytes());
-        self.others += written as u16;
-        written
-    }
-
-    /// Whose sequence this is.
-    fn info(&self, thread: &Thread) -> Fields<64> {
-        let mut info = Fields::new();
-        let pid = self.core.as_ref().map_or(0, |core| core.pid);
-        info.add(|to| {
-            to.uint32(sequence_info::PID, pid)
-                .uint32(sequence_info::TID, thread.id)
-                .string(sequence_info::THREAD_NAME, thread.name());
-            if self.core.as_ref().is_some_and(|core| core.keeps != Keeps::Nothing) {
-                to.uint64(sequence_info::MESSAGES, self.messages());
-            }
-        });
-        info
-    }
-
     /// Writes a packet into the chunk. False where there is no room for it.
-    fn append(&mut self, bytes: &[u8]) -> bool {
+    pub(super) fn append(&mut self, bytes: &[u8]) -> bool {
         let (size, size_len) = packed_varint(bytes.len() as u64);
         if self.room() < size_len + bytes.len() {
             return false;
@@ -385,7 +330,7 @@ impl Own {
     }
 
     /// Bytes up to the limit.
-    fn room(&self) -> usize {
+    pub(super) fn room(&self) -> usize {
         (self.end as usize).saturating_sub(self.position as usize)
     }
 
@@ -419,7 +364,7 @@ impl Own {
             rest = left;
         }
         if plan.cut() > 0 {
-            writer.losses.add(head.group.id, Cause::Cut, 1);
+            writer.losses.add(head.group().id, Cause::Cut, 1);
         }
         if self.write_state(writer) {
             self.allow(writer);
@@ -467,34 +412,4 @@ impl Own {
         self.open(next, Packets::CONTINUES);
         Some(later)
     }
-}
-
-/// One record of [`packet::LOSS`].
-pub(crate) fn loss_record(lost: Counted) -> Fields<MAX_LOSS> {
-    let mut record = Fields::new();
-    record.add(|to| {
-        if lost.group != 0 {
-            to.uint32(loss::GROUP_ID, lost.group);
-        }
-        to.uint32(loss::CAUSE, lost.cause as u32).uint64(loss::COUNT, lost.count);
-    });
-    record
-}
-
-/// The sequence's clock and BOOTTIME, at the same moment.
-fn snapshot(nanos: u64) -> Fields<48> {
-    let clock = |id, incremental| {
-        let mut clock = Fields::<24>::new();
-        clock.add(|to| {
-            to.uint32(clock_field::CLOCK_ID, id).uint64(clock_field::TIMESTAMP, nanos);
-            if incremental {
-                to.bool(clock_field::IS_INCREMENTAL, true);
-            }
-        });
-        clock
-    };
-    let mut snapshot = Fields::new();
-    snapshot.nested(clock_snapshot::CLOCKS, &clock(clock_id::SEQUENCE, true));
-    snapshot.nested(clock_snapshot::CLOCKS, &clock(clock_id::BOOTTIME, false));
-    snapshot
 }

@@ -56,7 +56,7 @@ impl Places {
     /// Writes a message to each session that wants it.
     pub(super) fn write<V: Values>(&mut self, head: Head, values: &V) {
         for Place { core, writer } in &mut self.all {
-            if !core.wants(head.group, head.level) {
+            if !core.wants(head.group(), head.level()) {
                 continue;
             }
             if writer.is_none() {
@@ -64,13 +64,13 @@ impl Places {
             }
             match writer {
                 // Refused where the session has just ended.
-                Some(writer) if V::IS_MESSAGE && core.wants_stack(head.group) => {
+                Some(writer) if V::IS_MESSAGE && core.wants_stack(head.group()) => {
                     stack::with(|stack| {
-                        writer.write(head, &WithStack(values, stack), |_| false);
+                        writer.write(head, &WithStack(values, stack));
                     });
                 }
-                Some(writer) => _ = writer.write(head, values, |_| false),
-                None => core.strays.add(head.group.id, Cause::Full, 1),
+                Some(writer) => _ = writer.write(head, values),
+                None => core.strays.add(head.group().id, Cause::Full, 1),
             }
         }
     }

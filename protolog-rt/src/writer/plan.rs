@@ -153,6 +153,13 @@ impl Plan {
     }
 }
 
+/// The varint of the size of a packet that fits a chunk; of a larger one anything, since it is not written.
+#[inline(always)]
+pub(super) fn size_field(size: usize) -> (u128, usize) {
+    const _: () = assert!(MAX_PAYLOAD < 1 << 14);
+    if size < 0x80 { (size as u128, 1) } else { ((size & 0x7f | 0x80 | size >> 7 << 8) as u128, 2) }
+}
+
 /// Bytes of a size.
 #[inline(always)]
 fn size_len(size: usize) -> usize {

@@ -10,6 +10,7 @@
 
 use super::encode::{Cursor, Interner, Plan, Values, sealed::Sealed};
 use super::fields::Fields;
+use super::quick::Quick;
 use super::texts::Texts;
 use super::thread::Thread;
 use protolog_core::schema::{packet, thread_descriptor, track_descriptor};
@@ -55,6 +56,10 @@ pub(super) fn description(pid: u32, thread: &Thread) -> Fields<MAX_TRACK> {
 }
 
 impl Sealed for Slice<'_> {}
+
+impl Quick for Slice<'_> {
+    type Found = ();
+}
 
 impl Values for Slice<'_> {
     type Seen = ();

@@ -14,6 +14,7 @@
 #![allow(unsafe_code)] // The unwinder, and the images that dl_iterate_phdr shows.
 
 use super::encode::{Cursor, Interner, Plan, Values, sealed::Sealed};
+use super::quick::Quick;
 use super::texts::{Seen, Texts};
 use crate::site::no_images;
 use crate::value::{Buffer, Text};
@@ -187,6 +188,10 @@ const INTERNED: u128 =
 const PARAM: u8 = tag(message::STACKTRACE_IID, WireType::Varint) as u8;
 
 impl<V: Values> Sealed for WithStack<'_, V> {}
+
+impl<V: Values> Quick for WithStack<'_, V> {
+    type Found = ();
+}
 
 /// The stack trace is one more text, a new one each time: its fields are as long as those of a text, and only their numbers
 /// differ.

@@ -21,13 +21,17 @@ const ENTRIES: usize = 64;
 // A hash's top bits are the entry's number.
 const SHIFT: u32 = u64::BITS - ENTRIES.ilog2();
 
+/// The most bytes of a text that is compared without a call.
+pub(super) const SHORT: usize = 64;
+
 /// A text in the chunk.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(8))] // One load.
+#[repr(align(8))]
 struct Entry {
     at: u16,
     len: u16,
-    iid: u16,
+    /// Below 128, so that it takes one byte in a message too.
+    iid: u8,
 }
 
 /// No text: longer than any that a chunk has room for.
@@ -48,12 +52,12 @@ pub struct Seen {
     /// Whether the chunk has it.
     pub(super) is_known: bool,
     /// Its id there.
-    iid: u16,
+    iid: u8,
     /// Its entry; [`NOWHERE`] where it gets none.
-    slot: u16,
+    slot: u8,
 }
 
-const NOWHERE: u16 = ENTRIES as u16;
+const NOWHERE: u8 = ENTRIES as u8;
 
 impl Seen {
     /// A text that gets an id of its own and is not remembered.
@@ -67,7 +71,7 @@ impl Seen {
     pub(super) unsafe fn of(text: &str, known: Option<&Texts>) -> Self {
         match known {
             // SAFETY: as the caller's.
-            Some(known) => unsafe { known.find(text.as_bytes()) },
+            Some(known) => unsafe { known.find::<MAX_PAYLOAD>(text.as_bytes()) },
             None => Self::FRESH,
         }
     }
@@ -90,54 +94,87 @@ impl Texts {
         *self = Self { start, ..Self::new() };
     }
 
-    /// See [`Seen::of`].
+    /// What is known of a text that the chunk has, if it is not long.
     ///
     /// # Safety
     /// *there*.
     #[inline(always)]
-    unsafe fn find(&self, text: &[u8]) -> Seen {
-        if let Some(ends) = ends::<8>(text) {
-            let (first, last) = (u64::from_le_bytes(ends.0), u64::from_le_bytes(ends.1));
-            let slot = slot(first.rotate_left(29) ^ last, text.len());
-            // SAFETY: as the caller's, here and below.
-            unsafe { self.look(slot, text, |there| self::ends(there) == Some(ends)) }
-        } else if let Some(ends) = ends::<4>(text) {
-            let (first, last) = (u32::from_le_bytes(ends.0), u32::from_le_bytes(ends.1));
-            let slot = slot(u64::from(first) << 29 ^ u64::from(last), text.len());
-            // SAFETY: as above.
-            unsafe { self.look(slot, text, |there| self::ends(there) == Some(ends)) }
-        } else {
-            let word = text.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
-            // SAFETY: as above.
-            unsafe { self.look(slot(word, text.len()), text, |there| there == text) }
-        }
+    pub(super) unsafe fn known_short(&self, text: &str) -> Option<Seen> {
+        // SAFETY: as the caller's.
+        let seen = unsafe { self.find::<SHORT>(text.as_bytes()) };
+        // Said anew, so that nobody asks for it again.
+        seen.is_known.then_some(Seen { is_known: true, iid: seen.iid, slot: NOWHERE })
     }
 
-    /// Whether the entry `slot` is that of `text`, whose beginning and end `has_ends` compares.
+    /// What the chunk has of a text that is not long.
     ///
     /// # Safety
     /// *there*.
     #[inline(always)]
-    unsafe fn look(&self, slot: usize, text: &[u8], has_ends: impl FnOnce(&[u8]) -> bool) -> Seen {
-        let Entry { at, len, iid } = self.entries.get(slot).copied().unwrap_or(EMPTY);
-        let slot = slot as u16;
-        if usize::from(len) != text.len() {
-            return Seen { is_known: false, iid, slot };
+    pub(super) unsafe fn find_short(&self, text: &str) -> Option<Seen> {
+        // SAFETY: as the caller's.
+        let seen = unsafe { self.find::<SHORT>(text.as_bytes()) };
+        (seen.slot != NOWHERE).then_some(seen)
+    }
+
+    /// See [`Seen::of`]; no text of more than `MOST` bytes is known.
+    ///
+    /// # Safety
+    /// *there*.
+    #[inline(always)]
+    unsafe fn find<const MOST: usize>(&self, text: &[u8]) -> Seen {
+        let len = text.len();
+        // Short words first.
+        if let Some(ends) = ends::<4>(text).filter(|_| len < 8) {
+            let (first, last) = (u32::from_le_bytes(ends.0), u32::from_le_bytes(ends.1));
+            let slot = slot(u64::from(first) * 4 + u64::from(last), len);
+            // SAFETY: as the caller's, here and below.
+            let (seen, there) = unsafe { self.look(slot, len) };
+            let is_known = seen.is_known && self::ends(there) == Some(ends);
+            return Seen { is_known, ..seen };
+        }
+        if let Some(ends) = ends::<8>(text) {
+            if len > MOST {
+                return Seen::FRESH;
+            }
+            let (first, last) = (u64::from_le_bytes(ends.0), u64::from_le_bytes(ends.1));
+            // SAFETY: as above.
+            let (seen, there) = unsafe { self.look(slot(first.rotate_left(29) ^ last, len), len) };
+            let is_known = seen.is_known
+                && if len <= 16 { self::ends(there) == Some(ends) } else { equal(text, there) };
+            return Seen { is_known, ..seen };
+        }
+        let word = tiny(text);
+        // SAFETY: as above.
+        let (seen, there) = unsafe { self.look(slot(word.into(), len), len) };
+        Seen { is_known: seen.is_known && tiny(there) == word, ..seen }
+    }
+
+    /// The entry `slot` as that of a text of `len` bytes, at most [`MAX_PAYLOAD`], and the bytes of its text; known where that
+    /// is as long, and no more is said.
+    ///
+    /// # Safety
+    /// *there*.
+    #[inline(always)]
+    unsafe fn look(&self, slot: usize, len: usize) -> (Seen, &[u8]) {
+        let entry = self.entries.get(slot).copied().unwrap_or(EMPTY);
+        let (iid, slot) = (entry.iid, slot as u8);
+        if entry.len != len as u16 {
+            return (Seen { is_known: false, iid, slot }, &[]);
         }
         // SAFETY: *entries*.
-        let place = unsafe { self.start.add(at.into()) };
+        let place = unsafe { self.start.add(entry.at.into()) };
         // SAFETY: *entries*: so many bytes stand there; *there*.
-        let there = unsafe { std::slice::from_raw_parts(place, text.len()) };
-        let is_known = has_ends(there) && (text.len() <= 16 || equal(text, there));
-        Seen { is_known, iid, slot }
+        let there = unsafe { std::slice::from_raw_parts(place, len) };
+        (Seen { is_known: true, iid, slot }, there)
     }
 
-    /// Notes that a text, of which [`Self::find`] said `seen`, was written at `at` under the id `iid`.
+    /// Notes that a text, of which [`Seen::of`] said `seen`, was written at `at` under the id `iid`.
     #[inline(always)]
     pub(super) fn note(&mut self, seen: Seen, at: *const u8, len: usize, iid: u32) {
-        if let Some(entry) = self.entries.get_mut(usize::from(seen.slot)) {
+        if let Some(entry) = self.entries.get_mut(usize::from(seen.slot)).filter(|_| iid < 0x80) {
             let at = (at as usize).wrapping_sub(self.start as usize);
-            *entry = Entry { at: at as u16, len: len as u16, iid: iid as u16 };
+            *entry = Entry { at: at as u16, len: len as u16, iid: iid as u8 };
         }
     }
 }
@@ -145,18 +182,42 @@ impl Texts {
 /// The entry of a text: texts that agree in length, beginning and end have the same one.
 #[inline(always)]
 fn slot(ends: u64, len: usize) -> usize {
-    let mixed = (ends ^ len as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed >> SHIFT) as usize
+    (ends.wrapping_add(len as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> SHIFT) as usize
+}
+
+/// A text of less than four bytes as a number; those of the same length have different ones.
+#[inline(always)]
+fn tiny(text: &[u8]) -> u32 {
+    match *text {
+        [first] => first.into(),
+        [first, second] => u16::from_le_bytes([first, second]).into(),
+        [first, second, third] => u32::from_le_bytes([first, second, third, 0]),
+        _ => 0,
+    }
 }
 
 /// Whether two texts of the same length, of more than 16 bytes, are equal: for most of them no call.
 #[inline(always)]
 fn equal(text: &[u8], there: &[u8]) -> bool {
-    if text.len() <= 32 {
-        ends::<16>(text) == ends(there)
-    } else if text.len() <= 64 {
-        ends::<32>(text) == ends(there)
-    } else {
+    if text.len() > SHORT {
         text == there
+    } else if let (Some(text), Some(there)) = (ends::<32>(text), ends::<32>(there)) {
+        differ(halves(text.0), halves(there.0)) | differ(halves(text.1), halves(there.1)) == 0
+    } else if let (Some(text), Some(there)) = (ends::<16>(text), ends::<16>(there)) {
+        differ(text, there) == 0
+    } else {
+        false
     }
+}
+
+/// Not 0 where two pairs are not the same.
+#[inline(always)]
+fn differ(one: ([u8; 16], [u8; 16]), other: ([u8; 16], [u8; 16])) -> u128 {
+    let (first, last) = (u128::from_ne_bytes(one.0), u128::from_ne_bytes(one.1));
+    (first ^ u128::from_ne_bytes(other.0)) | (last ^ u128::from_ne_bytes(other.1))
+}
+
+#[inline(always)]
+fn halves(bytes: [u8; 32]) -> ([u8; 16], [u8; 16]) {
+    ends(&bytes).unwrap_or_default()
 }

@@ -12,6 +12,7 @@
 use super::fields::Fields;
 use super::sites;
 use crate::session::running;
+use crate::site::Subject;
 use crate::writer::slice::{MAX_SLICE, Slice, current_track};
 use crate::writer::{self, Head};
 use protolog_core::schema::track_event;
@@ -199,9 +200,9 @@ fn write(
     metadata: &'static Metadata<'static>,
     fill: impl FnOnce(&mut Message<'_, Fixed<'_>>),
 ) -> bool {
-    let head = sites::with(metadata, |site| Head { id: 0, level: site.level, group: site.group });
+    let (group, level) = sites::with(metadata, |site| (site.group, site.level));
     // An enum that is new says no session wants it; a group of a target is not.
-    if !head.group.is_enabled(head.level) || !head.group.traced(head.level) {
+    if !group.is_enabled(level) || !group.traced(level) {
         return false;
     }
     let mut memory = [0; MAX_SLICE];
@@ -211,6 +212,7 @@ fn write(
     fill(&mut event);
     let Ok(done) = writer.finish() else { return false };
     let length = done.length as usize;
+    let head = Head { id: 0, subject: Subject::new(group, level) };
     writer::write(head, &Slice(&memory[..length]));
     true
 }

@@ -50,7 +50,7 @@ fn child(file: &File) -> ! {
     unsafe { libc::raise(libc::SIGSTOP) };
     for number in 0..MESSAGES {
         let text = "x".repeat(number as usize % 5 * 30);
-        writer.write(HEAD, &(Int(number), (Text(&text), ())), |_| false);
+        write(&writer, &(Int(number), (Text(&text), ())));
         acknowledged.u32(0).store(number as u32 + 1, Ordering::Release);
     }
     // SAFETY: nothing of the test's runs after it.
