@@ -21,7 +21,8 @@ const WARM_UP: u64 = 1_000;
 /// What is counted beside the shapes: messages of two integers that two sessions want.
 const TWO_SESSIONS: &str = "two-sessions";
 
-struct Repeat(u64);
+/// Repeats a call.
+pub(crate) struct Repeat(pub(crate) u64);
 
 impl Calls for Repeat {
     type Output = ();
@@ -35,22 +36,24 @@ impl Calls for Repeat {
     }
 }
 
-fn session(path: &Path) -> Protolog {
+/// A ring in memory.
+pub(crate) fn session(path: &Path) -> Protolog {
     let session = Session::builder().file(path).enable_all().keep_newest().buffer_size(BUFFER);
     Protolog(session.start().expect("start a session"))
 }
 
 /// Logs so many messages.
 pub(crate) fn calls(case: &str, calls: u64) -> Option<()> {
+    let shape = if case == TWO_SESSIONS { Shape::TwoInts } else { Shape::of(case)? };
     let dir = tempfile::tempdir().expect("make a temporary directory");
     let logger = session(&dir.path().join("one"));
     if case == TWO_SESSIONS {
         let second = session(&dir.path().join("two"));
-        with_calls(&logger, Shape::TwoInts, Repeat(calls));
+        with_calls(&logger, shape, Repeat(calls));
         second.close();
         return Some(());
     }
-    with_calls(&logger, Shape::of(case)?, Repeat(calls));
+    with_calls(&logger, shape, Repeat(calls));
     logger.close();
     Some(())
 }

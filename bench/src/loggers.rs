@@ -2,7 +2,7 @@
 
 use flexi_logger::{FileSpec, LoggerHandle, WriteMode};
 use harness::{Candidate, Logger};
-use protolog_rt::{Level, ProtoLogGroup, Session, i};
+use protolog_rt::{Level, ProtoLogGroup, Session, e, i};
 use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -53,6 +53,17 @@ impl Logger for Clock {
 #[derive(ProtoLogGroup)]
 enum Bench {
     On,
+    Other,
+}
+
+/// Calls that nobody makes. As in a program, there are several of the same types: if there were one, the compiler would put
+/// its constants and its arguments into the function that all of them share.
+#[cold]
+fn others(number: u64, text: &str) {
+    e!(Bench::Other, "%d, %d", number, number);
+    e!(Bench::Other, "%d, %s", number, text);
+    e!(Bench::Other, "%d, %d, %f", number, number, number as f64);
+    e!(Bench::Other, "%s", text);
 }
 
 /// A session that streams to a file.
@@ -60,6 +71,9 @@ pub(crate) struct Protolog(pub(crate) Session);
 
 impl Logger for Protolog {
     fn open(path: &Path) -> Self {
+        if black_box(false) {
+            others(black_box(1), black_box(""));
+        }
         let session = Session::builder().file(path).log_from(Level::Info).start();
         Self(session.expect("start a session"))
     }

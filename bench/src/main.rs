@@ -9,6 +9,7 @@
 //! turns CANDIDATE TURNS           the same loop, for valgrind
 //! calls CASE CALLS                calls that are switched on, for valgrind
 //! threads NUMBER CALLS            CPU nanoseconds of a message, on several threads at once
+//! texts CASE FILE                 bursts of messages whose text is new, or not
 //! stop DIR                        milliseconds from a million messages to a file
 //! ```
 //!
@@ -20,6 +21,7 @@ mod hot;
 mod loggers;
 mod off;
 mod stop;
+mod texts;
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -39,9 +41,13 @@ fn run(words: &[String]) -> Option<()> {
     match words[..] {
         ["count", kind, path] => count::run(kind, path.as_ref()),
         ["compressed", shape, path] => compressed::run(shape, path.as_ref()),
+        ["texts", case, path] => texts::time(case, path.as_ref()),
         ["off", name, turns] => off::time(name, turns.parse().ok()?),
         ["turns", name, turns] => off::run(name, turns.parse().ok()?),
-        ["calls", case, calls] => hot::calls(case, calls.parse().ok()?),
+        ["calls", case, calls] => {
+            let calls = calls.parse().ok()?;
+            hot::calls(case, calls).or_else(|| texts::calls(case, calls))
+        }
         ["threads", threads, calls] => {
             hot::threads(threads.parse().ok()?, calls.parse().ok()?);
             Some(())

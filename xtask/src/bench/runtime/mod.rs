@@ -9,6 +9,7 @@ mod lttng;
 mod off;
 mod programs;
 mod stop;
+mod texts;
 mod threads;
 
 use std::process::{Command, Stdio};
@@ -31,6 +32,7 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
     let programs = Programs::build(dir, report)?;
     off::run(&programs, report)?;
     enabled::run(&programs, report)?;
+    texts::run(&programs, report)?;
     threads::run(&programs, report)?;
     kept::run(&programs, report)?;
     stop::run(&programs, report)
