@@ -260,6 +260,15 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn a_dictionary_of_4_gib_is_none() {
+        assert_eq!(dictionary_head(u32::MAX as usize)[1], u32::MAX);
+        let larger = std::panic::catch_unwind(|| dictionary_head(u32::MAX as usize + 1));
+        let message = larger.unwrap_err().downcast::<&str>().map(|text| *text);
+        assert_eq!(message.ok(), Some("a dictionary is larger than 4 GiB"));
+    }
+
+    #[test]
     fn a_note_may_be_stripped() {
         let mut bytes = BYTES;
         bytes[8..12].copy_from_slice(&STRIPPED_TYPE.to_ne_bytes());

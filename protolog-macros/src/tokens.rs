@@ -4,40 +4,39 @@ use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenSt
 
 /// What the input holds, without the invisible groups that macro_rules puts around what it has parsed, where such a group
 /// holds everything.
-pub(crate) fn unwrapped(tokens: TokenStream) -> TokenStream {
-    let mut trees = tokens.clone().into_iter();
-    match (trees.next(), trees.next()) {
-        (Some(TokenTree::Group(group)), None) if group.delimiter() == Delimiter::None => {
-            unwrapped(group.stream())
+pub(crate) fn unwrapped(mut trees: Vec<TokenTree>) -> Vec<TokenTree> {
+    while let [TokenTree::Group(group)] = &trees[..] {
+        if group.delimiter() != Delimiter::None {
+            break;
         }
-        _ => tokens,
+        trees = group.stream().into_iter().collect();
     }
+    trees
 }
 
 /// The parts between the commas of the outermost level. A last comma ends the last part.
-pub(crate) fn split_at_commas(tokens: TokenStream) -> Vec<TokenStream> {
+pub(crate) fn split_at_commas(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     let mut parts = Vec::new();
     let mut part = Vec::new();
     for tree in tokens {
         if is_punct(&tree, ',') {
-            parts.push(part.drain(..).collect());
+            parts.push(std::mem::take(&mut part));
         } else {
             part.push(tree);
         }
     }
     if !part.is_empty() {
-        parts.push(part.into_iter().collect());
+        parts.push(part);
     }
     parts
 }
 
 /// Where `tokens` begin and end: at their first and at their last token. Groups that macro_rules made are looked into, since
 /// they stand where the macro was defined. `otherwise` where there are no tokens.
-pub(crate) fn ends_of(tokens: &TokenStream, otherwise: Span) -> (Span, Span) {
-    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+pub(crate) fn ends_of(trees: &[TokenTree], otherwise: Span) -> (Span, Span) {
     let end = |tree: &TokenTree, pick: fn((Span, Span)) -> Span| match tree {
         TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
-            pick(ends_of(&group.stream(), otherwise))
+            pick(ends_of(&group.stream().into_iter().collect::<Vec<_>>(), otherwise))
         }
         tree => tree.span(),
     };
@@ -63,22 +62,21 @@ pub(crate) fn punct(char: char, span: Span) -> TokenStream {
 
 /// `::`
 pub(crate) fn joint_colons(span: Span) -> TokenStream {
-    let colon = |spacing| {
+    colons(span).into_iter().collect()
+}
+
+/// The same as trees.
+pub(crate) fn colons(span: Span) -> [TokenTree; 2] {
+    [Spacing::Joint, Spacing::Alone].map(|spacing| {
         let mut punct = Punct::new(':', spacing);
         punct.set_span(span);
         TokenTree::Punct(punct)
-    };
-    [colon(Spacing::Joint), colon(Spacing::Alone)].into_iter().collect()
+    })
 }
 
 pub(crate) fn literal(mut literal: Literal, span: Span) -> TokenStream {
     literal.set_span(span);
     TokenTree::Literal(literal).into()
-}
-
-/// `( content )`
-pub(crate) fn parenthesised(content: TokenStream, span: Span) -> TokenStream {
-    group(Delimiter::Parenthesis, content, span)
 }
 
 /// `{ content }`
@@ -106,13 +104,4 @@ fn group(delimiter: Delimiter, content: TokenStream, span: Span) -> TokenStream 
     let mut group = Group::new(delimiter, content);
     group.set_span(span);
     TokenTree::Group(group).into()
-}
-
-/// `tokens`, shown at `span` in errors, with the meaning that they have.
-pub(crate) fn moved_to(tokens: &TokenStream, span: Span) -> TokenStream {
-    let moved = |mut tree: TokenTree| {
-        tree.set_span(tree.span().located_at(span));
-        tree
-    };
-    tokens.clone().into_iter().map(moved).collect()
 }

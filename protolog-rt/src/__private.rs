@@ -10,7 +10,6 @@ pub use crate::site::{DictionaryNote, NoteBytes, note_size};
 pub use crate::value::{
     Arguments, Bool, Float, Int, Shown, Text, Then, Uint, bool, float, int, text,
 };
-pub use core::option::Option::Some;
 pub use core::primitive::u8;
 #[cfg(feature = "macros")]
 pub use protolog_macros::call;
@@ -63,31 +62,42 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     use crate::value::Arguments;
     use protolog_core::Level;
 
-    /// The test of a log call: the group, where a session or the text side wants the call. Inlined, with its arguments
-    /// known, it is one load, one test and one branch; a debug build keeps it out of line, where it costs less to compile.
+    /// The test of a log call: whether a session or the text side wants it. Inlined, with its arguments known, it is one load,
+    /// one test and one branch; a debug build keeps it out of line, where it costs less to compile. The group is passed by
+    /// value, here and below: what is borrowed of a constant is one more constant for the compiler.
     #[allow(clippy::inline_always)] // A call that is off must be one load.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[cfg_attr(debug_assertions, inline)]
-    pub fn wanted<G: ProtoLogGroup>(group: &G, level: Level) -> Option<Subject> {
+    #[allow(clippy::needless_pass_by_value)] // See above.
+    pub fn wanted<G: ProtoLogGroup>(group: G, level: Level) -> bool {
         let index = group.index();
         level::test(G::page(), index, level::call_bits(level), || level::first_call::<G>(index))
-            .then(|| Subject::new(group.info(), level))
     }
 
     /// Logs `arguments` for a call whose group wants it.
     #[inline]
-    pub fn log(
+    #[allow(clippy::needless_pass_by_value)] // As in `wanted`.
+    pub fn log<G: ProtoLogGroup>(
         id: u64,
-        subject: Subject,
+        group: G,
+        level: Level,
         note: &'static NoteBytes<[u8]>,
         arguments: impl Arguments,
     ) {
+        let subject = Subject::new(group.info(), level);
         arguments.give(Emit(Site { id, subject, note: NoteRef::new(note) }));
     }
 
     /// Likewise, for a call in rewritten code, which has no note.
     #[inline]
-    pub fn log_rewritten(id: u64, subject: Subject, arguments: impl Arguments) {
+    #[allow(clippy::needless_pass_by_value)] // As in `wanted`.
+    pub fn log_rewritten<G: ProtoLogGroup>(
+        id: u64,
+        group: G,
+        level: Level,
+        arguments: impl Arguments,
+    ) {
+        let subject = Subject::new(group.info(), level);
         arguments.give(Emit(Site { id, subject, note: NoteRef::NONE }));
     }
 }

@@ -108,9 +108,10 @@ macro_rules! protolog {
         const __PROTOLOG_LEVEL: $crate::Level = $level;
         $crate::__private::call!($crate, __PROTOLOG_LEVEL, $group, $template $(, $argument)*)
     }};
-    ($level:expr, $group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
-        $crate::__rewritten!($level, $group, $id [$($kind)*] $(, $argument)*)
-    };
+    ($level:expr, $group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {{
+        const __PROTOLOG_LEVEL: $crate::Level = $level;
+        $crate::__rewritten!(__PROTOLOG_LEVEL, $group, $id [$($kind)*] $(, $argument)*)
+    }};
     ($($other:tt)*) => { $crate::__usage!("protolog") };
 }
 
@@ -172,7 +173,7 @@ macro_rules! __group_enum {
             impl $enum {
                 #[doc(hidden)]
                 #[inline]
-                pub const fn __protolog_def(&self) -> &'static rt::GroupDef {
+                pub const fn __protolog_def(self) -> &'static rt::GroupDef {
                     match self {
                         $( $(#[$condition])? Self::$variant => const { &DEFS[$index] }, )*
                     }

@@ -33,12 +33,11 @@ macro_rules! dictionary {
 macro_rules! __rewritten {
     ($level:expr, $group:expr, $id:literal [$($kind:ident)*] $(, $argument:expr)*) => {{
         if const { $group.__protolog_def().enabled } {
-            if let $crate::__private::Some(subject) =
-                $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted(&$group, $level)
-            {
+            if $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted($group, $level) {
                 $crate::__private::log_calls_cannot_stand_in_a_const_fn::log_rewritten(
                     $id,
-                    subject,
+                    $group,
+                    $level,
                     $crate::__rewritten_values!([$($kind)*] $(, $argument)*),
                 );
             }

@@ -20,23 +20,27 @@ use protolog_core::note::dictionary_head;
 use std::sync::{Mutex, MutexGuard};
 
 /// The code of a log call whose template was checked. The arguments stand behind the test, in `$values`; the group and the
-/// level stand in constants, so they must be constant.
+/// level stand in constants, so they must be constant. `$facts` are the group's: written once, by the proc macro, so that the
+/// compiler tells a mistake in them once, though two constants have it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __site {
-    ($level:expr, $group:expr, $template:literal, $length:literal, $mask:literal, $values:expr $(,)?) => {{
-        const __PROTOLOG_CALL: (&$crate::__private::GroupDef, $crate::Level) =
-            ($group.__protolog_def(), $level);
+    (
+        $level:expr, $group:expr, $facts:expr,
+        $template:literal, $length:literal, $mask:literal, $values:expr $(,)?
+    ) => {{
         #[used]
         #[unsafe(link_section = ".note.protolog")]
         static __PROTOLOG_NOTE: $crate::__private::NoteBytes<
             [$crate::__private::u8;
                 $crate::__private::note_size(
-                    __PROTOLOG_CALL,
-                    ::core::concat!(::core::module_path!(), $template, ::core::file!()).len(),
+                    $facts,
+                    $level,
+                    ::core::concat!(::core::module_path!(), $template, ::core::file!()),
                 )],
         > = $crate::__private::NoteBytes::new(
-            __PROTOLOG_CALL,
+            $facts,
+            $level,
             ::core::concat!(::core::module_path!(), "\0", $template, "\0"),
             $length,
             $mask,
@@ -47,12 +51,11 @@ macro_rules! __site {
         match const { __PROTOLOG_NOTE.id() } {
             0 => {}
             id => {
-                if let $crate::__private::Some(subject) =
-                    $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted(&$group, $level)
-                {
+                if $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted($group, $level) {
                     $crate::__private::log_calls_cannot_stand_in_a_const_fn::log(
                         id,
-                        subject,
+                        $group,
+                        $level,
                         &__PROTOLOG_NOTE,
                         $values,
                     );
@@ -105,12 +108,9 @@ pub(crate) struct Site {
 
 /// A group and a level, as one address that is known when linking: the group's, and the level in its lowest bits.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject(*const u8);
+pub(crate) struct Subject(*const u8);
 
 const _: () = assert!(align_of::<GroupInfo>() > Level::Wtf as usize);
-
-// SAFETY: what stands at the address is a static that is shared between threads anyway.
-unsafe impl Send for Subject {}
 
 impl Subject {
     #[inline]

@@ -3,8 +3,7 @@
 use super::literal::Text;
 use super::parse::Call;
 use crate::problem::Problem;
-use crate::tokens::unwrapped;
-use proc_macro::Literal;
+use proc_macro::{Literal, TokenStream};
 use protolog_core::{ParamKind, Template};
 
 /// What the check found out.
@@ -49,7 +48,7 @@ pub(super) fn check(call: &Call) -> Result<Checked, Problem> {
         ));
     }
     if given > template.len() {
-        let extra = unwrapped(call.arguments[template.len()].tokens.clone()).to_string();
+        let extra = TokenStream::from_iter(call.arguments[template.len()].tokens.clone());
         let help = match text.value.find('{') {
             Some(at) if text.value[at..].contains('}') => {
                 "write `%s` where `println!` has `{}`, `%d` for integers, `%f` for floats, `%b` for booleans"

@@ -1,65 +1,111 @@
 //! What a call becomes: a call of `__site!`, whose definition in `protolog_rt` holds the code.
+//!
+//! Tokens are gathered in vectors: each stream that is made is a call of the compiler.
 
 use super::check::Checked;
 use super::parse::{Argument, Call};
-use crate::tokens::{
-    braced, ident, literal, macro_call, moved_to, parenthesised, path, punct, with_commas,
-};
-use proc_macro::{Literal, Span, TokenStream};
+use crate::tokens::{braced, colons, macro_call, path, with_commas};
+use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use protolog_core::ParamKind;
 
-/// `$crate::__site! { level, group, "template", mask, (first, (second, ())), }`
+/// `$crate::__site! { level, group, group.__protolog_def(), "template", length, mask, (first, (second, ())), }`
 pub(super) fn checked(call: &Call, checked: &Checked) -> TokenStream {
     let site = Span::call_site();
     let values = call.arguments.iter().zip(&checked.kinds).rfold(
-        parenthesised(TokenStream::new(), site),
+        group(Delimiter::Parenthesis, Vec::new(), site),
         |rest, (argument, kind)| {
-            let value = value(&call.runtime, argument, *kind);
-            parenthesised([value, punct(',', site), rest].into_iter().collect(), site)
+            let mut pair = value(&call.runtime, argument, *kind);
+            pair.extend([punct(',', site), rest]);
+            group(Delimiter::Parenthesis, pair, site)
         },
     );
-    let input = with_commas([
-        call.level.clone(),
-        call.group.clone(),
-        literal(checked.template.clone(), call.template_span),
-        literal(Literal::usize_unsuffixed(checked.length), site),
-        literal(Literal::u64_suffixed(checked.mask), site),
+    let mut template = checked.template.clone();
+    template.set_span(call.template_span);
+    let mut input = call.level.clone();
+    input.push(punct(',', site));
+    input.extend_from_slice(&call.group);
+    input.push(punct(',', site));
+    input.extend(facts(call));
+    for part in [
+        TokenTree::Literal(template),
+        TokenTree::Literal(Literal::usize_unsuffixed(checked.length)),
+        TokenTree::Literal(Literal::u64_suffixed(checked.mask)),
         values,
-    ]);
-    macro_call(path(&call.runtime, &["__site"], site), input, site)
+    ] {
+        input.extend([punct(',', site), part]);
+    }
+    let mut site_call = call.runtime.clone();
+    site_call.extend(colons(site));
+    site_call.extend([ident("__site", site), punct('!', site)]);
+    site_call.push(group(Delimiter::Brace, input, site));
+    site_call.into_iter().collect()
 }
 
 /// `{ error $crate::__refused! { level, group, first, second, } }`
 pub(super) fn refused(call: &Call, error: TokenStream) -> TokenStream {
     let site = Span::call_site();
-    let arguments = call.arguments.iter().map(|argument| argument.tokens.clone());
-    let parts = [call.level.clone(), call.group.clone()].into_iter().chain(arguments);
-    let rest = macro_call(path(&call.runtime, &["__refused"], site), with_commas(parts), site);
+    let arguments = call.arguments.iter().map(|argument| &argument.tokens);
+    let parts = [&call.level, &call.group].into_iter().chain(arguments);
+    let parts = parts.map(|part| part.iter().cloned().collect());
+    let runtime = call.runtime.iter().cloned().collect();
+    let rest = macro_call(path(&runtime, &["__refused"], site), with_commas(parts), site);
     braced([error, rest].into_iter().collect(), site)
+}
+
+/// `group.__protolog_def()`, shown at the group.
+fn facts(call: &Call) -> impl Iterator<Item = TokenTree> {
+    let span = call.group_span;
+    let method = [
+        punct('.', span),
+        ident("__protolog_def", span),
+        group(Delimiter::Parenthesis, Vec::new(), span),
+    ];
+    call.group.clone().into_iter().chain(method)
 }
 
 /// The argument, wrapped in what its conversion takes. What is made here begins and ends where the argument does, so that
 /// an error about its type is shown there.
-fn value(runtime: &TokenStream, argument: &Argument, kind: ParamKind) -> TokenStream {
+fn value(runtime: &[TokenTree], argument: &Argument, kind: ParamKind) -> Vec<TokenTree> {
     let Argument { tokens, first, last } = argument;
-    let and = || punct('&', *first);
-    let borrowed: TokenStream = [and(), parenthesised(tokens.clone(), *last)].into_iter().collect();
-    let given_to = |function| {
-        let function = path(&moved_to(runtime, *first), &["__private", function], *first);
-        [function, parenthesised(borrowed.clone(), *last)].into_iter()
+    let (first, last) = (*first, *last);
+    let function = match kind {
+        ParamKind::Int => "int",
+        ParamKind::Float => "float",
+        ParamKind::Bool => "bool",
+        ParamKind::Str => "text",
     };
-    match kind {
-        ParamKind::Int => given_to("int").collect(),
-        ParamKind::Float => given_to("float").collect(),
-        ParamKind::Bool => given_to("bool").collect(),
-        ParamKind::Str => {
-            // `$crate::__private::text(&(argument)).text()`
-            let method = [
-                punct('.', *first),
-                ident("text", *first),
-                parenthesised(TokenStream::new(), *last),
-            ];
-            given_to("text").chain(method).collect()
-        }
+    // Shown at the argument, with the meaning that they have.
+    let runtime = runtime.iter().cloned().map(|mut tree| {
+        tree.set_span(tree.span().located_at(first));
+        tree
+    });
+    let mut value: Vec<TokenTree> = runtime.collect();
+    value.extend(colons(first));
+    value.push(ident("__private", first));
+    value.extend(colons(first));
+    let inner = group(Delimiter::Parenthesis, tokens.clone(), last);
+    let borrowed = group(Delimiter::Parenthesis, vec![punct('&', first), inner], last);
+    value.extend([ident(function, first), borrowed]);
+    if kind == ParamKind::Str {
+        // `$crate::__private::text(&(argument)).text()`
+        let none = group(Delimiter::Parenthesis, Vec::new(), last);
+        value.extend([punct('.', first), ident("text", first), none]);
     }
+    value
+}
+
+fn ident(name: &str, span: Span) -> TokenTree {
+    TokenTree::Ident(Ident::new(name, span))
+}
+
+fn punct(char: char, span: Span) -> TokenTree {
+    let mut punct = Punct::new(char, Spacing::Alone);
+    punct.set_span(span);
+    TokenTree::Punct(punct)
+}
+
+fn group(delimiter: Delimiter, content: Vec<TokenTree>, span: Span) -> TokenTree {
+    let mut group = Group::new(delimiter, content.into_iter().collect());
+    group.set_span(span);
+    TokenTree::Group(group)
 }

@@ -1,6 +1,6 @@
 //! String literals: their value, and where in the source each part of it stands.
 
-use proc_macro::{Literal, TokenStream, TokenTree};
+use proc_macro::{Literal, TokenTree};
 
 /// A string literal.
 #[derive(Debug, PartialEq)]
@@ -22,11 +22,10 @@ struct Position {
 
 impl Text {
     /// The literal that `tokens` are, none where they are anything but one string literal.
-    pub(super) fn of_tokens(tokens: &TokenStream) -> Option<(Self, Literal)> {
-        let mut tokens = tokens.clone().into_iter();
-        match (tokens.next(), tokens.next()) {
-            (Some(TokenTree::Literal(literal)), None) => {
-                Some((Self::of_source(&literal.to_string())?, literal))
+    pub(super) fn of_tokens(tokens: &[TokenTree]) -> Option<(Self, Literal)> {
+        match tokens {
+            [TokenTree::Literal(literal)] => {
+                Some((Self::of_source(&literal.to_string())?, literal.clone()))
             }
             _ => None,
         }

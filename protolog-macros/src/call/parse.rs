@@ -7,13 +7,15 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// A call as it was written.
 pub(super) struct Call {
     /// The path of `protolog_rt`, `$crate`.
-    pub(super) runtime: TokenStream,
+    pub(super) runtime: Vec<TokenTree>,
     /// The level, an expression.
-    pub(super) level: TokenStream,
+    pub(super) level: Vec<TokenTree>,
     /// The group, a path.
-    pub(super) group: TokenStream,
+    pub(super) group: Vec<TokenTree>,
+    /// Where the group ends, with the meaning of the macro that was called.
+    pub(super) group_span: Span,
     /// The template, an expression that must turn out to be a literal.
-    pub(super) template: TokenStream,
+    pub(super) template: Vec<TokenTree>,
     /// Where the template stands.
     pub(super) template_span: Span,
     /// The arguments.
@@ -23,7 +25,7 @@ pub(super) struct Call {
 /// An argument of a call.
 pub(super) struct Argument {
     /// The expression, whole: to be put in parentheses where it is used.
-    pub(super) tokens: TokenStream,
+    pub(super) tokens: Vec<TokenTree>,
     /// Where its first token stands, with the meaning of the macro that was called: what errors about an argument are shown
     /// at must be made of spans of one meaning, or the compiler shows the whole call.
     pub(super) first: Span,
@@ -42,24 +44,26 @@ pub(super) fn parse(input: TokenStream) -> Result<Call, Problem> {
             "use `d!`, `v!`, `i!`, `w!`, `e!`, `wtf!` or `protolog!` of `protolog_rt`",
         ));
     };
-    check_group(&group)?;
+    let whole_group = unwrapped(group.clone());
+    check_group(&whole_group)?;
     let template = unwrapped(template);
     let (template_span, _) = ends_of(&template, Span::call_site());
     let (here, _) = ends_of(&runtime, Span::call_site());
-    let argument = |tokens: TokenStream| {
+    let (_, group_end) = ends_of(&whole_group, Span::call_site());
+    let group_span = here.located_at(group_end);
+    let argument = |tokens: Vec<TokenTree>| {
+        let tokens = unwrapped(tokens);
         let (first, last) = ends_of(&tokens, Span::call_site());
         let (first, last) = (here.located_at(first), here.located_at(last));
-        Argument { tokens: unwrapped(tokens), first, last }
+        Argument { tokens, first, last }
     };
     let arguments = parts.map(argument).collect();
-    Ok(Call { runtime, level, group, template, template_span, arguments })
+    Ok(Call { runtime, level, group, group_span, template, template_span, arguments })
 }
 
 /// The group is looked at in constants, so it has to be a path; say so in our own words where it can't be one.
-fn check_group(group: &TokenStream) -> Result<(), Problem> {
-    let tokens: Vec<TokenTree> = unwrapped(group.clone()).into_iter().collect();
-    let (span, _) = ends_of(group, Span::call_site());
-    let first = tokens.first().map(ToString::to_string).unwrap_or_default();
+fn check_group(tokens: &[TokenTree]) -> Result<(), Problem> {
+    let (span, _) = ends_of(tokens, Span::call_site());
     if matches!(tokens.first(), Some(TokenTree::Literal(_))) {
         return Err(Problem::new(
             span,
@@ -67,7 +71,7 @@ fn check_group(group: &TokenStream) -> Result<(), Problem> {
             "name the group before the template, as in `d!(AppLog::Net, \"sent %d\", n)`",
         ));
     }
-    if first == "Self" {
+    if matches!(tokens.first(), Some(TokenTree::Ident(first)) if first.to_string() == "Self") {
         return Err(Problem::new(
             span,
             "`Self` can't name a group: its meaning is not known in constants",
@@ -83,7 +87,7 @@ fn check_group(group: &TokenStream) -> Result<(), Problem> {
     if tokens.iter().all(in_path) {
         return Ok(());
     }
-    let text = unwrapped(group.clone()).to_string();
+    let text: TokenStream = tokens.iter().cloned().collect();
     Err(Problem::new(
         span,
         format!("the group `{text}` is not a constant path"),

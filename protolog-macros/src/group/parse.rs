@@ -78,8 +78,8 @@ fn no_enum(span: Option<Span>) -> Problem {
     Problem::new(span, "only an enum can name log groups", ENUM_HELP)
 }
 
-fn group(variant: TokenStream) -> Result<Group, Problem> {
-    let mut tokens = variant.into_iter().peekable();
+fn group(variant: Vec<TokenTree>) -> Result<Group, Problem> {
+    let mut tokens = TokenStream::from_iter(variant).into_iter().peekable();
     let settings = settings(&mut tokens)?;
     let Some(TokenTree::Ident(name)) = tokens.next() else {
         return Err(no_enum(None));
@@ -135,7 +135,7 @@ fn settings(tokens: &mut Tokens) -> Result<Vec<Setting>, Problem> {
     Ok(settings)
 }
 
-fn setting(part: TokenStream, list: Span) -> Result<Setting, Problem> {
+fn setting(part: Vec<TokenTree>, list: Span) -> Result<Setting, Problem> {
     let mut tokens = part.into_iter();
     let first = tokens.next();
     let span = first.as_ref().map_or(list, TokenTree::span);

@@ -255,8 +255,13 @@ macro_rules! secret {
     (127) => { 0xebd33483acc5ea64 };
 }
 
-/// Number of bytes of a call's note: 0 where the call is not compiled in. Place, template and file have `length` bytes.
-pub const fn note_size((group, level): (&GroupDef, Level), length: usize) -> usize {
+/// Number of bytes of a call's note: 0 where the call is not compiled in. `texts` are place, template and file together.
+pub const fn note_size(group: &GroupDef, level: Level, texts: &str) -> usize {
+    size(group, level, length!(texts))
+}
+
+/// The same, of so many bytes.
+const fn size(group: &GroupDef, level: Level, length: usize) -> usize {
     if !group.enabled {
         return 0;
     }
@@ -268,7 +273,8 @@ pub const fn note_size((group, level): (&GroupDef, Level), length: usize) -> usi
 impl<const N: usize> NoteBytes<[u8; N]> {
     /// The note of a call; `N` is its [`note_size`]. `texts` is place, NUL, template, NUL; the template has `template` bytes.
     pub const fn new(
-        (group, level): (&GroupDef, Level),
+        group: &GroupDef,
+        level: Level,
         texts: &str,
         template: usize,
         mask: u64,

@@ -32,12 +32,12 @@ const CALL: Call = Call {
 
 impl Call {
     const fn size(&self) -> usize {
-        note_size((self.group, self.level), self.texts.len() - 2 + self.file.len())
+        size(self.group, self.level, self.texts.len() - 2 + self.file.len())
     }
 
     const fn note<const N: usize>(self) -> NoteBytes<[u8; N]> {
         let Self { group, level, texts, template, mask, file, line } = self;
-        NoteBytes::new((group, level), texts, template, mask, file, line)
+        NoteBytes::new(group, level, texts, template, mask, file, line)
     }
 }
 
@@ -63,6 +63,7 @@ fn of_core(call: &Call) -> Note<'static> {
 #[test]
 fn notes_are_those_of_core() {
     static NOTE: NoteBytes<[u8; CALL.size()]> = CALL.note();
+    assert_eq!(note_size(CALL.group, CALL.level, "app::neta %d €src/net.rs"), CALL.size());
     let core = of_core(&CALL);
     assert_eq!(NOTE.0, write(&core));
     assert_eq!(NOTE.id(), core.id);
