@@ -23,6 +23,8 @@ pub(crate) fn run(dir: &Path) {
     let path = dir.join("trace");
     let kept = Session::builder().file(&path).enable_all().keep_first().buffer_size(BUFFER);
     let (stop_kept, messages, bytes) = stop(Protolog(kept.start().expect("start a session")));
+    // Replacing a file would cost what it takes to delete the old one.
+    std::fs::rename(&path, dir.join("kept")).expect("rename the trace");
     let streaming = Session::builder().file(&path).enable_all().buffer_size(BUFFER);
     let (stop_streaming, streamed, _) = stop(Protolog(streaming.start().expect("start a session")));
 
