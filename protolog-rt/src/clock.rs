@@ -339,6 +339,12 @@ mod tests {
     }
 
     #[test]
+    fn a_reader_never_goes_back_whatever_its_pieces_say() {
+        let mut reader = Reader { piece: Piece::OVER, last: u64::MAX - 1 };
+        assert_eq!((reader.now(), reader.now()), (u64::MAX - 1, u64::MAX - 1));
+    }
+
+    #[test]
     fn pieces_join_and_meet_the_clock() {
         if !trusted() {
             return; // No timeline here.

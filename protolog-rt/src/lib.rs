@@ -10,7 +10,7 @@
 //!
 //! ```toml
 //! [dependencies]
-//! protolog-rt = "0.1"
+//! protolog-rt = { path = "../protolog/protolog-rt" } # a copy of the repository beside the program's directory
 //! ```
 //!
 //! ```
@@ -38,6 +38,7 @@
 //! ```
 //!
 //! ```text
+//! $ cargo install --path ../protolog/protologtool
 //! $ cargo run && protologtool read-log app.pftrace
 //! 11-21 09:15:02.271  4711  4711 D Net     : sent 1500 bytes to example.org in    0.271 ms
 //! 11-21 09:15:02.271  4711  4711 W Disk    : /var is full
@@ -158,9 +159,9 @@
 //! committed. Of 10,000 messages written just before a SIGKILL a recorder keeps 10,000. When the machine goes down, a
 //! recording in `/dev/shm` goes with it, and one [on a disk](Builder::record_at) has what was flushed.
 //!
-//! **It panics.** Nothing is lost by unwinding: sessions that are dropped complete their files. With [`log_panics`] each
-//! panic becomes a message with its stack trace, and all sessions' files have what was logged until then, even if the
-//! process aborts next.
+//! **It panics.** Nothing is lost by unwinding: sessions that are dropped complete their files, and one that only records
+//! leaves its recording. With [`log_panics`] each panic becomes a message with its stack trace, and all sessions' files have
+//! what was logged until then, even if the process aborts next.
 //!
 //! **It exits.** A session that is stopped or dropped is complete. `std::process::exit`, or a session in a static, drops
 //! nothing: then the same holds as for a crash, so stop sessions first.
@@ -193,8 +194,20 @@
 //!
 //! # Without proc macros
 //!
-//! Sources that `protologtool transform-protolog-calls` has rewritten need none: build this crate without its default
-//! feature `macros`. Their texts are in the dictionary that the tool writes, which [`dictionary!`] puts into the program.
+//! Sources that `protologtool transform-protolog-calls` has rewritten need none: they are built with this crate's default
+//! feature `macros` off. Their texts are in the dictionary that the tool writes, which [`dictionary!`] puts into the
+//! program, under a feature of the program's own for one:
+//!
+//! ```text
+//! #[cfg(feature = "rewritten")] // in src/main.rs; in Cargo.toml: [features] rewritten = []
+//! protolog_rt::dictionary!("../app.pb");
+//!
+//! $ protologtool transform-protolog-calls --output-dir rewritten --viewer-config rewritten/app.pb src
+//! $ cp Cargo.toml rewritten/ # in that: protolog-rt = { path = "../../protolog/protolog-rt", default-features = false }
+//! $ cargo run --manifest-path rewritten/Cargo.toml --features rewritten
+//! ```
+//!
+//! The crate keeps its name, since the names of its groups begin with it.
 //!
 //! # Where to look
 //!

@@ -5,6 +5,7 @@ mod common;
 use common::{alone, record, record_beside};
 use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, d, e, i, v, w, wtf};
 use protolog_testkit::{check_trace, temp_dir};
+use std::time::{Duration, Instant};
 
 #[derive(ProtoLogGroup)]
 enum Log {
@@ -149,6 +150,46 @@ fn a_flushed_trace_can_be_read_while_the_session_goes_on() {
         assert_eq!(tables.remove(0).texts("message"), ["one", "two"], "texts are there, too");
     }
     recording.stop().check(&["WTF Net one", "WTF Net two", "WTF Net three", "WTF Net four"]);
+}
+
+/// Whether the session's thread is asleep, and how often it has gone to sleep so far.
+fn sleeps() -> (bool, u64) {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("list the threads");
+    let mut all =
+        tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("status")).ok());
+    let status = all.find(|status| status.starts_with("Name:\tprotolog\n")).expect("the thread");
+    let line = |name| status.lines().find_map(|line| line.strip_prefix(name)).expect("a line");
+    let count = line("voluntary_ctxt_switches:").trim().parse().expect("a number");
+    (line("State:").trim().starts_with('S'), count)
+}
+
+#[test]
+fn the_sessions_thread_sleeps_until_half_of_the_buffer_is_full() {
+    let recording = record(|session| session.buffer_size(1 << 20));
+    let log = |numbers: std::ops::Range<u64>| {
+        numbers.for_each(|number| wtf!(Log::Net, "%s", format!("{number:x>1000}")));
+    };
+    log(0..10);
+    recording.session().flush().unwrap();
+    let size = || std::fs::metadata(&recording.path).expect("the file").len();
+    let wait = |mut done: Box<dyn FnMut() -> bool>| {
+        let end = Instant::now() + Duration::from_secs(60);
+        while !done() {
+            assert!(Instant::now() < end, "in vain");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    // A moment after the flush; from then on nothing wakes it.
+    wait(Box::new(|| sleeps().0));
+    let (slept, written) = (sleeps(), size());
+    // A quarter of the buffer.
+    log(10..260);
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!((sleeps(), size()), (slept, written), "nobody polls");
+    // Nobody asks for it, but half is full now.
+    log(260..610);
+    wait(Box::new(|| size() > written));
+    assert_eq!(recording.stop().summary.messages, 610);
 }
 
 #[test]

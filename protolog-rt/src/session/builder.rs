@@ -153,7 +153,8 @@ impl Builder {
     /// is a shared library itself, call [`Session::flush`] once it is loaded.
     ///
     /// A session that is stopped or dropped removes the file, after it wrote the trace if [`Self::file`] named one. What
-    /// remains is of a process that ended without, even if only by `exit`.
+    /// remains is of a process that ended without, even if only by `exit`; or of a session that a panic dropped, where no
+    /// [`Self::file`] has what led to it.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};

@@ -185,15 +185,19 @@ impl Session {
 }
 
 impl Session {
-    /// Writes what the buffer keeps, if somebody wants it as a file. A recording goes when all is well.
+    /// Writes what the buffer keeps, if somebody wants it as a file. A recording goes when all is well: not where a panic
+    /// ends the session, and the recording is all that tells of it.
     fn end_kept(&self, path: Option<&Path>, level: Option<u32>) -> Result<Summary, Error> {
         recorder::end(&self.core);
         let write = |path| kept::write(&self.core, path, level, "protolog session stopped");
         let mut summary = path.map_or_else(|| Ok(Summary::default()), write);
         drop(self.core.take_all());
         self.core.buffer.discard();
-        if let (Ok(_), Some(recorder)) = (&summary, &self.core.recorder) {
-            summary = recorder.remove().and(summary);
+        let is_needed = path.is_none() && std::thread::panicking();
+        match &self.core.recorder {
+            Some(recorder) if is_needed => recorder.leave(),
+            Some(recorder) if summary.is_ok() => summary = recorder.remove().and(summary),
+            _ => {}
         }
         summary
     }

@@ -163,6 +163,11 @@ impl Recorder {
         }
     }
 
+    /// Leaves the file to who wants to know what is in it.
+    pub(super) fn leave(&self) {
+        file::release(&self.file);
+    }
+
     /// Waits until all that was logged so far is on the disk, if it is one.
     pub(super) fn sync(&self) -> Result<(), Error> {
         self.images();

@@ -38,6 +38,12 @@ pub(crate) fn claim(file: &File) -> io::Result<()> {
     }
 }
 
+/// Takes the mark away.
+pub(crate) fn release(file: &File) {
+    // SAFETY: as in `claim`. There is nothing to be done about an error.
+    let _ = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

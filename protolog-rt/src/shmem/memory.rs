@@ -167,3 +167,36 @@ impl Drop for Memory {
         let _ = unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::sync::Ordering;
+
+    #[test]
+    fn what_a_forked_child_writes_is_its_own() {
+        let dir = protolog_testkit::temp_dir();
+        let path = dir.path().join("shared");
+        std::fs::write(&path, [0; 8192]).unwrap();
+        let file = File::options().read(true).write(true).open(path).unwrap();
+        let memory = Memory::shared(&file, 0, 8192).unwrap();
+        memory.u32(4096).store(1, Ordering::Relaxed);
+        // As before a fork. Its handlers do not run for a bare clone, in which the allocator must not be used.
+        let held = mappings();
+        let flags = libc::SIGCHLD;
+        // SAFETY: without a stack and flags it is a fork.
+        let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } as libc::pid_t;
+        if pid == 0 {
+            detach(&held);
+            let before = memory.u32(4096).swap(7, Ordering::Relaxed);
+            // SAFETY: ends the process at once.
+            unsafe { libc::_exit(before as i32) };
+        }
+        drop(held);
+        let mut status = 0;
+        // SAFETY: the kernel writes an int to the address.
+        assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
+        assert_eq!(status, 0, "the child's memory was zero");
+        assert_eq!(memory.u32(4096).load(Ordering::Relaxed), 1, "the parent's is as it was");
+    }
+}

@@ -15,7 +15,7 @@ use crate::loss::Cause;
 use crate::session::config::Wanted;
 use crate::session::core::{Core, Keeps};
 use crate::session::running;
-use crate::shmem::buffer::{Buffer, Chunk, PAGE};
+use crate::shmem::buffer::{Buffer, Chunk, MAX_PAYLOAD, PAGE};
 use crate::shmem::drain;
 use crate::site::Subject;
 use crate::value::{Int, Text};
@@ -201,6 +201,33 @@ fn without_an_empty_packet_the_last_message_does_not_count() {
     let packets = images[0].packets();
     images[0].set_packets(packets.count() - 1, packets.flags());
     assert!(kept(&images).is_empty());
+}
+
+#[test]
+fn the_packet_that_is_started_is_empty_whatever_was_there_before() {
+    for (number, length) in (0..).zip((0..300).chain([5_000, 9_000])) {
+        let rig = Rig::new(4);
+        let ones = vec![0xff; MAX_PAYLOAD];
+        for page in 0..4 {
+            let chunk = Chunk { page, index: 0, layout: Layout::One };
+            // SAFETY: so many bytes are the chunk's, which nobody has.
+            unsafe { rig.core.buffer.payload(chunk).copy_from(ones.as_ptr(), ones.len()) };
+        }
+        assert!(rig.log(number, length));
+        for image in rig.chunks() {
+            let mut rest = &image.bytes[CHUNK_HEADER..];
+            let mut size = 0;
+            for _ in 0..image.packets().count() {
+                let (bytes, at) = protozero::wire::decode_varint(rest).expect("a size");
+                (rest, size) = (&rest[at + bytes as usize..], bytes);
+            }
+            assert!(size == 0 || image.complete, "a text of {length} bytes: {size}");
+        }
+        rig.finish();
+        let mut service = Service::default();
+        assert_eq!(kept_by(&mut service, &rig.chunks()), [number]);
+        assert_eq!(service.violations, 0);
+    }
 }
 
 #[test]

@@ -82,8 +82,10 @@ fn run() {
     match job.as_str() {
         "work" => work(builder.buffer_size(RING)),
         "write" => write(builder),
-        "fork" => fork(builder),
+        "fork" => fork(builder, false),
+        "clone" => fork(builder, true),
         "step" => step(builder),
+        "begin" => begin(builder),
         "exit" => {
             let session = builder.start().expect("start a session");
             i!(Log::Work, "last words");
@@ -162,15 +164,23 @@ fn write(builder: Builder) {
     drop(session);
 }
 
-/// Logs, forks a child that logs and stops the session, and logs on.
-fn fork(builder: Builder) {
+/// Logs, forks a child that logs and stops the session, and logs on. A `bare` child runs no handlers.
+fn fork(builder: Builder, bare: bool) {
     let session = builder.buffer_size(RING).start().expect("start a session");
     (0..100).for_each(|number| i!(Log::Work, "parent %d", number));
-    // SAFETY: the child does nothing but log, which is what is tested, and ends.
-    let child = unsafe { libc::fork() };
+    let child = if bare {
+        let flags = libc::SIGCHLD;
+        // SAFETY: the child does nothing but log, which is what is tested, and ends; without a stack and flags it is a fork.
+        unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) as libc::pid_t }
+    } else {
+        // SAFETY: as above.
+        unsafe { libc::fork() }
+    };
     if child == 0 {
         (0..20_000).for_each(|number| i!(Log::Work, "child %d", number));
-        dynamic::log(&Log::Work, Level::Info, "first seen in the child", &[]);
+        if !bare {
+            dynamic::log(&Log::Work, Level::Info, "first seen in the child", &[]);
+        }
         drop(session);
         // SAFETY: ends the process at once.
         unsafe { libc::_exit(0) };
@@ -189,7 +199,11 @@ fn fork(builder: Builder) {
 pub(crate) const WARM: u64 = 1_000;
 
 /// Messages that it logs then.
-pub(crate) const STEPPED: u64 = 16;
+pub(crate) const STEPPED: u64 = 20;
+
+/// Messages of short threads, which share pages, at [`SHORT_AT`]: their pages are taken again while it is stopped.
+pub(crate) const SHORT: u64 = 20;
+const SHORT_AT: u64 = 852;
 
 /// The text of message `number` of such a child; one goes over several chunks.
 pub(crate) fn step_text(number: u64) -> String {
@@ -203,7 +217,11 @@ fn step(builder: Builder) {
     let session = builder.max_text(10_000).buffer_size(64 << 10).start().expect("start a session");
     let texts: Vec<String> = (0..WARM + STEPPED).map(step_text).collect();
     let log = |number: u64| i!(Log::Work, "%s", texts[number as usize]);
-    (0..WARM).for_each(log);
+    (0..SHORT_AT).for_each(log);
+    for _ in 0..SHORT {
+        thread::spawn(|| i!(Log::Work, "short %s", "s".repeat(50))).join().expect("a thread");
+    }
+    (SHORT_AT..WARM).for_each(log);
     // SAFETY: no arguments, no effects.
     say(0, unsafe { libc::gettid() } as u64);
     say(0, PROGRESS.as_ptr().addr() as u64);
@@ -218,6 +236,34 @@ fn step(builder: Builder) {
             log(number);
             PROGRESS.store(number + 1, Ordering::Relaxed);
         }
+        // SAFETY: as above.
+        unsafe { libc::raise(libc::SIGSTOP) };
+    }
+    await_death();
+    drop(session);
+}
+
+/// Messages with texts of their own that a child logs whose recording is looked at from its beginning.
+pub(crate) const NEW: u64 = 5;
+
+/// Starts a session and logs what no tool has seen, while its parent stops it at each system call.
+fn begin(builder: Builder) {
+    // SAFETY: no arguments, no effects.
+    say(0, unsafe { libc::gettid() } as u64);
+    let none = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: makes the parent the tracer of this thread.
+    let refused = unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, none, none) };
+    say(0, u64::from(refused != 0));
+    if refused == 0 {
+        // SAFETY: stops this thread until the parent lets it go on.
+        unsafe { libc::raise(libc::SIGSTOP) };
+    }
+    let session = builder.buffer_size(64 << 10).start().expect("start a session");
+    for number in 0..NEW {
+        let template = format!("number {number} is %d");
+        dynamic::log(&Log::Work, Level::Info, &template, &[Arg::Uint(number)]);
+    }
+    if refused == 0 {
         // SAFETY: as above.
         unsafe { libc::raise(libc::SIGSTOP) };
     }

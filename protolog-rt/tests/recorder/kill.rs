@@ -149,6 +149,21 @@ fn a_child_that_is_forked_leaves_the_recording_alone() {
     assert_eq!((found.report.overwritten, found.report.lost), (0, 0));
 }
 
+/// What such a child writes into the chunk that its thread had is written over, and it takes no other one.
+#[test]
+fn a_bare_clone_takes_no_chunk_of_a_recording() {
+    let dir = temp_dir();
+    let path = dir.path().join("cloned.rec");
+    let mut running = child::start("clone", &path);
+    let mut pipe = running.child.stderr.take().expect("a pipe");
+    let mut said = Said::default();
+    said.read(&mut pipe, |said| said.total > 0);
+    running.die(Death::Kill);
+    let found = Found::read(&path);
+    assert!((0..200).map(|number| format!("parent {number}")).eq(found.texts()));
+    assert_eq!((found.report.overwritten, found.report.lost), (0, 0));
+}
+
 #[test]
 fn a_process_that_exits_without_a_stop_leaves_its_recording() {
     let dir = temp_dir();

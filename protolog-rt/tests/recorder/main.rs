@@ -4,6 +4,7 @@
 //! The processes that die are this program once more: see [`child`].
 #![allow(unsafe_code)] // Children that die of a bad address, are forked, or are stopped at each instruction.
 
+mod begin;
 mod child;
 mod kill;
 mod late;

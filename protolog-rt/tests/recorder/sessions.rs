@@ -6,6 +6,7 @@ use protolog_reader::{Cause, Recording};
 use protolog_rt::dynamic::{self, Arg};
 use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, d, i};
 use protolog_testkit::temp_dir;
+use std::cell::RefCell;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -53,6 +54,35 @@ fn a_recording_is_in_memory_and_private_and_goes_with_its_session() {
     assert_eq!(Found::read(&paths[1]).texts(), ["both have it", "one has it"]);
     drop(second);
     assert!(!paths[1].exists());
+}
+
+/// What a panic unwinds through ends its session, and has nobody to stop it.
+#[test]
+fn a_session_that_a_panic_drops_leaves_its_recording() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let (path, trace) = (dir.path().join("r"), dir.path().join("t"));
+    let panics = |session: Builder| {
+        let end = std::panic::catch_unwind(|| {
+            let _session = session.record_at(&path).start().unwrap();
+            i!(Log::Net, "before");
+            thread::spawn(|| i!(Log::Net, "on a thread")).join().unwrap();
+            panic!("in the middle");
+        });
+        assert!(end.is_err());
+        i!(Log::Net, "after");
+    };
+    panics(net());
+    assert_eq!(Found::read(&path).texts(), ["before", "on a thread"]);
+    // The next run keeps it, and one that names a file needs no recording.
+    panics(net().file(&trace));
+    assert!(!path.exists() && dir.path().join("r.old").exists());
+    let log = protolog_reader::Trace::open(&trace).unwrap().read().unwrap();
+    assert_eq!(log.entries().count(), 2);
+    // Nor does one that is stopped before.
+    let session = net().record_at(&path).start().unwrap();
+    session.stop().unwrap();
+    assert!(!path.exists());
 }
 
 #[test]
@@ -122,6 +152,31 @@ fn what_is_no_file_is_not_put_aside_for_a_recording() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing else is left");
 }
 
+/// Page faults of this thread so far that needed no disk.
+fn faults() -> i64 {
+    // SAFETY: integers, for which zero is a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes to a value of ours.
+    assert_eq!(unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) }, 0);
+    usage.ru_minflt
+}
+
+#[test]
+fn pages_of_a_ring_are_there_before_they_are_written() {
+    const PAGES: usize = 1024;
+    let _alone = alone();
+    let dir = temp_dir();
+    for builder in [net().record(), net().keep_newest().file(dir.path().join("app.pftrace"))] {
+        let session = builder.buffer_size(PAGES * 4096).start().unwrap();
+        (0..1_000).for_each(|number| i!(Log::Net, "%d", number));
+        let before = faults();
+        (0..400_000).for_each(|number| i!(Log::Net, "%d", number));
+        let faults = faults() - before;
+        assert!(session.so_far().buffer.chunks_overwritten > 0, "all pages were written");
+        assert!(faults < PAGES as i64 / 4, "{faults} page faults");
+    }
+}
+
 #[test]
 fn the_header_says_whose_it_is() {
     let _alone = alone();
@@ -176,6 +231,37 @@ fn losses_are_in_the_file_at_once() {
     session.snapshot(dir.path().join("snapshot")).unwrap();
     let found = Found::read(&recording(&session));
     assert_eq!(found.log.stats().lost[&(Cause::Cut, Some(id))], 2);
+}
+
+struct LogsWhenDropped;
+
+impl Drop for LogsWhenDropped {
+    fn drop(&mut self) {
+        i!(Log::Net, "in a destructor");
+    }
+}
+
+thread_local! {
+    static EARLY: RefCell<Option<LogsWhenDropped>> = const { RefCell::new(None) };
+    static LATE: RefCell<Option<LogsWhenDropped>> = const { RefCell::new(None) };
+}
+
+#[test]
+fn losses_without_a_thread_are_in_the_file_at_once() {
+    let _alone = alone();
+    let session = net().record().start().unwrap();
+    thread::spawn(|| {
+        // One of the two comes after the thread's writer is gone.
+        EARLY.set(Some(LogsWhenDropped));
+        i!(Log::Net, "in the thread");
+        LATE.set(Some(LogsWhenDropped));
+    })
+    .join()
+    .unwrap();
+    let found = Found::read(&recording(&session));
+    assert_eq!(found.texts(), ["in the thread", "in a destructor"]);
+    assert_eq!(found.log.stats().lost[&(Cause::Dead, Some(Log::Net.info().id))], 1);
+    assert_eq!(found.report.lost, 1);
 }
 
 #[test]

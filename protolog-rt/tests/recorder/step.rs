@@ -1,10 +1,12 @@
 //! A process that is stopped at every instruction while it logs: whenever the recording has changed, it is recovered as it
 //! would be if the process had been killed right there.
 //!
-//! The ring has gone round before, and goes on: messages, chunks that are given back, pages that are taken again, a
-//! message over several chunks.
+//! The ring has gone round before, and goes on: messages, chunks that are given back, pages that are taken again, some of
+//! which had chunks of other sizes, a message over several chunks.
 
-use crate::child::{self, STEPPED, WARM};
+use crate::child::{self, SHORT, STEPPED, WARM};
+use protolog_core::chunk::{Layout, PageWord};
+use protolog_core::recorder::word;
 use protolog_reader::{Recording, Rendering, Trace};
 use protolog_testkit::{skip, temp_dir};
 use std::fs::File;
@@ -44,11 +46,11 @@ impl Drop for Mapped {
 }
 
 /// A thread that this process traces.
-struct Traced(libc::pid_t);
+pub(crate) struct Traced(pub(crate) libc::pid_t);
 
 impl Traced {
     /// Waits until the thread stops; the signal, or none where it is gone.
-    fn wait(&self) -> Option<libc::c_int> {
+    pub(crate) fn wait(&self) -> Option<libc::c_int> {
         let mut status = 0;
         // SAFETY: the kernel writes an int to the address.
         let waited = unsafe { libc::waitpid(self.0, &raw mut status, libc::__WALL) };
@@ -62,8 +64,15 @@ impl Traced {
         unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, self.0, none, none) };
     }
 
+    /// Lets it go on until it enters or leaves a system call.
+    pub(crate) fn call(&self) {
+        let none = std::ptr::null_mut::<libc::c_void>();
+        // SAFETY: as above.
+        unsafe { libc::ptrace(libc::PTRACE_SYSCALL, self.0, none, none) };
+    }
+
     /// Lets it go.
-    fn detach(&self) {
+    pub(crate) fn detach(&self) {
         let none = std::ptr::null_mut::<libc::c_void>();
         // SAFETY: as above.
         unsafe { libc::ptrace(libc::PTRACE_DETACH, self.0, none, none) };
@@ -87,14 +96,26 @@ fn check(bytes: &[u8], done: u64, before: Counts) -> Counts {
     let mut trace = Vec::new();
     let report = Recording::parse(bytes).expect("a recording").write(&mut trace).expect("memory");
     assert_eq!(report.flaws, [], "after {done} messages");
-    let (there, all) = (report.messages, report.messages + report.overwritten);
+    let (there, all) = (report.messages, report.messages + report.overwritten - SHORT);
     assert!(all == done || all == done + 1, "{there} of {all} are there after {done} messages");
     if (there, report.overwritten) != before {
         let log = Trace::from_bytes(trace).read().expect("a trace");
         let texts = log.entries().map(|entry| entry.values().text(Rendering::Bare));
-        assert!((all - there..all).map(child::step_text).eq(texts), "after {done} messages");
+        let (short, texts) = texts.partition::<Vec<_>, _>(|text| text.starts_with("short "));
+        assert!(short.iter().all(|text| text.bytes().skip(6).eq([b's'; 50])));
+        let first = all - texts.len() as u64;
+        assert!((first..all).map(child::step_text).eq(texts), "after {done} messages");
     }
     (there, report.overwritten)
+}
+
+/// The pages that are divided as those of short threads are.
+fn short_pages(recording: &[u8]) -> usize {
+    let header = *Recording::parse(recording).expect("a recording").header();
+    let ring = &recording[header.ring_at as usize..header.annex_at as usize];
+    let words =
+        ring.chunks_exact(header.page as usize).map(|page| PageWord(word(page, 0).unwrap()));
+    words.filter(|word| word.layout() == Some(Layout::Fourteen)).count()
 }
 
 #[test]
@@ -117,6 +138,8 @@ fn whatever_the_instruction_all_that_was_committed_is_there() {
     let recording = Mapped::new(&path);
     let mut last = recording.bytes().to_vec();
     let mut counts = check(&last, WARM, (0, 0));
+    let short = short_pages(&last);
+    assert!(short >= 2, "{short} pages are of short threads");
     let (mut instructions, mut changes) = (0u64, 0u64);
     loop {
         thread.step();
@@ -132,8 +155,9 @@ fn whatever_the_instruction_all_that_was_committed_is_there() {
         }
     }
     thread.detach();
+    assert_eq!(short_pages(&last), 0, "all of them were taken again");
     println!("{instructions} instructions, {changes} of which change the recording");
-    assert_eq!(counts.0 + counts.1, WARM + STEPPED);
+    assert_eq!(counts.0 + counts.1, WARM + STEPPED + SHORT);
     assert!(changes > 20 * STEPPED, "{changes} changes are too few to mean anything");
     running.die(child::Death::Kill);
 }
