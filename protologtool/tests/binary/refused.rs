@@ -67,6 +67,68 @@ fn cut_and_damaged_files_do_no_harm() {
     }
 }
 
+/// An ELF file that has nothing but a segment of notes.
+fn elf(is_32: bool, is_big: bool, notes: &[u8]) -> Vec<u8> {
+    let (header, entry) = if is_32 { (52, 32) } else { (64, 56) };
+    let number = |value: usize, size: usize| {
+        let bytes = (value as u64).to_be_bytes()[8 - size..].to_vec();
+        if is_big { bytes } else { bytes.into_iter().rev().collect() }
+    };
+    let word = if is_32 { 4 } else { 8 };
+    let mut bytes = vec![0x7f, b'E', b'L', b'F', 2 - u8::from(is_32), 1 + u8::from(is_big), 1];
+    bytes.resize(16, 0);
+    // A shared object, for any machine; program headers stand after this header.
+    let parts = [(3, 2), (0, 2), (1, 4), (0, word), (header, word), (0, word), (0, 4)];
+    bytes.extend(parts.iter().flat_map(|(value, size)| number(*value, *size)));
+    bytes.extend([header, entry, 1, 0, 0, 0].iter().flat_map(|value| number(*value, 2)));
+    let (at, size) = (number(header + entry, word), number(notes.len(), word));
+    let place = [&at[..], &at, &at, &size, &size].concat();
+    let (kind, readable) = (number(4, 4), number(4, 4));
+    bytes.extend(if is_32 {
+        [&kind, &place[..], &readable, &number(4, 4)].concat()
+    } else {
+        [&kind[..], &readable, &place, &number(4, 8)].concat()
+    });
+    [&bytes, notes].concat()
+}
+
+#[test]
+fn programs_for_other_machines_are_read_and_stripped() {
+    let bytes = std::fs::read(&PLAIN.build().plugin).expect("read the library");
+    let start = bytes.windows(9).position(|at| at == b"protolog\0").expect("a note") - 12;
+    let size = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    let note = &bytes[start..start + 24 + size(start + 4).next_multiple_of(4)];
+    for (is_32, is_big) in [(false, false), (false, true), (true, false), (true, true)] {
+        let mut own = note.to_vec();
+        // Others of the name, and of the type, say nothing.
+        let mut of_the_name = [&9_u32.to_le_bytes()[..], &[0; 4], &99_u32.to_le_bytes()].concat();
+        of_the_name.extend(b"protolog\0\0\0\0");
+        let mut of_the_type =
+            [4_u32.to_le_bytes(), 4_u32.to_le_bytes(), 1_u32.to_le_bytes(), *b"GNU\0", [7; 4]]
+                .concat();
+        if is_big {
+            for head in [&mut own, &mut of_the_name, &mut of_the_type] {
+                head[..12].chunks_mut(4).for_each(<[u8]>::reverse);
+            }
+        }
+        let mut file = elf(is_32, is_big, &[&of_the_name[..], &own, &of_the_type, &own].concat());
+        let mut collector = Collector::new();
+        assert_eq!(binary::read(&file, &mut collector).ok(), Some(2), "{is_32} {is_big}");
+        let dictionary = collector.finish().expect("no contradictions").dictionary;
+        assert_eq!(dictionary.messages()[0].template, "plugin: %d");
+        let whole = file.clone();
+        binary::strip(&mut file, 0x0123_4567_89ab_cdef).expect("it is not signed");
+        let error = read(&file).unwrap_err().to_string();
+        assert!(error.ends_with("into the dictionary `0123456789abcdef`"), "{error}");
+        let changed = (0..file.len()).filter(|at| file[*at] != whole[*at]).collect::<Vec<_>>();
+        let from = whole.len() - own.len() - of_the_type.len() - own.len();
+        let untouched = from + own.len()..from + own.len() + of_the_type.len();
+        assert!(changed.iter().all(|at| *at > from && !untouched.contains(at)), "{changed:?}");
+        // What a header says lies outside of the file.
+        assert!(read(&whole[..whole.len() - 1]).is_err());
+    }
+}
+
 #[test]
 fn signed_programs_are_not_stripped() {
     const REFUSAL: &str = "it is signed, and stripping would void that";

@@ -121,6 +121,14 @@ impl Visitor for Finder<'_> {
     fn call(&mut self, call: &MacroCall<'_>, place: &Surroundings<'_>) -> Input {
         let Some(groups) = self.groups else { return Input::Code };
         if let Some(log) = self.log_macro(&call.path, place) {
+            if self.resolver.is_ambiguous(place.scopes, &call.path) {
+                let message =
+                    "several macros are imported by this name, and the level depends on which";
+                let error = Diagnostic::error(Code::UnknownLevel, call.path_range.clone(), message)
+                    .help("import them by different names, and put the condition before the calls");
+                self.found.diagnostics.push(error);
+                return Input::Code;
+            }
             let krate = place.scopes.last().map_or(0, |scope| scope.module.krate);
             let module = self.resolver.crates.module_path(krate, place.module);
             let reader = Reader { resolver: self.resolver, groups, place, module };

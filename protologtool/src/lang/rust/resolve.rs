@@ -79,6 +79,23 @@ impl Resolver<'_> {
         }
     }
 
+    /// Whether a name leads to several of the runtime's macros: by imports of which one holds, on conditions.
+    pub(super) fn is_ambiguous(&self, scopes: &[Scope], path: &Path) -> bool {
+        let [name] = &path.names[..] else { return false };
+        for (index, scope) in scopes.iter().enumerate().rev() {
+            let imports = scope.table.uses.iter();
+            let named = imports.filter(|import| import.name.as_deref() == Some(plain(name)));
+            let around = &scopes[..=index];
+            let macros: HashSet<String> = named
+                .filter_map(|import| self.runtime_item(around, &import.path, Space::Macro))
+                .collect();
+            if !macros.is_empty() || !scope.is_block {
+                return macros.len() > 1;
+            }
+        }
+        false
+    }
+
     /// The level that a path leads to, which must be constant.
     pub(super) fn level(&self, scopes: &[Scope], path: &Path) -> Option<Level> {
         let Entity::Extern(full) = self.resolve(scopes, path, Space::Value) else { return None };
