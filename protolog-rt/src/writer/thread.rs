@@ -10,6 +10,8 @@ pub(crate) struct Thread {
     /// Its id.
     pub(crate) id: u32,
     name: [u8; NAME_LEN],
+    /// Bytes of its name; one that was cut in the middle of a character ends before it.
+    name_len: usize,
 }
 
 impl Thread {
@@ -20,15 +22,20 @@ impl Thread {
         unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
         // SAFETY: no arguments, no effects.
         let id = unsafe { libc::gettid() };
-        Self { id: id as u32, name }
+        let end = name.iter().position(|&byte| byte == 0).unwrap_or(NAME_LEN);
+        let whole = std::str::from_utf8(name.get(..end).unwrap_or_default());
+        let name_len = whole.map_or_else(|error| error.valid_up_to(), str::len);
+        Self { id: id as u32, name, name_len }
     }
 
-    /// Its name. One that was cut in the middle of a character ends before it.
+    /// Its name.
     pub(crate) fn name(&self) -> &str {
-        let end = self.name.iter().position(|&byte| byte == 0).unwrap_or(NAME_LEN);
-        let name = self.name.get(..end).unwrap_or_default();
-        let valid = std::str::from_utf8(name).map_or_else(|error| error.valid_up_to(), str::len);
-        name.get(..valid).and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default()
+        std::str::from_utf8(self.name_bytes()).unwrap_or_default()
+    }
+
+    /// Its name, as UTF-8 that is not looked at again.
+    pub(crate) fn name_bytes(&self) -> &[u8] {
+        self.name.get(..self.name_len).unwrap_or_default()
     }
 }
 
