@@ -2,6 +2,7 @@
 //! lost when it is broken.
 
 mod abandoned;
+mod bounds;
 mod idle;
 mod service;
 mod stopped;

@@ -6,6 +6,8 @@ use super::*;
 
 const ID: u64 = 0x0123456789abcdef;
 const ROOM: usize = 4096;
+/// Bytes that nobody may touch.
+const BEYOND: usize = 64;
 
 /// A chunk's bytes, and the texts that are in it.
 struct Chunk {
@@ -44,13 +46,14 @@ impl Chunk {
         let found = unsafe { values.find(&self.texts, &mut new) }?;
         let most =
             most::<V>().map(|most| most + AROUND_NEW + new.bytes).filter(|most| *most <= 0x80)?;
-        let mut room = vec![0xee; most + SLACK];
+        let mut room = vec![0xee; most + SLACK + BEYOND];
         let start = room.as_mut_ptr();
         let interner = Interner { iid: self.iid, texts: None };
         // SAFETY: *room*.
         let end = unsafe { packet(start, (ID, delta), (values, found), new.bytes, interner) };
         let len = end as usize - start as usize;
         assert!(len <= most, "{len} bytes of {most}");
+        assert_eq!(room[len + SLACK..].iter().find(|byte| **byte != 0xee), None);
         room.truncate(len);
         Some(room)
     }
@@ -58,7 +61,7 @@ impl Chunk {
     /// The packet of `values` as it is written straight on, with its size before it; none where it is not a common one.
     fn write<V: Values>(&self, delta: u32, values: &V) -> Option<Vec<u8>> {
         let most = most::<V>()?;
-        let mut room = vec![0xee; most + SLACK];
+        let mut room = vec![0xee; most + SLACK + BEYOND];
         let start = room.as_mut_ptr();
         // SAFETY: *there*: nobody else has the bytes.
         let found = unsafe { values.known(&self.texts) }?;
@@ -67,6 +70,7 @@ impl Chunk {
         let end = unsafe { packet(start, (ID, delta), (values, found), 0, none) };
         let len = end as usize - start as usize;
         assert!(len <= most, "{len} bytes of {most}");
+        assert_eq!(room[len + SLACK..].iter().find(|byte| **byte != 0xee), None);
         room.truncate(len);
         Some(room)
     }
@@ -86,6 +90,11 @@ fn check<V: Values>(delta: u32, values: &V) {
     let mut expected = chunk.encode(2_000, delta, values);
     expected.insert(0, expected.len() as u8);
     assert_eq!(chunk.write(delta, values), Some(expected));
+}
+
+/// The most bytes of such a message.
+fn most_of<V: Values>(_: &V) -> Option<usize> {
+    most::<V>()
 }
 
 /// Numbers around each length of a varint.
@@ -147,4 +156,22 @@ fn texts_of_long_ids_are_brought_again() {
         assert!(packet.windows(5).any(|bytes| bytes == b"again"));
         assert_eq!(chunk.write(7, &(Text("again"), ())), None);
     }
+}
+
+#[test]
+fn the_longest_common_message_is_the_same() {
+    let number = Int(i64::MIN);
+    let numbers =
+        (number, (number, (number, (number, (number, (number, (number, (number, ()))))))));
+    let (late, float) = (MAX_DELTA as u32 - 1, Float(1.5));
+    let longest = (Text("hi"), (float, (float, numbers)));
+    assert_eq!(most_of(&longest), Some(0x80));
+    check(late, &longest);
+    check(late, &(Text("hi"), (Uint(u64::MAX >> 1), ())));
+    let mut chunk = Chunk::new();
+    let longer =
+        (Bool(true), (Text("hi"), (number, (Bool(true), (Bool(true), (Bool(true), numbers))))));
+    chunk.encode(0, late, &longer);
+    assert_eq!(chunk.encode(1_000, late, &longer).len(), 0x80, "too long by one");
+    assert_eq!(chunk.write(late, &longer), None);
 }
