@@ -129,3 +129,43 @@ pub(crate) fn soon<T>(mut take: impl FnMut() -> Option<T>) -> Option<T> {
     }
     None
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::process::Command;
+    use std::sync::mpsc;
+
+    /// In a process of its own, in which nobody has looked after forks before.
+    #[test]
+    fn a_fork_waits_for_who_makes_an_enum_known() {
+        const ALONE: &str = "PROTOLOG_FORK_ALONE";
+        if std::env::var_os(ALONE).is_none() {
+            let mut own = Command::new(std::env::current_exe().expect("the test itself"));
+            own.args(["--exact", "fork::tests::a_fork_waits_for_who_makes_an_enum_known"]);
+            protolog_testkit::run(own.env(ALONE, "1"));
+            return;
+        }
+        let (send, locked) = mpsc::channel();
+        let holder = std::thread::spawn(move || {
+            let _levels = level::AroundFork::begin();
+            send.send(()).expect("somebody waits");
+            std::thread::sleep(Duration::from_millis(100));
+        });
+        locked.recv().expect("the lock is held");
+        // SAFETY: the child does what the runtime promises to work, and ends.
+        let pid = unsafe { libc::fork() };
+        if pid == 0 {
+            // SAFETY: the process has no other use for the signal, which ends it.
+            unsafe { libc::alarm(20) };
+            drop(level::AroundFork::begin());
+            // SAFETY: nothing of the test's runs after it.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = -1;
+        // SAFETY: the pointer is to an integer of ours.
+        assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
+        assert_eq!(status, 0, "the child waits for a thread that is not there");
+        holder.join().expect("it ends");
+    }
+}

@@ -98,7 +98,6 @@ pub(crate) fn register_groups(groups: &'static [GroupInfo]) {
 pub(crate) fn share() -> io::Result<()> {
     let Some(mut registry) = Locked::take() else { return Ok(()) };
     if registry.guard.shared.is_none() {
-        prepare_for_forks();
         registry.guard.shared = Some(Shared::new()?);
         let newest = registry.guard.newest;
         let mut all: Vec<_> = sets(newest).collect();
@@ -264,6 +263,8 @@ struct Locked {
 impl Locked {
     /// None where this thread has the lock already: in a signal handler that interrupted it.
     fn take() -> Option<Self> {
+        // A fork that does not know of the lock yet would not wait for it.
+        prepare_for_forks();
         let mark = Mark::set()?;
         let guard = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
         Some(Self { guard, _mark: mark })
