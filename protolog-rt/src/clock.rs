@@ -9,6 +9,8 @@
 //! Invariants
 //! - *continuous*: a piece starts where the one before ends, or later and higher.
 //! - *forward*: [`Reader::now`] never goes back within one reader.
+//! - *handed over*: who saw what another thread did after it read the time reads no earlier one. A processor may read the
+//!   counter before an earlier load has its value, so a fence stands before it, but for those where none was ever needed.
 #![allow(unsafe_code)] // Reading the TSC and CPUID, clock_gettime.
 
 use crate::fork;
@@ -57,10 +59,12 @@ struct Piece {
     base: u64,
     /// Nanoseconds per tick, times 2^32.
     rate: u64,
+    /// Whether the counter is read behind a fence.
+    fenced: bool,
 }
 
 impl Piece {
-    const OVER: Self = Self { start: 0, ticks: 0, base: 0, rate: 0 };
+    const OVER: Self = Self { start: 0, ticks: 0, base: 0, rate: 0, fenced: true };
 
     /// Nanoseconds after `ticks` ticks from the start, at most as many as the piece lasts: a product below 2^60.
     #[inline]
@@ -85,7 +89,7 @@ impl Reader {
     /// The time now, in nanoseconds of BOOTTIME.
     #[inline]
     pub(crate) fn now(&mut self) -> u64 {
-        let ticks = ticks();
+        let ticks = ticks(self.piece.fenced);
         let since = ticks.wrapping_sub(self.piece.start);
         let now = if since < self.piece.ticks { self.piece.at(since) } else { self.renew(ticks) };
         self.last = self.last.max(now);
@@ -96,7 +100,7 @@ impl Reader {
     #[inline(always)]
     #[allow(clippy::inline_always)] // Part of every message.
     pub(crate) fn glance(&self) -> Option<u64> {
-        let since = ticks().wrapping_sub(self.piece.start);
+        let since = ticks(self.piece.fenced).wrapping_sub(self.piece.start);
         (since < self.piece.ticks).then(|| self.piece.at(since))
     }
 
@@ -135,9 +139,9 @@ impl Sample {
     fn take(tries: usize) -> Self {
         let mut best = (u64::MAX, Self { ticks: 0, nanos: 0 });
         for _ in 0..tries {
-            let before = ticks();
+            let before = ticks(true);
             let nanos = boottime();
-            let width = ticks().wrapping_sub(before);
+            let width = ticks(true).wrapping_sub(before);
             if width < best.0 {
                 best = (width, Self { ticks: before + width / 2, nanos });
             }
@@ -163,7 +167,7 @@ impl Timeline {
             std::hint::spin_loop();
         }
         let rate = anchor.rate_to(Sample::take(16))?;
-        Some(Self { piece: Piece::OVER, anchor, rate })
+        Some(Self { piece: Piece { fenced: needs_fence(), ..Piece::OVER }, anchor, rate })
     }
 
     /// The piece that covers `ticks`, which are those of a moment ago.
@@ -214,7 +218,7 @@ impl Timeline {
         // Flat at worst, where the old piece ran ahead by a whole piece.
         let rise = target.saturating_sub(base);
         let rate = (((rise as u128) << 32) / duration).min(2 * self.rate as u128) as u64;
-        self.piece = Piece { start, ticks: duration as u64, base, rate };
+        self.piece = Piece { start, ticks: duration as u64, base, rate, fenced: old.fenced };
     }
 }
 
@@ -287,9 +291,31 @@ fn invariant_tsc() -> bool {
     highest >= POWER && unsafe { __cpuid(POWER) }.edx & 1 << 8 != 0
 }
 
+/// Whether this processor may read the counter before an earlier load has its value. Intel's do: of a token that two threads
+/// hand over a million times, some holders had a time before that of the one who gave it. AMD's since Zen never did.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-#[inline]
-fn ticks() -> u64 {
+#[allow(unused_unsafe)] // `__cpuid` is safe in newer Rust.
+fn needs_fence() -> bool {
+    use core::arch::x86_64::__cpuid;
+    const ZEN: u32 = 0x17;
+    // SAFETY: every x86_64 CPU has the instruction.
+    let vendor = unsafe { __cpuid(0) };
+    let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat();
+    // SAFETY: as above.
+    let version = unsafe { __cpuid(1) }.eax;
+    // The second part counts where the first one is at its end, as it is in all of AMD's since 2003.
+    let family = (version >> 8 & 0xf) + (version >> 20 & 0xff);
+    !(name == b"AuthenticAMD" && family >= ZEN)
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+#[allow(clippy::inline_always)] // Part of every message.
+fn ticks(fenced: bool) -> u64 {
+    if fenced {
+        // SAFETY: every x86_64 CPU has the instruction.
+        unsafe { core::arch::x86_64::_mm_lfence() };
+    }
     // SAFETY: every x86_64 CPU has the instruction. A process that forbade it to itself would die of it, as of the kernel's
     // own `clock_gettime`, which uses it where the kernel keeps time by the counter.
     unsafe { core::arch::x86_64::_rdtsc() }
@@ -303,8 +329,13 @@ fn invariant_tsc() -> bool {
 /// Never within a piece, so that each reading asks the kernel.
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 #[inline]
-fn ticks() -> u64 {
+fn ticks(_: bool) -> u64 {
     0
+}
+
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+fn needs_fence() -> bool {
+    false
 }
 
 #[cfg(test)]
@@ -371,7 +402,7 @@ mod tests {
     #[test]
     fn a_gap_starts_a_piece_now() {
         let mut line = Timeline {
-            piece: Piece { start: 0, ticks: 1, base: 7, rate: 1 << 32 },
+            piece: Piece { start: 0, ticks: 1, base: 7, rate: 1 << 32, ..Piece::OVER },
             anchor: Sample { ticks: 0, nanos: 0 },
             rate: 1 << 32,
         };
@@ -393,7 +424,8 @@ mod tests {
     /// An hour of sleep, after which the counter stands at `ticks`; gives what readers of the old piece then see.
     fn after_an_hour(ticks: u64) -> (u64, u64) {
         const HOUR: u64 = 3_600_000_000_000;
-        let piece = Piece { start: 1 << 40, ticks: PIECE_NANOS, base: 7 * HOUR, rate: 1 << 32 };
+        let (start, base) = (1 << 40, 7 * HOUR);
+        let piece = Piece { start, ticks: PIECE_NANOS, base, rate: 1 << 32, ..Piece::OVER };
         let anchor = Sample { ticks: piece.start, nanos: piece.base };
         let line = Mutex::new(Timeline { piece, anchor, rate: 1 << 32 });
         let now = Sample { ticks, nanos: 8 * HOUR };

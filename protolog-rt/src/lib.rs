@@ -115,15 +115,16 @@
 //! |---|--:|--:|--:|
 //! | a call that nobody wants: a load, a test, a branch | 0.6 | 3 | |
 //! | a call of a group with `enabled = false` | 0 | 0 | |
-//! | two integers | 11.5 | 150 | 24 |
-//! | an integer and a text, one of 8 | 16.1 | 194 | 27 |
-//! | two integers and a float | 13.0 | 169 | 34 |
-//! | a text of 40 bytes, always the same | 12.0 | 166 | 23 |
-//! | two integers, wanted by two sessions | | 588 | |
+//! | two integers | 11.5 | 149 | 24 |
+//! | an integer and a text, one of 8 | 16.1 | 192 | 27 |
+//! | two integers and a float | 13.0 | 166 | 34 |
+//! | a text of 40 bytes, always the same | 12.0 | 165 | 23 |
+//! | two integers, wanted by two sessions | | 585 | |
 //! | for comparison: `clock_gettime` alone | 22.1 | | |
 //!
 //! Medians of bursts on an AMD EPYC, rustc 1.95, as `cargo xtask bench runtime` prints them beside those of seven
-//! peers (`tracing` with a file: 427 for two integers), when calls took 1.3 times as long as now; `cargo xtask test
+//! peers (`tracing` with a file: 427 for two integers), when calls took 1.3 times as long as now; on Intel's
+//! processors, which need a fence before they read their counter, they take 7 to 8 ns more. `cargo xtask test
 //! instructions` counts instructions, and fails where there are more. `docs/design/hot-path.md` goes through them one by
 //! one. Besides:
 //!
