@@ -46,7 +46,8 @@ pub(super) struct Sequence {
     /// The beginning of a packet that goes on in that chunk.
     begun: Option<Vec<u8>>,
     /// What its chunk set up.
-    state: State,
+    /// Apart, since sequences of threads that are gone have none, and there may be many of those.
+    state: Option<Box<State>>,
     /// Whether the file has that.
     stale: bool,
 }
@@ -165,7 +166,8 @@ impl Sequence {
         let mut left = committed.count.saturating_sub(self.done.1);
         let some = left > 0;
         if some && std::mem::take(&mut self.stale) {
-            self.state.packets().iter().for_each(|packet| to.packet(packet));
+            let packets = self.state.iter().flat_map(|state| state.packets());
+            packets.for_each(|packet| to.packet(&packet));
         }
         if some && self.done.1 == 0 && committed.flags & Packets::CONTINUES != 0 {
             let Some((piece, after)) = split(rest) else { return false };
@@ -188,7 +190,7 @@ impl Sequence {
             to.packets(whole, left - continued as u16);
             // What is left of the chunk, or of its last packet, may go to another file.
             if continued || !complete {
-                self.state.follow(whole);
+                self.state.get_or_insert_default().follow(whole);
             }
             self.begun = split(last).map(|(piece, _)| piece.to_vec());
         } else if complete {
@@ -202,7 +204,7 @@ impl Sequence {
     fn size(&self, committed: &Committed<'_>) -> usize {
         let packets = committed.count.saturating_sub(self.done.1) as usize;
         let begun = self.begun.as_ref().map_or(0, Vec::len);
-        let state = if self.stale { self.state.size() } else { 0 };
+        let state = self.state.as_ref().filter(|_| self.stale).map_or(0, |state| state.size());
         let rest = committed.bytes.get(self.done.0..).unwrap_or_default();
         state + begun + span(rest, packets) + packets * GROWTH
     }
@@ -211,6 +213,8 @@ impl Sequence {
     pub(super) fn next(&mut self, gap: bool) {
         self.done = (0, 0);
         self.stale &= self.begun.is_some();
+        // A chunk sets up its own, but what goes on in it rests on the one before.
+        self.state.take_if(|_| self.begun.is_none());
         if gap {
             self.begun = None;
         }
