@@ -156,7 +156,7 @@ impl BoolArg for bool {
     }
 }
 
-/// The type of what has no value, such as `return` and `todo!()`, which are arguments like others. It has no name in
+/// The type of what has no value, such as `return` and `panic!()`, which are arguments like others. It has no name in
 /// stable Rust; a function that never returns has it for its result.
 type Never = <fn() -> ! as Function>::Result;
 

@@ -121,14 +121,7 @@ fn what_was_committed_survives_every_death() {
 
 #[test]
 fn of_10_000_messages_just_written_all_are_kept() {
-    let dir = temp_dir();
-    let path = dir.path().join("kept.rec");
-    let mut running = child::start("write", &path);
-    let mut pipe = running.child.stderr.take().expect("a pipe");
-    let mut said = Said::default();
-    said.read(&mut pipe, |said| said.total > 0);
-    running.die(Death::Kill);
-    let found = Found::read(&path);
+    let found = killed("write");
     assert_eq!(found.numbers()[&0], (0..10_000).collect::<Vec<_>>());
     assert_eq!((found.report.overwritten, found.report.lost), (0, 0));
     let thread = found.log.entries().next().expect("an entry").thread().clone();
@@ -137,29 +130,29 @@ fn of_10_000_messages_just_written_all_are_kept() {
 
 #[test]
 fn a_child_that_is_forked_leaves_the_recording_alone() {
-    let dir = temp_dir();
-    let path = dir.path().join("forked.rec");
-    let mut running = child::start("fork", &path);
-    let mut pipe = running.child.stderr.take().expect("a pipe");
-    let mut said = Said::default();
-    said.read(&mut pipe, |said| said.total > 0);
-    running.die(Death::Kill);
-    let found = Found::read(&path);
-    assert!((0..200).map(|number| format!("parent {number}")).eq(found.texts()));
-    assert_eq!((found.report.overwritten, found.report.lost), (0, 0));
+    only_the_parent_is_in(&killed("fork"));
 }
 
 /// What such a child writes into the chunk that its thread had is written over, and it takes no other one.
 #[test]
 fn a_bare_clone_takes_no_chunk_of_a_recording() {
+    only_the_parent_is_in(&killed("clone"));
+}
+
+/// What is left of a process that was killed once it had said something.
+fn killed(task: &str) -> Found {
     let dir = temp_dir();
-    let path = dir.path().join("cloned.rec");
-    let mut running = child::start("clone", &path);
+    let path = dir.path().join("killed.rec");
+    let mut running = child::start(task, &path);
     let mut pipe = running.child.stderr.take().expect("a pipe");
     let mut said = Said::default();
     said.read(&mut pipe, |said| said.total > 0);
     running.die(Death::Kill);
-    let found = Found::read(&path);
+    Found::read(&path)
+}
+
+#[track_caller]
+fn only_the_parent_is_in(found: &Found) {
     assert!((0..200).map(|number| format!("parent {number}")).eq(found.texts()));
     assert_eq!((found.report.overwritten, found.report.lost), (0, 0));
 }
