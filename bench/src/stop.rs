@@ -1,4 +1,5 @@
-//! From a million messages in memory to a finished file, beside copying and writing as many bytes.
+//! From a million messages in memory to a finished file, beside copying as many bytes, and writing them: to the
+//! system, which is what a session does, and to the disk.
 
 use crate::loggers::Protolog;
 use harness::Logger as _;
@@ -35,14 +36,17 @@ pub(crate) fn run(dir: &Path) {
         copy.copy_from_slice(black_box(&source));
         black_box(&mut copy);
     });
+    let mut file = None;
     let written = time(|| {
-        let mut file = File::create(dir.join("copy")).expect("make a file");
+        let file = file.insert(File::create(dir.join("copy")).expect("make a file"));
         for piece in source.chunks(PIECE) {
             file.write_all(piece).expect("write a file");
         }
     });
+    // What the system has is not on the disk yet.
+    let synced = written + time(|| file.iter().for_each(|file| file.sync_data().expect("sync")));
     println!(
-        r#"{{"memcpy": {copied}, "write": {written}, "stop kept": {stop_kept}, "stop streaming": {stop_streaming}, "messages": {messages}, "streamed": {streamed}, "bytes": {bytes}}}"#
+        r#"{{"memcpy": {copied}, "write": {written}, "sync": {synced}, "stop kept": {stop_kept}, "stop streaming": {stop_streaming}, "messages": {messages}, "streamed": {streamed}, "bytes": {bytes}}}"#
     );
 }
 

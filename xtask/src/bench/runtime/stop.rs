@@ -11,9 +11,10 @@ use crate::Result;
 
 const ROUNDS: usize = 7;
 
-const ROWS: [(&str, &str); 4] = [
+const ROWS: [(&str, &str); 5] = [
     ("memcpy", "memcpy of as many bytes"),
     ("write", "write of as many bytes to a new file"),
+    ("sync", "the same, until the disk has them (fdatasync)"),
     ("stop kept", "stop of a session that kept them in memory"),
     ("stop streaming", "stop of a session that streamed them"),
 ];
