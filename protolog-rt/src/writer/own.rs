@@ -18,6 +18,7 @@ use super::state::{MAX_LOSSES, MAX_STATE};
 use super::texts::Texts;
 use super::{Head, Writer};
 use crate::clock;
+use crate::fork;
 use crate::loss::Cause;
 use crate::session::core::{Core, Identity, Keeps};
 use crate::shmem::buffer::{Chunk, MAX_PAYLOAD, PAGE};
@@ -119,7 +120,7 @@ impl Own {
 
     /// Whether the session is one of the process that this one was forked from.
     pub(super) fn is_forked(&self) -> bool {
-        self.core.as_ref().is_some_and(|core| core.pid != std::process::id())
+        self.core.as_ref().is_some_and(|core| core.pid != fork::process())
     }
 
     /// Whether the session is over.
@@ -175,7 +176,7 @@ impl Own {
     /// # Safety
     /// *chunk*: `at` is not above the limit.
     #[inline(always)]
-    unsafe fn start_next(&mut self, at: *mut u8) {
+    pub(super) unsafe fn start_next(&mut self, at: *mut u8) {
         // SAFETY: *chunk*.
         unsafe { at.write(0) };
         self.position = at;
