@@ -97,7 +97,7 @@ impl Drain {
         if found.complete {
             let flow = &core.buffer.flow;
             let amount = if to.file.has_failed() { &flow.discarded } else { &flow.read };
-            amount.add(found.chunk.size());
+            amount.add(found.chunk.layout);
             drain::release(&core.buffer, found.chunk);
             sequence.next_chunk = sequence.next_chunk.wrapping_add(1);
             sequence.next(false);

@@ -25,6 +25,10 @@ pub(crate) const MAX_BUFFER: usize = 32 << 20;
 /// Bytes that the machine fetches at once.
 const LINE: usize = 64;
 
+/// How much of a page is asked for before somebody writes there, in lines: its header, its first chunk's and that one's first
+/// packet.
+const WANTED: usize = 2;
+
 /// How much of a chunk is asked for before it is read, in lines.
 const FETCHED: usize = 16;
 
@@ -123,14 +127,14 @@ impl Buffer {
             }
         }
         let start = self.next.load(Ordering::Relaxed);
-        let pages = || (start..start + self.pages).map(|page| page % self.pages);
+        let pages = || (start..self.pages).chain(0..start);
         for page in pages() {
             let divided = self.divide(page, wanted);
             if let Some((layout, index)) =
                 divided.or_else(|| self.page(page).acquire(|layout| layout == wanted))
             {
                 open.store(page + 1, Ordering::Relaxed);
-                self.next.store((page + 1) % self.pages, Ordering::Relaxed);
+                self.go_on(page);
                 return Some(Chunk { page, index, layout });
             }
         }
@@ -139,6 +143,15 @@ impl Buffer {
             let (layout, index) = self.page(page).acquire(roomy)?;
             Some(Chunk { page, index, layout })
         })
+    }
+
+    /// The next search begins after `page`. The page there is asked for, since who takes it has to wait for its header.
+    pub(super) fn go_on(&self, page: usize) {
+        let next = if page + 1 < self.pages { page + 1 } else { 0 };
+        self.next.store(next, Ordering::Relaxed);
+        for line in 0..WANTED {
+            self.want_line(next * PAGE + line * LINE);
+        }
     }
 
     /// Divides an undivided page and takes its first chunk.
@@ -163,7 +176,7 @@ impl Buffer {
         let size = chunk.size();
         // Before anybody can take the chunk, who then takes it off again.
         let before = self.complete.fetch_add(size, Ordering::Relaxed);
-        self.flow.written.add(size);
+        self.flow.written.add(chunk.layout);
         self.flow.reach(before + size);
         self.page(chunk.page).complete(chunk.index);
         let half = self.pages * PAGE / 2;
@@ -216,6 +229,18 @@ impl Buffer {
         }
     }
 
+    /// Asks for a line that is to be written soon.
+    fn want_line(&self, at: usize) {
+        #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
+        // SAFETY: a prefetch has no effect that a program can see, whatever the address; a processor that does not know this
+        // one takes it for nothing.
+        unsafe {
+            core::arch::asm!("prefetchw [{}]", in(reg) self.address(at), options(nostack, preserves_flags));
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(any(loom, miri)))))]
+        let _ = at;
+    }
+
     fn fetch_line(&self, at: usize) {
         #[cfg(all(target_arch = "x86_64", not(loom)))]
         if at < self.memory.len() {
@@ -244,6 +269,12 @@ impl Buffer {
     /// Notes that the reader made a page undivided.
     pub(super) fn note_undivided(&self) {
         self.divided.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The 32 bits at `at`.
+    #[cfg(test)]
+    pub(super) fn word(&self, at: usize) -> &AtomicU32 {
+        self.memory.u32(at)
     }
 
     /// The address of a byte of the mapping.

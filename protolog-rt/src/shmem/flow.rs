@@ -2,6 +2,8 @@
 //!
 //! Invariant: counters order nothing, so a model checker need not know of them; they are the standard library's own.
 
+use super::buffer::PAGE;
+use protolog_core::chunk::Layout;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Chunks and their bytes, headers and unused ends included.
@@ -18,12 +20,9 @@ pub(crate) struct Flow {
     most: AtomicU64,
 }
 
-/// So many chunks, and so many bytes.
+/// So many chunks of each layout.
 #[derive(Debug, Default)]
-pub(crate) struct Amount {
-    chunks: AtomicU64,
-    bytes: AtomicU64,
-}
+pub(crate) struct Amount([AtomicU64; Layout::ALL.len()]);
 
 impl Flow {
     /// Notes that so many bytes are in complete chunks.
@@ -41,19 +40,21 @@ impl Flow {
 }
 
 impl Amount {
-    /// Counts a chunk of so many bytes.
-    pub(crate) fn add(&self, bytes: usize) {
-        self.chunks.fetch_add(1, Ordering::Relaxed);
-        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    /// Counts a chunk of a page with this layout.
+    pub(crate) fn add(&self, layout: Layout) {
+        self.0[layout as usize - 1].fetch_add(1, Ordering::Relaxed);
     }
 
     /// Chunks.
     pub(crate) fn chunks(&self) -> u64 {
-        self.chunks.load(Ordering::Relaxed)
+        self.0.iter().map(|chunks| chunks.load(Ordering::Relaxed)).sum()
     }
 
     /// Bytes.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
+        let bytes = |(chunks, layout): (&AtomicU64, Layout)| {
+            chunks.load(Ordering::Relaxed) * layout.chunk_size(PAGE) as u64
+        };
+        self.0.iter().zip(Layout::ALL).map(bytes).sum()
     }
 }

@@ -37,6 +37,10 @@ impl<'a> Page<'a> {
 
     /// Divides an undivided page and takes its first chunk.
     pub(crate) fn divide(self, layout: Layout) -> Option<usize> {
+        // In a ring that went round none is undivided: look before writing.
+        if self.word() != PageWord::UNDIVIDED {
+            return None;
+        }
         let taken = PageWord::divided(layout).with(0, State::Writing);
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
         let undivided = PageWord::UNDIVIDED.0;

@@ -42,14 +42,14 @@ impl Buffer {
             }
         }
         let start = self.next.load(Ordering::Relaxed);
-        let pages = || (start..start + self.pages()).map(|page| page % self.pages());
+        let pages = || (start..self.pages()).chain(0..start);
         for page in pages() {
             let fresh = self.divide(page, wanted);
             let free = || self.page(page).acquire(|layout| layout == wanted);
             let old = || self.take_page(page, wanted).then_some((wanted, 0));
             if let Some((layout, index)) = fresh.or_else(free).or_else(old) {
                 open.store(page + 1, Ordering::Relaxed);
-                self.next.store((page + 1) % self.pages(), Ordering::Relaxed);
+                self.go_on(page);
                 return Some(Chunk { page, index, layout });
             }
         }
@@ -75,17 +75,23 @@ impl Buffer {
             return false;
         }
         // Those that say something first: the places of the others may lie in the midst of what a recovery still reads.
-        for layout in std::iter::once(layout).chain(Layout::ALL) {
-            for index in 0..layout.chunks() {
-                self.clear_header(Chunk { page, index, layout });
-            }
+        self.clear_headers(page, layout);
+        if wanted != layout {
             fence(Ordering::Release);
+            self.clear_headers(page, wanted);
         }
         for index in (0..layout.chunks()).filter(|&index| word.state(index) == State::Complete) {
             self.note_overwritten(Chunk { page, index, layout });
         }
         self.page(page).set(PageWord::divided(wanted).with(0, State::Writing));
         true
+    }
+
+    /// Makes the headers zero that a page has, or would have, in this layout.
+    fn clear_headers(&self, page: usize, layout: Layout) {
+        for index in 0..layout.chunks() {
+            self.clear_header(Chunk { page, index, layout });
+        }
     }
 
     /// Takes a complete chunk of a page that has others that are being written.
@@ -110,7 +116,7 @@ impl Buffer {
 
     /// Notes that a writer took a chunk that was complete.
     fn note_overwritten(&self, chunk: Chunk) {
-        self.flow.overwritten.add(chunk.size());
+        self.flow.overwritten.add(chunk.layout);
         self.note_freed(chunk);
     }
 
@@ -244,5 +250,29 @@ mod tests {
         assert_eq!(buffer.copy(found[0]).map(|image| (image.count, image.bytes[0])), Some((1, 0)));
         fill(&buffer, Layout::One, 1);
         assert!(buffer.copy(found[0]).is_none());
+    }
+
+    #[test]
+    fn a_page_that_is_divided_anew_has_clean_headers() {
+        let buffer = Buffer::anonymous(PAGE).unwrap();
+        let layouts = [Layout::One, Layout::Fourteen, Layout::Two, Layout::Two, Layout::Four];
+        for layout in layouts {
+            let chunk = buffer.acquire_ring(layout, 1).unwrap();
+            assert_eq!((chunk.layout, chunk.index), (layout, 0));
+            for index in 0..layout.chunks() {
+                let chunk = Chunk { index, ..chunk };
+                let ids = (buffer.chunk_id(chunk), buffer.writer_id(chunk));
+                let ids = (ids.0.load(Ordering::Relaxed), ids.1.load(Ordering::Relaxed));
+                assert_eq!((ids, packets(buffer.packets(chunk)).0), ((0, 0), 0), "{chunk:?}");
+            }
+            // All of the page but its own header is what packets left there.
+            for at in (8..PAGE).step_by(4) {
+                buffer.word(at).store(u32::MAX, Ordering::Relaxed);
+            }
+            buffer.complete(chunk);
+            while let Some(rest) = buffer.page(0).acquire(|_| true) {
+                buffer.complete(Chunk { page: 0, index: rest.1, layout });
+            }
+        }
     }
 }
