@@ -83,6 +83,8 @@ pub(crate) trait Mirror: std::fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub(crate) struct Losses {
     mirror: Option<Arc<dyn Mirror>>,
+    /// Not 0 where something was counted since the last time that all was taken.
+    some: AtomicU64,
     slots: [Slot; SLOTS],
     /// By cause, for pairs that found no slot.
     rest: [AtomicU64; Cause::ALL.len()],
@@ -102,6 +104,7 @@ impl Losses {
     pub(crate) const fn new() -> Self {
         Self {
             mirror: None,
+            some: AtomicU64::new(0),
             slots: [const { Slot { key: AtomicU64::new(0), count: AtomicU64::new(0) } }; SLOTS],
             rest: [const { AtomicU64::new(0) }; Cause::ALL.len()],
         }
@@ -130,6 +133,14 @@ impl Losses {
     fn add_key(&self, key: u64, cause: Cause, count: u64) {
         let counter = self.slots.iter().find(|slot| slot.holds(key)).map(|slot| &slot.count);
         counter.unwrap_or(&self.rest[cause as usize - 1]).fetch_add(count, Ordering::Relaxed);
+        // After it, so that who finds nothing comes back.
+        self.some.store(1, Ordering::Release);
+    }
+
+    /// Whether there may be something to take.
+    #[inline]
+    pub(crate) fn is_some(&self) -> bool {
+        self.some.load(Ordering::Relaxed) != 0
     }
 
     /// What is counted and was not taken, by group and cause; it stays.
@@ -151,7 +162,16 @@ impl Losses {
     }
 
     /// Takes what was counted since the last time, as long as `give` says that it has room for more.
-    pub(crate) fn take(&self, mut give: impl FnMut(Counted) -> bool) {
+    pub(crate) fn take(&self, give: impl FnMut(Counted) -> bool) {
+        // Before looking: what is counted from now on says so anew.
+        self.some.swap(0, Ordering::AcqRel);
+        if !self.try_take(give) {
+            self.some.store(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The same; false where not all could be given.
+    fn try_take(&self, mut give: impl FnMut(Counted) -> bool) -> bool {
         let mut offer = |group, cause, counter: &AtomicU64| {
             // Nothing to take is the rule: look before writing.
             if counter.load(Ordering::Relaxed) == 0 {
@@ -171,14 +191,15 @@ impl Losses {
                 break;
             };
             if !offer((key >> 8) as u32, cause, &slot.count) {
-                return;
+                return false;
             }
         }
         for (cause, counter) in Cause::ALL.into_iter().zip(&self.rest) {
             if !offer(0, cause, counter) {
-                return;
+                return false;
             }
         }
+        true
     }
 }
 

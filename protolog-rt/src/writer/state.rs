@@ -2,8 +2,10 @@
 //! be read alone.
 //!
 //! Invariant: it takes at most [`MAX_STATE`] bytes, and losses [`MAX_LOSSES`].
+#![allow(unsafe_code)] // Stores into the chunk.
 
 use super::Writer;
+use super::cursor::Cursor;
 use super::fields::Fields;
 use super::own::Own;
 use super::slice;
@@ -15,8 +17,7 @@ use protolog_core::schema::{
     clock as clock_field, clock_id, clock_snapshot, loss, packet, packet_defaults, sequence_flags,
     sequence_info,
 };
-use protozero::wire::{WireType, tag, varint_len};
-use protozero::{Fixed, Message};
+use protozero::wire::{WireType, packed_varint, tag};
 use std::sync::Arc;
 
 /// The most bytes of a chunk's first packet, but for losses.
@@ -28,9 +29,6 @@ pub(super) const MAX_LOSSES: usize = 128;
 /// The most bytes of one record of losses.
 const MAX_LOSS: usize = 24;
 
-/// Room for all fields, and for the last of them to be stored in wide steps.
-const MAX_FIELDS: usize = MAX_STATE + MAX_LOSSES + 20;
-
 impl Own {
     /// Writes the packet that a chunk begins with. False where there is no room for it.
     pub(super) fn write_state(&mut self, writer: &Writer) -> bool {
@@ -39,25 +37,18 @@ impl Own {
             return false;
         }
         self.last = self.clock.now().max(self.last);
-        let mut losses = Fields::<MAX_LOSSES>::new();
-        let mut dropped = false;
         // What a buffer keeps is told at the end, since chunks may be gone by then.
         let told_here = |core: &&Arc<Core>| core.keeps == Keeps::Nothing;
-        if let Some(core) = self.core.as_ref().filter(told_here) {
-            writer.losses.take(|lost| {
-                dropped |= matches!(lost.cause, Cause::Full | Cause::Overwritten);
-                let room = losses.bytes().len() + MAX_LOSS <= MAX_LOSSES;
-                if room {
-                    core.totals.add(lost.group, lost.cause, lost.count);
-                    losses.nested(packet::LOSS, &loss_record(lost));
-                }
-                room
-            });
-        }
-        let state = self.state(&writer.thread, dropped, losses.bytes());
-        let written = self.append(state.bytes());
-        self.others += written as u16;
-        written && (!self.has_track || self.write_track(writer))
+        let core = self.core.as_ref().filter(told_here).filter(|_| writer.losses.is_some());
+        let losses = core.map(|core| take_losses(core, writer));
+        let losses =
+            losses.as_ref().map_or((&[][..], false), |(all, dropped)| (all.bytes(), *dropped));
+        // SAFETY: *chunk*: there is room for the largest packet with the most losses, and SLACK.
+        let end = unsafe { self.state(&writer.thread, losses) };
+        // SAFETY: *chunk*: as above.
+        unsafe { self.start_next(end) };
+        self.others += 1;
+        !self.has_track || self.write_track(writer)
     }
 
     fn write_track(&mut self, writer: &Writer) -> bool {
@@ -67,42 +58,138 @@ impl Own {
         written
     }
 
-    /// The packet, in one go: it is written some hundred thousand times a second.
-    fn state(&self, thread: &Thread, dropped: bool, losses: &[u8]) -> Fields<MAX_FIELDS> {
-        let mut state = Fields::new();
-        state.add(|to| {
-            add_snapshot(to, self.last);
-            to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
-            if dropped {
-                to.uint32(packet::PREVIOUS_PACKET_DROPPED, 1);
-            }
-            let clock = (packet_defaults::TIMESTAMP_CLOCK_ID, clock_id::SEQUENCE);
-            to.nested_exact(packet::TRACE_PACKET_DEFAULTS, number_len(clock.0, clock.1.into()))
-                .uint32(clock.0, clock.1);
-            self.add_info(to, thread);
-            to.raw(losses);
-        });
-        state
-    }
-
-    /// Adds whose sequence this is.
-    fn add_info(&self, to: &mut Message<'_, Fixed<'_>>, thread: &Thread) {
+    /// Writes the packet with its size to `position`, straight on, since there is one in each chunk; gives its end.
+    ///
+    /// # Safety
+    /// *room*, of [`super::cursor`]: [`MAX_STATE`] bytes, the losses, and the packet's size.
+    unsafe fn state(&self, thread: &Thread, (losses, dropped): (&[u8], bool)) -> *mut u8 {
+        let nanos = Packed::NONE.varint(self.last);
         let (pid, keeps) =
             self.core.as_ref().map_or((0, Keeps::Nothing), |core| (core.pid, core.keeps));
-        let messages = (keeps != Keeps::Nothing).then(|| self.messages());
-        let size = number_len(sequence_info::PID, pid.into())
-            + number_len(sequence_info::TID, thread.id.into())
-            + message_len(sequence_info::THREAD_NAME, thread.name_bytes().len())
-            + messages.map_or(0, |messages| number_len(sequence_info::MESSAGES, messages));
-        let mut info = to.nested_exact(packet::SEQUENCE_INFO, size);
-        info.uint32(sequence_info::PID, pid)
-            .uint32(sequence_info::TID, thread.id)
-            .bytes(sequence_info::THREAD_NAME, thread.name_bytes());
-        if let Some(messages) = messages {
-            info.uint64(sequence_info::MESSAGES, messages);
+        let (pid, tid) = (PID.varint(pid.into()), TID.varint(thread.id.into()));
+        let name = thread.name_bytes();
+        let messages = match keeps {
+            Keeps::Nothing => Packed::NONE,
+            Keeps::First | Keeps::Newest => MESSAGES.varint(self.messages()),
+        };
+        let flags = if dropped { FLAGS_AFTER_LOSS } else { FLAGS };
+        let sequence = SEQUENCE_CLOCK.len + nanos.len + INCREMENTAL.len;
+        let boottime = BOOTTIME.len + nanos.len;
+        let snapshot = 2 * (CLOCK.len + 1) + sequence + boottime;
+        let info = pid.len + tid.len + NAME.len + 1 + name.len() + messages.len;
+        let size = SNAPSHOT.len + 1 + snapshot + flags.len + INFO.len + 1 + info + losses.len();
+        let mut to = Cursor::new(self.position);
+        let parts = [
+            Packed::NONE.varint(size as u64),
+            SNAPSHOT.byte(snapshot).and(CLOCK).byte(sequence).and(SEQUENCE_CLOCK),
+            nanos,
+            INCREMENTAL.and(CLOCK).byte(boottime).and(BOOTTIME),
+            nanos,
+            flags,
+            INFO.byte(info),
+            pid,
+            tid,
+            NAME.byte(name.len()),
+        ];
+        for part in parts {
+            // SAFETY: as the caller's: the parts are as long as `size` says.
+            unsafe { to.put(part.bits, part.len) };
         }
+        // SAFETY: as above.
+        unsafe { to.short_bytes(name) };
+        // SAFETY: as above.
+        unsafe { to.put(messages.bits, messages.len) };
+        if !losses.is_empty() {
+            // SAFETY: as above.
+            unsafe { to.bytes(losses) };
+        }
+        to.at()
     }
 }
+
+/// Takes the losses that one chunk has room for, as fields, and says whether they are such that the reader misses packets.
+#[cold]
+#[inline(never)]
+fn take_losses(core: &Core, writer: &Writer) -> (Fields<MAX_LOSSES>, bool) {
+    let (mut losses, mut dropped) = (Fields::new(), false);
+    writer.losses.take(|lost| {
+        dropped |= matches!(lost.cause, Cause::Full | Cause::Overwritten);
+        let room = losses.bytes().len() + MAX_LOSS <= MAX_LOSSES;
+        if room {
+            core.totals.add(lost.group, lost.cause, lost.count);
+            losses.nested(packet::LOSS, &loss_record(lost));
+        }
+        room
+    });
+    (losses, dropped)
+}
+
+/// At most 16 bytes, of which most are known beforehand.
+#[derive(Clone, Copy, Debug)]
+struct Packed {
+    bits: u128,
+    len: usize,
+}
+
+impl Packed {
+    const NONE: Self = Self { bits: 0, len: 0 };
+
+    /// The tag of a field that is a number.
+    const fn number(field: u32) -> Self {
+        Self::NONE.varint(tag(field, WireType::Varint) as u64)
+    }
+
+    /// The tag of a field that is a message, or a text.
+    const fn nested(field: u32) -> Self {
+        Self::NONE.varint(tag(field, WireType::Bytes) as u64)
+    }
+
+    /// These and then those.
+    const fn and(self, next: Self) -> Self {
+        Self { bits: self.bits | next.bits << (8 * self.len), len: self.len + next.len }
+    }
+
+    /// These and then a number.
+    const fn varint(self, value: u64) -> Self {
+        let (bits, len) = packed_varint(value);
+        self.and(Self { bits, len })
+    }
+
+    /// These and then a number below 128.
+    const fn byte(self, value: usize) -> Self {
+        debug_assert!(value < 0x80);
+        self.and(Self { bits: value as u128, len: 1 })
+    }
+}
+
+const SNAPSHOT: Packed = Packed::nested(packet::CLOCK_SNAPSHOT);
+const CLOCK: Packed = Packed::nested(clock_snapshot::CLOCKS);
+/// The sequence's clock and BOOTTIME, at the same moment, but for that moment.
+const SEQUENCE_CLOCK: Packed = clock(clock_id::SEQUENCE);
+const BOOTTIME: Packed = clock(clock_id::BOOTTIME);
+const INCREMENTAL: Packed = Packed::number(clock_field::IS_INCREMENTAL).byte(1);
+const CLEARED: Packed =
+    Packed::number(packet::SEQUENCE_FLAGS).byte(sequence_flags::INCREMENTAL_STATE_CLEARED as usize);
+const DROPPED: Packed = Packed::number(packet::PREVIOUS_PACKET_DROPPED).byte(1);
+const CLOCK_OF_TIMES: Packed =
+    Packed::number(packet_defaults::TIMESTAMP_CLOCK_ID).byte(clock_id::SEQUENCE as usize);
+const DEFAULTS: Packed =
+    Packed::nested(packet::TRACE_PACKET_DEFAULTS).byte(CLOCK_OF_TIMES.len).and(CLOCK_OF_TIMES);
+const FLAGS: Packed = CLEARED.and(DEFAULTS);
+const FLAGS_AFTER_LOSS: Packed = CLEARED.and(DROPPED).and(DEFAULTS);
+const INFO: Packed = Packed::nested(packet::SEQUENCE_INFO);
+const PID: Packed = Packed::number(sequence_info::PID);
+const TID: Packed = Packed::number(sequence_info::TID);
+const NAME: Packed = Packed::nested(sequence_info::THREAD_NAME);
+const MESSAGES: Packed = Packed::number(sequence_info::MESSAGES);
+
+/// A clock's id, and the tag of its time.
+const fn clock(id: u32) -> Packed {
+    let id = Packed::number(clock_field::CLOCK_ID).byte(id as usize);
+    id.and(Packed::number(clock_field::TIMESTAMP))
+}
+
+const _: () = assert!(FLAGS_AFTER_LOSS.len <= 16, "it is one store");
 
 /// One record of [`packet::LOSS`].
 pub(crate) fn loss_record(lost: Counted) -> Fields<MAX_LOSS> {
@@ -114,33 +201,4 @@ pub(crate) fn loss_record(lost: Counted) -> Fields<MAX_LOSS> {
         to.uint32(loss::CAUSE, lost.cause as u32).uint64(loss::COUNT, lost.count);
     });
     record
-}
-
-/// Adds the sequence's clock and BOOTTIME, at the same moment.
-fn add_snapshot(to: &mut Message<'_, Fixed<'_>>, nanos: u64) {
-    let id_len = number_len(clock_field::CLOCK_ID, clock_id::SEQUENCE.into());
-    let boottime = id_len + number_len(clock_field::TIMESTAMP, nanos);
-    let sequence = boottime + number_len(clock_field::IS_INCREMENTAL, 1);
-    let size = message_len(clock_snapshot::CLOCKS, sequence)
-        + message_len(clock_snapshot::CLOCKS, boottime);
-    let mut snapshot = to.nested_exact(packet::CLOCK_SNAPSHOT, size);
-    snapshot
-        .nested_exact(clock_snapshot::CLOCKS, sequence)
-        .uint32(clock_field::CLOCK_ID, clock_id::SEQUENCE)
-        .uint64(clock_field::TIMESTAMP, nanos)
-        .bool(clock_field::IS_INCREMENTAL, true);
-    snapshot
-        .nested_exact(clock_snapshot::CLOCKS, boottime)
-        .uint32(clock_field::CLOCK_ID, clock_id::BOOTTIME)
-        .uint64(clock_field::TIMESTAMP, nanos);
-}
-
-/// Bytes of a field that is a number.
-const fn number_len(field: u32, value: u64) -> usize {
-    varint_len(tag(field, WireType::Varint) as u64) + varint_len(value)
-}
-
-/// Bytes of a field that is a message, or a text, of `size` bytes.
-const fn message_len(field: u32, size: usize) -> usize {
-    varint_len(tag(field, WireType::Bytes) as u64) + varint_len(size as u64) + size
 }
