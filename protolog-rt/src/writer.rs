@@ -83,10 +83,12 @@ impl Head {
     }
 }
 
-/// A thread's place in a session. See the module.
+/// A thread's place in a session. See the module. What each message touches comes first, on two lines.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Writer {
     gate: Gate,
+    own: UnsafeCell<Own>,
     ended: AtomicBool,
     /// Since when the thread knows of the sessions that it knows of.
     epoch: AtomicU32,
@@ -102,7 +104,6 @@ pub(crate) struct Writer {
     pub(crate) id: u16,
     /// Whose it is.
     pub(crate) thread: Thread,
-    own: UnsafeCell<Own>,
 }
 
 // SAFETY: all fields but `own` are atomics or constant; `own` is used by one thread only, see *busy*.

@@ -12,6 +12,7 @@
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
 use super::encode::{Before, Cursor, Interner, Plan, SLACK, Values};
+use super::gate::Gate;
 use super::quick::MAX_DELTA;
 use super::slice::MAX_TRACK;
 use super::state::{MAX_LOSSES, MAX_STATE};
@@ -27,6 +28,7 @@ use protolog_core::chunk::{
     ABANDONED, CHUNK_HEADER, FRAGMENT_SIZE_LEN, Layout, MAX_PACKETS, Packets,
 };
 use protozero::wire::{packed_varint, redundant_varint};
+use std::mem::offset_of;
 use std::sync::Arc;
 
 /// Sizes of a thread's first chunks; from the last on they stay. A thread that logs once holds 292 bytes.
@@ -44,26 +46,27 @@ const _: () = assert!(
 // The count can't overflow, so that a message need not look at it: with its size it takes at least 15 bytes.
 const _: () = assert!(MAX_PAYLOAD / 15 + 2 < MAX_PACKETS as usize);
 
-/// See the module.
+/// See the module. As with [`Writer`], what each message touches comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Own {
     /// Where the packet that was started last has its size.
     pub(super) position: *mut u8,
-    /// The address up to which packets may go.
-    end: *mut u8,
     /// Count and flags in the chunk's header; null without a chunk.
     header: *const AtomicU16,
     /// What stands there.
     word: u16,
     /// The id of the next text in this chunk.
     pub(super) next_iid: u32,
-    /// The texts of this chunk.
-    pub(super) texts: Texts,
-    /// The most bytes of a text.
-    pub(super) max_text: usize,
     /// The sequence's clock after the last message, in nanoseconds.
     pub(super) last: u64,
+    /// The most bytes of a text.
+    pub(super) max_text: usize,
     pub(super) clock: clock::Reader,
+    /// The texts of this chunk.
+    pub(super) texts: Texts,
+    /// The address up to which packets may go.
+    end: *mut u8,
     chunk: Option<Chunk>,
     pub(super) core: Option<Arc<Core>>,
     identity: Identity,
@@ -78,6 +81,9 @@ pub(super) struct Own {
     /// Whether the chunk was offered, see [`super::gate`].
     offered: bool,
 }
+
+// The clock begins the writer's second line, and where the texts begin ends with it.
+const _: () = assert!(size_of::<Gate>() + offset_of!(Own, clock) == 64);
 
 impl Own {
     /// No session.

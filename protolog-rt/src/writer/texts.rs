@@ -41,6 +41,7 @@ const _: () = assert!(MAX_PAYLOAD < u16::MAX as usize, "places and lengths take 
 
 /// See the module.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Texts {
     start: *const u8,
     entries: [Entry; ENTRIES],
