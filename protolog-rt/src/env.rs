@@ -83,13 +83,13 @@ impl Init {
 
     /// The directory of the socket, in place of the usual one.
     pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.directory = Some(directory.into());
+        self.directory = Some(absolute(directory.into()));
         self
     }
 
     /// Fulfils what is wished in this file, if there is one.
     pub fn config_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.config = Some(path.into());
+        self.config = Some(absolute(path.into()));
         self
     }
 
@@ -161,6 +161,11 @@ impl Init {
 
 fn told(error: &control::Error) -> String {
     format!("{error}\nhelp: {}", error.help())
+}
+
+/// A path that means the same when the program has changed its directory.
+pub(crate) fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
 }
 
 /// Where operators' wishes are remembered: `$PROTOLOG_STATE`, or else `protolog/wishes` in `$XDG_STATE_HOME` or

@@ -12,6 +12,7 @@ use super::stream::{Requests, Stream};
 use super::trace::Trace;
 use super::{Session, Sink, dictionary, running};
 use crate::clock;
+use crate::env::absolute;
 use crate::error::Error;
 use crate::fork::prepare_for_forks;
 use crate::shmem::barrier;
@@ -62,10 +63,12 @@ impl Builder {
         }
     }
 
-    /// The file that the trace goes to. One that is there is replaced. A named pipe is written to; who opens it waits until
-    /// somebody reads it: that is [`Self::start`], or, of a session that keeps its messages, [`Session::stop`].
+    /// The file that the trace goes to; it stays where it is when the program changes its directory. One that is there is
+    /// replaced, even if another process is writing it, which spoils the traces of both: give each process a name of its own,
+    /// with [`std::process::id`] for one. A named pipe is written to; who opens it waits until somebody reads it: that is
+    /// [`Self::start`], or, of a session that keeps its messages, [`Session::stop`].
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.path = Some(path.into());
+        self.path = Some(absolute(path.into()));
         self
     }
 
@@ -179,7 +182,7 @@ impl Builder {
     /// see `docs/design/hot-path.md` for what that costs. A crash of the process loses nothing there either, one of the
     /// machine all since the last [`Session::flush`].
     pub fn record_at(mut self, path: impl Into<PathBuf>) -> Self {
-        self.record = Some(Place::At(path.into()));
+        self.record = Some(Place::At(absolute(path.into())));
         self.keep_newest()
     }
 

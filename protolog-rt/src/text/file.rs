@@ -4,6 +4,7 @@
 
 use super::lines::Output;
 use super::sink::{TextLine, TextSink, print};
+use crate::env::absolute;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ impl RotatingFile {
     /// # Errors
     /// The file can't be opened for appending.
     pub fn open(path: impl Into<PathBuf>, max_bytes: u64, keep: usize) -> io::Result<Self> {
-        let path = path.into();
+        let path = absolute(path.into());
         let file = append_to(&path)?;
         let size = file.metadata()?.len();
         let state = Mutex::new(State { file, size, problem: None });
