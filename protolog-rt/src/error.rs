@@ -61,13 +61,6 @@ impl Error {
     }
 }
 
-impl Error {
-    /// Whether a file, or its directory, is not there.
-    pub(crate) fn is_not_found(&self) -> bool {
-        matches!(self, Self::File { error, .. } if error.kind() == io::ErrorKind::NotFound)
-    }
-}
-
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

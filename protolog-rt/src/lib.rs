@@ -46,7 +46,10 @@
 //!
 //! The first argument is the group, a constant path; then a string literal, and an argument for each conversion: `%d %o
 //! %x` take integers, `%f %e %g` floats, `%b` booleans, `%s` texts and everything that is `Display`. What does not fit is
-//! an error of the compiler, at the argument. The texts stay in the program's file and come into the trace once.
+//! an error of the compiler, at the argument. The texts stay in the program's file and come into the trace once. They are in
+//! a note of it (`.note.protolog`), which `strip`, `strip = true` in a profile, LTO and separate debug information leave
+//! alone; whoever removes notes, too (`objcopy --remove-section`), gets traces without text. For programs that are to have
+//! none there is `protologtool generate-viewer-config --from-binary PROGRAM --strip-to OTHER`.
 //!
 //! # Groups and levels
 //!
@@ -188,10 +191,14 @@
 //! first; a ring overwrites its oldest chunk, which is counted as [`Cause::Overwritten`]. A larger
 //! [`Builder::buffer_size`] helps against bursts, [`Builder::wait_at_most`] against the rest.
 //!
-//! **The disk is full, or the file can't be written.** The program goes on, [`Session::stop`] gives the error, and the
-//! file ends with the last packet that had room. What is not in it is counted by group as [`Cause::Unwritten`]: ask
-//! [`Session::so_far`] before. Who takes a file away makes that an error of the stop, too; where a trace is
-//! [several files](Builder::segment_bytes), the next ones are written all the same.
+//! **The disk is full, or the file can't be written.** The program goes on, and so does its trace where there is room again:
+//! the session tries once a second while something is logged, at [`Session::flush`], and when it is stopped. What is missing
+//! is counted by group as [`Cause::Unwritten`], and the trace says where; until it can, [`Session::so_far`] does. As long as
+//! the file can't be written `flush` is an error, and so is [`Session::stop`] where it can't be to the end; it then ends with
+//! the last packet that had room. A pipe or a device that failed once is not tried again. Who takes a file away makes that an
+//! error of the stop, too; where a trace is [several files](Builder::segment_bytes), the next ones are written all the same.
+//! Other programs had better leave the file alone as long as it is written: what cuts it to nothing (`copytruncate`) leaves a
+//! hole of zeros in its place. Let the session [begin new ones](Builder::segment_age) instead.
 //!
 //! # Without proc macros
 //!

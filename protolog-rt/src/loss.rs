@@ -27,7 +27,8 @@ pub enum Cause {
     Forked = loss_cause::FORKED as u8,
     /// There were too many different messages that no tool has seen.
     Templates = loss_cause::TEMPLATES as u8,
-    /// The file could not be written, so no trace tells of it: see [`Session::so_far`](crate::Session::so_far).
+    /// The file could not be written. The trace tells of it if it could be later on; until then, only
+    /// [`Session::so_far`](crate::Session::so_far) does.
     Unwritten = loss_cause::UNWRITTEN as u8,
 }
 

@@ -400,6 +400,33 @@ fn a_segment_that_can_not_be_made_is_an_error_of_stop() {
 }
 
 #[test]
+fn segments_go_on_when_they_can_be_made_again() {
+    let _alone = alone();
+    let dir = temp_dir();
+    let (inner, gone) = (dir.path().join("inner"), dir.path().join("gone"));
+    std::fs::create_dir(&inner).unwrap();
+    let session =
+        start(&dir, |session| session.file(inner.join("app.pftrace")).segment_bytes(64 << 10));
+    std::fs::rename(&inner, &gone).unwrap();
+    // None with a text that is cut.
+    (10..90).cycle().take(3_000).for_each(|number| log(0, number));
+    for _ in 0..3 {
+        let error = session.flush().unwrap_err().to_string();
+        assert!(error.ends_with("app.pftrace`: no such file or directory"), "{error}");
+    }
+    std::fs::rename(&gone, &inner).unwrap();
+    session.flush().unwrap();
+    (0..100).for_each(|number| log(0, number % 5));
+    let summary = session.stop().unwrap();
+    assert!(summary.messages > 100 && summary.lost() > 0, "{summary:?}");
+    assert_eq!(names(&inner), ["app.0001.pftrace", "app.0002.pftrace"]);
+    let segments = files(&inner).iter().map(|path| read(path)).collect::<Vec<_>>();
+    assert_eq!(segments[0].lost, summary.lost(), "told where the messages are missing");
+    assert_eq!(segments[1].lines.len(), 100);
+    assert_eq!(segments.iter().map(|one| one.lines.len() as u64).sum::<u64>(), summary.messages);
+}
+
+#[test]
 fn a_segment_that_is_taken_away_is_told_and_the_others_are_there() {
     let _alone = alone();
     let dir = temp_dir();

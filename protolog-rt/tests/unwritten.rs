@@ -1,16 +1,19 @@
-//! Files for which there is no room: what is in them can be read, and what is not is counted by group.
+//! Files for which there is no room: what is in them can be read, what is not is counted by group, and they go on when there
+//! is room again.
 //!
 //! A test of its own, since a limit on the size of files is the whole process's.
 #![allow(unsafe_code)] // setrlimit.
 
 mod common;
 
-use common::alone;
+use common::{Trace, alone, wire};
 use protolog_reader::Trace as Reading;
-use protolog_rt::{Builder, Cause, Error, Level, ProtoLogGroup, Session, Summary, i};
-use protolog_testkit::temp_dir;
+use protolog_rt::{Builder, Cause, Level, ProtoLogGroup, Session, Summary, dynamic, i};
+use protolog_testkit::{TempDir, temp_dir};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 #[derive(ProtoLogGroup)]
 enum Log {
@@ -28,11 +31,11 @@ const SOME: u64 = 1_500;
 struct Limit(libc::rlimit);
 
 impl Limit {
-    fn new() -> Self {
+    fn new(room: u64) -> Self {
         let mut before = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: the kernel writes to a value of ours.
         assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut before) }, 0);
-        Self::set(libc::rlimit { rlim_cur: ROOM, ..before });
+        Self::set(libc::rlimit { rlim_cur: room, ..before });
         Self(before)
     }
 
@@ -48,16 +51,19 @@ impl Drop for Limit {
     }
 }
 
-/// The messages of all files in a directory.
-fn read(dir: &Path) -> u64 {
-    let files = fs::read_dir(dir).expect("list the files").map(|file| file.expect("a file").path());
-    let count = |path: std::path::PathBuf| {
-        let log = Reading::open(&path).expect("open the trace").read().expect("read the trace");
+/// The messages of all files in a directory, and those that they say are missing.
+fn read(dir: &Path) -> (u64, u64) {
+    let (mut there, mut missing) = (0, 0);
+    for file in fs::read_dir(dir).expect("list the files").map(|file| file.expect("a file").path())
+    {
+        let log = Reading::open(&file).expect("open the trace").read().expect("read the trace");
         let summary = log.summary().to_string();
-        assert_eq!(summary, "", "nothing is cut off in {}", path.display());
-        log.entries().count() as u64
-    };
-    files.map(count).sum()
+        let wrong = summary.lines().find(|line| !line.starts_with("lost: "));
+        assert_eq!(wrong, None, "nothing is cut off in {}", file.display());
+        there += log.entries().count() as u64;
+        missing += log.stats().lost.values().sum::<u64>();
+    }
+    (there, missing)
 }
 
 #[track_caller]
@@ -75,6 +81,7 @@ fn check(summary: &Summary, there: u64) {
 
 /// Logs so much that the file, or one of the files, has no room for it.
 fn run(path: &Path, make: fn(Builder) -> Builder) -> Summary {
+    let limit = Limit::new(ROOM);
     let session = make(Session::builder().file(path).log_from(Level::Info));
     let session = session.start().expect("start a session");
     for number in 0..SENT {
@@ -90,11 +97,11 @@ fn run(path: &Path, make: fn(Builder) -> Builder) -> Summary {
             let _ = session.flush();
         }
     }
-    assert!(matches!(session.flush(), Err(Error::Resources(_))));
-    let summary = session.so_far();
-    let error = session.stop().expect_err("there was no room");
-    assert!(matches!(error, Error::File { .. }), "{error}");
-    assert!(error.to_string().ends_with(": file too large"), "{error}");
+    // What is missing has to be said.
+    drop(limit);
+    let so_far = session.so_far();
+    let summary = session.stop().expect("a trace that says what is missing");
+    assert_eq!((so_far.messages, &so_far.losses), (summary.messages, &summary.losses));
     summary
 }
 
@@ -104,24 +111,131 @@ fn what_finds_no_room_is_counted() {
     let makes: [fn(Builder) -> Builder; 3] = [
         |session| session,
         // Nobody waits for room in a file.
-        |session| session.buffer_size(64 << 10).wait_at_most(std::time::Duration::MAX),
+        |session| session.buffer_size(64 << 10).wait_at_most(Duration::MAX),
         |session| session.segment_bytes(2 * ROOM),
     ];
     for make in makes {
         let dir = temp_dir();
-        let limit = Limit::new();
         let summary = run(&dir.path().join("app.pftrace"), make);
-        drop(limit);
-        let there = read(dir.path());
+        let (there, missing) = read(dir.path());
         assert!(there > SOME, "{there}");
+        assert_eq!(missing, summary.lost());
         check(&summary, there);
     }
-    let summary = {
-        let session = Session::builder().file("/dev/full").log_from(Level::Info).start().unwrap();
-        (0..SENT).for_each(|number| {
-            if number % 10 == 0 { i!(Log::Other, "%d", number) } else { i!(Log::Work, "x") }
-        });
-        session.so_far()
-    };
-    check(&summary, 0);
+    // What a device takes can't be taken back, so that is the end of it.
+    let session = Session::builder().file("/dev/full").log_from(Level::Info).start().unwrap();
+    (0..SENT).for_each(|number| {
+        if number % 10 == 0 { i!(Log::Other, "%d", number) } else { i!(Log::Work, "x") }
+    });
+    check(&session.so_far(), 0);
+    assert!(session.flush().is_err());
+    let error = session.stop().expect_err("there is no room").to_string();
+    assert_eq!(error, "can't write `/dev/full`: no space left on device");
+}
+
+/// A session whose file has room for a while, then not, then again.
+struct Gap {
+    session: Session,
+    dir: TempDir,
+    expected: Vec<String>,
+}
+
+impl Gap {
+    fn begin(make: fn(Builder) -> Builder) -> Self {
+        let dir = temp_dir();
+        let session = Session::builder().file(dir.path().join("app.pftrace"));
+        let session = make(session.log_from(Level::Info)).start().expect("start a session");
+        Self { session, dir, expected: Vec::new() }
+    }
+
+    /// Logs so many messages, which are there or not.
+    fn log(&mut self, what: &str, count: u64, there: bool) {
+        for number in 0..count {
+            i!(Log::Work, "%d %s of %s", number, what, "many");
+            if there {
+                self.expected.push(format!("INFO Work {number} {what} of many"));
+            }
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(self.dir.path()).unwrap().map(|file| file.unwrap().path()).collect();
+        files.sort();
+        files.pop().expect("a file")
+    }
+
+    /// No file gets larger than this one is.
+    fn fill(&self) -> Limit {
+        self.session.flush().expect("there is room");
+        Limit::new(fs::metadata(self.file()).unwrap().len())
+    }
+
+    /// Checks that the trace has what it should have, and lacks the rest of `sent`.
+    #[track_caller]
+    fn end(self, sent: u64) {
+        let file = self.file();
+        let summary = self.session.stop().expect("there is room again");
+        let there = self.expected.len() as u64;
+        assert_eq!((summary.messages, summary.lost()), (there, sent - there), "{summary:?}");
+        let path = if file.exists() { file } else { file.with_extension("") };
+        let trace = Trace::of(path, summary, self.dir);
+        assert_eq!(trace.messages(), self.expected);
+        assert!(trace.losses().keys().all(|(_, cause)| *cause == wire(Cause::Unwritten)));
+    }
+}
+
+#[test]
+fn a_file_goes_on_when_there_is_room_again() {
+    let _alone = alone();
+    let makes: [fn(Builder) -> Builder; 2] =
+        [|session| session, |session| session.segment_bytes(1 << 20)];
+    for make in makes {
+        let mut gap = Gap::begin(make);
+        gap.log("before", 10, true);
+        let limit = gap.fill();
+        gap.log("without room", 100, false);
+        // Texts and threads of the gap alone are known all the same.
+        let template = "a template of the gap, %d";
+        dynamic::log(&Log::Other, Level::Info, template, &[dynamic::Arg::Int(1)]);
+        thread::scope(|scope| _ = scope.spawn(|| i!(Log::Other, "a thread of the gap")));
+        for _ in 0..3 {
+            let error = gap.session.flush().expect_err("there is no room").to_string();
+            assert!(error.ends_with("app.pftrace`: file too large"), "{error}");
+        }
+        assert_eq!(gap.session.so_far().lost(), 102);
+        drop(limit);
+        gap.log("after", 10, true);
+        dynamic::log(&Log::Other, Level::Info, template, &[dynamic::Arg::Int(2)]);
+        gap.expected.push("INFO Other a template of the gap, 2".into());
+        gap.session.flush().expect("there is room again");
+        assert_eq!((gap.session.so_far().messages, gap.session.so_far().lost()), (21, 102));
+        let limit = gap.fill();
+        gap.log("without room again", 5, false);
+        gap.session.flush().expect_err("there is no room");
+        drop(limit);
+        gap.log("at the end", 1, true);
+        gap.end(129);
+    }
+}
+
+#[test]
+fn nobody_has_to_ask_for_it() {
+    let _alone = alone();
+    let mut gap = Gap::begin(|session| session.buffer_size(64 << 10).wait_at_most(Duration::MAX));
+    gap.log("before", 10, true);
+    let limit = gap.fill();
+    let (mut sent, size) = (10, fs::metadata(gap.file()).unwrap().len());
+    gap.log("without room", 3_000, false);
+    drop(limit);
+    while fs::metadata(gap.file()).unwrap().len() == size {
+        gap.log("maybe", 100, false);
+        sent += 100;
+        assert!(sent < 100_000_000, "it is never tried again");
+        thread::sleep(Duration::from_millis(1));
+    }
+    let summary = gap.session.stop().expect("there is room again");
+    assert_eq!(summary.messages + summary.lost(), sent + 3_000);
+    assert!(summary.messages > 10 && summary.lost() > 0, "{summary:?}");
+    assert_eq!(read(gap.dir.path()), (summary.messages, summary.lost()));
 }

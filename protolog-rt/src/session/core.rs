@@ -19,7 +19,7 @@ use crate::level::GroupInfo;
 use crate::loss::{Cause, Counted, Losses, Mark, Mirror};
 use crate::shmem::barrier;
 use crate::shmem::buffer::{Buffer, Chunk};
-use crate::stats::{BufferStats, GroupStats, Loss, Summary};
+use crate::stats::{BufferStats, Summary};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::writer::reclaim::{LOOK_NANOS, reclaim};
 use crate::writer::{Aside, STRAYS, Writer};
@@ -279,9 +279,8 @@ impl Core {
         let own = live.iter().flat_map(|writer| writer.losses.standing());
         let losses = own.chain(self.totals.standing()).chain(self.strays.standing());
         let dictionary = Dictionary::known();
-        summary.losses = dictionary.losses(losses.chain(told));
-        summary.losses.extend(dictionary.groups(&unwritten, &[]).into_iter().map(unwritten_of));
-        summary.losses.sort();
+        summary.losses =
+            dictionary.losses(losses.chain(told).chain(dictionary.unwritten(&unwritten)));
         // The losses of files before this one are among them.
         summary.groups.iter_mut().for_each(|group| group.losses.clear());
         summary.add_groups(dictionary.groups(&counts, &summary.losses));
@@ -418,11 +417,6 @@ impl Core {
         let writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
         Locked { writers, _aside: aside }
     }
-}
-
-/// Messages of a group that could not be written.
-fn unwritten_of(stats: GroupStats) -> Loss {
-    Loss { group: stats.group, cause: Cause::Unwritten, count: stats.messages }
 }
 
 impl Known {

@@ -10,7 +10,7 @@ use crate::dictionary::{
     fields, for_each_element, for_each_note, for_each_stripped, message_id, stripped_message,
 };
 use crate::level;
-use crate::loss::Counted;
+use crate::loss::{Cause, Counted};
 use crate::seen::{self, Seen};
 use crate::stats::{GroupStats, Loss};
 use protolog_core::schema::{group, message_data, message_hints, packet, viewer_config};
@@ -105,6 +105,17 @@ impl Dictionary {
         sums.into_iter().map(loss).collect()
     }
 
+    /// Messages that could not be written, by group.
+    pub(super) fn unwritten(&self, messages: &Counts) -> Vec<Counted> {
+        let mut groups = BTreeMap::<u32, u64>::new();
+        for Count { id, messages, .. } in messages.all() {
+            let group = id.and_then(|id| self.group_id(id)).unwrap_or_default();
+            *groups.entry(group).or_default() += messages;
+        }
+        let cause = Cause::Unwritten;
+        groups.into_iter().map(|(group, count)| Counted { group, cause, count }).collect()
+    }
+
     /// What was counted of each group, and what of it was lost.
     pub(super) fn groups(&self, counts: &Counts, losses: &[Loss]) -> Vec<GroupStats> {
         let mut groups = BTreeMap::<Option<String>, GroupStats>::new();
@@ -125,11 +136,15 @@ impl Dictionary {
         self.messages.contains_key(&id)
     }
 
-    /// Full name of the group of the message with this id, from this dictionary or one that was taken out of an image.
+    /// Full name of the group of the message with this id.
     fn group_of_message(&self, id: u64) -> Option<String> {
+        self.name(self.group_id(id)?)
+    }
+
+    /// The group of the message with this id, from this dictionary or one that was taken out of an image.
+    fn group_id(&self, id: u64) -> Option<u32> {
         let known = self.messages.get(&id).copied();
-        let group = known.or_else(|| stripped_message(id).map(message_group))?;
-        self.name(group)
+        known.or_else(|| stripped_message(id).map(message_group))
     }
 
     /// Full name of the group with this id, from this dictionary or an enum that has logged.

@@ -112,6 +112,11 @@ impl Drain {
     /// Goes on with a file that has nothing of any sequence yet.
     pub(super) fn next_file(&mut self) {
         self.written.clear();
+        self.set_up_again();
+    }
+
+    /// Goes on where what chunks had set up may be missing.
+    pub(super) fn set_up_again(&mut self) {
         for sequence in self.sequences.values_mut() {
             sequence.stale = sequence.begun.is_some() || sequence.done.1 > 0;
         }

@@ -3,21 +3,24 @@
 //! The file grows as the session goes on, under its own name: what is written before a crash can be read, since every
 //! packet is whole but the last, which readers drop.
 //!
-//! Invariant: after the first error nothing more is written, and the error is kept; what is given to the file then is counted.
+//! Invariant: after an error the file ends with a whole packet, and nothing more is written until somebody tries again; what is
+//! given to the file then is counted.
 
 use super::behind::{Behind, Written};
 use super::bundles::Bundles;
 use super::counts::Counts;
 use super::drain::OWN_SEQUENCE;
+use super::gap::Gap;
 use super::packets::{AROUND, Seal};
 use super::running::Claim;
 use crate::error::Error;
 use crate::shmem::buffer::MAX_PAYLOAD;
 use crate::sync::{AtomicU32, Ordering};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// How many bytes are gathered before they are written.
 const BUFFER: usize = 256 * 1024;
@@ -27,6 +30,10 @@ const BEHIND: usize = 512 * 1024;
 
 /// Room for what comes after so many bytes, before they are written: a chunk of the shortest packets.
 const ROOM: usize = Seal::room(MAX_PAYLOAD);
+
+/// How long nobody tries again to write a file that could not be written, unless asked to: each time takes what a trace
+/// begins with.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// Room for what a trace ends with, in bytes, and for what it says of each sequence then.
 const END: usize = 1024;
@@ -46,6 +53,10 @@ pub(super) struct TraceFile {
     gather: usize,
     written: u64,
     error: Option<io::Error>,
+    /// Since when, or when it was tried last.
+    failed: Instant,
+    /// Whether what is written next follows what was written before the error.
+    can_go_on: bool,
     _claim: Option<Claim>,
     /// The name that the file gets when it is whole.
     name: Option<PathBuf>,
@@ -63,6 +74,8 @@ pub(super) struct TraceFile {
     pub(super) counts: Counts,
     /// Those of them that could not be written.
     pub(super) lost: Counts,
+    /// What of that, and of files before, no trace tells of.
+    pub(super) gap: Gap,
 }
 
 /// What became of a file.
@@ -74,7 +87,9 @@ pub(super) struct Finished {
     pub(super) counts: Counts,
     /// Those of them that could not be written.
     pub(super) lost: Counts,
-    /// What went wrong first.
+    /// What it does not tell of.
+    pub(super) gap: Gap,
+    /// What went wrong, if it is not whole.
     pub(super) error: Option<Error>,
 }
 
@@ -116,6 +131,8 @@ impl TraceFile {
             gather: BUFFER,
             written: 0,
             error: None,
+            failed: Instant::now(),
+            can_go_on: true,
             _claim: claim,
             name,
             keep: false,
@@ -125,6 +142,7 @@ impl TraceFile {
             beginning: 0,
             counts: Counts::default(),
             lost: Counts::default(),
+            gap: Gap::default(),
         }
     }
 
@@ -238,8 +256,16 @@ impl TraceFile {
         self.behind = Behind::start(file, &mut self.bundles, Vec::with_capacity(BEHIND + ROOM));
     }
 
-    /// Writes no more, because of `error`.
+    /// Forgets that writing failed, so that it is tried again: at once, or if the last time is a while ago. Whether it is to be
+    /// tried. What a pipe or a device did not take can't be taken back, so nothing is written to those any more.
+    pub(super) fn try_again(&mut self, at_once: bool) -> bool {
+        let now = self.error.is_some() && (at_once || self.failed.elapsed() >= AGAIN);
+        now && self.can_go_on && self.error.take().is_some()
+    }
+
+    /// Writes no more until it is tried again, because of `error`.
     pub(super) fn fail(&mut self, error: Error) {
+        self.failed = Instant::now();
         self.error.get_or_insert(match error {
             Error::File { error, .. } => error,
             other => io::Error::other(other),
@@ -278,10 +304,14 @@ impl TraceFile {
                 Ok(()) => return self.written += packed.len() as u64,
                 Err(error) => self.error = Some(error),
             }
+            self.failed = Instant::now();
             // The file ends with a whole packet, and what is counted as lost is not there.
-            let _ = self.file.set_len(self.written);
+            let cut = self.file.set_len(self.written);
+            self.can_go_on =
+                cut.and_then(|()| self.file.seek(SeekFrom::Start(self.written))).is_ok();
         }
-        self.lost.file(bytes, Seal::new(OWN_SEQUENCE).bytes());
+        let lost = self.gap.add_packets(bytes, Seal::new(OWN_SEQUENCE).bytes());
+        self.lost.add(&lost);
     }
 
     /// That somebody took the file away while it was written, if so.
@@ -293,6 +323,11 @@ impl TraceFile {
     /// Bytes that the system has.
     pub(super) fn written(&self) -> u64 {
         self.written
+    }
+
+    /// Why it can't be written at the moment, if so.
+    pub(super) fn failure(&self) -> Option<io::Error> {
+        self.error.as_ref().map(copy)
     }
 
     /// Whether writing failed.
@@ -318,9 +353,14 @@ impl TraceFile {
         if error.is_none() {
             self.name = None;
         }
-        let counts = std::mem::take(&mut self.counts);
-        Finished { bytes: self.written, counts, lost: std::mem::take(&mut self.lost), error }
+        let (counts, lost) = (std::mem::take(&mut self.counts), std::mem::take(&mut self.lost));
+        Finished { bytes: self.written, counts, lost, gap: std::mem::take(&mut self.gap), error }
     }
+}
+
+/// The same error, as far as the system told it.
+pub(super) fn copy(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }
 
 /// The number of names that a file has.

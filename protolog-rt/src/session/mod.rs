@@ -16,6 +16,7 @@ mod counts;
 pub(crate) mod dictionary;
 mod drain;
 mod file;
+mod gap;
 mod kept;
 mod packets;
 pub(crate) mod recorder;
@@ -84,7 +85,7 @@ impl Session {
         Builder::new()
     }
 
-    /// Writes everything that was logged before the call to the file; what [`Builder::keep_newest`] or
+    /// Writes everything that was logged before the call to the file, which is tried again where it could not be written; what [`Builder::keep_newest`] or
     /// [`Builder::keep_first`] keeps stays where it is. A recording then has the texts of libraries that were loaded since,
     /// and is on the disk if it is on one. In a forked child: [`Error::Forked`].
     pub fn flush(&self) -> Result<(), Error> {
@@ -93,10 +94,10 @@ impl Session {
             return recorder.sync();
         }
         let Some(Sink::Stream { requests, .. }) = &self.sink else { return Ok(()) };
-        if requests.flush(|| self.core.wake()) {
-            return Ok(());
-        }
-        Err(Error::Resources(std::io::Error::other("the trace can't be written any more")))
+        requests.flush(|| self.core.wake()).map_err(|error| {
+            let path = self.core.path().unwrap_or(Path::new("")).to_path_buf();
+            Error::File { path, error }
+        })
     }
 
     /// Writes what the session keeps to a file of its own, and goes on. The file is there when it is whole; one that was
@@ -155,8 +156,8 @@ impl Session {
     }
 
     /// Ends the session and completes the file. Messages that other threads log at this very moment may or may not be
-    /// in it. An error where the file could not be written, or was taken away: what is in it then, and what was lost, is what
-    /// [`Self::so_far`] says before.
+    /// in it. An error where the file can't be written, or was taken away: what is in it then, and what was lost, is what
+    /// [`Self::so_far`] says before. Where it could not be written for a while only, the losses say what is missing.
     pub fn stop(mut self) -> Result<Summary, Error> {
         self.end()
     }

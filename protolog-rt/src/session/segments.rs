@@ -83,21 +83,22 @@ impl Segments {
         // The newest one is being ended, so it is there even where none is to stay.
         while self.limits.keep.is_some_and(|keep| self.old.len() > keep.max(1)) {
             let Some((_, path)) = self.old.pop_front() else { break };
-            // Who took it away before did what was wanted; what can't be removed can't be helped.
-            let _ = fs::remove_file(path);
+            // It may not be whole. Who took it away before did what was wanted; what can't be removed can't be helped.
+            let _ = fs::remove_file(&path).or_else(|_| fs::remove_file(with_part(&path)));
         }
         loop {
             let name = named(&self.path, self.next);
-            let part = with_part(&name);
-            self.next += 1;
-            match TraceFile::segment(&part, &name, self.limits.bytes) {
+            match TraceFile::segment(&with_part(&name), &name, self.limits.bytes) {
                 // Another process that was given the same name.
-                Err(Error::File { error, .. }) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(Error::File { error, .. }) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    self.next += 1;
+                }
                 file => {
-                    self.begun = Instant::now();
-                    self.old.push_back((self.next - 1, name));
                     let mut file = file?;
                     file.compress(bundles(self.level));
+                    self.begun = Instant::now();
+                    self.old.push_back((self.next, name));
+                    self.next += 1;
                     return Ok(file);
                 }
             }

@@ -7,6 +7,7 @@
 use super::core::Core;
 use super::counts::Counts;
 use super::drain::Drain;
+use super::file;
 use super::room;
 use super::segments::Segments;
 use super::trace::{End, Trace};
@@ -16,6 +17,7 @@ use crate::stats::{GroupStats, Summary};
 use crate::writer::Writer;
 use crate::writer::reclaim::LOOK_NANOS;
 use crate::writer::thread::block_signals;
+use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -33,10 +35,10 @@ pub(super) struct Stream {
     whole: Summary,
     /// The losses that they tell of.
     told: Vec<Counted>,
-    /// Messages that could not be written to them.
-    lost: Counts,
-    /// That somebody took one of them away.
+    /// Why one of them is not whole, or not there.
     gone: Option<Error>,
+    /// Whether it is time for the next file, and that could not be begun.
+    is_stuck: bool,
     /// When to look for idle chunks again, if room is scarce and there are none.
     patience: Duration,
 }
@@ -54,14 +56,15 @@ pub(super) struct Requests {
     flushed: Condvar,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct State {
     stop: bool,
     /// Flushes wanted so far.
     wanted: u64,
     /// Flushes done so far.
     done: u64,
-    failed: bool,
+    /// Why the last flush failed, if it did.
+    failed: Option<io::Error>,
     so_far: SoFar,
 }
 
@@ -78,7 +81,7 @@ pub(super) struct SoFar {
     pub(super) whole: Vec<GroupStats>,
     /// What this one has.
     pub(super) counts: Counts,
-    /// What could not be written.
+    /// What could not be written, and no file tells of yet.
     pub(super) lost: Counts,
 }
 
@@ -89,8 +92,8 @@ impl Requests {
         self.flushed.notify_all();
     }
 
-    /// Makes the thread write what is committed, with `wake`, and waits for it. False where the file can't be written.
-    pub(super) fn flush(&self, wake: impl FnOnce()) -> bool {
+    /// Makes the thread write what is committed, with `wake`, and waits for it. An error where the file can't be written.
+    pub(super) fn flush(&self, wake: impl FnOnce()) -> io::Result<()> {
         let mut state = self.lock();
         state.wanted += 1;
         let ticket = state.wanted;
@@ -98,7 +101,8 @@ impl Requests {
         wake();
         let state = self.lock();
         let until = self.flushed.wait_while(state, |state| state.done < ticket && !state.stop);
-        !until.unwrap_or_else(PoisonError::into_inner).failed
+        let state = until.unwrap_or_else(PoisonError::into_inner);
+        state.failed.as_ref().map_or(Ok(()), |error| Err(file::copy(error)))
     }
 
     /// As [`Self::flush`], but waits at most `limit`, and says nothing.
@@ -131,8 +135,8 @@ impl Stream {
         segments: Option<Segments>,
     ) -> Self {
         let (drain, whole, told) = (Drain::default(), Summary::default(), Vec::new());
-        let (lost, gone) = (Counts::default(), None);
-        Self { core, requests, trace, drain, segments, whole, told, lost, gone, patience: LOOK }
+        let (gone, is_stuck, patience) = (None, false, LOOK);
+        Self { core, requests, trace, drain, segments, whole, told, gone, is_stuck, patience }
     }
 
     /// Copies until the session is stopped; then writes what is left to say.
@@ -145,6 +149,7 @@ impl Stream {
                 return self.end();
             }
             let flush = wanted > done;
+            self.try_again(flush);
             let failed = self.trace.file.has_failed();
             let left = self.segments.as_ref().filter(|_| !failed).and_then(Segments::left);
             let old = left.is_some_and(|left| left.is_zero());
@@ -157,7 +162,7 @@ impl Stream {
                 let mut state = self.requests.lock();
                 state.done = wanted;
                 state.so_far = so_far;
-                state.failed = self.trace.file.has_failed();
+                state.failed = self.trace.file.failure();
                 self.requests.flushed.notify_all();
             } else if !self.core.buffer.is_half_full() {
                 match left.filter(|_| !old) {
@@ -173,16 +178,26 @@ impl Stream {
     fn so_far(&self) -> SoFar {
         let file = &self.trace.file;
         let counts = file.counts.except(&file.lost);
-        let mut lost = self.lost.clone();
-        lost.add(&file.lost);
         SoFar {
             messages: self.whole.messages + counts.messages(),
             bytes: self.whole.bytes + file.written(),
             told: [self.told.clone(), self.trace.told()].concat(),
             whole: self.whole.groups.clone(),
             counts,
-            lost,
+            lost: file.gap.messages.clone(),
         }
+    }
+
+    /// Goes on with a file that could not be written, where it can be written again.
+    fn try_again(&mut self, at_once: bool) {
+        if !self.trace.file.try_again(at_once) {
+            return;
+        }
+        if self.is_stuck {
+            return self.rotate(&[]);
+        }
+        self.trace.go_on_after_gap();
+        self.drain.set_up_again();
     }
 
     /// Copies what the buffer has to the file; to one that can't be written too, so that what is lost is counted by group.
@@ -241,16 +256,22 @@ impl Stream {
         }
     }
 
-    /// Ends the file and goes on with the next one.
+    /// Ends the file and goes on with the next one, if this one has all that it was given.
     fn rotate(&mut self, ended: &[Arc<Writer>]) {
         let Some(segments) = &mut self.segments else { return };
+        // One that can't be written now may be whole later.
+        self.trace.file.flush();
+        if self.trace.file.has_failed() {
+            return;
+        }
         let file = match segments.open() {
             Ok(file) => file,
             Err(error) => {
-                self.trace.file.flush();
+                self.is_stuck = true;
                 return self.trace.file.fail(error);
             }
         };
+        self.is_stuck = false;
         self.trace.images();
         for writer in self.core.all().iter().chain(ended) {
             if self.drain.written.contains(&writer.id) {
@@ -259,21 +280,18 @@ impl Stream {
         }
         let next = Trace::go_on(Arc::clone(&self.core), file);
         let old = std::mem::replace(&mut self.trace, next);
-        let End { summary, told, before, lost, error } = old.end("protolog session goes on");
+        let End { summary, told, before, gap, error } = old.end("protolog session goes on");
         self.whole.add(summary);
         self.told.extend(told);
-        self.lost.add(&lost);
+        self.trace.file.gap.add(gap);
         self.trace.lost_before(before);
-        match error {
-            // Who took it away is told at the end; what comes has files of its own.
-            Some(error) if error.is_not_found() => _ = self.gone.get_or_insert(error),
-            Some(error) => self.trace.file.fail(error),
-            None => {}
-        }
+        // It is told at the end; what comes has files of its own.
+        self.gone = self.gone.take().or(error);
         self.drain.next_file();
     }
 
     fn end(mut self) -> Result<Summary, Error> {
+        self.try_again(true);
         self.trace.seen();
         self.trace.images();
         self.copy(true, &[]);

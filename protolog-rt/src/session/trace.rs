@@ -3,10 +3,10 @@
 //! Invariant: what is lost is told once in a trace, on the sequence that lost it.
 
 use super::core::{Core, Keeps};
-use super::counts::Counts;
 use super::dictionary::Dictionary;
 use super::drain::{OWN_SEQUENCE, sequence};
 use super::file::{Finished, TraceFile};
+use super::gap::Gap;
 use crate::clock;
 use crate::error::Error;
 use crate::loss::{Counted, Losses, Mark};
@@ -41,8 +41,8 @@ pub(super) struct End {
     pub(super) told: Vec<Counted>,
     /// What threads without a sequence had lost by then.
     pub(super) before: Mark,
-    /// Messages that could not be written.
-    pub(super) lost: Counts,
+    /// What could not be written, and what it does not tell of.
+    pub(super) gap: Gap,
     /// Why the file is not whole, or not there.
     pub(super) error: Option<Error>,
 }
@@ -69,29 +69,61 @@ impl Trace {
     fn start(core: Arc<Core>, file: TraceFile, before: Mark, nanos: u64, what: &str) -> Self {
         let (dictionary, told) = (Dictionary::default(), Losses::new());
         let mut trace = Self { core, file, dictionary, told, before };
-        let pid = trace.core.pid;
-        trace.own_packet(wall_clock);
-        trace.own_packet(|to| process(to, pid));
-        trace.own_packet(|to| mark(to, pid, nanos, what));
-        trace.seen();
-        trace.images();
+        trace.head(nanos, what);
         trace.file.begin();
         trace
+    }
+
+    /// Goes on with a file that could not be written for a while: says what is missing, and all that a trace begins with,
+    /// which may be missing too.
+    pub(super) fn go_on_after_gap(&mut self) {
+        self.dictionary = Dictionary::default();
+        self.head(clock::boottime(), "protolog session goes on");
+        self.unwritten();
+        self.file.flush();
+    }
+
+    /// What a trace begins with.
+    fn head(&mut self, nanos: u64, what: &str) {
+        let pid = self.core.pid;
+        self.own_packet(wall_clock);
+        self.own_packet(|to| process(to, pid));
+        self.own_packet(|to| mark(to, pid, nanos, what));
+        self.seen();
+        self.images();
+    }
+
+    /// Says what could not be written before, if there is such a thing.
+    fn unwritten(&mut self) {
+        let gap = std::mem::take(&mut self.file.gap);
+        if gap.is_empty() {
+            return;
+        }
+        let (pid, mut losses) = (self.core.pid, self.dictionary.unwritten(&gap.messages));
+        self.count(&losses);
+        losses.extend(gap.told);
+        self.own_packet(|to| {
+            mark(to, pid, clock::boottime(), "protolog could not write");
+            append(to, &losses);
+        });
     }
 
     /// Writes the end, which `what` names.
     pub(super) fn end(mut self, what: &str) -> End {
         self.strays();
+        if !self.file.has_failed() {
+            self.unwritten();
+        }
         let pid = self.core.pid;
         let buffer = BufferStats::of(&self.core.buffer);
         self.own_packet(|to| trace_stats(to, &buffer));
         self.own_packet(|to| mark(to, pid, clock::boottime(), what));
         let (losses, told) = self.totals();
-        let Finished { bytes, counts, lost, error } = self.file.finish();
+        let Finished { bytes, counts, lost, gap, error } = self.file.finish();
         let counts = counts.except(&lost);
         let groups = self.dictionary.groups(&counts, &losses);
         let summary = Summary { messages: counts.messages(), bytes, losses, groups, buffer };
-        End { summary, told, before: self.before, lost, error }
+        End { summary, told, before: self.before, gap, error }
     }
 
     /// Names the thread, in Perfetto's terms and in ours, and says what was lost since its last chunk began. State is

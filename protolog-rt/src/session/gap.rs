@@ -1,0 +1,109 @@
+//! What could not be written to a file, until a trace tells of it.
+//!
+//! A file that could not be written, since its disk was full for one, is gone on with when it can be again. What is lost by
+//! then is a gap: messages, which are counted here, and records of losses among the packets, which are told again.
+//!
+//! Invariant: what is taken is told, or comes back when the packet that tells of it can't be written either.
+
+use super::counts::Counts;
+use super::drain::MESSAGE;
+use crate::loss::{Cause, Counted};
+use protolog_core::schema::{loss, packet};
+use protozero::{Field, Reader};
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Gap {
+    /// Messages of which no trace says that they are missing.
+    pub(super) messages: Counts,
+    /// Losses that were counted as told.
+    pub(super) told: Vec<Counted>,
+}
+
+impl Gap {
+    /// Nothing, or next to nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.messages.messages() == 0 && self.told.is_empty()
+    }
+
+    /// Adds packets as they stand in a file, `own` at the end of those that are the session's own; gives the messages among
+    /// them.
+    pub(super) fn add_packets(&mut self, bytes: &[u8], own: &[u8]) -> Counts {
+        let mut messages = Counts::default();
+        messages.file(bytes, own);
+        self.messages.add(&messages);
+        for packet in Reader::new(bytes).map_while(Result::ok) {
+            let packet = packet.as_bytes().unwrap_or_default();
+            if packet.first() == Some(&MESSAGE) && !packet.ends_with(own) {
+                continue;
+            }
+            let fields = Reader::new(packet).map_while(Result::ok);
+            let losses = fields.filter(|field| field.number == packet::LOSS);
+            losses.filter_map(record).for_each(|lost| self.tell_again(lost));
+        }
+        messages
+    }
+
+    /// Adds what another file did not tell of.
+    pub(super) fn add(&mut self, other: Self) {
+        self.messages.add(&other.messages);
+        other.told.into_iter().for_each(|lost| self.tell_again(lost));
+    }
+
+    fn tell_again(&mut self, lost: Counted) {
+        let same = |known: &&mut Counted| (known.group, known.cause) == (lost.group, lost.cause);
+        match self.told.iter_mut().find(same) {
+            Some(known) => known.count += lost.count,
+            None => self.told.push(lost),
+        }
+    }
+}
+
+/// A record of losses.
+fn record(field: Field<'_>) -> Option<Counted> {
+    let (mut group, mut cause, mut count) = (0, 0, 0);
+    for field in field.as_message().ok()?.map_while(Result::ok) {
+        match field.number {
+            loss::GROUP_ID => group = field.as_u32().ok()?,
+            loss::CAUSE => cause = field.as_u32().ok()?,
+            loss::COUNT => count = field.as_u64().ok()?,
+            _ => {}
+        }
+    }
+    let cause = Cause::ALL.into_iter().find(|&known| known as u32 == cause)?;
+    Some(Counted { group, cause, count })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protolog_core::schema::trace;
+    use protozero::{Heap, Writer};
+
+    #[test]
+    fn records_of_losses_are_told_again() {
+        let mut file = Writer::new(Heap::new());
+        let mut to = file.message();
+        for (group, cause, count) in [(7, 1, 2), (0, 5, 1), (7, 1, 3), (7, 99, 1)] {
+            let mut packet = to.nested(trace::PACKET);
+            // One of them has a time, as messages have.
+            if group == 0 {
+                packet.uint64(packet::TIMESTAMP, 1);
+            }
+            let mut record = packet.nested(packet::LOSS);
+            record.uint32(loss::GROUP_ID, group).uint32(loss::CAUSE, cause);
+            record.uint64(loss::COUNT, count);
+            drop(record);
+            packet.uint32(packet::TRUSTED_PACKET_SEQUENCE_ID, 1);
+        }
+        let mut gap = Gap::default();
+        assert!(gap.is_empty());
+        let messages = gap.add_packets(&file.into_vec().unwrap(), &[0x50, 1]);
+        assert_eq!(messages.messages(), 0);
+        let full = Counted { group: 7, cause: Cause::Full, count: 5 };
+        let dead = Counted { group: 0, cause: Cause::Dead, count: 1 };
+        assert_eq!(gap.told, [full, dead]);
+        gap.add(Gap { told: vec![full], ..Gap::default() });
+        assert_eq!(gap.told, [Counted { count: 10, ..full }, dead]);
+    }
+}
