@@ -2,6 +2,7 @@
 //!
 //! The parser's own texts are kept for kinds of errors that are not known here.
 
+use crate::command::binary;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 
@@ -78,6 +79,7 @@ fn help(error: &clap::Error, args: &[OsString]) -> String {
     let similar = similar.into_iter().find_map(|kind| strings(error, kind).into_iter().next());
     let command = command(args);
     let command = command.as_ref().map(clap::Command::get_name);
+    let command = command.map(|name| if name == binary::NAME { binary::SHOWN } else { name });
     let see = match command {
         Some(command) => format!("run `protologtool {command} --help` for its flags"),
         None => "run `protologtool --help` for the list of commands".to_owned(),

@@ -34,10 +34,13 @@ ELF executables and shared objects are read. PE and Mach-O files are not.
 Exit codes: 0 done; 1 dictionaries contradict each other, or the file of --check is stale; nothing was written; 2 wrong \
 command line, or a file can't be read or written.";
 
+const USAGE: &str = "protologtool generate-viewer-config [OPTIONS] --from-binary <PROGRAM>... \
+                     <--viewer-config <FILE|DIR>|--check <FILE>>";
+
 /// Arguments of `generate-viewer-config --from-binary`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
-#[command(bin_name = "protologtool generate-viewer-config")]
+#[command(override_usage = USAGE)]
 #[command(group(clap::ArgGroup::new("outputs").required(true).multiple(true).args(["viewer_config", "check"])))]
 pub(crate) struct Args {
     /// Read the log calls of these programs and shared objects
@@ -68,6 +71,9 @@ pub(crate) struct Args {
     reporting: Reporting,
 }
 
+/// What people call the command.
+pub(crate) const SHOWN: &str = "generate-viewer-config --from-binary";
+
 /// Replaces the command where its arguments ask for programs rather than sources.
 pub(crate) fn route(args: &mut [OsString]) {
     let is_flag = |arg: &OsString| {
@@ -76,6 +82,10 @@ pub(crate) fn route(args: &mut [OsString]) {
     let wanted = args.get(1).is_some_and(|command| command == "generate-viewer-config");
     if wanted && args.iter().take_while(|arg| *arg != OsStr::new("--")).any(is_flag) {
         args[1] = NAME.into();
+        // Who asks for help need not have said all the rest.
+        if let Some(help) = args.iter().position(|arg| arg == "--help" || arg == "-h") {
+            args[2..=help].rotate_right(1);
+        }
     }
 }
 

@@ -48,6 +48,25 @@ fn is_ragged(line: &str, next: &str) -> bool {
 }
 
 #[test]
+fn the_pages_that_others_name_are_there() {
+    let words = ["generate-viewer-config", "--from-binary", "--help"];
+    assert!(page(&["generate-viewer-config", "--help"]).contains(&words.join(" ")));
+    let page = page(&words);
+    assert!(
+        page.contains(
+            "Usage: protologtool generate-viewer-config [OPTIONS] --from-binary <PROGRAM>"
+        )
+    );
+    assert!(page.contains("--strip-to <PROGRAM>"));
+    let system = Memory::default();
+    let wrong = ["protologtool", "generate-viewer-config", "--from-binary", "app", "--nonsense"];
+    assert_eq!(run(wrong.map(Into::into), &system), Exit::Failed);
+    let expected = "error: unknown flag `--nonsense`\n\
+                    help: run `protologtool generate-viewer-config --from-binary --help` for its flags\n";
+    assert_eq!(system.errors(), expected);
+}
+
+#[test]
 fn what_chooses_entries_is_apart_from_how_they_look() {
     let page = page(&["read-log", "--help"]);
     let part =
