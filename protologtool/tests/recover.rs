@@ -75,6 +75,24 @@ const COMMANDS: [&str; 11] = [
 ];
 
 #[test]
+fn a_trace_goes_to_standard_output_alone() {
+    for output in ["-", "/dev/stdout"] {
+        for (command, input) in [("recover", "app.rec"), ("merge", "app.pftrace")] {
+            let system = system();
+            let words = ["protologtool", command, input, "-o", output];
+            assert_eq!(cli::run(words.map(Into::into), &system), Exit::Done);
+            let report = system.errors();
+            let expected =
+                if command == "recover" { "app.rec: process 100: 1 message" } else { "" };
+            assert!(report.starts_with(expected), "{report}");
+            assert!(!system.out().contains("process 100"), "{}", system.out());
+            assert!(system.out().contains("sent %d"), "the trace, with its texts");
+            assert!(!system.files().contains_key(Path::new(output)));
+        }
+    }
+}
+
+#[test]
 fn commands_and_what_comes_of_them() {
     let shown: Vec<String> =
         COMMANDS.iter().map(|command| format!("$ {command}\n{}", run(command))).collect();

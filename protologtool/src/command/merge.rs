@@ -36,7 +36,7 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "TRACES")]
     traces: Vec<PathBuf>,
 
-    /// Write the trace to this file
+    /// Write the trace to this file; `-` for standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }

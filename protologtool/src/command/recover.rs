@@ -2,7 +2,7 @@
 
 use super::merge::{self, Made};
 use crate::cli::{Exit, Failure};
-use crate::output::{cant_read, once, write_one};
+use crate::output::{cant_read, is_standard, once, write_one};
 use crate::system::System;
 use protolog_reader::{Flaw, MergeInput, Recording, Recovered};
 use std::io::{self, Read};
@@ -13,6 +13,7 @@ Examples:
   ls /dev/shm/protolog-*
   protologtool recover /dev/shm/protolog-server-4711-0.rec -o crash.pftrace
   protologtool read-log crash.pftrace
+  protologtool recover /dev/shm/protolog-server-4711-0.rec -o - | protologtool read-log -
   protologtool recover /dev/shm/protolog-server-*.rec -o all.pftrace
 
 A program records with `Session::builder().record()`. When it dies, of whatever it dies, the recording stays: a ring \
@@ -33,7 +34,7 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "RECORDINGS")]
     recordings: Vec<PathBuf>,
 
-    /// Write the trace to this file
+    /// Write the trace to this file; `-` for standard output
     #[arg(short, long, value_name = "TRACE")]
     output: PathBuf,
 }
@@ -44,7 +45,10 @@ pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
     for path in &args.recordings {
         match recover(path, system) {
             Ok((trace, report)) => {
-                whole &= tell(path, &report, system);
+                // Not among the bytes of the trace.
+                let print =
+                    if is_standard(&args.output) { System::print_error } else { System::print };
+                whole &= tell(path, &report, system, |line| print(system, line));
                 made.push(Made { name: path.to_string_lossy(), trace });
             }
             Err(error) => {
@@ -92,7 +96,7 @@ fn recover(path: &Path, system: &dyn System) -> Result<(Vec<u8>, Recovered), Fai
 }
 
 /// Says what was recovered. False where something is wrong with it.
-fn tell(path: &Path, report: &Recovered, system: &dyn System) -> bool {
+fn tell(path: &Path, report: &Recovered, system: &dyn System, print: impl Fn(&str)) -> bool {
     let shown = path.display();
     let counted = |count: u64, one: &str, many: &str| {
         if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
@@ -114,7 +118,7 @@ fn tell(path: &Path, report: &Recovered, system: &dyn System) -> bool {
     let messages = counted(report.messages, "message", "messages");
     let threads = counted(report.threads, "thread", "threads");
     let line = format!("{shown}: process {pid}: {messages} of {threads}{more}");
-    system.print(&format!("{line}\n"));
+    print(&format!("{line}\n"));
     if system.is_in_use(path) {
         system.print_error(&format!(
             "warning: `{shown}` is in use: what its process writes meanwhile may be damaged\n"

@@ -128,7 +128,12 @@ fn stage(path: &Path, bytes: &[u8], system: &dyn System) -> Result<Box<dyn Stage
         .map_err(|error| cant_write(path, &error))
 }
 
-/// Writes one file, whole or not at all, which is none of `inputs`.
+/// Whether it is not a file that is to be written but standard output.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1"].iter().any(|name| path == Path::new(name))
+}
+
+/// Writes one file, whole or not at all, which is none of `inputs`; or to standard output.
 pub(crate) fn write_one<E>(
     path: &Path,
     inputs: &[PathBuf],
@@ -137,6 +142,11 @@ pub(crate) fn write_one<E>(
     failed: impl FnOnce(E) -> Failure,
 ) -> Result<(), Failure> {
     guard::check(&[path.to_path_buf()], inputs, system)?;
+    if is_standard(path) {
+        let mut out = io::BufWriter::with_capacity(256 << 10, Output { system, is_read: true });
+        fill(&mut out).map_err(failed)?;
+        return io::Write::flush(&mut out).map_err(|error| cant_write(path, &error));
+    }
     let (mut fill, mut failure) = (Some(fill), None);
     let staged = system.stage(path, None, &mut |sink| {
         let mut sink = io::BufWriter::with_capacity(256 << 10, sink);
@@ -150,6 +160,28 @@ pub(crate) fn write_one<E>(
     match (staged, failure) {
         (_, Some(error)) => Err(failed(error)),
         (staged, None) => staged.and_then(Staged::commit).map_err(|error| cant_write(path, &error)),
+    }
+}
+
+/// Standard output. Who reads it may go away, which is no failure of ours.
+struct Output<'a> {
+    system: &'a dyn System,
+    is_read: bool,
+}
+
+impl io::Write for Output<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_read {
+            match self.system.write_output(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.is_read = false,
+                result => result?,
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
