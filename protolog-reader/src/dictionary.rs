@@ -63,6 +63,11 @@ impl Dictionary {
         self.groups.get(&id)
     }
 
+    /// All groups, in no order.
+    pub fn groups(&self) -> impl Iterator<Item = &Group> {
+        self.groups.values()
+    }
+
     /// The full name of the group with this id; its number where that is not known.
     pub fn group_name(&self, id: u32) -> Cow<'_, str> {
         self.group(id).map_or_else(|| format!("group {id}").into(), |group| (&group.name).into())

@@ -51,6 +51,25 @@ fn unindented(text: &str) -> String {
 }
 
 #[test]
+fn what_the_trace_does_not_have_is_told() {
+    let told = |args: &[&str]| {
+        let (exit, out, errors) =
+            run(&[("app", description::trace(APP))], &[&["app"], args].concat());
+        assert_eq!(
+            (exit, out.lines().filter(|line| !line.contains(" ! ")).count()),
+            (Exit::Done, 0)
+        );
+        errors.lines().take_while(|line| !line.contains("lost: ")).collect::<Vec<_>>().join("\n")
+    };
+    let expected = "warning: the trace has no group `Nett`\nwarning: the trace has no group `x`\n\
+                    help: use one of `demo::AppLog::Disk`, `demo::AppLog::Net`";
+    assert_eq!(told(&["--group", "Nett", "--group", "x"]), expected);
+    let expected = "warning: the trace has no tag `net`\nhelp: use one of `Disk`, `Net`";
+    assert_eq!(told(&["--tag", "net"]), expected);
+    assert_eq!(told(&["--group", "Net", "--tag", "Disk"]), "");
+}
+
+#[test]
 fn everything() {
     check(
         &[],

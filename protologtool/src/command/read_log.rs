@@ -137,6 +137,9 @@ pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
         }
     }
     let filter = args.filters.resolve(&log, &args.time.times())?;
+    for problem in filter.problems() {
+        system.print_error(&problem);
+    }
     match show(args, &log, &filter, system) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Done),
         Err(error) => {

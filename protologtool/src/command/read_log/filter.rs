@@ -3,6 +3,7 @@
 use crate::cli::Failure;
 use protolog_reader::{Group, Instant, Item, Level, Log, Loss, Rendering, Thread, Times};
 use regex::Regex;
+use std::collections::BTreeSet;
 
 /// Options that choose entries.
 #[derive(Debug, clap::Args)]
@@ -89,7 +90,38 @@ fn instant(text: &str, log: &Log, times: &Times) -> Result<Instant, Failure> {
     Ok(instant)
 }
 
+/// The most names that are offered in place of one that is not there.
+const OFFERED: usize = 8;
+
 impl Filter<'_> {
+    /// What is asked for and is nowhere in the trace, so that nobody takes a slip of the pen for silence.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let groups = || self.log.dictionary().groups();
+        let offer = |names: BTreeSet<&str>| match names.len() {
+            0 => String::new(),
+            1..=OFFERED => {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                format!("help: use one of {}\n", names.join(", "))
+            }
+            many => format!(
+                "help: use one of the {many} of the trace, such as `{}`\n",
+                names.first().unwrap_or(&"")
+            ),
+        };
+        let unknown = |wanted: &[String], what: &str, is_known: &dyn Fn(&str) -> bool, names| {
+            let unknown = wanted.iter().filter(|wanted| !is_known(wanted));
+            let told = |wanted| format!("warning: the trace has no {what} `{wanted}`\n");
+            let told: String = unknown.map(told).collect();
+            if told.is_empty() { told } else { told + &offer(names) }
+        };
+        let is_group = |wanted: &str| groups().any(|group| is_named(&group.name, wanted));
+        let is_tag = |wanted: &str| groups().any(|group| group.tag == wanted);
+        let names = groups().map(|group| group.name.as_str()).collect();
+        let tags = groups().map(|group| group.tag.as_str()).collect();
+        let Filters { group, tag, .. } = self.options;
+        vec![unknown(group, "group", &is_group, names), unknown(tag, "tag", &is_tag, tags)]
+    }
+
     /// Whether to show the item.
     pub(super) fn admits(&self, item: &Item<'_>) -> bool {
         match item {
