@@ -200,6 +200,9 @@
 //! Other programs had better leave the file alone as long as it is written: what cuts it to nothing (`copytruncate`) leaves a
 //! hole of zeros in its place. Let the session [begin new ones](Builder::segment_age) instead.
 //!
+//! **The clock is set.** The order of messages and the time between them stay what they are, since they are counted from the
+//! machine's start. Dates are those of the new time from when the session's thread next writes to its file.
+//!
 //! # Without proc macros
 //!
 //! Sources that `protologtool transform-protolog-calls` has rewritten need none: they are built with this crate's default

@@ -202,6 +202,7 @@ impl Stream {
 
     /// Copies what the buffer has to the file; to one that can't be written too, so that what is lost is counted by group.
     fn round(&mut self, unfinished_too: bool) {
+        self.trace.follow_wall_clock();
         self.trace.seen();
         self.copy(unfinished_too, &[]);
         let ended = self.core.take_ended();

@@ -31,7 +31,16 @@ pub(super) struct Trace {
     told: Losses,
     /// What threads without a sequence had lost before.
     before: Mark,
+    /// The clocks when they were written last.
+    clocks: Clocks,
 }
+
+/// The clocks of [`clock::snapshot`].
+type Clocks = [(u32, u64); 3];
+
+/// The wall clock was set if it is so much nearer to BOOTTIME, or farther from it, in nanoseconds. The clocks are read one
+/// after the other, and the thread may be preempted in between.
+const SET: u64 = 100_000_000;
 
 /// What became of a trace.
 #[derive(Debug)]
@@ -68,7 +77,7 @@ impl Trace {
 
     fn start(core: Arc<Core>, file: TraceFile, before: Mark, nanos: u64, what: &str) -> Self {
         let (dictionary, told) = (Dictionary::default(), Losses::new());
-        let mut trace = Self { core, file, dictionary, told, before };
+        let mut trace = Self { core, file, dictionary, told, before, clocks: clock::snapshot() };
         trace.head(nanos, what);
         trace.file.begin();
         trace
@@ -86,11 +95,34 @@ impl Trace {
     /// What a trace begins with.
     fn head(&mut self, nanos: u64, what: &str) {
         let pid = self.core.pid;
-        self.own_packet(wall_clock);
+        self.wall_clock(clock::snapshot());
         self.own_packet(|to| process(to, pid));
         self.own_packet(|to| mark(to, pid, nanos, what));
         self.seen();
         self.images();
+    }
+
+    /// Says once more what the wall clock shows, if somebody has set it: what is logged from now on has its new date.
+    pub(super) fn follow_wall_clock(&mut self) {
+        let now = clock::snapshot();
+        if is_set(&self.clocks, &now) {
+            self.wall_clock(now);
+        }
+    }
+
+    /// Ties BOOTTIME to the clocks that people and other traces use.
+    fn wall_clock(&mut self, now: Clocks) {
+        self.clocks = now;
+        self.own_packet(|to| {
+            let mut snapshot = to.nested(packet::CLOCK_SNAPSHOT);
+            for (id, nanos) in now {
+                snapshot
+                    .nested(clock_snapshot::CLOCKS)
+                    .uint32(clock_field::CLOCK_ID, id)
+                    .uint64(clock_field::TIMESTAMP, nanos);
+            }
+            snapshot.uint32(clock_snapshot::PRIMARY_TRACE_CLOCK, clock_id::BOOTTIME);
+        });
     }
 
     /// Says what could not be written before, if there is such a thing.
@@ -254,16 +286,11 @@ fn append(to: &mut Message<'_, Heap>, losses: &[Counted]) {
     }
 }
 
-/// Ties BOOTTIME to the clocks that people and other traces use.
-fn wall_clock(to: &mut Message<'_, Heap>) {
-    let mut snapshot = to.nested(packet::CLOCK_SNAPSHOT);
-    for (id, nanos) in clock::snapshot() {
-        snapshot
-            .nested(clock_snapshot::CLOCKS)
-            .uint32(clock_field::CLOCK_ID, id)
-            .uint64(clock_field::TIMESTAMP, nanos);
-    }
-    snapshot.uint32(clock_snapshot::PRIMARY_TRACE_CLOCK, clock_id::BOOTTIME);
+/// Whether the wall clock was set between two looks at the clocks.
+fn is_set(before: &Clocks, now: &Clocks) -> bool {
+    let distance = |[(_, wall), _, (_, boot)]: &Clocks| wall.wrapping_sub(*boot);
+    let moved = distance(now).wrapping_sub(distance(before)) as i64;
+    moved.unsigned_abs() >= SET
 }
 
 /// Names the process, in Perfetto's terms and in ours.
@@ -321,4 +348,29 @@ fn mark(to: &mut Message<'_, Heap>, pid: u32, nanos: u64, name: &str) {
         .uint32(track_event::TYPE, track_event::TYPE_INSTANT)
         .uint64(track_event::TRACK_UUID, process_track(pid))
         .string(track_event::NAME, name);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_set_is_told_from_one_that_goes_on() {
+        const HOUR: u64 = 3_600_000_000_000;
+        let clocks = |wall: u64, boot: u64| [(1, wall), (3, boot), (6, boot)];
+        let before = clocks(50 * HOUR, 3 * HOUR);
+        for (wall, is) in [
+            (51 * HOUR, false),
+            (51 * HOUR + SET - 1, false),
+            (51 * HOUR - SET + 1, false),
+            (51 * HOUR + SET, true),
+            (51 * HOUR - SET, true),
+            (0, true),
+            (20_000 * HOUR, true),
+        ] {
+            assert_eq!(is_set(&before, &clocks(wall, 4 * HOUR)), is, "{wall}");
+        }
+        // Set to before the machine was started.
+        assert!(!is_set(&clocks(0, 3 * HOUR), &clocks(HOUR, 4 * HOUR)));
+    }
 }
