@@ -8,6 +8,7 @@ mod common;
 
 use common::{Trace, alone, wire};
 use protolog_reader::Trace as Reading;
+use protolog_rt::text::{RotatingFile, set_sink};
 use protolog_rt::{Builder, Cause, Level, ProtoLogGroup, Session, Summary, dynamic, i};
 use protolog_testkit::{TempDir, temp_dir};
 use std::fs;
@@ -19,6 +20,8 @@ use std::time::Duration;
 enum Log {
     Work,
     Other,
+    #[protolog(log_to_text = true)]
+    Text,
 }
 
 /// The most bytes of a file here.
@@ -238,4 +241,28 @@ fn nobody_has_to_ask_for_it() {
     assert_eq!(summary.messages + summary.lost(), sent + 3_000);
     assert!(summary.messages > 10 && summary.lost() > 0, "{summary:?}");
     assert_eq!(read(gap.dir.path()), (summary.messages, summary.lost()));
+}
+
+#[test]
+fn lines_of_text_begin_anew_after_one_that_had_no_room() {
+    let _alone = alone();
+    // SAFETY: nothing is called when it comes. Lines are written by the thread that logs, which does not block it.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    let dir = temp_dir();
+    let path = dir.path().join("app.log");
+    set_sink(RotatingFile::open(&path, 1 << 20, 1).unwrap()).expect("no sink yet");
+    i!(Log::Text, "the first");
+    let size = fs::metadata(&path).unwrap().len();
+    for more in [0, 20] {
+        let limit = Limit::new(fs::metadata(&path).unwrap().len() + more);
+        i!(Log::Text, "of this %s", "there is a part at most");
+        drop(limit);
+        i!(Log::Text, "after %d", more);
+    }
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let [first, whole, torn, last] = lines[..] else { panic!("{lines:#?}") };
+    assert!(first.ends_with(": the first") && first.len() as u64 + 1 == size);
+    assert!(whole.ends_with(": after 0") && last.ends_with(": after 20"), "{lines:#?}");
+    assert_eq!(torn.len(), 20);
 }

@@ -1,6 +1,7 @@
 //! Text in a file that is replaced when it is full.
 //!
-//! Invariants: a line is in one file, whole; a file that can't be written loses lines, never the program.
+//! Invariants: a line is in one file, whole, unless the disk was full in the middle of it; a file that can't be written loses
+//! lines, never the program.
 
 use super::lines::Output;
 use super::sink::{TextLine, TextSink, print};
@@ -36,6 +37,8 @@ pub struct RotatingFile {
 struct State {
     file: File,
     size: u64,
+    /// Whether it ends within a line, of which the rest had no room.
+    is_torn: bool,
     problem: Option<io::Error>,
 }
 
@@ -48,7 +51,7 @@ impl RotatingFile {
         let path = absolute(path.into());
         let file = append_to(&path)?;
         let size = file.metadata()?.len();
-        let state = Mutex::new(State { file, size, problem: None });
+        let state = Mutex::new(State { file, size, is_torn: false, problem: None });
         Ok(Self { path, max_bytes, keep, state })
     }
 
@@ -71,7 +74,7 @@ impl RotatingFile {
             fs::rename(&self.path, self.aside(1))?;
         }
         state.file = append_to(&self.path)?;
-        state.size = 0;
+        (state.size, state.is_torn) = (0, false);
         Ok(())
     }
 
@@ -80,6 +83,24 @@ impl RotatingFile {
         let mut name = self.path.clone().into_os_string();
         name.push(format!(".{number}"));
         name.into()
+    }
+}
+
+impl State {
+    /// Writes a line, on a line of its own.
+    fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        if self.is_torn {
+            self.file.write_all(b"\n")?;
+            (self.size, self.is_torn) = (self.size + 1, false);
+        }
+        let written = self.file.write_all(line);
+        if written.is_err() {
+            let size = self.file.metadata().map_or(self.size, |metadata| metadata.len());
+            (self.is_torn, self.size) = (size > self.size, size);
+        } else {
+            self.size += line.len() as u64;
+        }
+        written
     }
 }
 
@@ -108,9 +129,8 @@ impl Output for Out<'_> {
             // Where it can't be put aside it grows: a long log is better than none.
             state.problem = self.file.rotate(state).err().or(state.problem.take());
         }
-        match state.file.write_all(line) {
-            Ok(()) => state.size += length,
-            Err(error) => state.problem = Some(error),
+        if let Err(error) = state.line(line) {
+            state.problem = Some(error);
         }
     }
 }
