@@ -13,7 +13,7 @@ pub(crate) mod values;
 pub use exit::{Exit, Failure};
 pub(crate) use form::{DialectChoice, Form, IdChoice, RustCrate};
 
-use crate::command::{self, binary, configuration, merge, read_log, recover};
+use crate::command::{self, binary, configuration, merge, page, read_log, recover};
 use crate::system::System;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -26,7 +26,7 @@ use values::{
     threads,
 };
 
-/// Rewrites ProtoLog calls so that their texts move to a dictionary, and makes that dictionary.
+/// Rewrites ProtoLog calls so that their texts move to a dictionary, and reads what was logged.
 #[derive(Debug, Parser)]
 #[command(name = "protologtool", version, max_term_width = 100, arg_required_else_help = false)]
 #[command(after_help = "An argument `@FILE` stands for the arguments in FILE.")]
@@ -345,10 +345,7 @@ fn parse_and_run(
             system.print_error(&text);
             Ok(Exit::Failed)
         }
-        Err(help) => {
-            system.print(&help.render().to_string());
-            Ok(Exit::Done)
-        }
+        Err(help) => page::show(Ok(()), help.render().to_string().as_bytes(), system),
     }
 }
 

@@ -7,7 +7,7 @@ pub(crate) mod configuration;
 mod generate;
 mod inputs;
 pub(crate) mod merge;
-mod page;
+pub(crate) mod page;
 pub(crate) mod read_log;
 pub(crate) mod recover;
 mod target;

@@ -92,7 +92,12 @@ const ZSH: &str = r#"_protologtool_groups() {
 }
 "#;
 
-fn show(made: io::Result<()>, text: &[u8], system: &dyn System) -> Result<Exit, Failure> {
+/// Shows a page that was made.
+pub(crate) fn show(
+    made: io::Result<()>,
+    text: &[u8],
+    system: &dyn System,
+) -> Result<Exit, Failure> {
     match made.and_then(|()| system.write_output(text)) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::new(format!("can't write the page: {}", reason(&error))))

@@ -67,6 +67,18 @@ fn the_pages_that_others_name_are_there() {
 }
 
 #[test]
+fn a_page_that_finds_no_room_is_an_error() {
+    for words in [&["--help"][..], &["--version"], &["read-log", "-h"], &["man"]] {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        let full = std::fs::File::create("/dev/full").expect("a device");
+        let done = program.args(words).stdout(full).output().expect("run the program");
+        assert_eq!(done.status.code(), Some(2), "{words:?}");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(said, "error: can't write the page: no space left on device\n", "{words:?}");
+    }
+}
+
+#[test]
 fn what_chooses_entries_is_apart_from_how_they_look() {
     let page = page(&["read-log", "--help"]);
     let part =
