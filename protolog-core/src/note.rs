@@ -19,8 +19,9 @@
 //! A note of type 2 holds a whole dictionary (`ProtoLogViewerConfig`) as its description: that of sources that were rewritten,
 //! whose calls have no notes of their own.
 //!
-//! A note of type 3 is one of either kind whose content was taken out of the binary: its description begins with the hash of the
-//! dictionary that has it (u64), the rest is zero.
+//! A note of type 3 is one of either kind whose content was taken out of the binary: its description begins with the message's
+//! id, which a call may read when it logs (zero where it was a dictionary), and the hash of the dictionary that has the content
+//! (u64); the rest is zero.
 //!
 //! Invariants: [`write()`] in a constant and [`Note::parse`] are inverses; any bytes may be parsed.
 
@@ -109,7 +110,7 @@ impl<'a> Note<'a> {
             TYPE if name == NAME => Parsed::Note(Self::parse_description(description)?),
             DICTIONARY_TYPE if name == NAME => Parsed::Dictionary(description),
             STRIPPED_TYPE if name == NAME => {
-                Parsed::Stripped(u64::from_le_bytes(description.get(..8)?.try_into().ok()?))
+                Parsed::Stripped(u64::from_le_bytes(description.get(8..16)?.try_into().ok()?))
             }
             _ => Parsed::Foreign,
         };
@@ -272,8 +273,8 @@ mod tests {
     fn a_note_may_be_stripped() {
         let mut bytes = BYTES;
         bytes[8..12].copy_from_slice(&STRIPPED_TYPE.to_ne_bytes());
-        bytes[HEADER..].fill(0);
-        bytes[HEADER..HEADER + 8].copy_from_slice(&0x0123_4567_89ab_cdef_u64.to_le_bytes());
+        bytes[HEADER + 8..].fill(0);
+        bytes[HEADER + 8..HEADER + 16].copy_from_slice(&0x0123_4567_89ab_cdef_u64.to_le_bytes());
         assert_eq!(Note::parse(&bytes), Some((Parsed::Stripped(0x0123_4567_89ab_cdef), &[][..])));
     }
 

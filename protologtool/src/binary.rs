@@ -61,21 +61,25 @@ pub fn strip(bytes: &mut [u8], hash: u64) -> Result<(), BinaryError> {
         return Err(BinaryProblem::Signed.into());
     }
     let mut notes = Vec::new();
+    // A call may read its id from its note; what is shorter than what is put in its place has no content to take out.
+    let end_of_id = HEADER + size_of::<u64>();
+    let end_of_hash = end_of_id + size_of::<u64>();
     layout.for_each(bytes, &mut |range, parsed| {
         match parsed {
-            Parsed::Note(_) | Parsed::Dictionary(_) => notes.push(range),
+            Parsed::Note(_) => notes.push((range, end_of_id)),
+            Parsed::Dictionary(_) if range.len() >= end_of_hash => notes.push((range, HEADER)),
             Parsed::Stripped(hash) => return Err(BinaryProblem::Stripped(hash)),
-            Parsed::Foreign => {}
+            Parsed::Dictionary(_) | Parsed::Foreign => {}
         }
         Ok(())
     })?;
     let kind =
         if layout.big_endian { STRIPPED_TYPE.to_be_bytes() } else { STRIPPED_TYPE.to_le_bytes() };
-    for note in notes {
+    for (note, kept) in notes {
         let note = &mut bytes[note];
         note[8..12].copy_from_slice(&kind);
-        note[HEADER..].fill(0);
-        note[HEADER..HEADER + 8].copy_from_slice(&hash.to_le_bytes());
+        note[kept..].fill(0);
+        note[end_of_id..end_of_hash].copy_from_slice(&hash.to_le_bytes());
     }
     Ok(())
 }
