@@ -279,9 +279,9 @@ pub struct IfOption<'a, T: ?Sized>(Otherwise<'a, T>);
 pub struct Otherwise<'a, T: ?Sized>(&'a T);
 
 impl<'a, T: AsText + ?Sized> IfText<'a, T> {
-    /// The text.
+    /// The text. By value, which is what the compiler tries first, and a borrow less for it to check.
     #[inline]
-    pub fn text(&self) -> Text<'a> {
+    pub fn text(self) -> Text<'a> {
         Text(self.0.0.0.as_text())
     }
 }
