@@ -78,14 +78,13 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     #[inline]
     #[allow(clippy::needless_pass_by_value)] // As in `wanted`.
     pub fn log<G: ProtoLogGroup>(
-        id: u64,
         group: G,
         level: Level,
         note: &'static NoteBytes<[u8]>,
         arguments: impl Arguments,
     ) {
         let subject = Subject::new(group.info(), level);
-        arguments.give(Emit(Site { id, subject, note: NoteRef::new(note) }));
+        arguments.give(Emit(Site { id: note.id(), subject, note: NoteRef::new(note) }));
     }
 
     /// Likewise, for a call in rewritten code, which has no note.

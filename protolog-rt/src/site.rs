@@ -1,9 +1,10 @@
 //! A call in the binary: what is constant of it, and the note that carries its dictionary entry.
 //!
-//! Everything is computed in constants of the call's expansion, as few as may be: each is a body of its own for the compiler,
-//! which checks it like a function. Where the group is compiled in, a static of the note's size stands in the section of
+//! Everything is computed in two constants of the call's expansion, the note and its size: each is a body of its own for the
+//! compiler, which checks it like a function. Where the group is compiled in, a static of the note's size stands in the section of
 //! notes; where it is not, the static is empty, so that neither code nor text remains.
-//! A [`Site`] is made of immediates and addresses at the call: no static of its own, hence no relocation and no dirty page.
+//! A [`Site`] is made of immediates and addresses at the call: no static of its own, hence no relocation and no dirty page. The
+//! id is read from the note, which release builds do when compiling.
 //!
 //! Invariant: a [`Site`] refers to its note, so a linker that takes the code takes the note.
 #![allow(unsafe_code)] // Notes have a section of their own, are copied in constants, and found by dl_iterate_phdr.
@@ -29,16 +30,17 @@ macro_rules! __site {
         $level:expr, $group:expr, $facts:expr,
         $template:literal, $length:literal, $mask:literal, $values:expr $(,)?
     ) => {{
-        #[used]
-        #[unsafe(link_section = ".note.protolog")]
-        static __PROTOLOG_NOTE: $crate::__private::NoteBytes<
+        type __ProtologNote = $crate::__private::NoteBytes<
             [$crate::__private::u8;
                 $crate::__private::note_size(
                     $facts,
                     $level,
                     ::core::concat!(::core::module_path!(), $template, ::core::file!()),
                 )],
-        > = $crate::__private::NoteBytes::new(
+        >;
+        #[used]
+        #[unsafe(link_section = ".note.protolog")]
+        static __PROTOLOG_NOTE: __ProtologNote = $crate::__private::NoteBytes::new(
             $facts,
             $level,
             ::core::concat!(::core::module_path!(), "\0", $template, "\0"),
@@ -47,19 +49,15 @@ macro_rules! __site {
             ::core::file!(),
             ::core::line!(),
         );
-        // Where the group is not compiled in, there is no note and no id.
-        match const { __PROTOLOG_NOTE.id() } {
-            0 => {}
-            id => {
-                if $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted($group, $level) {
-                    $crate::__private::log_calls_cannot_stand_in_a_const_fn::log(
-                        id,
-                        $group,
-                        $level,
-                        &__PROTOLOG_NOTE,
-                        $values,
-                    );
-                }
+        // Where the group is not compiled in, the compiler leaves this out, in debug builds too.
+        if __ProtologNote::COMPILED {
+            if $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted($group, $level) {
+                $crate::__private::log_calls_cannot_stand_in_a_const_fn::log(
+                    $group,
+                    $level,
+                    &__PROTOLOG_NOTE,
+                    $values,
+                );
             }
         }
     }};

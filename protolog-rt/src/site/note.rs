@@ -122,10 +122,10 @@ macro_rules! little_endian {
     };
 }
 
-/// Number of bytes of a text, by fewer calls than `str::len` makes.
+/// Number of bytes of a text, by one call, where `str::len` makes three.
 macro_rules! length {
     ($text:expr) => {
-        ($text as *const str as *const [u8]).len()
+        size_of_val::<str>($text)
     };
 }
 
@@ -155,18 +155,22 @@ macro_rules! copy {
     ($to:ident, $at:expr, $text:expr, $length:expr) => {{
         let (from, at, length) = ($text as *const str as *const Bytes, $at, $length);
         if length >= 32 {
-            let mut done = 0;
-            while done + 32 < length {
+            let last = length - 32;
+            write!($to, at, Quad, read!(from, 0, Quad));
+            let mut done = 32;
+            while done < last {
                 write!($to, at + done, Quad, read!(from, done, Quad));
                 done += 32;
             }
-            write!($to, at + length - 32, Quad, read!(from, length - 32, Quad));
+            write!($to, at + last, Quad, read!(from, last, Quad));
         } else if length >= 16 {
+            let last = length - 16;
             write!($to, at, Pair, read!(from, 0, Pair));
-            write!($to, at + length - 16, Pair, read!(from, length - 16, Pair));
+            write!($to, at + last, Pair, read!(from, last, Pair));
         } else if length >= 8 {
+            let last = length - 8;
             write!($to, at, Word, read!(from, 0, Word));
-            write!($to, at + length - 8, Word, read!(from, length - 8, Word));
+            write!($to, at + last, Word, read!(from, last, Word));
         } else if length >= 4 {
             write!($to, at, Half, read!(from, 0, Half));
             write!($to, at + length - 4, Half, read!(from, length - 4, Half));
@@ -257,17 +261,12 @@ macro_rules! secret {
 
 /// Number of bytes of a call's note: 0 where the call is not compiled in. `texts` are place, template and file together.
 pub const fn note_size(group: &GroupDef, level: Level, texts: &str) -> usize {
-    size(group, level, length!(texts))
-}
-
-/// The same, of so many bytes.
-const fn size(group: &GroupDef, level: Level, length: usize) -> usize {
     if !group.enabled {
         return 0;
     }
-    let zeros = 3;
-    let texts = length + level.name().len() + group.texts_length + zeros;
-    HEAD + texts.div_ceil(ALIGN) * ALIGN
+    let zeros = 2; // Beside the level's.
+    let texts = length!(texts) + LEVELS[level as usize].1 + group.texts_length + zeros;
+    HEAD + ((texts + ALIGN - 1) & !(ALIGN - 1))
 }
 
 impl<const N: usize> NoteBytes<[u8; N]> {
@@ -287,36 +286,34 @@ impl<const N: usize> NoteBytes<[u8; N]> {
         }
         let (name, name_length, wire) = LEVELS[level as usize];
         let (texts_length, file_length) = (length!(texts), length!(file));
-        let at = [
-            HEAD + texts_length,
-            HEAD + texts_length + name_length,
-            HEAD + texts_length + name_length + group.texts_length,
-        ];
-        let end = at[2] + file_length;
+        let group_length = group.texts_length;
+        let level_at = HEAD + texts_length;
+        let group_at = level_at + name_length;
+        let file_at = group_at + group_length;
         assert!(
-            texts_length <= 0xffff && group.texts_length <= 0xffff && file_length <= 0xffff,
+            texts_length <= 0xffff && group_length <= 0xffff && file_length <= 0xffff,
             "a text of a log call is longer than 65,535 bytes"
         );
-        assert!(end <= N && at[0] + 8 <= N, "N must be the note's size");
+        assert!(file_at + file_length <= N && level_at + 8 <= N, "N must be the note's size");
         let bytes = &raw mut note as *mut Bytes;
         copy!(bytes, HEAD, texts, texts_length);
         // What is too much is written over by the group.
-        write!(bytes, at[0], [u8; 8], name);
-        copy!(bytes, at[1], group.texts, group.texts_length);
-        copy!(bytes, at[2], file, file_length);
-        let identity = at[1] + group.texts_length - group.tag_length - HEAD;
+        write!(bytes, level_at, [u8; 8], name);
+        copy!(bytes, group_at, group.texts, group_length);
+        copy!(bytes, file_at, file, file_length);
+        let group_name_length = group_length - group.tag_length;
         let head = Head {
             name_size: NAME.len() as u32,
             size: (N - HEADER) as u32,
             kind: TYPE,
             name: *b"protolog\0\0\0\0",
-            id: little_endian!(hash(bytes, HEAD, identity)),
+            id: little_endian!(hash(bytes, HEAD, group_at + group_name_length - HEAD)),
             mask: little_endian!(mask),
             group_id: little_endian!(group.id),
             line: little_endian!(line),
             place: little_endian!((texts_length - template - 2) as u16),
             template: little_endian!(template as u16),
-            group: little_endian!((group.texts_length - group.tag_length) as u16),
+            group: little_endian!(group_name_length as u16),
             tag: little_endian!(group.tag_length as u16),
             file: little_endian!(file_length as u16),
             level: wire,
@@ -326,9 +323,17 @@ impl<const N: usize> NoteBytes<[u8; N]> {
         Self(note)
     }
 
-    /// The message's id; 0 where the call is not compiled in.
-    pub const fn id(&self) -> u64 {
-        if N == 0 {
+    /// Whether the call is compiled in. A constant of the type is computed once for all notes of a size, where one of the call
+    /// would be a body of its own.
+    pub const COMPILED: bool = N != 0;
+}
+
+impl NoteBytes<[u8]> {
+    /// The message's id; 0 where the call is not compiled in. Release code has it as an immediate: the compiler looks into the
+    /// static.
+    #[inline]
+    pub(crate) const fn id(&self) -> u64 {
+        if self.0.len() < HEAD {
             return 0;
         }
         let head = read!(&raw const self.0 as *const Bytes, 0, Head);

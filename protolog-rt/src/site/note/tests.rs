@@ -30,9 +30,20 @@ const CALL: Call = Call {
     line: 70_000,
 };
 
+/// Some text, longer than those of the tests.
+const TEXT: &str = {
+    const BYTES: [u8; 1024] = [b'x'; 1024];
+    match core::str::from_utf8(&BYTES) {
+        Ok(text) => text,
+        Err(_) => unreachable!(),
+    }
+};
+
 impl Call {
+    /// Its size: of the texts only the length counts.
     const fn size(&self) -> usize {
-        size(self.group, self.level, self.texts.len() - 2 + self.file.len())
+        let texts = TEXT.split_at(self.texts.len() - 2 + self.file.len()).0;
+        note_size(self.group, self.level, texts)
     }
 
     const fn note<const N: usize>(self) -> NoteBytes<[u8; N]> {
@@ -60,19 +71,27 @@ fn of_core(call: &Call) -> Note<'static> {
     }
 }
 
+fn id(note: &NoteBytes<[u8]>) -> u64 {
+    note.id()
+}
+
+const fn compiled<const N: usize>(_: &NoteBytes<[u8; N]>) -> bool {
+    NoteBytes::<[u8; N]>::COMPILED
+}
+
 #[test]
 fn notes_are_those_of_core() {
     static NOTE: NoteBytes<[u8; CALL.size()]> = CALL.note();
-    assert_eq!(note_size(CALL.group, CALL.level, "app::neta %d €src/net.rs"), CALL.size());
     let core = of_core(&CALL);
     assert_eq!(NOTE.0, write(&core));
-    assert_eq!(NOTE.id(), core.id);
+    assert_eq!(id(&NOTE), core.id);
     assert_eq!(NoteRef::new(&NOTE).bytes(), NOTE.0);
     assert!(NoteRef::NONE.bytes().is_empty());
 
     const OFF: Call = Call { group: &GroupDef { enabled: false, ..ON }, ..CALL };
     static NOTHING: NoteBytes<[u8; OFF.size()]> = OFF.note();
-    assert_eq!((size_of_val(&NOTHING), NOTHING.id()), (0, 0));
+    assert_eq!((size_of_val(&NOTHING), id(&NOTHING)), (0, 0));
+    const { assert!(compiled(&NOTE) && !compiled(&NOTHING)) };
 }
 
 #[test]
@@ -84,7 +103,7 @@ fn texts_of_every_length_are_copied() {
         let call = Call { texts, template: length, file, level, ..CALL };
         let note = call.note::<1024>();
         let of_core = of_core(&call);
-        assert_eq!(note.id(), of_core.id, "{length}");
+        assert_eq!(id(&note), of_core.id, "{length}");
         // The size is that of the array, so the parser takes what follows for padding of ours.
         let (parsed, _) = Note::parse(&note.0).unwrap();
         assert_eq!(parsed, Parsed::Note(of_core), "{length}");
