@@ -14,35 +14,52 @@ use std::collections::HashMap;
 
 const PAGE: usize = 4096;
 
-/// A chunk in the making.
-struct Chunk {
-    writer: u16,
-    id: u32,
-    packets: Vec<Vec<u8>>,
+/// A chunk, in a page for itself.
+pub(crate) struct Chunk {
+    pub(crate) writer: u16,
+    pub(crate) id: u32,
+    pub(crate) state: State,
+    pub(crate) flags: u16,
+    /// Packets that count, with the one that is being written.
+    pub(crate) count: u16,
+    /// Packets, or pieces of them.
+    pub(crate) packets: Vec<Vec<u8>>,
+    /// What follows them.
+    pub(crate) rest: Vec<u8>,
 }
 
 /// The bytes of a recording that says what `description` does; so many messages were of writers that have no place in the header.
 pub(crate) fn recording(description: &str, told: u64) -> Vec<u8> {
     let (mut annex, mut chunks, mut ids) = (Vec::new(), Vec::<Chunk>::new(), HashMap::new());
-    let trace = trace(description);
-    for field in Reader::new(&trace) {
-        let whole = field.unwrap().as_bytes().unwrap();
-        let (sequence, cleared, packet) = take_apart(whole);
+    for (sequence, cleared, packet) in packets(description) {
         if sequence <= 1 {
-            annex.extend(record_head(&packet));
-            annex.extend(packet);
+            annex.push(packet);
             continue;
         }
         let writer = sequence as u16 - 1;
         if cleared {
-            let id = ids.entry(writer).and_modify(|id| *id += 1).or_insert(0);
-            chunks.push(Chunk { writer, id: *id, packets: Vec::new() });
+            let id = *ids.entry(writer).and_modify(|id| *id += 1).or_insert(0);
+            let (state, packets) = (State::Complete, Vec::new());
+            chunks.push(Chunk { writer, id, state, flags: 0, count: 1, packets, rest: Vec::new() });
         }
         let chunk = chunks.iter_mut().rev().find(|chunk| chunk.writer == writer);
-        chunk.expect("a packet that is cleared").packets.push(packet);
+        let chunk = chunk.expect("a packet that is cleared");
+        chunk.packets.push(packet);
+        chunk.count += 1;
     }
-    let ring: Vec<u8> =
-        chunks.iter().flat_map(|chunk| page(chunk, chunk.id == ids[&chunk.writer])).collect();
+    for chunk in &mut chunks {
+        if chunk.id == ids[&chunk.writer] {
+            chunk.state = State::Writing;
+        }
+    }
+    with_chunks(&annex, &chunks, told)
+}
+
+/// The bytes of a recording with these packets in its annex and these chunks.
+pub(crate) fn with_chunks(annex: &[Vec<u8>], chunks: &[Chunk], told: u64) -> Vec<u8> {
+    let annex: Vec<u8> =
+        annex.iter().flat_map(|packet| [&record_head(packet), &packet[..]].concat()).collect();
+    let ring: Vec<u8> = chunks.iter().flat_map(page).collect();
     let mut bytes = header(ring.len()).to_bytes().to_vec();
     bytes[..8].copy_from_slice(&MAGIC);
     bytes.resize(RING_AT, 0);
@@ -70,6 +87,12 @@ fn header(ring: usize) -> Header {
     }
 }
 
+/// The packets of a description: their sequence, whether they are `cleared`, and what is in them.
+pub(crate) fn packets(description: &str) -> Vec<(u32, bool, Vec<u8>)> {
+    let trace = trace(description);
+    Reader::new(&trace).map(|field| take_apart(field.unwrap().as_bytes().unwrap())).collect()
+}
+
 /// Its sequence, whether its state is cleared, and the packet without its sequence.
 fn take_apart(bytes: &[u8]) -> (u32, bool, Vec<u8>) {
     let (mut sequence, mut cleared, mut rest) = (0, false, Vec::new());
@@ -90,18 +113,18 @@ fn take_apart(bytes: &[u8]) -> (u32, bool, Vec<u8>) {
 }
 
 /// A page with this chunk.
-fn page(chunk: &Chunk, writing: bool) -> Vec<u8> {
-    let state = if writing { State::Writing } else { State::Complete };
-    let mut page = PageWord::divided(Layout::One).with(0, state).0.to_ne_bytes().to_vec();
+fn page(chunk: &Chunk) -> Vec<u8> {
+    let mut page = PageWord::divided(Layout::One).with(0, chunk.state).0.to_ne_bytes().to_vec();
     page.resize(PAGE_HEADER, 0);
     page.extend(chunk.id.to_ne_bytes());
     page.extend(chunk.writer.to_ne_bytes());
-    page.extend(Packets::new(chunk.packets.len() as u16 + 1, 0).0.to_ne_bytes());
+    page.extend(Packets::new(chunk.count, chunk.flags).0.to_ne_bytes());
     for packet in &chunk.packets {
         let (size, length) = protozero::wire::encode_varint(packet.len() as u64);
         page.extend(&size[..length]);
         page.extend(packet);
     }
+    page.extend(&chunk.rest);
     assert!(page.len() < PAGE && page.len() > PAGE_HEADER + CHUNK_HEADER, "a chunk has its limits");
     page.resize(PAGE, 0);
     page

@@ -1,0 +1,211 @@
+//! Recordings chunk by chunk: their order, packets that go on from one to the next, and what counts of one that was being
+//! written.
+
+mod common;
+
+use common::recording::{Chunk, packets, with_chunks};
+use common::text;
+use protolog_core::chunk::{ABANDONED, Packets, State};
+use protolog_core::recorder::{TOLD_BY_WRITER, told_at};
+use protolog_reader::{Flaw, Recording, Recovered, Trace};
+use protolog_testkit::assert_eq_text;
+use protozero::wire::encode_varint;
+
+const TEXTS: &str = r#"
+@1 process(100, "app")
+@1 group(1, "demo::AppLog::Net", "Net") message(0x11, DEBUG, 1, "sent %d bytes", "src/net.rs:12")
+@1 message(0x12, WARN, 1, "slow: %s", "src/net.rs:40")
+"#;
+
+const CONTINUED: u16 = Packets::CONTINUED;
+const CONTINUES: u16 = Packets::CONTINUES;
+
+fn packet(description: &str) -> Vec<u8> {
+    packets(&format!("@2 {description}\n")).remove(0).2
+}
+
+/// What a chunk of a thread begins with that had so many messages `before`, so many milliseconds after the first one.
+fn begin(before: u64, millis: u64) -> Vec<u8> {
+    let time = 2_000_000_000 + millis * 1_000_000;
+    packet(&format!(
+        "cleared snapshot(64={time}, boot={time}, incremental=64) default_clock=64 info(100, 101, \"main\", {before})"
+    ))
+}
+
+/// A message of a millisecond later.
+fn sent(number: u64) -> Vec<u8> {
+    packet(&format!("ts=1000000 log(0x11, {number})"))
+}
+
+/// The same, with a text.
+fn slow(what: &str) -> Vec<u8> {
+    packet(&format!("needs ts=1000000 string(1, \"{what}\") log(0x12, $1)"))
+}
+
+/// A whole chunk of the first thread.
+fn chunk(id: u32, flags: u16, packets: &[&[u8]]) -> Chunk {
+    let packets: Vec<_> = packets.iter().map(|packet| packet.to_vec()).collect();
+    let count = packets.len() as u16;
+    Chunk { writer: 1, id, state: State::Complete, flags, count, packets, rest: Vec::new() }
+}
+
+/// A recording with these chunks; writers without a counter of their own told of so many messages.
+fn bytes(chunks: &[Chunk], told: u64) -> Vec<u8> {
+    let texts: Vec<_> = packets(TEXTS).into_iter().map(|(.., packet)| packet).collect();
+    with_chunks(&texts, chunks, told)
+}
+
+/// What is recovered of it.
+fn recover(chunks: &[Chunk], told: u64) -> (Recovered, String) {
+    let (bytes, mut trace) = (bytes(chunks, told), Vec::new());
+    let report = Recording::parse(&bytes).unwrap().write(&mut trace).unwrap();
+    (report, text(&Trace::from_bytes(trace).read().unwrap()))
+}
+
+/// The lines are these, from the seconds on, and nothing is wrong but `flaws`.
+#[track_caller]
+fn check(chunks: &[Chunk], expected: &str, flaws: &[Flaw]) {
+    let (report, text) = recover(chunks, 0);
+    let lines: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("11-20 18:27:")).collect();
+    assert_eq!(lines.len(), text.lines().count(), "{text}");
+    assert_eq_text(expected, &lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+    assert_eq!(report.flaws, flaws);
+}
+
+/// The line of [`sent`], so many milliseconds after the first one.
+fn line(millis: u64, number: u64) -> String {
+    format!("02.{millis:03}   100   101 D Net     : sent {number} bytes\n")
+}
+
+/// The line of messages that are missing.
+fn missing(millis: u64, count: u64) -> String {
+    let messages = if count == 1 { "message" } else { "messages" };
+    format!(
+        "02.{millis:03}   100   101 ! LOST    : {count} {messages}: overwritten before being read\n"
+    )
+}
+
+#[test]
+fn a_packet_goes_on_in_the_next_chunks() {
+    let long = slow("a text that is in several pieces");
+    let text = "02.002   100   101 W Net     : slow: a text that is in several pieces\n".to_owned();
+    let expected = [line(1, 1), text, line(101, 2), line(201, 3)].concat();
+    for first in 1..long.len() - 1 {
+        let second = (first + 3).min(long.len() - 1);
+        let (one, two, three) = (&long[..first], &long[first..second], &long[second..]);
+        // Numbers of chunks wrap.
+        let mut chunks = [
+            chunk(u32::MAX, CONTINUED, &[&begin(0, 0), &sent(1), one]),
+            chunk(0, CONTINUES | CONTINUED, &[two]),
+            chunk(1, CONTINUES, &[three, &begin(2, 100), &sent(2)]),
+            chunk(2, 0, &[&begin(3, 200), &sent(3)]),
+        ];
+        check(&chunks, &expected, &[]);
+        // Where they lie says nothing.
+        chunks.rotate_left(first % 4);
+        chunks.swap(1, 2);
+        check(&chunks, &expected, &[]);
+    }
+}
+
+#[test]
+fn a_piece_without_the_others_is_nothing() {
+    let long = slow("in two pieces");
+    let (begun, rest) = long.split_at(long.len() / 2);
+    let begins = |id| chunk(id, CONTINUED, &[&begin(0, 0), &sent(1), begun]);
+    let ends = |id| chunk(id, CONTINUES, &[rest, &begin(2, 100), &sent(2)]);
+    let whole = |id, before| chunk(id, 0, &[&begin(before, 200), &sent(3)]);
+    check(&[ends(1), whole(2, 3)], &[missing(100, 2), line(101, 2), line(201, 3)].concat(), &[]);
+    check(&[begins(0), whole(2, 3)], &[line(1, 1), missing(200, 2), line(201, 3)].concat(), &[]);
+    // The rest is that of another one.
+    let expected = [line(1, 1), missing(100, 1), line(101, 2)].concat();
+    check(&[begins(0), ends(2)], &expected, &[]);
+    // The next chunk has no rest.
+    check(&[begins(0), whole(1, 1)], &[line(1, 1), line(201, 3)].concat(), &[]);
+    // It was begun, and nothing more.
+    let mut empty = chunk(1, 0, &[b""]);
+    empty.state = State::Writing;
+    check(&[begins(0), empty, ends(2)], &expected, &[]);
+}
+
+#[test]
+fn the_packet_that_is_being_written_does_not_count() {
+    let long = slow("in two pieces");
+    let (begun, rest) = long.split_at(long.len() / 2);
+    let mut chunks = [
+        chunk(0, 0, &[&begin(0, 0), &sent(1), &sent(2)]),
+        chunk(1, CONTINUED, &[&begin(2, 100), &sent(3), begun]),
+        chunk(2, CONTINUES, &[rest]),
+    ];
+    chunks[0].state = State::Writing;
+    chunks[1].state = State::Writing;
+    check(&chunks, &[line(1, 1), missing(100, 1), line(101, 3)].concat(), &[]);
+    chunks[0].state = State::Reading;
+    let first = [line(1, 1), line(2, 2), line(101, 3)].concat();
+    check(&chunks, &first, &[]);
+    // Of one in which nothing was begun there is nothing to say.
+    chunks[0].count = 0;
+    check(&chunks, &[missing(100, 2), line(101, 3)].concat(), &[]);
+}
+
+#[test]
+fn what_was_abandoned_ends_its_chunk() {
+    let mark = || encode_varint(u64::from(ABANDONED)).0[..4].to_vec();
+    let abandoned = |id, flags, packets: &[&[u8]]| {
+        let chunk = chunk(id, flags, packets);
+        Chunk { count: chunk.count + 2, rest: mark(), ..chunk }
+    };
+    let whole = |id, before| chunk(id, 0, &[&begin(before, 200), &sent(3)]);
+    let chunks = [abandoned(0, 0, &[&begin(0, 0), &sent(1)]), whole(1, 1)];
+    check(&chunks, &[line(1, 1), line(201, 3)].concat(), &[]);
+    // The rest of what goes on.
+    let long = slow("in two pieces");
+    let (begun, rest) = long.split_at(long.len() / 2);
+    let mut chunks = [
+        chunk(0, CONTINUED, &[&begin(0, 0), &sent(1), begun]),
+        abandoned(1, CONTINUES, &[]),
+        chunk(2, CONTINUES, &[rest, &begin(2, 100), &sent(2)]),
+    ];
+    let expected = [line(1, 1), missing(100, 1), line(101, 2)].concat();
+    check(&chunks, &expected, &[]);
+    // Another size that leads out of the chunk is damage.
+    chunks[1].rest[0] ^= 1;
+    check(&chunks, &expected, &[Flaw::Chunks(1)]);
+}
+
+#[test]
+fn what_counters_tell_and_no_chunk_does_is_overwritten() {
+    // Of a writer without a counter of its own, complete chunks are told; of what is newer nobody knows.
+    let many = TOLD_BY_WRITER as u16 + 1;
+    let of = |writer, mut chunk: Chunk, state| {
+        (chunk.writer, chunk.state) = (writer, state);
+        chunk
+    };
+    let first = |writer, state| of(writer, chunk(0, 0, &[&begin(0, 0), &sent(1), &sent(2)]), state);
+    let second = |writer, state| of(writer, chunk(1, 0, &[&begin(2, 100), &sent(3), b""]), state);
+    let overwritten = |chunks: &[Chunk], told| recover(chunks, told).0.overwritten;
+    let (complete, writing) = (State::Complete, State::Writing);
+    for (told, expected) in [(0, 0), (2, 0), (5, 3)] {
+        let chunks = [first(many, complete), second(many, writing)];
+        assert_eq!(overwritten(&chunks, told), expected, "{told}");
+        let another = [first(many, complete), first(many + 1, complete)];
+        assert_eq!(overwritten(&another, told), u64::saturating_sub(told, 4), "{told}");
+        // Its second one says how many were in the first one.
+        let second = [second(many, writing)];
+        assert_eq!(overwritten(&second, told), 2 + expected, "{told}");
+        // With a counter of its own it is not among them.
+        assert_eq!(overwritten(&[first(1, complete)], told), told, "{told}");
+    }
+    // At the time of the last message.
+    let text = recover(&[first(1, complete)], 1).1;
+    let lost = |line: &str| line.contains(":02.002 ") && line.contains("LOST");
+    assert!(text.lines().any(lost), "{text}");
+    // One with a counter may have lost its newest chunks, or all.
+    let mut bytes = bytes(&[first(1, complete)], 0);
+    for (writer, count) in [(1, 5u64), (2, 7)] {
+        bytes[told_at(writer).unwrap()..][..8].copy_from_slice(&count.to_ne_bytes());
+    }
+    let report = Recording::parse(&bytes).unwrap().write(&mut Vec::new()).unwrap();
+    assert_eq!((report.messages, report.overwritten), (2, 3 + 7));
+}
