@@ -3,8 +3,10 @@
 mod common;
 
 use common::{rows, text, trace};
+use protolog_core::schema::packet;
 use protolog_reader::{MergeInput, Merged, Trace, merge};
 use protolog_testkit::{assert_eq_text, read_trace, temp_dir};
+use protozero::Reader;
 use std::io::{self, Cursor, Read};
 
 /// A trace in memory.
@@ -36,8 +38,8 @@ const SERVER: &str = r#"
 
 const WORKER: &str = r#"
 @1 snapshot(real=1795199221000000000, mono=1000000000, boot=1000000000) boot(7)
-@1 group(2, "lib::Log::Io", "Io") message(0x22, WARN, 2, "slow: %s", "src/lib.rs:40")
-@1 group(3, "worker::Log::Job", "Job") message(0x33, INFO, 3, "job %d", "src/worker.rs:7")
+@1 group(3, "worker::Log::Job", "Job") message(0x33, INFO, 3, "job %d", "src/worker.rs:7") group(2, "lib::Log::Io", "Io") message(0x22, WARN, 2, "slow: %s", "src/lib.rs:40")
+process(200, "worker")
 @2 cleared snapshot(64=1000000000, boot=1000000000, incremental=64) default_clock=64 info(200, 200, "worker")
 @2 ts=5000000 log(0x33, 1)
 @2 needs ts=1600000000 string(1, "net") log(0x22, $1)
@@ -88,15 +90,21 @@ fn check(first: Vec<u8>, second: Vec<u8>, expected: &str) -> (Merged, Vec<u8>) {
 
 #[test]
 fn every_message_has_its_process_and_time() {
-    let (report, bytes) = check(trace(SERVER), trace(WORKER), BOTH);
-    assert_eq!((report.sequences, report.malformed), (5, 0));
-    assert_eq!(report.cut, Vec::<String>::new());
-    let again = check(trace(WORKER), trace(SERVER), BOTH);
-    assert_eq!(report.packets, again.0.packets, "in any order");
-    let whole = merged(&[("one", bytes.clone())]).unwrap().1;
-    assert_eq!(Trace::from_bytes(whole).read().unwrap().entries().len(), 6);
-    let copies = bytes.windows(8).filter(|bytes| bytes == b"slow: %s").count();
-    assert_eq!(copies, 1, "texts that both have stand there once");
+    for (first, second) in [(SERVER, WORKER), (WORKER, SERVER)] {
+        let (report, bytes) = check(trace(first), trace(second), BOTH);
+        assert_eq!((report.sequences, report.malformed), (5, 0));
+        assert_eq!(report.cut, Vec::<String>::new());
+        let whole = merged(&[("one", bytes.clone())]).unwrap().1;
+        assert_eq!(Trace::from_bytes(whole).read().unwrap().entries().len(), 6);
+        let copies = bytes.windows(8).filter(|bytes| bytes == b"slow: %s").count();
+        assert_eq!(copies, 1, "texts that both have stand there once");
+        assert_eq!(report.packets, Reader::new(&bytes).count() as u64);
+        for packet in Reader::new(&bytes).map(Result::unwrap) {
+            let fields = packet.as_message().unwrap().map(Result::unwrap);
+            let ids = fields.filter(|it| it.number == packet::TRUSTED_PACKET_SEQUENCE_ID);
+            assert!(ids.count() <= 1, "the old one is gone");
+        }
+    }
 }
 
 /// A process that began after the machine had slept for five seconds, and its wall clock had been set forward by half a
@@ -138,12 +146,12 @@ fn processes_may_know_different_clocks() {
 
 #[test]
 fn compressed_traces_are_merged_too() {
-    let bundled = |text: &str, kind: &str| {
-        let (head, rest) = text.trim_start().split_once('\n').unwrap();
-        trace(&format!("{head}\nbundle({kind}) {{\n{rest}\n}}\n"))
-    };
+    let bundled = |text: &str, kind: &str| trace(&format!("bundle({kind}) {{\n{text}\n}}\n"));
     check(bundled(SERVER, "zlib"), bundled(WORKER, "gzip"), BOTH);
     check(trace(&format!("whole(gzip)\n{SERVER}")), trace(WORKER), BOTH);
+    let other = bundled(&WORKER.replace("boot(7)", "boot(8)"), "zlib");
+    let error = merged(&[("a", bundled(SERVER, "zlib")), ("b", other)]).unwrap_err();
+    assert_eq!(error, "`a` and `b` are not of the same boot of the same machine");
 }
 
 #[test]
@@ -154,8 +162,53 @@ fn what_is_cut_off_or_malformed_is_told() {
     let broken = trace(&format!("{SERVER}\nbytes(\"\\x0a\\x02\\x07\\x07\")"));
     let (report, _) = check(broken, trace(WORKER), BOTH);
     assert_eq!((report.malformed, report.cut.len()), (1, 0));
-    let (report, _) = check(trace(SERVER), trace(&format!("{WORKER}\nbytes(\"what?\")")), BOTH);
-    assert_eq!(report.cut, ["second"]);
+    // What is no packet, or the beginning of one.
+    for end in
+        ["what?", "\\x12\\x00", "\\x0a", "\\x0a\\x80", "\\x8a", "\\x0a\\xff\\xff\\xff\\xff\\x7f"]
+    {
+        let worker = trace(&format!("{WORKER}\nbytes(\"{end}\")"));
+        let (report, bytes) = merged(&[("first", trace(SERVER)), ("second", worker)]).unwrap();
+        assert_eq_text(BOTH, &text(&Trace::from_bytes(bytes).read().unwrap()));
+        assert_eq!((report.malformed, report.cut), (0, vec!["second".to_owned()]), "{end}");
+    }
+    // A bundle that is cut off, or in another one.
+    let inner = "bundle(zlib) {\n@2 ts=0 log(0x33, 9)\n}";
+    for bundle in [inner.replace("zlib", "zlib, cut"), format!("bundle(zlib) {{\n{inner}\n}}")] {
+        let worker = trace(&format!("{WORKER}\n{bundle}"));
+        let (report, bytes) = merged(&[("first", trace(SERVER)), ("second", worker)]).unwrap();
+        assert_eq!((report.malformed, report.cut.len()), (1, 0), "{bundle}");
+        assert_eq_text(BOTH, &text(&Trace::from_bytes(bytes).read().unwrap()));
+    }
+}
+
+/// A trace on a disk that fails after so many bytes.
+struct Failing(&'static str, Vec<u8>);
+
+impl MergeInput for Failing {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("the disk is gone"))
+            }
+        }
+        Ok(Box::new(Cursor::new(&self.1).chain(Broken)))
+    }
+}
+
+#[test]
+fn what_can_not_be_read_is_an_error() {
+    let bytes = trace(WORKER);
+    for length in [0, 1, 2, 20, bytes.len()] {
+        let input = Failing("worker", bytes[..length].to_vec());
+        let error = merge(&[&input as &dyn MergeInput], &mut Vec::new()).unwrap_err();
+        assert_eq!(error.to_string(), "can't read `worker`: the disk is gone", "{length}");
+        assert!(std::error::Error::source(&error).is_some());
+    }
 }
 
 #[test]
@@ -191,6 +244,7 @@ fn what_is_no_trace_is_refused() {
         |bytes: &[u8]| merged(&[("a", trace(SERVER)), ("b", bytes.to_vec())]).unwrap_err();
     assert_eq!(refused(b"hello"), "`b` is not a trace");
     assert_eq!(refused(b"\x0a\x03abc"), "`b` is not a trace");
+    assert_eq!(refused(b"\x0a\x03\x08"), "`b` is not a trace");
     assert_eq!(refused(&[0x28, 0xb5, 0x2f, 0xfd, 0]), "`b` is compressed with zstd");
     let (report, _) = merged(&[("a", trace(SERVER)), ("b", Vec::new())]).unwrap();
     assert_eq!(report.cut.len(), 0, "a trace may be empty");

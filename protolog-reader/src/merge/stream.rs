@@ -57,7 +57,6 @@ type Give<'a> = dyn FnMut(&[u8]) -> Result<(), Stop> + 'a;
 pub(super) fn packets(trace: Box<dyn Read + '_>, give: &mut Give<'_>) -> Result<End, Stop> {
     let mut trace = BufReader::with_capacity(256 << 10, trace);
     match trace.fill_buf()? {
-        [] => Ok(End::Whole),
         [0x1f, 0x8b, ..] => {
             let inflated = BufReader::with_capacity(256 << 10, MultiGzDecoder::new(trace));
             plain(inflated, true, give)
