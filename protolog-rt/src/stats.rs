@@ -147,3 +147,47 @@ pub struct Loss {
     /// How many.
     pub count: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(name: &str, messages: u64, bytes: u64, losses: &[(Cause, u64)]) -> GroupStats {
+        GroupStats { group: Some(name.to_owned()), messages, bytes, losses: losses.to_vec() }
+    }
+
+    /// What a file has: losses of groups, one of which may have no name, and groups.
+    fn of(losses: &[(&str, Cause, u64)], groups: Vec<GroupStats>) -> Summary {
+        let loss = |&(group, cause, count): &(&str, Cause, u64)| {
+            let group = (!group.is_empty()).then(|| group.to_owned());
+            Loss { group, cause, count }
+        };
+        let losses = losses.iter().map(loss).collect();
+        let (messages, bytes) =
+            groups.iter().fold((0, 0), |sum, group| (sum.0 + group.messages, sum.1 + group.bytes));
+        Summary { messages, bytes, losses, groups, ..Summary::default() }
+    }
+
+    #[test]
+    fn files_add_up_by_group_and_cause() {
+        use Cause::{Cut, Full, Overwritten};
+        let mut sum = of(
+            &[("b", Cut, 1), ("a", Full, 20), ("", Overwritten, 7)],
+            vec![group("b", 3, 30, &[(Cut, 1)]), group("a", 1, 10, &[(Full, 20)])],
+        );
+        sum.add(of(
+            &[("b", Cut, 300), ("b", Full, 4000)],
+            vec![group("b", 5, 50, &[(Cut, 300), (Full, 4000)]), group("c", 2, 20, &[])],
+        ));
+        let expected = of(
+            &[("", Overwritten, 7), ("a", Full, 20), ("b", Full, 4000), ("b", Cut, 301)],
+            vec![
+                group("a", 1, 10, &[(Full, 20)]),
+                group("b", 8, 80, &[(Full, 4000), (Cut, 301)]),
+                group("c", 2, 20, &[]),
+            ],
+        );
+        assert_eq!(sum, expected);
+        assert_eq!((sum.lost(), sum.groups[1].lost()), (4027, 4000), "what is cut is there");
+    }
+}

@@ -90,3 +90,70 @@ fn write(
     }
     done
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+
+    /// A thread that writes to a socket, and the other end of that, neither of which anybody waits for.
+    fn behind() -> (Behind, UnixStream) {
+        let (reader, writer) = UnixStream::pair().expect("a socket");
+        reader.set_nonblocking(true).expect("a reader that does not wait");
+        writer.set_nonblocking(true).expect("a writer that does not wait");
+        let file = File::from(OwnedFd::from(writer));
+        (Behind::start(file, &mut None, Vec::new()).expect("a thread"), reader)
+    }
+
+    #[test]
+    fn what_is_given_is_written_in_order() {
+        let (behind, mut reader) = behind();
+        for number in 0..10 {
+            behind.write(vec![number; 10]);
+        }
+        let Written { bytes, error } = behind.end();
+        assert!((bytes, error.is_none()) == (100, true));
+        let mut written = Vec::new();
+        reader.read_to_end(&mut written).expect("the end");
+        assert_eq!(written, (0..10).flat_map(|number| [number; 10]).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn after_an_error_nothing_more_is_written() {
+        let (behind, mut reader) = behind();
+        // More than there is room for. Who takes the next buffer has given up on it.
+        behind.write(vec![1; 8 << 20]);
+        behind.write(Vec::new());
+        let mut written = Vec::new();
+        let error = reader.read_to_end(&mut written).expect_err("it may go on");
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        assert!(!written.is_empty() && written.len() < 8 << 20);
+        behind.write(vec![2; 10]);
+        let error = behind.end().error.expect("what went wrong");
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(reader.read_to_end(&mut written).expect("the end"), 0);
+    }
+
+    #[test]
+    fn its_thread_runs_no_handler() {
+        let (behind, _reader) = behind();
+        behind.write(Vec::new());
+        let tasks = std::fs::read_dir("/proc/self/task").expect("threads");
+        let statuses = tasks.flat_map(|task| std::fs::read_to_string(task?.path().join("status")));
+        let ours: Vec<_> =
+            statuses.filter(|all| all.starts_with("Name:\tprotolog file\n")).collect();
+        assert!(!ours.is_empty());
+        // Those that can be blocked: all but SIGKILL and SIGSTOP, and two of the C library's.
+        let blocked = |status: &String| {
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:"))?;
+            u64::from_str_radix(mask.trim(), 16).ok()
+        };
+        let usual = 1 << (libc::SIGUSR1 - 1) | 1 << (libc::SIGTERM - 1) | 1 << (libc::SIGPROF - 1);
+        assert!(
+            ours.iter().all(|status| blocked(status).is_some_and(|mask| mask & usual == usual))
+        );
+        behind.end();
+    }
+}

@@ -247,6 +247,20 @@ mod tests {
     }
 
     #[test]
+    fn stacks_are_wanted_of_each_group_that_is_named() {
+        let wanted = |names: &[&str]| {
+            let mut config = config(TracingMode::Default, None, &[]);
+            config.collect_stacktrace = names.iter().map(|&name| name.into()).collect();
+            let wanted = Wanted::new(&config, &BTreeSet::new()).unwrap();
+            let groups = [NET, DISK, OTHER_NET].map(|group| wanted.wants_stack(group));
+            (wanted.wants_stacks(), groups)
+        };
+        assert_eq!(wanted(&[]), (false, [false; 3]));
+        assert_eq!(wanted(&["app::Log::Net", "Disk"]), (true, [true, true, false]));
+        assert_eq!(wanted(&["lib", "et"]), (true, [false, false, true]));
+    }
+
+    #[test]
     fn ambiguous_names_are_refused() {
         let config = config(TracingMode::Default, None, &[("Net", Some(Level::Debug))]);
         let known = [NET, OTHER_NET].map(String::from).into();

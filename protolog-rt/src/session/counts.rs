@@ -250,6 +250,8 @@ fn any_id(packet: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::drain::OWN_SEQUENCE;
+    use super::super::packets::Seal;
     use super::*;
     use protozero::{Heap, Writer};
 
@@ -330,6 +332,24 @@ mod tests {
         assert_eq!(one(9), Some((Some(9), 2, 42)));
         some.add(&rest);
         assert_eq!(all(&some), all(&counts));
+    }
+
+    #[test]
+    fn messages_of_a_file_are_counted_with_their_sizes() {
+        let (own, other) = (Seal::new(OWN_SEQUENCE), Seal::new(7));
+        let (short, long) = (message(5, 7, Texts::None), message(1 << 40, 8, Texts::New(300)));
+        let mut file = Vec::new();
+        for (seal, packet) in [(own, &short), (other, &long), (other, &short), (other, &short)] {
+            seal.one(packet, |part| file.extend_from_slice(part));
+        }
+        let sizes = [&short, &long].map(|packet| other.size(packet.len()) as u64);
+        let mut counts = Counts::default();
+        counts.file(&file, own.bytes());
+        assert_eq!(all(&counts), [(Some(7), 2, 2 * sizes[0]), (Some(8), 1, sizes[1])]);
+        // What is cut off is no message.
+        let mut counts = Counts::default();
+        counts.file(&file[..file.len() - 1], own.bytes());
+        assert_eq!(counts.messages(), 2);
     }
 
     #[test]

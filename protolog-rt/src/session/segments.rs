@@ -177,6 +177,19 @@ mod tests {
     }
 
     #[test]
+    fn a_name_alone_is_one_of_the_current_directory() {
+        for (path, expected) in [
+            ("app", "."),
+            ("logs/app.pftrace", "logs"),
+            ("/app", "/"),
+            ("./app", "."),
+            ("../app", ".."),
+        ] {
+            assert_eq!(directory(Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+
+    #[test]
     fn other_files_are_no_segments() {
         for name in [
             "app.pftrace",
