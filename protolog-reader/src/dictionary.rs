@@ -243,7 +243,8 @@ impl Group {
 /// The list of locations with one more, if it isn't there yet and there are not too many.
 fn join(mut list: String, location: &str) -> String {
     let mut known = list.split(';');
-    let add = !location.is_empty() && known.by_ref().take(MAX_LOCATIONS).all(|one| one != location);
+    let add =
+        !location.is_empty() && known.by_ref().take(MAX_LOCATIONS - 1).all(|one| one != location);
     if add && known.next().is_none() {
         if !list.is_empty() {
             list.push(';');
@@ -255,4 +256,19 @@ fn join(mut list: String, location: &str) -> String {
 
 fn text(field: Field<'_>) -> Result<String, DecodeError> {
     Ok(String::from_utf8_lossy(field.as_bytes()?).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations_are_listed_once_and_not_without_end() {
+        let joined = |all: &[&str]| all.iter().fold(String::new(), |list, one| join(list, one));
+        assert_eq!(joined(&["", "a.rs:1", "b.rs:2", "", "a.rs:1", "b.rs:2"]), "a.rs:1;b.rs:2");
+        let many: Vec<String> = (0..MAX_LOCATIONS + 9).map(|line| format!("a.rs:{line}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(joined(&many), many[..MAX_LOCATIONS].join(";"));
+        assert_eq!(joined(&[&many, &many[..]].concat()), joined(&many));
+    }
 }
