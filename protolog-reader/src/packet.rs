@@ -3,7 +3,7 @@
 //! Invariants: a packet either comes apart whole or is malformed as a whole; nothing is copied. Where a field that is not
 //! repeated stands twice, the last one counts, as everywhere in Perfetto.
 
-use protolog_core::schema::{packet, sequence_flags};
+use protolog_core::schema::{packet, sequence_flags, track_descriptor};
 use protozero::{DecodeError, Field, Reader};
 
 /// `TracePacket.zstd_compressed_packets`, which Perfetto writes from v58 on.
@@ -71,6 +71,7 @@ impl<'a> Packet<'a> {
             packet::CLOCK_SNAPSHOT => self.snapshot = nested(field)?,
             packet::PROTOLOG_VIEWER_CONFIG => self.viewer_config = nested(field)?,
             packet::PROCESS_DESCRIPTOR => self.process = nested(field)?,
+            packet::TRACK_DESCRIPTOR => self.process = process_of(field).or(self.process),
             packet::THREAD_DESCRIPTOR => self.thread = nested(field)?,
             packet::SEQUENCE_INFO => self.sequence_info = nested(field)?,
             packet::TRACE_STATS => self.trace_stats = nested(field)?,
@@ -86,4 +87,10 @@ impl<'a> Packet<'a> {
 /// The field, if it can hold a message.
 fn nested(field: Field<'_>) -> Result<Option<Field<'_>>, DecodeError> {
     field.as_bytes().map(|_| Some(field))
+}
+
+/// The process that a track is of.
+fn process_of(track: Field<'_>) -> Option<Field<'_>> {
+    let mut fields = track.as_message().ok()?.map_while(Result::ok);
+    fields.find(|field| field.number == track_descriptor::PROCESS)
 }

@@ -21,14 +21,14 @@ fn processes_guesses_and_floats_that_are_no_numbers() {
     check(
         r#"
 @1 group(1, "demo::Log::A", "A") message(0x11, INFO, 1, "%f") process(7, "app")
-@1 process(8, "")
+@1 track(8, "worker")
 @2 cleared info(7, 70, "main")
 @2 ts=5 log(0x11, 1e999)
 @3 cleared info(8, 80, "main")
 @3 ts=6 clock=99 log(0x11, -1e999)
 "#,
         r#"{"type":"message","ts":5,"pid":7,"tid":70,"thread":"main","process":"app","level":"INFO","tag":"A","group":"demo::Log::A","id":"0000000000000011","template":"%f","args":["inf"],"message":"inf"}
-{"type":"message","ts":5,"ts_guessed":true,"pid":8,"tid":80,"thread":"main","level":"INFO","tag":"A","group":"demo::Log::A","id":"0000000000000011","template":"%f","args":["-inf"],"message":"-inf"}
+{"type":"message","ts":5,"ts_guessed":true,"pid":8,"tid":80,"thread":"main","process":"worker","level":"INFO","tag":"A","group":"demo::Log::A","id":"0000000000000011","template":"%f","args":["-inf"],"message":"-inf"}
 "#,
     );
 }

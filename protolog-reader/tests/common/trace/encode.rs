@@ -8,7 +8,7 @@ use protolog_core::Level;
 use protolog_core::schema::{
     clock, clock_id, clock_snapshot, group, interned_data, interned_string, loss, message,
     message_data, message_hints, packet, packet_defaults, process_descriptor, sequence_info,
-    thread_descriptor, trace as file, viewer_config,
+    thread_descriptor, trace as file, track_descriptor, viewer_config,
 };
 use protozero::wire::{encode_varint, zigzag};
 use protozero::{Heap, Message, Writer};
@@ -158,6 +158,13 @@ fn encode_other(out: &mut Fields<'_>, item: &Item) {
         }
         "process" => {
             let mut process = out.nested(packet::PROCESS_DESCRIPTOR);
+            process.uint64(process_descriptor::PID, item.number(0));
+            process.bytes(process_descriptor::PROCESS_NAME, item.text(1));
+        }
+        "track" => {
+            let mut track = out.nested(packet::TRACK_DESCRIPTOR);
+            track.uint64(track_descriptor::UUID, item.number(0));
+            let mut process = track.nested(track_descriptor::PROCESS);
             process.uint64(process_descriptor::PID, item.number(0));
             process.bytes(process_descriptor::PROCESS_NAME, item.text(1));
         }

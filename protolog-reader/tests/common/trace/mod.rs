@@ -22,7 +22,7 @@
 //! | `group(id, "name", "tag")` `message(id, LEVEL, group, "text", "location")` | dictionary |
 //! | `hint(id, LEVEL, group, "bare", "full", unsigned)` | a message with our hints |
 //! | `info(pid, tid, "name", 7)` `boot(1)` | who, and how many messages the sequence had before; a boot id of such bytes |
-//! | `thread(pid, tid, "name")` `process(pid, "name")` `pid=5` | who |
+//! | `thread(pid, tid, "name")` `process(pid, "name")` `track(pid, "name")` `pid=5` | who; a process as a track of its own |
 //! | `loss(group, cause, count)` | our loss record |
 //! | `stats(3, 18, 19)` | TraceStats: chunks overwritten, discarded, packets lost |
 //! | `field(133, "bytes")` | any other field of the packet |
