@@ -244,6 +244,22 @@ fn nobody_has_to_ask_for_it() {
 }
 
 #[test]
+fn a_recording_that_may_not_be_as_large_ends_no_program() {
+    let _alone = alone();
+    // SAFETY: nothing is called when it comes: it would end this process.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
+    let dir = temp_dir();
+    let at = Session::builder().record_at(dir.path().join("app.rec"));
+    for session in [Session::builder().record(), at] {
+        let limit = Limit::new(ROOM);
+        let started = session.buffer_size(2 * ROOM as usize).start();
+        drop(limit);
+        let error = started.expect_err("there is no room").to_string();
+        assert!(error.contains("file too large"), "{error}");
+    }
+}
+
+#[test]
 fn lines_of_text_begin_anew_after_one_that_had_no_room() {
     let _alone = alone();
     // SAFETY: nothing is called when it comes. Lines are written by the thread that logs, which does not block it.

@@ -2,7 +2,7 @@
 //!
 //! Invariant: room that was made stays: a store into a mapping of it never finds that the file system is full, which would
 //! be a signal (SIGBUS) in the middle of a log call.
-#![allow(unsafe_code)] // posix_fallocate, flock.
+#![allow(unsafe_code)] // posix_fallocate, getrlimit, flock.
 
 use std::fs::File;
 use std::io;
@@ -14,6 +14,9 @@ const BLOCK: usize = 64 * 1024;
 
 /// Makes `len` bytes of `file` from `at` on take up their room, all zero.
 pub(crate) fn reserve(file: &File, at: usize, len: usize) -> io::Result<()> {
+    if (at + len) as u64 > most() {
+        return Err(io::Error::from_raw_os_error(libc::EFBIG));
+    }
     let (start, size) = (at as libc::off_t, len as libc::off_t);
     // SAFETY: the file is open; no memory of ours is involved.
     let error = unsafe { libc::posix_fallocate(file.as_raw_fd(), start, size) };
@@ -27,6 +30,14 @@ pub(crate) fn reserve(file: &File, at: usize, len: usize) -> io::Result<()> {
         file.write_all_at(part, (at + done) as u64)?;
     }
     Ok(())
+}
+
+/// The most bytes that the process may have in a file (`ulimit -f`). Who asks for more gets a signal, which ends the program.
+fn most() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: the pointer is to a limit of ours, which stays what it is where there is an error.
+    let _ = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) };
+    limit.rlim_cur
 }
 
 /// Marks `file` as in use by this process, for others to see, until the process ends or the file is closed.
