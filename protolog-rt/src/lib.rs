@@ -116,20 +116,19 @@
 //!
 //! | | ns | instructions | bytes in the file |
 //! |---|--:|--:|--:|
-//! | a call that nobody wants: a load, a test, a branch | 0.6 | 3 | |
+//! | a call that nobody wants: a load, a test, a branch | 0.3 | 3 | |
 //! | a call of a group with `enabled = false` | 0 | 0 | |
-//! | two integers | 11.5 | 149 | 24 |
-//! | an integer and a text, one of 8 | 16.1 | 192 | 27 |
-//! | two integers and a float | 13.0 | 166 | 34 |
-//! | a text of 40 bytes, always the same | 12.0 | 165 | 23 |
-//! | two integers, wanted by two sessions | | 585 | |
-//! | for comparison: `clock_gettime` alone | 22.1 | | |
+//! | two integers | 21.2 | 144 | 24 |
+//! | an integer and a text, one of 8 | 28.1 | 187 | 27 |
+//! | two integers and a float | 22.9 | 160 | 34 |
+//! | a text of 40 bytes, always the same | 27.9 | 161 | 23 |
+//! | two integers, wanted by two sessions | | 578 | |
+//! | for comparison: `clock_gettime` alone | 18.8 | | |
 //!
-//! Medians of bursts on an AMD EPYC, rustc 1.95, as `cargo xtask bench runtime` prints them beside those of seven
-//! peers (`tracing` with a file: 427 for two integers), when calls took 1.3 times as long as now; on Intel's
-//! processors, which need a fence before they read their counter, they take 7 to 8 ns more. `cargo xtask test
-//! instructions` counts instructions, and fails where there are more. `docs/design/hot-path.md` goes through them one by
-//! one. Besides:
+//! Medians of bursts on an Intel Xeon, rustc 1.95, as `cargo xtask bench runtime` prints them beside those of seven peers
+//! (`tracing` with a file: 514 for two integers). Intel's processors need a fence before they read their counter, which
+//! is 7 to 8 ns of it; AMD's need none. `cargo xtask test instructions` counts instructions, and fails where there are
+//! more. `docs/design/hot-path.md` goes through them one by one. Besides:
 //!
 //! - *Code*: a call of three arguments is below 120 bytes in the program, and an entry of its dictionary, which is not
 //!   loaded before it is asked for. `cargo xtask bench compile` measures what compiling takes, beside `log` and
