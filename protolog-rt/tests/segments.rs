@@ -167,7 +167,9 @@ fn losses_are_told_once_over_all_files() {
         lossy += u32::from(now > lost);
         lost = now;
     }
+    let so_far = session.so_far();
     let summary = session.stop().unwrap();
+    assert_eq!((&so_far.losses, &so_far.groups), (&summary.losses, &summary.groups));
     assert_eq!(summary.losses.len(), 1, "{:?}", summary.losses);
     assert_eq!(wire(summary.losses[0].cause), wire(Cause::Full));
     let segments = check(&dir, &summary, 1, rounds * 5_000);
@@ -228,6 +230,7 @@ fn a_chunk_that_goes_on_in_another_file_keeps_its_times() {
         let log = protolog_reader::Trace::open(path).unwrap().read().unwrap();
         for entry in log.entries() {
             assert_eq!(entry.values().group(&log).unwrap().tag, "Work");
+            assert_eq!(entry.thread().pid, Some(std::process::id()));
             found.push(entry.time() as f64 / 1e9);
         }
     }

@@ -265,6 +265,10 @@ fn the_trace_knows_process_and_thread() {
     let recording = record(|session| session);
     thread.spawn(|| wtf!(Log::Net, "from a thread")).unwrap().join().unwrap();
     let trace = recording.stop();
+    let (log, now) = (trace.log(), std::time::SystemTime::now());
+    let wall = log.entries().next().and_then(|entry| log.wall_time(entry.time()));
+    let since = now.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i64;
+    assert!(wall.is_some_and(|wall| wall.abs_diff(since) < 3_600_000_000_000), "{wall:?} {since}");
     let infos: Vec<_> = trace.packets().into_iter().filter_map(|packet| packet.info).collect();
     assert!(infos.iter().any(|(pid, tid, name)| {
         *pid == std::process::id() && *tid != *pid && name == "worker"

@@ -190,6 +190,33 @@ mod tests {
     }
 
     #[test]
+    fn numbers_go_on_after_the_highest_one_and_the_lowest_go_first() {
+        let dir = protolog_testkit::temp_dir();
+        let make = |name: &str| fs::write(dir.path().join(name), "").expect("a file");
+        // In no order, as directories have them.
+        for number in [7, 31, 2, 18, 30, 1, 25, 9] {
+            make(&format!("app.{number:04}.pftrace"));
+        }
+        make("app.0032.pftrace.part");
+        let limits = Limits { keep: Some(4), ..Limits::default() };
+        let path = dir.path().join("app.pftrace");
+        let mut segments = Segments::new(&path, limits, None).expect("segments");
+        // Somebody else was given these names meanwhile.
+        make("app.0033.pftrace");
+        make("app.0034.pftrace.part");
+        drop(segments.open().expect("a file"));
+        let files = fs::read_dir(dir.path()).expect("files").map(|file| file.unwrap().file_name());
+        let mut names: Vec<_> = files.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        let kept =
+            ["app.0025", "app.0030", "app.0031", "app.0033"].map(|it| format!("{it}.pftrace"));
+        let parts = ["app.0032", "app.0034", "app.0035"].map(|it| format!("{it}.pftrace.part"));
+        let mut expected = [&kept[..], &parts].concat();
+        expected.sort();
+        assert_eq!(names, expected);
+    }
+
+    #[test]
     fn other_files_are_no_segments() {
         for name in [
             "app.pftrace",
