@@ -89,6 +89,14 @@ fn limits_hold() {
     let log = Trace::from_bytes(bytes).with_limits(limits).read().unwrap();
     assert_eq!(log.entries().len(), 2);
 
+    // The limit is one for all bundles.
+    limits = Limits::default();
+    limits.inflated_bytes = 1000;
+    let part = format!("bundle(zlib) {{\nts=2 field(200, \"{}\")\n}}\n", "x".repeat(600));
+    let bytes = common::trace(&part.repeat(3));
+    let log = Trace::from_bytes(bytes).with_limits(limits).read().unwrap();
+    assert_eq!((log.stats().oversized_bundles, log.stats().inflated_bytes), (2, 1000));
+
     // A megabyte of zeros in a thousand bytes, which is no packet.
     let mut limits = Limits::default();
     limits.inflated_bytes = 1000;
