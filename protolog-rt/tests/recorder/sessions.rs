@@ -8,7 +8,7 @@ use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, d, i};
 use protolog_testkit::temp_dir;
 use std::cell::RefCell;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fs, thread};
 
@@ -32,6 +32,13 @@ fn recording(session: &Session) -> PathBuf {
     session.recording().expect("a recording").to_path_buf()
 }
 
+/// Whether this process has the file open, whatever became of its name.
+fn is_held(path: &Path) -> bool {
+    let open = fs::read_dir("/proc/self/fd").unwrap().filter_map(Result::ok);
+    let mut files = open.filter_map(|open| fs::read_link(open.path()).ok());
+    files.any(|file| file.to_str().unwrap().starts_with(path.to_str().unwrap()))
+}
+
 #[test]
 fn a_recording_is_in_memory_and_private_and_goes_with_its_session() {
     let _alone = alone();
@@ -48,9 +55,11 @@ fn a_recording_is_in_memory_and_private_and_goes_with_its_session() {
     }
     i!(Log::Net, "both have it");
     assert_eq!(Found::read(&paths[0]).texts(), ["both have it"]);
+    assert!(is_held(&paths[0]));
     first.stop().unwrap();
     assert!(!paths[0].exists());
     i!(Log::Net, "one has it");
+    assert!(!is_held(&paths[0]), "nor is it there without a name, once its threads know");
     assert_eq!(Found::read(&paths[1]).texts(), ["both have it", "one has it"]);
     drop(second);
     assert!(!paths[1].exists());
