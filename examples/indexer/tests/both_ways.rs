@@ -175,7 +175,7 @@ fn lines(trace: &Path) -> String {
     for line in system.out().lines() {
         let mut value: Value = serde_json::from_str(line).expect("a line of JSON");
         let object = value.as_object_mut().expect("an object");
-        for varying in ["time", "ts", "boot", "pid", "tid", "sequence"] {
+        for varying in ["time", "ts", "boot", "pid", "process", "tid", "sequence"] {
             object.remove(varying);
         }
         let thread = threads.entry(object["thread"].to_string()).or_default();

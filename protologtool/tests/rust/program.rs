@@ -109,7 +109,7 @@ fn without_times(line: &str, format: &str) -> String {
     }
     let mut value: serde_json::Value = serde_json::from_str(line).expect("JSON lines");
     let object = value.as_object_mut().expect("an object");
-    for varying in ["time", "ts", "boot", "pid", "tid", "sequence"] {
+    for varying in ["time", "ts", "boot", "pid", "process", "tid", "sequence"] {
         object.remove(varying);
     }
     value.to_string()
