@@ -85,9 +85,9 @@ impl Session {
         Builder::new()
     }
 
-    /// Writes everything that was logged before the call to the file, which is tried again where it could not be written; what [`Builder::keep_newest`] or
-    /// [`Builder::keep_first`] keeps stays where it is. A recording then has the texts of libraries that were loaded since,
-    /// and is on the disk if it is on one. In a forked child: [`Error::Forked`].
+    /// Writes everything that was logged before the call to the file, which is tried again where it could not be written;
+    /// what [`Builder::keep_newest`] or [`Builder::keep_first`] keeps stays where it is. A recording then has the texts of
+    /// libraries that were loaded since, and is on the disk if it is on one. In a forked child: [`Error::Forked`].
     pub fn flush(&self) -> Result<(), Error> {
         self.own()?;
         if let Some(recorder) = &self.core.recorder {
