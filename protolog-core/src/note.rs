@@ -2,8 +2,8 @@
 //! file, which holds the call's dictionary entry.
 //!
 //! Notes describe themselves (they carry their size) and hold no pointers, so they need no relocations, no page of them
-//! is touched before a dictionary is written, and sections of several objects may simply be joined by the linker. They
-//! stand in the section `.note.protolog`.
+//! is touched before a dictionary is written or, where the compiler did not put the id into the code, a call logs, and
+//! sections of several objects may simply be joined by the linker. They stand in the section `.note.protolog`.
 //!
 //! ```text
 //!  0  u32 name size = 9   u32 description size   u32 type = 1      (in the byte order of the machine)
