@@ -121,16 +121,16 @@ pub struct BufferStats {
 impl BufferStats {
     /// Those of `buffer`.
     pub(crate) fn of(buffer: &Buffer) -> Self {
-        let flow = &buffer.flow;
+        let flow = buffer.flow();
         Self {
             size: (buffer.pages() * PAGE) as u64,
-            chunks_written: flow.written.chunks(),
-            bytes_written: flow.written.bytes(),
-            chunks_read: flow.read.chunks(),
-            bytes_read: flow.read.bytes(),
-            chunks_overwritten: flow.overwritten.chunks(),
-            bytes_overwritten: flow.overwritten.bytes(),
-            chunks_discarded: flow.discarded.chunks(),
+            chunks_written: flow.chunks(|passed| &passed.written),
+            bytes_written: flow.bytes(|passed| &passed.written),
+            chunks_read: flow.chunks(|passed| &passed.read),
+            bytes_read: flow.bytes(|passed| &passed.read),
+            chunks_overwritten: flow.chunks(|passed| &passed.overwritten),
+            bytes_overwritten: flow.bytes(|passed| &passed.overwritten),
+            chunks_discarded: flow.chunks(|passed| &passed.discarded),
             high_water: flow.most(),
         }
     }

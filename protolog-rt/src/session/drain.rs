@@ -95,9 +95,10 @@ impl Drain {
             self.written.insert(found.writer_id);
         }
         if found.complete {
-            let flow = &core.buffer.flow;
-            let amount = if to.file.has_failed() { &flow.discarded } else { &flow.read };
-            amount.add(found.chunk.layout);
+            let failed = to.file.has_failed();
+            core.buffer.flow().add(found.chunk.layout, |passed| {
+                if failed { &passed.discarded } else { &passed.read }
+            });
             drain::release(&core.buffer, found.chunk);
             sequence.next_chunk = sequence.next_chunk.wrapping_add(1);
             sequence.next(false);

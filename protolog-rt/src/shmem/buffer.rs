@@ -25,9 +25,9 @@ pub(crate) const MAX_BUFFER: usize = 32 << 20;
 /// Bytes that the machine fetches at once.
 const LINE: usize = 64;
 
-/// How much of a page is asked for before somebody writes there, in lines: its header, its first chunk's and that one's first
-/// packet.
-const WANTED: usize = 2;
+/// How much of a page is asked for before somebody writes there, in lines: its header, its first chunk's, that one's first
+/// packet and some twenty messages. By then the machine has seen that it is written in order, and fetches the rest by itself.
+const WANTED: usize = 8;
 
 /// How much of a chunk is asked for before it is read, in lines.
 const FETCHED: usize = 16;
@@ -42,20 +42,27 @@ pub(crate) fn size(bytes: usize) -> usize {
 pub(crate) struct Buffer {
     memory: Memory,
     pages: usize,
-    /// Where the next search for a page begins.
-    pub(super) next: AtomicUsize,
-    /// The page, plus one, that last had room for this layout.
+    /// The page, plus one, that last had room for this layout; not kept for pages of one chunk.
     pub(super) open: [AtomicUsize; Layout::ALL.len()],
-    /// Counts up with each chunk that the reader frees.
-    freed: AtomicU32,
+    /// The page, plus one, that the reader of a ring looks at.
+    pub(super) pinned: AtomicUsize,
+    traffic: Traffic,
+}
+
+/// What changes with each chunk: on one line, for threads that hand it over have to wait for it.
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+struct Traffic {
+    /// Where the next search for a page begins.
+    next: AtomicUsize,
     /// Bytes in complete chunks, headers included.
     complete: AtomicUsize,
     /// Number of pages that are divided.
     divided: AtomicUsize,
-    /// The page, plus one, that the reader of a ring looks at.
-    pub(super) pinned: AtomicUsize,
+    /// Counts up with each chunk that the reader frees.
+    freed: AtomicU32,
     /// How much went through.
-    pub(crate) flow: Flow,
+    flow: Flow,
 }
 
 /// A chunk's place: for its writer while it is Writing, for the reader while it is Reading.
@@ -97,13 +104,9 @@ impl Buffer {
         Self {
             pages: memory.len() / PAGE,
             memory,
-            next: AtomicUsize::new(0),
             open: Default::default(),
-            freed: AtomicU32::new(0),
-            complete: AtomicUsize::new(0),
-            divided: AtomicUsize::new(0),
             pinned: AtomicUsize::new(0),
-            flow: Flow::default(),
+            traffic: Traffic::default(),
         }
     }
 
@@ -112,28 +115,40 @@ impl Buffer {
         self.pages
     }
 
+    /// How much went through.
+    pub(crate) fn flow(&self) -> &Flow {
+        &self.traffic.flow
+    }
+
+    /// Where the next search for a page begins.
+    pub(super) fn next(&self) -> usize {
+        self.traffic.next.load(Ordering::Relaxed)
+    }
+
     /// Changes whenever the reader has freed something.
     pub(crate) fn freed(&self) -> u32 {
-        self.freed.load(Ordering::Acquire)
+        self.traffic.freed.load(Ordering::Acquire)
     }
 
     /// Takes a chunk for a writer: one of a page of layout `wanted` if there is one, else any free one with room for
     /// `payload` bytes of packets.
     pub(crate) fn acquire(&self, wanted: Layout, payload: usize) -> Option<Chunk> {
         let open = &self.open[wanted as usize - 1];
-        if let Some(page) = open.load(Ordering::Relaxed).checked_sub(1) {
+        if let Some(page) =
+            open.load(Ordering::Relaxed).checked_sub(1).filter(|_| wanted != Layout::One)
+        {
             if let Some((layout, index)) = self.page(page).acquire(|layout| layout == wanted) {
                 return Some(Chunk { page, index, layout });
             }
         }
-        let start = self.next.load(Ordering::Relaxed);
+        let start = self.next();
         let pages = || (start..self.pages).chain(0..start);
         for page in pages() {
             let divided = self.divide(page, wanted);
             if let Some((layout, index)) =
                 divided.or_else(|| self.page(page).acquire(|layout| layout == wanted))
             {
-                open.store(page + 1, Ordering::Relaxed);
+                self.keep_open(page, layout);
                 self.go_on(page);
                 return Some(Chunk { page, index, layout });
             }
@@ -145,10 +160,18 @@ impl Buffer {
         })
     }
 
+    /// The next search for this layout begins with `page`, where others may have room on it.
+    #[inline]
+    pub(super) fn keep_open(&self, page: usize, layout: Layout) {
+        if layout != Layout::One {
+            self.open[layout as usize - 1].store(page + 1, Ordering::Relaxed);
+        }
+    }
+
     /// The next search begins after `page`. The page there is asked for, since who takes it has to wait for its header.
     pub(super) fn go_on(&self, page: usize) {
         let next = if page + 1 < self.pages { page + 1 } else { 0 };
-        self.next.store(next, Ordering::Relaxed);
+        self.traffic.next.store(next, Ordering::Relaxed);
         for line in 0..WANTED {
             self.want_line(next * PAGE + line * LINE);
         }
@@ -157,27 +180,27 @@ impl Buffer {
     /// Divides an undivided page and takes its first chunk.
     pub(super) fn divide(&self, page: usize, layout: Layout) -> Option<(Layout, usize)> {
         let index = self.page(page).divide(layout)?;
-        self.divided.fetch_add(1, Ordering::Relaxed);
+        self.traffic.divided.fetch_add(1, Ordering::Relaxed);
         Some((layout, index))
     }
 
     /// Whether somebody has a chunk on half of the pages or more.
     pub(crate) fn is_scarce(&self) -> bool {
-        self.divided.load(Ordering::Relaxed) >= self.pages.div_ceil(2)
+        self.traffic.divided.load(Ordering::Relaxed) >= self.pages.div_ceil(2)
     }
 
     /// Whether half of the buffer or more waits for the reader.
     pub(crate) fn is_half_full(&self) -> bool {
-        self.complete.load(Ordering::Relaxed) >= self.pages * PAGE / 2
+        self.traffic.complete.load(Ordering::Relaxed) >= self.pages * PAGE / 2
     }
 
     /// Gives a chunk that was being written to the reader. True where this made half of the buffer wait for the reader.
     pub(crate) fn complete(&self, chunk: Chunk) -> bool {
         let size = chunk.size();
         // Before anybody can take the chunk, who then takes it off again.
-        let before = self.complete.fetch_add(size, Ordering::Relaxed);
-        self.flow.written.add(chunk.layout);
-        self.flow.reach(before + size);
+        let before = self.traffic.complete.fetch_add(size, Ordering::Relaxed);
+        self.flow().add(chunk.layout, |passed| &passed.written);
+        self.flow().reach(before + size);
         self.page(chunk.page).complete(chunk.index);
         let half = self.pages * PAGE / 2;
         before < half && before + size >= half
@@ -261,14 +284,14 @@ impl Buffer {
 
     /// Notes that the reader freed a chunk.
     pub(super) fn note_freed(&self, chunk: Chunk) {
-        let before = self.complete.fetch_sub(chunk.size(), Ordering::Relaxed);
+        let before = self.traffic.complete.fetch_sub(chunk.size(), Ordering::Relaxed);
         debug_assert!(before >= chunk.size(), "counted before it was freed");
-        self.freed.fetch_add(1, Ordering::Release);
+        self.traffic.freed.fetch_add(1, Ordering::Release);
     }
 
     /// Notes that the reader made a page undivided.
     pub(super) fn note_undivided(&self) {
-        self.divided.fetch_sub(1, Ordering::Relaxed);
+        self.traffic.divided.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// The 32 bits at `at`.

@@ -6,25 +6,47 @@ use super::buffer::PAGE;
 use protolog_core::chunk::Layout;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Chunks and their bytes, headers and unused ends included.
+/// What went through. Most chunks are of the first layout: what is counted of those stands with what the buffer itself counts.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Flow {
-    /// That writers were done with.
-    pub(crate) written: Amount,
-    /// That the reader of a stream took over.
-    pub(crate) read: Amount,
-    /// That a ring took again.
-    pub(crate) overwritten: Amount,
-    /// That a reader freed though it could do nothing with them.
-    pub(crate) discarded: Amount,
     most: AtomicU64,
+    passed: [Passed; Layout::ALL.len()],
 }
 
-/// So many chunks of each layout.
+/// Chunks of one layout.
 #[derive(Debug, Default)]
-pub(crate) struct Amount([AtomicU64; Layout::ALL.len()]);
+#[repr(C)]
+pub(crate) struct Passed {
+    /// That writers were done with.
+    pub(crate) written: AtomicU64,
+    /// That a ring took again.
+    pub(crate) overwritten: AtomicU64,
+    /// That the reader of a stream took over.
+    pub(crate) read: AtomicU64,
+    /// That a reader freed though it could do nothing with them.
+    pub(crate) discarded: AtomicU64,
+}
 
 impl Flow {
+    /// Counts a chunk of a page with this layout.
+    pub(crate) fn add(&self, layout: Layout, of: impl Fn(&Passed) -> &AtomicU64) {
+        of(&self.passed[layout as usize - 1]).fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Chunks.
+    pub(crate) fn chunks(&self, of: impl Fn(&Passed) -> &AtomicU64) -> u64 {
+        self.passed.iter().map(|passed| of(passed).load(Ordering::Relaxed)).sum()
+    }
+
+    /// Their bytes, headers and unused ends included.
+    pub(crate) fn bytes(&self, of: impl Fn(&Passed) -> &AtomicU64) -> u64 {
+        let bytes = |(passed, layout): (&Passed, Layout)| {
+            of(passed).load(Ordering::Relaxed) * layout.chunk_size(PAGE) as u64
+        };
+        self.passed.iter().zip(Layout::ALL).map(bytes).sum()
+    }
+
     /// Notes that so many bytes are in complete chunks.
     pub(super) fn reach(&self, bytes: usize) {
         // Most of the time it is no more than ever before: look before writing.
@@ -36,25 +58,5 @@ impl Flow {
     /// The most bytes that were in complete chunks at a time.
     pub(crate) fn most(&self) -> u64 {
         self.most.load(Ordering::Relaxed)
-    }
-}
-
-impl Amount {
-    /// Counts a chunk of a page with this layout.
-    pub(crate) fn add(&self, layout: Layout) {
-        self.0[layout as usize - 1].fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Chunks.
-    pub(crate) fn chunks(&self) -> u64 {
-        self.0.iter().map(|chunks| chunks.load(Ordering::Relaxed)).sum()
-    }
-
-    /// Bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        let bytes = |(chunks, layout): (&AtomicU64, Layout)| {
-            chunks.load(Ordering::Relaxed) * layout.chunk_size(PAGE) as u64
-        };
-        self.0.iter().zip(Layout::ALL).map(bytes).sum()
     }
 }

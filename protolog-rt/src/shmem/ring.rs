@@ -36,19 +36,21 @@ impl Buffer {
     /// room for `payload` bytes of packets. None where all chunks are being written, or too small.
     pub(crate) fn acquire_ring(&self, wanted: Layout, payload: usize) -> Option<Chunk> {
         let open = &self.open[wanted as usize - 1];
-        if let Some(page) = open.load(Ordering::Relaxed).checked_sub(1) {
+        if let Some(page) =
+            open.load(Ordering::Relaxed).checked_sub(1).filter(|_| wanted != Layout::One)
+        {
             if let Some((layout, index)) = self.page(page).acquire(|layout| layout == wanted) {
                 return Some(Chunk { page, index, layout });
             }
         }
-        let start = self.next.load(Ordering::Relaxed);
+        let start = self.next();
         let pages = || (start..self.pages()).chain(0..start);
         for page in pages() {
             let fresh = self.divide(page, wanted);
             let free = || self.page(page).acquire(|layout| layout == wanted);
             let old = || self.take_page(page, wanted).then_some((wanted, 0));
             if let Some((layout, index)) = fresh.or_else(free).or_else(old) {
-                open.store(page + 1, Ordering::Relaxed);
+                self.keep_open(page, layout);
                 self.go_on(page);
                 return Some(Chunk { page, index, layout });
             }
@@ -116,7 +118,7 @@ impl Buffer {
 
     /// Notes that a writer took a chunk that was complete.
     fn note_overwritten(&self, chunk: Chunk) {
-        self.flow.overwritten.add(chunk.layout);
+        self.flow().add(chunk.layout, |passed| &passed.overwritten);
         self.note_freed(chunk);
     }
 
