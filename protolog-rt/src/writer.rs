@@ -56,10 +56,11 @@ use crate::sync::{
 };
 use encode::{Before, Cursor, Interner, Plan, Values};
 use gate::Gate;
-use own::Own;
+use own::{Moment, Own};
 use places::Places;
 use plan::size_field;
 use protolog_core::Level;
+use quick::Tried;
 use std::cell::{RefCell, UnsafeCell};
 use std::sync::Arc;
 use thread::Thread;
@@ -178,7 +179,7 @@ pub(crate) fn aside<R>(f: impl FnOnce() -> R) -> R {
 /// Writes a message to the sessions that want it.
 #[inline(never)]
 pub(crate) fn write<V: Values>(head: Head, values: &V) {
-    begin(head, values, |_, _| false);
+    begin(head, values, |_, _| Err(None));
 }
 
 /// The same, with the common message in line.
@@ -189,7 +190,7 @@ pub(crate) fn write_quick<V: Values>(head: Head, values: &V) {
 
 /// Begins a message, and writes it if `quick` did not.
 #[inline(always)]
-fn begin<V: Values>(head: Head, values: &V, quick: impl FnOnce(&Writer, &mut Own) -> bool) {
+fn begin<V: Values>(head: Head, values: &V, quick: impl FnOnce(&Writer, &mut Own) -> Tried) {
     let front = FRONT.with(std::ptr::from_ref);
     // SAFETY: it has no destructor, so it lives as long as the thread. (Within `with` nothing would be inlined.)
     let front = unsafe { &*front };
@@ -203,8 +204,8 @@ fn begin<V: Values>(head: Head, values: &V, quick: impl FnOnce(&Writer, &mut Own
     writer.gate.enter();
     // SAFETY: *busy*: this is the writer's thread, and what interrupts it sees the state.
     let own = unsafe { &mut *writer.own.get() };
-    if !quick(writer, own) {
-        return write_planned(writer, head, values);
+    if let Err(now) = quick(writer, own) {
+        return write_planned(writer, head, values, now);
     }
     writer.gate.exit();
     light_barrier();
@@ -213,10 +214,10 @@ fn begin<V: Values>(head: Head, values: &V, quick: impl FnOnce(&Writer, &mut Own
 
 /// Writes a message that has begun.
 #[inline(never)]
-fn write_planned<V: Values>(writer: &Writer, head: Head, values: &V) {
+fn write_planned<V: Values>(writer: &Writer, head: Head, values: &V, now: Option<Moment>) {
     // SAFETY: as in `begin`.
     let own = unsafe { &mut *writer.own.get() };
-    let done = writer.write_planned(own, head, values, Writer::is_stale);
+    let done = writer.write_planned(own, head, (values, now), Writer::is_stale);
     writer.gate.exit();
     if !done {
         return write_to_all(head, values);

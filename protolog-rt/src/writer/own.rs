@@ -85,6 +85,10 @@ pub(super) struct Own {
 // The clock begins the writer's second line, and where the texts begin ends with it.
 const _: () = assert!(size_of::<Gate>() + offset_of!(Own, clock) == 64);
 
+/// A time that was read for a message, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment(u64);
+
 impl Own {
     /// No session.
     const fn none() -> Self {
@@ -134,11 +138,16 @@ impl Own {
         self.core.as_ref().is_none_or(|core| core.is_stopped())
     }
 
-    /// Nanoseconds since the message before, where there are few and the clock need not be asked out of line; then there is
-    /// another message, of this moment.
+    /// The time now, where the clock need not be asked out of line.
     #[inline(always)]
-    pub(super) fn advance(&mut self) -> Option<u32> {
-        let now = self.clock.glance()?;
+    pub(super) fn look_at_clock(&self) -> Option<Moment> {
+        self.clock.glance().map(Moment)
+    }
+
+    /// Nanoseconds from the message before until `now`, where they are few; then there is another message, of that moment.
+    #[inline(always)]
+    pub(super) fn advance(&mut self, now: Moment) -> Option<u32> {
+        let Moment(now) = now;
         let delta = now.wrapping_sub(self.last);
         // Where the clock went back, that is a large number.
         if delta >= MAX_DELTA {

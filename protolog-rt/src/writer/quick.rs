@@ -16,7 +16,7 @@ use super::encode::{
     BOOL_PARAM, FLOAT_PARAM, INT_PARAM, INTERNED_DATA, Interner, MESSAGE, MESSAGE_ID, MESSAGE_LEN,
     NEEDS, STRING_ARGS, TEXT_PARAM, TIMESTAMP, Values,
 };
-use super::own::Own;
+use super::own::{Moment, Own};
 use super::plan::SHORT_HEAD_LEN;
 use super::texts::{SHORT, Seen, Texts};
 use super::{Head, Writer};
@@ -63,6 +63,9 @@ pub trait Quick {
     #[inline(always)]
     unsafe fn put(&self, _: &mut Cursor, _: Self::Found, _: &mut u32) {}
 }
+
+/// Whether a message was written straight on; where not, the time that was read for it, if it was.
+pub(super) type Tried = Result<(), Option<Moment>>;
 
 /// The new texts of a message.
 #[derive(Clone, Copy, Debug, Default)]
@@ -148,23 +151,31 @@ unsafe fn packet<V: Values>(
 }
 
 impl Writer {
-    /// Writes a message if it is a common one and the chunk has room for the largest of those; if not, nothing is done.
+    /// Writes a message if it is a common one and the chunk has room for the largest of those; if not, nothing is done, but
+    /// the clock may have been read.
     #[inline(always)]
-    pub(super) fn write_quick<V: Values>(&self, own: &mut Own, head: Head, values: &V) -> bool {
-        let Some(most) = most::<V>() else { return false };
+    pub(super) fn write_quick<V: Values>(&self, own: &mut Own, head: Head, values: &V) -> Tried {
+        let Some(most) = most::<V>() else { return Err(None) };
         let start = own.position;
         if start as usize + most > self.gate.limit() {
-            return false;
+            return Err(None);
+        }
+        // To look for a text takes its time, during which the counter can be read. Where there is nothing to look for, it is
+        // read later, when fewer registers are in use.
+        let early = if V::HAS_TEXTS { own.look_at_clock() } else { None };
+        if V::HAS_TEXTS && early.is_none() {
+            return Err(None);
         }
         // SAFETY: *there*: the limit was not 0 after the message began, so the chunk is this writer's.
-        let Some(found) = (unsafe { values.known(&own.texts) }) else { return false };
-        let Some(delta) = own.advance() else { return false };
+        let Some(found) = (unsafe { values.known(&own.texts) }) else { return Err(early) };
+        let Some(now) = early.or_else(|| own.look_at_clock()) else { return Err(None) };
+        let Some(delta) = own.advance(now) else { return Err(Some(now)) };
         let none = Interner { iid: own.next_iid, texts: None };
         // SAFETY: *chunk*: `most` bytes more are not above the limit, so all of them and SLACK are this writer's.
         let end = unsafe { packet(start, (head.id, delta), (values, found), 0, none) };
         // SAFETY: *chunk*: as above.
         unsafe { own.commit_quick(end) };
-        true
+        Ok(())
     }
 
     /// Writes a message that [`Self::write_quick`] did not, or counts it as lost. False as for [`Self::out_of_room`].
@@ -173,17 +184,23 @@ impl Writer {
         &self,
         own: &mut Own,
         head: Head,
-        values: &V,
+        (values, now): (&V, Option<Moment>),
         refuse: fn(&Self) -> bool,
     ) -> bool {
-        self.write_new(own, head, values)
+        self.write_new(own, head, values, now)
             || self.try_again(own, head, values)
             || self.out_of_room(own, head, values, refuse)
     }
 
     /// The same, where the chunk need not have the texts.
     #[inline(always)]
-    pub(super) fn write_new<V: Values>(&self, own: &mut Own, head: Head, values: &V) -> bool {
+    pub(super) fn write_new<V: Values>(
+        &self,
+        own: &mut Own,
+        head: Head,
+        values: &V,
+        now: Option<Moment>,
+    ) -> bool {
         let Some(most) = most::<V>().filter(|_| V::HAS_TEXTS) else { return false };
         let (start, limit) = (own.position, self.gate.limit());
         if limit == 0 {
@@ -199,7 +216,8 @@ impl Writer {
         if most > 0x80 || start as usize + most > limit || next_iid > 0x80 || own.max_text < SHORT {
             return false;
         }
-        let Some(delta) = own.advance() else { return false };
+        let Some(now) = now.or_else(|| own.look_at_clock()) else { return false };
+        let Some(delta) = own.advance(now) else { return false };
         let interner = Interner { iid: own.next_iid, texts: Some(&mut own.texts) };
         // SAFETY: *chunk*: as above.
         let end = unsafe { packet(start, (head.id, delta), (values, found), new.bytes, interner) };

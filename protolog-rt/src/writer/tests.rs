@@ -121,8 +121,10 @@ fn write<V: Values>(writer: &Writer, values: &V) -> bool {
     writer.gate.enter();
     // SAFETY: *busy*: this is the only thread that knows the writer, and no message is being written.
     let own = unsafe { &mut *writer.own.get() };
-    let done =
-        writer.write_quick(own, HEAD, values) || writer.write_planned(own, HEAD, values, |_| false);
+    let done = match writer.write_quick(own, HEAD, values) {
+        Ok(()) => true,
+        Err(now) => writer.write_planned(own, HEAD, (values, now), |_| false),
+    };
     writer.gate.exit();
     done
 }

@@ -11,12 +11,16 @@ fn write_late<V: Values>(rig: &Rig, values: &V) -> bool {
     let own = unsafe { &mut *writer.own.get() };
     own.last = own.last.saturating_sub(MAX_DELTA / 2);
     let limit = writer.gate.limit();
-    let is_common = writer.write_quick(own, HEAD, values) || writer.write_new(own, HEAD, values);
+    let quick = writer.write_quick(own, HEAD, values);
+    let is_common = match quick {
+        Ok(()) => true,
+        Err(now) => writer.write_new(own, HEAD, values, now),
+    };
     if is_common {
         let end = own.position as usize;
         assert!(end <= limit, "{} bytes beyond the limit", end - limit);
     } else {
-        assert!(writer.write_planned(own, HEAD, values, |_| false), "the session runs");
+        assert!(writer.write_planned(own, HEAD, (values, None), |_| false), "the session runs");
     }
     writer.gate.exit();
     is_common
