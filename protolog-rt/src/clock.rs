@@ -10,11 +10,16 @@
 //! - *continuous*: a piece starts where the one before ends, or later and higher.
 //! - *forward*: [`Reader::now`] never goes back within one reader.
 //! - *handed over*: who saw what another thread did after it read the time reads no earlier one. A processor may read the
-//!   counter before an earlier load has its value, so a fence stands before it, but for those where none was ever needed.
+//!   counter before an earlier load has its value, so a fence stands before it, but for those where none was ever needed, and
+//!   while one thread alone logs ([`sole`]).
 #![allow(unsafe_code)] // Reading the TSC and CPUID, clock_gettime.
+
+pub(crate) mod sole;
 
 use crate::fork;
 use protolog_core::schema::clock_id;
+use sole::{Candidate, Sole};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// How long a piece lasts. At a rate that is wrong by 5 in a million, which is what the first calibration may be off,
@@ -59,12 +64,10 @@ struct Piece {
     base: u64,
     /// Nanoseconds per tick, times 2^32.
     rate: u64,
-    /// Whether the counter is read behind a fence.
-    fenced: bool,
 }
 
 impl Piece {
-    const OVER: Self = Self { start: 0, ticks: 0, base: 0, rate: 0, fenced: true };
+    const OVER: Self = Self { start: 0, ticks: 0, base: 0, rate: 0 };
 
     /// Nanoseconds after `ticks` ticks from the start, at most as many as the piece lasts: a product below 2^60.
     #[inline]
@@ -73,23 +76,55 @@ impl Piece {
     }
 }
 
+/// The one writer that logs, if there is only one.
+static SOLE: Sole = Sole::new();
+
 /// A thread's view of the clock.
 #[derive(Debug)]
 pub(crate) struct Reader {
     piece: Piece,
     last: u64,
+    candidate: Candidate,
 }
 
 impl Reader {
+    /// A reader that nobody reads.
+    pub(crate) const NONE: Self = Self { piece: Piece::OVER, last: 0, candidate: Candidate::NONE };
+
     /// A reader that has not looked yet.
-    pub(crate) const fn new() -> Self {
-        Self { piece: Piece::OVER, last: 0 }
+    pub(crate) fn new() -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let number = || NUMBER.fetch_add(1, Ordering::Relaxed);
+        let candidate = if is_fenced() { Candidate::new(number()) } else { Candidate::NONE };
+        Self { candidate, ..Self::NONE }
+    }
+
+    /// Leaves out the fence from now on, if this thread alone logs: where it takes a new chunk. `nobody_else` passes the heavy
+    /// barrier and looks whether another writer is within a message.
+    pub(crate) fn settle(&mut self, nobody_else: impl FnOnce() -> bool) {
+        if SOLE.settle(&mut self.candidate, nobody_else) {
+            load_fence();
+        }
+    }
+
+    /// Whether the fence is left out.
+    #[cfg(test)]
+    pub(crate) fn is_sole(&self) -> bool {
+        SOLE.is_of(&self.candidate)
+    }
+
+    /// Puts what follows after all that this thread has seen.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // Part of every message.
+    fn put_in_order(&self) {
+        SOLE.order(&self.candidate, load_fence);
     }
 
     /// The time now, in nanoseconds of BOOTTIME.
     #[inline]
     pub(crate) fn now(&mut self) -> u64 {
-        let ticks = ticks(self.piece.fenced);
+        self.put_in_order();
+        let ticks = ticks();
         let since = ticks.wrapping_sub(self.piece.start);
         let now = if since < self.piece.ticks { self.piece.at(since) } else { self.renew(ticks) };
         self.last = self.last.max(now);
@@ -100,7 +135,8 @@ impl Reader {
     #[inline(always)]
     #[allow(clippy::inline_always)] // Part of every message.
     pub(crate) fn glance(&self) -> Option<u64> {
-        let since = ticks(self.piece.fenced).wrapping_sub(self.piece.start);
+        self.put_in_order();
+        let since = ticks().wrapping_sub(self.piece.start);
         (since < self.piece.ticks).then(|| self.piece.at(since))
     }
 
@@ -139,9 +175,9 @@ impl Sample {
     fn take(tries: usize) -> Self {
         let mut best = (u64::MAX, Self { ticks: 0, nanos: 0 });
         for _ in 0..tries {
-            let before = ticks(true);
+            let before = ticks_in_order();
             let nanos = boottime();
-            let width = ticks(true).wrapping_sub(before);
+            let width = ticks_in_order().wrapping_sub(before);
             if width < best.0 {
                 best = (width, Self { ticks: before + width / 2, nanos });
             }
@@ -167,7 +203,7 @@ impl Timeline {
             std::hint::spin_loop();
         }
         let rate = anchor.rate_to(Sample::take(16))?;
-        Some(Self { piece: Piece { fenced: needs_fence(), ..Piece::OVER }, anchor, rate })
+        Some(Self { piece: Piece::OVER, anchor, rate })
     }
 
     /// The piece that covers `ticks`, which are those of a moment ago.
@@ -218,7 +254,7 @@ impl Timeline {
         // Flat at worst, where the old piece ran ahead by a whole piece.
         let rise = target.saturating_sub(base);
         let rate = (((rise as u128) << 32) / duration).min(2 * self.rate as u128) as u64;
-        self.piece = Piece { start, ticks: duration as u64, base, rate, fenced: old.fenced };
+        self.piece = Piece { start, ticks: duration as u64, base, rate };
     }
 }
 
@@ -250,7 +286,7 @@ impl AroundFork {
 
 /// Makes the timeline, so that the first message does not have to wait for it.
 pub(crate) fn prepare() {
-    let _ = timeline();
+    let _ = (timeline(), is_fenced());
 }
 
 /// Whether the time is computed from the counter.
@@ -291,6 +327,12 @@ fn invariant_tsc() -> bool {
     highest >= POWER && unsafe { __cpuid(POWER) }.edx & 1 << 8 != 0
 }
 
+/// [`needs_fence`], asked once.
+pub(crate) fn is_fenced() -> bool {
+    static FENCED: OnceLock<bool> = OnceLock::new();
+    *FENCED.get_or_init(needs_fence)
+}
+
 /// Whether this processor may read the counter before an earlier load has its value. Intel's do: of a token that two threads
 /// hand over a million times, some holders had a time before that of the one who gave it. AMD's since Zen never did.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -308,14 +350,24 @@ fn needs_fence() -> bool {
     !(name == b"AuthenticAMD" && family >= ZEN)
 }
 
+/// The counter, after all that this thread has seen.
+fn ticks_in_order() -> u64 {
+    load_fence();
+    ticks()
+}
+
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 #[allow(clippy::inline_always)] // Part of every message.
-fn ticks(fenced: bool) -> u64 {
-    if fenced {
-        // SAFETY: every x86_64 CPU has the instruction.
-        unsafe { core::arch::x86_64::_mm_lfence() };
-    }
+fn load_fence() {
+    // SAFETY: every x86_64 CPU has the instruction.
+    unsafe { core::arch::x86_64::_mm_lfence() };
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+#[allow(clippy::inline_always)] // Part of every message.
+fn ticks() -> u64 {
     // SAFETY: every x86_64 CPU has the instruction. A process that forbade it to itself would die of it, as of the kernel's
     // own `clock_gettime`, which uses it where the kernel keeps time by the counter.
     unsafe { core::arch::x86_64::_rdtsc() }
@@ -329,9 +381,12 @@ fn invariant_tsc() -> bool {
 /// Never within a piece, so that each reading asks the kernel.
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 #[inline]
-fn ticks(_: bool) -> u64 {
+fn ticks() -> u64 {
     0
 }
+
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+fn load_fence() {}
 
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 fn needs_fence() -> bool {
@@ -371,7 +426,7 @@ mod tests {
 
     #[test]
     fn a_reader_never_goes_back_whatever_its_pieces_say() {
-        let mut reader = Reader { piece: Piece::OVER, last: u64::MAX - 1 };
+        let mut reader = Reader { last: u64::MAX - 1, ..Reader::new() };
         assert_eq!((reader.now(), reader.now()), (u64::MAX - 1, u64::MAX - 1));
     }
 
@@ -402,7 +457,7 @@ mod tests {
     #[test]
     fn a_gap_starts_a_piece_now() {
         let mut line = Timeline {
-            piece: Piece { start: 0, ticks: 1, base: 7, rate: 1 << 32, ..Piece::OVER },
+            piece: Piece { start: 0, ticks: 1, base: 7, rate: 1 << 32 },
             anchor: Sample { ticks: 0, nanos: 0 },
             rate: 1 << 32,
         };
@@ -425,12 +480,12 @@ mod tests {
     fn after_an_hour(ticks: u64) -> (u64, u64) {
         const HOUR: u64 = 3_600_000_000_000;
         let (start, base) = (1 << 40, 7 * HOUR);
-        let piece = Piece { start, ticks: PIECE_NANOS, base, rate: 1 << 32, ..Piece::OVER };
+        let piece = Piece { start, ticks: PIECE_NANOS, base, rate: 1 << 32 };
         let anchor = Sample { ticks: piece.start, nanos: piece.base };
         let line = Mutex::new(Timeline { piece, anchor, rate: 1 << 32 });
         let now = Sample { ticks, nanos: 8 * HOUR };
         line.lock().unwrap().piece_by(ticks, || now);
-        let mut reader = Reader { piece, last: piece.base };
+        let mut reader = Reader { piece, last: piece.base, ..Reader::new() };
         let is_over = ticks.wrapping_sub(reader.piece.start) >= reader.piece.ticks;
         assert!(is_over, "its next message asks for the next piece");
         (reader.renew_from(Some(&line), ticks), now.nanos)

@@ -216,9 +216,15 @@ fn thread_local_destructors_log_or_are_counted() {
     assert_eq!(trace.messages().len(), 2);
 }
 
-/// How often two threads hand over a token; `PROTOLOG_SOAK` makes it a million.
-fn turns() -> usize {
-    if std::env::var_os("PROTOLOG_SOAK").is_some() { 1_000_000 } else { 30_000 }
+/// How many messages threads log that hand over a token: so many, with `PROTOLOG_SOAK` more.
+fn turns(few: usize, soaked: usize) -> usize {
+    if std::env::var_os("PROTOLOG_SOAK").is_some() { soaked } else { few }
+}
+
+/// A session that loses none of them.
+fn patient() -> Recording {
+    let minute = Duration::from_secs(60);
+    record(|session| session.group("Work", Level::Info).wait_at_most(minute))
 }
 
 /// Waits until the token is at `turn`: as fast as a processor sees it, where the other thread has one of its own.
@@ -230,11 +236,29 @@ fn wait_for(token: &AtomicUsize, turn: usize) {
     }
 }
 
+/// All messages are there, in the order of the numbers that they begin with, for us and for Perfetto.
+#[track_caller]
+fn check_order(trace: &Trace, turns: usize) {
+    assert_eq!((trace.summary.messages, trace.summary.lost()), (turns as u64, 0));
+    let lines = trace.lines();
+    for (turn, line) in lines.iter().enumerate() {
+        let number = line.strip_prefix("INFO Work ").and_then(|text| text.split(' ').next());
+        assert_eq!(number, Some(turn.to_string().as_str()), "of {turns}");
+    }
+    // As many rows are too much for a comparison of texts.
+    let sql = "select count(*) as rows, sum(number < before) as reversed from (select number, \
+               lag(number) over (order by id) as before from (select id, \
+               cast(message as int) as number from protolog))";
+    if let Some(table) = trace.query(sql) {
+        assert_eq!(table.to_string(), format!("{turns} | 0\n"), "Perfetto");
+    }
+    trace.check_stats();
+}
+
 #[test]
 fn who_hands_over_a_token_comes_first() {
-    let turns = turns();
-    let minute = Duration::from_secs(60);
-    let recording = record(|session| session.group("Work", Level::Info).wait_at_most(minute));
+    let turns = turns(30_000, 1_000_000);
+    let recording = patient();
     let token = &AtomicUsize::new(0);
     thread::scope(|scope| {
         for thread in 0..2 {
@@ -247,20 +271,49 @@ fn who_hands_over_a_token_comes_first() {
             });
         }
     });
-    let trace = recording.stop();
-    assert_eq!((trace.summary.messages, trace.summary.lost()), (turns as u64, 0));
-    let lines = trace.lines();
-    for (turn, line) in lines.iter().enumerate() {
-        assert_eq!(line.strip_prefix("INFO Work "), Some(turn.to_string().as_str()), "of {turns}");
-    }
-    // As many rows are too much for a comparison of texts.
-    let sql = "select count(*) as rows, sum(number < before) as reversed from (select number, \
-               lag(number) over (order by id) as before from (select id, \
-               cast(message as int) as number from protolog))";
-    if let Some(table) = trace.query(sql) {
-        assert_eq!(table.to_string(), format!("{turns} | 0\n"), "Perfetto");
-    }
-    trace.check_stats();
+    check_order(&recording.stop(), turns);
+}
+
+/// How many messages a thread logs before it hands over the token: one or two, or some chunks full, during which it comes to
+/// be the only one that logs. Of two threads, as of three, each has each of these lengths.
+const RUNS: [usize; 7] = [1, 1, 100, 1, 1, 300, 2];
+
+/// Threads that hand over a token log in runs.
+#[track_caller]
+fn take_turns_in_runs(threads: usize) {
+    let rounds = turns(20, 750);
+    let recording = patient();
+    let (token, dots) = (&AtomicUsize::new(0), &".".repeat(200));
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            scope.spawn(move || {
+                let (mut first, runs) = (0, RUNS.into_iter().cycle().take(rounds * RUNS.len()));
+                for (run, length) in runs.enumerate() {
+                    if run % threads == thread {
+                        wait_for(token, first);
+                        i!(Log::Work, "%d", first);
+                        for turn in first + 1..first + length {
+                            // Long, and another one each time, so that chunks are soon full.
+                            i!(Log::Work, "%d %s", turn, &dots[turn % 100..]);
+                        }
+                        token.store(first + length, Ordering::Release);
+                    }
+                    first += length;
+                }
+            });
+        }
+    });
+    check_order(&recording.stop(), rounds * RUNS.iter().sum::<usize>());
+}
+
+#[test]
+fn of_two_threads_one_that_was_alone_hands_over_a_token() {
+    take_turns_in_runs(2);
+}
+
+#[test]
+fn of_three_threads_one_that_was_alone_hands_over_a_token() {
+    take_turns_in_runs(3);
 }
 
 #[test]

@@ -28,12 +28,16 @@ use protolog_core::chunk::{Layout, MAX_WRITER_ID};
 use std::collections::{HashSet, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
+use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 use std::time::Duration;
 
 /// How long is waited for what was committed to be in the file, where that is only asked about.
 const FLUSH: Duration = Duration::from_secs(1);
+
+/// So many writers somebody who logs can look at: each may be a line that another processor has.
+const FEW: usize = 64;
 
 /// The shared part of a session.
 #[derive(Debug)]
@@ -343,6 +347,17 @@ impl Core {
         })
     }
 
+    /// Whether it takes no time to look at all writers; false where somebody has the list.
+    pub(super) fn has_few_writers(&self) -> bool {
+        self.writers.try_lock().is_ok_and(|writers| writers.live.len() <= FEW)
+    }
+
+    /// Whether no writer but this one is within a message; false where somebody has the list.
+    pub(crate) fn is_quiet_but_for(&self, writer: &Writer) -> bool {
+        let Ok(writers) = self.writers.try_lock() else { return false };
+        writers.live.iter().all(|other| ptr::eq(&raw const **other, writer) || !other.is_busy())
+    }
+
     /// All writers.
     pub(super) fn all(&self) -> Vec<Arc<Writer>> {
         self.writers().live.clone()
@@ -424,7 +439,7 @@ impl Known {
     fn levels(&self, group: &'static GroupInfo, answer: impl FnOnce() -> u8) -> u8 {
         // Addresses leave the upper byte of a word free.
         const ADDRESS: u64 = u64::MAX >> 8;
-        let address = std::ptr::from_ref(group).addr() as u64 & ADDRESS;
+        let address = ptr::from_ref(group).addr() as u64 & ADDRESS;
         let start = (address / size_of::<GroupInfo>() as u64) as usize;
         let slots = || (start..start + 4).map(|slot| &self.0[slot % self.0.len()]);
         for slot in slots() {

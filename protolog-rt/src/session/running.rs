@@ -11,8 +11,9 @@
 use super::core::Core;
 use crate::fork;
 use crate::level::{self, GroupInfo, set_session_levels};
+use crate::shmem::barrier;
 use crate::sync::{AtomicU32, Ordering, fence};
-use crate::writer;
+use crate::writer::{self, Writer};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -67,6 +68,33 @@ pub(super) fn remove(core: &Arc<Core>) {
 #[cfg(feature = "log")]
 pub(crate) fn levels() -> u8 {
     writer::aside(|| lock().cores.iter().fold(0, |levels, core| levels | core.wanted.all_levels()))
+}
+
+/// Whether no writer but `writer` is within a message, after a barrier on all threads. Not where that can't be told at once;
+/// allocates nothing, waits for nobody. Writers of a session that has ended are not asked: what they still finish is in
+/// another trace than what `writer` writes.
+pub(crate) fn is_alone(writer: &Writer) -> bool {
+    writer::aside(|| {
+        let Ok(running) = RUNNING.try_lock() else { return false };
+        barrier::is_ready()
+            && running.cores.iter().all(|core| core.has_few_writers())
+            && barrier::heavy()
+            && running.cores.iter().all(|core| core.is_quiet_but_for(writer))
+    })
+}
+
+/// Runs `f` while `core` is one of the sessions that run, of which no thread is told.
+#[cfg(test)]
+pub(crate) fn beside<R>(core: &Arc<Core>, f: impl FnOnce() -> R) -> R {
+    struct Remove<'a>(&'a Arc<Core>);
+    impl Drop for Remove<'_> {
+        fn drop(&mut self) {
+            writer::aside(|| lock().cores.retain(|other| !Arc::ptr_eq(other, self.0)));
+        }
+    }
+    writer::aside(|| lock().cores.push(Arc::clone(core)));
+    let _remove = Remove(core);
+    f()
 }
 
 /// Sees to it that the files of all sessions have what was logged until now, as far as that takes at most `limit` each.

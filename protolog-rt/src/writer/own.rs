@@ -22,6 +22,7 @@ use crate::clock;
 use crate::fork;
 use crate::loss::Cause;
 use crate::session::core::{Core, Identity, Keeps};
+use crate::session::running;
 use crate::shmem::buffer::{Chunk, MAX_PAYLOAD, PAGE};
 use crate::sync::{AtomicU16, Ordering};
 use protolog_core::chunk::{
@@ -101,7 +102,7 @@ impl Own {
             texts: Texts::new(),
             max_text: 0,
             last: 0,
-            clock: clock::Reader::new(),
+            clock: clock::Reader::NONE,
             chunk: None,
             core: None,
             identity: Identity { id: 0, next_chunk: 0, floor: 0, messages: 0 },
@@ -115,7 +116,8 @@ impl Own {
 
     /// In the session that `core` is of.
     pub(super) fn new(core: Arc<Core>) -> Self {
-        Self { max_text: core.max_text, core: Some(core), ..Self::none() }
+        let clock = clock::Reader::new();
+        Self { max_text: core.max_text, core: Some(core), clock, ..Self::none() }
     }
 
     /// The same, as the session's sequence `identity`.
@@ -211,6 +213,7 @@ impl Own {
     pub(super) fn begin(&mut self, writer: &Writer, need: usize) -> bool {
         let track = if self.has_track { MAX_LOSSES + MAX_TRACK } else { 0 };
         let Some(chunk) = self.acquire(need + MAX_STATE + track) else { return false };
+        self.clock.settle(|| running::is_alone(writer));
         self.open(chunk, 0);
         self.write_state(writer);
         self.allow(writer);

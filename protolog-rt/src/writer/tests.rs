@@ -2,6 +2,7 @@
 //! lost when it is broken.
 
 mod abandoned;
+mod alone;
 mod bounds;
 mod idle;
 mod service;

@@ -20,6 +20,7 @@ mod loss;
 mod ring;
 mod session;
 mod shmem;
+mod sole;
 mod switch;
 
 mod sync;

@@ -4,12 +4,25 @@ pub(crate) use loom::sync::atomic::{
     AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering, fence,
 };
 pub(crate) use loom::thread::yield_now;
+use std::cell::Cell;
 use std::fmt;
 use std::sync::OnceLock;
 
 /// A whole fence, as the heavy barrier on the other side makes it one.
 pub(crate) fn light_barrier() {
     fence(Ordering::SeqCst);
+}
+
+std::thread_local! {
+    /// All threads of a model are this one.
+    static IN_TURN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From now on this model's stores to words of 64 bits come one after the other, in the order in which they are made, as
+/// they do on the processors that have a fence to leave out; loads may still find earlier ones. Otherwise loom takes a store
+/// over what another thread then exchanges for one that may come between the two halves of the exchange.
+pub(crate) fn in_turn() {
+    IN_TURN.set(true);
 }
 
 /// One of loom's that can be made in a constant, as the counters of losses are.
@@ -32,7 +45,11 @@ impl AtomicU64 {
     }
 
     pub(crate) fn store(&self, value: u64, order: Ordering) {
-        self.get().store(value, order);
+        if IN_TURN.get() {
+            self.get().swap(value, order);
+        } else {
+            self.get().store(value, order);
+        }
     }
 
     pub(crate) fn swap(&self, value: u64, order: Ordering) -> u64 {
