@@ -29,6 +29,9 @@ const LINE: usize = 64;
 /// packet and some twenty messages. By then the machine has seen that it is written in order, and fetches the rest by itself.
 const WANTED: usize = 8;
 
+/// So many pages ahead: of two threads that take pages in turn, each is to ask for one that it takes itself.
+const AHEAD: usize = 2;
+
 /// How much of a chunk is asked for before it is read, in lines.
 const FETCHED: usize = 16;
 
@@ -168,12 +171,13 @@ impl Buffer {
         }
     }
 
-    /// The next search begins after `page`. The page there is asked for, since who takes it has to wait for its header.
+    /// The next search begins after `page`. A page there is asked for, since who takes it has to wait for its lines.
     pub(super) fn go_on(&self, page: usize) {
         let next = if page + 1 < self.pages { page + 1 } else { 0 };
         self.traffic.next.store(next, Ordering::Relaxed);
+        let wanted = (page + AHEAD) % self.pages * PAGE;
         for line in 0..WANTED {
-            self.want_line(next * PAGE + line * LINE);
+            self.want_line(wanted + line * LINE);
         }
     }
 
