@@ -11,7 +11,7 @@
 
 mod note;
 
-pub(crate) use note::NoteRef;
+pub(crate) use note::{GroupPart, NoteRef};
 pub use note::{NoteBytes, note_size};
 
 use crate::fork;

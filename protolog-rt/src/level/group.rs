@@ -5,6 +5,7 @@
 
 use super::page::{self, Page, call_bits, settled, text_bit, trace_bit};
 use crate::__private::utf8;
+use crate::site::GroupPart;
 use protolog_core::{Level, group_id};
 use std::fs::File;
 use std::io;
@@ -61,11 +62,11 @@ pub struct GroupDef {
     /// What logcat's formats show.
     pub tag: &'static str,
     /// Name and tag, without anything between them.
-    pub texts: &'static str,
+    pub(crate) texts: &'static str,
     /// Bytes of both.
-    pub texts_length: usize,
-    /// Bytes of the tag.
-    pub tag_length: usize,
+    pub(crate) texts_length: usize,
+    /// What its notes have in common.
+    pub(crate) part: GroupPart,
     /// Position in the enum.
     pub index: u16,
     /// Whether calls are compiled in.
@@ -87,7 +88,8 @@ impl GroupDef {
         let (name, tag) = texts.as_bytes().split_at(texts_length - tag_length);
         let (name, tag) = (utf8(name), utf8(tag));
         let id = group_id(name);
-        Self { id, name, tag, texts, texts_length, tag_length, index, enabled, log_to_text }
+        let part = GroupPart::new(id, texts, tag_length);
+        Self { id, name, tag, texts, texts_length, part, index, enabled, log_to_text }
     }
 }
 

@@ -1,8 +1,11 @@
 //! The bytes of a call's note, and in them the message's id, computed in constants.
 //!
-//! The compiler interprets constants: about half a microsecond a statement, ten a function call, whatever they do. A program
-//! has thousands of calls, so this code is flat, moves 16 bytes at a time, and hashes the note's bytes where they stand
-//! (a note begins, after its fixed part, with what the id is the hash of). Plain code costs five times as much.
+//! The compiler interprets constants, statement by statement as they were written: nothing is optimised, and it does not
+//! matter what a statement does, be it a sum or a copy of 128 bytes. A program has thousands of calls, so this code is flat, and
+//! hashes the note's bytes where they stand (a note begins, after its fixed part, with what the id is the hash of). What looks
+//! odd saves statements: `a += b` is half of `a = a + b`, since the latter copies `a` too, and then the sum; a name for a
+//! constant is looked up in each call, a number is not; what is rare stands in functions of its own, since to enter one takes
+//! time for each of its statements.
 //!
 //! Invariants: the bytes are those of [`protolog_core::note::write`]; the hash is XXH3-64 as [`protolog_core::hash`] has it.
 #![allow(unsafe_code)] // Words are read from bytes and written to them, at any alignment.
@@ -47,8 +50,22 @@ impl NoteRef {
 /// More than any note: what pointers to bytes are taken to point to, so that they can be indexed, which is no call.
 type Bytes = [u8; 0x40000];
 
+/// A number in the byte order of notes and of the hash, from that of the machine, or back.
+#[cfg(target_endian = "little")]
+macro_rules! little_endian {
+    ($number:expr) => {
+        $number
+    };
+}
+#[cfg(target_endian = "big")]
+macro_rules! little_endian {
+    ($number:expr) => {
+        $number.swap_bytes()
+    };
+}
+
 /// What stands in a note before its texts.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C, packed)]
 struct Head {
     name_size: u32,
@@ -70,56 +87,116 @@ struct Head {
 
 const _: () = assert!(size_of::<Head>() == HEAD);
 
-/// 32 bytes as words.
+/// Bytes of a group's texts that are copied at once: with a call for the right number it takes twice as long.
+const BLOCK: usize = 64;
+
+// Numbers that stand below without their names.
+const _: () = assert!(HEAD == 60 && HEADER == 24 && BLOCK == 64 && ALIGN == 4);
+
+/// 64 bytes as words of the hash.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
-struct Quad(u64, u64, u64, u64);
+struct Words(u128, u128, u128, u128);
 
-/// 16 bytes as words.
+/// 16 bytes as a word of the hash.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
-struct Pair(u64, u64);
+struct Pair(u128);
 
-/// 8 bytes as a word.
-#[derive(Clone, Copy)]
+/// A note while it is written, with room for what is too much of a [`GroupPart::block`].
+#[repr(C)]
+struct Draft<const N: usize> {
+    note: NoteBytes<[u8; N]>,
+    room: [u8; BLOCK],
+}
+
+/// The two parts of a note.
 #[repr(C, packed)]
-struct Word(u64);
+struct Start {
+    head: Head,
+    texts: Bytes,
+}
 
-/// 4 bytes as a word.
-#[derive(Clone, Copy)]
-#[repr(C, packed)]
-struct Half(u32);
+/// What the notes of a group have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GroupPart {
+    head: Head,
+    /// The first bytes of name and tag, and zeros.
+    block: [u8; BLOCK],
+    /// Bytes of the name.
+    name_length: usize,
+    /// By severity.
+    levels: [LevelPart; 6],
+}
 
-/// Name with its zero, filled up to 8 bytes, bytes with the zero, and number on the wire, by severity.
-const LEVELS: [([u8; 8], usize, u8); 6] = {
-    let mut levels = [([0; 8], 0, 0); 6];
+/// What the notes of a group at a level have in common.
+#[derive(Clone, Copy, Debug)]
+struct LevelPart {
+    /// The level's name, and zeros.
+    name: [u8; 8],
+    /// Bytes of the name with its zero.
+    length: usize,
+    /// Bytes of a note without place, template and file, and what is needed to round it up.
+    size: usize,
+    /// Number on the wire.
+    wire: u8,
+}
+
+/// The parts of levels with a group without a name.
+const LEVELS: [LevelPart; 6] = {
+    let mut levels = [LevelPart { name: [0; 8], length: 0, size: 0, wire: 0 }; 6];
     let mut index = 0;
     while index < levels.len() {
+        let level = &mut levels[index];
         let name = Level::ALL[index].name().as_bytes();
         let mut byte = 0;
         while byte < name.len() {
-            levels[index].0[byte] = name[byte];
+            level.name[byte] = name[byte];
             byte += 1;
         }
-        levels[index].1 = name.len() + 1;
-        levels[index].2 = Level::ALL[index].wire() as u8;
+        level.length = name.len() + 1;
+        // Place and template have a zero each.
+        level.size = HEAD + 2 + level.length + (ALIGN - 1);
+        level.wire = Level::ALL[index].wire() as u8;
         index += 1;
     }
     levels
 };
 
-/// A number in the byte order of notes and of the hash, from that of the machine, or back.
-#[cfg(target_endian = "little")]
-macro_rules! little_endian {
-    ($number:expr) => {
-        $number
-    };
-}
-#[cfg(target_endian = "big")]
-macro_rules! little_endian {
-    ($number:expr) => {
-        $number.swap_bytes()
-    };
+impl GroupPart {
+    /// That of a group: `texts` is its name and after it its tag, which has `tag_length` bytes.
+    pub(crate) const fn new(id: u32, texts: &str, tag_length: usize) -> Self {
+        let name_length = texts.len() - tag_length;
+        let head = Head {
+            name_size: NAME.len() as u32,
+            size: 0,
+            kind: TYPE,
+            name: *b"protolog\0\0\0\0",
+            id: 0,
+            mask: 0,
+            group_id: little_endian!(id),
+            line: 0,
+            place: 0,
+            template: 0,
+            group: little_endian!(name_length as u16),
+            tag: little_endian!(tag_length as u16),
+            file: 0,
+            level: 0,
+            zero: 0,
+        };
+        let mut block = [0; BLOCK];
+        let length = if texts.len() < BLOCK { texts.len() } else { BLOCK };
+        let (from, to) = (texts.as_ptr(), &raw mut block as *mut u8);
+        // SAFETY: both have so many bytes.
+        unsafe { core::ptr::copy_nonoverlapping(from, to, length) };
+        let mut levels = LEVELS;
+        let mut index = 0;
+        while index < 6 {
+            levels[index].size += texts.len();
+            index += 1;
+        }
+        Self { head, block, name_length, levels }
+    }
 }
 
 /// Number of bytes of a text, by one call, where `str::len` makes three.
@@ -129,134 +206,59 @@ macro_rules! length {
     };
 }
 
-/// Reads a type for which every bit pattern is valid, at any alignment.
+/// What stands at a byte, as a type that any bytes make, at any alignment.
 macro_rules! read {
-    ($bytes:expr, $at:expr, $type:ty) => {{
+    ($bytes:ident, $at:expr, $type:ty) => {{
         // SAFETY: who passes the pointer says that so many bytes follow it.
         let place = unsafe { &raw const (*$bytes)[$at] } as *const $type;
-        // SAFETY: likewise; the type is packed and takes any bytes.
-        unsafe { *place }
+        // SAFETY: likewise; nobody writes to them meanwhile.
+        unsafe { &*place }
     }};
 }
 
-/// Writes a packed type.
+/// The same, to write to it.
 macro_rules! write {
-    ($bytes:expr, $at:expr, $type:ty, $value:expr) => {{
+    ($bytes:ident, $at:expr, $type:ty) => {{
         // SAFETY: who passes the pointer says that so many bytes follow it.
         let place = unsafe { &raw mut (*$bytes)[$at] } as *mut $type;
-        let value = $value;
         // SAFETY: likewise; nothing else refers to the bytes meanwhile.
-        unsafe { *place = value };
+        unsafe { &mut *place }
     }};
 }
 
-/// Writes a text, in pieces that may overlap.
-macro_rules! copy {
-    ($to:ident, $at:expr, $text:expr, $length:expr) => {{
-        let (from, at, length) = ($text as *const str as *const Bytes, $at, $length);
-        if length >= 32 {
-            let last = length - 32;
-            write!($to, at, Quad, read!(from, 0, Quad));
-            let mut done = 32;
-            while done < last {
-                write!($to, at + done, Quad, read!(from, done, Quad));
-                done += 32;
-            }
-            write!($to, at + last, Quad, read!(from, last, Quad));
-        } else if length >= 16 {
-            let last = length - 16;
-            write!($to, at, Pair, read!(from, 0, Pair));
-            write!($to, at + last, Pair, read!(from, last, Pair));
-        } else if length >= 8 {
-            let last = length - 8;
-            write!($to, at, Word, read!(from, 0, Word));
-            write!($to, at + last, Word, read!(from, last, Word));
-        } else if length >= 4 {
-            write!($to, at, Half, read!(from, 0, Half));
-            write!($to, at + length - 4, Half, read!(from, length - 4, Half));
-        } else {
-            let mut done = 0;
-            while done < length {
-                write!($to, at + done, u8, read!(from, done, u8));
-                done += 1;
-            }
-        }
-    }};
+/// The lower half of a number, and nothing above it.
+macro_rules! halved {
+    ($number:ident) => {
+        $number &= 0xffff_ffff_ffff_ffff;
+    };
 }
 
-/// The first prime of XXH64.
-const PRIME: u128 = 0x9e37_79b1_85eb_ca87;
-
-/// 16 bytes, as words, with 16 bytes of the secret: one word, in a type that does not overflow when some are summed up.
+/// Adds to a sum what XXH3 makes of 16 bytes, as a number, and of 16 of its secret.
 macro_rules! mix {
-    ($low:expr, $high:expr, $first:tt, $second:tt) => {{
-        let product = (little_endian!($low) ^ secret!($first)) as u128
-            * (little_endian!($high) ^ secret!($second)) as u128;
-        (product as u64 ^ (product >> 64) as u64) as u128
-    }};
+    ($sum:ident, $words:expr, $secret:literal) => {
+        let mut low = little_endian!($words);
+        low ^= $secret;
+        let mut product = low;
+        product >>= 64_u32;
+        halved!(low);
+        product *= low;
+        let mut folded = product;
+        folded >>= 64_u32;
+        folded ^= product;
+        halved!(folded);
+        $sum += folded;
+    };
 }
 
-/// The 16 bytes from `$at` on with the secret's words at these places.
-macro_rules! pair {
-    ($bytes:expr, $at:expr, $first:tt $second:tt) => {{
-        let Pair(low, high) = read!($bytes, $at, Pair);
-        mix!(low, high, $first, $second)
-    }};
-}
-
-/// Twice as many.
-macro_rules! quad {
-    ($bytes:expr, $at:expr, $first:tt $second:tt $third:tt $fourth:tt) => {{
-        let Quad(a, b, c, d) = read!($bytes, $at, Quad);
-        mix!(a, b, $first, $second) + mix!(c, d, $third, $fourth)
-    }};
-}
-
-/// The last step of XXH3.
+/// The last step of XXH3, of a sum's lower half.
 macro_rules! avalanche {
-    ($sum:expr) => {{
-        let sum = $sum as u64;
-        let mixed = ((sum ^ sum >> 37) as u128 * 0x1656_6791_9e37_79f9) as u64;
-        mixed ^ mixed >> 32
-    }};
-}
-
-/// The word of XXH3's default secret that begins at a byte.
-#[rustfmt::skip]
-macro_rules! secret {
-    (0) => { 0xbe4ba423396cfeb8 };
-    (8) => { 0x1cad21f72c81017c };
-    (16) => { 0xdb979083e96dd4de };
-    (24) => { 0x1f67b3b7a4a44072 };
-    (32) => { 0x78e5c0cc4ee679cb };
-    (40) => { 0x2172ffcc7dd05a82 };
-    (48) => { 0x8e2443f7744608b8 };
-    (56) => { 0x4c263a81e69035e0 };
-    (64) => { 0xcb00c391bb52283c };
-    (72) => { 0xa32e531b8b65d088 };
-    (80) => { 0x4ef90da297486471 };
-    (88) => { 0xd8acdea946ef1938 };
-    (96) => { 0x3f349ce33f76faa8 };
-    (104) => { 0x1d4f0bc7c7bbdcf9 };
-    (112) => { 0x3159b4cd4be0518a };
-    (120) => { 0x647378d9c97e9fc8 };
-    (3) => { 0x81017cbe4ba42339 };
-    (11) => { 0x6dd4de1cad21f72c };
-    (19) => { 0xa44072db979083e9 };
-    (27) => { 0xe679cb1f67b3b7a4 };
-    (35) => { 0xd05a8278e5c0cc4e };
-    (43) => { 0x4608b82172ffcc7d };
-    (51) => { 0x9035e08e2443f774 };
-    (59) => { 0x52283c4c263a81e6 };
-    (67) => { 0x65d088cb00c391bb };
-    (75) => { 0x486471a32e531b8b };
-    (83) => { 0xef19384ef90da297 };
-    (91) => { 0x76faa8d8acdea946 };
-    (99) => { 0xbbdcf93f349ce33f };
-    (107) => { 0xe0518a1d4f0bc7c7 };
-    (115) => { 0x7e9fc83159b4cd4b };
-    (119) => { 0x7378d9c97e9fc831 };
-    (127) => { 0xebd33483acc5ea64 };
+    ($sum:ident) => {
+        halved!($sum);
+        $sum ^= $sum >> 37_u32;
+        $sum *= 0x1656_6791_9e37_79f9;
+        halved!($sum);
+        $sum ^= $sum >> 32_u32;
+    };
 }
 
 /// Number of bytes of a call's note: 0 where the call is not compiled in. `texts` are place, template and file together.
@@ -264,9 +266,10 @@ pub const fn note_size(group: &GroupDef, level: Level, texts: &str) -> usize {
     if !group.enabled {
         return 0;
     }
-    let zeros = 2; // Beside the level's.
-    let texts = length!(texts) + LEVELS[level as usize].1 + group.texts_length + zeros;
-    HEAD + ((texts + ALIGN - 1) & !(ALIGN - 1))
+    let mut size = length!(texts);
+    size += group.part.levels[level as usize].size;
+    size &= !3; // What rounds up is in what was added.
+    size
 }
 
 impl<const N: usize> NoteBytes<[u8; N]> {
@@ -280,47 +283,60 @@ impl<const N: usize> NoteBytes<[u8; N]> {
         file: &str,
         line: u32,
     ) -> Self {
-        let mut note = [0; N];
         if N == 0 {
-            return Self(note);
+            return Self([0; N]);
         }
-        let (name, name_length, wire) = LEVELS[level as usize];
-        let (texts_length, file_length) = (length!(texts), length!(file));
-        let group_length = group.texts_length;
-        let level_at = HEAD + texts_length;
-        let group_at = level_at + name_length;
-        let file_at = group_at + group_length;
-        assert!(
-            texts_length <= 0xffff && group_length <= 0xffff && file_length <= 0xffff,
-            "a text of a log call is longer than 65,535 bytes"
-        );
-        assert!(file_at + file_length <= N && level_at + 8 <= N, "N must be the note's size");
-        let bytes = &raw mut note as *mut Bytes;
-        copy!(bytes, HEAD, texts, texts_length);
-        // What is too much is written over by the group.
-        write!(bytes, level_at, [u8; 8], name);
-        copy!(bytes, group_at, group.texts, group_length);
-        copy!(bytes, file_at, file, file_length);
-        let group_name_length = group_length - group.tag_length;
-        let head = Head {
-            name_size: NAME.len() as u32,
-            size: (N - HEADER) as u32,
-            kind: TYPE,
-            name: *b"protolog\0\0\0\0",
-            id: little_endian!(hash(bytes, HEAD, group_at + group_name_length - HEAD)),
-            mask: little_endian!(mask),
-            group_id: little_endian!(group.id),
-            line: little_endian!(line),
-            place: little_endian!((texts_length - template - 2) as u16),
-            template: little_endian!(template as u16),
-            group: little_endian!(group_name_length as u16),
-            tag: little_endian!(group.tag_length as u16),
-            file: little_endian!(file_length as u16),
-            level: wire,
-            zero: 0,
-        };
-        write!(bytes, 0, Head, head);
-        Self(note)
+        let mut draft = Draft { note: Self([0; N]), room: [0; 64] };
+        let level = &group.part.levels[level as usize];
+        let texts_length = length!(texts);
+        let file_length = length!(file);
+        // Places in the note, from the texts on.
+        let mut group_at = texts_length;
+        group_at += level.length;
+        let mut file_at = group_at;
+        file_at += group.texts_length;
+        let mut end = file_at;
+        end += file_length;
+        end += 60;
+        assert!(end <= N, "N must be the note's size");
+        if N > 0xffff {
+            check_lengths(texts_length, group.texts_length, file_length);
+        }
+        let start = &raw mut draft as *mut Start;
+        // SAFETY: a draft is larger than the fixed part of a note.
+        let bytes = unsafe { &raw mut (*start).texts };
+        let from = texts as *const str as *const u8;
+        // SAFETY: so many bytes are there, and there is room for them; a note being made is none of the texts.
+        unsafe { core::ptr::copy_nonoverlapping(from, bytes as *mut u8, texts_length) };
+        // What is too much is written over by what follows, or zero, or behind the note.
+        *write!(bytes, texts_length, [u8; 8]) = level.name;
+        *write!(bytes, group_at, [u8; 64]) = group.part.block;
+        if group.texts_length > 64 {
+            copy_group(bytes, group_at, group.texts);
+        }
+        let from = file as *const str as *const u8;
+        // SAFETY: there is room, as was asserted.
+        let to = unsafe { &raw mut (*bytes)[file_at] };
+        // SAFETY: as above.
+        unsafe { core::ptr::copy_nonoverlapping(from, to, file_length) };
+        let mut place = texts_length;
+        place -= template;
+        place -= 2;
+        let mut hashed = group_at;
+        hashed += group.part.name_length;
+        let id = hash(bytes, hashed);
+        // SAFETY: as above; nothing else refers to the fixed part.
+        let head = unsafe { &mut (*start).head };
+        *head = group.part.head;
+        head.size = (N - 24) as u32;
+        head.id = little_endian!(id);
+        head.mask = little_endian!(mask);
+        head.line = little_endian!(line);
+        head.place = little_endian!(place as u16);
+        head.template = little_endian!(template as u16);
+        head.file = little_endian!(file_length as u16);
+        head.level = level.wire;
+        draft.note
     }
 
     /// Whether the call is compiled in. A constant of the type is computed once for all notes of a size, where one of the call
@@ -336,67 +352,119 @@ impl NoteBytes<[u8]> {
         if self.0.len() < HEAD {
             return 0;
         }
-        let head = read!(&raw const self.0 as *const Bytes, 0, Head);
+        // SAFETY: so many bytes are there; any bytes make a head, at any alignment.
+        let head = unsafe { *(&raw const self.0 as *const Head) };
         little_endian!(head.id)
     }
 }
 
-/// XXH3-64 (seed 0) of the `length` bytes from `start` on.
-const fn hash(bytes: *const Bytes, start: usize, length: usize) -> u64 {
-    if length > 240 || length <= 16 {
-        // Rare, so the library's way is good enough.
-        // SAFETY: who passes the pointer says that so many bytes follow it.
-        let first = unsafe { &raw const (*bytes)[start] };
-        // SAFETY: likewise; they are initialised, and nobody writes them meanwhile.
-        return protolog_core::hash(unsafe { core::slice::from_raw_parts(first, length) });
-    }
-    let sum = length as u128 * PRIME;
-    let end = start + length;
-    if length > 128 {
-        return long_hash(bytes, start, length, sum);
-    }
-    if length <= 32 {
-        return avalanche!(sum + pair!(bytes, start, 0 8) + pair!(bytes, end - 16, 16 24));
-    }
-    let sum = sum + quad!(bytes, start, 0 8 32 40) + quad!(bytes, end - 32, 48 56 16 24);
-    if length > 96 {
-        let start = quad!(bytes, start + 32, 64 72 96 104);
-        return avalanche!(sum + start + quad!(bytes, end - 64, 112 120 80 88));
-    }
-    if length > 64 {
-        return avalanche!(sum + pair!(bytes, start + 32, 64 72) + pair!(bytes, end - 48, 80 88));
-    }
-    avalanche!(sum)
+/// Refuses lengths that a note has no room for.
+const fn check_lengths(texts: usize, group: usize, file: usize) {
+    assert!(
+        texts <= 0xffff && group <= 0xffff && file <= 0xffff,
+        "a text of a log call is longer than 65,535 bytes"
+    );
 }
 
-/// The same for 129 to 240 bytes; `sum` is what the length adds.
-const fn long_hash(bytes: *const Bytes, start: usize, length: usize, sum: u128) -> u64 {
-    let sum = sum + quad!(bytes, start, 0 8 16 24) + quad!(bytes, start + 32, 32 40 48 56);
-    let sum =
-        sum + quad!(bytes, start + 64, 64 72 80 88) + quad!(bytes, start + 96, 96 104 112 120);
-    let mut sum = avalanche!(sum) as u128;
+/// Copies a group's texts where they are longer than usual.
+const fn copy_group(bytes: *mut Bytes, at: usize, texts: &str) {
+    // SAFETY: who passes the pointer says that there is room for the texts.
+    let to = unsafe { &raw mut (*bytes)[at] };
+    // SAFETY: likewise; a note being made is none of them.
+    unsafe { core::ptr::copy_nonoverlapping(texts.as_ptr(), to, texts.len()) };
+}
+
+/// XXH3-64 (seed 0) of `length` bytes. The numbers are the first prime of XXH64, and words of XXH3's default secret.
+const fn hash(bytes: *const Bytes, length: usize) -> u64 {
+    if length > 128 {
+        return long_hash(bytes, length);
+    }
+    if length <= 64 {
+        return short_hash(bytes, length);
+    }
+    let mut sum = length as u128;
+    sum *= 0x9e37_79b1_85eb_ca87;
+    // SAFETY: who passes the pointer says that `length` bytes follow it; nobody writes to them meanwhile.
+    let start = unsafe { &*(bytes as *const Words) };
+    let end = read!(bytes, length - 64, Words);
+    mix!(sum, start.0, 0x1cad_21f7_2c81_017c_be4b_a423_396c_feb8);
+    mix!(sum, start.1, 0x2172_ffcc_7dd0_5a82_78e5_c0cc_4ee6_79cb);
+    mix!(sum, start.2, 0xa32e_531b_8b65_d088_cb00_c391_bb52_283c);
+    mix!(sum, end.1, 0xd8ac_dea9_46ef_1938_4ef9_0da2_9748_6471);
+    mix!(sum, end.2, 0x4c26_3a81_e690_35e0_8e24_43f7_7446_08b8);
+    mix!(sum, end.3, 0x1f67_b3b7_a4a4_4072_db97_9083_e96d_d4de);
+    if length > 96 {
+        mix!(sum, start.3, 0x1d4f_0bc7_c7bb_dcf9_3f34_9ce3_3f76_faa8);
+        mix!(sum, end.0, 0x6473_78d9_c97e_9fc8_3159_b4cd_4be0_518a);
+    }
+    avalanche!(sum);
+    sum as u64
+}
+
+/// The same for up to 64 bytes.
+const fn short_hash(bytes: *const Bytes, length: usize) -> u64 {
+    if length <= 16 {
+        return library_hash(bytes, length);
+    }
+    let mut sum = length as u128;
+    sum *= 0x9e37_79b1_85eb_ca87;
+    mix!(sum, read!(bytes, 0, Pair).0, 0x1cad_21f7_2c81_017c_be4b_a423_396c_feb8);
+    mix!(sum, read!(bytes, length - 16, Pair).0, 0x1f67_b3b7_a4a4_4072_db97_9083_e96d_d4de);
+    if length > 32 {
+        mix!(sum, read!(bytes, 16, Pair).0, 0x2172_ffcc_7dd0_5a82_78e5_c0cc_4ee6_79cb);
+        mix!(sum, read!(bytes, length - 32, Pair).0, 0x4c26_3a81_e690_35e0_8e24_43f7_7446_08b8);
+    }
+    avalanche!(sum);
+    sum as u64
+}
+
+/// The same for more than 128 bytes.
+const fn long_hash(bytes: *const Bytes, length: usize) -> u64 {
+    if length > 240 {
+        return library_hash(bytes, length);
+    }
+    let mut sum = length as u128;
+    sum *= 0x9e37_79b1_85eb_ca87;
+    let start = read!(bytes, 0, [Words; 2]);
+    mix!(sum, start[0].0, 0x1cad_21f7_2c81_017c_be4b_a423_396c_feb8);
+    mix!(sum, start[0].1, 0x1f67_b3b7_a4a4_4072_db97_9083_e96d_d4de);
+    mix!(sum, start[0].2, 0x2172_ffcc_7dd0_5a82_78e5_c0cc_4ee6_79cb);
+    mix!(sum, start[0].3, 0x4c26_3a81_e690_35e0_8e24_43f7_7446_08b8);
+    mix!(sum, start[1].0, 0xa32e_531b_8b65_d088_cb00_c391_bb52_283c);
+    mix!(sum, start[1].1, 0xd8ac_dea9_46ef_1938_4ef9_0da2_9748_6471);
+    mix!(sum, start[1].2, 0x1d4f_0bc7_c7bb_dcf9_3f34_9ce3_3f76_faa8);
+    mix!(sum, start[1].3, 0x6473_78d9_c97e_9fc8_3159_b4cd_4be0_518a);
+    avalanche!(sum);
     if length >= 144 {
-        sum += pair!(bytes, start + 128, 3 11);
+        mix!(sum, read!(bytes, 128, Pair).0, 0x6dd4_de1c_ad21_f72c_8101_7cbe_4ba4_2339);
     }
     if length >= 160 {
-        sum += pair!(bytes, start + 144, 19 27);
+        mix!(sum, read!(bytes, 144, Pair).0, 0xe679_cb1f_67b3_b7a4_a440_72db_9790_83e9);
     }
     if length >= 176 {
-        sum += pair!(bytes, start + 160, 35 43);
+        mix!(sum, read!(bytes, 160, Pair).0, 0x4608_b821_72ff_cc7d_d05a_8278_e5c0_cc4e);
     }
     if length >= 192 {
-        sum += pair!(bytes, start + 176, 51 59);
+        mix!(sum, read!(bytes, 176, Pair).0, 0x5228_3c4c_263a_81e6_9035_e08e_2443_f774);
     }
     if length >= 208 {
-        sum += pair!(bytes, start + 192, 67 75);
+        mix!(sum, read!(bytes, 192, Pair).0, 0x4864_71a3_2e53_1b8b_65d0_88cb_00c3_91bb);
     }
     if length >= 224 {
-        sum += pair!(bytes, start + 208, 83 91);
+        mix!(sum, read!(bytes, 208, Pair).0, 0x76fa_a8d8_acde_a946_ef19_384e_f90d_a297);
     }
     if length >= 240 {
-        sum += pair!(bytes, start + 224, 99 107);
+        mix!(sum, read!(bytes, 224, Pair).0, 0xe051_8a1d_4f0b_c7c7_bbdc_f93f_349c_e33f);
     }
-    avalanche!(sum + pair!(bytes, start + length - 16, 119 127))
+    mix!(sum, read!(bytes, length - 16, Pair).0, 0xebd3_3483_acc5_ea64_7378_d9c9_7e9f_c831);
+    avalanche!(sum);
+    sum as u64
+}
+
+/// The same for any length, by the library's way, which is good enough for what is rare.
+const fn library_hash(bytes: *const Bytes, length: usize) -> u64 {
+    // SAFETY: who passes the pointer says that so many bytes follow it; they are initialised, and nobody writes them meanwhile.
+    protolog_core::hash(unsafe { core::slice::from_raw_parts(bytes as *const u8, length) })
 }
 
 #[cfg(test)]

@@ -113,14 +113,31 @@ fn texts_of_every_length_are_copied() {
 }
 
 #[test]
+fn groups_of_every_length_are_copied() {
+    let long: &'static str = "abcdefghijklmnopqrstuvwxyz".repeat(10).leak();
+    for length in 1..=200 {
+        let def = GroupDef::new(&long[..length], length / 3, 0, true, false);
+        for file in ["", "a.rs", CALL.file, &long[..150]] {
+            let (group, level) = (&*Box::leak(Box::new(def)), Level::ALL[length % 6]);
+            let call = Call { group, level, file, ..CALL };
+            let note = call.note::<1024>();
+            let of_core = of_core(&call);
+            assert_eq!(Note::parse(&note.0).unwrap().0, Parsed::Note(of_core), "{length}");
+            assert!(note.0[of_core.size()..].iter().all(|byte| *byte == 0), "{length}");
+            assert_eq!(call.size(), of_core.size(), "{length}");
+        }
+    }
+}
+
+#[test]
 fn the_hash_is_xxh3_at_every_length() {
     let bytes: Vec<u8> =
         (0..2100_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     for length in 0..=2000 {
         for start in [0, 1, 60] {
-            let first = bytes.as_ptr() as *const Bytes;
+            let first = bytes[start..].as_ptr() as *const Bytes;
             let expected = protolog_core::hash(&bytes[start..start + length]);
-            assert_eq!(hash(first, start, length), expected, "{length} from {start}");
+            assert_eq!(hash(first, length), expected, "{length} from {start}");
         }
     }
 }
@@ -133,7 +150,7 @@ fn the_hash_agrees_with_the_vectors() {
         let (bytes, expected) = line.split_once('\t').unwrap();
         let byte = |at: usize| u8::from_str_radix(&bytes[at..at + 2], 16).unwrap();
         let bytes: Vec<u8> = (0..bytes.len()).step_by(2).map(byte).collect();
-        let hash = hash(bytes.as_ptr() as *const Bytes, 0, bytes.len());
+        let hash = hash(bytes.as_ptr() as *const Bytes, bytes.len());
         assert_eq!(format!("{hash:016x}"), expected, "{} bytes", bytes.len());
         count += 1;
     }
