@@ -50,15 +50,15 @@ macro_rules! __site {
             ::core::line!(),
         );
         // Where the group is not compiled in, the compiler leaves this out, in debug builds too.
-        if __ProtologNote::COMPILED {
-            if $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted($group, $level) {
-                $crate::__private::log_calls_cannot_stand_in_a_const_fn::log(
-                    $group,
-                    $level,
-                    &__PROTOLOG_NOTE,
-                    $values,
-                );
-            }
+        if __ProtologNote::COMPILED
+            && $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted($group, $level)
+        {
+            $crate::__private::log_calls_cannot_stand_in_a_const_fn::log(
+                $group,
+                $level,
+                &__PROTOLOG_NOTE,
+                $values,
+            )
         }
     }};
 }
