@@ -6,7 +6,7 @@ pub use crate::level::{GroupDef, GroupInfo, GroupSet, Page};
 pub use crate::log::Values;
 use crate::log::emit;
 use crate::site::Site;
-pub use crate::site::{DictionaryNote, NoteBytes, note_size};
+pub use crate::site::{DictionaryNote, NoteBytes, new_note, note_size};
 pub use crate::value::{
     Arguments, Bool, Float, Int, Shown, Text, Then, Uint, bool, float, int, text,
 };

@@ -12,7 +12,7 @@
 mod note;
 
 pub(crate) use note::{GroupPart, NoteRef};
-pub use note::{NoteBytes, note_size};
+pub use note::{NoteBytes, new_note, note_size};
 
 use crate::fork;
 use crate::level::GroupInfo;
@@ -40,7 +40,7 @@ macro_rules! __site {
         >;
         #[used]
         #[unsafe(link_section = ".note.protolog")]
-        static __PROTOLOG_NOTE: __ProtologNote = $crate::__private::NoteBytes::new(
+        static __PROTOLOG_NOTE: __ProtologNote = $crate::__private::new_note(
             $facts,
             $level,
             ::core::concat!(::core::module_path!(), "\0", $template, "\0"),

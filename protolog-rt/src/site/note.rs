@@ -272,73 +272,73 @@ pub const fn note_size(group: &GroupDef, level: Level, texts: &str) -> usize {
     size
 }
 
-impl<const N: usize> NoteBytes<[u8; N]> {
-    /// The note of a call; `N` is its [`note_size`]. `texts` is place, NUL, template, NUL; the template has `template` bytes.
-    pub const fn new(
-        group: &GroupDef,
-        level: Level,
-        texts: &str,
-        template: usize,
-        mask: u64,
-        file: &str,
-        line: u32,
-    ) -> Self {
-        if N == 0 {
-            return Self([0; N]);
-        }
-        let mut draft = Draft { note: Self([0; N]), room: [0; 64] };
-        let level = &group.part.levels[level as usize];
-        let texts_length = length!(texts);
-        let file_length = length!(file);
-        // Places in the note, from the texts on.
-        let mut group_at = texts_length;
-        group_at += level.length;
-        let mut file_at = group_at;
-        file_at += group.texts_length;
-        let mut end = file_at;
-        end += file_length;
-        end += 60;
-        assert!(end <= N, "N must be the note's size");
-        if N > 0xffff {
-            check_lengths(texts_length, group.texts_length, file_length);
-        }
-        let start = &raw mut draft as *mut Start;
-        // SAFETY: a draft is larger than the fixed part of a note.
-        let bytes = unsafe { &raw mut (*start).texts };
-        let from = texts as *const str as *const u8;
-        // SAFETY: so many bytes are there, and there is room for them; a note being made is none of the texts.
-        unsafe { core::ptr::copy_nonoverlapping(from, bytes as *mut u8, texts_length) };
-        // What is too much is written over by what follows, or zero, or behind the note.
-        *write!(bytes, texts_length, [u8; 8]) = level.name;
-        *write!(bytes, group_at, [u8; 64]) = group.part.block;
-        if group.texts_length > 64 {
-            copy_group(bytes, group_at, group.texts);
-        }
-        let from = file as *const str as *const u8;
-        // SAFETY: there is room, as was asserted.
-        let to = unsafe { &raw mut (*bytes)[file_at] };
-        // SAFETY: as above.
-        unsafe { core::ptr::copy_nonoverlapping(from, to, file_length) };
-        let mut place = texts_length;
-        place -= template;
-        place -= 2;
-        let mut hashed = group_at;
-        hashed += group.part.name_length;
-        let id = hash(bytes, hashed);
-        // SAFETY: as above; nothing else refers to the fixed part.
-        let head = unsafe { &mut (*start).head };
-        *head = group.part.head;
-        head.size = (N - 24) as u32;
-        head.id = little_endian!(id);
-        head.mask = little_endian!(mask);
-        head.line = little_endian!(line);
-        head.place = little_endian!(place as u16);
-        head.template = little_endian!(template as u16);
-        head.file = little_endian!(file_length as u16);
-        head.level = level.wire;
-        draft.note
+/// The note of a call; `N` is its [`note_size`]. `texts` is place, NUL, template, NUL; the template has `template` bytes.
+pub const fn new_note<const N: usize>(
+    group: &GroupDef,
+    level: Level,
+    texts: &str,
+    template: usize,
+    mask: u64,
+    file: &str,
+    line: u32,
+) -> NoteBytes<[u8; N]> {
+    if N == 0 {
+        return NoteBytes([0; N]);
     }
+    let mut draft = Draft { note: NoteBytes([0; N]), room: [0; 64] };
+    let level = &group.part.levels[level as usize];
+    let texts_length = length!(texts);
+    let file_length = length!(file);
+    // Places in the note, from the texts on.
+    let mut group_at = texts_length;
+    group_at += level.length;
+    let mut file_at = group_at;
+    file_at += group.texts_length;
+    let mut end = file_at;
+    end += file_length;
+    end += 60;
+    assert!(end <= N, "N must be the note's size");
+    if N > 0xffff {
+        check_lengths(texts_length, group.texts_length, file_length);
+    }
+    let start = &raw mut draft as *mut Start;
+    // SAFETY: a draft is larger than the fixed part of a note.
+    let bytes = unsafe { &raw mut (*start).texts };
+    let from = texts as *const str as *const u8;
+    // SAFETY: so many bytes are there, and there is room for them; a note being made is none of the texts.
+    unsafe { core::ptr::copy_nonoverlapping(from, bytes as *mut u8, texts_length) };
+    // What is too much is written over by what follows, or zero, or behind the note.
+    *write!(bytes, texts_length, [u8; 8]) = level.name;
+    *write!(bytes, group_at, [u8; 64]) = group.part.block;
+    if group.texts_length > 64 {
+        copy_group(bytes, group_at, group.texts);
+    }
+    let from = file as *const str as *const u8;
+    // SAFETY: there is room, as was asserted.
+    let to = unsafe { &raw mut (*bytes)[file_at] };
+    // SAFETY: as above.
+    unsafe { core::ptr::copy_nonoverlapping(from, to, file_length) };
+    let mut place = texts_length;
+    place -= template;
+    place -= 2;
+    let mut hashed = group_at;
+    hashed += group.part.name_length;
+    let id = hash(bytes, hashed);
+    // SAFETY: as above; nothing else refers to the fixed part.
+    let head = unsafe { &mut (*start).head };
+    *head = group.part.head;
+    head.size = (N - 24) as u32;
+    head.id = little_endian!(id);
+    head.mask = little_endian!(mask);
+    head.line = little_endian!(line);
+    head.place = little_endian!(place as u16);
+    head.template = little_endian!(template as u16);
+    head.file = little_endian!(file_length as u16);
+    head.level = level.wire;
+    draft.note
+}
 
+impl<const N: usize> NoteBytes<[u8; N]> {
     /// Whether the call is compiled in. A constant of the type is computed once for all notes of a size, where one of the call
     /// would be a body of its own.
     pub const COMPILED: bool = N != 0;

@@ -48,7 +48,7 @@ impl Call {
 
     const fn note<const N: usize>(self) -> NoteBytes<[u8; N]> {
         let Self { group, level, texts, template, mask, file, line } = self;
-        NoteBytes::new(group, level, texts, template, mask, file, line)
+        new_note(group, level, texts, template, mask, file, line)
     }
 }
 
