@@ -1,5 +1,5 @@
 //! What log calls cost to compile, and how much code one is: a program with 2,000 calls less one with 20, which has the
-//! logger in it, for `protolog`, `log` and `tracing` with the same calls.
+//! logger in it, for `protolog`, `log` and `tracing` with the same calls, and for `protolog` with fewer arguments.
 //!
 //! Debug builds are timed, the crate alone, its dependencies built; of release builds the code is counted: executable
 //! sections, which notes and texts are not.
@@ -17,11 +17,16 @@ use crate::{Result, shell, workspace};
 const CALLS: usize = 2000;
 /// Calls in one function, and in the smaller program.
 const PER_FUNCTION: usize = 20;
+/// What a call says of each of its arguments, before the value and after it, and the value.
+const ARGUMENTS: [(&str, &str, &str); 3] =
+    [("sent ", " bytes", "n"), (" to ", "", "host"), (" in ", " ms", "ms")];
 /// Timed builds of each program, of which the fastest counts.
 const ROUNDS: usize = 3;
 
 /// A logger: its name, its dependency, what comes before a call's text, and how a value stands in it.
-const LOGGERS: [(&str, &str, [&str; 4], [&str; 3]); 3] = [
+type Logger = (&'static str, &'static str, [&'static str; 4], [&'static str; 3]);
+
+const LOGGERS: [Logger; 3] = [
     (
         "protolog",
         "protolog-rt = { path = \"ROOT/protolog-rt\" }",
@@ -50,50 +55,71 @@ const LOGGERS: [(&str, &str, [&str; 4], [&str; 3]); 3] = [
 /// Builds and prints the table.
 pub(super) fn run() -> Result<()> {
     let mut rows = Vec::new();
-    for (name, dependency, heads, values) in LOGGERS {
-        let programs =
-            [PER_FUNCTION, CALLS].map(|calls| Program { name, dependency, heads, values, calls });
-        let mut times = [f64::INFINITY; 2];
-        for program in &programs {
-            program.write()?;
-            program.build(false)?;
-            program.build(true)?;
-        }
-        for _ in 0..ROUNDS {
-            for (program, time) in programs.iter().zip(&mut times) {
-                *time = time.min(program.timed()?);
-            }
-        }
-        let code = |program: &Program| program.code();
-        let bytes = (code(&programs[1])?.saturating_sub(code(&programs[0])?)) as f64
-            / (CALLS - PER_FUNCTION) as f64;
-        rows.push(vec![
-            name.to_owned(),
-            format!("{:.2}", times[0]),
-            format!("{:.2}", times[1]),
-            format!("{:.2}", times[1] - times[0]),
-            format!("{bytes:.0}"),
-        ]);
+    for logger in LOGGERS {
+        rows.push(row(logger, ARGUMENTS.len())?);
+    }
+    for arguments in (1..ARGUMENTS.len()).rev() {
+        rows.push(row(LOGGERS[0], arguments)?);
     }
     let with = format!("{CALLS} calls, s");
     let few = format!("{PER_FUNCTION} calls, s");
-    let head = ["logger", few.as_str(), with.as_str(), "difference, s", "code of a call, bytes"];
+    let head = [
+        "logger",
+        "arguments",
+        few.as_str(),
+        with.as_str(),
+        "difference, s",
+        "code of a call, bytes",
+    ];
     println!("{}", table::markdown(&head, &rows));
     Ok(())
 }
 
+/// What calls of a logger with so many arguments cost.
+fn row((name, dependency, heads, values): Logger, arguments: usize) -> Result<Vec<String>> {
+    let programs = [PER_FUNCTION, CALLS].map(|calls| Program {
+        name,
+        dependency,
+        heads,
+        values: &values[..arguments],
+        calls,
+    });
+    let mut times = [f64::INFINITY; 2];
+    for program in &programs {
+        program.write()?;
+        program.build(false)?;
+        program.build(true)?;
+    }
+    for _ in 0..ROUNDS {
+        for (program, time) in programs.iter().zip(&mut times) {
+            *time = time.min(program.timed()?);
+        }
+    }
+    let code = |program: &Program| program.code();
+    let bytes = (code(&programs[1])?.saturating_sub(code(&programs[0])?)) as f64
+        / (CALLS - PER_FUNCTION) as f64;
+    Ok(vec![
+        name.to_owned(),
+        arguments.to_string(),
+        format!("{:.2}", times[0]),
+        format!("{:.2}", times[1]),
+        format!("{:.2}", times[1] - times[0]),
+        format!("{bytes:.0}"),
+    ])
+}
+
 /// A program to build.
-struct Program {
+struct Program<'a> {
     name: &'static str,
     dependency: &'static str,
     heads: [&'static str; 4],
-    values: [&'static str; 3],
+    values: &'a [&'static str],
     calls: usize,
 }
 
-impl Program {
+impl Program<'_> {
     fn package(&self) -> String {
-        format!("compile-{}-{}", self.name, self.calls)
+        format!("compile-{}-{}-{}", self.name, self.values.len(), self.calls)
     }
 
     fn write(&self) -> Result<()> {
@@ -125,20 +151,21 @@ impl Program {
             );
         }
         let functions = self.calls.div_ceil(PER_FUNCTION);
-        let [int, string, float] = self.values;
+        let (mut says, mut names) = (String::new(), String::new());
+        for (value, (before, after, name)) in self.values.iter().zip(ARGUMENTS) {
+            let _ = write!(says, "{before}{value}{after}");
+            let _ = write!(names, ", {name}");
+        }
         for call in 0..self.calls {
             if call % PER_FUNCTION == 0 {
                 let _ = writeln!(
                     text,
-                    "fn part{}(n: u32, host: &str, ms: f64) {{",
+                    "#[allow(unused_variables)]\nfn part{}(n: u32, host: &str, ms: f64) {{",
                     call / PER_FUNCTION
                 );
             }
             let head = self.heads[call % 4];
-            let _ = writeln!(
-                text,
-                "    {head}\"step {call}: sent {int} bytes to {string} in {float} ms\", n, host, ms);"
-            );
+            let _ = writeln!(text, "    {head}\"step {call}: {says}\"{names});");
             if call % PER_FUNCTION == PER_FUNCTION - 1 {
                 text.push_str("}\n\n");
             }
