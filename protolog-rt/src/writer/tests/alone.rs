@@ -37,23 +37,39 @@ fn settle(rig: &Rig) -> Option<usize> {
     None
 }
 
-/// Tries what may meet other tests until it does not.
+/// Tries what may meet other tests until it does not, where a writer can be alone at all.
 #[track_caller]
-fn in_a_quiet_moment<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
+fn in_a_quiet_moment(mut attempt: impl FnMut() -> Option<()>) {
+    if !can_be_sole() {
+        return;
+    }
     for _ in 0..5_000 {
-        if let Some(found) = attempt() {
-            return found;
+        if attempt().is_some() {
+            return;
         }
         thread::sleep(Duration::from_millis(1));
     }
     panic!("in none of many tries");
 }
 
+/// [`settle`], beside so many other writers of the session, of which one is within a message or not. What other tests log
+/// in between keeps it from being found out: so it is tried some times.
+fn settle_beside(others: usize, is_busy: bool) -> Option<usize> {
+    (0..20).find_map(|_| settle_once_beside(others, is_busy))
+}
+
+fn settle_once_beside(others: usize, is_busy: bool) -> Option<usize> {
+    let rig = Rig::new(16);
+    let register = || Writer::register(&rig.core, running::epoch()).expect("an id");
+    let others: Vec<_> = (0..others).map(|_| register()).collect();
+    if is_busy {
+        others[0].gate.enter();
+    }
+    running::beside(&rig.core, || settle(&rig))
+}
+
 #[test]
 fn who_logs_alone_leaves_out_the_fence_from_its_second_chunk_on() {
-    if !can_be_sole() {
-        return;
-    }
     in_a_quiet_moment(|| {
         let rig = Rig::new(16);
         assert!(!is_sole(&rig.writer), "nothing is said before it logs");
@@ -66,9 +82,6 @@ fn who_logs_alone_leaves_out_the_fence_from_its_second_chunk_on() {
 
 #[test]
 fn it_stays_alone_while_it_logs() {
-    if !can_be_sole() {
-        return;
-    }
     in_a_quiet_moment(|| {
         let rig = Rig::new(16);
         settle(&rig)?;
@@ -81,9 +94,6 @@ fn it_stays_alone_while_it_logs() {
 
 #[test]
 fn one_message_of_another_thread_ends_that() {
-    if !can_be_sole() {
-        return;
-    }
     in_a_quiet_moment(|| {
         let rig = Rig::new(16);
         settle(&rig)?;
@@ -106,31 +116,20 @@ fn one_message_of_another_thread_ends_that() {
 
 #[test]
 fn nobody_is_alone_beside_one_that_is_within_a_message() {
-    if !can_be_sole() {
-        return;
-    }
-    let beside = |is_busy: bool| {
-        let rig = Rig::new(16);
-        let other = Writer::register(&rig.core, running::epoch()).expect("an id");
-        if is_busy {
-            other.gate.enter();
-        }
-        running::beside(&rig.core, || settle(&rig))
-    };
     in_a_quiet_moment(|| {
-        assert_eq!(beside(true), None, "it may have begun before the word was claimed");
-        beside(false)
+        let busy = settle_beside(1, true);
+        assert_eq!(busy, None, "it may have begun before the word was claimed");
+        settle_beside(1, false).map(drop)
     });
 }
 
 #[test]
 fn among_many_writers_nobody_is_alone() {
-    let rig = Rig::new(16);
-    for _ in 0..64 {
-        Writer::register(&rig.core, running::epoch()).expect("an id");
-    }
-    // They log nothing, but to look at so many takes its time.
-    running::beside(&rig.core, || assert_eq!(settle(&rig), None));
+    in_a_quiet_moment(|| {
+        // They log nothing, but to look at so many takes its time.
+        assert_eq!(settle_beside(64, false), None);
+        settle_beside(63, false).map(drop)
+    });
 }
 
 #[test]
