@@ -6,6 +6,7 @@ use crate::level::GroupInfo;
 use crate::site::{NoteRef, Site, Subject};
 use crate::writer::{self, Head};
 use protolog_core::Level;
+use std::borrow::Borrow;
 
 pub use crate::writer::encode::Values;
 
@@ -20,17 +21,30 @@ pub(crate) fn emit<V: Values>(site: Site, values: V) {
 #[allow(clippy::needless_pass_by_value)] // A reference would send the values through memory.
 fn log<V: Values>(id: u64, subject: Subject, note: NoteRef, values: V) {
     let head = Head { id, subject };
-    if subject.is_only_traced() {
-        writer::write_quick(head, &values);
+    // Two words come in registers, and stay there if nothing borrows them: what is out of line gets them by value. More come in
+    // memory.
+    if const { size_of::<V>() <= 2 * size_of::<usize>() } {
+        log_by::<V, V>(head, note, values);
     } else {
-        show(head, note, &values);
+        log_by::<V, &V>(head, note, &values);
+    }
+}
+
+/// `values` are the values or a reference to them.
+#[inline(always)]
+fn log_by<V: Values, P: Borrow<V> + Copy>(head: Head, note: NoteRef, values: P) {
+    if head.subject.is_only_traced() {
+        writer::write_quick::<V, P>(head, values);
+    } else {
+        show::<V, P>(head, note, values);
     }
 }
 
 /// Not only sessions want the message, or none does any more.
 #[cold]
 #[inline(never)]
-fn show<V: Values>(head: Head, note: NoteRef, values: &V) {
+fn show<V: Values, P: Borrow<V>>(head: Head, note: NoteRef, values: P) {
+    let values = values.borrow();
     let (group, level) = head.subject.parts();
     if group.texted(level) {
         crate::text::emit_text(head.id, level, group.tag, note.bytes(), values);

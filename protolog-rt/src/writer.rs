@@ -61,6 +61,7 @@ use places::Places;
 use plan::size_field;
 use protolog_core::Level;
 use quick::Tried;
+use std::borrow::Borrow;
 use std::cell::{RefCell, UnsafeCell};
 use std::sync::Arc;
 use thread::Thread;
@@ -179,33 +180,38 @@ pub(crate) fn aside<R>(f: impl FnOnce() -> R) -> R {
 /// Writes a message to the sessions that want it.
 #[inline(never)]
 pub(crate) fn write<V: Values>(head: Head, values: &V) {
-    begin(head, values, |_, _| Err(None));
+    begin::<V, _>(head, values, |_, _| Err(None));
 }
 
-/// The same, with the common message in line.
+/// The same, with the common message in line. `values` are the values or a reference to them, as for all that follows: what is
+/// passed by value to functions out of line need not be in memory for those that are in line.
 #[inline(always)]
-pub(crate) fn write_quick<V: Values>(head: Head, values: &V) {
-    begin(head, values, |writer, own| writer.write_quick(own, head, values));
+pub(crate) fn write_quick<V: Values, P: Borrow<V> + Copy>(head: Head, values: P) {
+    begin::<V, P>(head, values, |writer, own| writer.write_quick(own, head, values.borrow()));
 }
 
 /// Begins a message, and writes it if `quick` did not.
 #[inline(always)]
-fn begin<V: Values>(head: Head, values: &V, quick: impl FnOnce(&Writer, &mut Own) -> Tried) {
+fn begin<V: Values, P: Borrow<V>>(
+    head: Head,
+    values: P,
+    quick: impl FnOnce(&Writer, &mut Own) -> Tried,
+) {
     let front = FRONT.with(std::ptr::from_ref);
     // SAFETY: it has no destructor, so it lives as long as the thread. (Within `with` nothing would be inlined.)
     let front = unsafe { &*front };
     let state = front.state.load(Ordering::Relaxed);
     if state != READY {
-        return unusual(state, head, values);
+        return unusual::<V, P>(state, head, values);
     }
     front.state.store(WITHIN, Ordering::Relaxed);
     light_barrier();
-    let Some(writer) = front.writer() else { return write_to_all(head, values) };
+    let Some(writer) = front.writer() else { return write_to_all::<V, P>(head, values) };
     writer.gate.enter();
     // SAFETY: *busy*: this is the writer's thread, and what interrupts it sees the state.
     let own = unsafe { &mut *writer.own.get() };
     if let Err(now) = quick(writer, own) {
-        return write_planned(writer, head, values, now);
+        return write_planned::<V, P>(writer, head, values, now);
     }
     writer.gate.exit();
     light_barrier();
@@ -214,13 +220,18 @@ fn begin<V: Values>(head: Head, values: &V, quick: impl FnOnce(&Writer, &mut Own
 
 /// Writes a message that has begun.
 #[inline(never)]
-fn write_planned<V: Values>(writer: &Writer, head: Head, values: &V, now: Option<Moment>) {
+fn write_planned<V: Values, P: Borrow<V>>(
+    writer: &Writer,
+    head: Head,
+    values: P,
+    now: Option<Moment>,
+) {
     // SAFETY: as in `begin`.
     let own = unsafe { &mut *writer.own.get() };
-    let done = writer.write_planned(own, head, (values, now), Writer::is_stale);
+    let done = writer.write_planned(own, head, (values.borrow(), now), Writer::is_stale);
     writer.gate.exit();
     if !done {
-        return write_to_all(head, values);
+        return write_to_all::<V, P>(head, values);
     }
     light_barrier();
     FRONT.with(|front| front.state.store(READY, Ordering::Relaxed));
@@ -230,9 +241,12 @@ fn write_planned<V: Values>(writer: &Writer, head: Head, values: &V, now: Option
 pub(crate) fn write_with_stack<V: Values>(head: Head, values: &V) {
     let state = FRONT.with(|front| front.state.load(Ordering::Relaxed));
     if !matches!(state, READY | NONE) {
-        return unusual(state, head, values);
+        return unusual::<V, _>(state, head, values);
     }
-    stack::with(|stack| write_to_all(head, &stack::WithStack(values, stack)));
+    stack::with(|stack| {
+        let values = stack::WithStack(values, stack);
+        write_to_all::<stack::WithStack<'_, V>, _>(head, &values);
+    });
 }
 
 /// Counts a message as lost, on this thread's sequence where it has the one.
@@ -280,9 +294,9 @@ fn stray(group: &'static GroupInfo, level: Level, cause: Cause) {
 /// A message to no session or several, a message within a message, a message after the thread's end.
 #[cold]
 #[inline(never)]
-fn unusual<V: Values>(state: u8, head: Head, values: &V) {
+fn unusual<V: Values, P: Borrow<V>>(state: u8, head: Head, values: P) {
     match state {
-        NONE => write_to_all(head, values),
+        NONE => write_to_all::<V, P>(head, values),
         GONE => stray(head.group(), head.level(), Cause::Dead),
         _ => FRONT.with(|front| front.lose(head.group(), head.level(), Cause::Nested)),
     }
@@ -291,12 +305,12 @@ fn unusual<V: Values>(state: u8, head: Head, values: &V) {
 /// Writes a message to each session that wants it, and finds out where the next one goes.
 #[cold]
 #[inline(never)]
-fn write_to_all<V: Values>(head: Head, values: &V) {
+fn write_to_all<V: Values, P: Borrow<V>>(head: Head, values: P) {
     FRONT.with(|front| front.set(ASIDE, std::ptr::null()));
     let next = GUARD.try_with(|guard| {
         let mut places = guard.0.borrow_mut();
         places.look();
-        places.write(head, values);
+        places.write(head, values.borrow());
         places.only()
     });
     FRONT.with(|front| match next {

@@ -141,7 +141,7 @@ pub(super) mod sealed {
 }
 
 /// The arguments of a call: lists such as `(Int(1), (Text("x"), ()))`.
-pub trait Values: sealed::Sealed + Quick {
+pub trait Values: sealed::Sealed + Quick + Copy {
     /// What is known of the texts.
     #[doc(hidden)]
     type Seen: Copy;

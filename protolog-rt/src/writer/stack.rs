@@ -32,7 +32,7 @@ const MAX_FRAMES: usize = 48;
 const MAX_TEXT: usize = 4096;
 
 /// A message's values, and its stack trace.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct WithStack<'a, V>(pub(super) &'a V, pub(super) &'a str);
 
 /// Calls `f` with the stack trace of the calling thread.
