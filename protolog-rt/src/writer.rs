@@ -28,6 +28,7 @@
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
 pub(crate) mod args;
+mod aside;
 pub(crate) mod cursor;
 pub(crate) mod encode;
 pub(crate) mod fields;
@@ -45,6 +46,8 @@ pub(crate) mod state;
 mod tests;
 mod texts;
 pub(crate) mod thread;
+
+pub(crate) use aside::{Aside, aside, in_child};
 
 use crate::level::GroupInfo;
 use crate::loss::{Cause, Losses, Strays};
@@ -151,32 +154,6 @@ impl Drop for Guard {
     }
 }
 
-/// As long as it lives, what a signal handler logs on this thread counts as nested.
-#[derive(Debug)]
-pub(crate) struct Aside(u8);
-
-impl Aside {
-    /// From now on.
-    pub(crate) fn new() -> Self {
-        let before = FRONT.with(|front| front.state.swap(ASIDE, Ordering::Relaxed));
-        light_barrier();
-        Self(before)
-    }
-}
-
-impl Drop for Aside {
-    fn drop(&mut self) {
-        light_barrier();
-        FRONT.with(|front| front.state.store(self.0, Ordering::Relaxed));
-    }
-}
-
-/// Runs `f`, during which what a signal handler logs on this thread counts as nested.
-pub(crate) fn aside<R>(f: impl FnOnce() -> R) -> R {
-    let _aside = Aside::new();
-    f()
-}
-
 /// Writes a message to the sessions that want it.
 #[inline(never)]
 pub(crate) fn write<V: Values>(head: Head, values: &V) {
@@ -263,25 +240,6 @@ pub(crate) fn lose(group: &'static GroupInfo, level: Level, cause: Cause) {
             light_barrier();
             front.state.store(READY, Ordering::Relaxed);
         }
-    });
-}
-
-/// In a forked child: its thread's writers are its parent's. What a signal handler interrupted in the middle of a message
-/// is the parent's to finish. Where not all is as it should be, the thread is at its end. It was aside until now.
-pub(crate) fn in_child(aside: Aside, whole: bool) {
-    let before = aside.0;
-    std::mem::forget(aside);
-    FRONT.with(|front| {
-        let next = match before {
-            _ if !whole => GONE,
-            READY => NONE,
-            WITHIN => {
-                STRAYS.add_unknown(Cause::Forked);
-                WITHIN
-            }
-            other => other,
-        };
-        front.set(next, std::ptr::null());
     });
 }
 
