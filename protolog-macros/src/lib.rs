@@ -29,7 +29,7 @@ pub fn call(input: TokenStream) -> TokenStream {
 /// A group's full name is `crate::Enum::Variant`; its id is computed from it. On a variant, `#[protolog(…)]` takes:
 ///
 /// - `tag = "NET"`: what logcat's formats show; the variant's name where not given;
-/// - `enabled = false`: leaves the group's calls out of the binary, code and text;
+/// - `enabled = false`: leaves the texts of the group's calls out of the binary, and in a release build their code;
 /// - `log_to_text = true`: prints the group on standard error from the start.
 ///
 /// On the enum, `#[protolog(crate = path)]` names `protolog_rt` where it is known by another path.

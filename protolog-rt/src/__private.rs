@@ -64,14 +64,18 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
 
     /// The test of a log call: whether a session or the text side wants it. Inlined, with its arguments known, it is one load,
     /// one test and one branch; a debug build keeps it out of line, where it costs less to compile. The group is passed by
-    /// value, here and below: what is borrowed of a constant is one more constant for the compiler.
+    /// value, here and below: what is borrowed of a constant is one more constant for the compiler. Where the group is not
+    /// compiled in the answer is a constant, no: nothing is left of the call in a release build.
     #[allow(clippy::inline_always)] // A call that is off must be one load.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[cfg_attr(debug_assertions, inline)]
     #[allow(clippy::needless_pass_by_value)] // See above.
     pub fn wanted<G: ProtoLogGroup>(group: G, level: Level) -> bool {
         let index = group.index();
-        level::test(G::page(), index, level::call_bits(level), || level::first_call::<G>(index))
+        group.is_compiled()
+            && level::test(G::page(), index, level::call_bits(level), || {
+                level::first_call::<G>(index)
+            })
     }
 
     /// Logs `arguments` for a call whose group wants it.

@@ -66,7 +66,7 @@
 //!     Disk,
 //!     #[protolog(log_to_text = true)] // goes to standard error, too
 //!     Ui,
-//!     #[protolog(enabled = false)] // leaves neither code nor text in the binary
+//!     #[protolog(enabled = false)] // no text in the binary, and no code in a release build
 //!     Trace,
 //! }
 //! protolog_rt::v!(AppLog::Trace, "never compiled, so %s is never evaluated", panic!());

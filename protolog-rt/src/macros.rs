@@ -204,6 +204,13 @@ macro_rules! __group_enum {
                         $( $(#[$condition])? Self::$variant => const { $index }, )*
                     }
                 }
+
+                #[inline(always)]
+                fn is_compiled(&self) -> bool {
+                    match self {
+                        $( $(#[$condition])? Self::$variant => $enabled, )*
+                    }
+                }
             }
         };
     };

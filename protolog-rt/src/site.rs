@@ -2,7 +2,7 @@
 //!
 //! Everything is computed in two constants of the call's expansion, the note and its size: each is a body of its own for the
 //! compiler, which checks it like a function. Where the group is compiled in, a static of the note's size stands in the section of
-//! notes; where it is not, the static is empty, so that neither code nor text remains.
+//! notes; where it is not, the static is empty, so that no text remains, and in a release build no code either.
 //! A [`Site`] is made of immediates and addresses at the call: no static of its own, hence no relocation and no dirty page. The
 //! id is read from the note, which release builds do when compiling.
 //!
@@ -30,17 +30,16 @@ macro_rules! __site {
         $level:expr, $group:expr, $facts:expr,
         $template:literal, $length:literal, $mask:literal, $values:expr $(,)?
     ) => {{
-        type __ProtologNote = $crate::__private::NoteBytes<
+        #[used]
+        #[unsafe(link_section = ".note.protolog")]
+        static __PROTOLOG_NOTE: $crate::__private::NoteBytes<
             [$crate::__private::u8;
                 $crate::__private::note_size(
                     $facts,
                     $level,
                     ::core::concat!(::core::module_path!(), $template, ::core::file!()),
                 )],
-        >;
-        #[used]
-        #[unsafe(link_section = ".note.protolog")]
-        static __PROTOLOG_NOTE: __ProtologNote = $crate::__private::new_note(
+        > = $crate::__private::new_note(
             $facts,
             $level,
             ::core::concat!(::core::module_path!(), "\0", $template, "\0"),
@@ -49,10 +48,7 @@ macro_rules! __site {
             ::core::file!(),
             ::core::line!(),
         );
-        // Where the group is not compiled in, the compiler leaves this out, in debug builds too.
-        if __ProtologNote::COMPILED
-            && $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted($group, $level)
-        {
+        if $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted($group, $level) {
             $crate::__private::log_calls_cannot_stand_in_a_const_fn::log(
                 $group,
                 $level,

@@ -50,6 +50,9 @@ pub trait ProtoLogGroup {
 
     #[doc(hidden)]
     fn index(&self) -> usize;
+
+    #[doc(hidden)]
+    fn is_compiled(&self) -> bool;
 }
 
 /// The facts of a group, for constants.

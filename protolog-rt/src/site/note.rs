@@ -338,12 +338,6 @@ pub const fn new_note<const N: usize>(
     draft.note
 }
 
-impl<const N: usize> NoteBytes<[u8; N]> {
-    /// Whether the call is compiled in. A constant of the type is computed once for all notes of a size, where one of the call
-    /// would be a body of its own.
-    pub const COMPILED: bool = N != 0;
-}
-
 impl NoteBytes<[u8]> {
     /// The message's id; 0 where the call is not compiled in. Release code has it as an immediate: the compiler looks into the
     /// static.
