@@ -9,7 +9,7 @@ use std::{fmt, io};
 pub enum Error {
     /// The builder was given no file.
     NoFile,
-    /// Another session of this process writes the file.
+    /// Another session writes the file, of this process or another one.
     FileInUse {
         /// The file.
         path: PathBuf,

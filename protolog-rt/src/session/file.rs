@@ -15,6 +15,7 @@ use super::packets::{AROUND, Seal};
 use super::running::Claim;
 use crate::error::Error;
 use crate::shmem::buffer::MAX_PAYLOAD;
+use crate::shmem::file::lock;
 use crate::sync::{AtomicU32, Ordering};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -100,7 +101,11 @@ impl TraceFile {
         let open = OpenOptions::new().write(true).create(true).truncate(false).open(path);
         let file = open.map_err(failed)?;
         let claim = Claim::new(&file).map_err(failed)?;
-        let Some(claim) = claim else { return Err(Error::FileInUse { path: path.to_path_buf() }) };
+        let in_use = || Error::FileInUse { path: path.to_path_buf() };
+        let claim = claim.ok_or_else(in_use)?;
+        if !lock(&file) {
+            return Err(in_use());
+        }
         // Of a file that was cut to nothing, some file systems write all when it is closed, to be safe in a crash of the system.
         if file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
             file.set_len(0).map_err(failed)?;

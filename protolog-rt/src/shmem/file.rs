@@ -1,8 +1,8 @@
-//! Room for a mapping in a file.
+//! Room for a mapping in a file, and whose a file is.
 //!
 //! Invariant: room that was made stays: a store into a mapping of it never finds that the file system is full, which would
 //! be a signal (SIGBUS) in the middle of a log call.
-#![allow(unsafe_code)] // posix_fallocate, getrlimit, flock.
+#![allow(unsafe_code)] // posix_fallocate, getrlimit, flock, fcntl.
 
 use std::fs::File;
 use std::io;
@@ -53,6 +53,23 @@ pub(crate) fn claim(file: &File) -> io::Result<()> {
 pub(crate) fn release(file: &File) {
     // SAFETY: as in `claim`. There is nothing to be done about an error.
     let _ = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
+}
+
+/// Keeps other processes that ask for the same from writing `file`, until this one closes it or ends. False where one of them
+/// has it. Unlike the mark of [`claim`], it does not go on in forked children; but whoever of this process opens the file and
+/// closes it again ends it. Where the file system knows no locks, nobody else has it.
+pub(crate) fn lock(file: &File) -> bool {
+    let all = libc::flock {
+        l_type: libc::F_WRLCK as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
+    };
+    // SAFETY: the file is open; the lock is read, and lives through the call.
+    let answer = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &raw const all) };
+    let error = (answer != 0).then(|| io::Error::last_os_error().raw_os_error()).flatten();
+    !matches!(error, Some(libc::EAGAIN | libc::EACCES))
 }
 
 #[cfg(test)]
