@@ -77,12 +77,11 @@ fn help(error: &clap::Error, args: &[OsString]) -> String {
     }
     let similar = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
     let similar = similar.into_iter().find_map(|kind| strings(error, kind).into_iter().next());
-    let command = command(args);
-    let command = command.as_ref().map(clap::Command::get_name);
-    let command = command.map(|name| if name == binary::NAME { binary::SHOWN } else { name });
-    let see = match command {
-        Some(command) => format!("run `protologtool {command} --help` for its flags"),
-        None => "run `protologtool --help` for the list of commands".to_owned(),
+    let words = command(args).map_or(String::new(), |(words, _)| words.join(" "));
+    let see = match words.as_str() {
+        "" => "run `protologtool --help` for the list of commands".to_owned(),
+        binary::NAME => format!("run `protologtool {} --help` for its flags", binary::SHOWN),
+        words => format!("run `protologtool {words} --help` for its flags"),
     };
     match similar {
         Some(similar) => format!("use `{}`, or {see}", name(&similar)),
@@ -90,10 +89,22 @@ fn help(error: &clap::Error, args: &[OsString]) -> String {
     }
 }
 
-/// The command that is meant.
-fn command(args: &[OsString]) -> Option<clap::Command> {
-    let name = args.get(1)?.to_str()?;
-    super::table().get_subcommands().find(|known| known.get_name() == name).cloned()
+/// The command that is meant, and the words that name it, such as `configuration trace start`.
+fn command(args: &[OsString]) -> Option<(Vec<String>, clap::Command)> {
+    let find = |command: &clap::Command, word: &OsString| {
+        command.get_subcommands().find(|known| known.get_name() == word).cloned()
+    };
+    let (first, rest) = args.get(1..)?.split_first()?;
+    let mut command = find(&super::table(), first)?;
+    let mut words = vec![command.get_name().to_owned()];
+    for word in rest {
+        // Flags, which go with all of them, may stand between.
+        if let Some(next) = find(&command, word) {
+            words.push(next.get_name().to_owned());
+            command = next;
+        }
+    }
+    Some((words, command))
 }
 
 /// What is missing, as a list: of alternatives one.
@@ -101,7 +112,8 @@ fn required(error: &clap::Error, args: &[OsString]) -> Option<String> {
     let missing = strings(error, ContextKind::InvalidArg);
     let command = command(args);
     let one = |item: &String| {
-        if let Some(plain) = command.as_ref().and_then(|command| operand(item, command)) {
+        let of = command.as_ref().map(|(_, command)| command);
+        if let Some(plain) = of.and_then(|command| operand(item, command)) {
             return plain;
         }
         let item = item.strip_prefix('<').filter(|item| item.contains('|')).map_or_else(

@@ -67,6 +67,24 @@ fn the_pages_that_others_name_are_there() {
 }
 
 #[test]
+fn mistakes_point_to_the_page_of_the_command_that_is_meant() {
+    #[track_caller]
+    fn check(command_line: &str, error: &str, page: &str) {
+        let system = Memory::default();
+        assert_eq!(run(command_line.split(' ').map(Into::into), &system), Exit::Failed);
+        let help = format!("run `protologtool {page} --help` for its flags");
+        assert_eq!(system.errors(), format!("error: {error}\nhelp: {help}\n"));
+    }
+    check("protologtool read-log", "missing the trace", "read-log");
+    let start = "configuration trace start";
+    check("protologtool configuration trace start", "missing the file", start);
+    check("protologtool configuration --pid 5 trace start", "missing the file", start);
+    check("protologtool configuration trace start x --list", "unknown flag `--list`", start);
+    let level = "missing the least severe level that is let through";
+    check("protologtool configuration level Net", level, "configuration level");
+}
+
+#[test]
 fn a_page_that_finds_no_room_is_an_error() {
     for words in [&["--help"][..], &["--version"], &["read-log", "-h"], &["man"]] {
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_protologtool"));
