@@ -8,7 +8,7 @@
 //!
 //! The kinds are the message's mask, one letter for an argument (`d f b s`), since `macro_rules` can't take a number apart.
 //! What the call does is what [`__site!`](crate::__site) does, but for the note: the text is in the dictionary that the tool
-//! writes, which [`dictionary!`](crate::dictionary) puts into the program.
+//! writes, which [`dictionary!`](macro@crate::dictionary) puts into the program.
 
 /// Puts a dictionary that `protologtool` made (a `.pb` file) into the program, so that its traces carry the texts of rewritten
 /// calls and the text side can print them. Stands once among the items of the program or library that the dictionary was

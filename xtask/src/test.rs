@@ -77,8 +77,11 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
         have.test(&["test", "--locked", "--workspace", "--no-fail-fast", "--doc"], skipped)
     });
     steps.run("rustdoc", |_| {
-        let mut doc = shell::cargo(&["doc", "--locked", "--workspace", "--no-deps"]);
-        shell::run(doc.env("RUSTDOCFLAGS", "-D warnings"))
+        // For who uses it, and for who works on it.
+        [None, Some("--document-private-items")].into_iter().try_for_each(|private| {
+            let mut doc = shell::cargo(&["doc", "--locked", "--workspace", "--no-deps"]);
+            shell::run(doc.args(private).env("RUSTDOCFLAGS", "-D warnings"))
+        })
     });
     steps.run("oldest", |skipped| {
         toolchain::check_promises(skipped)?;

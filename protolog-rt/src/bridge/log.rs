@@ -28,7 +28,7 @@ pub struct Logger;
 
 /// Makes messages of everything that this program and its libraries log through the crate `log`.
 ///
-/// The level up to which `log`'s macros call at all ([`log::max_level`](::log::max_level)) follows the sessions and the
+/// The level up to which `log`'s macros call at all ([`max_level`](::log::max_level)) follows the sessions and the
 /// text side from then on; a program must not set it.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! The bridge from `tracing`: events become messages, and spans slices of time on the tracks of the threads that enter them.
 //!
 //! An event's template is made of its fields' names: `info!(bytes = n, %host, "sent")` becomes `%s bytes=%d host=%s`. It is
-//! made when the event's callsite is met first, and kept with it. Texts of one event have [`TEXT`] bytes together; what is
+//! made when the event's callsite is met first, and kept with it. Texts of one event have 4,096 bytes together; what is
 //! longer is cut with an ellipsis.
 //!
 //! Invariants: a callsite that nobody wants is switched off in `tracing` itself, and on again when somebody does; other

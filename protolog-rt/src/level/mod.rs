@@ -50,9 +50,9 @@ thread_local! {
     static HOLDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes `levels` the answer to which levels (bit = [`Level::severity`]) sessions want of a group, for the groups known
-/// now and those that come. It is called with the registry locked: it must not log or take a lock that is held around
-/// this call.
+/// Makes `levels` the answer to which levels (bit = [`severity`](protolog_core::Level::severity)) sessions want of a group, for
+/// the groups known now and those that come. It is called with the registry locked: it must not log or take a lock that is
+/// held around this call.
 pub(crate) fn set_session_levels(
     levels: impl Fn(&'static GroupInfo) -> u8 + Send + Sync + 'static,
 ) {
@@ -170,7 +170,7 @@ pub(crate) fn for_each_group(mut f: impl FnMut(Option<u32>, &'static GroupInfo, 
     }
 }
 
-/// The levels (bit = [`Level::severity`]) that the text side wants of any known group.
+/// The levels (bit = [`severity`](protolog_core::Level::severity)) that the text side wants of any known group.
 #[cfg(feature = "log")]
 pub(crate) fn text_levels() -> u8 {
     let Some(registry) = Locked::take() else { return 0 };

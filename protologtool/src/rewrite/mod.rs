@@ -1,4 +1,4 @@
-//! Splicing text: an [`Edit`] is a value, a [`Plan`] is a sorted and disjoint list of them, [`apply`] is a pure function.
+//! Splicing text: an [`Edit`] is a value, a [`Plan`] is a sorted and disjoint list of them, [`fn@apply`] is a pure function.
 //!
 //! No tree is ever printed back, so every byte outside an edit stays as it is. Text that is replaced keeps its line ends
 //! and comments, so that no line moves.

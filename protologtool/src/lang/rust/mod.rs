@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Every position stays legal, no name is added to the program's own, and no proc macro is needed: the derive for group enums
-//! becomes its expansion, too. Reading order: [`quick`] (which files are looked at), [`survey`], [`crates`], [`modules`] and
+//! becomes its expansion, too. Reading order: [`quick`] (which files are looked at), [`mod@survey`], [`crates`], [`modules`] and
 //! [`manifest`] (which module of which crate a file is), [`mod@walk`] and [`find`], [`resolve`] and [`table`] (what names
 //! mean), [`invocation`]; below them [`attributes`], [`tokens`] and [`literal`].
 
