@@ -75,11 +75,12 @@ fn resident() -> usize {
     pages * 4096
 }
 
-/// By how many bytes the process grows while threads come and go that do `work`, once it has got used to them.
+/// By how many bytes the process grows while threads come and go that do `work`, once it has got used to them: half of the most
+/// are more than a session has sequences, about each of which it knows something.
 fn growth(threads: usize, work: fn(usize)) -> usize {
     let mut before = 0;
     for thread in 0..threads {
-        if thread == threads / 4 {
+        if thread == threads / 2 {
             before = resident();
         }
         thread::spawn(move || work(thread)).join().unwrap();
