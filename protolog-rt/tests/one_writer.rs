@@ -63,6 +63,8 @@ fn who_comes_while_another_process_writes_is_refused_and_harms_nothing() {
     if let Some(path) = file() {
         let session = start(&path).expect("start");
         i!(Log::Net, "of the other process");
+        let error = start(&path).expect_err("this process writes it");
+        assert!(matches!(error, Error::FileInUse { .. }), "{error}");
         say(0);
         // Until the input ends.
         let _ = std::io::stdin().read_line(&mut String::new());

@@ -65,8 +65,8 @@ impl Builder {
 
     /// The file that the trace goes to; it stays where it is when the program changes its directory. One that is there is
     /// replaced, unless another session is writing it, of this process or another one ([`Error::FileInUse`]): give each process a
-    /// name of its own, with [`std::process::id`] for one. A named pipe is written to; who opens it waits until somebody reads it: that is
-    /// [`Self::start`], or, of a session that keeps its messages, [`Session::stop`].
+    /// name of its own, with [`std::process::id`] for one. A named pipe is written to; who opens it waits until somebody reads
+    /// it: that is [`Self::start`], or, of a session that keeps its messages, [`Session::stop`].
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.path = Some(absolute(path.into()));
         self

@@ -98,11 +98,14 @@ impl TraceFile {
     /// Makes the file, or empties the one that is there, which no other session may be writing.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let failed = |error| Error::File { path: path.to_path_buf(), error };
+        let in_use = || Error::FileInUse { path: path.to_path_buf() };
+        // Not even opened: to close it again would end the lock of the session that writes it.
+        if std::fs::metadata(path).is_ok_and(|metadata| Claim::is_taken(&metadata)) {
+            return Err(in_use());
+        }
         let open = OpenOptions::new().write(true).create(true).truncate(false).open(path);
         let file = open.map_err(failed)?;
-        let claim = Claim::new(&file).map_err(failed)?;
-        let in_use = || Error::FileInUse { path: path.to_path_buf() };
-        let claim = claim.ok_or_else(in_use)?;
+        let claim = Claim::new(&file).map_err(failed)?.ok_or_else(in_use)?;
         if !lock(&file) {
             return Err(in_use());
         }

@@ -157,8 +157,13 @@ impl Claim {
     /// Claims a file; none where another session has it. Devices, such as terminals, are anybody's.
     pub(super) fn new(file: &fs::File) -> io::Result<Option<Self>> {
         let metadata = file.metadata()?;
-        let id = (metadata.dev(), metadata.ino(), OsString::new());
-        Ok(Self::of(id, metadata.is_file()))
+        Ok(Self::of(file_id(&metadata), metadata.is_file()))
+    }
+
+    /// Whether another session has this file.
+    pub(super) fn is_taken(metadata: &fs::Metadata) -> bool {
+        let id = file_id(metadata);
+        metadata.is_file() && writer::aside(|| lock().files.contains(&id))
     }
 
     /// Claims what is called `name` in a directory; none where another session has it.
@@ -190,6 +195,10 @@ impl Drop for Claim {
             }
         });
     }
+}
+
+fn file_id(metadata: &fs::Metadata) -> FileId {
+    (metadata.dev(), metadata.ino(), OsString::new())
 }
 
 fn lock() -> MutexGuard<'static, Running> {

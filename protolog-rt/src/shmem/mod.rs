@@ -4,7 +4,7 @@
 //! - [`page`]: the state machine of a page's header; safe code over one atomic word.
 //! - [`buffer`]: acquiring and completing chunks; the writers' side.
 //! - [`drain`]: claiming, reading and releasing chunks; the one reader's side.
-//! - [`mod@file`]: room for a mapping in a file.
+//! - [`mod@file`]: room for a mapping in a file, and whose a file is.
 //! - [`barrier`]: a barrier on all threads, for taking chunks back from idle ones.
 //! - [`ring`]: taking the oldest chunks again, and reading those of such a buffer.
 //!
