@@ -91,20 +91,15 @@ fn help(error: &clap::Error, args: &[OsString]) -> String {
 
 /// The command that is meant, and the words that name it, such as `configuration trace start`.
 fn command(args: &[OsString]) -> Option<(Vec<String>, clap::Command)> {
-    let find = |command: &clap::Command, word: &OsString| {
-        command.get_subcommands().find(|known| known.get_name() == word).cloned()
-    };
-    let (first, rest) = args.get(1..)?.split_first()?;
-    let mut command = find(&super::table(), first)?;
-    let mut words = vec![command.get_name().to_owned()];
-    for word in rest {
-        // Flags, which go with all of them, may stand between.
-        if let Some(next) = find(&command, word) {
-            words.push(next.get_name().to_owned());
-            command = next;
-        }
+    let mut command = super::table();
+    let all = command.clone().ignore_errors(true).try_get_matches_from(args).ok()?;
+    let (mut matches, mut words) = (&all, Vec::new());
+    while let Some((word, next)) = matches.subcommand() {
+        command = command.find_subcommand(word)?.clone();
+        words.push(word.to_owned());
+        matches = next;
     }
-    Some((words, command))
+    (!words.is_empty()).then_some((words, command))
 }
 
 /// What is missing, as a list: of alternatives one.

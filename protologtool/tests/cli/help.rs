@@ -80,6 +80,8 @@ fn mistakes_point_to_the_page_of_the_command_that_is_meant() {
     check("protologtool configuration trace start", "missing the file", start);
     check("protologtool configuration --pid 5 trace start", "missing the file", start);
     check("protologtool configuration trace start x --list", "unknown flag `--list`", start);
+    // A program's name is no command.
+    check("protologtool configuration --name level trace start", "missing the file", start);
     let level = "missing the least severe level that is let through";
     check("protologtool configuration level Net", level, "configuration level");
 }
