@@ -58,16 +58,17 @@ pub(crate) fn calls(case: &str, calls: u64) -> Option<()> {
     Some(())
 }
 
-/// Logs so many messages of two integers on each of some threads at once, and prints the CPU nanoseconds of a message.
-pub(crate) fn threads(threads: usize, calls: u64) {
+/// Logs so many messages on each of some threads at once, and prints the CPU nanoseconds of a message.
+pub(crate) fn threads(threads: usize, shape: &str, calls: u64) -> Option<()> {
+    let shape = Shape::of(shape)?;
     let dir = tempfile::tempdir().expect("make a temporary directory");
     let logger = session(&dir.path().join("trace"));
     let (logger, barrier) = (&logger, &Barrier::new(threads));
     let each = || {
-        with_calls(logger, Shape::TwoInts, Repeat(0));
+        with_calls(logger, shape, Repeat(0));
         barrier.wait();
         let before = cpu();
-        with_calls(logger, Shape::TwoInts, Repeat(calls));
+        with_calls(logger, shape, Repeat(calls));
         cpu() - before
     };
     let total: i64 = thread::scope(|scope| {
@@ -75,6 +76,7 @@ pub(crate) fn threads(threads: usize, calls: u64) {
         running.into_iter().map(|thread| thread.join().expect("logging does not panic")).sum()
     });
     println!("{}", total as f64 / (threads as u64 * calls) as f64);
+    Some(())
 }
 
 /// CPU nanoseconds of this thread.

@@ -8,7 +8,7 @@
 //! off CANDIDATE TURNS             nanoseconds of a turn of a loop with a call that is switched off
 //! turns CANDIDATE TURNS           the same loop, for valgrind
 //! calls CASE CALLS                calls that are switched on, for valgrind
-//! threads NUMBER CALLS            CPU nanoseconds of a message, on several threads at once
+//! threads NUMBER SHAPE CALLS      CPU nanoseconds of a message, on several threads at once
 //! texts CASE FILE                 bursts of messages whose text is new, or not
 //! stop DIR                        milliseconds from a million messages to a file
 //! ```
@@ -48,9 +48,8 @@ fn run(words: &[String]) -> Option<()> {
             let calls = calls.parse().ok()?;
             hot::calls(case, calls).or_else(|| texts::calls(case, calls))
         }
-        ["threads", threads, calls] => {
-            hot::threads(threads.parse().ok()?, calls.parse().ok()?);
-            Some(())
+        ["threads", threads, shape, calls] => {
+            hot::threads(threads.parse().ok()?, shape, calls.parse().ok()?)
         }
         ["stop", dir] => {
             stop::run(dir.as_ref());

@@ -118,15 +118,15 @@
 //! |---|--:|--:|--:|
 //! | a call that nobody wants: a load, a test, a branch | 0.3 | 3 | |
 //! | a call of a group with `enabled = false` | 0 | 0 | |
-//! | two integers | 14.8 | 142 | 24 |
-//! | an integer and a text, one of 8 | 17.2 | 191 | 27 |
-//! | two integers and a float | 15.6 | 162 | 34 |
-//! | a text of 40 bytes, always the same | 18.0 | 170 | 23 |
+//! | two integers | 13.0 | 142 | 24 |
+//! | an integer and a text, one of 8 | 16.3 | 191 | 27 |
+//! | two integers and a float | 13.7 | 162 | 34 |
+//! | a text of 40 bytes, always the same | 16.5 | 170 | 23 |
 //! | two integers, wanted by two sessions | | 602 | |
-//! | for comparison: `clock_gettime` alone | 19.3 | | |
+//! | for comparison: `clock_gettime` alone | 16.9 | | |
 //!
 //! Medians of bursts on an Intel Xeon, rustc 1.95, as `cargo xtask bench runtime` prints them beside those of seven peers
-//! (`tracing` with a file: 572 for two integers). While several threads log at a time, Intel's processors need a fence
+//! (`tracing` with a file: 495 for two integers). While several threads log at a time, Intel's processors need a fence
 //! before they read their counter, which is 7 to 8 ns more; AMD's need none. `cargo xtask test instructions` counts
 //! instructions, and fails where there are more. `docs/design/hot-path.md` goes through them one by one. Besides:
 //!

@@ -13,7 +13,7 @@ use crate::Result;
 const ROUNDS: usize = 7;
 
 /// Words and titles of the messages.
-const SHAPES: [(&str, &str); 4] = [
+pub(super) const SHAPES: [(&str, &str); 4] = [
     ("two-ints", "two integers"),
     ("int-and-text", "an integer and a text, one of 8"),
     ("two-ints-and-float", "two integers and a float"),

@@ -1,8 +1,9 @@
-//! Messages of two integers on several threads at once.
+//! Messages on several threads at once.
 
 use std::process::Command;
 
 use super::super::report::{Report, median};
+use super::enabled::SHAPES;
 use super::line;
 use super::programs::Programs;
 use crate::{Result, callgrind};
@@ -11,32 +12,41 @@ const CALLS: &str = "1000000";
 const ROUNDS: usize = 7;
 const THREADS: [u64; 4] = [1, 2, 4, 8];
 
-/// CPU time and instructions of a message, by the number of threads.
+/// CPU time and instructions of a message, by its shape and the number of threads.
 pub(super) fn run(programs: &Programs, report: &mut Report) -> Result<()> {
     let own = programs.own.display().to_string();
+    let mut rows = Vec::new();
+    for (word, title) in SHAPES {
+        let times = times(&own, word)?;
+        let mut counts = Vec::new();
+        for threads in THREADS {
+            let command = [&*own, "threads", &threads.to_string(), word];
+            counts.push(callgrind::each(&command, 50_000)? / threads as f64);
+        }
+        let mut row = vec![title.to_owned()];
+        row.extend(times.map(|time| format!("{time:.1}")));
+        row.push(format!("{:.2}", times.into_iter().fold(0.0, f64::max) / times[0]));
+        row.push(format!("{:.1}", counts[0]));
+        let more = counts.iter().fold(0.0, |most: f64, count| most.max(count / counts[0] - 1.0));
+        row.push(format!("{:.1}", more * 100.0));
+        rows.push(row);
+    }
+    let [one, others @ ..] = THREADS.map(|threads| threads.to_string());
+    let one = format!("CPU ns of {one} thread");
+    let [two, four, eight] = &others;
+    let head = ["", &one, two, four, eight, "× at most", "instructions", "% more at most"];
+    report.add("Threads", &head, &rows);
+    Ok(())
+}
+
+/// CPU nanoseconds of a message, for each number of threads; all take turns.
+fn times(own: &str, shape: &str) -> Result<[f64; THREADS.len()]> {
     let mut times = [const { Vec::new() }; THREADS.len()];
     for _ in 0..ROUNDS {
         for (threads, times) in THREADS.iter().zip(&mut times) {
-            let args = ["threads", &threads.to_string(), CALLS];
-            times.extend(line(Command::new(&own).args(args))?.as_f64());
+            let args = ["threads", &threads.to_string(), shape, CALLS];
+            times.extend(line(Command::new(own).args(args))?.as_f64());
         }
     }
-    let mut rows = Vec::new();
-    let mut one = None;
-    for (threads, times) in THREADS.iter().zip(times) {
-        let command = [&*own, "threads", &threads.to_string()];
-        let count = callgrind::each(&command, 50_000)? / *threads as f64;
-        let time = median(times);
-        let (one_time, one_count) = *one.get_or_insert((time, count));
-        rows.push(vec![
-            threads.to_string(),
-            format!("{time:.1}"),
-            format!("{:.2}", time / one_time),
-            format!("{count:.1}"),
-            format!("{:.1}", (count / one_count - 1.0) * 100.0),
-        ]);
-    }
-    let head = ["threads", "CPU ns of a thread", "×", "instructions", "% more"];
-    report.add("Threads: a message of two integers", &head, &rows);
-    Ok(())
+    Ok(times.map(median))
 }
