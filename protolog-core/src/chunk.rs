@@ -185,7 +185,7 @@ mod tests {
     fn chunks_have_perfettos_sizes() {
         let sizes = |page| Layout::ALL.map(|layout| layout.chunk_size(page));
         assert_eq!(sizes(4096), [4088, 2044, 1020, 584, 292]);
-        assert_eq!(sizes(32768), [32760, 16380, 8188, 4680, 2340]);
+        assert_eq!(sizes(MAX_PAGE), [32760, 16380, 8188, 4680, 2340]);
         for layout in Layout::ALL {
             let last = layout.chunk_at(4096, layout.chunks() - 1) + layout.chunk_size(4096);
             assert!(last <= 4096 && last > 4096 - 16, "{layout:?} ends at {last}");

@@ -168,6 +168,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_finite_number_has_a_name() {
+        for format in [exponent, general] {
+            let all = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -f64::NAN];
+            let texts = all.map(|value| text(format, value, 3));
+            assert_eq!(texts, ["inf", "-inf", "nan", "nan"]);
+        }
+    }
+
+    #[test]
     fn general_drops_trailing_zeros() {
         let g = |value, precision| text(general, value, precision);
         for (value, expected) in [

@@ -91,6 +91,13 @@ mod tests {
     }
 
     #[test]
+    fn each_process_has_a_track() {
+        let tracks: std::collections::HashSet<_> = (0..1_000).map(process_track).collect();
+        assert_eq!(tracks.len(), 1_000);
+        assert!(tracks.iter().all(|track| track % 2 == 1), "none is 0");
+    }
+
+    #[test]
     fn separators_keep_neighbours_apart() {
         let id = |place, template, group| message_id(place, template, Level::Info, group);
         assert_ne!(id("a", "bc", "g"), id("ab", "c", "g"));

@@ -172,6 +172,24 @@ mod tests {
     }
 
     #[test]
+    fn levels_are_shown() {
+        let shown = Level::ALL.map(|level| std::format!("{level:>7}|{}", level.terminal_color()));
+        assert_eq!(
+            shown,
+            [
+                "VERBOSE|",
+                "  DEBUG|\x1b[34m",
+                "   INFO|\x1b[32m",
+                "   WARN|\x1b[33m",
+                "  ERROR|\x1b[31m",
+                "    WTF|\x1b[1;31m"
+            ]
+        );
+        let error = "loud".parse::<Level>().unwrap_err();
+        assert!(std::format!("{error}").starts_with("not a level: expected verbose, debug"));
+    }
+
+    #[test]
     fn severity_orders() {
         assert!(Level::ALL.is_sorted());
         assert!(Level::Debug > Level::Verbose, "although 1 < 2 on the wire");

@@ -228,7 +228,8 @@ mod tests {
 
     #[test]
     fn a_constant_note_parses() {
-        assert_eq!(BYTES.len() % ALIGN, 0);
+        let texts = "app::net\0sent %04d in %f ms €\0WARN\0app::AppLog::Net".len() + "Net".len();
+        assert_eq!(BYTES.len(), HEAD + (texts + "src/net.rs".len()).next_multiple_of(ALIGN));
         assert_eq!(Note::parse(&BYTES), Some((Parsed::Note(NOTE), &[][..])));
     }
 
@@ -249,6 +250,15 @@ mod tests {
             found,
             [Parsed::Note(NOTE), Parsed::Foreign, Parsed::Note(EMPTY), Parsed::Note(NOTE)]
         );
+    }
+
+    #[test]
+    fn a_note_of_another_name_is_foreign_whatever_its_type() {
+        for kind in [TYPE, DICTIONARY_TYPE, STRIPPED_TYPE] {
+            let head = [4, 3, kind].map(u32::to_le_bytes).concat();
+            let note = [&head[..], b"GNU\0\x01\x02\x03\0"].concat();
+            assert_eq!(Note::parse_as(&note, false), Some((Parsed::Foreign, &[][..])), "{kind}");
+        }
     }
 
     #[test]

@@ -294,6 +294,25 @@ mod tests {
     }
 
     #[test]
+    fn pages_have_the_sizes_that_there_are() {
+        let parse = |page: u32, ring_at: u64| {
+            let header =
+                Header { page, pages: 1, ring_at, annex_at: ring_at + page as u64, ..header() };
+            let mut bytes = bytes();
+            let fields = header.to_bytes();
+            bytes[8..fields.len()].copy_from_slice(&fields[8..]);
+            Header::parse(&bytes).map(|parsed| (parsed.page, parsed.ring_at))
+        };
+        for page in [4 << 10, 8 << 10, 16 << 10, 32 << 10] {
+            assert_eq!(parse(page, HEADER as u64), Ok((page, HEADER as u64)));
+        }
+        for page in [0, 2 << 10, 12 << 10, 64 << 10] {
+            assert_eq!(parse(page, HEADER as u64), Err(HeaderError::Damaged), "{page}");
+        }
+        assert_eq!(parse(4096, HEADER as u64 - 1), Err(HeaderError::Damaged), "within the header");
+    }
+
+    #[test]
     fn what_is_no_header_is_refused() {
         let changed = |at: usize, value: &[u8]| {
             let mut bytes = bytes();

@@ -260,10 +260,7 @@ fn conversion(text: &str, start: usize) -> Result<(Piece<'_>, usize), TemplateEr
     };
     let problem_end = end + letter.len_utf8();
     let Some(verb) = u8::try_from(letter).ok().and_then(Verb::from_letter) else {
-        return error(
-            TemplateProblem::of_letter(letter, end == start + 1, width.is_some() || zero_pad),
-            problem_end,
-        );
+        return error(TemplateProblem::of_letter(letter, end == start + 1), problem_end);
     };
     let numeric = !matches!(verb, Verb::Str | Verb::Bool);
     if zero_pad && (!numeric || width.is_none()) {
@@ -315,6 +312,9 @@ mod tests {
         );
         assert_eq!(template.bare().to_string(), "a %d%% b%s%b%f €");
         assert!(!template.is_bare() && Template::parse("%d %%").unwrap().is_bare());
+        let bare: Vec<_> = template.conversions().map(|c| c.is_bare()).collect();
+        assert_eq!(bare, [false, true, false, false]);
+        assert!(!template.is_empty() && Template::parse("100 %%").unwrap().is_empty());
     }
 
     #[test]
@@ -347,6 +347,9 @@ mod tests {
         ("100% sure", "% ", "flag in conversion `% `"),
         ("%-5d", "%-", "flag in conversion `%-`"),
         ("%+d", "%+", "flag in conversion `%+`"),
+        ("%5-d", "%5-", "unknown conversion `%5-`"),
+        ("%0%", "%0%", "width on `%0%`"),
+        ("%.3%", "%.3%", "width on `%.3%`"),
         ("%#x", "%#", "flag in conversion `%#`"),
         ("%,d", "%,", "flag in conversion `%,`"),
         ("%1$s", "%1$", "argument index in conversion `%1$`"),

@@ -111,14 +111,14 @@ impl fmt::Display for TemplateError {
 impl core::error::Error for TemplateError {}
 
 impl TemplateProblem {
-    /// The problem with a conversion in which `letter` stands where a verb should. `first`: right after the `%`;
-    /// `sized`: after a width.
-    pub(crate) const fn of_letter(letter: char, first: bool, sized: bool) -> Self {
+    /// The problem with a conversion in which `letter` stands where a verb should. `first`: right after the `%`, where it
+    /// is no `%`.
+    pub(crate) const fn of_letter(letter: char, first: bool) -> Self {
         match letter {
             '-' | '+' | ' ' | '#' | ',' | '(' if first => Self::Flag,
             '$' | '<' => Self::ArgumentIndex,
             '*' => Self::WidthFromArgument,
-            '%' if sized || !first => Self::WidthOnPercent,
+            '%' => Self::WidthOnPercent,
             _ => Self::Unknown,
         }
     }

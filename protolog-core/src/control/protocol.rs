@@ -262,11 +262,6 @@ impl<'a> Reply<'a> {
         };
         words.end(reply)
     }
-
-    /// Whether the answer ends with this line.
-    pub fn is_last(&self) -> bool {
-        matches!(self, Self::Ok | Self::Error(_))
-    }
 }
 
 impl fmt::Display for Reply<'_> {

@@ -161,6 +161,8 @@ mod tests {
     use super::*;
     use crate::Level;
     use crate::control::levels_from;
+    use std::cell::RefCell;
+    use std::vec::Vec;
 
     fn get(word: &AtomicU32) -> [u8; 4] {
         word.get().to_le_bytes()
@@ -187,8 +189,10 @@ mod tests {
     fn text_is_apart() {
         let word = AtomicU32::new(initial(true));
         want(&word, 0x3f);
+        assert_eq!(get(&word), [0x3f; 4]);
         print(&word, 0b10_0001);
         assert_eq!(get(&word), [0x3f, 0b10_0001, 0x3f, 0x3f]);
+        assert_eq!(printed(word.get()), 0b10_0001);
         print(&word, 0);
         assert_eq!(get(&word), [0x3f, 0, 0x3f, 0x3f]);
         print(&word, 0xff);
@@ -202,6 +206,49 @@ mod tests {
         assert_eq!(get(&word), [0xbf, 0, 0, 0], "the first call must get past its test");
         want(&word, 0x3f);
         assert_eq!(get(&word), [0, 0, 0, 0x3f]);
+    }
+
+    /// A word, and what it was after each change.
+    struct Watched(AtomicU32, RefCell<Vec<u32>>);
+
+    impl Word for Watched {
+        fn get(&self) -> u32 {
+            self.0.get()
+        }
+
+        fn set(&self, bits: u32) {
+            self.0.set(bits);
+            self.1.borrow_mut().push(self.get());
+        }
+
+        fn clear(&self, bits: u32) {
+            self.0.clear(bits);
+            self.1.borrow_mut().push(self.get());
+        }
+    }
+
+    /// What byte 0 is after each change that `change` makes to a word that begins with these bytes.
+    fn steps(bytes: [u8; 4], change: impl FnOnce(&Watched)) -> Vec<u8> {
+        let word = Watched(AtomicU32::new(u32::from_le_bytes(bytes)), RefCell::default());
+        change(&word);
+        word.1.into_inner().into_iter().map(|word| word as u8).collect()
+    }
+
+    #[test]
+    fn what_is_denied_is_off_at_once() {
+        let found = steps([0b11, 0, 0b11, 0b11], |word| allow(word, 0b01));
+        assert_eq!(found, [0b01, 0b01], "denied, allowed");
+        let found = steps([NEW as u8 | 0x3f, 0, 0x3f, 0], |word| allow(word, 0));
+        assert_eq!(found, [NEW as u8 | 0x3f], "but not of a new group");
+    }
+
+    #[test]
+    fn nothing_is_changed_without_need() {
+        // Bytes 3 and 2 twice, byte 0 where it is wrong, and only the way that it is.
+        assert_eq!(steps([0b01, 0, 0x3f, 0b01], |word| want(word, 0b01)), [0b01; 2]);
+        assert_eq!(steps([0b01, 0, 0x3f, 0b01], |word| want(word, 0b11)), [0b01, 0b01, 0b11]);
+        assert_eq!(steps([0b11, 0, 0x3f, 0b11], |word| want(word, 0b01)), [0b11, 0b11, 0b01]);
+        assert_eq!(steps([0b10, 0, 0x3f, 0b10], |word| want(word, 0b01)), [0b10, 0b10, 0b11, 0b01]);
     }
 
     #[test]
