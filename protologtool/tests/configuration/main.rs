@@ -14,7 +14,9 @@
 //! Empty lines are for who reads it, so no command may print one.
 
 use protolog_rt::{Init, ProtoLogGroup, d, w, wtf};
-use protolog_testkit::{TempDir, copy_program, expect_file, run_any, temp_dir_for_sockets, tool};
+use protolog_testkit::{
+    Output, TempDir, copy_program, expect_file, run_any, temp_dir_for_sockets, tool,
+};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
@@ -247,7 +249,9 @@ fn completed(shell: &str, script: &str, lines: &[&str]) -> Option<String> {
         [dir.path(), program.parent().unwrap()].map(|folder| folder.display().to_string());
     command.env("PATH", format!("{}:{path}", folders.join(":")));
     surroundings(&mut command, dir.path());
-    Some(run_any(&mut command).stdout)
+    let Output { code, stdout, stderr } = run_any(&mut command);
+    assert_eq!(code, Some(0), "{stderr}");
+    Some(stdout)
 }
 
 #[test]
@@ -263,7 +267,7 @@ fn fish_completes_groups_that_are_there() {
 /// A shell of its own behind a terminal of its own gets the line and a tab, and then a key that tells what the line is now.
 const ZSH: &str = r#"
 zmodload zsh/zpty
-zpty -b shell zsh -f -i
+zpty -b shell zsh -f -i || exit
 zpty -w shell 'PS1=; unset zle_bracketed_paste; autoload -Uz compinit; compinit -u -D
     eval "$(protologtool completions zsh)"
     tell() { print -r -- "<$BUFFER>" }; zle -N tell; bindkey "^X" tell; bindkey "^I" complete-word; print RE""ADY'
