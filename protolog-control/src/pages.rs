@@ -94,7 +94,11 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     fn file(size: u64, seals: SealFlags) -> OwnedFd {
-        let file = memfd_create("test", MemfdFlags::ALLOW_SEALING).unwrap();
+        named("test", size, seals)
+    }
+
+    fn named(name: &str, size: u64, seals: SealFlags) -> OwnedFd {
+        let file = memfd_create(name, MemfdFlags::ALLOW_SEALING).unwrap();
         ftruncate(&file, size).unwrap();
         fcntl_add_seals(&file, seals).unwrap();
         file
@@ -120,6 +124,17 @@ mod tests {
         ] {
             assert!(!one.print(&outside, 1) && one.word(&outside).is_none());
         }
+    }
+
+    #[test]
+    fn what_is_dropped_is_not_mapped() {
+        let file = named("dropped-pages", 4096, SealFlags::SHRINK);
+        let is_mapped =
+            || std::fs::read_to_string("/proc/self/maps").unwrap().contains("dropped-pages");
+        let pages = Pages::map(&file, 1, 4096).unwrap();
+        assert!(is_mapped());
+        drop(pages);
+        assert!(!is_mapped());
     }
 
     #[test]
