@@ -13,16 +13,25 @@ const USERS: &str = "/run/user";
 /// The directories in which this user's programs have their sockets; for root, those of all users. With
 /// `PROTOLOG_RUNTIME_DIR` set, it is that one alone.
 pub fn directories() -> Vec<PathBuf> {
+    let below = |path: &str| {
+        fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+    };
+    directories_of(rustix::process::geteuid().as_raw(), variable, below)
+}
+
+fn directories_of(
+    user: u32,
+    variable: impl Fn(&str) -> Option<PathBuf>,
+    below: impl Fn(&str) -> Vec<PathBuf>,
+) -> Vec<PathBuf> {
     if let Some(directory) = variable("PROTOLOG_RUNTIME_DIR") {
         return vec![directory];
     }
-    let user = rustix::process::geteuid().as_raw();
     let mut all: Vec<_> =
         variable("XDG_RUNTIME_DIR").map(|path| path.join("protolog")).into_iter().collect();
     if user == 0 {
-        let below = |path: &str| fs::read_dir(path).into_iter().flatten().flatten();
-        all.extend(below(USERS).map(|entry| entry.path().join("protolog")));
-        all.extend(below(SERVICES).map(|entry| entry.path()));
+        all.extend(below(USERS).into_iter().map(|path| path.join("protolog")));
+        all.extend(below(SERVICES));
     } else {
         all.push(Path::new(USERS).join(user.to_string()).join("protolog"));
         all.push(Path::new(SERVICES).join(user.to_string()));
@@ -56,6 +65,10 @@ pub fn sockets(directories: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
 /// Where wishes are remembered for programs that start later: `$PROTOLOG_STATE`, or else `protolog/wishes` in
 /// `$XDG_STATE_HOME` or `~/.local/state`, or, without a home, in `/var/lib`.
 pub fn state_file() -> PathBuf {
+    state_file_of(variable)
+}
+
+fn state_file_of(variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
     variable("PROTOLOG_STATE").unwrap_or_else(|| {
         let state = variable("XDG_STATE_HOME");
         let state = state.or_else(|| variable("HOME").map(|home| home.join(".local/state")));
@@ -71,6 +84,44 @@ fn variable(name: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Looks names up in `NAME=path` words.
+    fn set(words: &str) -> impl Fn(&str) -> Option<PathBuf> {
+        move |name| {
+            let mut pairs = words.split(' ').filter_map(|word| word.split_once('='));
+            pairs.find(|(set, _)| *set == name).map(|(_, path)| path.into())
+        }
+    }
+
+    #[test]
+    fn sockets_are_where_programs_of_the_user_put_them() {
+        let check = |user, variables, expected: &str| {
+            let below = |path: &str| ["7", "1000"].map(|user| Path::new(path).join(user)).into();
+            let found = directories_of(user, set(variables), below);
+            let expected: Vec<_> = expected.split(' ').map(PathBuf::from).collect();
+            assert_eq!(found, expected, "{user}, {variables}");
+        };
+        check(7, "", "/run/protolog/7 /run/user/7/protolog");
+        check(7, "XDG_RUNTIME_DIR=/x", "/run/protolog/7 /run/user/7/protolog /x/protolog");
+        check(7, "XDG_RUNTIME_DIR=/run/user/7", "/run/protolog/7 /run/user/7/protolog");
+        check(7, "XDG_RUNTIME_DIR=/x PROTOLOG_RUNTIME_DIR=/y", "/y");
+        check(0, "PROTOLOG_RUNTIME_DIR=/y", "/y");
+        let all = "/run/protolog/1000 /run/protolog/7 /run/user/1000/protolog /run/user/7/protolog";
+        check(0, "", all);
+        check(0, "XDG_RUNTIME_DIR=/x", &format!("{all} /x/protolog"));
+    }
+
+    #[test]
+    fn wishes_are_kept_with_other_state() {
+        for (variables, expected) in [
+            ("", "/var/lib/protolog/wishes"),
+            ("HOME=/h", "/h/.local/state/protolog/wishes"),
+            ("HOME=/h XDG_STATE_HOME=/s", "/s/protolog/wishes"),
+            ("HOME=/h XDG_STATE_HOME=/s PROTOLOG_STATE=/p/file", "/p/file"),
+        ] {
+            assert_eq!(state_file_of(set(variables)), Path::new(expected), "{variables}");
+        }
+    }
 
     #[test]
     fn sockets_are_found_by_name() {
