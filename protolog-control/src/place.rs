@@ -19,28 +19,6 @@ pub fn directories() -> Vec<PathBuf> {
     directories_of(rustix::process::geteuid().as_raw(), variable, below)
 }
 
-fn directories_of(
-    user: u32,
-    variable: impl Fn(&str) -> Option<PathBuf>,
-    below: impl Fn(&str) -> Vec<PathBuf>,
-) -> Vec<PathBuf> {
-    if let Some(directory) = variable("PROTOLOG_RUNTIME_DIR") {
-        return vec![directory];
-    }
-    let mut all: Vec<_> =
-        variable("XDG_RUNTIME_DIR").map(|path| path.join("protolog")).into_iter().collect();
-    if user == 0 {
-        all.extend(below(USERS).into_iter().map(|path| path.join("protolog")));
-        all.extend(below(SERVICES));
-    } else {
-        all.push(Path::new(USERS).join(user.to_string()).join("protolog"));
-        all.push(Path::new(SERVICES).join(user.to_string()));
-    }
-    all.sort();
-    all.dedup();
-    all
-}
-
 /// The sockets in these directories, in the order of their names. A directory that is not there has none.
 pub fn sockets(directories: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut all = Vec::new();
@@ -68,6 +46,30 @@ pub fn state_file() -> PathBuf {
     state_file_of(variable)
 }
 
+/// [`directories`] of `user`; `variable` looks a path up, `below` lists a directory.
+fn directories_of(
+    user: u32,
+    variable: impl Fn(&str) -> Option<PathBuf>,
+    below: impl Fn(&str) -> Vec<PathBuf>,
+) -> Vec<PathBuf> {
+    if let Some(directory) = variable("PROTOLOG_RUNTIME_DIR") {
+        return vec![directory];
+    }
+    let mut all: Vec<_> =
+        variable("XDG_RUNTIME_DIR").map(|path| path.join("protolog")).into_iter().collect();
+    if user == 0 {
+        all.extend(below(USERS).into_iter().map(|path| path.join("protolog")));
+        all.extend(below(SERVICES));
+    } else {
+        all.push(Path::new(USERS).join(user.to_string()).join("protolog"));
+        all.push(Path::new(SERVICES).join(user.to_string()));
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// [`state_file`]; `variable` looks a path up.
 fn state_file_of(variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
     variable("PROTOLOG_STATE").unwrap_or_else(|| {
         let state = variable("XDG_STATE_HOME");

@@ -11,14 +11,14 @@ use std::time::Duration;
 
 const HELLO: &str = "protolog 1 4711 server\nok\n";
 
-/// A program, which ends with its last answer.
+/// A program that says what it was told to say.
 struct Fake {
     dir: TempDir,
     thread: JoinHandle<Vec<String>>,
 }
 
 impl Fake {
-    /// One that gives these answers, and then waits to be asked no more.
+    /// One that gives these answers, one for each question, and ends when whoever asks goes away; its thread gives the questions.
     fn start(answers: Vec<String>) -> Self {
         let dir = temp_dir_for_sockets();
         let listener = UnixListener::bind(dir.path().join("1.sock")).unwrap();
