@@ -18,13 +18,10 @@
 
 mod answer;
 mod connection;
-mod kept;
-pub(crate) mod os;
 mod place;
 mod server;
 mod wishes;
 
-pub(crate) use kept::AroundFork;
 pub(crate) use wishes::{Wishes, fulfil, read_file};
 
 use self::place::Socket;

@@ -15,17 +15,14 @@
 //! by its process id, and what it logs to its parent's sessions is counted as [`Cause::Forked`](crate::Cause::Forked). Such a
 //! child should do nothing but `exec`.
 //!
-//! Which process this is, is asked with each chunk that a thread takes, and the C library asks the kernel each time. So the id
-//! is kept on a page that the kernel wipes in every child that has memory of its own, however it was made.
-//!
 //! Invariants: the child's handler allocates nothing and waits for nobody, since the thread that holds a lock may not be there;
 //! what it needs locked, the parent's handler locked before the fork.
-#![allow(unsafe_code)] // pthread_atfork, and a page that is wiped.
+#![allow(unsafe_code)] // pthread_atfork.
 
 use crate::session::{recorder, running};
-use crate::shmem::{barrier, memory};
-use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
-use crate::{clock, control, level, seen, site, writer};
+use crate::sync::{AtomicBool, Ordering};
+use crate::sys::{barrier, close_on_fork, mapping, process};
+use crate::{clock, level, seen, site, writer};
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
@@ -37,9 +34,9 @@ struct Held {
     seen: Option<seen::AroundFork>,
     recorded: Option<recorder::AroundFork>,
     images: Option<MutexGuard<'static, ()>>,
-    mappings: Option<memory::Mappings>,
+    mappings: Option<mapping::Mappings>,
     clock: Option<clock::AroundFork>,
-    control: Option<control::AroundFork>,
+    control: Option<close_on_fork::AroundFork>,
     /// A signal handler does not wait for its own thread.
     aside: writer::Aside,
 }
@@ -56,54 +53,8 @@ pub(crate) fn prepare_for_forks() {
         // SAFETY: the handlers are functions of this library, which they keep loaded as long as it is not unloaded, and what
         // uses them can't be unloaded: its threads run.
         unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
-        if let Some(page) = wiped_page() {
-            WIPED.store(page, Ordering::Release);
-        }
+        process::prepare();
     }
-}
-
-/// The process's id, or 0, on a page that the kernel wipes in a child; null where there is no such page.
-static WIPED: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
-
-/// The process's id, mostly without a system call.
-#[inline]
-pub(crate) fn process() -> u32 {
-    // SAFETY: null, or the beginning of a page that stays mapped, with zeros or an id, and is used as this atomic only.
-    let kept = unsafe { WIPED.load(Ordering::Acquire).as_ref() };
-    match kept.map(|kept| kept.load(Ordering::Relaxed)) {
-        Some(id) if id != 0 => id,
-        _ => ask(kept),
-    }
-}
-
-/// Asks the kernel, and keeps the answer.
-#[cold]
-#[inline(never)]
-fn ask(kept: Option<&AtomicU32>) -> u32 {
-    let id = std::process::id();
-    if let Some(kept) = kept {
-        kept.store(id, Ordering::Relaxed);
-    }
-    id
-}
-
-/// A page of zeros that is zeros again in a child; none on a kernel before 4.14.
-fn wiped_page() -> Option<*mut AtomicU32> {
-    const SIZE: usize = 4096;
-    let (protection, flags) =
-        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
-    let page = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, protection, flags, -1, 0) };
-    if page == libc::MAP_FAILED {
-        return None;
-    }
-    // SAFETY: the page was just mapped, and nobody else has it.
-    if unsafe { libc::madvise(page, SIZE, libc::MADV_WIPEONFORK) } == 0 {
-        return Some(page.cast());
-    }
-    // SAFETY: as above, and nobody ever will.
-    unsafe { libc::munmap(page, SIZE) };
-    None
 }
 
 extern "C" fn before() {
@@ -114,9 +65,9 @@ extern "C" fn before() {
         seen: seen::AroundFork::begin(),
         recorded: recorder::AroundFork::begin(),
         images: site::no_images(),
-        mappings: soon(memory::try_mappings),
+        mappings: soon(mapping::try_mappings),
         clock: clock::AroundFork::begin(),
-        control: control::AroundFork::begin(),
+        control: close_on_fork::AroundFork::begin(),
         aside,
     };
     let _ = HELD.try_with(|place| place.replace(Some(held)));
@@ -137,7 +88,7 @@ impl Held {
     fn in_child(self) {
         // First, since a message that a handler interrupted goes on.
         if let Some(mappings) = &self.mappings {
-            memory::detach(mappings);
+            mapping::detach(mappings);
         }
         self.levels.in_child();
         let whole = self.running.is_some()
@@ -150,7 +101,7 @@ impl Held {
         self.seen.into_iter().for_each(seen::AroundFork::in_child);
         self.recorded.into_iter().for_each(recorder::AroundFork::in_child);
         self.clock.into_iter().for_each(clock::AroundFork::end);
-        self.control.into_iter().for_each(control::AroundFork::in_child);
+        self.control.into_iter().for_each(close_on_fork::AroundFork::in_child);
         writer::in_child(self.aside, whole);
     }
 }
@@ -185,26 +136,6 @@ mod tests {
     use super::*;
     use std::process::Command;
     use std::sync::mpsc;
-
-    #[test]
-    fn every_child_knows_its_own_id() {
-        prepare_for_forks();
-        assert_eq!(process(), std::process::id());
-        // Not by the C library, so that no handler runs.
-        let flags = libc::SIGCHLD;
-        // SAFETY: without a stack and flags it is a fork.
-        let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } as libc::pid_t;
-        if pid == 0 {
-            let own = std::process::id();
-            let good = process() == own && process() == own;
-            // SAFETY: ends the process at once.
-            unsafe { libc::_exit(!good as i32) };
-        }
-        let mut status = -1;
-        // SAFETY: the pointer is to an integer of ours.
-        assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
-        assert_eq!((status, process()), (0, std::process::id()));
-    }
 
     /// In a process of its own, in which nobody has looked after forks before.
     #[test]

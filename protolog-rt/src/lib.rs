@@ -257,6 +257,7 @@ mod shmem;
 mod site;
 mod stats;
 mod sync;
+mod sys;
 pub mod text;
 mod value;
 mod writer;

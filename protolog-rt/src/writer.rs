@@ -45,7 +45,6 @@ pub(crate) mod state;
 #[cfg(test)]
 mod tests;
 mod texts;
-pub(crate) mod thread;
 
 pub(crate) use aside::{Aside, aside, in_child};
 
@@ -57,6 +56,7 @@ use crate::site::Subject;
 use crate::sync::{
     AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, light_barrier,
 };
+use crate::sys::thread::Thread;
 use encode::{Before, Cursor, Interner, Plan, Values};
 use gate::Gate;
 use own::{Moment, Own};
@@ -67,7 +67,6 @@ use quick::Tried;
 use std::borrow::Borrow;
 use std::cell::{RefCell, UnsafeCell};
 use std::sync::Arc;
-use thread::Thread;
 
 /// A message, as far as it is the same for all values.
 #[derive(Clone, Copy, Debug)]

@@ -7,72 +7,25 @@
 #![allow(unsafe_code)] // fork, clone, waitpid, _exit.
 
 mod common;
+#[path = "common/fork.rs"]
+mod fork;
 
 use common::{SetWhenDropped, record};
+use fork::{fork, has_process_of_its_own, spawn, wait};
 use protolog_reader::{Log as Read, Rendering, Trace as Reading};
 use protolog_rt::{Error, Level, ProtoLogGroup, Session, Summary, i};
 use protolog_testkit::temp_dir;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[derive(ProtoLogGroup)]
 enum Log {
     Parent,
     Child,
-}
-
-/// Runs `child` in a child that `fork` makes, which ends when it returns; gives its id.
-fn spawn(fork: impl FnOnce() -> libc::pid_t, child: impl FnOnce() -> bool) -> libc::pid_t {
-    let pid = fork();
-    assert!(pid >= 0, "{}", std::io::Error::last_os_error());
-    if pid == 0 {
-        let good = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child)).unwrap_or(false);
-        // SAFETY: nothing of the test's runs after it.
-        unsafe { libc::_exit(!good as i32) };
-    }
-    pid
-}
-
-fn fork() -> libc::pid_t {
-    // SAFETY: the child does what the runtime promises to work, and ends.
-    unsafe { libc::fork() }
-}
-
-/// Whether this is the process of the test `name` alone; if not, it is run in one.
-fn has_process_of_its_own(name: &str) -> bool {
-    const CHILD: &str = "PROTOLOG_FORK_CHILD";
-    if std::env::var_os(CHILD).is_some() {
-        return true;
-    }
-    let mut own = Command::new(std::env::current_exe().expect("the test itself"));
-    own.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(CHILD, "1");
-    protolog_testkit::run(&mut own);
-    false
-}
-
-/// Waits for a child, which must end well and soon.
-fn wait(pid: libc::pid_t) {
-    let end = Instant::now() + Duration::from_secs(60);
-    let mut status = 0;
-    loop {
-        // SAFETY: the pointer is to an integer of ours.
-        let ended = unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG) };
-        if ended == pid {
-            assert_eq!(status, 0, "the child's status");
-            return;
-        }
-        if Instant::now() > end {
-            // SAFETY: the child is there until it was waited for.
-            unsafe { libc::kill(pid, libc::SIGKILL) };
-            panic!("the child hangs");
-        }
-        thread::sleep(Duration::from_micros(200));
-    }
 }
 
 /// The numbers of the messages `thread:number` of a trace, by group and thread.

@@ -9,8 +9,8 @@
 //! read; nothing here waits.
 
 use super::answer::Answer;
-use super::kept::Kept;
-use super::os;
+use crate::sys::close_on_fork::CloseOnFork;
+use crate::sys::socket::send;
 use protolog_core::control::protocol::MAX_LINE;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -28,7 +28,7 @@ const IDLE: Duration = Duration::from_secs(60);
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Connection {
-    pub(super) socket: Kept<UnixStream>,
+    pub(super) socket: CloseOnFork<UnixStream>,
     input: Vec<u8>,
     output: VecDeque<Piece>,
     unsent: usize,
@@ -52,7 +52,7 @@ struct Piece {
 
 impl Connection {
     /// A connection that was just made.
-    pub(super) fn new(socket: Kept<UnixStream>) -> Self {
+    pub(super) fn new(socket: CloseOnFork<UnixStream>) -> Self {
         Self {
             socket,
             input: Vec::new(),
@@ -147,7 +147,7 @@ impl Connection {
     /// Sends what it can. False where the connection is over.
     pub(super) fn send(&mut self) -> bool {
         while let Some(piece) = self.output.front_mut() {
-            match os::send(&self.socket, &piece.bytes[piece.sent..], piece.file.as_ref()) {
+            match send(&self.socket, &piece.bytes[piece.sent..], piece.file.as_ref()) {
                 Ok(count) => {
                     piece.file = None;
                     piece.sent += count;

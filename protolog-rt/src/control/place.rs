@@ -6,9 +6,10 @@
 //!
 //! Invariant: no socket is made in a directory that another user owns or can enter.
 
-use super::kept::Kept;
-use super::{Error, os};
+use super::Error;
 use crate::clock;
+use crate::sys::close_on_fork::CloseOnFork;
+use crate::sys::process::user;
 use protolog_core::control::protocol::SOCKET_SUFFIX;
 use std::fs::{DirBuilder, Permissions};
 use std::io;
@@ -22,7 +23,7 @@ const SERVICES: &str = "/run/protolog";
 /// A socket that listens; its file goes with it.
 #[derive(Debug)]
 pub(super) struct Socket {
-    pub(super) listener: Kept<UnixListener>,
+    pub(super) listener: CloseOnFork<UnixListener>,
     pub(super) path: PathBuf,
 }
 
@@ -37,7 +38,7 @@ impl Socket {
         let name = format!("{}-{:x}{SOCKET_SUFFIX}", std::process::id(), clock::boottime());
         let path = directory.join(name);
         let failed = |error| Error::Socket { path: path.clone(), error };
-        let listener = Kept::new(|| UnixListener::bind(&path)).map_err(failed)?;
+        let listener = CloseOnFork::new(|| UnixListener::bind(&path)).map_err(failed)?;
         let socket = Self { listener, path: path.clone() };
         // Nobody else can enter the directory meanwhile.
         std::fs::set_permissions(&path, Permissions::from_mode(0o600)).map_err(failed)?;
@@ -62,13 +63,13 @@ fn default_directory() -> Result<PathBuf, Error> {
     if let Some(directory) = absolute("XDG_RUNTIME_DIR") {
         return Ok(directory.join("protolog"));
     }
-    if os::user() == 0 && !Path::new(SERVICES).exists() {
+    if user() == 0 && !Path::new(SERVICES).exists() {
         // As /tmp: every user's services have a directory in it, which nobody else can remove.
         let made = DirBuilder::new().create(SERVICES);
         made.and_then(|()| std::fs::set_permissions(SERVICES, Permissions::from_mode(0o1777)))
             .map_err(|error| Error::Directory { path: SERVICES.into(), error })?;
     }
-    Ok(Path::new(SERVICES).join(os::user().to_string()))
+    Ok(Path::new(SERVICES).join(user().to_string()))
 }
 
 /// Makes the directory where it is missing, and sees that it is private.
@@ -81,7 +82,7 @@ fn check(directory: &Path) -> Result<(), Error> {
     let metadata = std::fs::symlink_metadata(directory).map_err(failed)?;
     // None of the six bits of the group and of others.
     let private =
-        metadata.is_dir() && metadata.uid() == os::user() && metadata.mode().trailing_zeros() >= 6;
+        metadata.is_dir() && metadata.uid() == user() && metadata.mode().trailing_zeros() >= 6;
     if private { Ok(()) } else { Err(Error::NotPrivate { path: directory.to_path_buf() }) }
 }
 

@@ -8,10 +8,13 @@
 
 use super::answer::Answers;
 use super::connection::Connection;
-use super::kept::Kept;
-use super::os::{self, Awaited};
 use super::place::Socket;
 use super::wishes::Wishes;
+use crate::sys::close_on_fork::CloseOnFork;
+use crate::sys::poll::{Polled, poll};
+use crate::sys::process::user;
+use crate::sys::socket::peer_user;
+use crate::sys::thread::block_signals;
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::AsFd;
@@ -43,7 +46,7 @@ impl Thread {
     /// Starts it.
     pub(super) fn start(socket: Socket, wishes: Wishes) -> io::Result<Self> {
         let (stop, stopped) = UnixStream::pair()?;
-        let stopped = Kept::new(|| Ok(stopped))?;
+        let stopped = CloseOnFork::new(|| Ok(stopped))?;
         let server = Listening {
             socket,
             stopped,
@@ -70,7 +73,7 @@ impl Thread {
 
 struct Listening {
     socket: Socket,
-    stopped: Kept<UnixStream>,
+    stopped: CloseOnFork<UnixStream>,
     wishes: Wishes,
     connections: Vec<Connection>,
     answers: Answers,
@@ -96,7 +99,7 @@ impl Window {
 
 impl Listening {
     fn run(mut self) {
-        os::block_signals();
+        block_signals();
         loop {
             let Some(ready) = self.wait() else {
                 // Only for want of memory; it may come back.
@@ -121,19 +124,17 @@ impl Listening {
         let now = Instant::now();
         let paused = self.window.questions >= MOST_QUESTIONS && now < self.window.since + WINDOW;
         let closed = self.closed_until.filter(|until| now < *until);
-        let mut files = vec![Awaited::new(self.stopped.as_fd())];
+        let mut files = vec![Polled::read(self.stopped.as_fd())];
         if let Some(watched) = self.wishes.watched() {
-            files.push(Awaited::new(watched));
+            files.push(Polled::read(watched));
         }
         if closed.is_none() {
-            files.push(Awaited::new(self.socket.listener.as_fd()));
+            files.push(Polled::read(self.socket.listener.as_fd()));
         }
         if !paused {
             let all = self.connections.iter();
             files.extend(
-                all.map(|one| {
-                    Awaited::either(one.socket.as_fd(), one.listens(), one.is_answering())
-                }),
+                all.map(|one| Polled::new(one.socket.as_fd(), one.listens(), one.is_answering())),
             );
         }
         let waiting = paused.then_some(self.window.since + WINDOW);
@@ -141,7 +142,7 @@ impl Listening {
         // A millisecond more, so that what is waited for is over then.
         let time = next.min().map(|at| at.saturating_duration_since(now).as_millis() as u32 + 1);
         let pending = !paused && self.connections.iter().any(Connection::has_question);
-        let ready = os::wait(&files, if pending { Some(0) } else { time }).ok()?;
+        let ready = poll(&files, if pending { Some(0) } else { time }).ok()?;
         let mut ready = ready.into_iter();
         Some(Ready {
             stop: ready.next()?,
@@ -153,11 +154,12 @@ impl Listening {
     /// Lets in who may come in.
     fn admit(&mut self) {
         for _ in 0..MOST_AT_ONCE {
-            let accepted = Kept::new(|| self.socket.listener.accept().map(|(socket, _)| socket));
+            let accepted =
+                CloseOnFork::new(|| self.socket.listener.accept().map(|(socket, _)| socket));
             match accepted {
                 Ok(socket) => {
-                    let user = os::peer_user(&socket);
-                    let admitted = user.is_ok_and(|user| user == 0 || user == os::user());
+                    let peer = peer_user(&socket);
+                    let admitted = peer.is_ok_and(|peer| peer == 0 || peer == user());
                     if !admitted || socket.set_nonblocking(true).is_err() {
                         continue;
                     }
@@ -167,7 +169,7 @@ impl Listening {
                     self.connections.push(Connection::new(socket));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if error.raw_os_error() == Some(libc::ECONNABORTED) => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(_) => {
                     // The process has no descriptors left: give one back, and let it breathe.
                     self.drop_one();

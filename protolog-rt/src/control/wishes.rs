@@ -4,9 +4,9 @@
 //! group itself says. A file that is gone wishes nothing; one that can't be read changes nothing. What is wrong in it is passed
 //! over, and told to operators.
 
-use super::kept::Kept;
-use super::os;
 use crate::level::{self, Source, Wish};
+use crate::sys::close_on_fork::CloseOnFork;
+use crate::sys::file::watch;
 use protolog_core::control::setting::{Item, Settings};
 use std::fs::File;
 use std::io::{self, Read};
@@ -20,7 +20,7 @@ const MOST: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Wishes {
     file: Option<PathBuf>,
-    watched: Option<Kept<File>>,
+    watched: Option<CloseOnFork<File>>,
 }
 
 impl Wishes {
@@ -30,7 +30,7 @@ impl Wishes {
             Some(directory) if !directory.as_os_str().is_empty() => directory,
             _ => Path::new("."),
         };
-        let watched = Kept::new(|| os::watch(directory))?;
+        let watched = CloseOnFork::new(|| watch(directory))?;
         Ok(Self { file: Some(file), watched: Some(watched) })
     }
 

@@ -18,16 +18,17 @@
 //! - *switched*: words are changed by who holds the registry's lock, as who shares the page does; or, in a signal handler, by
 //!   the thread that holds it already, and then not between 1 and 2, where its signals are blocked.
 //! - *sealed*: the file's size never changes, so its pages never go away under a call.
-#![allow(unsafe_code)] // mmap over a static of ours.
+#![allow(unsafe_code)] // A mapping over a static of ours.
 
 use super::GroupDef;
+use crate::sys::mapping;
+use crate::sys::thread::without_signals;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 use protolog_core::Level;
 use protolog_core::control::switch::{self, TEXT_SHIFT, TRACE_BYTE, Word};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
 /// Bytes in a page: what the machine may map at the least.
@@ -103,10 +104,9 @@ impl Page {
     /// Maps page number `page` of `file` over this one. The registry is locked.
     pub(super) fn share(&'static self, file: &File, page: u32) -> io::Result<()> {
         let offset = u64::from(page) * PAGE_SIZE as u64;
-        let flags = libc::MAP_SHARED | libc::MAP_FIXED;
         without_signals(|| {
             self.copy_to(file, offset)?;
-            self.map(flags, file.as_raw_fd(), offset)
+            self.map(Some((file, offset)))
         })
     }
 
@@ -117,7 +117,7 @@ impl Page {
         for (kept, word) in words.iter().zip(&self.words) {
             kept.store(word.load(Relaxed), Relaxed);
         }
-        self.map(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED, -1, 0)?;
+        self.map(None)?;
         for (word, kept) in self.words.iter().zip(&words) {
             word.store(kept.load(Relaxed), Relaxed);
         }
@@ -140,31 +140,14 @@ impl Page {
         Ok(())
     }
 
-    fn map(&'static self, flags: i32, file: i32, offset: u64) -> io::Result<()> {
+    /// Maps a page of `file`, or one of this process's own, over this one.
+    fn map(&'static self, file: Option<(&File, u64)>) -> io::Result<()> {
         let start = std::ptr::from_ref(self).cast_mut().cast();
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: the range is exactly this static, which is page-sized, page-aligned and holds only atomics (*switches*); it
         // stays readable and writable (*one address*) and has the same words, or zeros until `unshare` has put them back,
         // in a process of one thread.
-        let mapped =
-            unsafe { libc::mmap(start, PAGE_SIZE, protection, flags, file, offset as i64) };
-        if mapped == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
+        unsafe { mapping::replace(start, PAGE_SIZE, file) }
     }
-}
-
-/// Runs `f` with all signals blocked on this thread.
-fn without_signals<T>(f: impl FnOnce() -> T) -> T {
-    // SAFETY: zeros are a set of signals.
-    let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
-    let mut before = all;
-    // SAFETY: the set is ours.
-    unsafe { libc::sigfillset(&raw mut all) };
-    // SAFETY: both sets are ours.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) };
-    let result = f();
-    // SAFETY: the set is what the call above said.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
-    result
 }
 
 /// The bits that a call at `level` tests: sessions or text want it.
@@ -217,7 +200,7 @@ mod tests {
         use std::sync::atomic::AtomicBool;
         let defs = [ON; 3];
         let page: &'static Page = Box::leak(Box::new(Page::new(&defs)));
-        let file = crate::control::os::memory_file(c"test", 64 * PAGE_SIZE as u64).unwrap();
+        let file = crate::sys::file::memory_file(c"test", 64 * PAGE_SIZE as u64).unwrap();
         page.set_trace(0, 0x3f);
         page.set_trace(1, 0);
         page.set_text(1, 0);

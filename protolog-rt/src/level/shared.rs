@@ -7,7 +7,7 @@
 
 use super::group::{GroupInfo, GroupSet};
 use super::page::PAGE_SIZE;
-use crate::control::os;
+use crate::sys::file::memory_file;
 use protolog_core::control::names;
 use protolog_core::control::setting::Setting;
 use protolog_core::control::switch::{ALL, ALLOWED_SHIFT, NEW, TEXT_SHIFT};
@@ -51,7 +51,7 @@ const MOST_WISHES: usize = 4096;
 impl Shared {
     /// A file with pages for enums to come.
     pub(super) fn new() -> io::Result<Self> {
-        let file = os::memory_file(c"protolog-switches", u64::from(PAGES) * PAGE_SIZE as u64)?;
+        let file = memory_file(c"protolog-switches", u64::from(PAGES) * PAGE_SIZE as u64)?;
         Ok(Self { file, used: 0 })
     }
 

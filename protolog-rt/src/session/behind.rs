@@ -6,7 +6,7 @@
 //! Invariant: what was given is written in order, up to the first error, which is told at the end.
 
 use super::bundles::Bundles;
-use crate::writer::thread::block_signals;
+use crate::sys::thread::block_signals;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};

@@ -15,8 +15,8 @@ use super::packets::{AROUND, Seal};
 use super::running::Claim;
 use crate::error::Error;
 use crate::shmem::buffer::MAX_PAYLOAD;
-use crate::shmem::file::lock;
 use crate::sync::{AtomicU32, Ordering};
+use crate::sys::file::{lock, not_found};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -172,7 +172,7 @@ impl TraceFile {
         }
         let failed = |error| Error::File { path: path.clone(), error };
         if path.file_name().is_none() {
-            return Err(failed(io::Error::from_raw_os_error(libc::ENOENT)));
+            return Err(failed(not_found()));
         }
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);

@@ -18,10 +18,10 @@ use crate::loss::{Cause, Mirror};
 use crate::seen::{self, Seen};
 use crate::session::core::Core;
 use crate::shmem::buffer::{Buffer, PAGE, size};
-use crate::shmem::file;
 use crate::shmem::memory::Memory;
 use crate::site::{self, for_each_own_note_segment};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sys::file;
 use protolog_core::Level;
 use protolog_core::recorder::{
     ANNEX_LOST_AT, ANNEX_USED_AT, BuildId, Clock, HEADER, Header, LOSSES, LOSSES_AT, MAGIC,
@@ -131,8 +131,8 @@ impl Recorder {
 
     fn fill(file: File, path: PathBuf, ring: usize) -> io::Result<(Arc<Self>, Buffer)> {
         file::claim(&file)?;
-        file::reserve(&file, 0, HEADER)?;
-        file::reserve(&file, RING_AT, ring)?;
+        file::allocate(&file, 0, HEADER)?;
+        file::allocate(&file, RING_AT, ring)?;
         let head = head(ring);
         file.write_all_at(&head.to_bytes(), 0)?;
         let header = Memory::shared(&file, 0, HEADER)?;

@@ -11,8 +11,8 @@
 use super::core::Core;
 use crate::fork;
 use crate::level::{self, GroupInfo, set_session_levels};
-use crate::shmem::barrier;
 use crate::sync::{AtomicU32, Ordering, fence};
+use crate::sys::barrier;
 use crate::writer::{self, Writer};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;

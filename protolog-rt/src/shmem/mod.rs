@@ -4,8 +4,6 @@
 //! - [`page`]: the state machine of a page's header; safe code over one atomic word.
 //! - [`buffer`]: acquiring and completing chunks; the writers' side.
 //! - [`drain`]: claiming, reading and releasing chunks; the one reader's side.
-//! - [`mod@file`]: room for a mapping in a file, and whose a file is.
-//! - [`barrier`]: a barrier on all threads, for taking chunks back from idle ones.
 //! - [`ring`]: taking the oldest chunks again, and reading those of such a buffer.
 //!
 //! Invariants
@@ -16,10 +14,8 @@
 //! - *clean*: the header of a free chunk is zero, and so is, on an undivided page, every place where a layout has a header.
 #![allow(unsafe_code)] // Mapped memory is reached through pointers; each use names the invariant that it rests on.
 
-pub(crate) mod barrier;
 pub(crate) mod buffer;
 pub(crate) mod drain;
-pub(crate) mod file;
 mod flow;
 pub(crate) mod memory;
 mod page;

@@ -19,12 +19,12 @@ use super::state::{MAX_LOSSES, MAX_STATE};
 use super::texts::Texts;
 use super::{Head, Writer};
 use crate::clock;
-use crate::fork;
 use crate::loss::Cause;
 use crate::session::core::{Core, Identity, Keeps};
 use crate::session::running;
 use crate::shmem::buffer::{Chunk, MAX_PAYLOAD, PAGE};
 use crate::sync::{AtomicU16, Ordering};
+use crate::sys::process;
 use protolog_core::chunk::{
     ABANDONED, CHUNK_HEADER, FRAGMENT_SIZE_LEN, Layout, MAX_PACKETS, Packets,
 };
@@ -132,7 +132,7 @@ impl Own {
 
     /// Whether the session is one of the process that this one was forked from.
     pub(super) fn is_forked(&self) -> bool {
-        self.core.as_ref().is_some_and(|core| core.pid != fork::process())
+        self.core.as_ref().is_some_and(|core| core.pid != process::id())
     }
 
     /// Whether the session is over.

@@ -7,9 +7,9 @@
 //! Invariant: as of [`super::gate`]: one reclaimer of a writer at a time.
 
 use super::Writer;
-use crate::shmem::barrier;
 use crate::shmem::buffer::Buffer;
 use crate::sync::Ordering;
+use crate::sys::barrier;
 use protolog_core::chunk::Packets;
 use std::sync::Arc;
 

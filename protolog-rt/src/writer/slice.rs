@@ -12,7 +12,7 @@ use super::encode::{Cursor, Interner, Plan, Values, sealed::Sealed};
 use super::fields::Fields;
 use super::quick::Quick;
 use super::texts::Texts;
-use super::thread::Thread;
+use crate::sys::thread::Thread;
 use protolog_core::schema::{packet, thread_descriptor, track_descriptor};
 use protolog_core::{Arg, hash};
 use protozero::wire::{WireType, packed_varint, tag, varint_len};

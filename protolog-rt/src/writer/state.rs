@@ -9,9 +9,9 @@ use super::cursor::Cursor;
 use super::fields::Fields;
 use super::own::Own;
 use super::slice;
-use super::thread::Thread;
 use crate::loss::{Cause, Counted};
 use crate::session::core::{Core, Keeps};
+use crate::sys::thread::Thread;
 use protolog_core::chunk::FRAGMENT_SIZE_LEN;
 use protolog_core::schema::{
     clock as clock_field, clock_id, clock_snapshot, loss, packet, packet_defaults, sequence_flags,

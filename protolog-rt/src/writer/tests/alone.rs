@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::clock;
-use crate::shmem::barrier;
+use crate::sys::barrier;
 use std::thread;
 use std::time::Duration;
 

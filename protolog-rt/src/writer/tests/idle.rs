@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::clock;
-use crate::shmem::barrier;
 use crate::sync::Ordering;
+use crate::sys::barrier;
 use crate::writer::reclaim::LOOK_NANOS;
 use std::time::Duration;
 

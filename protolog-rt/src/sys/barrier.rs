@@ -2,14 +2,12 @@
 //!
 //! Invariant: after [`heavy`] each other thread has either not yet done what it does after its next light barrier, or
 //! what it did before its last one is visible here.
-#![allow(unsafe_code)] // A system call.
-
 use crate::sync::{AtomicBool, Ordering, fence};
 
-/// Whether the system lets the process use it.
+/// True once the system lets the process use it.
 static READY: AtomicBool = AtomicBool::new(false);
 
-/// Tells the system that the process is going to use the barrier; a forked child has to do it again.
+/// Registers the process for the barrier; a forked child has to do it again.
 pub(crate) fn prepare() {
     let registered = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
     READY.store(registered, Ordering::Relaxed);
@@ -20,12 +18,12 @@ pub(crate) fn in_child() {
     READY.store(false, Ordering::Relaxed);
 }
 
-/// Whether there is such a barrier.
+/// Returns true where the process has such a barrier.
 pub(crate) fn is_ready() -> bool {
     READY.load(Ordering::Relaxed)
 }
 
-/// The barrier; where it is [ready](is_ready).
+/// Passes the barrier; false where it is not [ready](is_ready).
 pub(crate) fn heavy() -> bool {
     fence(Ordering::SeqCst);
     membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)

@@ -1,10 +1,9 @@
-//! Sockets and other files of the thread that listens, which a forked child must not keep: an operator would wait for an answer
-//! from a program that ended or closed the connection, and a socket would look as if somebody listened.
+//! Descriptors that a forked child closes: sockets and other files of a thread that the child does not have. A peer would wait
+//! for an answer from a program that closed the connection or ended, and a socket would look as if somebody listened.
 //!
-//! Invariant: *listed*: what is open is in the list. Files are opened and closed with the list locked, and a fork waits for
-//! that, so a child closes what its parent had open and nothing else.
+//! Invariant: *listed*: what is open is in the list. Descriptors are opened and closed with the list locked, and a fork waits
+//! for that lock, so a child closes what its parent had open and nothing else.
 
-use super::os;
 use crate::fork;
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -15,14 +14,14 @@ static OPEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
 
 /// A file that is closed in a forked child.
 #[derive(Debug)]
-pub(super) struct Kept<F: AsRawFd> {
+pub(crate) struct CloseOnFork<F: AsRawFd> {
     /// None while it is being dropped.
     file: Option<F>,
 }
 
-impl<F: AsRawFd> Kept<F> {
-    /// What `open` opens. It must not wait.
-    pub(super) fn new(open: impl FnOnce() -> io::Result<F>) -> io::Result<Self> {
+impl<F: AsRawFd> CloseOnFork<F> {
+    /// Takes the file that `open` opens. It must not wait.
+    pub(crate) fn new(open: impl FnOnce() -> io::Result<F>) -> io::Result<Self> {
         let mut list = list();
         let file = open()?;
         list.push(file.as_raw_fd());
@@ -30,7 +29,7 @@ impl<F: AsRawFd> Kept<F> {
     }
 }
 
-impl<F: AsRawFd> Deref for Kept<F> {
+impl<F: AsRawFd> Deref for CloseOnFork<F> {
     type Target = F;
 
     fn deref(&self) -> &F {
@@ -38,13 +37,13 @@ impl<F: AsRawFd> Deref for Kept<F> {
     }
 }
 
-impl<F: AsRawFd> DerefMut for Kept<F> {
+impl<F: AsRawFd> DerefMut for CloseOnFork<F> {
     fn deref_mut(&mut self) -> &mut F {
         self.file.as_mut().expect("it is there until it is dropped")
     }
 }
 
-impl<F: AsRawFd> Drop for Kept<F> {
+impl<F: AsRawFd> Drop for CloseOnFork<F> {
     fn drop(&mut self) {
         let mut list = list();
         let number = self.as_raw_fd();
@@ -64,8 +63,10 @@ impl AroundFork {
 
     /// After it, in the child: closes its copies.
     pub(crate) fn in_child(mut self) {
-        self.0.iter().for_each(|number| os::close(*number));
-        // The thread that owned them is not there, so nobody closes them again.
+        for number in self.0.iter() {
+            // SAFETY: *listed*: the descriptor is open. The thread that uses it is not in the child, so nobody does.
+            unsafe { libc::close(*number) };
+        }
         self.0.clear();
     }
 }

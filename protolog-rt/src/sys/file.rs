@@ -1,0 +1,171 @@
+//! Files: room for a mapping, locks that say whose a file is, files in memory, changes of a directory.
+//!
+//! Invariant: bytes that were allocated stay so: a store into a mapping of them never finds that the file system is full,
+//! which would be a signal (SIGBUS) in the middle of a log call.
+use super::checked;
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Bytes that are written at once.
+const BLOCK: usize = 64 * 1024;
+
+/// Allocates `len` bytes of `file` from `at` on, all zero.
+pub(crate) fn allocate(file: &File, at: usize, len: usize) -> io::Result<()> {
+    if (at + len) as u64 > size_limit() {
+        return Err(io::Error::from_raw_os_error(libc::EFBIG));
+    }
+    let (start, size) = (at as libc::off_t, len as libc::off_t);
+    // SAFETY: the file is open; no memory of ours is involved.
+    let error = unsafe { libc::posix_fallocate(file.as_raw_fd(), start, size) };
+    // Where the file system can't do it, writing does.
+    if error != 0 && error != libc::EOPNOTSUPP && error != libc::EINVAL {
+        return Err(io::Error::from_raw_os_error(error));
+    }
+    let zeroes = vec![0; BLOCK.min(len)];
+    for done in (0..len).step_by(BLOCK) {
+        let part = zeroes.get(..BLOCK.min(len - done)).unwrap_or_default();
+        file.write_all_at(part, (at + done) as u64)?;
+    }
+    Ok(())
+}
+
+/// Returns the largest size of a file that the process may write (`ulimit -f`). A larger one is a signal, which ends the
+/// program.
+fn size_limit() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: the pointer is to a limit of ours, which stays infinite where there is an error.
+    let _ = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) };
+    limit.rlim_cur
+}
+
+/// Marks `file` as in use by this process, for others to see, until the process ends or the file is closed.
+pub(crate) fn claim(file: &File) -> io::Result<()> {
+    // SAFETY: the file is open; no memory of ours is involved.
+    match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Takes the mark of [`claim`] away. There is nothing to be done about an error.
+pub(crate) fn release(file: &File) {
+    // SAFETY: the file is open; no memory of ours is involved.
+    let _ = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
+}
+
+/// Locks `file` against other processes that lock it, until this one closes it or ends; false where another process has it.
+/// Unlike the mark of [`claim`], the lock is not inherited by forked children; but it ends as soon as the process closes any
+/// descriptor of the file. Where the file system has no locks, no other process has the file.
+pub(crate) fn lock(file: &File) -> bool {
+    let all = libc::flock {
+        l_type: libc::F_WRLCK as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
+    };
+    // SAFETY: the file is open; the lock is read, and lives through the call.
+    let answer = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &raw const all) };
+    let error = (answer != 0).then(|| io::Error::last_os_error().raw_os_error()).flatten();
+    !matches!(error, Some(libc::EAGAIN | libc::EACCES))
+}
+
+/// Makes a file in memory whose size never changes.
+pub(crate) fn memory_file(name: &CStr, size: u64) -> io::Result<File> {
+    let create = |flags| {
+        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING | flags;
+        // SAFETY: the name ends in a NUL, and lives through the call.
+        unsafe { libc::memfd_create(name.as_ptr(), flags) }
+    };
+    // Kernels before 6.3 have no memory that can't be executed.
+    let mut fd = create(libc::MFD_NOEXEC_SEAL);
+    if fd < 0 {
+        fd = create(0);
+    }
+    checked(fd)?;
+    // SAFETY: the descriptor is new, and nobody else has it.
+    let file = unsafe { File::from_raw_fd(fd) };
+    file.set_len(size)?;
+    let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+    // SAFETY: the file is open; no memory of ours is involved.
+    checked(unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, seals) })?;
+    Ok(file)
+}
+
+/// Opens a file that can be read when something in the directory was written, moved or removed. Reading it never waits.
+pub(crate) fn watch(directory: &Path) -> io::Result<File> {
+    let path = CString::new(directory.as_os_str().as_bytes())?;
+    // SAFETY: takes and gives numbers.
+    let fd = checked(unsafe { libc::inotify_init1(libc::IN_CLOEXEC | libc::IN_NONBLOCK) })?;
+    // SAFETY: the descriptor is new, and nobody else has it.
+    let file = unsafe { File::from_raw_fd(fd) };
+    let events = libc::IN_CLOSE_WRITE | libc::IN_MOVED_TO | libc::IN_MOVED_FROM | libc::IN_DELETE;
+    // SAFETY: the path ends in a NUL, and lives through the call.
+    checked(unsafe { libc::inotify_add_watch(fd, path.as_ptr(), events) })?;
+    Ok(file)
+}
+
+/// The system's error of a file that is not there.
+pub(crate) fn not_found() -> io::Error {
+    io::Error::from_raw_os_error(libc::ENOENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sync::{AtomicU64, Ordering};
+    use crate::sys::mapping::Mapping;
+    use crate::sys::poll::{Polled, poll};
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn what_is_mapped_is_in_the_file() {
+        let dir = protolog_testkit::temp_dir();
+        let path = dir.path().join("file");
+        let open =
+            || File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        let file = open().unwrap();
+        let other = open().unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let (at, len) = (64 * 1024, 100 * 1024);
+        allocate(&file, at, len).unwrap();
+        claim(&file).unwrap();
+        assert!(claim(&other).is_err(), "claimed already");
+        let metadata = file.metadata().unwrap();
+        assert_eq!(metadata.len(), (at + len) as u64);
+        assert!(metadata.blocks() * 512 >= len as u64, "no hole where the mapping is");
+        let mapping = Mapping::shared(&file, at, len).unwrap();
+        // SAFETY: the mapping has `len` bytes, and its last ones are used as this atomic only.
+        let last =
+            unsafe { AtomicU64::from_ptr(mapping.base().as_ptr().wrapping_add(len - 8).cast()) };
+        last.store(0x0123_4567_89ab_cdef, Ordering::Relaxed);
+        let mut word = [0; 8];
+        file.read_exact_at(&mut word, (at + len - 8) as u64).unwrap();
+        assert_eq!(u64::from_ne_bytes(word), 0x0123_4567_89ab_cdef);
+        mapping.discard();
+        assert_eq!(last.load(Ordering::Relaxed), 0x0123_4567_89ab_cdef);
+    }
+
+    #[test]
+    fn memory_keeps_its_size() {
+        let file = memory_file(c"test", 8192).unwrap();
+        assert!(file.set_len(4096).is_err() && file.set_len(16384).is_err());
+        assert!(file.write_all_at(&[1], 8192).is_err());
+        file.write_all_at(&[1], 8191).unwrap();
+    }
+
+    #[test]
+    fn a_directory_reports_changes() {
+        let dir = protolog_testkit::temp_dir();
+        let watched = watch(dir.path()).unwrap();
+        assert_eq!(poll(&[Polled::read(watched.as_fd())], Some(0)).unwrap(), [false]);
+        std::fs::write(dir.path().join("a"), "b").unwrap();
+        assert_eq!(poll(&[Polled::read(watched.as_fd())], None).unwrap(), [true]);
+    }
+}

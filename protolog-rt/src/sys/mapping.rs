@@ -1,0 +1,198 @@
+//! Mapped memory: of the process's own, or of a part of a file.
+//!
+//! Invariants
+//! - *mapped*: `len` bytes from `base` are readable and writable for as long as the value lives.
+//! - *listed*: every mapping is in the list of mappings, from before anybody has its address until it is unmapped.
+//! - *private*: what a forked child writes disturbs nobody: before it runs, all mappings of its parent become memory of its
+//!   own, zeroed, at the same addresses.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// The system's large pages, in bytes: less memory can have none.
+const LARGE_PAGE: usize = 2 << 20;
+
+/// The smallest of its pages.
+const SMALL_PAGE: usize = 4096;
+
+/// Address and size of every mapping of this process.
+static MAPPINGS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+
+/// A mapping, private and anonymous or of a part of a file. Dropping it unmaps it.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    base: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the value owns the mapping as a box owns its contents, and gives out no more than its address.
+unsafe impl Send for Mapping {}
+// SAFETY: a shared reference gives out the address and the size, and otherwise asks the kernel, which any thread may do.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps `len` zeroed bytes, all of them resident, so that no writer pays for a page fault; on large pages where the
+    /// system has them, since there are fewer of those to look up, to make and to give back.
+    pub(crate) fn anonymous(len: usize) -> io::Result<Self> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        if len < LARGE_PAGE {
+            return Self::map(len, flags | libc::MAP_POPULATE, -1, 0);
+        }
+        let mapping = Self::map(len, flags, -1, 0)?;
+        mapping.advise(libc::MADV_HUGEPAGE);
+        if !mapping.advise(libc::MADV_POPULATE_WRITE) {
+            mapping.touch();
+        }
+        Ok(mapping)
+    }
+
+    /// Maps `len` bytes of `file` from `at` on, a multiple of the size of a page, which are all there; so are their pages
+    /// in memory. What is written is in the file at once, for whoever reads it, and stays there when the process dies.
+    pub(crate) fn shared(file: &File, at: usize, len: usize) -> io::Result<Self> {
+        Self::map(len, libc::MAP_SHARED | libc::MAP_POPULATE, file.as_raw_fd(), at)
+    }
+
+    fn map(len: usize, flags: libc::c_int, file: libc::c_int, at: usize) -> io::Result<Self> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let at = at as libc::off_t;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, file, at) };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let base: NonNull<u8> = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        mappings().push((base.as_ptr().expose_provenance(), len));
+        Ok(Self { base, len })
+    }
+
+    /// The first byte, at the beginning of a page.
+    #[inline]
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    /// Size in bytes.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Gives the memory back to the system, keeping the addresses: every byte is zero afterwards, or what the file has.
+    /// Whoever still writes there does no harm.
+    pub(crate) fn discard(&self) {
+        self.advise(libc::MADV_DONTNEED);
+    }
+
+    /// Tells the system something about the mapping; false where it ignores that.
+    fn advise(&self, advice: libc::c_int) -> bool {
+        // SAFETY: *mapped*; none of the advice given here unmaps pages, and where they change they are zero or what the
+        // file has, values of every type that is kept in mapped memory.
+        unsafe { libc::madvise(self.base.as_ptr().cast(), self.len, advice) == 0 }
+    }
+
+    /// Makes every page resident, before anybody else has the mapping.
+    fn touch(&self) {
+        for at in (0..self.len).step_by(SMALL_PAGE) {
+            // SAFETY: *mapped*: `at` is below the size.
+            let place = unsafe { self.base.add(at) };
+            // SAFETY: *mapped*; nobody else has the address yet.
+            unsafe { place.write_volatile(0) };
+        }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        let base = self.base.as_ptr().addr();
+        // Before the address can be another's.
+        mappings().retain(|mapping| mapping.0 != base);
+        // SAFETY: *mapped*; whoever uses the memory borrows or owns the value, which nobody does any more.
+        let _ = unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
+    }
+}
+
+/// Held around a fork, so that the list of mappings is whole.
+pub(crate) type Mappings = MutexGuard<'static, Vec<(usize, usize)>>;
+
+/// The list of mappings; none where somebody has it.
+pub(crate) fn try_mappings() -> Option<Mappings> {
+    match MAPPINGS.try_lock() {
+        Err(TryLockError::WouldBlock) => None,
+        Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
+        Ok(guard) => Some(guard),
+    }
+}
+
+fn mappings() -> Mappings {
+    MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes all mappings of the parent *private*, in a forked child, which has one thread.
+pub(crate) fn detach(mappings: &Mappings) {
+    for &(base, len) in mappings.iter() {
+        // SAFETY: *listed*: the range is a mapping of ours and nothing else's. It is zero from now on, which is a value of
+        // every type that is kept there, and the child has no other thread that looks meanwhile.
+        let _ = unsafe { replace(std::ptr::with_exposed_provenance_mut(base), len, None) };
+    }
+}
+
+/// Maps `len` bytes of a file from an offset on, or zeros of the process's own, in place of what is mapped at `start`, in one
+/// step: a thread that reads there meanwhile sees what was there before or what is there now. Allocates nothing.
+///
+/// # Safety
+/// The range is whole pages of the caller's, and what stands there from now on is valid for every use of them. The file has
+/// the range, and keeps it.
+pub(crate) unsafe fn replace(
+    start: *mut u8,
+    len: usize,
+    file: Option<(&File, u64)>,
+) -> io::Result<()> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let (kind, file, at) = match file {
+        Some((file, at)) => (libc::MAP_SHARED, file.as_raw_fd(), at),
+        None => (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE, -1, 0),
+    };
+    let (flags, at) = (kind | libc::MAP_FIXED, at as libc::off_t);
+    // SAFETY: the caller owns the range, and what it becomes is valid for all who use it.
+    let mapped = unsafe { libc::mmap(start.cast(), len, protection, flags, file, at) };
+    if mapped == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sync::{AtomicU32, Ordering};
+
+    #[test]
+    fn what_a_forked_child_writes_is_its_own() {
+        let dir = protolog_testkit::temp_dir();
+        let path = dir.path().join("shared");
+        std::fs::write(&path, [0; 8192]).unwrap();
+        let file = File::options().read(true).write(true).open(path).unwrap();
+        let mapping = Mapping::shared(&file, 0, 8192).unwrap();
+        // SAFETY: *mapped*; the place is on the second page, and used as this atomic only.
+        let word =
+            unsafe { AtomicU32::from_ptr(mapping.base().as_ptr().wrapping_add(4096).cast()) };
+        word.store(1, Ordering::Relaxed);
+        // As before a fork. Its handlers do not run for a bare clone, in which the allocator must not be used.
+        let held = mappings();
+        let flags = libc::SIGCHLD;
+        // SAFETY: without a stack and flags it is a fork.
+        let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } as libc::pid_t;
+        if pid == 0 {
+            detach(&held);
+            let before = word.swap(7, Ordering::Relaxed);
+            // SAFETY: ends the process at once.
+            unsafe { libc::_exit(before as i32) };
+        }
+        drop(held);
+        let mut status = 0;
+        // SAFETY: the kernel writes an int to the address.
+        assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
+        assert_eq!(status, 0, "the child's memory was zero");
+        assert_eq!(word.load(Ordering::Relaxed), 1, "the parent's is as it was");
+    }
+}

@@ -1,0 +1,31 @@
+//! The operating system: every call to it and everything that depends on which one it is, behind safe functions.
+//!
+//! - [`process`], [`thread`]: ids, the process's user, a thread's name, which signals it handles.
+//! - [`time`]: clocks, the zone, the boot id.
+//! - [`mapping`]: memory, of a process's own or of a file.
+//! - [`file`]: room in a file, whose it is, files in memory.
+//! - [`poll`], [`socket`]: waiting for several descriptors, what a socket has besides bytes.
+//! - [`barrier`]: a memory barrier on all threads.
+//! - [`modules`]: the program and the libraries that are loaded, their notes; stack traces.
+//! - [`fork`]: locks that no forked child finds held, and the handlers that see to it.
+//!
+//! Invariants
+//! - Every function is safe to call with any arguments.
+//! - No other module names the C library or asks which system it is compiled for; nothing here uses a module above it.
+#![allow(unsafe_code)] // System calls take pointers; each use names the invariant that it rests on.
+
+pub(crate) mod barrier;
+pub(crate) mod close_on_fork;
+pub(crate) mod file;
+pub(crate) mod mapping;
+pub(crate) mod poll;
+pub(crate) mod process;
+pub(crate) mod socket;
+pub(crate) mod thread;
+
+use std::io;
+
+/// Turns the result of a system call that is negative where it failed into an error.
+fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}

@@ -1,0 +1,77 @@
+//! Sockets: the peer's user, and a file sent along with bytes.
+//!
+//! Invariant: a peer that is gone is an error, never a signal.
+
+use super::checked;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+
+/// Returns the id of the user that the peer process acted as when it connected.
+pub(crate) fn peer_user(socket: &UnixStream) -> io::Result<u32> {
+    let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
+    let mut size = size_of_val(&peer) as libc::socklen_t;
+    let (fd, out) = (socket.as_raw_fd(), (&raw mut peer).cast());
+    // SAFETY: `out` points to a value of ours, which has `size` bytes.
+    checked(unsafe {
+        libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERCRED, out, &raw mut size)
+    })?;
+    Ok(peer.uid)
+}
+
+/// Room for the header of one descriptor, aligned as such headers are.
+#[repr(C)]
+struct Control(libc::cmsghdr, [u8; 16]);
+
+/// Sends some of `bytes`, with a file if there is one, and never waits. Returns the number of bytes sent.
+pub(crate) fn send(socket: &UnixStream, bytes: &[u8], file: Option<&File>) -> io::Result<usize> {
+    let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: zeros are an empty message.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    // SAFETY: zeros are a header of nothing. Not a literal, since musl's type has padding with a name.
+    let mut control = Control(unsafe { std::mem::zeroed() }, [0; 16]);
+    if let Some(file) = file {
+        let fd_size = size_of::<libc::c_int>() as u32;
+        // SAFETY: computes a number.
+        let length = unsafe { libc::CMSG_LEN(fd_size) };
+        // SAFETY: computes a number.
+        let space = unsafe { libc::CMSG_SPACE(fd_size) };
+        control.0.cmsg_level = libc::SOL_SOCKET;
+        control.0.cmsg_type = libc::SCM_RIGHTS;
+        // Both are of another type in musl than in glibc and Bionic.
+        control.0.cmsg_len = length as _;
+        message.msg_controllen = space as _;
+        control.1[..4].copy_from_slice(&file.as_raw_fd().to_ne_bytes());
+        message.msg_control = (&raw mut control).cast();
+    }
+    let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+    // SAFETY: the message points to values of ours that are as large as it says and live through the call, which only reads
+    // them.
+    let sent = unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const message, flags) };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::poll::{Polled, poll};
+    use crate::sys::process;
+    use std::io::Read;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn sockets_know_their_peer_and_when_it_is_gone() {
+        let (one, mut other) = UnixStream::pair().unwrap();
+        assert_eq!(peer_user(&one).unwrap(), process::user());
+        assert_eq!(poll(&[Polled::read(other.as_fd())], Some(0)).unwrap(), [false]);
+        assert_eq!(send(&one, b"ab", None).unwrap(), 2);
+        assert_eq!(poll(&[Polled::read(other.as_fd())], None).unwrap(), [true]);
+        let mut two = [0; 2];
+        other.read_exact(&mut two).unwrap();
+        drop(other);
+        assert_eq!(send(&one, b"ab", None).unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    }
+}
