@@ -236,20 +236,25 @@ mod from_tracing {}
 
 #[doc(hidden)]
 pub mod __private;
+mod arguments;
 #[cfg(any(feature = "log", feature = "tracing"))]
 pub mod bridge;
 mod clock;
 pub mod control;
 mod dictionary;
 pub mod dynamic;
-mod env;
+mod emit;
 mod error;
 mod fork;
+mod init;
 mod level;
 mod log;
 mod loss;
 mod macros;
+mod names;
+mod note;
 mod panic;
+mod paths;
 mod rewritten;
 mod seen;
 mod session;
@@ -262,8 +267,8 @@ pub mod text;
 mod value;
 mod writer;
 
-pub use env::{Init, InitError, init};
 pub use error::Error;
+pub use init::{Init, InitError, init};
 pub use level::{GroupInfo, ProtoLogGroup};
 pub use loss::Cause;
 pub use panic::log_panics;

@@ -5,7 +5,7 @@ use crate::level::{self, GroupInfo};
 use crate::seen::{self, Candidate};
 use crate::session::running;
 use crate::site::Subject;
-use crate::value::Buffer;
+use crate::value::FixedString;
 use crate::writer::{self, Head, args::Args};
 use protolog_core::{Level, message_id};
 use std::panic::{self, PanicHookInfo};
@@ -66,7 +66,7 @@ fn log(panic: &PanicHookInfo<'_>) {
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     let args = [Arg::Str(name), Arg::Str(text.unwrap_or("a value that is no text"))];
     let at = panic.location().map(|place| (place.file(), place.line()));
-    let mut place = Buffer::<PLACE>::new();
+    let mut place = FixedString::<PLACE>::new();
     let place = panic.location().map_or("", |location| place.print(location));
     let id = message_id(place, TEMPLATE, level, group.name);
     let message = Candidate { id, template: TEMPLATE, level, group, place, at };

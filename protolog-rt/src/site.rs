@@ -9,13 +9,9 @@
 //! Invariant: a [`Site`] refers to its note, so a linker that takes the code takes the note.
 #![allow(unsafe_code)] // Notes have a section of their own, are copied in constants, and found by dl_iterate_phdr.
 
-mod note;
-
-pub(crate) use note::{GroupPart, NoteRef};
-pub use note::{NoteBytes, new_note, note_size};
-
 use crate::fork;
 use crate::level::GroupInfo;
+use crate::note::NoteRef;
 use protolog_core::Level;
 use protolog_core::note::dictionary_head;
 use std::sync::{Mutex, MutexGuard};

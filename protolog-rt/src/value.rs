@@ -8,10 +8,9 @@
 //! Invariants: no allocation; a `Display` that fails or panics half way leaves what it wrote, or unwinds before anything is
 //! reserved; user code runs here only, never in the write path.
 
-mod shown;
+mod fixed_string;
 
-pub(crate) use shown::Buffer;
-pub use shown::{Arguments, Then};
+pub(crate) use fixed_string::{FixedString, SHOWN_CAPACITY};
 
 use core::fmt::{self, Display};
 use core::num::NonZero;
@@ -46,6 +45,12 @@ pub struct Text<'a>(pub &'a str);
 pub struct Shown<'a, T: ?Sized> {
     argument: &'a T,
     print: fn(&T, &mut fmt::Formatter<'_>) -> fmt::Result,
+}
+
+impl<T: ?Sized> Display for Shown<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.print)(self.argument, f)
+    }
 }
 
 /// What `%d`, `%o` and `%x` take.

@@ -8,7 +8,7 @@ use crate::dynamic::{Arg, trace_as, trace_text};
 use crate::level;
 use crate::seen::Candidate;
 use crate::session::running;
-use crate::value::Buffer;
+use crate::value::FixedString;
 use ::log::kv::{self, Key, Value, VisitSource};
 use ::log::{LevelFilter, Log, Metadata, Record, SetLoggerError};
 use protolog_core::{Level, message_id};
@@ -69,7 +69,7 @@ impl Log for Logger {
         if !group.is_enabled(level) {
             return;
         }
-        let mut buffer = Buffer::<TEXT>::new();
+        let mut buffer = FixedString::<TEXT>::new();
         let has_pairs = record.key_values().count() > 0;
         let text = match record.args().as_str() {
             Some(text) if !has_pairs => text,
@@ -82,7 +82,7 @@ impl Log for Logger {
             return;
         }
         let (file, line) = (record.file().unwrap_or_default(), record.line().unwrap_or_default());
-        let mut place = Buffer::<PLACE>::new();
+        let mut place = FixedString::<PLACE>::new();
         let place = place.print(&format_args!("{file}:{line}"));
         let id = message_id(place, "%s", level, group.name);
         let at = Some((file, line)).filter(|(file, _)| !file.is_empty());

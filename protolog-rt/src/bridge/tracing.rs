@@ -16,7 +16,7 @@ use crate::dynamic::{trace_as, trace_text};
 use crate::level;
 use crate::log;
 use crate::seen::{Candidate, Shape};
-use crate::value::Buffer;
+use crate::value::FixedString;
 use crate::writer::args::Args;
 use fields::Fields;
 use protolog_core::{Level, message_id};
@@ -132,7 +132,7 @@ fn write(site: &Site, fields: &Fields) {
                 let template = fields.template();
                 let (file, line) = (metadata.file(), metadata.line());
                 let at = file.zip(line);
-                let mut place = Buffer::<PLACE>::new();
+                let mut place = FixedString::<PLACE>::new();
                 let place = match at {
                     Some((file, line)) => place.print(&format_args!("{file}:{line}")),
                     None => metadata.name(),

@@ -4,9 +4,8 @@
 //! knows its switches. [`GroupSet`] is a whole enum, as the registry holds it.
 
 use super::page::{self, Page, call_bits, settled, text_bit, trace_bit};
-use crate::__private::utf8;
-use crate::site::GroupPart;
-use protolog_core::{Level, group_id};
+use crate::note::GroupDef;
+use protolog_core::Level;
 use std::fs::File;
 use std::io;
 use std::sync::OnceLock;
@@ -53,47 +52,6 @@ pub trait ProtoLogGroup {
 
     #[doc(hidden)]
     fn is_compiled(&self) -> bool;
-}
-
-/// The facts of a group, for constants.
-#[derive(Clone, Copy, Debug)]
-pub struct GroupDef {
-    /// Low 32 bits of the XXH3-64 of the full name.
-    pub id: u32,
-    /// The full name, `crate::Enum::Variant`.
-    pub name: &'static str,
-    /// What logcat's formats show.
-    pub tag: &'static str,
-    /// Name and tag, without anything between them.
-    pub(crate) texts: &'static str,
-    /// Bytes of both.
-    pub(crate) texts_length: usize,
-    /// What its notes have in common.
-    pub(crate) part: GroupPart,
-    /// Position in the enum.
-    pub index: u16,
-    /// Whether calls are compiled in.
-    pub enabled: bool,
-    /// Whether the text side shows the group from the start.
-    pub log_to_text: bool,
-}
-
-impl GroupDef {
-    /// A group with the id that its name gives it. `texts` is its name and after it its tag, which has `tag_length` bytes.
-    pub const fn new(
-        texts: &'static str,
-        tag_length: usize,
-        index: u16,
-        enabled: bool,
-        log_to_text: bool,
-    ) -> Self {
-        let texts_length = texts.len();
-        let (name, tag) = texts.as_bytes().split_at(texts_length - tag_length);
-        let (name, tag) = (utf8(name), utf8(tag));
-        let id = group_id(name);
-        let part = GroupPart::new(id, texts, tag_length);
-        Self { id, name, tag, texts, texts_length, part, index, enabled, log_to_text }
-    }
 }
 
 /// A log group at run time.

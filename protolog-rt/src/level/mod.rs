@@ -13,7 +13,7 @@ mod page;
 mod shared;
 
 pub(crate) use group::make;
-pub use group::{GroupDef, GroupInfo, GroupSet, ProtoLogGroup};
+pub use group::{GroupInfo, GroupSet, ProtoLogGroup};
 pub(crate) use group::{first_call, test};
 pub use page::Page;
 pub(crate) use page::call_bits;

@@ -20,7 +20,7 @@
 //! - *sealed*: the file's size never changes, so its pages never go away under a call.
 #![allow(unsafe_code)] // A mapping over a static of ours.
 
-use super::GroupDef;
+use crate::note::GroupDef;
 use crate::sys::mapping;
 use crate::sys::thread::without_signals;
 use core::sync::atomic::AtomicU32;

@@ -5,7 +5,7 @@
 
 use super::lines::Output;
 use super::sink::{TextLine, TextSink, print};
-use crate::env::absolute;
+use crate::paths::absolute;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@
 
 use super::lines::{LINE, Lines};
 use super::os::Stderr;
-use crate::value::Buffer;
+use crate::value::FixedString;
 use core::cell::Cell;
 use core::fmt::{self, Write};
 use protolog_core::Level;
@@ -82,7 +82,7 @@ pub(super) fn show(level: Level, tag: &str, fill: impl FnOnce(&mut dyn Write) ->
     let Some(sink) = sink() else {
         return print(&mut Stderr, level, tag, fill);
     };
-    let mut buffer = Buffer::<LINE>::new();
+    let mut buffer = FixedString::<LINE>::new();
     // Writing to a buffer that gives up what does not fit can't fail.
     let _ = fill(&mut buffer);
     let line = TextLine { level, tag, text: buffer.text() };

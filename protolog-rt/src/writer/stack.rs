@@ -17,7 +17,7 @@ use super::encode::{Cursor, Interner, Plan, Values, sealed::Sealed};
 use super::quick::Quick;
 use super::texts::{Seen, Texts};
 use crate::site::no_images;
-use crate::value::{Buffer, Text};
+use crate::value::{FixedString, Text};
 use protolog_core::Arg;
 use protolog_core::schema::{interned_data, message};
 use protozero::wire::{WireType, packed_varint, tag};
@@ -40,7 +40,7 @@ pub(super) fn with<R>(f: impl FnOnce(&str) -> R) -> R {
     let mut frames = Frames { addresses: [0; MAX_FRAMES], count: 0 };
     // SAFETY: the callback gets the frames that stand here, exclusively, and they live through the call.
     unsafe { _Unwind_Backtrace(step, (&raw mut frames).cast()) };
-    let mut text = Buffer::<MAX_TEXT>::new();
+    let mut text = FixedString::<MAX_TEXT>::new();
     let mut named = Vec::new();
     // The first is that of this function.
     for (number, address) in frames.addresses[..frames.count].iter().skip(1).enumerate() {
@@ -50,7 +50,7 @@ pub(super) fn with<R>(f: impl FnOnce(&str) -> R) -> R {
 }
 
 /// Appends the line of a frame. `named` are the images whose build ids were told.
-fn line(text: &mut Buffer<MAX_TEXT>, number: usize, address: usize, named: &mut Vec<usize>) {
+fn line(text: &mut FixedString<MAX_TEXT>, number: usize, address: usize, named: &mut Vec<usize>) {
     let mut found = Image { address, base: 0, name: String::new(), build_id: Vec::new() };
     let _images = no_images();
     // SAFETY: the callback gets the image that stands here, exclusively, and it lives through the call.

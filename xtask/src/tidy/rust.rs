@@ -10,7 +10,7 @@ const UNSAFE: [&str; 15] = [
     "protolog-rt/src/writer.rs",
     "protolog-rt/src/writer/",
     "protolog-rt/src/site.rs",
-    "protolog-rt/src/site/",
+    "protolog-rt/src/note.rs",
     "protolog-rt/src/clock.rs",
     "protolog-rt/src/clock/counter.rs",
     "protolog-rt/src/text/os.rs",

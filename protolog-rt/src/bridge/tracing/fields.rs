@@ -2,7 +2,7 @@
 //!
 //! The field `message` comes first and without its name; the others follow in the order in which they were written.
 
-use crate::value::Buffer;
+use crate::value::FixedString;
 use protolog_core::schema::debug_annotation;
 use protolog_core::{Arg, MAX_PARAMS};
 use protozero::{Heap, Writer};
@@ -23,7 +23,7 @@ pub(super) struct Fields {
     list: [(&'static str, Value); MAX_PARAMS],
     len: usize,
     names: u32,
-    text: Buffer<TEXT>,
+    text: FixedString<TEXT>,
 }
 
 /// The value of a field; texts stand in the buffer.
@@ -40,7 +40,7 @@ impl Fields {
     /// No fields yet.
     pub(super) fn new() -> Self {
         let list = [("", Value::Bool(false)); MAX_PARAMS];
-        Self { list, len: 0, names: 0, text: Buffer::new() }
+        Self { list, len: 0, names: 0, text: FixedString::new() }
     }
 
     /// Bit `i`: field `i` of the callsite has a value.

@@ -8,6 +8,7 @@
 use crate::control::{self, Server, Wishes, fulfil, read_file};
 use crate::level;
 use crate::level::{ProtoLogGroup, Source};
+use crate::paths::absolute;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -161,11 +162,6 @@ impl Init {
 
 fn told(error: &control::Error) -> String {
     format!("{error}\nhelp: {}", error.help())
-}
-
-/// A path that means the same when the program has changed its directory.
-pub(crate) fn absolute(path: PathBuf) -> PathBuf {
-    std::path::absolute(&path).unwrap_or(path)
 }
 
 /// Where operators' wishes are remembered: `$PROTOLOG_STATE`, or else `protolog/wishes` in `$XDG_STATE_HOME` or

@@ -1,95 +1,23 @@
-//! Printing arguments that are no text yet, and passing the finished list on.
+//! Text on the stack: `%s` arguments that have to be printed first.
 //!
-//! The list is handed over by continuation: each [`Shown`] is printed into a buffer on the stack of a function of its own,
-//! so that the functions that log need no room for it, and what follows runs while the buffer lives.
-//!
-//! Invariant: a printed argument has at most [`SHOWN_CAPACITY`] bytes; a longer one is cut between characters and ends in
-//! an ellipsis.
+//! Invariant: a string of `N` bytes holds at most `N`; a longer text is cut between characters and ends in an ellipsis.
 
-use super::{Bool, Float, Int, Shown, Text, Uint};
-use crate::log::Values;
 use core::fmt::{self, Display, Write};
 
 /// The most bytes of a `%s` argument that has to be printed first. Text that is a `str` already has no such limit.
 pub(crate) const SHOWN_CAPACITY: usize = 1024;
 
-/// What stands for the rest of a cut text.
+/// Stands for the rest of a cut text.
 const ELLIPSIS: &str = "…";
 
-/// A list of arguments, some of them perhaps [`Shown`].
-pub trait Arguments {
-    /// Passes the list of values on, with texts in place of what had to be printed.
-    fn give(self, then: impl Then);
-}
-
-/// What is to be done with a list of values.
-pub trait Then {
-    /// Takes the values of the arguments from here on.
-    fn values<V: Values>(self, values: V);
-}
-
-impl Arguments for () {
-    #[inline]
-    fn give(self, then: impl Then) {
-        then.values(());
-    }
-}
-
-/// Puts `value` before the values that follow.
-struct Before<H, K> {
-    value: H,
-    then: K,
-}
-
-macro_rules! values {
-    ($($value:ty)*) => { $(
-        impl<R: Arguments> Arguments for ($value, R) {
-            #[inline]
-            fn give(self, then: impl Then) {
-                self.1.give(Before { value: self.0, then });
-            }
-        }
-
-        impl<K: Then> Then for Before<$value, K> {
-            #[inline]
-            fn values<V: Values>(self, values: V) {
-                self.then.values((self.value, values));
-            }
-        }
-    )* };
-}
-
-values!(Int Uint Float Bool Text<'_>);
-
-impl<T: ?Sized, R: Arguments> Arguments for (Shown<'_, T>, R) {
-    #[inline]
-    fn give(self, then: impl Then) {
-        give_printed(&self.0, self.1, then);
-    }
-}
-
-/// For all types of what is printed.
-#[inline(never)]
-fn give_printed(value: &dyn Display, rest: impl Arguments, then: impl Then) {
-    let mut buffer = Buffer::<SHOWN_CAPACITY>::new();
-    let text = buffer.print(value);
-    rest.give(Before { value: Text(text), then });
-}
-
-impl<T: ?Sized> Display for Shown<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (self.print)(self.argument, f)
-    }
-}
-
 /// Text of at most `N` bytes.
-pub(crate) struct Buffer<const N: usize> {
+pub(crate) struct FixedString<const N: usize> {
     bytes: [u8; N],
     length: usize,
     cut: bool,
 }
 
-impl<const N: usize> Buffer<N> {
+impl<const N: usize> FixedString<N> {
     /// No text yet.
     pub(crate) fn new() -> Self {
         Self { bytes: [0; N], length: 0, cut: false }
@@ -125,7 +53,7 @@ impl<const N: usize> Buffer<N> {
     }
 }
 
-impl<const N: usize> Write for Buffer<N> {
+impl<const N: usize> Write for FixedString<N> {
     /// Never an error, since a `Display` may take one for impossible and panic.
     fn write_str(&mut self, text: &str) -> fmt::Result {
         if self.cut {
@@ -149,7 +77,7 @@ mod tests {
     use super::*;
 
     fn printed(value: &dyn Display) -> String {
-        Buffer::<SHOWN_CAPACITY>::new().print(value).to_owned()
+        FixedString::<SHOWN_CAPACITY>::new().print(value).to_owned()
     }
 
     #[test]

@@ -139,7 +139,7 @@ fn the_hash_is_xxh3_at_every_length() {
 
 #[test]
 fn the_hash_agrees_with_the_vectors() {
-    let vectors = include_str!("../../../../protolog-core/testdata/xxh3.tsv");
+    let vectors = include_str!("../../../protolog-core/testdata/xxh3.tsv");
     let mut count = 0;
     for line in vectors.lines().skip(1) {
         let (bytes, expected) = line.split_once('\t').unwrap();

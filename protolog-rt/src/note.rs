@@ -12,7 +12,10 @@
 #![allow(clippy::ptr_as_ptr, clippy::ref_as_ptr)] // `cast` is a call.
 #![allow(clippy::redundant_field_names)] // Only where the machine's byte order is that of notes.
 
-use crate::level::GroupDef;
+mod group;
+
+pub use group::GroupDef;
+
 use protolog_core::Level;
 use protolog_core::note::{ALIGN, HEAD, HEADER, NAME, TYPE};
 

@@ -1,0 +1,71 @@
+//! Lists of arguments, on their way from the macros to the write path.
+//!
+//! The list is handed over by continuation: each [`Shown`] is printed into a buffer on the stack of a function of its own,
+//! so that the functions that log need no room for it, and what follows runs while the buffer lives.
+//!
+//! Invariant: user code (`Display`) runs here only, before the write path is entered.
+
+use crate::log::Values;
+use crate::value::{Bool, Float, Int, Shown, Text, Uint};
+use crate::value::{FixedString, SHOWN_CAPACITY};
+use core::fmt::Display;
+
+/// A list of arguments, some of them perhaps [`Shown`].
+pub trait Arguments {
+    /// Passes the list of values to `visitor`, with texts in place of arguments that had to be printed.
+    fn visit(self, visitor: impl Visitor);
+}
+
+/// Takes the finished list of values.
+pub trait Visitor {
+    /// Takes the values of the arguments from here on.
+    fn visit<V: Values>(self, values: V);
+}
+
+impl Arguments for () {
+    #[inline]
+    fn visit(self, visitor: impl Visitor) {
+        visitor.visit(());
+    }
+}
+
+/// Puts `value` before the values that follow.
+struct Prepend<H, K> {
+    value: H,
+    visitor: K,
+}
+
+macro_rules! values {
+    ($($value:ty)*) => { $(
+        impl<R: Arguments> Arguments for ($value, R) {
+            #[inline]
+            fn visit(self, visitor: impl Visitor) {
+                self.1.visit(Prepend { value: self.0, visitor });
+            }
+        }
+
+        impl<K: Visitor> Visitor for Prepend<$value, K> {
+            #[inline]
+            fn visit<V: Values>(self, values: V) {
+                self.visitor.visit((self.value, values));
+            }
+        }
+    )* };
+}
+
+values!(Int Uint Float Bool Text<'_>);
+
+impl<T: ?Sized, R: Arguments> Arguments for (Shown<'_, T>, R) {
+    #[inline]
+    fn visit(self, visitor: impl Visitor) {
+        visit_printed(&self.0, self.1, visitor);
+    }
+}
+
+/// One copy for all types that are printed.
+#[inline(never)]
+fn visit_printed(value: &dyn Display, rest: impl Arguments, visitor: impl Visitor) {
+    let mut buffer = FixedString::<SHOWN_CAPACITY>::new();
+    let text = buffer.print(value);
+    rest.visit(Prepend { value: Text(text), visitor });
+}
