@@ -38,7 +38,7 @@ impl Pages {
     /// Maps `count` pages of `page_size` bytes.
     pub(crate) fn map(file: &OwnedFd, count: u32, page_size: u32) -> Result<Self, Error> {
         let size = (count as usize).checked_mul(page_size as usize);
-        let size = size.filter(|size| *size > 0 && *size <= MOST && page_size.is_multiple_of(4096));
+        let size = size.filter(|size| *size > 0 && *size <= MOST && page_size % 4096 == 0);
         let size = size.ok_or(Error::Memory("its size is none that pages have"))?;
         let stat = rustix::fs::fstat(file).map_err(|error| Error::Connection(error.into()))?;
         if u64::try_from(stat.st_size).unwrap_or(0) < size as u64 {
