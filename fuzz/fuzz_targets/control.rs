@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use protolog_core::control::names;
+use protolog_core::control::matches_group;
 use protolog_core::control::protocol::{Reply, Request};
 use protolog_core::control::setting::Settings;
 
@@ -18,8 +18,8 @@ fuzz_target!(|text: &str| {
         if let Some(reply) = Reply::parse(line) {
             assert_eq!(Reply::parse(&reply.to_string()), Some(reply));
         }
-        names(line, "app::AppLog::Net");
-        names("Net", line);
+        matches_group(line, "app::AppLog::Net");
+        matches_group("Net", line);
     }
     for item in Settings::new(text) {
         match item {

@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use protolog_core::recorder::{ANNEX_USED_AT, BuildId, Clock, HEADER, Header, MAGIC, VERSION};
+use protolog_core::recorder::{METADATA_USED_AT, BuildId, ClockSource, HEADER_SIZE, Header, MAGIC, VERSION};
 use protolog_reader::{Recording, Trace};
 
 const PAGE: usize = 4096;
@@ -19,9 +19,9 @@ fuzz_target!(|bytes: &[u8]| {
         pid: 1,
         page: PAGE as u32,
         pages: pages as u32,
-        clock: Clock::Kernel,
-        ring_at: HEADER as u64,
-        annex_at: (HEADER + pages * PAGE) as u64,
+        clock: ClockSource::Kernel,
+        ring_at: HEADER_SIZE as u64,
+        metadata_at: (HEADER_SIZE + pages * PAGE) as u64,
         realtime: 1,
         monotonic: 1,
         boottime: 1,
@@ -30,8 +30,8 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let mut file = header.to_bytes().to_vec();
     file[..MAGIC.len()].copy_from_slice(&MAGIC);
-    file.resize(HEADER, 0);
-    file[ANNEX_USED_AT..][..8].copy_from_slice(&((bytes.len() % PAGE) as u64).to_ne_bytes());
+    file.resize(HEADER_SIZE, 0);
+    file[METADATA_USED_AT..][..8].copy_from_slice(&((bytes.len() % PAGE) as u64).to_ne_bytes());
     file.extend(bytes);
     check(&file);
 });

@@ -71,12 +71,12 @@ impl Pages {
 
     /// Makes `levels` (bit = severity) what is printed of the group. False where its page is not shared.
     pub fn print(&self, group: &Group, levels: u8) -> bool {
-        self.word(group).map(|word| switch::print(word, levels)).is_some()
+        self.word(group).map(|word| switch::set_text_levels(word, levels)).is_some()
     }
 
     /// Makes `levels` (bit = severity) what sessions may have of the group. False where its page is not shared.
     pub fn allow(&self, group: &Group, levels: u8) -> bool {
-        self.word(group).map(|word| switch::allow(word, levels)).is_some()
+        self.word(group).map(|word| switch::set_allowed_levels(word, levels)).is_some()
     }
 }
 

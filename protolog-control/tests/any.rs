@@ -8,8 +8,8 @@ use proptest::test_runner::TestRunner;
 use protolog_control::{Error, Group, Program};
 use protolog_core::control::protocol::{Reply, Request};
 use protolog_core::control::setting::{Setting, Settings};
-use protolog_core::control::switch::{self, Word as _};
-use protolog_core::control::{least_of, levels_from, names};
+use protolog_core::control::switch::{self, SwitchWord as _};
+use protolog_core::control::{levels_at_least, matches_group, minimum_level};
 use protolog_rt::control::serve_in;
 use protolog_testkit::temp_dir_for_sockets;
 use std::io::{Read, Write};
@@ -24,7 +24,7 @@ fn line() -> impl Strategy<Value = String> {
         "protolog|groups|pages|set|trace-start|trace-stop|trace-status|stats",
         "group|session|lost|problem|help|ok|error",
         "[0-9a-f]{1,9}",
-        "-|y|n|stream|newest|first",
+        "-|y|n|stream|ring-buffer|discard",
         "[A-Za-z:*=,;.]{0,12}",
         "\\PC{0,6}",
     ];
@@ -70,30 +70,30 @@ proptest! {
         let segments: Vec<&str> = full.split("::").collect();
         let expected = pattern == "*"
             || (0..segments.len()).any(|from| segments[from..].join("::").eq_ignore_ascii_case(&pattern));
-        prop_assert_eq!(names(&pattern, &full), expected);
+        prop_assert_eq!(matches_group(&pattern, &full), expected);
     }
 
     #[test]
     fn words_settle_from_any_bits(start: u32, changes in prop::collection::vec((0..3, any::<u8>()), 1..8)) {
         let word = AtomicU32::new(start);
-        switch::want(&word, 0);
-        let (mut wanted, mut allowed, mut printed) = (0, switch::allowed(word.get()), switch::printed(word.get()));
+        switch::set_session_levels(&word, 0);
+        let (mut wanted, mut allowed, mut printed) = (0, switch::allowed_levels(word.load_word()), switch::text_levels(word.load_word()));
         for (what, levels) in changes {
             let all = levels & 0x3f;
             match what {
-                0 => { switch::want(&word, levels); wanted = all }
-                1 => { switch::allow(&word, levels); allowed = all }
-                _ => { switch::print(&word, levels); printed = all }
+                0 => { switch::set_session_levels(&word, levels); wanted = all }
+                1 => { switch::set_allowed_levels(&word, levels); allowed = all }
+                _ => { switch::set_text_levels(&word, levels); printed = all }
             }
-            let now = word.get();
-            prop_assert_eq!((switch::wanted(now), switch::allowed(now), switch::printed(now)), (wanted, allowed, printed));
+            let now = word.load_word();
+            prop_assert_eq!((switch::session_levels(now), switch::allowed_levels(now), switch::text_levels(now)), (wanted, allowed, printed));
             prop_assert_eq!(now & switch::TRACE_BYTE, u32::from(wanted & allowed));
         }
     }
 
     #[test]
     fn sets_of_levels_are_those_from_their_least(levels: u8) {
-        prop_assert_eq!(least_of(levels).is_some(), levels != 0 && levels_from(least_of(levels)) == levels);
+        prop_assert_eq!(minimum_level(levels).is_some(), levels != 0 && levels_at_least(minimum_level(levels)) == levels);
     }
 }
 

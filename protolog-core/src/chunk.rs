@@ -43,7 +43,7 @@ pub const MAX_WRITER_ID: u16 = 32767;
 /// How a page is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Layout {
+pub enum PageLayout {
     /// One chunk.
     One = 1,
     /// Two chunks.
@@ -56,7 +56,7 @@ pub enum Layout {
     Fourteen = 5,
 }
 
-impl Layout {
+impl PageLayout {
     /// All layouts, the largest chunks first.
     pub const ALL: [Self; 5] = [Self::One, Self::Two, Self::Four, Self::Seven, Self::Fourteen];
 
@@ -85,7 +85,7 @@ impl Layout {
 /// What a chunk is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum State {
+pub enum ChunkState {
     /// Nobody's.
     Free = 0,
     /// Owned by a writer.
@@ -105,40 +105,40 @@ impl PageWord {
     pub const UNDIVIDED: Self = Self(0);
 
     /// A page that is divided, all chunks free.
-    pub const fn divided(layout: Layout) -> Self {
+    pub const fn divided(layout: PageLayout) -> Self {
         Self((layout as u32) << 28)
     }
 
     /// How the page is divided; none for an undivided page and for what means nothing.
-    pub const fn layout(self) -> Option<Layout> {
+    pub const fn layout(self) -> Option<PageLayout> {
         match self.0 >> 28 & 7 {
-            1 => Some(Layout::One),
-            2 => Some(Layout::Two),
-            3 => Some(Layout::Four),
-            4 => Some(Layout::Seven),
-            5 => Some(Layout::Fourteen),
+            1 => Some(PageLayout::One),
+            2 => Some(PageLayout::Two),
+            3 => Some(PageLayout::Four),
+            4 => Some(PageLayout::Seven),
+            5 => Some(PageLayout::Fourteen),
             _ => None,
         }
     }
 
     /// The state of chunk `index`, below [`MAX_CHUNKS`].
-    pub const fn state(self, index: usize) -> State {
+    pub const fn state(self, index: usize) -> ChunkState {
         match self.0 >> (2 * index) & 3 {
-            0 => State::Free,
-            1 => State::Writing,
-            2 => State::Reading,
-            _ => State::Complete,
+            0 => ChunkState::Free,
+            1 => ChunkState::Writing,
+            2 => ChunkState::Reading,
+            _ => ChunkState::Complete,
         }
     }
 
     /// The header with chunk `index`, below [`MAX_CHUNKS`], in `state`.
     #[must_use]
-    pub const fn with(self, index: usize, state: State) -> Self {
+    pub const fn with(self, index: usize, state: ChunkState) -> Self {
         Self(self.0 & !(3 << (2 * index)) | (state as u32) << (2 * index))
     }
 
     /// The first chunk of `layout` that is in `state`.
-    pub fn find(self, layout: Layout, state: State) -> Option<usize> {
+    pub fn find(self, layout: PageLayout, state: ChunkState) -> Option<usize> {
         (0..layout.chunks()).find(|&index| self.state(index) == state)
     }
 }
@@ -171,11 +171,11 @@ impl Packets {
     }
 }
 
-/// Bytes of the size of a fragment that may go on in the next chunk: room for [`ABANDONED`].
+/// Bytes of the size of a fragment that may go on in the next chunk: room for [`DROPPED_PACKET_SIZE`].
 pub const FRAGMENT_SIZE_LEN: usize = 4;
 
 /// The size field of a packet whose rest could not be written: readers skip it and all that follows in the chunk.
-pub const ABANDONED: u32 = 0x0fff_ffff;
+pub const DROPPED_PACKET_SIZE: u32 = 0x0fff_ffff;
 
 #[cfg(test)]
 mod tests {
@@ -183,10 +183,10 @@ mod tests {
 
     #[test]
     fn chunks_have_perfettos_sizes() {
-        let sizes = |page| Layout::ALL.map(|layout| layout.chunk_size(page));
+        let sizes = |page| PageLayout::ALL.map(|layout| layout.chunk_size(page));
         assert_eq!(sizes(4096), [4088, 2044, 1020, 584, 292]);
         assert_eq!(sizes(MAX_PAGE), [32760, 16380, 8188, 4680, 2340]);
-        for layout in Layout::ALL {
+        for layout in PageLayout::ALL {
             let last = layout.chunk_at(4096, layout.chunks() - 1) + layout.chunk_size(4096);
             assert!(last <= 4096 && last > 4096 - 16, "{layout:?} ends at {last}");
         }
@@ -194,15 +194,20 @@ mod tests {
 
     #[test]
     fn states_do_not_disturb_each_other() {
-        for layout in Layout::ALL {
+        for layout in PageLayout::ALL {
             for index in 0..layout.chunks() {
-                for state in [State::Free, State::Writing, State::Reading, State::Complete] {
+                for state in [
+                    ChunkState::Free,
+                    ChunkState::Writing,
+                    ChunkState::Reading,
+                    ChunkState::Complete,
+                ] {
                     let word = PageWord(PageWord::divided(layout).0 | 0x0fff_ffff);
                     let changed = word.with(index, state);
                     assert_eq!(changed.state(index), state);
                     assert_eq!(changed.layout(), Some(layout));
                     assert_eq!(
-                        changed.with(index, State::Complete),
+                        changed.with(index, ChunkState::Complete),
                         word,
                         "the others keep theirs"
                     );
@@ -211,10 +216,10 @@ mod tests {
         }
         assert_eq!(PageWord::UNDIVIDED.layout(), None);
         assert_eq!(PageWord(0x6000_0000).layout(), None);
-        let word = PageWord::divided(Layout::Two).with(0, State::Writing);
+        let word = PageWord::divided(PageLayout::Two).with(0, ChunkState::Writing);
         assert_eq!(word.0, 0x2000_0001);
-        assert_eq!(word.find(Layout::Two, State::Free), Some(1));
-        assert_eq!(word.find(Layout::Two, State::Complete), None);
+        assert_eq!(word.find(PageLayout::Two, ChunkState::Free), Some(1));
+        assert_eq!(word.find(PageLayout::Two, ChunkState::Complete), None);
     }
 
     #[test]

@@ -23,11 +23,13 @@
 #[cfg(test)]
 extern crate std;
 
+mod buffer;
 pub mod chunk;
 pub mod control;
 mod float;
 mod id;
 mod level;
+mod loss;
 pub mod note;
 mod param;
 pub mod recorder;
@@ -36,8 +38,10 @@ pub mod schema;
 mod template;
 mod template_error;
 
+pub use buffer::{BufferStats, FillPolicy};
 pub use id::{group_id, hash, identity, identity_len, message_id, process_track};
 pub use level::{Level, UnknownLevel};
+pub use loss::LossCause;
 pub use param::{MAX_PARAMS, ParamKind, ParamMask};
 pub use render::{Arg, MISSING, render};
 pub use template::{Conversion, Piece, Pieces, Template, Verb};

@@ -23,7 +23,7 @@
 //! id, which a call may read when it logs (zero where it was a dictionary), and the hash of the dictionary that has the content
 //! (u64); the rest is zero.
 //!
-//! Invariants: [`write()`] in a constant and [`Note::parse`] are inverses; any bytes may be parsed.
+//! Invariants: [`encode`] in a constant and [`Note::parse`] are inverses; any bytes may be parsed.
 
 use crate::{Level, ParamMask, identity_len};
 
@@ -39,11 +39,11 @@ pub const STRIPPED_TYPE: u32 = 3;
 pub const ALIGN: usize = 4;
 
 /// Number of bytes of a note before its description.
-pub const HEADER: usize = 24;
+pub const HEADER_SIZE: usize = 24;
 const FIXED: usize = 36;
 
 /// Number of bytes of a note before its texts.
-pub const HEAD: usize = HEADER + FIXED;
+pub const TEXTS_AT: usize = HEADER_SIZE + FIXED;
 
 /// A call's dictionary entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub struct Note<'a> {
 
 /// What a stretch of a notes section holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parsed<'a> {
+pub enum ParsedNote<'a> {
     /// A call's entry.
     Note(Note<'a>),
     /// A whole dictionary, in protobuf.
@@ -87,16 +87,16 @@ impl<'a> Note<'a> {
     /// Number of bytes of the note, header included.
     pub const fn size(&self) -> usize {
         let identity = identity_len(self.place, self.template, self.level, self.group);
-        HEAD + (identity + self.tag.len() + self.file.len()).next_multiple_of(ALIGN)
+        TEXTS_AT + (identity + self.tag.len() + self.file.len()).next_multiple_of(ALIGN)
     }
 
     /// The note at the start of `bytes` and what follows it; none where `bytes` is no well-formed note.
-    pub fn parse(bytes: &'a [u8]) -> Option<(Parsed<'a>, &'a [u8])> {
+    pub fn parse(bytes: &'a [u8]) -> Option<(ParsedNote<'a>, &'a [u8])> {
         Self::parse_as(bytes, cfg!(target_endian = "big"))
     }
 
     /// The same, of a binary for a machine of this byte order.
-    pub fn parse_as(bytes: &'a [u8], big_endian: bool) -> Option<(Parsed<'a>, &'a [u8])> {
+    pub fn parse_as(bytes: &'a [u8], big_endian: bool) -> Option<(ParsedNote<'a>, &'a [u8])> {
         let word = |at: usize| {
             let word = bytes.get(at..at + 4)?.try_into().ok()?;
             Some(if big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) })
@@ -107,12 +107,12 @@ impl<'a> Note<'a> {
         let description = bytes.get(start..start.checked_add(size)?)?;
         let rest = bytes.get(start + size.next_multiple_of(ALIGN)..).unwrap_or_default();
         let parsed = match kind {
-            TYPE if name == NAME => Parsed::Note(Self::parse_description(description)?),
-            DICTIONARY_TYPE if name == NAME => Parsed::Dictionary(description),
+            TYPE if name == NAME => ParsedNote::Note(Self::parse_description(description)?),
+            DICTIONARY_TYPE if name == NAME => ParsedNote::Dictionary(description),
             STRIPPED_TYPE if name == NAME => {
-                Parsed::Stripped(u64::from_le_bytes(description.get(8..16)?.try_into().ok()?))
+                ParsedNote::Stripped(u64::from_le_bytes(description.get(8..16)?.try_into().ok()?))
             }
-            _ => Parsed::Foreign,
+            _ => ParsedNote::Foreign,
         };
         Some((parsed, rest))
     }
@@ -147,7 +147,7 @@ impl<'a> Note<'a> {
 }
 
 /// The words of a note that come before a dictionary of so many bytes; zeros up to a multiple of 4 come after it.
-pub const fn dictionary_head(length: usize) -> [u32; HEADER / 4] {
+pub const fn dictionary_header(length: usize) -> [u32; HEADER_SIZE / 4] {
     assert!(length <= u32::MAX as usize, "a dictionary is larger than 4 GiB");
     let name = [u32::from_ne_bytes(*b"prot"), u32::from_ne_bytes(*b"olog")];
     [NAME.len() as u32, length as u32, DICTIONARY_TYPE, name[0], name[1], 0]
@@ -155,11 +155,11 @@ pub const fn dictionary_head(length: usize) -> [u32; HEADER / 4] {
 
 /// The bytes of `note`, whose [`Note::size`] is `N`. For constants: a wrong size or a text over 65,535 bytes fails there. It
 /// says what a note is, and goes byte by byte; `protolog-rt`, which makes thousands, has a faster way to the same bytes.
-pub const fn write<const N: usize>(note: &Note<'_>) -> [u8; N] {
+pub const fn encode<const N: usize>(note: &Note<'_>) -> [u8; N] {
     assert!(N == note.size(), "N must be the note's size");
     let mut bytes = [0; N];
     put(&mut bytes, 0, &(NAME.len() as u32).to_ne_bytes());
-    put(&mut bytes, 4, &((N - HEADER) as u32).to_ne_bytes());
+    put(&mut bytes, 4, &((N - HEADER_SIZE) as u32).to_ne_bytes());
     put(&mut bytes, 8, &TYPE.to_ne_bytes());
     put(&mut bytes, 12, NAME);
     put(&mut bytes, 24, &note.id.to_le_bytes());
@@ -183,7 +183,7 @@ pub const fn write<const N: usize>(note: &Note<'_>) -> [u8; N] {
         note.tag,
         note.file,
     ];
-    let (mut index, mut at) = (0, HEAD);
+    let (mut index, mut at) = (0, TEXTS_AT);
     while index < texts.len() {
         put(&mut bytes, at, texts[index].as_bytes());
         at += texts[index].len();
@@ -224,20 +224,20 @@ mod tests {
         group: "app::AppLog::Net",
         tag: "Net",
     };
-    static BYTES: [u8; NOTE.size()] = write(&NOTE);
+    static BYTES: [u8; NOTE.size()] = encode(&NOTE);
 
     #[test]
     fn a_constant_note_parses() {
         let texts = "app::net\0sent %04d in %f ms €\0WARN\0app::AppLog::Net".len() + "Net".len();
-        assert_eq!(BYTES.len(), HEAD + (texts + "src/net.rs".len()).next_multiple_of(ALIGN));
-        assert_eq!(Note::parse(&BYTES), Some((Parsed::Note(NOTE), &[][..])));
+        assert_eq!(BYTES.len(), TEXTS_AT + (texts + "src/net.rs".len()).next_multiple_of(ALIGN));
+        assert_eq!(Note::parse(&BYTES), Some((ParsedNote::Note(NOTE), &[][..])));
     }
 
     #[test]
     fn notes_follow_one_another() {
         const EMPTY: Note<'_> =
             Note { place: "", file: "", template: "", group: "", tag: "", ..NOTE };
-        static SMALL: [u8; EMPTY.size()] = write(&EMPTY);
+        static SMALL: [u8; EMPTY.size()] = encode(&EMPTY);
         let foreign = [4, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, b'G', b'N', b'U', 0, 1, 2, 3, 0];
         let section: Vec<u8> = [&BYTES[..], &foreign, &SMALL, &BYTES].concat();
         let mut rest = &section[..];
@@ -248,7 +248,12 @@ mod tests {
         }
         assert_eq!(
             found,
-            [Parsed::Note(NOTE), Parsed::Foreign, Parsed::Note(EMPTY), Parsed::Note(NOTE)]
+            [
+                ParsedNote::Note(NOTE),
+                ParsedNote::Foreign,
+                ParsedNote::Note(EMPTY),
+                ParsedNote::Note(NOTE)
+            ]
         );
     }
 
@@ -257,24 +262,28 @@ mod tests {
         for kind in [TYPE, DICTIONARY_TYPE, STRIPPED_TYPE] {
             let head = [4, 3, kind].map(u32::to_le_bytes).concat();
             let note = [&head[..], b"GNU\0\x01\x02\x03\0"].concat();
-            assert_eq!(Note::parse_as(&note, false), Some((Parsed::Foreign, &[][..])), "{kind}");
+            assert_eq!(
+                Note::parse_as(&note, false),
+                Some((ParsedNote::Foreign, &[][..])),
+                "{kind}"
+            );
         }
     }
 
     #[test]
     fn a_dictionary_is_a_note() {
-        let head = dictionary_head(5).map(u32::to_ne_bytes).concat();
+        let head = dictionary_header(5).map(u32::to_ne_bytes).concat();
         let section = [&head[..], b"abcde\0\0\0", &BYTES].concat();
         let (parsed, rest) = Note::parse(&section).unwrap();
-        assert_eq!(parsed, Parsed::Dictionary(b"abcde"));
-        assert_eq!(Note::parse(rest), Some((Parsed::Note(NOTE), &[][..])));
+        assert_eq!(parsed, ParsedNote::Dictionary(b"abcde"));
+        assert_eq!(Note::parse(rest), Some((ParsedNote::Note(NOTE), &[][..])));
     }
 
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn a_dictionary_of_4_gib_is_none() {
-        assert_eq!(dictionary_head(u32::MAX as usize)[1], u32::MAX);
-        let larger = std::panic::catch_unwind(|| dictionary_head(u32::MAX as usize + 1));
+        assert_eq!(dictionary_header(u32::MAX as usize)[1], u32::MAX);
+        let larger = std::panic::catch_unwind(|| dictionary_header(u32::MAX as usize + 1));
         let message = larger.unwrap_err().downcast::<&str>().map(|text| *text);
         assert_eq!(message.ok(), Some("a dictionary is larger than 4 GiB"));
     }
@@ -283,9 +292,13 @@ mod tests {
     fn a_note_may_be_stripped() {
         let mut bytes = BYTES;
         bytes[8..12].copy_from_slice(&STRIPPED_TYPE.to_ne_bytes());
-        bytes[HEADER + 8..].fill(0);
-        bytes[HEADER + 8..HEADER + 16].copy_from_slice(&0x0123_4567_89ab_cdef_u64.to_le_bytes());
-        assert_eq!(Note::parse(&bytes), Some((Parsed::Stripped(0x0123_4567_89ab_cdef), &[][..])));
+        bytes[HEADER_SIZE + 8..].fill(0);
+        bytes[HEADER_SIZE + 8..HEADER_SIZE + 16]
+            .copy_from_slice(&0x0123_4567_89ab_cdef_u64.to_le_bytes());
+        assert_eq!(
+            Note::parse(&bytes),
+            Some((ParsedNote::Stripped(0x0123_4567_89ab_cdef), &[][..]))
+        );
     }
 
     #[test]
@@ -295,7 +308,7 @@ mod tests {
             bytes[4 * word..4 * word + 4].reverse();
         }
         let big_endian = cfg!(target_endian = "little");
-        assert_eq!(Note::parse_as(&bytes, big_endian), Some((Parsed::Note(NOTE), &[][..])));
+        assert_eq!(Note::parse_as(&bytes, big_endian), Some((ParsedNote::Note(NOTE), &[][..])));
     }
 
     #[test]

@@ -35,22 +35,22 @@ pub const MAGIC: [u8; 8] = *b"protorec";
 /// The version of this layout.
 pub const VERSION: u32 = 1;
 /// Size of the header, in bytes.
-pub const HEADER: usize = 4096;
+pub const HEADER_SIZE: usize = 4096;
 /// Where the ring begins: at a multiple of every machine's page size.
 pub const RING_AT: usize = 64 * 1024;
 /// The largest build id that has room, in bytes.
 pub const MAX_BUILD_ID: usize = 32;
 /// Offset of the number of bytes of the annex that count, a u64.
-pub const ANNEX_USED_AT: usize = 128;
+pub const METADATA_USED_AT: usize = 128;
 /// Offset of the number of packets that found no room in the annex, a u64.
-pub const ANNEX_LOST_AT: usize = 136;
+pub const METADATA_LOST_AT: usize = 136;
 /// Offset of the number of messages in all complete chunks that ever were, of writers that have no place of their own, a
 /// u64.
-pub const TOLD_AT: usize = 144;
+pub const OTHER_MESSAGE_COUNT_AT: usize = 144;
 /// Offset of the same numbers of writers with a place of their own, u64s: so a reader knows each one's without a doubt.
-pub const TOLD_BY_WRITER_AT: usize = OTHER_LOSSES_AT + 8 * OTHER_LOSSES;
+pub const MESSAGE_COUNTS_AT: usize = OTHER_LOSSES_AT + 8 * OTHER_LOSSES;
 /// Number of writers with a place of their own, from id 1 on.
-pub const TOLD_BY_WRITER: usize = (HEADER - TOLD_BY_WRITER_AT) / 8;
+pub const MESSAGE_COUNTS: usize = (HEADER_SIZE - MESSAGE_COUNTS_AT) / 8;
 /// Offset of the counters of losses.
 pub const LOSSES_AT: usize = 256;
 /// Number of counters by group and cause.
@@ -60,7 +60,7 @@ pub const OTHER_LOSSES_AT: usize = LOSSES_AT + 16 * LOSSES;
 /// Number of counters by cause alone.
 pub const OTHER_LOSSES: usize = 8;
 /// Size of a record of the annex without its packet, in bytes.
-pub const RECORD_HEAD: usize = 8;
+pub const RECORD_HEADER_SIZE: usize = 8;
 
 const ORDER: u32 = 0x0a0b_0c0d;
 const LOSS_USED: u64 = 1 << 63;
@@ -77,11 +77,11 @@ pub struct Header {
     /// Number of pages of the ring.
     pub pages: u32,
     /// What the process reads its clock from.
-    pub clock: Clock,
+    pub clock: ClockSource,
     /// Where the ring begins, in bytes from the start of the file.
     pub ring_at: u64,
     /// Where the annex begins.
-    pub annex_at: u64,
+    pub metadata_at: u64,
     /// The wall clock at the start, in nanoseconds since 1970.
     pub realtime: u64,
     /// MONOTONIC at the same moment, in nanoseconds.
@@ -97,7 +97,7 @@ pub struct Header {
 /// What a process reads its clock from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Clock {
+pub enum ClockSource {
     /// The kernel, at each message.
     Kernel = 1,
     /// The CPU's counter, compared with the kernel's clock all the time.
@@ -115,7 +115,7 @@ pub struct BuildId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderError {
     /// They do not begin like one.
-    Foreign,
+    WrongMagic,
     /// The file was made, but what should stand in it not written yet.
     Unfinished,
     /// They end within the header.
@@ -123,7 +123,7 @@ pub enum HeaderError {
     /// It was written on a machine with another byte order.
     ByteOrder,
     /// A field says what can't be.
-    Damaged,
+    Corrupt,
 }
 
 impl BuildId {
@@ -145,8 +145,8 @@ impl BuildId {
 
 impl Header {
     /// The header's beginning, but for the magic, whose place is zero.
-    pub fn to_bytes(&self) -> [u8; ANNEX_USED_AT] {
-        let mut bytes = [0; ANNEX_USED_AT];
+    pub fn to_bytes(&self) -> [u8; METADATA_USED_AT] {
+        let mut bytes = [0; METADATA_USED_AT];
         let mut at = MAGIC.len();
         let mut put = |part: &[u8]| {
             for byte in part {
@@ -159,7 +159,7 @@ impl Header {
             put(&word.to_ne_bytes());
         }
         let times = [self.realtime, self.monotonic, self.boottime];
-        for word in [self.ring_at, self.annex_at].into_iter().chain(times) {
+        for word in [self.ring_at, self.metadata_at].into_iter().chain(times) {
             put(&word.to_ne_bytes());
         }
         put(&self.boot_id);
@@ -170,28 +170,34 @@ impl Header {
 
     /// The header of a recording. Where the ring and the annex lie may be beyond the end of the bytes.
     pub fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
-        let Some((magic, _)) = bytes.split_first_chunk() else { return Err(HeaderError::Foreign) };
-        if *magic == [0; 8] && word(bytes, 12) == Some(ORDER) {
+        let Some((magic, _)) = bytes.split_first_chunk() else {
+            return Err(HeaderError::WrongMagic);
+        };
+        if *magic == [0; 8] && read_u32(bytes, 12) == Some(ORDER) {
             return Err(HeaderError::Unfinished);
         }
         if *magic != MAGIC {
-            return Err(HeaderError::Foreign);
+            return Err(HeaderError::WrongMagic);
         }
-        let u32_at = |at| word(bytes, at).ok_or(HeaderError::Truncated);
-        let u64_at = |at| long(bytes, at).ok_or(HeaderError::Truncated);
+        let u32_at = |at| read_u32(bytes, at).ok_or(HeaderError::Truncated);
+        let u64_at = |at| read_u64(bytes, at).ok_or(HeaderError::Truncated);
         match u32_at(12)? {
             ORDER => {}
             order if order == ORDER.swap_bytes() => return Err(HeaderError::ByteOrder),
-            _ => return Err(HeaderError::Damaged),
+            _ => return Err(HeaderError::Corrupt),
         }
         let (page, pages) = (u32_at(20)?, u32_at(24)?);
-        let clock =
-            if u32_at(28)? == Clock::Counter as u32 { Clock::Counter } else { Clock::Kernel };
-        let (ring_at, annex_at) = (u64_at(32)?, u64_at(40)?);
+        let clock = if u32_at(28)? == ClockSource::Counter as u32 {
+            ClockSource::Counter
+        } else {
+            ClockSource::Kernel
+        };
+        let (ring_at, metadata_at) = (u64_at(32)?, u64_at(40)?);
         let ring_end = ring_at.checked_add(page as u64 * pages as u64);
         let possible = page.is_power_of_two() && (4096..=32 * 1024).contains(&page);
-        if !possible || ring_at < HEADER as u64 || ring_end.is_none_or(|end| end > annex_at) {
-            return Err(HeaderError::Damaged);
+        if !possible || ring_at < HEADER_SIZE as u64 || ring_end.is_none_or(|end| end > metadata_at)
+        {
+            return Err(HeaderError::Corrupt);
         }
         let part = |at: usize, size| bytes.get(at..at + size).ok_or(HeaderError::Truncated);
         let mut boot_id = [0; 16];
@@ -205,7 +211,7 @@ impl Header {
             pages,
             clock,
             ring_at,
-            annex_at,
+            metadata_at,
             realtime: u64_at(48)?,
             monotonic: u64_at(56)?,
             boottime: u64_at(64)?,
@@ -221,37 +227,37 @@ pub const fn loss_key(group: u32, cause: u32) -> u64 {
 }
 
 /// Group and cause of a key; none of 0.
-pub const fn loss_of(key: u64) -> Option<(u32, u32)> {
+pub const fn parse_loss_key(key: u64) -> Option<(u32, u32)> {
     if key & LOSS_USED == 0 { None } else { Some(((key >> 8) as u32, key as u32 & 0xff)) }
 }
 
 /// What stands before a packet in the annex.
-pub fn record_head(packet: &[u8]) -> [u8; RECORD_HEAD] {
+pub fn record_header(packet: &[u8]) -> [u8; RECORD_HEADER_SIZE] {
     let (size, sum) = ((packet.len() as u32).to_ne_bytes(), (hash(packet) as u32).to_ne_bytes());
     [size[0], size[1], size[2], size[3], sum[0], sum[1], sum[2], sum[3]]
 }
 
 /// Where the number of messages of writer `id` stands, if it has a place of its own.
-pub const fn told_at(id: u16) -> Option<usize> {
+pub const fn message_count_at(id: u16) -> Option<usize> {
     let index = (id as usize).wrapping_sub(1);
-    if index < TOLD_BY_WRITER { Some(TOLD_BY_WRITER_AT + 8 * index) } else { None }
+    if index < MESSAGE_COUNTS { Some(MESSAGE_COUNTS_AT + 8 * index) } else { None }
 }
 
 /// The packet that stands first in the annex, or in its rest, and what follows. None at the end, and where the next record
 /// is not whole or not what was written.
 pub fn next_record(annex: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (size, sum) = (word(annex, 0)?, word(annex, 4)?);
-    let (packet, rest) = annex.get(RECORD_HEAD..)?.split_at_checked(size as usize)?;
+    let (size, sum) = (read_u32(annex, 0)?, read_u32(annex, 4)?);
+    let (packet, rest) = annex.get(RECORD_HEADER_SIZE..)?.split_at_checked(size as usize)?;
     (hash(packet) as u32 == sum).then_some((packet, rest))
 }
 
 /// The u32 at `at`.
-pub fn word(bytes: &[u8], at: usize) -> Option<u32> {
+pub fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
 /// The u64 at `at`.
-pub fn long(bytes: &[u8], at: usize) -> Option<u64> {
+pub fn read_u64(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
@@ -266,9 +272,9 @@ mod tests {
             pid: 4711,
             page: 4096,
             pages: 16,
-            clock: Clock::Counter,
+            clock: ClockSource::Counter,
             ring_at: RING_AT as u64,
-            annex_at: 2 * RING_AT as u64,
+            metadata_at: 2 * RING_AT as u64,
             realtime: 1,
             monotonic: 2,
             boottime: 3,
@@ -280,7 +286,7 @@ mod tests {
     fn bytes() -> Vec<u8> {
         let mut bytes = header().to_bytes().to_vec();
         bytes[..8].copy_from_slice(&MAGIC);
-        bytes.resize(HEADER, 0);
+        bytes.resize(HEADER_SIZE, 0);
         bytes
     }
 
@@ -297,19 +303,23 @@ mod tests {
     fn pages_have_the_sizes_that_there_are() {
         let parse = |page: u32, ring_at: u64| {
             let header =
-                Header { page, pages: 1, ring_at, annex_at: ring_at + page as u64, ..header() };
+                Header { page, pages: 1, ring_at, metadata_at: ring_at + page as u64, ..header() };
             let mut bytes = bytes();
             let fields = header.to_bytes();
             bytes[8..fields.len()].copy_from_slice(&fields[8..]);
             Header::parse(&bytes).map(|parsed| (parsed.page, parsed.ring_at))
         };
         for page in [4 << 10, 8 << 10, 16 << 10, 32 << 10] {
-            assert_eq!(parse(page, HEADER as u64), Ok((page, HEADER as u64)));
+            assert_eq!(parse(page, HEADER_SIZE as u64), Ok((page, HEADER_SIZE as u64)));
         }
         for page in [0, 2 << 10, 12 << 10, 64 << 10] {
-            assert_eq!(parse(page, HEADER as u64), Err(HeaderError::Damaged), "{page}");
+            assert_eq!(parse(page, HEADER_SIZE as u64), Err(HeaderError::Corrupt), "{page}");
         }
-        assert_eq!(parse(4096, HEADER as u64 - 1), Err(HeaderError::Damaged), "within the header");
+        assert_eq!(
+            parse(4096, HEADER_SIZE as u64 - 1),
+            Err(HeaderError::Corrupt),
+            "within the header"
+        );
     }
 
     #[test]
@@ -319,23 +329,23 @@ mod tests {
             bytes[at..at + value.len()].copy_from_slice(value);
             Header::parse(&bytes).unwrap_err()
         };
-        assert_eq!(changed(0, b"x"), HeaderError::Foreign);
+        assert_eq!(changed(0, b"x"), HeaderError::WrongMagic);
         assert_eq!(changed(0, &[0; 8]), HeaderError::Unfinished);
         assert_eq!(changed(12, &ORDER.swap_bytes().to_ne_bytes()), HeaderError::ByteOrder);
-        assert_eq!(changed(12, &[0; 4]), HeaderError::Damaged);
-        assert_eq!(changed(20, &3u32.to_ne_bytes()), HeaderError::Damaged);
-        assert_eq!(changed(32, &[0xff; 8]), HeaderError::Damaged);
-        assert_eq!(changed(24, &[0xff; 4]), HeaderError::Damaged, "more pages than have room");
+        assert_eq!(changed(12, &[0; 4]), HeaderError::Corrupt);
+        assert_eq!(changed(20, &3u32.to_ne_bytes()), HeaderError::Corrupt);
+        assert_eq!(changed(32, &[0xff; 8]), HeaderError::Corrupt);
+        assert_eq!(changed(24, &[0xff; 4]), HeaderError::Corrupt, "more pages than have room");
         for end in 0..124 {
             let error = Header::parse(&bytes()[..end]).unwrap_err();
-            let expected = if end < 8 { HeaderError::Foreign } else { HeaderError::Truncated };
+            let expected = if end < 8 { HeaderError::WrongMagic } else { HeaderError::Truncated };
             assert_eq!(error, expected, "cut at {end}");
         }
     }
 
     #[test]
     fn any_header_may_be_parsed() {
-        for at in 0..ANNEX_USED_AT {
+        for at in 0..METADATA_USED_AT {
             for value in [0, 1, 0x7f, 0x80, 0xff] {
                 let mut bytes = bytes();
                 bytes[at] = value;
@@ -348,7 +358,7 @@ mod tests {
     fn records_follow_each_other_until_one_is_wrong() {
         let mut annex = Vec::new();
         for packet in [&b"one"[..], b"", b"three"] {
-            annex.extend(record_head(packet));
+            annex.extend(record_header(packet));
             annex.extend(packet);
         }
         let read = |annex: &[u8]| {
@@ -368,14 +378,17 @@ mod tests {
 
     #[test]
     fn writers_have_a_place_up_to_the_end_of_the_header() {
-        assert_eq!((told_at(0), told_at(1), TOLD_BY_WRITER), (None, Some(1344), 344));
-        assert_eq!((told_at(344), told_at(345)), (Some(HEADER - 8), None));
+        assert_eq!(
+            (message_count_at(0), message_count_at(1), MESSAGE_COUNTS),
+            (None, Some(1344), 344)
+        );
+        assert_eq!((message_count_at(344), message_count_at(345)), (Some(HEADER_SIZE - 8), None));
     }
 
     #[test]
     fn keys_of_losses_are_read_back() {
-        assert_eq!(loss_of(loss_key(u32::MAX, 7)), Some((u32::MAX, 7)));
-        assert_eq!(loss_of(loss_key(0, 1)), Some((0, 1)));
-        assert_eq!(loss_of(0), None);
+        assert_eq!(parse_loss_key(loss_key(u32::MAX, 7)), Some((u32::MAX, 7)));
+        assert_eq!(parse_loss_key(loss_key(0, 1)), Some((0, 1)));
+        assert_eq!(parse_loss_key(0), None);
     }
 }

@@ -311,19 +311,19 @@ pub mod loss {
 /// Ours: why messages were lost
 pub mod loss_cause {
     /// The buffer had no free chunk.
-    pub const FULL: u32 = 1;
+    pub const BUFFER_FULL: u32 = 1;
     /// The buffer went round before they were read.
     pub const OVERWRITTEN: u32 = 2;
     /// The thread was inside another log call, for example in a signal handler.
-    pub const NESTED: u32 = 3;
+    pub const REENTRANT: u32 = 3;
     /// An argument was too long and was cut.
-    pub const CUT: u32 = 4;
+    pub const TRUNCATED: u32 = 4;
     /// The thread had already taken down its thread-local state.
-    pub const DEAD: u32 = 5;
+    pub const THREAD_EXIT: u32 = 5;
     /// The process was forked in the middle of a call.
     pub const FORKED: u32 = 6;
     /// The cap on messages without a dictionary entry of their own was reached.
-    pub const TEMPLATES: u32 = 7;
+    pub const TEMPLATE_LIMIT: u32 = 7;
     /// The file could not be written.
-    pub const UNWRITTEN: u32 = 8;
+    pub const WRITE_FAILED: u32 = 8;
 }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use protolog_core::schema::{interned_data, packet as number};
 use protozero::{DecodeError, Field};
 
-use crate::Cause;
+use crate::LossReason;
 use crate::blocks::{Blocks, Span};
 use crate::clock::relations::Relations;
 use crate::clock::{CustomClocks, Moment, Snapshot, TRACE_CLOCK, default_clock, is_of_sequence};
@@ -19,7 +19,7 @@ use crate::dictionary::Dictionary;
 use crate::loss::{self, Losses};
 use crate::packet::Packet;
 use crate::sequence::Sequence;
-use crate::stats::{BufferStats, ServiceLosses, Stats};
+use crate::stats::{self, ServiceLosses, Stats};
 use crate::thread::{self, Source, Threads};
 use crate::values::{self, RawValue};
 
@@ -101,7 +101,7 @@ impl Collected {
         match packet.message {
             Some(_) if packet.needs_state && !sequence.valid => {
                 let run = &mut sequence.stateless;
-                self.losses.count(run, Cause::State, sequence.thread, moment);
+                self.losses.count(run, LossReason::MissingState, sequence.thread, moment);
                 Ok(())
             }
             Some(message) => self.message(sequence, message, moment),
@@ -118,7 +118,7 @@ impl Collected {
     /// Counts a packet that can't be decoded.
     pub(crate) fn malformed(&mut self) {
         let moment = self.latest.unwrap_or(UNKNOWN_MOMENT).guess();
-        self.losses.count(&mut self.malformed, Cause::Malformed, thread::UNKNOWN, moment);
+        self.losses.count(&mut self.malformed, LossReason::Malformed, thread::UNKNOWN, moment);
     }
 
     /// Whether there was a packet that could be decoded.
@@ -241,7 +241,7 @@ impl Collected {
             self.processes.insert(pid, name);
         }
         if let Some(stats) = packet.trace_stats {
-            match BufferStats::parse(stats)? {
+            match stats::parse_buffer_stats(stats)? {
                 Some(buffer) => self.stats.buffer = Some(buffer),
                 None => self.stats.service = ServiceLosses::parse(stats)?,
             }

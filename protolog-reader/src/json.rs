@@ -2,7 +2,7 @@
 //!
 //! ```json
 //! {"type":"message","ts":1000,"time":"2026-11-20T18:27:01.000001Z","level":"DEBUG","tag":"Net","group":"demo::AppLog::Net","pid":1234,"tid":1240,"id":"2f1c6d0a9be85377","template":"sent %d bytes","args":[512],"message":"sent 512 bytes"}
-//! {"type":"loss","ts":2000,"cause":"full","group":"demo::AppLog::Disk","count":3,"pid":1234,"tid":1240}
+//! {"type":"loss","ts":2000,"reason":"buffer_full","group":"demo::AppLog::Disk","count":3,"pid":1234,"tid":1240}
 //! ```
 //!
 //! `ts` is the trace's clock in nanoseconds, `time` the wall clock in UTC. Members that are not known are left out. Ids are
@@ -52,7 +52,7 @@ struct Who<'a> {
 enum What<'a> {
     Message(Box<MessageLine<'a>>),
     Loss {
-        cause: &'static str,
+        reason: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
         group: Option<Cow<'a, str>>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,7 +109,7 @@ fn entry_line<'a>(log: &'a Log, entry: &Entry<'a>) -> Line<'a> {
 
 fn loss_line<'a>(log: &'a Log, loss: &Loss) -> Line<'a> {
     let group = loss.group.map(|id| log.dictionary().group_name(id));
-    let what = What::Loss { cause: loss.cause.name(), group, count: loss.count };
+    let what = What::Loss { reason: loss.reason.name(), group, count: loss.count };
     line(log, "loss", loss.time, loss.guessed, log.thread_of(loss), what)
 }
 

@@ -44,7 +44,7 @@ pub use entry::{Entry, Values};
 pub use error::{ReadError, ReadErrorKind};
 pub use json::write_json;
 pub use log::{Item, Items, Log};
-pub use loss::{Cause, Loss};
+pub use loss::{Loss, LossCause, LossReason};
 pub use merge::{MergeError, MergeInput, Merged, merge};
 pub use protolog_core::{Arg, Level};
 pub use recording::{Flaw, Recording, RecordingError, Recovered};

@@ -180,7 +180,7 @@ impl Log {
             (unknown, missing, extra);
         stats.dictionary_conflicts = self.collected.dictionary.conflicts();
         for loss in &self.losses {
-            let sum = stats.lost.entry((loss.cause, loss.group)).or_default();
+            let sum = stats.lost.entry((loss.reason, loss.group)).or_default();
             *sum = sum.saturating_add(loss.count.unwrap_or(1));
         }
     }

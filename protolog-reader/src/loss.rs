@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use protolog_core::schema::{loss, loss_cause};
+pub use protolog_core::LossCause;
+use protolog_core::schema::loss;
 use protozero::{DecodeError, Field};
 
 use crate::clock::Moment;
@@ -14,8 +15,8 @@ use crate::dictionary::Dictionary;
 pub struct Loss {
     /// Nanoseconds of the trace's clock. What was lost came before.
     pub time: i64,
-    /// Why.
-    pub cause: Cause,
+    /// The reason.
+    pub reason: LossReason,
     /// Id of the group that the messages belong to, where it is known.
     pub group: Option<u32>,
     /// How many; nothing where nobody counted.
@@ -27,92 +28,54 @@ pub struct Loss {
 /// Why something is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Cause {
-    /// The buffer had no free chunk. This and the following are what the writer said.
-    Full,
-    /// The buffer went round before the messages were read.
-    Overwritten,
-    /// The thread was inside another log call.
-    Nested,
-    /// An argument was too long; the message is there, but not all of it.
-    Cut,
-    /// The thread was at its end.
-    Dead,
-    /// The process was forked in the middle of a call.
-    Forked,
-    /// Too many distinct messages without a dictionary entry of their own.
-    Templates,
-    /// The file could not be written.
-    Unwritten,
-    /// A cause that this reader does not know, by its number.
-    Other(u32),
+pub enum LossReason {
+    /// The writer reported the loss.
+    Reported(LossCause),
+    /// The writer reported the loss, with the number of a cause that this reader does not know.
+    ReportedUnknown(u32),
     /// Packets of the sequence did not reach the trace, as the tracing service or the writer found.
     Dropped,
-    /// The message needs what was lost before, such as its strings.
-    State,
+    /// The message refers to state that was lost before, such as its strings.
+    MissingState,
     /// The packet can't be decoded.
     Malformed,
 }
 
-impl Cause {
+impl LossReason {
     fn from_wire(number: u32) -> Self {
-        match number {
-            loss_cause::FULL => Self::Full,
-            loss_cause::OVERWRITTEN => Self::Overwritten,
-            loss_cause::NESTED => Self::Nested,
-            loss_cause::CUT => Self::Cut,
-            loss_cause::DEAD => Self::Dead,
-            loss_cause::FORKED => Self::Forked,
-            loss_cause::TEMPLATES => Self::Templates,
-            loss_cause::UNWRITTEN => Self::Unwritten,
-            number => Self::Other(number),
-        }
+        LossCause::from_wire(number).map_or(Self::ReportedUnknown(number), Self::Reported)
     }
 
-    /// One word for machines.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Full => "full",
-            Self::Overwritten => "overwritten",
-            Self::Nested => "nested",
-            Self::Cut => "cut",
-            Self::Dead => "dead",
-            Self::Forked => "forked",
-            Self::Templates => "templates",
-            Self::Unwritten => "unwritten",
-            Self::Other(_) => "other",
+            Self::Reported(cause) => cause.name(),
+            Self::ReportedUnknown(_) => "other",
             Self::Dropped => "dropped",
-            Self::State => "state",
+            Self::MissingState => "missing_state",
             Self::Malformed => "malformed",
         }
     }
 
-    /// Whether somebody counts what is lost for this cause.
+    /// Whether losses for this reason come with a count.
     pub(crate) fn is_counted(self) -> bool {
         self != Self::Dropped
     }
 
-    /// Whether it counts packets of any kind, not messages.
+    /// Whether the count is of packets of any kind, not of messages.
     fn counts_packets(self) -> bool {
         matches!(self, Self::Dropped | Self::Malformed)
     }
 }
 
-/// Why, for people.
-impl fmt::Display for Cause {
+/// The reason in a sentence for people.
+impl fmt::Display for LossReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Full => "the buffer was full",
-            Self::Overwritten => "overwritten before being read",
-            Self::Nested => "logged inside another log call",
-            Self::Cut => "cut, since an argument was too long",
-            Self::Dead => "logged when the thread was at its end",
-            Self::Forked => "the process was forked in the middle of a call",
-            Self::Templates => "too many distinct messages without a dictionary entry",
-            Self::Unwritten => "the file could not be written",
-            Self::Other(number) => return write!(f, "cause {number}"),
+            Self::Reported(cause) => cause.description(),
+            Self::ReportedUnknown(number) => return write!(f, "cause {number}"),
             Self::Dropped => "lost on the way to the trace",
-            Self::State => "interned texts were lost before",
+            Self::MissingState => "interned strings were lost before",
             Self::Malformed => "corrupt",
         })
     }
@@ -122,11 +85,11 @@ impl fmt::Display for Cause {
 pub(crate) fn describe(
     out: &mut dyn fmt::Write,
     dictionary: &Dictionary,
-    cause: Cause,
+    reason: LossReason,
     group: Option<u32>,
     count: Option<u64>,
 ) -> fmt::Result {
-    let noun = if cause.counts_packets() { "packet" } else { "message" };
+    let noun = if reason.counts_packets() { "packet" } else { "message" };
     match count {
         Some(1) => write!(out, "1 {noun}")?,
         Some(count) => write!(out, "{count} {noun}s")?,
@@ -135,7 +98,7 @@ pub(crate) fn describe(
     if let Some(group) = group {
         write!(out, " of {}", dictionary.group_name(group))?;
     }
-    write!(out, ": {cause}")
+    write!(out, ": {reason}")
 }
 
 /// A record of `TracePacket.LOSS`.
@@ -176,14 +139,14 @@ pub(crate) struct Found {
 impl Losses {
     /// Notes a loss that the writer recorded. Whether it explains that a packet is missing.
     pub(crate) fn recorded(&mut self, record: &Record, thread: u32, moment: Moment) -> bool {
-        let cause = Cause::from_wire(record.cause);
-        self.push(cause, record.group, Some(record.count), thread, moment);
-        cause != Cause::Cut
+        let reason = LossReason::from_wire(record.cause);
+        self.push(reason, record.group, Some(record.count), thread, moment);
+        reason != LossReason::Reported(LossCause::Truncated)
     }
 
     /// Notes that an unknown number of packets is missing.
     pub(crate) fn dropped(&mut self, thread: u32, moment: Moment) {
-        self.push(Cause::Dropped, None, None, thread, moment);
+        self.push(LossReason::Dropped, None, None, thread, moment);
     }
 
     /// Counts one more message or packet of a run that is shown as one loss. `run` is where the run was noted, and is set
@@ -191,7 +154,7 @@ impl Losses {
     pub(crate) fn count(
         &mut self,
         run: &mut Option<u32>,
-        cause: Cause,
+        reason: LossReason,
         thread: u32,
         moment: Moment,
     ) {
@@ -199,20 +162,20 @@ impl Losses {
             Some(Found { loss: Loss { count: Some(count), .. }, .. }) => *count += 1,
             _ => {
                 *run = Some(self.0.len() as u32);
-                self.push(cause, None, Some(1), thread, moment);
+                self.push(reason, None, Some(1), thread, moment);
             }
         }
     }
 
     fn push(
         &mut self,
-        cause: Cause,
+        reason: LossReason,
         group: Option<u32>,
         count: Option<u64>,
         thread: u32,
         moment: Moment,
     ) {
-        let loss = Loss { time: 0, cause, group, count, thread, guessed: false };
+        let loss = Loss { time: 0, reason, group, count, thread, guessed: false };
         self.0.push(Found { moment, loss });
     }
 }

@@ -1,12 +1,12 @@
 //! How much was read, and all that went wrong.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
+pub use protolog_core::BufferStats;
 use protolog_core::schema::{buffer_stats, trace_stats};
 use protozero::{DecodeError, Field};
 
-use crate::Cause;
+use crate::LossReason;
 
 /// Counts over a whole log. What is not an entry with its whole text is in one of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Stats {
     pub dictionary_conflicts: u64,
     /// What was lost, by cause and, where it is known, id of the group. A loss of which nobody counted how many counts
     /// as one.
-    pub lost: BTreeMap<(Cause, Option<u32>), u64>,
+    pub lost: BTreeMap<(LossReason, Option<u32>), u64>,
     /// Entries with a time that is only a guess.
     pub guessed_times: u64,
     /// Clocks that were ignored because one snapshot or sequence had too many of them.
@@ -51,49 +51,6 @@ pub struct Stats {
     pub service: ServiceLosses,
     /// What went through the buffer of the session that made the trace, of its own accord; from the last word it had.
     pub buffer: Option<BufferStats>,
-}
-
-/// What went through a session's buffer, in chunks and in their bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BufferStats {
-    /// Size of the buffer, in bytes.
-    pub size: u64,
-    /// Chunks that threads were done with.
-    pub chunks_written: u64,
-    /// Their bytes.
-    pub bytes_written: u64,
-    /// Chunks that went to the file while the session ran.
-    pub chunks_read: u64,
-    /// Their bytes.
-    pub bytes_read: u64,
-    /// Chunks of a ring that gave way to newer ones; what was lost by it is in [`Stats::lost`].
-    pub chunks_overwritten: u64,
-    /// Their bytes.
-    pub bytes_overwritten: u64,
-    /// Chunks that were thrown away.
-    pub chunks_discarded: u64,
-    /// The most bytes that were waiting in the buffer at a time.
-    pub high_water: u64,
-}
-
-impl fmt::Display for BufferStats {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { size, high_water, .. } = self;
-        writeln!(f, "buffer: {size} bytes, of which at most {high_water} were waiting")?;
-        for (what, chunks, bytes) in [
-            ("written", self.chunks_written, Some(self.bytes_written)),
-            ("read", self.chunks_read, Some(self.bytes_read)),
-            ("overwritten", self.chunks_overwritten, Some(self.bytes_overwritten)),
-            ("discarded", self.chunks_discarded, None),
-        ] {
-            match bytes {
-                Some(bytes) => writeln!(f, "{what}: {chunks} chunks, {bytes} bytes")?,
-                None => writeln!(f, "{what}: {chunks} chunks")?,
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Why a trace was not read to its end.
@@ -136,42 +93,40 @@ pub struct ServiceLosses {
     pub invalid_packets: u64,
 }
 
-impl BufferStats {
-    /// Of a session that wrote its trace itself; none of a tracing service.
-    pub(crate) fn parse(stats: Field<'_>) -> Result<Option<Self>, DecodeError> {
-        let mut found = None;
-        for field in stats.as_message()? {
-            let field = field?;
-            if field.number == trace_stats::BUFFER_STATS {
-                found = Self::parse_buffer(field)?.or(found);
-            }
+/// The statistics of the buffer of a session that wrote its trace itself; none for a trace of the tracing service.
+pub(crate) fn parse_buffer_stats(stats: Field<'_>) -> Result<Option<BufferStats>, DecodeError> {
+    let mut found = None;
+    for field in stats.as_message()? {
+        let field = field?;
+        if field.number == trace_stats::BUFFER_STATS {
+            found = parse_buffer(field)?.or(found);
         }
-        Ok(found)
     }
+    Ok(found)
+}
 
-    fn parse_buffer(buffer: Field<'_>) -> Result<Option<Self>, DecodeError> {
-        let (mut stats, mut own) = (Self::default(), false);
-        for field in buffer.as_message()? {
-            let field = field?;
-            let place = match field.number {
-                buffer_stats::BUFFER_SIZE => &mut stats.size,
-                buffer_stats::CHUNKS_WRITTEN => &mut stats.chunks_written,
-                buffer_stats::BYTES_WRITTEN => &mut stats.bytes_written,
-                buffer_stats::CHUNKS_READ => &mut stats.chunks_read,
-                buffer_stats::BYTES_READ => &mut stats.bytes_read,
-                buffer_stats::CHUNKS_OVERWRITTEN => &mut stats.chunks_overwritten,
-                buffer_stats::BYTES_OVERWRITTEN => &mut stats.bytes_overwritten,
-                buffer_stats::CHUNKS_DISCARDED => &mut stats.chunks_discarded,
-                buffer_stats::HIGH_WATER => {
-                    own = true;
-                    &mut stats.high_water
-                }
-                _ => continue,
-            };
-            *place = field.as_u64()?;
-        }
-        Ok(own.then_some(stats))
+fn parse_buffer(buffer: Field<'_>) -> Result<Option<BufferStats>, DecodeError> {
+    let (mut stats, mut own) = (BufferStats::default(), false);
+    for field in buffer.as_message()? {
+        let field = field?;
+        let place = match field.number {
+            buffer_stats::BUFFER_SIZE => &mut stats.size,
+            buffer_stats::CHUNKS_WRITTEN => &mut stats.chunks_written,
+            buffer_stats::BYTES_WRITTEN => &mut stats.bytes_written,
+            buffer_stats::CHUNKS_READ => &mut stats.chunks_read,
+            buffer_stats::BYTES_READ => &mut stats.bytes_read,
+            buffer_stats::CHUNKS_OVERWRITTEN => &mut stats.chunks_overwritten,
+            buffer_stats::BYTES_OVERWRITTEN => &mut stats.bytes_overwritten,
+            buffer_stats::CHUNKS_DISCARDED => &mut stats.chunks_discarded,
+            buffer_stats::HIGH_WATER => {
+                own = true;
+                &mut stats.high_water
+            }
+            _ => continue,
+        };
+        *place = field.as_u64()?;
     }
+    Ok(own.then_some(stats))
 }
 
 impl ServiceLosses {

@@ -38,10 +38,10 @@ impl fmt::Display for Summary<'_> {
 
 impl Summary<'_> {
     fn losses(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (&(cause, group), &count) in &self.0.stats().lost {
-            let counted = cause.is_counted().then_some(count);
+        for (&(reason, group), &count) in &self.0.stats().lost {
+            let counted = reason.is_counted().then_some(count);
             f.write_str("lost: ")?;
-            loss::describe(f, self.0.dictionary(), cause, group, counted)?;
+            loss::describe(f, self.0.dictionary(), reason, group, counted)?;
             if counted.is_none() {
                 write!(f, ", at {count} place{}", if count == 1 { "" } else { "s" })?;
             }

@@ -97,7 +97,7 @@ impl<'a> TextWriter<'a> {
         self.start(loss.time, loss.guessed, self.log.thread_of(loss))?;
         self.finish_head('!', "LOST")?;
         self.body.clear();
-        loss::describe(&mut self.body, self.log.dictionary(), loss.cause, loss.group, loss.count)?;
+        loss::describe(&mut self.body, self.log.dictionary(), loss.reason, loss.group, loss.count)?;
         self.lines("\x1b[35m", out);
         Ok(())
     }

@@ -5,7 +5,7 @@ mod common;
 use common::{recording::recording, text};
 use proptest::prelude::*;
 use protolog_core::chunk::{PACKETS_AT, PAGE_HEADER, Packets, WRITER_ID_AT};
-use protolog_core::recorder::{ANNEX_USED_AT, HEADER, LOSSES_AT, RING_AT, loss_key};
+use protolog_core::recorder::{HEADER_SIZE, LOSSES_AT, METADATA_USED_AT, RING_AT, loss_key};
 use protolog_core::schema::loss_cause;
 use protolog_reader::{Flaw, Log, Recording, Recovered, Trace};
 use protolog_testkit::{assert_eq_text, temp_dir, trace_stats};
@@ -96,8 +96,8 @@ fn what_is_cut_off_is_missing_and_the_rest_is_there() {
     assert_eq!(report.flaws, [Flaw::Truncated(missing), Flaw::Textless(3)]);
     assert_eq!(report.messages, 3);
     // With nothing but a header.
-    let (report, trace) = recover(&bytes[..HEADER]);
-    assert_eq!(report.flaws, [Flaw::Truncated((bytes.len() - HEADER) as u64)]);
+    let (report, trace) = recover(&bytes[..HEADER_SIZE]);
+    assert_eq!(report.flaws, [Flaw::Truncated((bytes.len() - HEADER_SIZE) as u64)]);
     assert_eq!((report.messages, report.overwritten), (0, TOLD));
     read(&trace);
 }
@@ -127,7 +127,7 @@ fn what_is_damaged_is_counted_and_the_rest_is_there() {
     let bytes = changed(page(2) + PAGE_HEADER + 8, &[0xff, 0xff, 0x03]);
     assert_eq!(recover(&bytes).0.flaws, [Flaw::Chunks(1)]);
     check(&changed(8, &2u32.to_ne_bytes()), TEXT, &[Flaw::Newer(2)]);
-    let bytes = changed(ANNEX_USED_AT, &[0xff; 8]);
+    let bytes = changed(METADATA_USED_AT, &[0xff; 8]);
     assert!(matches!(recover(&bytes).0.flaws[..], [Flaw::Truncated(_)]), "{:?}", recover(&bytes).0);
     assert_eq!(text(&read(&recover(&bytes).1)), TEXT);
 }
@@ -135,7 +135,7 @@ fn what_is_damaged_is_counted_and_the_rest_is_there() {
 #[test]
 fn chunks_that_were_about_to_be_taken_are_whole() {
     let mut bytes = app();
-    // Layout One, chunk 0 Reading.
+    // PageLayout One, chunk 0 Reading.
     bytes[RING_AT..][..4].copy_from_slice(&0x1000_0002u32.to_ne_bytes());
     check(&bytes, TEXT, &[]);
     // Free ones are not, whatever is in them.
@@ -147,7 +147,7 @@ fn chunks_that_were_about_to_be_taken_are_whole() {
 #[test]
 fn losses_are_told() {
     let mut bytes = app();
-    for (index, cause, count) in [(0, loss_cause::CUT, 2u64), (1, loss_cause::NESTED, 3)] {
+    for (index, cause, count) in [(0, loss_cause::TRUNCATED, 2u64), (1, loss_cause::REENTRANT, 3)] {
         let at = LOSSES_AT + 16 * index;
         bytes[at..][..8].copy_from_slice(&loss_key(1, cause).to_ne_bytes());
         bytes[at + 8..][..8].copy_from_slice(&count.to_ne_bytes());
@@ -158,7 +158,7 @@ fn losses_are_told() {
         "\
 lost: 7 messages: overwritten before being read
 lost: 3 messages of demo::AppLog::Net: logged inside another log call
-lost: 2 messages of demo::AppLog::Net: cut, since an argument was too long
+lost: 2 messages of demo::AppLog::Net: truncated, since an argument was too long
 ",
         &read(&trace).summary().to_string(),
     );

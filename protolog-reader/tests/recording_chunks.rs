@@ -5,8 +5,8 @@ mod common;
 
 use common::recording::{Chunk, packets, with_chunks};
 use common::text;
-use protolog_core::chunk::{ABANDONED, Packets, State};
-use protolog_core::recorder::{TOLD_BY_WRITER, told_at};
+use protolog_core::chunk::{ChunkState, DROPPED_PACKET_SIZE, Packets};
+use protolog_core::recorder::{MESSAGE_COUNTS, message_count_at};
 use protolog_reader::{Flaw, Recording, Recovered, Trace};
 use protolog_testkit::assert_eq_text;
 use protozero::wire::encode_varint;
@@ -49,7 +49,7 @@ fn slow(what: &str) -> Vec<u8> {
 fn chunk(id: u32, flags: u16, packets: &[&[u8]]) -> Chunk {
     let packets: Vec<_> = packets.iter().map(|packet| packet.to_vec()).collect();
     let count = packets.len() as u16;
-    Chunk { writer: 1, id, state: State::Complete, flags, count, packets, rest: Vec::new() }
+    Chunk { writer: 1, id, state: ChunkState::Complete, flags, count, packets, rest: Vec::new() }
 }
 
 /// A recording with these chunks; writers without a counter of their own told of so many messages.
@@ -126,7 +126,7 @@ fn a_piece_without_the_others_is_nothing() {
     check(&[begins(0), whole(1, 1)], &[line(1, 1), line(201, 3)].concat(), &[]);
     // It was begun, and nothing more.
     let mut empty = chunk(1, 0, &[b""]);
-    empty.state = State::Writing;
+    empty.state = ChunkState::Writing;
     check(&[begins(0), empty, ends(2)], &expected, &[]);
 }
 
@@ -139,10 +139,10 @@ fn the_packet_that_is_being_written_does_not_count() {
         chunk(1, CONTINUED, &[&begin(2, 100), &sent(3), begun]),
         chunk(2, CONTINUES, &[rest]),
     ];
-    chunks[0].state = State::Writing;
-    chunks[1].state = State::Writing;
+    chunks[0].state = ChunkState::Writing;
+    chunks[1].state = ChunkState::Writing;
     check(&chunks, &[line(1, 1), missing(100, 1), line(101, 3)].concat(), &[]);
-    chunks[0].state = State::Reading;
+    chunks[0].state = ChunkState::Reading;
     let first = [line(1, 1), line(2, 2), line(101, 3)].concat();
     check(&chunks, &first, &[]);
     // Of one in which nothing was begun there is nothing to say.
@@ -152,7 +152,7 @@ fn the_packet_that_is_being_written_does_not_count() {
 
 #[test]
 fn what_was_abandoned_ends_its_chunk() {
-    let mark = || encode_varint(u64::from(ABANDONED)).0[..4].to_vec();
+    let mark = || encode_varint(u64::from(DROPPED_PACKET_SIZE)).0[..4].to_vec();
     let abandoned = |id, flags, packets: &[&[u8]]| {
         let chunk = chunk(id, flags, packets);
         Chunk { count: chunk.count + 2, rest: mark(), ..chunk }
@@ -178,7 +178,7 @@ fn what_was_abandoned_ends_its_chunk() {
 #[test]
 fn what_counters_tell_and_no_chunk_does_is_overwritten() {
     // Of a writer without a counter of its own, complete chunks are told; of what is newer nobody knows.
-    let many = TOLD_BY_WRITER as u16 + 1;
+    let many = MESSAGE_COUNTS as u16 + 1;
     let of = |writer, mut chunk: Chunk, state| {
         (chunk.writer, chunk.state) = (writer, state);
         chunk
@@ -186,7 +186,7 @@ fn what_counters_tell_and_no_chunk_does_is_overwritten() {
     let first = |writer, state| of(writer, chunk(0, 0, &[&begin(0, 0), &sent(1), &sent(2)]), state);
     let second = |writer, state| of(writer, chunk(1, 0, &[&begin(2, 100), &sent(3), b""]), state);
     let overwritten = |chunks: &[Chunk], told| recover(chunks, told).0.overwritten;
-    let (complete, writing) = (State::Complete, State::Writing);
+    let (complete, writing) = (ChunkState::Complete, ChunkState::Writing);
     for (told, expected) in [(0, 0), (2, 0), (5, 3)] {
         let chunks = [first(many, complete), second(many, writing)];
         assert_eq!(overwritten(&chunks, told), expected, "{told}");
@@ -205,7 +205,7 @@ fn what_counters_tell_and_no_chunk_does_is_overwritten() {
     // One with a counter may have lost its newest chunks, or all.
     let mut bytes = bytes(&[first(1, complete)], 0);
     for (writer, count) in [(1, 5u64), (2, 7)] {
-        bytes[told_at(writer).unwrap()..][..8].copy_from_slice(&count.to_ne_bytes());
+        bytes[message_count_at(writer).unwrap()..][..8].copy_from_slice(&count.to_ne_bytes());
     }
     let report = Recording::parse(&bytes).unwrap().write(&mut Vec::new()).unwrap();
     assert_eq!((report.messages, report.overwritten), (2, 3 + 7));

@@ -7,7 +7,7 @@
 //! The kernel is asked before and after each message. A time from before the first answer, or from after the second one, is
 //! wrong by at least so much; what lies between says nothing, so the gap between the answers is shown beside.
 
-use protolog_core::recorder::Clock;
+use protolog_core::recorder::ClockSource;
 use protolog_reader::{Recording, Trace};
 use protolog_rt::{Level, ProtoLogGroup, Session, i};
 use rustix::time::{ClockId, clock_gettime};
@@ -41,8 +41,8 @@ fn source() -> Result<&'static str, Box<dyn Error>> {
     let bytes = fs::read(session.recording().ok_or("no recording")?)?;
     let recording = Recording::parse(&bytes)?;
     Ok(match recording.header().clock {
-        Clock::Counter => "the processor's counter",
-        Clock::Kernel => "the kernel",
+        ClockSource::Counter => "the processor's counter",
+        ClockSource::Kernel => "the kernel",
     })
 }
 

@@ -6,7 +6,7 @@
 mod stripped;
 
 use crate::site::for_each_note_segment;
-use protolog_core::note::{Note, Parsed};
+use protolog_core::note::{Note, ParsedNote};
 use protolog_core::schema::{message_data, message_hints, viewer_config};
 use protozero::{Field, Reader};
 
@@ -14,7 +14,7 @@ use protozero::{Field, Reader};
 /// one image only is named once; the same call in two images is named twice. `f` must not load or unload a library.
 pub(crate) fn for_each_note(f: &mut dyn FnMut(&Note<'_>)) {
     for_each(&mut |parsed| {
-        if let Parsed::Note(note) = parsed {
+        if let ParsedNote::Note(note) = parsed {
             f(&note);
         }
     });
@@ -24,7 +24,7 @@ pub(crate) fn for_each_note(f: &mut dyn FnMut(&Note<'_>)) {
 /// the dictionary, and its bytes. `f` must not load or unload a library.
 pub(crate) fn for_each_element(f: &mut dyn FnMut(u32, &[u8])) {
     for_each(&mut |parsed| {
-        if let Parsed::Dictionary(config) = parsed {
+        if let ParsedNote::Dictionary(config) = parsed {
             for field in fields(config) {
                 if let Ok(bytes) = field.as_bytes() {
                     f(field.number, bytes);
@@ -37,7 +37,7 @@ pub(crate) fn for_each_element(f: &mut dyn FnMut(u32, &[u8])) {
 /// Calls `f` with the hash of each dictionary that was taken out of a loaded image, as often as notes name it.
 pub(crate) fn for_each_stripped(f: &mut dyn FnMut(u64)) {
     for_each(&mut |parsed| {
-        if let Parsed::Stripped(hash) = parsed {
+        if let ParsedNote::Stripped(hash) = parsed {
             f(hash);
         }
     });
@@ -110,7 +110,7 @@ fn template_of(message: &[u8]) -> &str {
     template
 }
 
-fn for_each(f: &mut dyn FnMut(Parsed<'_>)) {
+fn for_each(f: &mut dyn FnMut(ParsedNote<'_>)) {
     for_each_note_segment(&mut |segment| {
         let mut rest = segment;
         while let Some((parsed, after)) = Note::parse(rest) {

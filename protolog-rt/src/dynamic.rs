@@ -7,7 +7,7 @@
 
 use crate::level::{GroupInfo, ProtoLogGroup};
 use crate::log;
-use crate::loss::Cause;
+use crate::loss::LossCause;
 use crate::seen::{self, Candidate, Shape};
 use crate::writer::{self, args::Args};
 use protolog_core::{Level, message_id};
@@ -70,7 +70,7 @@ pub(crate) fn trace_text(group: &'static GroupInfo, level: Level, text: &str) {
     if seen::shape(id).or_else(|| seen::enter(any, seen::MAX_ENTRIES)).is_some() {
         log::trace(id, level, group, &Args(&[Arg::Str(text)]));
     } else {
-        writer::lose(group, level, Cause::Templates);
+        writer::lose(group, level, LossCause::TemplateLimit);
     }
 }
 

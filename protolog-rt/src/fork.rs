@@ -12,7 +12,7 @@
 //!
 //! A child made by the bare system call (`clone`) runs no handlers. It goes on writing into its copy of its thread's chunk, which
 //! nobody reads, or with [`record`](crate::Builder::record) into the chunk itself, until that is full; then it is found out
-//! by its process id, and what it logs to its parent's sessions is counted as [`Cause::Forked`](crate::Cause::Forked). Such a
+//! by its process id, and what it logs to its parent's sessions is counted as [`LossCause::Forked`](crate::LossCause::Forked). Such a
 //! child should do nothing but `exec`.
 //!
 //! Invariants: the child's handler allocates nothing and waits for nobody, since the thread that holds a lock may not be there;

@@ -145,7 +145,7 @@
 //!   at a thread's first message after a session started or stopped.
 //! - Texts are borrowed, as `println!` does, and cut with an ellipsis where they are longer than the session allows
 //!   ([`Builder::max_text`], 4 KiB unless it says otherwise).
-//! - A message that can't be written is counted by group and [`Cause`]; the trace says where, and [`Summary::losses`] how
+//! - A message that can't be written is counted by group and [`LossCause`]; the trace says where, and [`Summary::losses`] how
 //!   many.
 //!
 //! # When things go wrong
@@ -172,27 +172,27 @@
 //! **It forks.** The parent's sessions go on as if there were no child. In the child they are over: it writes to none of
 //! their files ([`Session::flush`] is an error there), a message for them is nothing, and is counted nowhere. Switches start anew, and the child may start
 //! sessions, [`init`] and log as any program. Of a message within which a signal handler forked, the child counts a loss
-//! ([`Cause::Forked`]), the parent has it. A bare `clone` system call runs no handlers: such a child should do nothing
+//! ([`LossCause::Forked`]), the parent has it. A bare `clone` system call runs no handlers: such a child should do nothing
 //! but `exec`. What it logs goes into its copy of the buffer, so that its parent's trace is as it was, or with a recorder
 //! into its thread's chunk, until that is full; then it is found out, and what follows is dropped.
 //!
 //! **A signal handler logs.** It may, and its message is in the trace, unless it interrupted a message of the same
-//! thread: then it is dropped and counted as [`Cause::Nested`], and the interrupted message is whole. The first message
+//! thread: then it is dropped and counted as [`LossCause::Reentrant`], and the interrupted message is whole. The first message
 //! of a thread after a session started or stopped may allocate, which a handler must not do: have the thread log
 //! something itself before, or block the signal meanwhile. [`dynamic::log`], stack traces and [text] are not for
 //! handlers.
 //!
 //! **A thread ends.** All that it logged stays, in the trace under its name and id; its chunk is given back. Its
 //! thread-local destructors may log: those that run before the runtime's own are logged, those that run after it are
-//! counted as [`Cause::Dead`]. Nothing remains of the thread in memory.
+//! counted as [`LossCause::ThreadExit`]. Nothing remains of the thread in memory.
 //!
-//! **A buffer is full.** The message is dropped and counted as [`Cause::Full`] in a session that streams or keeps the
-//! first; a ring overwrites its oldest chunk, which is counted as [`Cause::Overwritten`]. A larger
+//! **A buffer is full.** The message is dropped and counted as [`LossCause::BufferFull`] in a session that streams or keeps the
+//! first; a ring overwrites its oldest chunk, which is counted as [`LossCause::Overwritten`]. A larger
 //! [`Builder::buffer_size`] helps against bursts, [`Builder::wait_at_most`] against the rest.
 //!
 //! **The disk is full, or the file can't be written.** The program goes on, and so does its trace where there is room again:
 //! the session tries once a second while something is logged, at [`Session::flush`], and when it is stopped. What is missing
-//! is counted by group as [`Cause::Unwritten`], and the trace says where; until it can, [`Session::so_far`] does. As long as
+//! is counted by group as [`LossCause::WriteFailed`], and the trace says where; until it can, [`Session::so_far`] does. As long as
 //! the file can't be written `flush` is an error, and so is [`Session::stop`] where it can't be to the end; it then ends with
 //! the last packet that had room. A pipe or a device that failed once is not tried again. Who takes a file away makes that an
 //! error of the stop, too; where a trace is [several files](Builder::segment_bytes), the next ones are written all the same.
@@ -270,7 +270,7 @@ mod writer;
 pub use error::Error;
 pub use init::{Init, InitError, init};
 pub use level::{GroupInfo, ProtoLogGroup};
-pub use loss::Cause;
+pub use loss::LossCause;
 pub use panic::log_panics;
 pub use protolog_core::Level;
 #[cfg(feature = "macros")]

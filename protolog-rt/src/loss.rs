@@ -5,60 +5,8 @@
 
 use crate::sync::{AtomicU64, Ordering};
 use protolog_core::Level;
-use protolog_core::schema::loss_cause;
+pub use protolog_core::LossCause;
 use std::sync::Arc;
-
-/// Why messages were lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-#[repr(u8)]
-pub enum Cause {
-    /// The buffer had no free chunk.
-    Full = loss_cause::FULL as u8,
-    /// The buffer went round before they were read.
-    Overwritten = loss_cause::OVERWRITTEN as u8,
-    /// The thread was inside another log call, for example in a signal handler.
-    Nested = loss_cause::NESTED as u8,
-    /// An argument was too long; the message is there, the argument is cut.
-    Cut = loss_cause::CUT as u8,
-    /// The thread had already taken down its thread-local state.
-    Dead = loss_cause::DEAD as u8,
-    /// The process was forked in the middle of a call.
-    Forked = loss_cause::FORKED as u8,
-    /// There were too many different messages that no tool has seen.
-    Templates = loss_cause::TEMPLATES as u8,
-    /// The file could not be written. The trace tells of it if it could be later on; until then, only
-    /// [`Session::so_far`](crate::Session::so_far) does.
-    Unwritten = loss_cause::UNWRITTEN as u8,
-}
-
-impl Cause {
-    /// All causes, by their number in traces.
-    pub const ALL: [Self; 8] = [
-        Self::Full,
-        Self::Overwritten,
-        Self::Nested,
-        Self::Cut,
-        Self::Dead,
-        Self::Forked,
-        Self::Templates,
-        Self::Unwritten,
-    ];
-
-    /// A word for people.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Overwritten => "overwritten",
-            Self::Nested => "nested",
-            Self::Cut => "cut",
-            Self::Dead => "dead",
-            Self::Forked => "forked",
-            Self::Templates => "templates",
-            Self::Unwritten => "unwritten",
-        }
-    }
-}
 
 /// Number of lost messages of one group for one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +14,7 @@ pub(crate) struct Counted {
     /// Id of the group, 0 where it is not known.
     pub(crate) group: u32,
     /// Why.
-    pub(crate) cause: Cause,
+    pub(crate) cause: LossCause,
     /// How many.
     pub(crate) count: u64,
 }
@@ -77,7 +25,7 @@ const SLOTS: usize = 48;
 /// Where losses are counted once more, for good. Called in signal handlers too.
 pub(crate) trait Mirror: std::fmt::Debug + Send + Sync {
     /// Counts `count` messages of group `group`, 0 where it is not known.
-    fn add(&self, group: u32, cause: Cause, count: u64);
+    fn add(&self, group: u32, cause: LossCause, count: u64);
 }
 
 /// Counters by group and cause.
@@ -88,7 +36,7 @@ pub(crate) struct Losses {
     some: AtomicU64,
     slots: [Slot; SLOTS],
     /// By cause, for pairs that found no slot.
-    rest: [AtomicU64; Cause::ALL.len()],
+    rest: [AtomicU64; LossCause::ALL.len()],
 }
 
 #[derive(Debug)]
@@ -107,7 +55,7 @@ impl Losses {
             mirror: None,
             some: AtomicU64::new(0),
             slots: [const { Slot { key: AtomicU64::new(0), count: AtomicU64::new(0) } }; SLOTS],
-            rest: [const { AtomicU64::new(0) }; Cause::ALL.len()],
+            rest: [const { AtomicU64::new(0) }; LossCause::ALL.len()],
         }
     }
 
@@ -118,7 +66,7 @@ impl Losses {
 
     /// Counts `count` messages of group `group` as lost for `cause`.
     #[cold]
-    pub(crate) fn add(&self, group: u32, cause: Cause, count: u64) {
+    pub(crate) fn add(&self, group: u32, cause: LossCause, count: u64) {
         self.put_back(Counted { group, cause, count });
         if let Some(mirror) = &self.mirror {
             mirror.add(group, cause, count);
@@ -131,7 +79,7 @@ impl Losses {
         self.add_key(key, lost.cause, lost.count);
     }
 
-    fn add_key(&self, key: u64, cause: Cause, count: u64) {
+    fn add_key(&self, key: u64, cause: LossCause, count: u64) {
         let counter = self.slots.iter().find(|slot| slot.holds(key)).map(|slot| &slot.count);
         counter.unwrap_or(&self.rest[cause as usize - 1]).fetch_add(count, Ordering::Relaxed);
         // After it, so that who finds nothing comes back.
@@ -149,13 +97,14 @@ impl Losses {
         let mut all = Vec::new();
         for slot in &self.slots {
             let key = slot.key.load(Ordering::Acquire);
-            let Some(&cause) = Cause::ALL.iter().find(|&&cause| cause as u64 == key & 0xff) else {
+            let Some(&cause) = LossCause::ALL.iter().find(|&&cause| cause as u64 == key & 0xff)
+            else {
                 break;
             };
             let count = slot.count.load(Ordering::Relaxed);
             all.push(Counted { group: (key >> 8) as u32, cause, count });
         }
-        for (cause, counter) in Cause::ALL.into_iter().zip(&self.rest) {
+        for (cause, counter) in LossCause::ALL.into_iter().zip(&self.rest) {
             all.push(Counted { group: 0, cause, count: counter.load(Ordering::Relaxed) });
         }
         all.retain(|counted| counted.count > 0);
@@ -188,14 +137,15 @@ impl Losses {
         };
         for slot in &self.slots {
             let key = slot.key.load(Ordering::Acquire);
-            let Some(&cause) = Cause::ALL.iter().find(|&&cause| cause as u64 == key & 0xff) else {
+            let Some(&cause) = LossCause::ALL.iter().find(|&&cause| cause as u64 == key & 0xff)
+            else {
                 break;
             };
             if !offer((key >> 8) as u32, cause, &slot.count) {
                 return false;
             }
         }
-        for (cause, counter) in Cause::ALL.into_iter().zip(&self.rest) {
+        for (cause, counter) in LossCause::ALL.into_iter().zip(&self.rest) {
             if !offer(0, cause, counter) {
                 return false;
             }
@@ -212,7 +162,7 @@ pub(crate) struct Strays(Losses);
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
     slots: [u64; SLOTS],
-    rest: [u64; Cause::ALL.len()],
+    rest: [u64; LossCause::ALL.len()],
 }
 
 /// Where a key of [`Strays`] has the level's severity.
@@ -226,13 +176,13 @@ impl Strays {
 
     /// Counts a message.
     #[cold]
-    pub(crate) fn add(&self, group: u32, level: Level, cause: Cause) {
+    pub(crate) fn add(&self, group: u32, level: Level, cause: LossCause) {
         let level = (level.severity() as u64) << LEVEL_SHIFT;
         self.0.add_key(USED | level | (group as u64) << 8 | cause as u64, cause, 1);
     }
 
     /// Counts a message of a group that is not known.
-    pub(crate) fn add_unknown(&self, cause: Cause) {
+    pub(crate) fn add_unknown(&self, cause: LossCause) {
         self.0.rest[cause as usize - 1].fetch_add(1, Ordering::Relaxed);
     }
 
@@ -256,11 +206,12 @@ impl Strays {
             let key = slot.key.load(Ordering::Acquire);
             let (group, severity) = ((key >> 8) as u32, (key >> LEVEL_SHIFT) as u8);
             let count = new(&slot.count, before);
-            let cause = Cause::ALL.into_iter().find(|&cause| cause as u64 == key & 0xff);
+            let cause = LossCause::ALL.into_iter().find(|&cause| cause as u64 == key & 0xff);
             let Some(cause) = cause.filter(|_| wants(group, severity)) else { continue };
             all.push(Counted { group, cause, count });
         }
-        for ((counter, before), cause) in self.0.rest.iter().zip(&mut mark.rest).zip(Cause::ALL) {
+        for ((counter, before), cause) in self.0.rest.iter().zip(&mut mark.rest).zip(LossCause::ALL)
+        {
             all.push(Counted { group: 0, cause, count: new(counter, before) });
         }
         all.retain(|counted| counted.count > 0);
@@ -288,10 +239,10 @@ mod tests {
     use std::sync::Mutex;
 
     #[derive(Debug, Default)]
-    struct Seen(Mutex<Vec<(u32, Cause, u64)>>);
+    struct Seen(Mutex<Vec<(u32, LossCause, u64)>>);
 
     impl Mirror for Seen {
-        fn add(&self, group: u32, cause: Cause, count: u64) {
+        fn add(&self, group: u32, cause: LossCause, count: u64) {
             self.0.lock().unwrap().push((group, cause, count));
         }
     }
@@ -300,15 +251,15 @@ mod tests {
     fn a_mirror_sees_each_loss_once() {
         let seen = Arc::<Seen>::default();
         let losses = Losses::mirrored(Some(Arc::clone(&seen) as Arc<dyn Mirror>));
-        losses.add(7, Cause::Full, 2);
+        losses.add(7, LossCause::BufferFull, 2);
         for (group, cause, count) in taken(&losses) {
             losses.put_back(Counted { group, cause, count });
         }
-        assert_eq!(taken(&losses), [(7, Cause::Full, 2)]);
-        assert_eq!(*seen.0.lock().unwrap(), [(7, Cause::Full, 2)]);
+        assert_eq!(taken(&losses), [(7, LossCause::BufferFull, 2)]);
+        assert_eq!(*seen.0.lock().unwrap(), [(7, LossCause::BufferFull, 2)]);
     }
 
-    fn taken(losses: &Losses) -> Vec<(u32, Cause, u64)> {
+    fn taken(losses: &Losses) -> Vec<(u32, LossCause, u64)> {
         let mut all = Vec::new();
         losses.take(|counted| {
             all.push((counted.group, counted.cause, counted.count));
@@ -320,35 +271,42 @@ mod tests {
     #[test]
     fn what_is_added_is_taken_once() {
         let losses = Losses::new();
-        losses.add(7, Cause::Full, 1);
-        losses.add(7, Cause::Full, 2);
-        losses.add(7, Cause::Cut, 1);
-        losses.add(0, Cause::Dead, 1);
-        assert_eq!(taken(&losses), [(7, Cause::Full, 3), (7, Cause::Cut, 1), (0, Cause::Dead, 1)]);
+        losses.add(7, LossCause::BufferFull, 1);
+        losses.add(7, LossCause::BufferFull, 2);
+        losses.add(7, LossCause::Truncated, 1);
+        losses.add(0, LossCause::ThreadExit, 1);
+        assert_eq!(
+            taken(&losses),
+            [
+                (7, LossCause::BufferFull, 3),
+                (7, LossCause::Truncated, 1),
+                (0, LossCause::ThreadExit, 1)
+            ]
+        );
         assert_eq!(taken(&losses), []);
-        losses.add(7, Cause::Cut, 1);
-        assert_eq!(taken(&losses), [(7, Cause::Cut, 1)]);
+        losses.add(7, LossCause::Truncated, 1);
+        assert_eq!(taken(&losses), [(7, LossCause::Truncated, 1)]);
     }
 
     #[test]
     fn without_a_slot_the_cause_is_still_counted() {
         let losses = Losses::new();
         for group in 1..=SLOTS as u32 + 5 {
-            losses.add(group, Cause::Full, 2);
+            losses.add(group, LossCause::BufferFull, 2);
         }
         let all = taken(&losses);
         assert_eq!(all.iter().map(|loss| loss.2).sum::<u64>(), 2 * (SLOTS as u64 + 5));
-        assert_eq!(all.last(), Some(&(0, Cause::Full, 10)));
+        assert_eq!(all.last(), Some(&(0, LossCause::BufferFull, 10)));
     }
 
     #[test]
     fn strays_are_told_to_all_that_want_them() {
         let strays = Strays::new();
-        strays.add(7, Level::Debug, Cause::Dead);
+        strays.add(7, Level::Debug, LossCause::ThreadExit);
         let (all, mark) = (strays.mark(), strays.mark());
-        strays.add(7, Level::Debug, Cause::Dead);
-        strays.add(7, Level::Wtf, Cause::Dead);
-        strays.add(8, Level::Wtf, Cause::Nested);
+        strays.add(7, Level::Debug, LossCause::ThreadExit);
+        strays.add(7, Level::Wtf, LossCause::ThreadExit);
+        strays.add(8, Level::Wtf, LossCause::Reentrant);
         let told = |counted: &Counted| (counted.group, counted.cause, counted.count);
         let since = |mark, wants: fn(u32, u8) -> bool| {
             let mut moving = Mark::clone(mark);
@@ -356,7 +314,7 @@ mod tests {
             assert_eq!(strays.since(&mut moving, wants), [], "told once");
             told
         };
-        let (dead, nested) = (Cause::Dead, Cause::Nested);
+        let (dead, nested) = (LossCause::ThreadExit, LossCause::Reentrant);
         assert_eq!(since(&all, |_, _| true), [(7, dead, 1), (7, dead, 1), (8, nested, 1)]);
         assert_eq!(
             since(&mark, |_, level| level == Level::Wtf.severity()),
@@ -369,14 +327,14 @@ mod tests {
     #[test]
     fn what_has_no_room_stays() {
         let losses = Losses::new();
-        losses.add(1, Cause::Full, 1);
-        losses.add(2, Cause::Full, 1);
+        losses.add(1, LossCause::BufferFull, 1);
+        losses.add(2, LossCause::BufferFull, 1);
         let mut first = Vec::new();
         losses.take(|counted| {
             first.push(counted.group);
             first.len() < 2
         });
         assert_eq!(first, [1, 2]);
-        assert_eq!(taken(&losses), [(2, Cause::Full, 1)]);
+        assert_eq!(taken(&losses), [(2, LossCause::BufferFull, 1)]);
     }
 }

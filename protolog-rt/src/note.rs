@@ -7,7 +7,7 @@
 //! constant is looked up in each call, a number is not; what is rare stands in functions of its own, since to enter one takes
 //! time for each of its statements.
 //!
-//! Invariants: the bytes are those of [`protolog_core::note::write`]; the hash is XXH3-64 as [`protolog_core::hash`] has it.
+//! Invariants: the bytes are those of [`protolog_core::note::encode`]; the hash is XXH3-64 as [`protolog_core::hash`] has it.
 #![allow(unsafe_code)] // Words are read from bytes and written to them, at any alignment.
 #![allow(clippy::ptr_as_ptr, clippy::ref_as_ptr)] // `cast` is a call.
 #![allow(clippy::redundant_field_names)] // Only where the machine's byte order is that of notes.
@@ -17,7 +17,7 @@ mod group;
 pub use group::GroupDef;
 
 use protolog_core::Level;
-use protolog_core::note::{ALIGN, HEAD, HEADER, NAME, TYPE};
+use protolog_core::note::{ALIGN, HEADER_SIZE, NAME, TEXTS_AT, TYPE};
 
 /// The bytes of a note, aligned as its section wants it.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl NoteRef {
         // SAFETY: the address is that of a note, which begins with its fixed part; any bytes are valid.
         let head = unsafe { *(self.0 as *const Head) };
         // SAFETY: so many bytes follow: the note's creation counted them, and the field that says so is never changed.
-        unsafe { core::slice::from_raw_parts(self.0, HEADER + head.size as usize) }
+        unsafe { core::slice::from_raw_parts(self.0, HEADER_SIZE + head.size as usize) }
     }
 }
 
@@ -88,13 +88,13 @@ struct Head {
     zero: u8,
 }
 
-const _: () = assert!(size_of::<Head>() == HEAD);
+const _: () = assert!(size_of::<Head>() == TEXTS_AT);
 
 /// Bytes of a group's texts that are copied at once: with a call for the right number it takes twice as long.
 const BLOCK: usize = 64;
 
 // Numbers that stand below without their names.
-const _: () = assert!(HEAD == 60 && HEADER == 24 && BLOCK == 64 && ALIGN == 4);
+const _: () = assert!(TEXTS_AT == 60 && HEADER_SIZE == 24 && BLOCK == 64 && ALIGN == 4);
 
 /// 64 bytes as words of the hash.
 #[derive(Clone, Copy)]
@@ -159,7 +159,7 @@ const LEVELS: [LevelPart; 6] = {
         }
         level.length = name.len() + 1;
         // Place and template have a zero each.
-        level.size = HEAD + 2 + level.length + (ALIGN - 1);
+        level.size = TEXTS_AT + 2 + level.length + (ALIGN - 1);
         level.wire = Level::ALL[index].wire() as u8;
         index += 1;
     }
@@ -346,7 +346,7 @@ impl NoteBytes<[u8]> {
     /// static.
     #[inline]
     pub(crate) const fn id(&self) -> u64 {
-        if self.0.len() < HEAD {
+        if self.0.len() < TEXTS_AT {
             return 0;
         }
         // SAFETY: so many bytes are there; any bytes make a head, at any alignment.

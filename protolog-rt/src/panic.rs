@@ -73,7 +73,7 @@ fn log(panic: &PanicHookInfo<'_>) {
     if seen::shape(id).or_else(|| seen::enter(message, seen::MAX_ENTRIES)).is_some() {
         writer::write_with_stack(Head { id, subject: Subject::new(group, level) }, &Args(&args));
     } else {
-        writer::lose(group, level, crate::Cause::Templates);
+        writer::lose(group, level, crate::LossCause::TemplateLimit);
     }
     running::flush(FLUSH);
 }

@@ -13,7 +13,7 @@ use crate::fork;
 use crate::level::GroupInfo;
 use crate::note::NoteRef;
 use protolog_core::Level;
-use protolog_core::note::dictionary_head;
+use protolog_core::note::dictionary_header;
 use std::sync::{Mutex, MutexGuard};
 
 /// The code of a log call whose template was checked. The arguments stand behind the test, in `$values`; the group and the
@@ -84,7 +84,7 @@ impl<const N: usize> DictionaryNote<N> {
     pub const fn new(config: &[u8]) -> Self {
         let mut bytes = [0; N];
         copy(config, &mut bytes, 0);
-        Self { head: dictionary_head(N), config: bytes }
+        Self { head: dictionary_header(N), config: bytes }
     }
 }
 

@@ -1,7 +1,9 @@
 //! What became of a session: how much was written, what was lost and why.
 
-use crate::loss::Cause;
 use crate::shmem::buffer::{Buffer, PAGE};
+use protolog_core::LossCause;
+
+pub use protolog_core::BufferStats;
 
 /// What a session wrote and lost, as of its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,7 +67,7 @@ pub struct GroupStats {
     /// clocks.
     pub bytes: u64,
     /// What was lost, by cause: each cause once.
-    pub losses: Vec<(Cause, u64)>,
+    pub losses: Vec<(LossCause, u64)>,
 }
 
 impl GroupStats {
@@ -89,51 +91,24 @@ impl GroupStats {
 }
 
 /// The messages that are not there at all.
-fn lost(losses: impl Iterator<Item = (Cause, u64)>) -> u64 {
-    losses.filter(|(cause, _)| *cause != Cause::Cut).map(|(_, count)| count).sum()
+fn lost(losses: impl Iterator<Item = (LossCause, u64)>) -> u64 {
+    losses.filter(|(cause, _)| *cause != LossCause::Truncated).map(|(_, count)| count).sum()
 }
 
-/// What went through a session's buffer since it started, counted in chunks: a thread fills one after the other, of 292,
-/// 1020 and then always 4088 bytes. Bytes are those of whole chunks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BufferStats {
-    /// Size of the buffer, in bytes.
-    pub size: u64,
-    /// Chunks that threads were done with.
-    pub chunks_written: u64,
-    /// Their bytes.
-    pub bytes_written: u64,
-    /// Chunks that went from the buffer to the file, where the session streams to one.
-    pub chunks_read: u64,
-    /// Their bytes.
-    pub bytes_read: u64,
-    /// Chunks that gave way to newer ones, where the session keeps the newest messages.
-    pub chunks_overwritten: u64,
-    /// Their bytes.
-    pub bytes_overwritten: u64,
-    /// Chunks that were thrown away, since the file could not be written.
-    pub chunks_discarded: u64,
-    /// The most bytes that were waiting in the buffer at a time.
-    pub high_water: u64,
-}
-
-impl BufferStats {
-    /// Those of `buffer`.
-    pub(crate) fn of(buffer: &Buffer) -> Self {
-        let flow = buffer.flow();
-        Self {
-            size: (buffer.pages() * PAGE) as u64,
-            chunks_written: flow.chunks(|passed| &passed.written),
-            bytes_written: flow.bytes(|passed| &passed.written),
-            chunks_read: flow.chunks(|passed| &passed.read),
-            bytes_read: flow.bytes(|passed| &passed.read),
-            chunks_overwritten: flow.chunks(|passed| &passed.overwritten),
-            bytes_overwritten: flow.bytes(|passed| &passed.overwritten),
-            chunks_discarded: flow.chunks(|passed| &passed.discarded),
-            high_water: flow.most(),
-        }
-    }
+/// The statistics of `buffer`.
+pub(crate) fn of_buffer(buffer: &Buffer) -> BufferStats {
+    let flow = buffer.flow();
+    let mut stats = BufferStats::default();
+    stats.size = (buffer.pages() * PAGE) as u64;
+    stats.chunks_written = flow.chunks(|passed| &passed.written);
+    stats.bytes_written = flow.bytes(|passed| &passed.written);
+    stats.chunks_read = flow.chunks(|passed| &passed.read);
+    stats.bytes_read = flow.bytes(|passed| &passed.read);
+    stats.chunks_overwritten = flow.chunks(|passed| &passed.overwritten);
+    stats.bytes_overwritten = flow.bytes(|passed| &passed.overwritten);
+    stats.chunks_discarded = flow.chunks(|passed| &passed.discarded);
+    stats.high_water = flow.most();
+    stats
 }
 
 /// Messages of one group that were lost for one cause.
@@ -143,7 +118,7 @@ pub struct Loss {
     /// Full name of the group; none where it is not known any more.
     pub group: Option<String>,
     /// Why.
-    pub cause: Cause,
+    pub cause: LossCause,
     /// How many.
     pub count: u64,
 }
@@ -152,13 +127,13 @@ pub struct Loss {
 mod tests {
     use super::*;
 
-    fn group(name: &str, messages: u64, bytes: u64, losses: &[(Cause, u64)]) -> GroupStats {
+    fn group(name: &str, messages: u64, bytes: u64, losses: &[(LossCause, u64)]) -> GroupStats {
         GroupStats { group: Some(name.to_owned()), messages, bytes, losses: losses.to_vec() }
     }
 
     /// What a file has: losses of groups, one of which may have no name, and groups.
-    fn of(losses: &[(&str, Cause, u64)], groups: Vec<GroupStats>) -> Summary {
-        let loss = |&(group, cause, count): &(&str, Cause, u64)| {
+    fn of(losses: &[(&str, LossCause, u64)], groups: Vec<GroupStats>) -> Summary {
+        let loss = |&(group, cause, count): &(&str, LossCause, u64)| {
             let group = (!group.is_empty()).then(|| group.to_owned());
             Loss { group, cause, count }
         };
@@ -170,20 +145,28 @@ mod tests {
 
     #[test]
     fn files_add_up_by_group_and_cause() {
-        use Cause::{Cut, Full, Overwritten};
+        use LossCause::{BufferFull, Overwritten, Truncated};
         let mut sum = of(
-            &[("b", Cut, 1), ("a", Full, 20), ("", Overwritten, 7)],
-            vec![group("b", 3, 30, &[(Cut, 1)]), group("a", 1, 10, &[(Full, 20)])],
+            &[("b", Truncated, 1), ("a", BufferFull, 20), ("", Overwritten, 7)],
+            vec![group("b", 3, 30, &[(Truncated, 1)]), group("a", 1, 10, &[(BufferFull, 20)])],
         );
         sum.add(of(
-            &[("b", Cut, 300), ("b", Full, 4000)],
-            vec![group("b", 5, 50, &[(Cut, 300), (Full, 4000)]), group("c", 2, 20, &[])],
+            &[("b", Truncated, 300), ("b", BufferFull, 4000)],
+            vec![
+                group("b", 5, 50, &[(Truncated, 300), (BufferFull, 4000)]),
+                group("c", 2, 20, &[]),
+            ],
         ));
         let expected = of(
-            &[("", Overwritten, 7), ("a", Full, 20), ("b", Full, 4000), ("b", Cut, 301)],
+            &[
+                ("", Overwritten, 7),
+                ("a", BufferFull, 20),
+                ("b", BufferFull, 4000),
+                ("b", Truncated, 301),
+            ],
             vec![
-                group("a", 1, 10, &[(Full, 20)]),
-                group("b", 8, 80, &[(Full, 4000), (Cut, 301)]),
+                group("a", 1, 10, &[(BufferFull, 20)]),
+                group("b", 8, 80, &[(BufferFull, 4000), (Truncated, 301)]),
                 group("c", 2, 20, &[]),
             ],
         );

@@ -28,7 +28,7 @@ use crate::level::ProtoLogGroup;
 use crate::log::Values;
 use core::fmt::{self, Write};
 use lines::LINE;
-use protolog_core::note::{Note, Parsed};
+use protolog_core::note::{Note, ParsedNote};
 use protolog_core::{Arg, Level, MAX_PARAMS, Template, render};
 
 /// Prints the messages of `group` from `level` on; none where there is no level. What `#[protolog(log_to_text = …)]` says
@@ -65,7 +65,7 @@ pub(crate) fn emit_text<V: Values>(id: u64, level: Level, tag: &str, note: &[u8]
         }
     });
     let args = &args[..count];
-    if let Some((Parsed::Note(note), _)) = Note::parse(note) {
+    if let Some((ParsedNote::Note(note), _)) = Note::parse(note) {
         return emit_dynamic(level, tag, note.template, args);
     }
     match template(id, &mut [0; LINE]) {

@@ -49,7 +49,7 @@ mod texts;
 pub(crate) use aside::{Aside, aside, in_child};
 
 use crate::level::GroupInfo;
-use crate::loss::{Cause, Losses, Strays};
+use crate::loss::{LossCause, Losses, Strays};
 use crate::session::core::{Core, Identity};
 use crate::session::{recorder, running};
 use crate::site::Subject;
@@ -227,7 +227,7 @@ pub(crate) fn write_with_stack<V: Values>(head: Head, values: &V) {
 
 /// Counts a message as lost, on this thread's sequence where it has the one.
 #[cold]
-pub(crate) fn lose(group: &'static GroupInfo, level: Level, cause: Cause) {
+pub(crate) fn lose(group: &'static GroupInfo, level: Level, cause: LossCause) {
     FRONT.with(|front| {
         let ready = front.state.load(Ordering::Relaxed) == READY;
         if ready {
@@ -243,7 +243,7 @@ pub(crate) fn lose(group: &'static GroupInfo, level: Level, cause: Cause) {
 }
 
 /// Counts a message as lost that has no sequence.
-fn stray(group: &'static GroupInfo, level: Level, cause: Cause) {
+fn stray(group: &'static GroupInfo, level: Level, cause: LossCause) {
     STRAYS.add(group.id, level, cause);
     recorder::stray(group, level, cause);
 }
@@ -254,8 +254,8 @@ fn stray(group: &'static GroupInfo, level: Level, cause: Cause) {
 fn unusual<V: Values, P: Borrow<V>>(state: u8, head: Head, values: P) {
     match state {
         NONE => write_to_all::<V, P>(head, values),
-        GONE => stray(head.group(), head.level(), Cause::Dead),
-        _ => FRONT.with(|front| front.lose(head.group(), head.level(), Cause::Nested)),
+        GONE => stray(head.group(), head.level(), LossCause::ThreadExit),
+        _ => FRONT.with(|front| front.lose(head.group(), head.level(), LossCause::Reentrant)),
     }
 }
 
@@ -275,7 +275,7 @@ fn write_to_all<V: Values, P: Borrow<V>>(head: Head, values: P) {
         Err(_) => front.set(GONE, std::ptr::null()),
     });
     if next.is_err() {
-        stray(head.group(), head.level(), Cause::Dead);
+        stray(head.group(), head.level(), LossCause::ThreadExit);
     }
 }
 
@@ -288,7 +288,7 @@ impl Front {
     }
 
     /// Counts a message as lost.
-    fn lose(&self, group: &'static GroupInfo, level: Level, cause: Cause) {
+    fn lose(&self, group: &'static GroupInfo, level: Level, cause: LossCause) {
         let within = self.state.load(Ordering::Relaxed) == WITHIN;
         match self.writer().filter(|writer| within && !writer.is_stale()) {
             Some(writer) => writer.losses.add(group.id, cause, 1),
@@ -380,7 +380,7 @@ impl Writer {
             self.others.store(own.others, Ordering::Relaxed);
         }
         if plan.cut() > 0 {
-            self.losses.add(head.group().id, Cause::Cut, 1);
+            self.losses.add(head.group().id, LossCause::Truncated, 1);
         }
         true
     }
@@ -399,7 +399,7 @@ impl Writer {
         if own.is_forked() {
             // The chunk is not this process's.
             self.gate.close();
-            self.losses.add(head.group().id, Cause::Forked, 1);
+            self.losses.add(head.group().id, LossCause::Forked, 1);
             return true;
         }
         if refuse(self) {
@@ -419,12 +419,12 @@ impl Writer {
         let before = Before { delta: u32::MAX.into(), iid: 1, max_text: own.max_text };
         let need = values.size(&Plan::fresh(values, before).0);
         if !own.begin(self, need) {
-            self.losses.add(head.group().id, Cause::Full, 1);
+            self.losses.add(head.group().id, LossCause::BufferFull, 1);
         } else if own.is_stopped() {
             own.complete(self);
             return false;
         } else if !self.try_again(own, head, values) && !own.write_split(self, head, values) {
-            self.losses.add(head.group().id, Cause::Full, 1);
+            self.losses.add(head.group().id, LossCause::BufferFull, 1);
         }
         true
     }

@@ -6,7 +6,7 @@
 mod common;
 
 use common::record;
-use protolog_core::recorder::Clock;
+use protolog_core::recorder::ClockSource;
 use protolog_reader::{Recording, Rendering};
 use protolog_rt::{Level, ProtoLogGroup, Session, i};
 use std::process::Command;
@@ -50,7 +50,7 @@ fn hide_counter() -> bool {
 }
 
 /// Where recordings of this process say that their times are from.
-fn clock_of_recordings() -> Option<Clock> {
+fn clock_of_recordings() -> Option<ClockSource> {
     let session = Session::builder().record().start().expect("start a session");
     let bytes = std::fs::read(session.recording()?).expect("read the recording");
     Some(Recording::parse(&bytes).expect("a recording").header().clock)
@@ -72,7 +72,7 @@ fn without_the_counter_the_kernel_is_asked() {
             "seccomp filters are not permitted here",
         );
     }
-    assert_eq!(clock_of_recordings(), Some(Clock::Kernel));
+    assert_eq!(clock_of_recordings(), Some(ClockSource::Kernel));
     let recording = record(|session| session.group("Work", Level::Info).buffer_size(16 << 20));
     // A message says when it is logged; the next one of the thread comes after that, and after it.
     let log = || (0..2_000).for_each(|_| i!(Log::Work, "%d", boottime()));

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Trace, alone, record, record_beside, wire};
 use protolog_reader::Rendering;
-use protolog_rt::{Builder, Cause, Error, Level, ProtoLogGroup, Session, d, i};
+use protolog_rt::{Builder, Error, Level, LossCause, ProtoLogGroup, Session, d, i};
 use protolog_testkit::temp_dir;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,7 +51,7 @@ fn numbers(trace: &Trace) -> HashMap<usize, Vec<usize>> {
 
 /// The only losses are those of one cause, as many as are missing of `sent`.
 #[track_caller]
-fn check_losses(trace: &Trace, cause: Cause, sent: u64) {
+fn check_losses(trace: &Trace, cause: LossCause, sent: u64) {
     let losses: BTreeMap<u32, u64> =
         trace.losses().into_iter().fold(BTreeMap::new(), |mut all, ((_, cause), count)| {
             *all.entry(cause).or_default() += count;
@@ -72,7 +72,7 @@ fn what_fits_is_all_there() {
     let last = recording.stop();
     for (trace, count) in [(snapshot, 100), (second, 200), (last, 200)] {
         assert_eq!(numbers(&trace)[&0], (0..count).collect::<Vec<_>>());
-        check_losses(&trace, Cause::Overwritten, count as u64);
+        check_losses(&trace, LossCause::Overwritten, count as u64);
     }
 }
 
@@ -87,7 +87,7 @@ fn the_newest_stay() {
         let numbers = &numbers(&trace)[&0];
         assert!(numbers.len() > 1000, "64 KiB hold more than {}", numbers.len());
         assert_eq!(*numbers, (end - numbers.len()..end).collect::<Vec<_>>(), "without a hole");
-        check_losses(&trace, Cause::Overwritten, end as u64);
+        check_losses(&trace, LossCause::Overwritten, end as u64);
     }
 }
 
@@ -103,8 +103,8 @@ fn the_first_stay() {
         let numbers = &numbers(&trace)[&0];
         assert!(numbers.len() > 1000);
         assert_eq!(*numbers, (0..numbers.len()).collect::<Vec<_>>(), "without a hole");
-        check_losses(&trace, Cause::Full, sent);
-        let full = trace.losses()[&(Log::Work.info().id, wire(Cause::Full))];
+        check_losses(&trace, LossCause::BufferFull, sent);
+        let full = trace.losses()[&(Log::Work.info().id, wire(LossCause::BufferFull))];
         assert_eq!(full, sent - trace.summary.messages, "by group");
     }
 }
@@ -141,7 +141,7 @@ fn threads_share_a_ring_and_every_message_is_there_or_counted() {
     }
     let snapshot = snapshots.pop().expect("a snapshot");
     for trace in [snapshot, last] {
-        check_losses(&trace, Cause::Overwritten, (THREADS * COUNT) as u64);
+        check_losses(&trace, LossCause::Overwritten, (THREADS * COUNT) as u64);
         numbers(&trace);
     }
 }
@@ -165,7 +165,7 @@ fn what_is_missing_is_told_where_it_is_missing() {
         go_on.wait();
     });
     let trace = recording.stop();
-    check_losses(&trace, Cause::Overwritten, 60_000);
+    check_losses(&trace, LossCause::Overwritten, 60_000);
     let read = trace.log();
     let mut holes = 0;
     for loss in read.losses().iter().filter(|loss| loss.count.is_some()) {
@@ -202,7 +202,7 @@ fn threads_that_are_long_gone_are_counted_and_forgotten() {
         }
     }
     let trace = recording.stop();
-    check_losses(&trace, Cause::Overwritten, sent);
+    check_losses(&trace, LossCause::Overwritten, sent);
     numbers(&trace);
     let threads = trace.packets().into_iter().filter_map(|packet| Some(packet.info?.1));
     let threads: std::collections::HashSet<u32> = threads.collect();
@@ -227,12 +227,12 @@ fn large_messages_are_whole_or_counted() {
         sent += 1;
         if number % 500 == 77 {
             let snapshot = recording.snapshot();
-            check_losses(&snapshot, Cause::Overwritten, sent);
+            check_losses(&snapshot, LossCause::Overwritten, sent);
             snapshot.messages();
         }
     }
     let trace = recording.stop();
-    check_losses(&trace, Cause::Overwritten, sent);
+    check_losses(&trace, LossCause::Overwritten, sent);
     let lines = trace.messages();
     assert!(lines.len() > 5);
     for line in lines {
@@ -262,10 +262,10 @@ fn idle_threads_keep_their_messages_while_others_go_round() {
         let snapshot = recording.snapshot();
         let numbers = numbers(&snapshot);
         assert!((1..9).all(|thread| numbers[&thread] == [0]), "{:?}", numbers.keys());
-        check_losses(&snapshot, Cause::Overwritten, 50_008);
+        check_losses(&snapshot, LossCause::Overwritten, 50_008);
         done.wait();
     });
-    check_losses(&recording.stop(), Cause::Overwritten, 50_016);
+    check_losses(&recording.stop(), LossCause::Overwritten, 50_016);
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn a_ring_beside_a_stream() {
         }
     }
     let ring = ring.stop();
-    check_losses(&ring, Cause::Overwritten, 42_000);
+    check_losses(&ring, LossCause::Overwritten, 42_000);
     ring.messages();
     let stream = stream.stop();
     assert_eq!((stream.summary.messages, stream.summary.lost()), (2_000, 0));
@@ -291,7 +291,7 @@ fn losses_of_other_kinds_survive_the_ring() {
     let recording = record(|session| newest(session).max_text(100));
     i!(Log::Work, "0:0 %s", "x".repeat(200));
     (0..20_000).for_each(|number| log(0, number));
-    let cut = |trace: &Trace| trace.losses()[&(Log::Work.info().id, wire(Cause::Cut))];
+    let cut = |trace: &Trace| trace.losses()[&(Log::Work.info().id, wire(LossCause::Truncated))];
     assert_eq!(cut(&recording.snapshot()), 1);
     assert_eq!(cut(&recording.snapshot()), 1);
     assert_eq!(cut(&recording.stop()), 1, "though the chunk that had it is gone");

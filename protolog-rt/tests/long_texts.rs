@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Trace, record, wire};
-use protolog_rt::{Builder, Cause, Level, ProtoLogGroup, i};
+use protolog_rt::{Builder, Level, LossCause, ProtoLogGroup, i};
 use std::fmt::Write as _;
 
 #[derive(ProtoLogGroup)]
@@ -31,7 +31,7 @@ fn wide(session: Builder) -> Builder {
 #[track_caller]
 fn cut(trace: &Trace) -> u64 {
     let losses = trace.losses();
-    assert!(losses.keys().all(|(_, cause)| *cause == wire(Cause::Cut)), "{losses:?}");
+    assert!(losses.keys().all(|(_, cause)| *cause == wire(LossCause::Truncated)), "{losses:?}");
     losses.values().sum()
 }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{record, wire};
-use protolog_rt::{Cause, Level, ProtoLogGroup, d, i};
+use protolog_rt::{Level, LossCause, ProtoLogGroup, d, i};
 
 #[derive(ProtoLogGroup)]
 enum Log {
@@ -39,8 +39,8 @@ fn a_full_buffer_drops_and_says_where() {
     let summary = &trace.summary;
     assert_eq!(summary.messages + summary.lost(), rounds * (COUNT + 1), "{summary:?}");
     let losses = trace.losses();
-    assert!(losses.keys().all(|(_, cause)| *cause == wire(Cause::Full)), "{losses:?}");
-    assert!(losses.contains_key(&(id(&Log::Flood), wire(Cause::Full))), "{losses:?}");
+    assert!(losses.keys().all(|(_, cause)| *cause == wire(LossCause::BufferFull)), "{losses:?}");
+    assert!(losses.contains_key(&(id(&Log::Flood), wire(LossCause::BufferFull))), "{losses:?}");
     let names: Vec<_> = trace.summary.losses.iter().filter_map(|loss| loss.group.clone()).collect();
     assert!(names.contains(&"loss::Log::Flood".to_owned()), "{names:?}");
     let packets = trace.packets();
@@ -60,7 +60,7 @@ fn a_full_buffer_drops_and_says_where() {
     let numbers: Vec<u64> = numbers.map(|number| number.parse().unwrap()).collect();
     assert!(numbers.is_sorted_by(|a, b| a < b));
     let flooded = rounds * COUNT - numbers.len() as u64;
-    assert_eq!(flooded, losses[&(id(&Log::Flood), wire(Cause::Full))]);
+    assert_eq!(flooded, losses[&(id(&Log::Flood), wire(LossCause::BufferFull))]);
     trace.check_stats();
 }
 
@@ -75,7 +75,7 @@ fn long_texts_are_cut_and_counted() {
     trace.check(&[&kept, &format!("INFO Trickle <{}>", "x".repeat(100))]);
     assert_eq!(
         trace.losses().into_iter().collect::<Vec<_>>(),
-        [((id(&Log::Trickle), wire(Cause::Cut)), 1)]
+        [((id(&Log::Trickle), wire(LossCause::Truncated)), 1)]
     );
     assert_eq!(trace.summary.lost(), 0, "the message is there");
 }

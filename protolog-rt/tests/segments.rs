@@ -4,7 +4,7 @@ mod common;
 
 use common::{SetWhenDropped, Trace, alone, wire};
 use protolog_reader::{MergeInput, merge};
-use protolog_rt::{Builder, Cause, Error, Level, ProtoLogGroup, Session, Summary, dynamic, i};
+use protolog_rt::{Builder, Error, Level, LossCause, ProtoLogGroup, Session, Summary, dynamic, i};
 use protolog_testkit::{TempDir, temp_dir, trace_processor};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -171,7 +171,7 @@ fn losses_are_told_once_over_all_files() {
     let summary = session.stop().unwrap();
     assert_eq!((&so_far.losses, &so_far.groups), (&summary.losses, &summary.groups));
     assert_eq!(summary.losses.len(), 1, "{:?}", summary.losses);
-    assert_eq!(wire(summary.losses[0].cause), wire(Cause::Full));
+    assert_eq!(wire(summary.losses[0].cause), wire(LossCause::BufferFull));
     let segments = check(&dir, &summary, 1, rounds * 5_000);
     assert!(segments.iter().filter(|segment| segment.lost > 0).count() > 1, "where they were lost");
     assert!(segments.iter().all(|segment| segment.size <= 100 << 10));

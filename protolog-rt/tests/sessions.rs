@@ -3,7 +3,7 @@
 mod common;
 
 use common::{SetWhenDropped, Trace, alone, record, record_beside, wire};
-use protolog_rt::{Builder, Cause, Level, ProtoLogGroup, d, e, i, v, w, wtf};
+use protolog_rt::{Builder, Level, LossCause, ProtoLogGroup, d, e, i, v, w, wtf};
 use std::cell::RefCell;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -212,7 +212,7 @@ fn losses_without_a_sequence_are_told_to_all_that_wanted_the_message() {
     // The one that keeps other tests from logging stops last.
     for session in [too, wants] {
         let trace = session.stop();
-        assert_eq!(dead(&trace), [(wire(Cause::Dead), 1)]);
+        assert_eq!(dead(&trace), [(wire(LossCause::ThreadExit), 1)]);
         assert_eq!(trace.summary.messages, 2);
     }
 }

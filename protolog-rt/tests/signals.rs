@@ -5,7 +5,7 @@
 mod common;
 
 use common::{SetWhenDropped, record, wire};
-use protolog_rt::{Cause, Level, ProtoLogGroup, d, i};
+use protolog_rt::{Level, LossCause, ProtoLogGroup, d, i};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -49,7 +49,7 @@ fn handlers_log_or_are_counted() {
         let start = Instant::now();
         let nested = || {
             let losses = recording.session().so_far().losses;
-            losses.iter().any(|loss| loss.cause == Cause::Nested)
+            losses.iter().any(|loss| loss.cause == LossCause::Reentrant)
         };
         let is_enough = || {
             let handled = HANDLED.load(Ordering::Relaxed);
@@ -69,7 +69,8 @@ fn handlers_log_or_are_counted() {
     let handled = HANDLED.load(Ordering::Relaxed);
     let trace = recording.stop();
     let losses = trace.losses();
-    let nested = losses.get(&(Log::Handler.info().id, wire(Cause::Nested))).copied().unwrap_or(0);
+    let nested =
+        losses.get(&(Log::Handler.info().id, wire(LossCause::Reentrant))).copied().unwrap_or(0);
     assert!(nested > 0, "{handled} signals, none of them within a message");
     assert_eq!(losses.len(), 1, "{losses:?}");
     assert_eq!(trace.summary.messages, sent + handled - nested);

@@ -6,7 +6,7 @@
 mod common;
 
 use common::{SetWhenDropped, record};
-use protolog_rt::{Cause, Level, ProtoLogGroup, d, i};
+use protolog_rt::{Level, LossCause, ProtoLogGroup, d, i};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -124,7 +124,7 @@ fn round(number: u64) {
             }
         }
         assert_eq!(log.entries().len() as u64, trace.summary.messages);
-        let causes = [Cause::Full, Cause::Nested, Cause::Overwritten];
+        let causes = [LossCause::BufferFull, LossCause::Reentrant, LossCause::Overwritten];
         let losses = &trace.summary.losses;
         assert!(losses.iter().all(|loss| causes.contains(&loss.cause)), "{losses:?}");
     }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Trace, alone, record};
 use protolog_rt::dynamic::{self, Arg};
-use protolog_rt::{BufferStats, Builder, Cause, GroupStats, Level, ProtoLogGroup, Session, i};
+use protolog_rt::{BufferStats, Builder, GroupStats, Level, LossCause, ProtoLogGroup, Session, i};
 use std::collections::BTreeMap;
 
 #[derive(ProtoLogGroup)]
@@ -126,7 +126,12 @@ fn losses_of_groups() {
     for summary in [so_far, summary] {
         let losses = |group: &GroupStats| (group.losses.clone(), group.lost());
         let groups: Vec<_> = summary.groups.iter().map(losses).collect();
-        assert_eq!(groups, [(vec![(Cause::Cut, 1)], 0), (vec![], 0)], "{:?}", summary.groups);
+        assert_eq!(
+            groups,
+            [(vec![(LossCause::Truncated, 1)], 0), (vec![], 0)],
+            "{:?}",
+            summary.groups
+        );
     }
 }
 

@@ -7,7 +7,7 @@ mod common;
 
 use common::{Trace, record, wire};
 use protolog_reader::{Arg, Trace as Reading};
-use protolog_rt::{Cause, Level, ProtoLogGroup, d, w};
+use protolog_rt::{Level, LossCause, ProtoLogGroup, d, w};
 use std::collections::{BTreeMap, HashMap};
 use std::env;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,10 +102,10 @@ fn round(first: u64, until: Instant) -> (u64, u64) {
     let trace = recording.stop();
     let received = received(&trace);
     let losses = trace.losses();
-    assert!(losses.keys().all(|(_, cause)| *cause == wire(Cause::Full)), "{losses:?}");
+    assert!(losses.keys().all(|(_, cause)| *cause == wire(LossCause::BufferFull)), "{losses:?}");
     for (group, sent) in [(Log::Small, sent.small), (Log::Large, sent.large)] {
         let info = group.info();
-        let lost = losses.get(&(info.id, wire(Cause::Full))).copied().unwrap_or(0);
+        let lost = losses.get(&(info.id, wire(LossCause::BufferFull))).copied().unwrap_or(0);
         let arrived = received.get(info.name).copied().unwrap_or(0);
         assert_eq!(arrived + lost, sent.into_inner(), "{}: {arrived} and {lost} lost", info.name);
     }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Recording, SetWhenDropped, Trace, record, wire};
-use protolog_rt::{Builder, Cause, Level, ProtoLogGroup, i};
+use protolog_rt::{Builder, Level, LossCause, ProtoLogGroup, i};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Barrier;
@@ -211,7 +211,7 @@ fn thread_local_destructors_log_or_are_counted() {
     assert_eq!(trace.summary.messages, 2, "{:?}", trace.summary);
     assert_eq!(
         trace.losses().into_iter().map(|(key, count)| (key.1, count)).collect::<Vec<_>>(),
-        [(wire(Cause::Dead), 1)]
+        [(wire(LossCause::ThreadExit), 1)]
     );
     assert_eq!(trace.messages().len(), 2);
 }

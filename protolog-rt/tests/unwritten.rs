@@ -9,7 +9,7 @@ mod common;
 use common::{Trace, alone, wire};
 use protolog_reader::Trace as Reading;
 use protolog_rt::text::{RotatingFile, set_sink};
-use protolog_rt::{Builder, Cause, Level, ProtoLogGroup, Session, Summary, dynamic, i};
+use protolog_rt::{Builder, Level, LossCause, ProtoLogGroup, Session, Summary, dynamic, i};
 use protolog_testkit::{TempDir, temp_dir};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ fn read(dir: &Path) -> (u64, u64) {
 fn check(summary: &Summary, there: u64) {
     assert_eq!(summary.messages, there, "{summary:?}");
     assert_eq!(summary.messages + summary.lost(), SENT, "{summary:?}");
-    assert!(summary.losses.iter().any(|loss| loss.cause == Cause::Unwritten), "{summary:?}");
+    assert!(summary.losses.iter().any(|loss| loss.cause == LossCause::WriteFailed), "{summary:?}");
     let expected = [("unwritten::Log::Other", SENT / 10), ("unwritten::Log::Work", SENT / 10 * 9)];
     let groups = summary.groups.iter();
     let groups: Vec<(&str, u64)> = groups
@@ -184,7 +184,7 @@ impl Gap {
         let path = if file.exists() { file } else { file.with_extension("") };
         let trace = Trace::of(path, summary, self.dir);
         assert_eq!(trace.messages(), self.expected);
-        assert!(trace.losses().keys().all(|(_, cause)| *cause == wire(Cause::Unwritten)));
+        assert!(trace.losses().keys().all(|(_, cause)| *cause == wire(LossCause::WriteFailed)));
     }
 }
 

@@ -7,7 +7,7 @@ mod pipe;
 
 use common::{Trace, alone, wire};
 use pipe::{Pipe, until_stuck};
-use protolog_rt::{Cause, Error, Level, ProtoLogGroup, Session, Summary, i};
+use protolog_rt::{Error, Level, LossCause, ProtoLogGroup, Session, Summary, i};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ fn check(trace: &Trace, sent: u64) {
     assert_eq!(trace.summary.messages + trace.summary.lost(), sent, "{:?}", trace.summary);
     let losses: Vec<_> = trace.losses().into_iter().collect();
     let lost = trace.summary.lost();
-    let full = (lost > 0).then_some(((Log::Work.info().id, wire(Cause::Full)), lost));
+    let full = (lost > 0).then_some(((Log::Work.info().id, wire(LossCause::BufferFull)), lost));
     assert_eq!(losses, full.into_iter().collect::<Vec<_>>());
     assert_eq!(trace.messages().len() as u64, trace.summary.messages);
 }

@@ -8,7 +8,7 @@ mod pipe;
 
 use common::{Trace, alone, wire};
 use pipe::{Pipe, until_stuck};
-use protolog_rt::{Cause, Level, ProtoLogGroup, Session, d, i};
+use protolog_rt::{Level, LossCause, ProtoLogGroup, Session, d, i};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -97,7 +97,7 @@ fn handlers_never_wait() {
     assert_eq!(ENTERED.load(Ordering::SeqCst), 1);
     let losses = trace.losses();
     let of = |group: &Log, cause| losses.get(&(group.info().id, wire(cause))).copied();
-    assert_eq!(of(&Log::Handler, Cause::Nested), Some(1), "within a message: {losses:?}");
+    assert_eq!(of(&Log::Handler, LossCause::Reentrant), Some(1), "within a message: {losses:?}");
     let (sent, all) = (sent.load(Ordering::Relaxed), trace.summary.messages + trace.summary.lost());
     assert_eq!(all, sent + 1, "{:?}", trace.summary);
     trace.check_stats();

@@ -12,7 +12,7 @@ pub use error::{BinaryError, BinaryProblem};
 use object::elf::{FileHeader32, FileHeader64, PT_NOTE};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, FileKind};
-use protolog_core::note::{HEADER, Note, Parsed, STRIPPED_TYPE};
+use protolog_core::note::{HEADER_SIZE, Note, ParsedNote, STRIPPED_TYPE};
 use std::ops::Range;
 use viewer_config::{Collector, Group, Location, Message};
 
@@ -22,7 +22,7 @@ const APPENDED: &[u8] = b"~Module signature appended~\n";
 const SIGNATURES: [&[u8]; 5] = [b".signature", b".sig", b".text_sig", b".sha256_sig", b".pgp_sig"];
 
 /// What is done with a note and the place where it stands.
-type Visit<'a> = dyn FnMut(Range<usize>, Parsed<'_>) -> Result<(), BinaryProblem> + 'a;
+type Visit<'a> = dyn FnMut(Range<usize>, ParsedNote<'_>) -> Result<(), BinaryProblem> + 'a;
 
 /// A binary's notes, where they stand in the file.
 #[derive(Debug)]
@@ -39,14 +39,14 @@ pub fn read(bytes: &[u8], collector: &mut Collector) -> Result<usize, BinaryErro
     let mut count = 0;
     layout.for_each(bytes, &mut |_, parsed| {
         match parsed {
-            Parsed::Note(note) => add(&note, collector),
-            Parsed::Dictionary(config) => {
+            ParsedNote::Note(note) => add(&note, collector),
+            ParsedNote::Dictionary(config) => {
                 collector
                     .read_as(viewer_config::Format::Pb, config)
                     .map_err(|error| BinaryProblem::Dictionary(error.to_string()))?;
             }
-            Parsed::Stripped(hash) => return Err(BinaryProblem::Stripped(hash)),
-            Parsed::Foreign => return Ok(()),
+            ParsedNote::Stripped(hash) => return Err(BinaryProblem::Stripped(hash)),
+            ParsedNote::Foreign => return Ok(()),
         }
         count += 1;
         Ok(())
@@ -62,14 +62,16 @@ pub fn strip(bytes: &mut [u8], hash: u64) -> Result<(), BinaryError> {
     }
     let mut notes = Vec::new();
     // A call may read its id from its note; what is shorter than what is put in its place has no content to take out.
-    let end_of_id = HEADER + size_of::<u64>();
+    let end_of_id = HEADER_SIZE + size_of::<u64>();
     let end_of_hash = end_of_id + size_of::<u64>();
     layout.for_each(bytes, &mut |range, parsed| {
         match parsed {
-            Parsed::Note(_) => notes.push((range, end_of_id)),
-            Parsed::Dictionary(_) if range.len() >= end_of_hash => notes.push((range, HEADER)),
-            Parsed::Stripped(hash) => return Err(BinaryProblem::Stripped(hash)),
-            Parsed::Dictionary(_) | Parsed::Foreign => {}
+            ParsedNote::Note(_) => notes.push((range, end_of_id)),
+            ParsedNote::Dictionary(_) if range.len() >= end_of_hash => {
+                notes.push((range, HEADER_SIZE));
+            }
+            ParsedNote::Stripped(hash) => return Err(BinaryProblem::Stripped(hash)),
+            ParsedNote::Dictionary(_) | ParsedNote::Foreign => {}
         }
         Ok(())
     })?;

@@ -138,7 +138,7 @@ fn boot_times_and_json() {
         &["--format", "json", "--since", "1.0015"],
         r##"
         {"type":"message","ts":1002000000,"time":"2026-11-20T18:27:01.002Z","pid":100,"tid":101,"thread":"main","level":"WARN","tag":"Disk","group":"demo::AppLog::Disk","id":"0000000000000012","template":"slow: %s","args":["write"],"message":"slow: write","location":"src/disk.rs:40"}
-        {"type":"loss","ts":2000000000,"time":"2026-11-20T18:27:02Z","pid":100,"tid":102,"thread":"worker","cause":"full","group":"demo::AppLog::Disk","count":3}
+        {"type":"loss","ts":2000000000,"time":"2026-11-20T18:27:02Z","pid":100,"tid":102,"thread":"worker","reason":"buffer_full","group":"demo::AppLog::Disk","count":3}
         {"type":"message","ts":2000000005,"time":"2026-11-20T18:27:02.000000005Z","pid":100,"tid":102,"thread":"worker","level":"DEBUG","tag":"Net","group":"demo::AppLog::Net","id":"0000000000000011","template":"sent %d bytes","args":[1024],"message":"sent 1024 bytes","location":"src/net.rs:12"}
         {"type":"message","ts":3000000005,"time":"2026-11-20T18:27:03.000000005Z","pid":100,"tid":102,"thread":"worker","id":"0000000000000077","args":[1,true],"message":"#0000000000000077 (1, true)"}
         "##,

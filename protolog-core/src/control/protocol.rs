@@ -13,7 +13,7 @@
 //! < ok
 //! > set Net=debug
 //! < ok
-//! > trace-start newest 65536 *=info;Net=debug /var/log/app trace.pftrace
+//! > trace-start ring-buffer 65536 *=info;Net=debug /var/log/app trace.pftrace
 //! < help stop it first
 //! < error a trace is being made already
 //! ```
@@ -27,6 +27,7 @@
 //! Invariants: reading is total and borrows; what is written is one line, whatever the texts hold.
 
 use super::words::{Clean, Words};
+use crate::FillPolicy;
 use core::fmt;
 
 /// The version that is spoken here.
@@ -47,7 +48,7 @@ pub enum Request<'a> {
     Pages,
     /// `set ITEM`: a wish, as [`super::setting`] has it, for the groups that are there and those that come.
     Set(&'a str),
-    /// `trace-start KEEPS BUFFER SETTINGS FILE`: starts a session.
+    /// `trace-start FILL_POLICY BUFFER SETTINGS FILE`: starts a session.
     TraceStart(TraceStart<'a>),
     /// `trace-stop`: ends that session.
     TraceStop,
@@ -60,25 +61,14 @@ pub enum Request<'a> {
 /// The session to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceStart<'a> {
-    /// What its buffer keeps.
-    pub keeps: Keeps,
+    /// The fill policy of its buffer.
+    pub fill_policy: FillPolicy,
     /// Size of the buffer in bytes; 0 for what the program thinks best.
     pub buffer: u64,
     /// Which levels of which groups, as [`super::setting`] has it, without spaces; `-` for all of all.
     pub settings: &'a str,
     /// An absolute path.
     pub file: &'a str,
-}
-
-/// What a session's buffer keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeps {
-    /// Nothing: all goes to the file.
-    Stream,
-    /// The newest messages.
-    Newest,
-    /// The first messages.
-    First,
 }
 
 /// A line of an answer.
@@ -115,12 +105,12 @@ pub enum Reply<'a> {
         /// Bytes of a page.
         size: u32,
     },
-    /// `session CONTROL KEEPS MESSAGES LOST BYTES FILE`
+    /// `session CONTROL FILL_POLICY MESSAGES LOST BYTES FILE`
     Session {
         /// `y`: it was started over this socket; `n`: by the program itself.
         control: bool,
-        /// What its buffer keeps.
-        keeps: Keeps,
+        /// The fill policy of its buffer.
+        fill_policy: FillPolicy,
         /// Messages so far, as far as they are counted while it goes on.
         messages: u64,
         /// Messages that were lost.
@@ -132,7 +122,7 @@ pub enum Reply<'a> {
     },
     /// `written MESSAGES LOST BYTES GROUP`: belongs to the last `session`
     Written {
-        /// Messages in the file or, where the buffer keeps them, in the buffer.
+        /// Messages in the file or, for a buffer that is not streamed, in the buffer.
         messages: u64,
         /// Messages that were lost, whatever the cause.
         lost: u64,
@@ -160,21 +150,6 @@ pub enum Reply<'a> {
     Error(&'a str),
 }
 
-impl Keeps {
-    const ALL: [(Self, &'static str); 3] =
-        [(Self::Stream, "stream"), (Self::Newest, "newest"), (Self::First, "first")];
-
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(keeps, _)| *keeps == self).map_or("", |(_, name)| name)
-    }
-
-    /// What this word stands for.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, word)| *word == name).map(|(keeps, _)| *keeps)
-    }
-}
-
 impl<'a> Request<'a> {
     /// The question in a line, which has no end; none where it is none that is known.
     pub fn parse(line: &'a str) -> Option<Self> {
@@ -185,7 +160,7 @@ impl<'a> Request<'a> {
             "pages" => Self::Pages,
             "set" => Self::Set(words.rest()?),
             "trace-start" => Self::TraceStart(TraceStart {
-                keeps: Keeps::from_name(words.word()?)?,
+                fill_policy: FillPolicy::from_name(words.word()?)?,
                 buffer: words.value()?,
                 settings: words.word()?,
                 file: words.rest()?,
@@ -206,9 +181,9 @@ impl fmt::Display for Request<'_> {
             Self::Groups => f.write_str("groups"),
             Self::Pages => f.write_str("pages"),
             Self::Set(item) => write!(f, "set {}", Clean(item)),
-            Self::TraceStart(TraceStart { keeps, buffer, settings, file }) => {
-                let (keeps, settings) = (keeps.name(), Clean(settings));
-                write!(f, "trace-start {keeps} {buffer} {settings} {}", Clean(file))
+            Self::TraceStart(TraceStart { fill_policy, buffer, settings, file }) => {
+                let (fill_policy, settings) = (fill_policy.name(), Clean(settings));
+                write!(f, "trace-start {fill_policy} {buffer} {settings} {}", Clean(file))
             }
             Self::TraceStop => f.write_str("trace-stop"),
             Self::TraceStatus => f.write_str("trace-status"),
@@ -239,7 +214,7 @@ impl<'a> Reply<'a> {
             "pages" => Self::Pages { count: words.value()?, size: words.value()? },
             "session" => Self::Session {
                 control: yes(words.word()?)?,
-                keeps: Keeps::from_name(words.word()?)?,
+                fill_policy: FillPolicy::from_name(words.word()?)?,
                 messages: words.value()?,
                 lost: words.value()?,
                 bytes: words.value()?,
@@ -280,9 +255,10 @@ impl fmt::Display for Reply<'_> {
                 write!(f, " {index} {word:08x} {compiled} {name} {tag}")
             }
             Self::Pages { count, size } => write!(f, "pages {count} {size}"),
-            Self::Session { control, keeps, messages, lost, bytes, file } => {
-                let (control, keeps, file) = (letter(control), keeps.name(), Clean(file));
-                write!(f, "session {control} {keeps} {messages} {lost} {bytes} {file}")
+            Self::Session { control, fill_policy, messages, lost, bytes, file } => {
+                let (control, fill_policy, file) =
+                    (letter(control), fill_policy.name(), Clean(file));
+                write!(f, "session {control} {fill_policy} {messages} {lost} {bytes} {file}")
             }
             Self::Written { messages, lost, bytes, group } => {
                 write!(f, "written {messages} {lost} {bytes} {}", Clean(group))
@@ -318,7 +294,7 @@ mod tests {
     #[test]
     fn questions_are_lines() {
         let start = TraceStart {
-            keeps: Keeps::Newest,
+            fill_policy: FillPolicy::RingBuffer,
             buffer: 65536,
             settings: "*=info;Net=debug",
             file: "/var/log/app trace",
@@ -330,7 +306,7 @@ mod tests {
             (Request::Set("a=debug, text"), "set a=debug, text"),
             (
                 Request::TraceStart(start),
-                "trace-start newest 65536 *=info;Net=debug /var/log/app trace",
+                "trace-start ring-buffer 65536 *=info;Net=debug /var/log/app trace",
             ),
             (Request::TraceStop, "trace-stop"),
             (Request::TraceStatus, "trace-status"),
@@ -367,7 +343,7 @@ mod tests {
             (
                 Reply::Session {
                     control: true,
-                    keeps: Keeps::Stream,
+                    fill_policy: FillPolicy::Stream,
                     messages: 1,
                     lost: 2,
                     bytes: 3,

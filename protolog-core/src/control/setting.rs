@@ -17,7 +17,7 @@
 //! Later items win over earlier ones, and each says only what it says: `Ui=text` leaves alone what is traced. What is traced
 //! is what running sessions want, as far as it is allowed here.
 
-use super::levels_from;
+use super::levels_at_least;
 use crate::Level;
 use core::fmt;
 
@@ -32,10 +32,10 @@ pub struct Setting {
 
 /// An item: what is wished of which groups, in which program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item<'a> {
+pub struct GroupSetting<'a> {
     /// The program; none for every one.
     pub program: Option<&'a str>,
-    /// As [`super::names`] takes it.
+    /// As [`super::matches_group`] takes it.
     pub group: &'a str,
     /// What is wished.
     pub setting: Setting,
@@ -49,12 +49,12 @@ pub struct SettingError<'a> {
     /// The text that is meant.
     pub text: &'a str,
     /// What is wrong with it.
-    pub problem: Problem,
+    pub problem: SettingProblem,
 }
 
 /// What may be wrong with an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Problem {
+pub enum SettingProblem {
     /// There is no `=`.
     NoEquals,
     /// A name of a group with characters that none has, or none at all.
@@ -74,7 +74,7 @@ impl SettingError<'_> {
     }
 }
 
-impl Problem {
+impl SettingProblem {
     /// What to do about it; begins with a verb.
     pub const fn help(self) -> &'static str {
         match self {
@@ -93,11 +93,11 @@ impl Problem {
 impl fmt::Display for SettingError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.problem {
-            Problem::NoEquals => "no `=` in",
-            Problem::BadGroup => "no name of a group:",
-            Problem::BadWord => "unknown word",
-            Problem::NoWord => "nothing is wished in",
-            Problem::BadProgram => "no name of a program:",
+            SettingProblem::NoEquals => "no `=` in",
+            SettingProblem::BadGroup => "no name of a group:",
+            SettingProblem::BadWord => "unknown word",
+            SettingProblem::NoWord => "nothing is wished in",
+            SettingProblem::BadProgram => "no name of a program:",
         };
         if self.line > 1 {
             write!(f, "line {}: ", self.line)?;
@@ -144,7 +144,7 @@ impl<'a> Settings<'a> {
 }
 
 impl<'a> Iterator for Settings<'a> {
-    type Item = Result<Item<'a>, SettingError<'a>>;
+    type Item = Result<GroupSetting<'a>, SettingError<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -156,23 +156,23 @@ impl<'a> Iterator for Settings<'a> {
             if let Some(rest) = text.strip_prefix('[') {
                 match rest.strip_suffix(']').map(str::trim).filter(|name| !name.is_empty()) {
                     Some(name) => self.program = Some(name),
-                    None => return Some(Err(error((text, Problem::BadProgram)))),
+                    None => return Some(Err(error((text, SettingProblem::BadProgram)))),
                 }
                 continue;
             }
             let program = self.program;
-            let item = item(text).map(|(group, setting)| Item { program, group, setting });
+            let item = item(text).map(|(group, setting)| GroupSetting { program, group, setting });
             return Some(item.map_err(error));
         }
     }
 }
 
 /// `GROUP=WORD,WORD`
-fn item(text: &str) -> Result<(&str, Setting), (&str, Problem)> {
-    let (group, words) = text.split_once('=').ok_or((text, Problem::NoEquals))?;
+fn item(text: &str) -> Result<(&str, Setting), (&str, SettingProblem)> {
+    let (group, words) = text.split_once('=').ok_or((text, SettingProblem::NoEquals))?;
     let (group, words) = (group.trim(), words.trim());
     if !is_group(group) {
-        return Err((if group.is_empty() { text } else { group }, Problem::BadGroup));
+        return Err((if group.is_empty() { text } else { group }, SettingProblem::BadGroup));
     }
     let mut setting = Setting::default();
     let (mut prints, mut off, mut own) = (false, false, None);
@@ -183,19 +183,21 @@ fn item(text: &str) -> Result<(&str, Setting), (&str, Problem)> {
         };
         let is = |other: &str| name.eq_ignore_ascii_case(other);
         match level {
-            _ if word.is_empty() => return Err((text, Problem::NoWord)),
+            _ if word.is_empty() => return Err((text, SettingProblem::NoWord)),
             None if is("text") => prints = true,
             None if is("notext") => own = Some(0),
             None if is("off") => (setting.trace, off) = (Some(0), true),
             None if is("notrace") => setting.trace = Some(0),
-            None => setting.trace = Some(levels_from(Some(level_of(word)?))),
-            Some(level) if is("text") => own = Some(levels_from(Some(level_of(level)?))),
-            Some(_) => return Err((word, Problem::BadWord)),
+            None => setting.trace = Some(levels_at_least(Some(level_of(word)?))),
+            Some(level) if is("text") => own = Some(levels_at_least(Some(level_of(level)?))),
+            Some(_) => return Err((word, SettingProblem::BadWord)),
         }
     }
     // Printed are, unless said otherwise, the levels that are traced; with nothing said, all.
-    let printed =
-        setting.trace.filter(|levels| *levels != 0).unwrap_or(levels_from(Some(Level::Verbose)));
+    let printed = setting
+        .trace
+        .filter(|levels| *levels != 0)
+        .unwrap_or(levels_at_least(Some(Level::Verbose)));
     setting.text = own.or(prints.then_some(printed));
     if off && setting.text.is_none() {
         setting.text = Some(0);
@@ -210,13 +212,13 @@ fn is_group(text: &str) -> bool {
     text == "*" || !text.is_empty() && text.chars().all(is_part)
 }
 
-fn level_of(word: &str) -> Result<Level, (&str, Problem)> {
+fn level_of(word: &str) -> Result<Level, (&str, SettingProblem)> {
     let is = |level: &Level| {
         let mut letter = [0; 4];
         word.eq_ignore_ascii_case(level.name())
             || word.eq_ignore_ascii_case(level.letter().encode_utf8(&mut letter))
     };
-    Level::ALL.into_iter().find(is).ok_or((word, Problem::BadWord))
+    Level::ALL.into_iter().find(is).ok_or((word, SettingProblem::BadWord))
 }
 
 impl fmt::Display for Setting {
@@ -259,8 +261,8 @@ mod tests {
     use std::vec::Vec;
 
     fn read(text: &str) -> Vec<String> {
-        let show = |item: Result<Item<'_>, SettingError<'_>>| match item {
-            Ok(Item { program, group, setting }) => {
+        let show = |item: Result<GroupSetting<'_>, SettingError<'_>>| match item {
+            Ok(GroupSetting { program, group, setting }) => {
                 format!(
                     "{}{group}={setting}",
                     program.map_or(String::new(), |name| format!("[{name}] "))

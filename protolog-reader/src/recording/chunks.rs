@@ -4,9 +4,10 @@
 //! about to be taken again is still whole, since its header is cleared before anything else of it is.
 
 use protolog_core::chunk::{
-    CHUNK_HEADER, Layout, MAX_WRITER_ID, PACKETS_AT, Packets, PageWord, State, WRITER_ID_AT,
+    CHUNK_HEADER, ChunkState, MAX_WRITER_ID, PACKETS_AT, Packets, PageLayout, PageWord,
+    WRITER_ID_AT,
 };
-use protolog_core::recorder::word;
+use protolog_core::recorder::read_u32;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -43,7 +44,7 @@ pub(super) fn find(ring: &[u8], page_size: usize) -> Chunks<'_> {
     let mut found = BTreeMap::new();
     let mut chunks = Chunks::default();
     for page in ring.chunks_exact(page_size) {
-        let header = PageWord(word(page, 0).unwrap_or(0));
+        let header = PageWord(read_u32(page, 0).unwrap_or(0));
         match header.layout() {
             Some(layout) => chunks.find_in(page, header, layout, &mut found),
             None => chunks.bad_pages += u64::from(header != PageWord::UNDIVIDED),
@@ -63,14 +64,14 @@ impl<'a> Chunks<'a> {
         &mut self,
         page: &'a [u8],
         header: PageWord,
-        layout: Layout,
+        layout: PageLayout,
         found: &mut BTreeMap<(u16, u32), Chunk<'a>>,
     ) {
         for index in 0..layout.chunks() {
             let state = header.state(index);
             let start = layout.chunk_at(page.len(), index);
             let end = start + layout.chunk_size(page.len());
-            let Some(bytes) = page.get(start..end).filter(|_| state != State::Free) else {
+            let Some(bytes) = page.get(start..end).filter(|_| state != ChunkState::Free) else {
                 continue;
             };
             let Some((writer, chunk)) = Chunk::read(bytes, state) else { continue };
@@ -86,12 +87,12 @@ impl<'a> Chunks<'a> {
 
 impl<'a> Chunk<'a> {
     /// The chunk in `bytes`, and its writer; none where nothing is committed.
-    fn read(bytes: &'a [u8], state: State) -> Option<(u16, Self)> {
+    fn read(bytes: &'a [u8], state: ChunkState) -> Option<(u16, Self)> {
         let half = |at: usize| Some(u16::from_ne_bytes(*bytes.get(at..)?.first_chunk()?));
         let packets = Packets(half(PACKETS_AT)?);
-        let complete = state != State::Writing;
+        let complete = state != ChunkState::Writing;
         let chunk = Self {
-            id: word(bytes, 0)?,
+            id: read_u32(bytes, 0)?,
             bytes: bytes.get(CHUNK_HEADER..)?,
             count: if complete { packets.count() } else { packets.count().saturating_sub(1) },
             continues: packets.flags() & Packets::CONTINUES != 0,

@@ -68,17 +68,17 @@ impl<'a> Recording<'a> {
 
     /// The part of the annex that counts, as far as it is there.
     fn annex(&self) -> &'a [u8] {
-        let annex = self.from(self.header.annex_at);
+        let annex = self.from(self.header.metadata_at);
         usize::try_from(self.annex_used()).ok().and_then(|used| annex.get(..used)).unwrap_or(annex)
     }
 
     fn annex_used(&self) -> u64 {
-        self.counter(recorder::ANNEX_USED_AT)
+        self.counter(recorder::METADATA_USED_AT)
     }
 
     /// Bytes at the end that are not there.
     fn missing(&self) -> u64 {
-        let end = self.header.annex_at.saturating_add(self.annex_used());
+        let end = self.header.metadata_at.saturating_add(self.annex_used());
         end.saturating_sub(self.bytes.len() as u64)
     }
 
@@ -88,7 +88,7 @@ impl<'a> Recording<'a> {
     }
 
     fn counter(&self, at: usize) -> u64 {
-        recorder::long(self.bytes, at).unwrap_or(0)
+        recorder::read_u64(self.bytes, at).unwrap_or(0)
     }
 
     fn from(&self, at: u64) -> &'a [u8] {
@@ -100,7 +100,7 @@ impl RecordingError {
     /// What to do about it: a sentence that starts with a verb.
     pub fn help(&self) -> &'static str {
         match self.0 {
-            HeaderError::Foreign => {
+            HeaderError::WrongMagic => {
                 "give the file of a session that records; see `Session::recording`"
             }
             HeaderError::Unfinished => {
@@ -109,7 +109,7 @@ impl RecordingError {
             HeaderError::ByteOrder => {
                 "run `protologtool recover` on a machine like the one that wrote it"
             }
-            HeaderError::Truncated | HeaderError::Damaged => "give a whole copy of the file",
+            HeaderError::Truncated | HeaderError::Corrupt => "give a whole copy of the file",
         }
     }
 }
@@ -117,11 +117,11 @@ impl RecordingError {
 impl fmt::Display for RecordingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            HeaderError::Foreign => "it is not a recording",
+            HeaderError::WrongMagic => "it is not a recording",
             HeaderError::Unfinished => "the recording was not set up yet",
             HeaderError::ByteOrder => "the recording has another byte order than this machine",
             HeaderError::Truncated => "the recording ends within its header",
-            HeaderError::Damaged => "the recording's header is damaged",
+            HeaderError::Corrupt => "the recording's header is damaged",
         })
     }
 }

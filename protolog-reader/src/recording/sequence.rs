@@ -5,7 +5,7 @@
 
 use super::chunks::Chunk;
 use crate::thread::{self, Thread};
-use protolog_core::chunk::ABANDONED;
+use protolog_core::chunk::DROPPED_PACKET_SIZE;
 use protolog_core::schema::{
     clock as clock_field, clock_id, clock_snapshot, packet, sequence_info,
 };
@@ -71,7 +71,7 @@ impl Sequence {
         for number in 0..chunk.count {
             let Some((bytes, after)) = next(rest) else {
                 let field = decode_varint(rest.get(..4).unwrap_or(rest));
-                let abandoned = field.is_ok_and(|(size, _)| size == u64::from(ABANDONED));
+                let abandoned = field.is_ok_and(|(size, _)| size == u64::from(DROPPED_PACKET_SIZE));
                 self.bad_chunks += u64::from(!abandoned);
                 self.begun = None;
                 break;

@@ -13,8 +13,8 @@ use crate::packets::PacketWriter;
 use crate::thread::Thread;
 use protolog_core::process_track;
 use protolog_core::recorder::{
-    ANNEX_LOST_AT, LOSSES, LOSSES_AT, OTHER_LOSSES, OTHER_LOSSES_AT, TOLD_AT, TOLD_BY_WRITER,
-    loss_of, next_record, told_at,
+    LOSSES, LOSSES_AT, MESSAGE_COUNTS, METADATA_LOST_AT, OTHER_LOSSES, OTHER_LOSSES_AT,
+    OTHER_MESSAGE_COUNT_AT, message_count_at, next_record, parse_loss_key,
 };
 use protolog_core::schema::{
     clock as clock_field, clock_id, clock_snapshot, loss, loss_cause, message_data, packet,
@@ -44,7 +44,7 @@ pub(super) fn write(recording: &Recording<'_>, to: &mut PacketWriter<'_>) -> io:
     let (mut bad_packets, mut bad) = (0, chunks.bad);
     for (writer, chunks) in &chunks.by_writer {
         let read = recovery.sequence(u32::from(*writer) + OWN, chunks, to)?;
-        match told_at(*writer) {
+        match message_count_at(*writer) {
             // More than its chunks say: those that came later are gone.
             Some(at) => {
                 gone = gone.saturating_add(recording.counter(at).saturating_sub(read.numbered));
@@ -55,11 +55,12 @@ pub(super) fn write(recording: &Recording<'_>, to: &mut PacketWriter<'_>) -> io:
         bad_packets += read.bad_packets;
         bad += read.bad_chunks;
     }
-    let absent = (1..=TOLD_BY_WRITER as u16).filter(|id| !chunks.by_writer.contains_key(id));
-    for at in absent.filter_map(told_at) {
+    let absent = (1..=MESSAGE_COUNTS as u16).filter(|id| !chunks.by_writer.contains_key(id));
+    for at in absent.filter_map(message_count_at) {
         gone = gone.saturating_add(recording.counter(at));
     }
-    let vanished = recording.counter(TOLD_AT).saturating_sub(told).saturating_add(gone);
+    let vanished =
+        recording.counter(OTHER_MESSAGE_COUNT_AT).saturating_sub(told).saturating_add(gone);
     recovery.losses(recording, vanished, ended, to)?;
     to.make(OWN, |to| mark(to, pid, ended, "protolog recording ended"))?;
     let mut report = recovery.report;
@@ -70,7 +71,7 @@ pub(super) fn write(recording: &Recording<'_>, to: &mut PacketWriter<'_>) -> io:
         (Flaw::Chunks, bad),
         (Flaw::Packets, bad_packets),
         (Flaw::Texts, damaged),
-        (Flaw::UnenteredTexts, recording.counter(ANNEX_LOST_AT)),
+        (Flaw::UnenteredTexts, recording.counter(METADATA_LOST_AT)),
         (Flaw::Textless, recovery.textless),
     ] {
         report.flaws.extend((count > 0).then(|| flaw(count)));
@@ -90,8 +91,9 @@ struct Recovery {
 
 /// Messages that were ever logged, at most: those of complete chunks, and all that can stand in the ring.
 fn most(recording: &Recording<'_>) -> u64 {
-    let writers = (1..=TOLD_BY_WRITER as u16).filter_map(told_at);
-    let told = writers.map(|at| recording.counter(at)).chain([recording.counter(TOLD_AT)]);
+    let writers = (1..=MESSAGE_COUNTS as u16).filter_map(message_count_at);
+    let told =
+        writers.map(|at| recording.counter(at)).chain([recording.counter(OTHER_MESSAGE_COUNT_AT)]);
     told.fold(recording.ring().len() as u64, u64::saturating_add)
 }
 
@@ -185,7 +187,7 @@ impl Recovery {
     ) -> io::Result<()> {
         let counters = (0..LOSSES).filter_map(|index| {
             let at = LOSSES_AT + 16 * index;
-            let (group, cause) = loss_of(recording.counter(at))?;
+            let (group, cause) = parse_loss_key(recording.counter(at))?;
             Some((group, cause, recording.counter(at + 8)))
         });
         let others = (0..OTHER_LOSSES)
@@ -193,7 +195,7 @@ impl Recovery {
         self.report.overwritten = self.report.overwritten.saturating_add(vanished);
         let mut all: Vec<_> = counters.chain(others).filter(|(.., count)| *count > 0).collect();
         for (_, cause, count) in &all {
-            if *cause != loss_cause::CUT {
+            if *cause != loss_cause::TRUNCATED {
                 self.report.lost = self.report.lost.saturating_add(*count);
             }
         }

@@ -4,9 +4,10 @@
 //! A chunk has a page for itself. The last one of each writer is still being written.
 
 use super::trace::trace;
-use protolog_core::chunk::{CHUNK_HEADER, Layout, PAGE_HEADER, Packets, PageWord, State};
+use protolog_core::chunk::{CHUNK_HEADER, ChunkState, PAGE_HEADER, Packets, PageLayout, PageWord};
 use protolog_core::recorder::{
-    ANNEX_USED_AT, BuildId, Clock, Header, MAGIC, RING_AT, TOLD_AT, VERSION, record_head,
+    BuildId, ClockSource, Header, MAGIC, METADATA_USED_AT, OTHER_MESSAGE_COUNT_AT, RING_AT,
+    VERSION, record_header,
 };
 use protolog_core::schema::{packet, sequence_flags};
 use protozero::Reader;
@@ -18,7 +19,7 @@ const PAGE: usize = 4096;
 pub(crate) struct Chunk {
     pub(crate) writer: u16,
     pub(crate) id: u32,
-    pub(crate) state: State,
+    pub(crate) state: ChunkState,
     pub(crate) flags: u16,
     /// Packets that count, with the one that is being written.
     pub(crate) count: u16,
@@ -39,7 +40,7 @@ pub(crate) fn recording(description: &str, told: u64) -> Vec<u8> {
         let writer = sequence as u16 - 1;
         if cleared {
             let id = *ids.entry(writer).and_modify(|id| *id += 1).or_insert(0);
-            let (state, packets) = (State::Complete, Vec::new());
+            let (state, packets) = (ChunkState::Complete, Vec::new());
             chunks.push(Chunk { writer, id, state, flags: 0, count: 1, packets, rest: Vec::new() });
         }
         let chunk = chunks.iter_mut().rev().find(|chunk| chunk.writer == writer);
@@ -49,7 +50,7 @@ pub(crate) fn recording(description: &str, told: u64) -> Vec<u8> {
     }
     for chunk in &mut chunks {
         if chunk.id == ids[&chunk.writer] {
-            chunk.state = State::Writing;
+            chunk.state = ChunkState::Writing;
         }
     }
     with_chunks(&annex, &chunks, told)
@@ -58,13 +59,13 @@ pub(crate) fn recording(description: &str, told: u64) -> Vec<u8> {
 /// The bytes of a recording with these packets in its annex and these chunks.
 pub(crate) fn with_chunks(annex: &[Vec<u8>], chunks: &[Chunk], told: u64) -> Vec<u8> {
     let annex: Vec<u8> =
-        annex.iter().flat_map(|packet| [&record_head(packet), &packet[..]].concat()).collect();
+        annex.iter().flat_map(|packet| [&record_header(packet), &packet[..]].concat()).collect();
     let ring: Vec<u8> = chunks.iter().flat_map(page).collect();
     let mut bytes = header(ring.len()).to_bytes().to_vec();
     bytes[..8].copy_from_slice(&MAGIC);
     bytes.resize(RING_AT, 0);
-    bytes[ANNEX_USED_AT..][..8].copy_from_slice(&(annex.len() as u64).to_ne_bytes());
-    bytes[TOLD_AT..][..8].copy_from_slice(&told.to_ne_bytes());
+    bytes[METADATA_USED_AT..][..8].copy_from_slice(&(annex.len() as u64).to_ne_bytes());
+    bytes[OTHER_MESSAGE_COUNT_AT..][..8].copy_from_slice(&told.to_ne_bytes());
     bytes.extend(ring);
     bytes.extend(annex);
     bytes
@@ -76,9 +77,9 @@ fn header(ring: usize) -> Header {
         pid: 100,
         page: PAGE as u32,
         pages: (ring / PAGE) as u32,
-        clock: Clock::Kernel,
+        clock: ClockSource::Kernel,
         ring_at: RING_AT as u64,
-        annex_at: (RING_AT + ring) as u64,
+        metadata_at: (RING_AT + ring) as u64,
         realtime: 1_795_199_221_000_000_000,
         monotonic: 1_000_000_000,
         boottime: 1_000_000_000,
@@ -114,7 +115,7 @@ fn take_apart(bytes: &[u8]) -> (u32, bool, Vec<u8>) {
 
 /// A page with this chunk.
 fn page(chunk: &Chunk) -> Vec<u8> {
-    let mut page = PageWord::divided(Layout::One).with(0, chunk.state).0.to_ne_bytes().to_vec();
+    let mut page = PageWord::divided(PageLayout::One).with(0, chunk.state).0.to_ne_bytes().to_vec();
     page.resize(PAGE_HEADER, 0);
     page.extend(chunk.id.to_ne_bytes());
     page.extend(chunk.writer.to_ne_bytes());

@@ -6,14 +6,15 @@
 use super::wishes;
 use crate::error::Error;
 use crate::level::{self, GroupInfo};
-use crate::loss::Cause;
+use crate::loss::LossCause;
 use crate::session::dictionary::tagged_groups;
-use crate::session::{self, running};
+use crate::session::running;
 use crate::session::{Session, config::Config, config::GroupOverride, config::TracingMode};
 use crate::stats::{GroupStats, Loss, Summary};
-use protolog_core::control::protocol::{Keeps, Reply, Request, TraceStart, VERSION};
+use protolog_core::FillPolicy;
+use protolog_core::control::protocol::{Reply, Request, TraceStart, VERSION};
 use protolog_core::control::setting::Settings;
-use protolog_core::control::{least_of, names};
+use protolog_core::control::{matches_group, minimum_level};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -39,7 +40,7 @@ pub(super) struct Answer {
 pub(super) struct Answers {
     /// What went wrong with files of wishes.
     pub(super) problems: Vec<String>,
-    trace: Option<(Session, Keeps, String)>,
+    trace: Option<(Session, FillPolicy, String)>,
     /// Groups that notes name, with their tags, and when that was found out.
     notes: Option<(Instant, BTreeMap<String, String>)>,
 }
@@ -152,32 +153,32 @@ impl Answers {
             return Err(Refusal { what, help: "write the path from the root on" });
         }
         let builder = Session::builder().file(start.file).config(config(start.settings)?);
-        let builder = match start.keeps {
-            Keeps::Stream => builder,
-            Keeps::Newest => builder.keep_newest(),
-            Keeps::First => builder.keep_first(),
+        let builder = match start.fill_policy {
+            FillPolicy::Stream => builder,
+            FillPolicy::RingBuffer => builder.keep_newest(),
+            FillPolicy::Discard => builder.keep_first(),
         };
         let builder = match usize::try_from(start.buffer) {
             Ok(0) | Err(_) => builder,
             Ok(bytes) => builder.buffer_size(bytes),
         };
-        self.trace = Some((builder.start()?, start.keeps, start.file.into()));
+        self.trace = Some((builder.start()?, start.fill_policy, start.file.into()));
         Ok(())
     }
 
     fn stop(&mut self, answer: &mut Answer) -> Result<(), Refusal> {
-        let Some((session, keeps, file)) = self.trace.take() else {
+        let Some((session, fill_policy, file)) = self.trace.take() else {
             let what = "no trace is being written".into();
             return Err(Refusal { what, help: "start one with `trace start FILE`" });
         };
         let summary = session.stop()?;
-        told(&summary, true, keeps, &file, answer);
+        told(&summary, true, fill_policy, &file, answer);
         Ok(())
     }
 
     fn status(&self, answer: &mut Answer) {
-        if let Some((session, keeps, file)) = &self.trace {
-            told(&so_far(session.so_far(), *keeps), true, *keeps, file, answer);
+        if let Some((session, fill_policy, file)) = &self.trace {
+            told(&so_far(session.so_far(), *fill_policy), true, *fill_policy, file, answer);
         }
     }
 
@@ -185,13 +186,9 @@ impl Answers {
         self.status(answer);
         for core in running::all().1 {
             if !self.trace.as_ref().is_some_and(|(session, ..)| session.is_of(&core)) {
-                let keeps = match core.keeps {
-                    session::core::Keeps::Nothing => Keeps::Stream,
-                    session::core::Keeps::First => Keeps::First,
-                    session::core::Keeps::Newest => Keeps::Newest,
-                };
+                let fill_policy = core.fill_policy;
                 let file = core.path().map_or("-".into(), Path::to_string_lossy);
-                told(&so_far(core.so_far(), keeps), false, keeps, &file, answer);
+                told(&so_far(core.so_far(), fill_policy), false, fill_policy, &file, answer);
             }
         }
         for problem in &self.problems {
@@ -238,7 +235,7 @@ fn config(settings: &str) -> Result<Config, Refusal> {
             wanted.insert(item.group.to_owned(), levels);
             continue;
         }
-        let named: Vec<_> = known.keys().filter(|name| names(item.group, name)).collect();
+        let named: Vec<_> = known.keys().filter(|name| matches_group(item.group, name)).collect();
         if named.is_empty() {
             wanted.insert(item.group.to_owned(), levels);
         }
@@ -246,20 +243,20 @@ fn config(settings: &str) -> Result<Config, Refusal> {
     }
     let overrides = wanted.into_iter();
     config.group_overrides = overrides
-        .map(|(group, levels)| GroupOverride { group, log_from: least_of(levels) })
+        .map(|(group, levels)| GroupOverride { group, log_from: minimum_level(levels) })
         .collect();
     Ok(config)
 }
 
 /// What a session would give if it stopped now: one that keeps the newest messages has overwritten all others that were told. A
 /// thread tells when it is done with a chunk, so those of its last one are not among them yet.
-fn so_far(mut summary: Summary, keeps: Keeps) -> Summary {
-    if keeps == Keeps::Newest {
+fn so_far(mut summary: Summary, fill_policy: FillPolicy) -> Summary {
+    if fill_policy == FillPolicy::RingBuffer {
         let kept = summary.groups.iter().map(|group| group.messages).sum();
         let overwritten = summary.messages.saturating_sub(kept);
         summary.messages = kept;
         if overwritten > 0 {
-            let (cause, count) = (Cause::Overwritten, overwritten);
+            let (cause, count) = (LossCause::Overwritten, overwritten);
             summary.losses.push(Loss { group: None, cause, count });
             let losses = vec![(cause, count)];
             summary.add_groups(vec![GroupStats { losses, ..GroupStats::default() }]);
@@ -268,9 +265,15 @@ fn so_far(mut summary: Summary, keeps: Keeps) -> Summary {
     summary
 }
 
-fn told(summary: &Summary, control: bool, keeps: Keeps, file: &str, answer: &mut Answer) {
+fn told(
+    summary: &Summary,
+    control: bool,
+    fill_policy: FillPolicy,
+    file: &str,
+    answer: &mut Answer,
+) {
     let (messages, lost, bytes) = (summary.messages, summary.lost(), summary.bytes);
-    answer.line(Reply::Session { control, keeps, messages, lost, bytes, file });
+    answer.line(Reply::Session { control, fill_policy, messages, lost, bytes, file });
     for stats in &summary.groups {
         let group = stats.group.as_deref().unwrap_or_default();
         let (messages, lost, bytes) = (stats.messages, stats.lost(), stats.bytes);

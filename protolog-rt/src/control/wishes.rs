@@ -7,7 +7,7 @@
 use crate::level::{self, Source, Wish};
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::file::watch;
-use protolog_core::control::setting::{Item, Settings};
+use protolog_core::control::setting::{GroupSetting, Settings};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -74,7 +74,7 @@ pub(crate) fn fulfil(text: &str, origin: &str, source: Source) -> Vec<String> {
     let own = program();
     for item in Settings::new(text) {
         match item {
-            Ok(Item { program, group, setting }) => {
+            Ok(GroupSetting { program, group, setting }) => {
                 if program.is_none_or(|program| program == own) {
                     wishes.push(Wish { pattern: group.into(), setting, source });
                 }

@@ -130,7 +130,7 @@ impl GroupInfo {
     /// The levels (bit = severity) that the text side wants.
     #[cfg(feature = "log")]
     pub(super) fn text_levels(&self) -> u8 {
-        protolog_core::control::switch::printed(self.word())
+        protolog_core::control::switch::text_levels(self.word())
     }
 
     /// Registers the enum, and gives the group's word as it is then.
@@ -237,7 +237,7 @@ pub(crate) fn test(
     first_call: impl FnOnce() -> u32,
 ) -> bool {
     let word = page.word(index);
-    word & bits != 0 && (word & page::NEW == 0 || first_call() & bits != 0)
+    word & bits != 0 && (word & page::UNREGISTERED == 0 || first_call() & bits != 0)
 }
 
 /// Registers the enum, and gives the word of its group `index` as it is then: not new. One for each enum, so that calls need

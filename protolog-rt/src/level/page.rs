@@ -26,7 +26,7 @@ use crate::sys::thread::without_signals;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 use protolog_core::Level;
-use protolog_core::control::switch::{self, TEXT_SHIFT, TRACE_BYTE, Word};
+use protolog_core::control::switch::{self, SwitchWord, TEXT_SHIFT, TRACE_BYTE};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -42,7 +42,7 @@ const WORDS: usize = PAGE_SIZE / 4;
 /// The most groups an enum can have: the words of the smallest page.
 pub(crate) const MAX_GROUPS: usize = 1024;
 
-pub(super) use switch::NEW;
+pub(super) use switch::UNREGISTERED;
 
 /// The switches of one group enum.
 #[cfg_attr(target_arch = "x86_64", repr(C, align(4096)))]
@@ -83,22 +83,22 @@ impl Page {
     /// The same; what a session did before it changed the word is visible afterwards.
     #[inline]
     pub(super) fn word_acquire(&self, index: usize) -> u32 {
-        self.words[index % WORDS].get()
+        self.words[index % WORDS].load_word()
     }
 
     /// Makes `levels` what sessions want of group `index`, and ends its being new.
     pub(super) fn set_trace(&self, index: usize, levels: u8) {
-        switch::want(&self.words[index], levels);
+        switch::set_session_levels(&self.words[index], levels);
     }
 
     /// Makes `levels` what sessions may have of group `index`.
     pub(super) fn set_allowed(&self, index: usize, levels: u8) {
-        switch::allow(&self.words[index], levels);
+        switch::set_allowed_levels(&self.words[index], levels);
     }
 
     /// Makes `levels` what the text side wants of group `index`.
     pub(super) fn set_text(&self, index: usize, levels: u8) {
-        switch::print(&self.words[index], levels);
+        switch::set_text_levels(&self.words[index], levels);
     }
 
     /// Maps page number `page` of `file` over this one. The registry is locked.
@@ -168,12 +168,12 @@ pub(super) const fn text_bit(level: Level) -> u32 {
 /// Whether of what a call of this severity tests only what sessions want is set, in a word that is not new.
 #[inline]
 pub(super) const fn only_traced(word: u32, severity: u8) -> bool {
-    word & NEW == 0 && word >> (severity & 31) & (1 | 1 << TEXT_SHIFT) == 1
+    word & UNREGISTERED == 0 && word >> (severity & 31) & (1 | 1 << TEXT_SHIFT) == 1
 }
 
 /// The word without what stands in byte 0 only because the enum is new.
 pub(super) const fn settled(word: u32) -> u32 {
-    if word & NEW == 0 { word } else { word & !TRACE_BYTE }
+    if word & UNREGISTERED == 0 { word } else { word & !TRACE_BYTE }
 }
 
 #[cfg(test)]

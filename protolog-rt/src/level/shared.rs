@@ -8,9 +8,9 @@
 use super::group::{GroupInfo, GroupSet};
 use super::page::PAGE_SIZE;
 use crate::sys::file::memory_file;
-use protolog_core::control::names;
+use protolog_core::control::matches_group;
 use protolog_core::control::setting::Setting;
-use protolog_core::control::switch::{ALL, ALLOWED_SHIFT, NEW, TEXT_SHIFT};
+use protolog_core::control::switch::{ALL_LEVELS, ALLOWED_SHIFT, TEXT_SHIFT, UNREGISTERED};
 use std::fs::File;
 use std::io;
 
@@ -84,7 +84,7 @@ impl Wish {
     }
 
     fn fulfil(&self, group: &'static GroupInfo) {
-        if names(&self.pattern, group.name) {
+        if matches_group(&self.pattern, group.name) {
             if let Some(levels) = self.setting.trace {
                 group.set_allowed(levels);
             }
@@ -110,27 +110,29 @@ pub(super) fn replace(set: &GroupSet, old: &[Wish], all: &[Wish]) {
     let of_file = |wish: &&Wish| wish.source == Source::File;
     for group in set.groups() {
         let wished = |part: fn(&Setting) -> Option<u8>| {
-            let of = |wish: &Wish| part(&wish.setting).filter(|_| names(&wish.pattern, group.name));
+            let of = |wish: &Wish| {
+                part(&wish.setting).filter(|_| matches_group(&wish.pattern, group.name))
+            };
             let concerned = old.iter().chain(all.iter().filter(of_file)).find_map(of);
             concerned.map(|_| all.iter().rev().find_map(of))
         };
         if let Some(levels) = wished(|setting| setting.trace) {
-            group.set_allowed(levels.unwrap_or(ALL as u8));
+            group.set_allowed(levels.unwrap_or(ALL_LEVELS as u8));
         }
         if let Some(levels) = wished(|setting| setting.text) {
-            group.set_text(levels.unwrap_or(if group.log_to_text { ALL as u8 } else { 0 }));
+            group.set_text(levels.unwrap_or(if group.log_to_text { ALL_LEVELS as u8 } else { 0 }));
         }
     }
 }
 
 /// What is wished of a group that has not come up, as a word that is marked new.
 pub(super) fn word_to_be(name: &str, wishes: &[Wish]) -> u32 {
-    let (mut allowed, mut text) = (ALL as u8, 0);
-    for wish in wishes.iter().filter(|wish| names(&wish.pattern, name)) {
+    let (mut allowed, mut text) = (ALL_LEVELS as u8, 0);
+    for wish in wishes.iter().filter(|wish| matches_group(&wish.pattern, name)) {
         allowed = wish.setting.trace.unwrap_or(allowed);
         text = wish.setting.text.unwrap_or(text);
     }
-    NEW | u32::from(text) << TEXT_SHIFT | u32::from(allowed) << ALLOWED_SHIFT
+    UNREGISTERED | u32::from(text) << TEXT_SHIFT | u32::from(allowed) << ALLOWED_SHIFT
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::*;
 use protolog_core::ParamMask;
-use protolog_core::note::{Note, Parsed, write};
+use protolog_core::note::{Note, ParsedNote, encode};
 
 const ON: GroupDef = GroupDef::new("app::Log::NetNET", 3, 0, true, false);
 
@@ -79,7 +79,7 @@ fn id(note: &NoteBytes<[u8]>) -> u64 {
 fn notes_are_those_of_core() {
     static NOTE: NoteBytes<[u8; CALL.size()]> = CALL.note();
     let core = of_core(&CALL);
-    assert_eq!(NOTE.0, write(&core));
+    assert_eq!(NOTE.0, encode(&core));
     assert_eq!(id(&NOTE), core.id);
     assert_eq!(NoteRef::new(&NOTE).bytes(), NOTE.0);
     assert!(NoteRef::NONE.bytes().is_empty());
@@ -101,7 +101,7 @@ fn texts_of_every_length_are_copied() {
         assert_eq!(id(&note), of_core.id, "{length}");
         // The size is that of the array, so the parser takes what follows for padding of ours.
         let (parsed, _) = Note::parse(&note.0).unwrap();
-        assert_eq!(parsed, Parsed::Note(of_core), "{length}");
+        assert_eq!(parsed, ParsedNote::Note(of_core), "{length}");
         assert!(note.0[of_core.size()..].iter().all(|byte| *byte == 0), "{length}");
         assert_eq!(call.size(), of_core.size(), "{length}");
     }
@@ -117,7 +117,7 @@ fn groups_of_every_length_are_copied() {
             let call = Call { group, level, file, ..CALL };
             let note = call.note::<1024>();
             let of_core = of_core(&call);
-            assert_eq!(Note::parse(&note.0).unwrap().0, Parsed::Note(of_core), "{length}");
+            assert_eq!(Note::parse(&note.0).unwrap().0, ParsedNote::Note(of_core), "{length}");
             assert!(note.0[of_core.size()..].iter().all(|byte| *byte == 0), "{length}");
             assert_eq!(call.size(), of_core.size(), "{length}");
         }
@@ -157,7 +157,7 @@ fn a_note_is_parsed() {
     const OTHER: Call = Call { level: Level::Verbose, texts: "a\0\0", template: 0, ..CALL };
     static NOTE: NoteBytes<[u8; OTHER.size()]> = OTHER.note();
     let (parsed, rest) = Note::parse(&NOTE.0).unwrap();
-    assert_eq!((parsed, rest), (Parsed::Note(of_core(&OTHER)), &[][..]));
+    assert_eq!((parsed, rest), (ParsedNote::Note(of_core(&OTHER)), &[][..]));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use super::bundles::bundles;
 use super::config::{Config, GroupOverride, TracingMode, Wanted};
-use super::core::{Core, Keeps};
+use super::core::Core;
 use super::file::TraceFile;
 use super::recorder::{self, Place, Recorder};
 use super::segments::{Limits, Segments};
@@ -17,7 +17,7 @@ use crate::fork::prepare_for_forks;
 use crate::paths::absolute;
 use crate::shmem::buffer::Buffer;
 use crate::sys::barrier;
-use protolog_core::Level;
+use protolog_core::{FillPolicy, Level};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::Builder as ThreadBuilder;
@@ -39,7 +39,7 @@ pub struct Builder {
     path: Option<PathBuf>,
     record: Option<Place>,
     config: Config,
-    keeps: Keeps,
+    fill_policy: FillPolicy,
     buffer: usize,
     max_text: usize,
     patience: Option<Duration>,
@@ -54,7 +54,7 @@ impl Builder {
             path: None,
             record: None,
             config: Config::default(),
-            keeps: Keeps::Nothing,
+            fill_policy: FillPolicy::Stream,
             buffer: BUFFER,
             max_text: MAX_TEXT,
             patience: None,
@@ -134,14 +134,14 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn keep_newest(mut self) -> Self {
-        self.keeps = Keeps::Newest;
+        self.fill_policy = FillPolicy::RingBuffer;
         self
     }
 
     /// Keeps the first messages, until the buffer is full; what comes later is counted. Otherwise as
     /// [`Self::keep_newest`].
     pub fn keep_first(mut self) -> Self {
-        self.keeps = Keeps::First;
+        self.fill_policy = FillPolicy::Discard;
         self
     }
 
@@ -299,7 +299,7 @@ impl Builder {
     /// The most bytes of a text argument, 4 KiB by default. A longer one is cut, with an ellipsis, and counted.
     ///
     /// ```
-    /// # use protolog_rt::{Cause, ProtoLogGroup, Session};
+    /// # use protolog_rt::{LossCause, ProtoLogGroup, Session};
     /// # #[derive(ProtoLogGroup)]
     /// # enum AppLog { Net }
     /// # let path = std::env::temp_dir().join(format!("protolog-text-{}.pftrace", std::process::id()));
@@ -312,7 +312,7 @@ impl Builder {
     /// protolog_rt::d!(AppLog::Net, "whole: %s", "x".repeat(5 << 20));
     /// protolog_rt::d!(AppLog::Net, "with an ellipsis: %s", "x".repeat(7 << 20));
     /// let summary = session.stop()?;
-    /// assert_eq!((summary.messages, summary.losses[0].cause), (2, Cause::Cut));
+    /// assert_eq!((summary.messages, summary.losses[0].cause), (2, LossCause::Truncated));
     /// # std::fs::remove_file(path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -338,12 +338,12 @@ impl Builder {
         prepare_for_forks();
         clock::prepare();
         barrier::prepare();
-        if let (Some(path), true) = (&self.path, self.keeps != Keeps::Nothing) {
+        if let (Some(path), true) = (&self.path, self.fill_policy != FillPolicy::Stream) {
             // What can't be written at the end is better known now.
             TraceFile::try_whole(path)?;
         }
         let new = |buffer| {
-            Core::new(buffer, self.max_text, wanted, self.keeps)
+            Core::new(buffer, self.max_text, wanted, self.fill_policy)
                 .with_patience(self.patience)
                 .with_path(self.path.clone())
         };
@@ -354,8 +354,10 @@ impl Builder {
                 new(buffer).recorded(recorder)
             }
         });
-        let sink = match (self.keeps, self.path) {
-            (Keeps::Nothing, Some(path)) => Self::stream(&core, &path, self.limits, self.level)?,
+        let sink = match (self.fill_policy, self.path) {
+            (FillPolicy::Stream, Some(path)) => {
+                Self::stream(&core, &path, self.limits, self.level)?
+            }
             (_, path) => Sink::Kept { path, level: self.level },
         };
         recorder::begin(&core);
@@ -371,7 +373,7 @@ impl Builder {
             ("segment_age", self.limits.age.is_some()),
             ("keep_segments", self.limits.keep.is_some()),
         ];
-        match streams.iter().find(|(_, asked)| *asked && self.keeps != Keeps::Nothing) {
+        match streams.iter().find(|(_, asked)| *asked && self.fill_policy != FillPolicy::Stream) {
             Some((option, _)) => Err(Error::OnlyStreams { option }),
             None => Ok(()),
         }

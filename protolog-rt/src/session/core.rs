@@ -16,15 +16,15 @@ use super::room::Room;
 use super::stream::Requests;
 use crate::clock;
 use crate::level::GroupInfo;
-use crate::loss::{Cause, Counted, Losses, Mark, Mirror};
+use crate::loss::{Counted, LossCause, Losses, Mark, Mirror};
 use crate::shmem::buffer::{Buffer, Chunk};
-use crate::stats::{BufferStats, Summary};
+use crate::stats::{self, Summary};
 use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::sys::barrier;
 use crate::writer::reclaim::{LOOK_NANOS, reclaim};
 use crate::writer::{Aside, STRAYS, Writer};
-use protolog_core::Level;
-use protolog_core::chunk::{Layout, MAX_WRITER_ID};
+use protolog_core::chunk::{MAX_WRITER_ID, PageLayout};
+use protolog_core::{FillPolicy, Level};
 use std::collections::{HashSet, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ pub(crate) struct Core {
     /// Losses of threads that got no sequence.
     pub(crate) strays: Losses,
     /// What the trace is made of.
-    pub(crate) keeps: Keeps,
+    pub(crate) fill_policy: FillPolicy,
     /// When the session started, in nanoseconds of BOOTTIME.
     pub(super) started: u64,
     /// Losses of before the session.
@@ -72,17 +72,6 @@ pub(crate) struct Core {
     full: AtomicBool,
     writers: Mutex<Writers>,
     drain: OnceLock<Drain>,
-}
-
-/// What a session's buffer keeps until the session is asked for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keeps {
-    /// Nothing: a thread makes a file of it all the time.
-    Nothing,
-    /// What came first, until the buffer is full.
-    First,
-    /// What came last.
-    Newest,
 }
 
 /// What is wanted of the groups that were asked for first, so that most answers need no comparing of names.
@@ -143,14 +132,19 @@ pub(crate) struct Identity {
 
 impl Core {
     /// The shared part of a session that runs.
-    pub(crate) fn new(buffer: Buffer, max_text: usize, wanted: Wanted, keeps: Keeps) -> Self {
+    pub(crate) fn new(
+        buffer: Buffer,
+        max_text: usize,
+        wanted: Wanted,
+        fill_policy: FillPolicy,
+    ) -> Self {
         Self {
             buffer,
             max_text,
             pid: std::process::id(),
             totals: Losses::new(),
             strays: Losses::new(),
-            keeps,
+            fill_policy,
             started: clock::boottime(),
             before: STRAYS.mark(),
             room: Room::new(None),
@@ -209,7 +203,8 @@ impl Core {
         make: impl FnOnce(Identity) -> Arc<Writer>,
     ) -> Option<Arc<Writer>> {
         let mut writers = self.writers();
-        if self.keeps != Keeps::Nothing && writers.live.len() >= writers.forget_at.max(64) {
+        if self.fill_policy != FillPolicy::Stream && writers.live.len() >= writers.forget_at.max(64)
+        {
             self.forget_gone(&mut writers);
         }
         let identity = if writers.last_id < MAX_WRITER_ID {
@@ -245,7 +240,7 @@ impl Core {
             let Some(identity) = writer.identity().filter(|_| !found.contains(&writer.id)) else {
                 return true;
             };
-            let (cause, count) = (Cause::Overwritten, identity.messages);
+            let (cause, count) = (LossCause::Overwritten, identity.messages);
             self.strays.put_back(Counted { group: 0, cause, count });
             if let Some(recorder) = &self.recorder {
                 recorder.forget(writer.id, count);
@@ -288,7 +283,7 @@ impl Core {
         // The losses of files before this one are among them.
         summary.groups.iter_mut().for_each(|group| group.losses.clear());
         summary.add_groups(dictionary.groups(&counts, &summary.losses));
-        summary.buffer = BufferStats::of(&self.buffer);
+        summary.buffer = stats::of_buffer(&self.buffer);
         summary
     }
 
@@ -304,7 +299,7 @@ impl Core {
     }
 
     /// A chunk for a writer, until there was none for one.
-    pub(crate) fn acquire_first(&self, layout: Layout, payload: usize) -> Option<Chunk> {
+    pub(crate) fn acquire_first(&self, layout: PageLayout, payload: usize) -> Option<Chunk> {
         if self.full.load(Ordering::Relaxed) {
             return None;
         }
@@ -316,7 +311,7 @@ impl Core {
     }
 
     /// A chunk for a writer, as soon as there is one, where the session lets it wait for one.
-    pub(crate) fn acquire_late(&self, layout: Layout, payload: usize) -> Option<Chunk> {
+    pub(crate) fn acquire_late(&self, layout: PageLayout, payload: usize) -> Option<Chunk> {
         // A forked child has nobody who frees anything.
         if !self.room.is_patient() || self.pid != std::process::id() {
             return None;

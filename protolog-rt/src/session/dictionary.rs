@@ -10,7 +10,7 @@ use crate::dictionary::{
     fields, for_each_element, for_each_note, for_each_stripped, message_id, stripped_message,
 };
 use crate::level;
-use crate::loss::{Cause, Counted};
+use crate::loss::{Counted, LossCause};
 use crate::seen::{self, Seen};
 use crate::stats::{GroupStats, Loss};
 use protolog_core::schema::{group, message_data, message_hints, packet, viewer_config};
@@ -112,7 +112,7 @@ impl Dictionary {
             let group = id.and_then(|id| self.group_id(id)).unwrap_or_default();
             *groups.entry(group).or_default() += messages;
         }
-        let cause = Cause::Unwritten;
+        let cause = LossCause::WriteFailed;
         groups.into_iter().map(|(group, count)| Counted { group, cause, count }).collect()
     }
 

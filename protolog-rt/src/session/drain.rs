@@ -10,7 +10,7 @@ use super::core::Core;
 use super::file::TraceFile;
 use super::state::State;
 use crate::shmem::drain::{self, Committed, Found};
-use protolog_core::chunk::{ABANDONED, Packets};
+use protolog_core::chunk::{DROPPED_PACKET_SIZE, Packets};
 use protolog_core::schema::packet;
 use protozero::wire::{WireType, decode_varint, tag};
 use std::collections::{HashMap, HashSet};
@@ -248,4 +248,4 @@ pub(super) fn sequence(writer_id: u16) -> u32 {
 }
 
 // An abandoned packet's size fits no chunk, so the walk over committed packets ends there.
-const _: () = assert!(ABANDONED as usize > protolog_core::chunk::MAX_PAGE);
+const _: () = assert!(DROPPED_PACKET_SIZE as usize > protolog_core::chunk::MAX_PAGE);

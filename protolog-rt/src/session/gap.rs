@@ -7,7 +7,7 @@
 
 use super::counts::Counts;
 use super::drain::MESSAGE;
-use crate::loss::{Cause, Counted};
+use crate::loss::{Counted, LossCause};
 use protolog_core::schema::{loss, packet};
 use protozero::{Field, Reader};
 
@@ -70,7 +70,7 @@ fn record(field: Field<'_>) -> Option<Counted> {
             _ => {}
         }
     }
-    let cause = Cause::ALL.into_iter().find(|&known| known as u32 == cause)?;
+    let cause = LossCause::ALL.into_iter().find(|&known| known as u32 == cause)?;
     Some(Counted { group, cause, count })
 }
 
@@ -100,8 +100,8 @@ mod tests {
         assert!(gap.is_empty());
         let messages = gap.add_packets(&file.into_vec().unwrap(), &[0x50, 1]);
         assert_eq!(messages.messages(), 0);
-        let full = Counted { group: 7, cause: Cause::Full, count: 5 };
-        let dead = Counted { group: 0, cause: Cause::Dead, count: 1 };
+        let full = Counted { group: 7, cause: LossCause::BufferFull, count: 5 };
+        let dead = Counted { group: 0, cause: LossCause::ThreadExit, count: 1 };
         assert_eq!(gap.told, [full, dead]);
         gap.add(Gap { told: vec![full], ..Gap::default() });
         assert_eq!(gap.told, [Counted { count: 10, ..full }, dead]);

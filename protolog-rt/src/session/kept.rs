@@ -7,7 +7,7 @@
 //! Invariant: each message of a sequence up to the last one in the trace is in the trace or counted.
 
 use super::bundles::bundles;
-use super::core::{Core, Keeps};
+use super::core::Core;
 use super::counts::Counts;
 use super::drain::{Sequence, Sink, sequence, split};
 use super::file::TraceFile;
@@ -15,12 +15,13 @@ use super::packets::Seal;
 use super::state;
 use super::trace::{End, Trace};
 use crate::error::Error;
-use crate::loss::{Cause, Counted};
+use crate::loss::{Counted, LossCause};
 use crate::shmem::drain::{self, Committed, Found};
 use crate::shmem::ring::Image;
 use crate::stats::Summary;
 use crate::sync::Ordering;
 use crate::writer::Writer;
+use protolog_core::FillPolicy;
 use protolog_core::schema::{packet, sequence_info};
 use protozero::Reader;
 use std::collections::BTreeMap;
@@ -103,9 +104,9 @@ fn copy_all(core: &Core, all: &mut BTreeMap<u16, Chunks>) -> bool {
 /// All chunks, by sequence.
 fn find(core: &Core) -> BTreeMap<u16, Chunks> {
     let mut by_writer: BTreeMap<u16, Vec<Found>> = BTreeMap::new();
-    let found = match core.keeps {
+    let found = match core.fill_policy {
         // Nobody takes them again.
-        Keeps::First => drain::find(&core.buffer, true),
+        FillPolicy::Discard => drain::find(&core.buffer, true),
         _ => core.buffer.find_pinned(),
     };
     for found in found {
@@ -234,7 +235,7 @@ impl Sink for Copy<'_> {
 
 /// Messages of which nothing is left to tell their groups.
 fn overwritten(count: u64) -> Counted {
-    Counted { group: 0, cause: Cause::Overwritten, count }
+    Counted { group: 0, cause: LossCause::Overwritten, count }
 }
 
 /// What the packet says that a chunk begins with.

@@ -14,7 +14,7 @@ use crate::clock;
 use crate::error::Error;
 use crate::fork;
 use crate::level::GroupInfo;
-use crate::loss::{Cause, Mirror};
+use crate::loss::{LossCause, Mirror};
 use crate::seen::{self, Seen};
 use crate::session::core::Core;
 use crate::shmem::buffer::{Buffer, PAGE, size};
@@ -24,8 +24,9 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::sys::file;
 use protolog_core::Level;
 use protolog_core::recorder::{
-    ANNEX_LOST_AT, ANNEX_USED_AT, BuildId, Clock, HEADER, Header, LOSSES, LOSSES_AT, MAGIC,
-    OTHER_LOSSES_AT, RING_AT, TOLD_AT, VERSION, loss_key, record_head, told_at, word,
+    BuildId, ClockSource, HEADER_SIZE, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT,
+    METADATA_USED_AT, OTHER_LOSSES_AT, OTHER_MESSAGE_COUNT_AT, RING_AT, VERSION, loss_key,
+    message_count_at, read_u32, record_header,
 };
 use protozero::Heap;
 use std::fs::{self, File, OpenOptions};
@@ -74,7 +75,7 @@ struct Annex {
 static RECORDED: RwLock<Vec<Arc<Core>>> = RwLock::new(Vec::new());
 
 /// Counts a message of a thread without a sequence as lost, in the recordings that want it. Safe in signal handlers.
-pub(crate) fn stray(group: &'static GroupInfo, level: Level, cause: Cause) {
+pub(crate) fn stray(group: &'static GroupInfo, level: Level, cause: LossCause) {
     let Ok(recorded) = RECORDED.try_read() else { return };
     for core in recorded.iter().filter(|core| core.wants(group, level)) {
         core.recorder.iter().for_each(|recorder| recorder.add(group.id, cause, 1));
@@ -131,13 +132,13 @@ impl Recorder {
 
     fn fill(file: File, path: PathBuf, ring: usize) -> io::Result<(Arc<Self>, Buffer)> {
         file::claim(&file)?;
-        file::allocate(&file, 0, HEADER)?;
+        file::allocate(&file, 0, HEADER_SIZE)?;
         file::allocate(&file, RING_AT, ring)?;
         let head = head(ring);
         file.write_all_at(&head.to_bytes(), 0)?;
-        let header = Memory::shared(&file, 0, HEADER)?;
+        let header = Memory::shared(&file, 0, HEADER_SIZE)?;
         let buffer = Buffer::over(Memory::shared(&file, RING_AT, ring)?);
-        let start = head.annex_at;
+        let start = head.metadata_at;
         let annex =
             Mutex::new(Annex { dictionary: Dictionary::default(), loads: None, start, used: 0 });
         let recorder = Self { path, pid: head.pid, file, header, annex };
@@ -176,17 +177,17 @@ impl Recorder {
 
     /// Counts messages of a chunk that writer `id` is done with: `new` ones, `all` with those of its chunks before.
     pub(crate) fn tell(&self, id: u16, new: u64, all: u64) {
-        match told_at(id) {
+        match message_count_at(id) {
             // Who takes a chunk back from its writer may be late to tell of it.
             Some(at) => _ = self.header.u64(at).fetch_max(all, Ordering::Release),
-            None => _ = self.header.u64(TOLD_AT).fetch_add(new, Ordering::Relaxed),
+            None => _ = self.header.u64(OTHER_MESSAGE_COUNT_AT).fetch_add(new, Ordering::Relaxed),
         }
     }
 
     /// Counts messages of writer `id`, of whom nothing is left and whose id another one may get.
     pub(super) fn forget(&self, id: u16, messages: u64) {
-        if let Some(at) = told_at(id) {
-            self.header.u64(TOLD_AT).fetch_add(messages, Ordering::Relaxed);
+        if let Some(at) = message_count_at(id) {
+            self.header.u64(OTHER_MESSAGE_COUNT_AT).fetch_add(messages, Ordering::Relaxed);
             self.header.u64(at).store(0, Ordering::Relaxed);
         }
     }
@@ -222,13 +223,13 @@ impl Recorder {
 
     /// Appends a packet to the annex, or counts it.
     fn append(&self, annex: &mut Annex, packet: &[u8]) {
-        let record = [&record_head(packet), packet].concat();
+        let record = [&record_header(packet), packet].concat();
         match self.file.write_all_at(&record, annex.start + annex.used) {
             Ok(()) => {
                 annex.used += record.len() as u64;
-                self.header.u64(ANNEX_USED_AT).store(annex.used, Ordering::Release);
+                self.header.u64(METADATA_USED_AT).store(annex.used, Ordering::Release);
             }
-            Err(_) => _ = self.header.u64(ANNEX_LOST_AT).fetch_add(1, Ordering::Relaxed),
+            Err(_) => _ = self.header.u64(METADATA_LOST_AT).fetch_add(1, Ordering::Relaxed),
         }
     }
 
@@ -250,7 +251,7 @@ impl Recorder {
 }
 
 impl Mirror for Recorder {
-    fn add(&self, group: u32, cause: Cause, count: u64) {
+    fn add(&self, group: u32, cause: LossCause, count: u64) {
         if self.pid != std::process::id() {
             return;
         }
@@ -268,9 +269,9 @@ fn head(ring: usize) -> Header {
         pid: std::process::id(),
         page: PAGE as u32,
         pages: (ring / PAGE) as u32,
-        clock: if clock::counts() { Clock::Counter } else { Clock::Kernel },
+        clock: if clock::counts() { ClockSource::Counter } else { ClockSource::Kernel },
         ring_at: RING_AT as u64,
-        annex_at: (RING_AT + ring) as u64,
+        metadata_at: (RING_AT + ring) as u64,
         realtime,
         monotonic,
         boottime,
@@ -338,7 +339,7 @@ fn build_id() -> BuildId {
     let mut found = BuildId::default();
     for_each_own_note_segment(&mut |mut notes| {
         while let (Some(name), Some(length), Some(kind)) =
-            (word(notes, 0), word(notes, 4), word(notes, 8))
+            (read_u32(notes, 0), read_u32(notes, 4), read_u32(notes, 8))
         {
             let start = 12 + (name as usize).next_multiple_of(4);
             let id = notes.get(start..).and_then(|rest| rest.get(..length as usize));

@@ -2,7 +2,7 @@
 //!
 //! Invariant: what is lost is told once in a trace, on the sequence that lost it.
 
-use super::core::{Core, Keeps};
+use super::core::Core;
 use super::dictionary::Dictionary;
 use super::drain::{OWN_SEQUENCE, sequence};
 use super::file::{Finished, TraceFile};
@@ -10,9 +10,10 @@ use super::gap::Gap;
 use crate::clock;
 use crate::error::Error;
 use crate::loss::{Counted, Losses, Mark};
-use crate::stats::{BufferStats, Loss, Summary};
+use crate::stats::{self, BufferStats, Loss, Summary};
 use crate::writer::state::loss_record;
 use crate::writer::{STRAYS, Writer};
+use protolog_core::FillPolicy;
 use protolog_core::process_track;
 use protolog_core::schema::{
     buffer_stats, clock as clock_field, clock_id, clock_snapshot, packet, process_descriptor,
@@ -147,7 +148,7 @@ impl Trace {
             self.unwritten();
         }
         let pid = self.core.pid;
-        let buffer = BufferStats::of(&self.core.buffer);
+        let buffer = stats::of_buffer(&self.core.buffer);
         self.own_packet(|to| trace_stats(to, &buffer));
         self.own_packet(|to| mark(to, pid, clock::boottime(), what));
         let (losses, told) = self.totals();
@@ -209,7 +210,7 @@ impl Trace {
             taken.push(lost);
             true
         });
-        if self.core.keeps != Keeps::Nothing {
+        if self.core.fill_policy != FillPolicy::Stream {
             for lost in &taken {
                 losses.put_back(*lost);
             }

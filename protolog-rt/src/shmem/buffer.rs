@@ -10,14 +10,16 @@ use super::flow::Flow;
 use super::memory::Memory;
 use super::page::Page;
 use crate::sync::{AtomicU16, AtomicU32, AtomicUsize, Ordering};
-use protolog_core::chunk::{CHUNK_HEADER, Layout, PACKETS_AT, Packets, State, WRITER_ID_AT};
+use protolog_core::chunk::{
+    CHUNK_HEADER, ChunkState, PACKETS_AT, Packets, PageLayout, WRITER_ID_AT,
+};
 use std::io;
 
 /// Size of a page, in bytes.
 pub(crate) const PAGE: usize = 4096;
 
 /// The most bytes that packets can take in one chunk.
-pub(crate) const MAX_PAYLOAD: usize = Layout::One.chunk_size(PAGE) - CHUNK_HEADER;
+pub(crate) const MAX_PAYLOAD: usize = PageLayout::One.chunk_size(PAGE) - CHUNK_HEADER;
 
 /// The largest buffer, in bytes: what a tracing service accepts as shared memory.
 pub(crate) const MAX_BUFFER: usize = 32 << 20;
@@ -46,7 +48,7 @@ pub(crate) struct Buffer {
     memory: Memory,
     pages: usize,
     /// The page, plus one, that last had room for this layout; not kept for pages of one chunk.
-    pub(super) open: [AtomicUsize; Layout::ALL.len()],
+    pub(super) open: [AtomicUsize; PageLayout::ALL.len()],
     /// The page, plus one, that the reader of a ring looks at.
     pub(super) pinned: AtomicUsize,
     traffic: Traffic,
@@ -76,7 +78,7 @@ pub(crate) struct Chunk {
     /// Which one on the page.
     pub(crate) index: usize,
     /// The page's layout.
-    pub(crate) layout: Layout,
+    pub(crate) layout: PageLayout,
 }
 
 impl Chunk {
@@ -135,10 +137,10 @@ impl Buffer {
 
     /// Takes a chunk for a writer: one of a page of layout `wanted` if there is one, else any free one with room for
     /// `payload` bytes of packets.
-    pub(crate) fn acquire(&self, wanted: Layout, payload: usize) -> Option<Chunk> {
+    pub(crate) fn acquire(&self, wanted: PageLayout, payload: usize) -> Option<Chunk> {
         let open = &self.open[wanted as usize - 1];
         if let Some(page) =
-            open.load(Ordering::Relaxed).checked_sub(1).filter(|_| wanted != Layout::One)
+            open.load(Ordering::Relaxed).checked_sub(1).filter(|_| wanted != PageLayout::One)
         {
             if let Some((layout, index)) = self.page(page).acquire(|layout| layout == wanted) {
                 return Some(Chunk { page, index, layout });
@@ -156,7 +158,7 @@ impl Buffer {
                 return Some(Chunk { page, index, layout });
             }
         }
-        let roomy = |layout: Layout| layout.chunk_size(PAGE) - CHUNK_HEADER >= payload;
+        let roomy = |layout: PageLayout| layout.chunk_size(PAGE) - CHUNK_HEADER >= payload;
         pages().find_map(|page| {
             let (layout, index) = self.page(page).acquire(roomy)?;
             Some(Chunk { page, index, layout })
@@ -165,8 +167,8 @@ impl Buffer {
 
     /// The next search for this layout begins with `page`, where others may have room on it.
     #[inline]
-    pub(super) fn keep_open(&self, page: usize, layout: Layout) {
-        if layout != Layout::One {
+    pub(super) fn keep_open(&self, page: usize, layout: PageLayout) {
+        if layout != PageLayout::One {
             self.open[layout as usize - 1].store(page + 1, Ordering::Relaxed);
         }
     }
@@ -182,7 +184,7 @@ impl Buffer {
     }
 
     /// Divides an undivided page and takes its first chunk.
-    pub(super) fn divide(&self, page: usize, layout: Layout) -> Option<(Layout, usize)> {
+    pub(super) fn divide(&self, page: usize, layout: PageLayout) -> Option<(PageLayout, usize)> {
         let index = self.page(page).divide(layout)?;
         self.traffic.divided.fetch_add(1, Ordering::Relaxed);
         Some((layout, index))
@@ -313,8 +315,8 @@ impl Buffer {
 }
 
 /// Whether a chunk of a page with header `state` has something for the reader.
-pub(super) fn readable(state: State, unfinished_too: bool) -> bool {
-    state == State::Complete || unfinished_too && state == State::Writing
+pub(super) fn readable(state: ChunkState, unfinished_too: bool) -> bool {
+    state == ChunkState::Complete || unfinished_too && state == ChunkState::Writing
 }
 
 /// What a chunk's count and flags say.
@@ -329,9 +331,9 @@ mod tests {
     #[test]
     fn chunks_of_one_buffer_do_not_overlap() {
         let buffer = Buffer::anonymous(2 * PAGE).unwrap();
-        let mut chunks = vec![buffer.acquire(Layout::Fourteen, 1).unwrap()];
-        chunks.push(buffer.acquire(Layout::Four, 1).unwrap());
-        while let Some(chunk) = buffer.acquire(Layout::Two, 1) {
+        let mut chunks = vec![buffer.acquire(PageLayout::Fourteen, 1).unwrap()];
+        chunks.push(buffer.acquire(PageLayout::Four, 1).unwrap());
+        while let Some(chunk) = buffer.acquire(PageLayout::Two, 1) {
             chunks.push(chunk);
         }
         assert_eq!(chunks.len(), 14 + 4, "other layouts' chunks are taken when no page is left");
@@ -344,9 +346,9 @@ mod tests {
     #[test]
     fn a_chunk_that_is_too_small_is_not_taken() {
         let buffer = Buffer::anonymous(PAGE).unwrap();
-        assert!(buffer.acquire(Layout::Fourteen, 1).is_some());
-        assert_eq!(buffer.acquire(Layout::One, 285), None);
-        assert!(buffer.acquire(Layout::One, 284).is_some());
+        assert!(buffer.acquire(PageLayout::Fourteen, 1).is_some());
+        assert_eq!(buffer.acquire(PageLayout::One, 285), None);
+        assert!(buffer.acquire(PageLayout::One, 284).is_some());
     }
 
     #[test]
@@ -354,11 +356,11 @@ mod tests {
         let buffer = Buffer::anonymous(4 * PAGE).unwrap();
         let wakes: Vec<bool> = (0..4)
             .map(|_| {
-                let chunk = buffer.acquire(Layout::One, 1).unwrap();
+                let chunk = buffer.acquire(PageLayout::One, 1).unwrap();
                 buffer.complete(chunk)
             })
             .collect();
         assert_eq!(wakes, [false, false, true, false]);
-        assert_eq!(buffer.acquire(Layout::One, 1), None);
+        assert_eq!(buffer.acquire(PageLayout::One, 1), None);
     }
 }

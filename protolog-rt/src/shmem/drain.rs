@@ -9,7 +9,7 @@
 
 use super::buffer::{Buffer, Chunk, packets, readable};
 use crate::sync::Ordering;
-use protolog_core::chunk::{Layout, Packets, State};
+use protolog_core::chunk::{ChunkState, Packets, PageLayout};
 use protozero::wire::decode_varint;
 
 /// A chunk that has something to read.
@@ -49,7 +49,7 @@ pub(super) fn find_in(buffer: &Buffer, page: usize, unfinished_too: bool, found:
             chunk,
             writer_id: buffer.writer_id(chunk).load(Ordering::Relaxed),
             chunk_id: buffer.chunk_id(chunk).load(Ordering::Relaxed),
-            complete: state == State::Complete,
+            complete: state == ChunkState::Complete,
         });
     }
 }
@@ -107,7 +107,7 @@ pub(crate) fn release(buffer: &Buffer, chunk: Chunk) {
     buffer.clear_header(chunk);
     if page.close(chunk.index) {
         // The whole page is the reader's now: make it *clean* for any layout.
-        for layout in Layout::ALL {
+        for layout in PageLayout::ALL {
             for index in 0..layout.chunks() {
                 buffer.clear_header(Chunk { page: chunk.page, index, layout });
             }

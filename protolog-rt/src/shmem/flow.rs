@@ -3,7 +3,7 @@
 //! Invariant: counters order nothing, so a model checker need not know of them; they are the standard library's own.
 
 use super::buffer::PAGE;
-use protolog_core::chunk::Layout;
+use protolog_core::chunk::PageLayout;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What went through. Most chunks are of the first layout: what is counted of those stands with what the buffer itself counts.
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[repr(C)]
 pub(crate) struct Flow {
     most: AtomicU64,
-    passed: [Passed; Layout::ALL.len()],
+    passed: [Passed; PageLayout::ALL.len()],
 }
 
 /// Chunks of one layout.
@@ -30,7 +30,7 @@ pub(crate) struct Passed {
 
 impl Flow {
     /// Counts a chunk of a page with this layout.
-    pub(crate) fn add(&self, layout: Layout, of: impl Fn(&Passed) -> &AtomicU64) {
+    pub(crate) fn add(&self, layout: PageLayout, of: impl Fn(&Passed) -> &AtomicU64) {
         of(&self.passed[layout as usize - 1]).fetch_add(1, Ordering::Relaxed);
     }
 
@@ -41,10 +41,10 @@ impl Flow {
 
     /// Their bytes, headers and unused ends included.
     pub(crate) fn bytes(&self, of: impl Fn(&Passed) -> &AtomicU64) -> u64 {
-        let bytes = |(passed, layout): (&Passed, Layout)| {
+        let bytes = |(passed, layout): (&Passed, PageLayout)| {
             of(passed).load(Ordering::Relaxed) * layout.chunk_size(PAGE) as u64
         };
-        self.passed.iter().zip(Layout::ALL).map(bytes).sum()
+        self.passed.iter().zip(PageLayout::ALL).map(bytes).sum()
     }
 
     /// Notes that so many bytes are in complete chunks.

@@ -19,7 +19,7 @@
 //! a page whose chunks are all Reading belongs to the reader alone.
 
 use crate::sync::{AtomicU32, Ordering};
-use protolog_core::chunk::{Layout, PageWord, State};
+use protolog_core::chunk::{ChunkState, PageLayout, PageWord};
 
 /// A page's header.
 #[derive(Clone, Copy, Debug)]
@@ -36,24 +36,27 @@ impl<'a> Page<'a> {
     }
 
     /// Divides an undivided page and takes its first chunk.
-    pub(crate) fn divide(self, layout: Layout) -> Option<usize> {
+    pub(crate) fn divide(self, layout: PageLayout) -> Option<usize> {
         // In a ring that went round none is undivided: look before writing.
         if self.word() != PageWord::UNDIVIDED {
             return None;
         }
-        let taken = PageWord::divided(layout).with(0, State::Writing);
+        let taken = PageWord::divided(layout).with(0, ChunkState::Writing);
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
         let undivided = PageWord::UNDIVIDED.0;
         self.0.compare_exchange(undivided, taken.0, success, failure).ok().map(|_| 0)
     }
 
     /// Takes a free chunk of a page whose layout is one of those that `wanted` accepts.
-    pub(crate) fn acquire(self, wanted: impl Fn(Layout) -> bool) -> Option<(Layout, usize)> {
+    pub(crate) fn acquire(
+        self,
+        wanted: impl Fn(PageLayout) -> bool,
+    ) -> Option<(PageLayout, usize)> {
         let mut word = self.word();
         loop {
             let layout = word.layout().filter(|&layout| wanted(layout))?;
-            let index = word.find(layout, State::Free)?;
-            let taken = word.with(index, State::Writing);
+            let index = word.find(layout, ChunkState::Free)?;
+            let taken = word.with(index, ChunkState::Writing);
             let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
             match self.0.compare_exchange_weak(word.0, taken.0, success, failure) {
                 Ok(_) => return Some((layout, index)),
@@ -64,33 +67,33 @@ impl<'a> Page<'a> {
 
     /// Hands a chunk that was being written to the reader.
     pub(crate) fn complete(self, index: usize) {
-        self.0.fetch_or(bits(index, State::Complete), Ordering::Release);
+        self.0.fetch_or(bits(index, ChunkState::Complete), Ordering::Release);
     }
 
     /// Takes a complete chunk for the reader.
     pub(crate) fn claim(self, index: usize) {
-        self.0.fetch_and(!bits(index, State::Writing), Ordering::Acquire);
+        self.0.fetch_and(!bits(index, ChunkState::Writing), Ordering::Acquire);
     }
 
     /// Frees a chunk that was being read.
     pub(crate) fn release(self, index: usize) {
-        self.0.fetch_and(!bits(index, State::Complete), Ordering::Release);
+        self.0.fetch_and(!bits(index, ChunkState::Complete), Ordering::Release);
     }
 
     /// Takes the whole page for the reader, which has chunk `index`, if all others are free.
     pub(crate) fn close(self, index: usize) -> bool {
         let Some(layout) = self.word().layout() else { return false };
-        let alone = PageWord::divided(layout).with(index, State::Reading);
+        let alone = PageWord::divided(layout).with(index, ChunkState::Reading);
         let closed = (0..layout.chunks())
-            .fold(PageWord::divided(layout), |word, index| word.with(index, State::Reading));
+            .fold(PageWord::divided(layout), |word, index| word.with(index, ChunkState::Reading));
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
         self.0.compare_exchange(alone.0, closed.0, success, failure).is_ok()
     }
 
     /// Takes a whole page, which is still as `word` says, for a writer that wants to divide it anew.
-    pub(crate) fn claim_all(self, word: PageWord, layout: Layout) -> bool {
+    pub(crate) fn claim_all(self, word: PageWord, layout: PageLayout) -> bool {
         let claimed = (0..layout.chunks())
-            .fold(PageWord::divided(layout), |word, index| word.with(index, State::Reading));
+            .fold(PageWord::divided(layout), |word, index| word.with(index, ChunkState::Reading));
         let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
         self.0.compare_exchange(word.0, claimed.0, success, failure).is_ok()
     }
@@ -104,8 +107,8 @@ impl<'a> Page<'a> {
     /// is in `word`.
     pub(crate) fn try_claim(self, mut word: PageWord, index: usize) -> bool {
         let layout = word.layout();
-        while word.layout() == layout && word.state(index) == State::Complete {
-            let claimed = word.with(index, State::Reading);
+        while word.layout() == layout && word.state(index) == ChunkState::Complete {
+            let claimed = word.with(index, ChunkState::Reading);
             let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
             match self.0.compare_exchange_weak(word.0, claimed.0, success, failure) {
                 Ok(_) => return true,
@@ -118,7 +121,7 @@ impl<'a> Page<'a> {
     /// Makes a chunk that was claimed one that is being written.
     pub(crate) fn reuse(self, index: usize) {
         self.0.fetch_xor(
-            bits(index, State::Reading) ^ bits(index, State::Writing),
+            bits(index, ChunkState::Reading) ^ bits(index, ChunkState::Writing),
             Ordering::Release,
         );
     }
@@ -130,7 +133,7 @@ impl<'a> Page<'a> {
 }
 
 /// The bits of chunk `index` that `state` sets.
-const fn bits(index: usize, state: State) -> u32 {
+const fn bits(index: usize, state: ChunkState) -> u32 {
     (state as u32) << (2 * index)
 }
 
@@ -144,15 +147,15 @@ mod tests {
         let page = Page::new(&word);
         let any = |_| true;
         assert_eq!(page.acquire(any), None, "nothing to take before it is divided");
-        assert_eq!(page.divide(Layout::Two), Some(0));
-        assert_eq!(page.divide(Layout::One), None);
-        assert_eq!(page.acquire(|layout| layout == Layout::One), None);
-        assert_eq!(page.acquire(any), Some((Layout::Two, 1)));
+        assert_eq!(page.divide(PageLayout::Two), Some(0));
+        assert_eq!(page.divide(PageLayout::One), None);
+        assert_eq!(page.acquire(|layout| layout == PageLayout::One), None);
+        assert_eq!(page.acquire(any), Some((PageLayout::Two, 1)));
         assert_eq!(page.acquire(any), None);
         page.complete(0);
-        assert_eq!(page.word().find(Layout::Two, State::Complete), Some(0));
+        assert_eq!(page.word().find(PageLayout::Two, ChunkState::Complete), Some(0));
         page.claim(0);
-        assert_eq!(page.word().state(0), State::Reading);
+        assert_eq!(page.word().state(0), ChunkState::Reading);
         assert!(!page.close(0), "chunk 1 is still being written");
         page.complete(1);
         assert!(!page.close(0), "chunk 1 is still to be read");
@@ -168,12 +171,12 @@ mod tests {
     fn acquired_in_time_a_page_stays_divided() {
         let word = AtomicU32::new(0);
         let page = Page::new(&word);
-        page.divide(Layout::Four);
+        page.divide(PageLayout::Four);
         page.complete(0);
         page.claim(0);
-        assert_eq!(page.acquire(|_| true), Some((Layout::Four, 1)));
+        assert_eq!(page.acquire(|_| true), Some((PageLayout::Four, 1)));
         assert!(!page.close(0));
         page.release(0);
-        assert_eq!(page.word().state(1), State::Writing);
+        assert_eq!(page.word().state(1), ChunkState::Writing);
     }
 }

@@ -13,7 +13,7 @@
 use super::buffer::{Buffer, Chunk, PAGE, packets};
 use super::drain::{Committed, Found, committed, find_in};
 use crate::sync::{Ordering, fence, yield_now};
-use protolog_core::chunk::{CHUNK_HEADER, Layout, PageWord, State};
+use protolog_core::chunk::{CHUNK_HEADER, ChunkState, PageLayout, PageWord};
 
 /// So many pages ahead headers are asked for.
 const AHEAD: usize = 16;
@@ -34,10 +34,10 @@ pub(crate) struct Image {
 impl Buffer {
     /// Takes a chunk for a writer: a free one, or the oldest that is complete, of layout `wanted` if possible, else with
     /// room for `payload` bytes of packets. None where all chunks are being written, or too small.
-    pub(crate) fn acquire_ring(&self, wanted: Layout, payload: usize) -> Option<Chunk> {
+    pub(crate) fn acquire_ring(&self, wanted: PageLayout, payload: usize) -> Option<Chunk> {
         let open = &self.open[wanted as usize - 1];
         if let Some(page) =
-            open.load(Ordering::Relaxed).checked_sub(1).filter(|_| wanted != Layout::One)
+            open.load(Ordering::Relaxed).checked_sub(1).filter(|_| wanted != PageLayout::One)
         {
             if let Some((layout, index)) = self.page(page).acquire(|layout| layout == wanted) {
                 return Some(Chunk { page, index, layout });
@@ -55,7 +55,7 @@ impl Buffer {
                 return Some(Chunk { page, index, layout });
             }
         }
-        let roomy = |layout: Layout| layout.chunk_size(PAGE) - CHUNK_HEADER >= payload;
+        let roomy = |layout: PageLayout| layout.chunk_size(PAGE) - CHUNK_HEADER >= payload;
         pages().find_map(|page| {
             let (layout, index) =
                 self.page(page).acquire(roomy).or_else(|| self.take_chunk(page, roomy))?;
@@ -64,10 +64,10 @@ impl Buffer {
     }
 
     /// Takes a page of which no chunk is being written, divides it, and takes its first chunk.
-    fn take_page(&self, page: usize, wanted: Layout) -> bool {
+    fn take_page(&self, page: usize, wanted: PageLayout) -> bool {
         let word = self.page(page).word();
         let Some(layout) = word.layout() else { return false };
-        let idle = |index| matches!(word.state(index), State::Complete | State::Free);
+        let idle = |index| matches!(word.state(index), ChunkState::Complete | ChunkState::Free);
         if !(0..layout.chunks()).all(idle) || !self.page(page).claim_all(word, layout) {
             return false;
         }
@@ -82,25 +82,30 @@ impl Buffer {
             fence(Ordering::Release);
             self.clear_headers(page, wanted);
         }
-        for index in (0..layout.chunks()).filter(|&index| word.state(index) == State::Complete) {
+        for index in (0..layout.chunks()).filter(|&index| word.state(index) == ChunkState::Complete)
+        {
             self.note_overwritten(Chunk { page, index, layout });
         }
-        self.page(page).set(PageWord::divided(wanted).with(0, State::Writing));
+        self.page(page).set(PageWord::divided(wanted).with(0, ChunkState::Writing));
         true
     }
 
     /// Makes the headers zero that a page has, or would have, in this layout.
-    fn clear_headers(&self, page: usize, layout: Layout) {
+    fn clear_headers(&self, page: usize, layout: PageLayout) {
         for index in 0..layout.chunks() {
             self.clear_header(Chunk { page, index, layout });
         }
     }
 
     /// Takes a complete chunk of a page that has others that are being written.
-    fn take_chunk(&self, page: usize, fits: impl Fn(Layout) -> bool) -> Option<(Layout, usize)> {
+    fn take_chunk(
+        &self,
+        page: usize,
+        fits: impl Fn(PageLayout) -> bool,
+    ) -> Option<(PageLayout, usize)> {
         let word = self.page(page).word();
         let layout = word.layout().filter(|&layout| fits(layout))?;
-        let index = word.find(layout, State::Complete)?;
+        let index = word.find(layout, ChunkState::Complete)?;
         if !self.page(page).try_claim(word, index) {
             return None;
         }
@@ -161,15 +166,15 @@ impl Buffer {
         fence(Ordering::SeqCst);
         let mut word = self.page(page).word();
         // Somebody is about to take it, or to find the pin.
-        while word.layout() == Some(layout) && word.state(index) == State::Reading {
+        while word.layout() == Some(layout) && word.state(index) == ChunkState::Reading {
             yield_now();
             word = self.page(page).word();
         }
-        let complete = word.state(index) == State::Complete;
+        let complete = word.state(index) == ChunkState::Complete;
         // The count before the ids: where it is not 0, they are the chunk's, and not still those of a cleared header, which
         // are also those of a writer's first chunk.
         let same = word.layout() == Some(layout)
-            && (complete || word.state(index) == State::Writing)
+            && (complete || word.state(index) == ChunkState::Writing)
             && packets(self.packets(found.chunk)).count() > 0
             && self.chunk_id(found.chunk).load(Ordering::Relaxed) == found.chunk_id
             && self.writer_id(found.chunk).load(Ordering::Relaxed) == found.writer_id;
@@ -185,7 +190,7 @@ mod tests {
     use protolog_core::chunk::Packets;
 
     /// A complete chunk with one empty packet.
-    fn fill(buffer: &Buffer, layout: Layout, id: u32) -> Chunk {
+    fn fill(buffer: &Buffer, layout: PageLayout, id: u32) -> Chunk {
         let chunk = buffer.acquire_ring(layout, 1).expect("a chunk");
         buffer.chunk_id(chunk).store(id, Ordering::Relaxed);
         buffer.writer_id(chunk).store(1, Ordering::Relaxed);
@@ -204,11 +209,11 @@ mod tests {
     fn the_newest_stay() {
         let buffer = Buffer::anonymous(4 * PAGE).unwrap();
         for id in 0..10 {
-            fill(&buffer, Layout::One, id);
+            fill(&buffer, PageLayout::One, id);
         }
         assert_eq!(ids(&buffer), [6, 7, 8, 9]);
         for id in 10..24 {
-            fill(&buffer, Layout::Fourteen, id);
+            fill(&buffer, PageLayout::Fourteen, id);
         }
         assert_eq!(ids(&buffer)[..3], [7, 8, 9], "one page, divided anew");
         assert_eq!(ids(&buffer).len(), 3 + 14);
@@ -217,47 +222,58 @@ mod tests {
     #[test]
     fn what_is_being_written_stays() {
         let buffer = Buffer::anonymous(2 * PAGE).unwrap();
-        let mine = buffer.acquire_ring(Layout::Two, 1).unwrap();
+        let mine = buffer.acquire_ring(PageLayout::Two, 1).unwrap();
         for id in 0..10 {
-            assert_ne!(fill(&buffer, Layout::One, id), mine);
+            assert_ne!(fill(&buffer, PageLayout::One, id), mine);
         }
         assert_eq!(ids(&buffer), [9]);
-        let other = buffer.acquire_ring(Layout::One, 1).unwrap();
-        let third = buffer.acquire_ring(Layout::One, 1).unwrap();
-        assert_eq!((third.page, third.layout), (mine.page, Layout::Two), "the rest of the page");
+        let other = buffer.acquire_ring(PageLayout::One, 1).unwrap();
+        let third = buffer.acquire_ring(PageLayout::One, 1).unwrap();
+        assert_eq!(
+            (third.page, third.layout),
+            (mine.page, PageLayout::Two),
+            "the rest of the page"
+        );
         assert_ne!((third, other), (mine, mine));
-        assert_eq!(buffer.acquire_ring(Layout::One, 1), None);
+        assert_eq!(buffer.acquire_ring(PageLayout::One, 1), None);
         buffer.complete(third);
-        assert_eq!(buffer.acquire_ring(Layout::One, 1), Some(third), "taken alone");
+        assert_eq!(buffer.acquire_ring(PageLayout::One, 1), Some(third), "taken alone");
         buffer.complete(third);
-        assert_eq!(buffer.acquire_ring(Layout::One, 3000), None, "too small");
+        assert_eq!(buffer.acquire_ring(PageLayout::One, 3000), None, "too small");
     }
 
     #[test]
     fn a_pinned_page_is_left_alone() {
         let buffer = Buffer::anonymous(2 * PAGE).unwrap();
-        let (first, second) = (fill(&buffer, Layout::One, 0), fill(&buffer, Layout::One, 1));
+        let (first, second) =
+            (fill(&buffer, PageLayout::One, 0), fill(&buffer, PageLayout::One, 1));
         buffer.pinned.store(first.page + 1, Ordering::Relaxed);
-        assert_eq!(buffer.acquire_ring(Layout::One, 1), Some(second));
-        assert_eq!(buffer.acquire_ring(Layout::One, 1), None);
+        assert_eq!(buffer.acquire_ring(PageLayout::One, 1), Some(second));
+        assert_eq!(buffer.acquire_ring(PageLayout::One, 1), None);
         buffer.pinned.store(0, Ordering::Relaxed);
-        assert_eq!(buffer.acquire_ring(Layout::One, 1), Some(first));
+        assert_eq!(buffer.acquire_ring(PageLayout::One, 1), Some(first));
     }
 
     #[test]
     fn a_chunk_that_was_taken_is_not_copied() {
         let buffer = Buffer::anonymous(PAGE).unwrap();
-        fill(&buffer, Layout::One, 0);
+        fill(&buffer, PageLayout::One, 0);
         let found = buffer.find_pinned();
         assert_eq!(buffer.copy(found[0]).map(|image| (image.count, image.bytes[0])), Some((1, 0)));
-        fill(&buffer, Layout::One, 1);
+        fill(&buffer, PageLayout::One, 1);
         assert!(buffer.copy(found[0]).is_none());
     }
 
     #[test]
     fn a_page_that_is_divided_anew_has_clean_headers() {
         let buffer = Buffer::anonymous(PAGE).unwrap();
-        let layouts = [Layout::One, Layout::Fourteen, Layout::Two, Layout::Two, Layout::Four];
+        let layouts = [
+            PageLayout::One,
+            PageLayout::Fourteen,
+            PageLayout::Two,
+            PageLayout::Two,
+            PageLayout::Four,
+        ];
         for layout in layouts {
             let chunk = buffer.acquire_ring(layout, 1).unwrap();
             assert_eq!((chunk.layout, chunk.index), (layout, 0));

@@ -5,7 +5,7 @@
 //! Invariant: the state is [`ASIDE`] meanwhile, and afterwards what it was.
 
 use super::{ASIDE, FRONT, GONE, NONE, READY, STRAYS, WITHIN};
-use crate::loss::Cause;
+use crate::loss::LossCause;
 use crate::sync::{Ordering, light_barrier};
 
 /// As long as it lives, what a signal handler logs on this thread counts as nested.
@@ -44,7 +44,7 @@ pub(crate) fn in_child(aside: Aside, whole: bool) {
             _ if !whole => GONE,
             READY => NONE,
             WITHIN => {
-                STRAYS.add_unknown(Cause::Forked);
+                STRAYS.add_unknown(LossCause::Forked);
                 WITHIN
             }
             other => other,

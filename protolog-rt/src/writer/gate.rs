@@ -18,7 +18,7 @@
 
 use crate::shmem::buffer::Chunk;
 use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence, light_barrier};
-use protolog_core::chunk::Layout;
+use protolog_core::chunk::PageLayout;
 
 /// See the module.
 #[derive(Debug)]
@@ -131,7 +131,7 @@ fn bits(chunk: Chunk) -> u64 {
 
 fn chunk(bits: u64) -> Option<Chunk> {
     let layout = (bits >> 36 & 0xf) as usize;
-    let layout = Layout::ALL.into_iter().find(|known| *known as usize == layout)?;
+    let layout = PageLayout::ALL.into_iter().find(|known| *known as usize == layout)?;
     Some(Chunk { page: bits as u32 as usize, index: (bits >> 32 & 0xf) as usize, layout })
 }
 
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn chunks_fit_a_word() {
-        for layout in Layout::ALL {
+        for layout in PageLayout::ALL {
             for (page, index) in [(0, 0), (8191, layout.chunks() - 1), (7, 0)] {
                 let place = Chunk { page, index, layout };
                 assert_eq!(chunk(bits(place)), Some(place));
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn the_first_has_it() {
         let gate = Gate::new();
-        let chunk = Chunk { page: 3, index: 1, layout: Layout::Four };
+        let chunk = Chunk { page: 3, index: 1, layout: PageLayout::Four };
         let take = |after_barrier| gate.take(chunk, after_barrier, || 7);
         assert_eq!(gate.want(), None, "nothing to take");
         gate.offer(chunk, 4096);

@@ -19,21 +19,22 @@ use super::state::{MAX_LOSSES, MAX_STATE};
 use super::texts::Texts;
 use super::{Head, Writer};
 use crate::clock;
-use crate::loss::Cause;
-use crate::session::core::{Core, Identity, Keeps};
+use crate::loss::LossCause;
+use crate::session::core::{Core, Identity};
 use crate::session::running;
 use crate::shmem::buffer::{Chunk, MAX_PAYLOAD, PAGE};
 use crate::sync::{AtomicU16, Ordering};
 use crate::sys::process;
+use protolog_core::FillPolicy;
 use protolog_core::chunk::{
-    ABANDONED, CHUNK_HEADER, FRAGMENT_SIZE_LEN, Layout, MAX_PACKETS, Packets,
+    CHUNK_HEADER, DROPPED_PACKET_SIZE, FRAGMENT_SIZE_LEN, MAX_PACKETS, Packets, PageLayout,
 };
 use protozero::wire::{packed_varint, redundant_varint};
 use std::mem::offset_of;
 use std::sync::Arc;
 
 /// Sizes of a thread's first chunks; from the last on they stay. A thread that logs once holds 292 bytes.
-const GROWTH: [Layout; 3] = [Layout::Fourteen, Layout::Four, Layout::One];
+const GROWTH: [PageLayout; 3] = [PageLayout::Fourteen, PageLayout::Four, PageLayout::One];
 
 /// The most bytes of a message without its texts, and of what stands around each text.
 const MAX_WITHOUT_TEXTS: usize = 1024;
@@ -228,16 +229,16 @@ impl Own {
         }
         // The size of a packet takes at most 4 bytes.
         let payload = (need + FRAGMENT_SIZE_LEN + SLACK).min(MAX_PAYLOAD);
-        let fits = |layout: &&Layout| layout.chunk_size(PAGE) >= payload + 8;
-        let layout = GROWTH[self.grown..].iter().find(fits).copied().unwrap_or(Layout::One);
+        let fits = |layout: &&PageLayout| layout.chunk_size(PAGE) >= payload + 8;
+        let layout = GROWTH[self.grown..].iter().find(fits).copied().unwrap_or(PageLayout::One);
         let plenty = !core.buffer.is_scarce();
-        let chunk = match core.keeps {
-            Keeps::Nothing => {
+        let chunk = match core.fill_policy {
+            FillPolicy::Stream => {
                 let chunk = core.buffer.acquire(layout, payload);
                 chunk.or_else(|| core.acquire_late(layout, payload))
             }
-            Keeps::First => core.acquire_first(layout, payload),
-            Keeps::Newest => {
+            FillPolicy::Discard => core.acquire_first(layout, payload),
+            FillPolicy::RingBuffer => {
                 let chunk = core.buffer.acquire_ring(layout, payload);
                 // Chunks of idle threads, completed, are as good as old ones.
                 chunk.or_else(|| {
@@ -246,7 +247,7 @@ impl Own {
             }
         };
         // In a ring a chunk may become old enough at any time.
-        let searched = chunk.is_none() && core.keeps != Keeps::Newest;
+        let searched = chunk.is_none() && core.fill_policy != FillPolicy::RingBuffer;
         self.full_at = searched.then_some(freed);
         if chunk.is_none() || plenty && core.buffer.is_scarce() {
             core.wake();
@@ -383,7 +384,7 @@ impl Own {
             rest = left;
         }
         if plan.cut() > 0 {
-            writer.losses.add(head.group().id, Cause::Cut, 1);
+            writer.losses.add(head.group().id, LossCause::Truncated, 1);
         }
         if self.write_state(writer) {
             self.allow(writer);
@@ -420,7 +421,7 @@ impl Own {
         // SAFETY: as above.
         unsafe { cursor.bytes(now) };
         let Some(next) = self.acquire(later.len()) else {
-            let mark = redundant_varint(ABANDONED)?;
+            let mark = redundant_varint(DROPPED_PACKET_SIZE)?;
             // SAFETY: as above: the field that was just written.
             unsafe { Cursor::new(field).bytes(&mark) };
             self.publish(self.word);

@@ -8,7 +8,7 @@
 use super::encode::Values;
 use super::stack::{self, WithStack};
 use super::{Head, Writer};
-use crate::loss::Cause;
+use crate::loss::LossCause;
 use crate::session::core::Core;
 use crate::session::running;
 use crate::sync::Ordering;
@@ -70,7 +70,7 @@ impl Places {
                     });
                 }
                 Some(writer) => _ = writer.write(head, values),
-                None => core.strays.add(head.group().id, Cause::Full, 1),
+                None => core.strays.add(head.group().id, LossCause::BufferFull, 1),
             }
         }
     }

@@ -9,9 +9,10 @@ use super::cursor::Cursor;
 use super::fields::Fields;
 use super::own::Own;
 use super::slice;
-use crate::loss::{Cause, Counted};
-use crate::session::core::{Core, Keeps};
+use crate::loss::{Counted, LossCause};
+use crate::session::core::Core;
 use crate::sys::thread::Thread;
+use protolog_core::FillPolicy;
 use protolog_core::chunk::FRAGMENT_SIZE_LEN;
 use protolog_core::schema::{
     clock as clock_field, clock_id, clock_snapshot, loss, packet, packet_defaults, sequence_flags,
@@ -38,7 +39,7 @@ impl Own {
         }
         self.last = self.clock.now().max(self.last);
         // What a buffer keeps is told at the end, since chunks may be gone by then.
-        let told_here = |core: &&Arc<Core>| core.keeps == Keeps::Nothing;
+        let told_here = |core: &&Arc<Core>| core.fill_policy == FillPolicy::Stream;
         let core = self.core.as_ref().filter(told_here).filter(|_| writer.losses.is_some());
         let losses = core.map(|core| take_losses(core, writer));
         let losses =
@@ -64,13 +65,13 @@ impl Own {
     /// *room*, of [`super::cursor`]: [`MAX_STATE`] bytes, the losses, and the packet's size.
     unsafe fn state(&self, thread: &Thread, (losses, dropped): (&[u8], bool)) -> *mut u8 {
         let nanos = Packed::NONE.varint(self.last);
-        let (pid, keeps) =
-            self.core.as_ref().map_or((0, Keeps::Nothing), |core| (core.pid, core.keeps));
+        let (pid, fill_policy) =
+            self.core.as_ref().map_or((0, FillPolicy::Stream), |core| (core.pid, core.fill_policy));
         let (pid, tid) = (PID.varint(pid.into()), TID.varint(thread.id.into()));
         let name = thread.name_bytes();
-        let messages = match keeps {
-            Keeps::Nothing => Packed::NONE,
-            Keeps::First | Keeps::Newest => MESSAGES.varint(self.messages()),
+        let messages = match fill_policy {
+            FillPolicy::Stream => Packed::NONE,
+            FillPolicy::Discard | FillPolicy::RingBuffer => MESSAGES.varint(self.messages()),
         };
         let flags = if dropped { FLAGS_AFTER_LOSS } else { FLAGS };
         let sequence = SEQUENCE_CLOCK.len + nanos.len + INCREMENTAL.len;
@@ -113,7 +114,7 @@ impl Own {
 fn take_losses(core: &Core, writer: &Writer) -> (Fields<MAX_LOSSES>, bool) {
     let (mut losses, mut dropped) = (Fields::new(), false);
     writer.losses.take(|lost| {
-        dropped |= matches!(lost.cause, Cause::Full | Cause::Overwritten);
+        dropped |= matches!(lost.cause, LossCause::BufferFull | LossCause::Overwritten);
         let room = losses.bytes().len() + MAX_LOSS <= MAX_LOSSES;
         if room {
             core.totals.add(lost.group, lost.cause, lost.count);

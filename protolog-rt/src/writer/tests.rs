@@ -13,18 +13,20 @@ use super::encode::Values;
 use super::own::Own;
 use super::{Head, Writer};
 use crate::level::{GroupInfo, GroupSet, Page};
-use crate::loss::Cause;
+use crate::loss::LossCause;
 use crate::note::GroupDef;
 use crate::session::config::Wanted;
-use crate::session::core::{Core, Keeps};
+use crate::session::core::Core;
 use crate::session::running;
 use crate::shmem::buffer::{Buffer, Chunk, MAX_PAYLOAD, PAGE};
 use crate::shmem::drain;
 use crate::site::Subject;
 use crate::value::{Int, Text};
+use protolog_core::FillPolicy;
 use protolog_core::Level;
 use protolog_core::chunk::{
-    ABANDONED, CHUNK_HEADER, FRAGMENT_SIZE_LEN, Layout, MAX_PACKETS, MAX_WRITER_ID, Packets,
+    CHUNK_HEADER, DROPPED_PACKET_SIZE, FRAGMENT_SIZE_LEN, MAX_PACKETS, MAX_WRITER_ID, Packets,
+    PageLayout,
 };
 use protolog_core::schema::{message, packet};
 use protozero::Reader;
@@ -53,12 +55,12 @@ impl Drop for Rig {
 
 impl Rig {
     fn new(pages: usize) -> Self {
-        Self::keeping(pages, Keeps::Nothing)
+        Self::keeping(pages, FillPolicy::Stream)
     }
 
-    fn keeping(pages: usize, keeps: Keeps) -> Self {
+    fn keeping(pages: usize, fill_policy: FillPolicy) -> Self {
         let buffer = Buffer::anonymous(pages * PAGE).unwrap();
-        let core = Arc::new(Core::new(buffer, 16 << 10, Wanted::default(), keeps));
+        let core = Arc::new(Core::new(buffer, 16 << 10, Wanted::default(), fill_policy));
         let writer = Writer::register(&core, running::epoch()).unwrap();
         Self { core, writer }
     }
@@ -80,14 +82,14 @@ impl Rig {
     }
 
     fn write<V: Values>(&self, values: &V) -> bool {
-        let before = self.lost(Cause::Full);
+        let before = self.lost(LossCause::BufferFull);
         assert!(write(&self.writer, values), "the session runs");
         // What a chunk's first packet tells of is not among them any more.
-        self.lost(Cause::Full) <= before
+        self.lost(LossCause::BufferFull) <= before
     }
 
     /// Losses that no packet tells of yet.
-    fn lost(&self, cause: Cause) -> u64 {
+    fn lost(&self, cause: LossCause) -> u64 {
         let mut pending = Vec::new();
         self.writer.losses.take(|lost| {
             pending.push(lost);
@@ -214,7 +216,7 @@ fn the_packet_that_is_started_is_empty_whatever_was_there_before() {
         let rig = Rig::new(4);
         let ones = vec![0xff; MAX_PAYLOAD];
         for page in 0..4 {
-            let chunk = Chunk { page, index: 0, layout: Layout::One };
+            let chunk = Chunk { page, index: 0, layout: PageLayout::One };
             // SAFETY: so many bytes are the chunk's, which nobody has.
             unsafe { rig.core.buffer.payload(chunk).copy_from(ones.as_ptr(), ones.len()) };
         }
@@ -426,7 +428,7 @@ fn a_free_chunk_has_a_clean_header() {
     assert!(rig.chunks().is_empty());
     // And so are the places of all headers on the pages, which are not divided any more.
     for page in 0..rig.core.buffer.pages() {
-        for layout in Layout::ALL {
+        for layout in PageLayout::ALL {
             for index in 0..layout.chunks() {
                 let image = drain::image(&rig.core.buffer, Chunk { page, index, layout });
                 assert_eq!(image[..CHUNK_HEADER], [0; CHUNK_HEADER], "{page} {layout:?} {index}");

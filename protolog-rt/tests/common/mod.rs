@@ -4,7 +4,7 @@
 
 use protolog_core::schema::{loss, packet, sequence_info};
 use protolog_reader::{Log, Rendering, Trace as Reading};
-use protolog_rt::{Builder, Cause, Session, Summary};
+use protolog_rt::{Builder, LossCause, Session, Summary};
 use protolog_testkit::{
     Table, TempDir, Value, check_trace, temp_dir, trace_processor, trace_stats,
 };
@@ -204,7 +204,7 @@ impl Trace {
             .map(|((cause, group), count)| ((group.unwrap_or(0), cause.name()), *count))
             .collect();
         let name = |number: u32| {
-            Cause::ALL.into_iter().find(|cause| wire(*cause) == number).expect("a cause")
+            LossCause::ALL.into_iter().find(|cause| wire(*cause) == number).expect("a cause")
         };
         let written: BTreeMap<_, _> = sums
             .iter()
@@ -267,6 +267,6 @@ impl Packet {
 }
 
 /// The number of `cause` in traces.
-pub(crate) fn wire(cause: Cause) -> u32 {
+pub(crate) fn wire(cause: LossCause) -> u32 {
     cause as u32
 }

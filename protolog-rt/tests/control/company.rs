@@ -2,7 +2,8 @@
 
 use crate::listen;
 use protolog_control::{Error, PATIENCE, Program, sockets};
-use protolog_core::control::protocol::{Keeps, Request, TraceStart};
+use protolog_core::FillPolicy;
+use protolog_core::control::protocol::{Request, TraceStart};
 use protolog_rt::control::{Error as ServeError, serve_in};
 use protolog_rt::{Level, ProtoLogGroup, Session, d};
 use protolog_testkit::{skip, temp_dir_for_sockets};
@@ -280,8 +281,12 @@ fn a_full_disk_stops_no_program() {
     }
     let program = listen();
     let mut operator = program.connect();
-    let start =
-        |file| TraceStart { keeps: Keeps::Stream, buffer: 0, settings: "full::net=debug", file };
+    let start = |file| TraceStart {
+        fill_policy: FillPolicy::Stream,
+        buffer: 0,
+        settings: "full::net=debug",
+        file,
+    };
     operator.ask(&Request::TraceStart(start("/dev/full"))).unwrap();
     d!(Full::Net, "nowhere to go");
     let error = operator.ask(&Request::TraceStop).unwrap_err();

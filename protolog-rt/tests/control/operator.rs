@@ -2,7 +2,8 @@
 
 use crate::{group, listen};
 use protolog_control::{Error, Program};
-use protolog_core::control::protocol::{Keeps, Request, TraceStart};
+use protolog_core::FillPolicy;
+use protolog_core::control::protocol::{Request, TraceStart};
 use protolog_core::control::switch;
 use protolog_reader::{Rendering, Trace};
 use protolog_rt::{Level, ProtoLogGroup, Session, d, i, print_group, w};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// From this level on.
 fn from(level: Level) -> u8 {
-    protolog_core::control::levels_from(Some(level))
+    protolog_core::control::levels_at_least(Some(level))
 }
 
 #[test]
@@ -43,7 +44,10 @@ fn groups_are_listed_with_their_state() {
         (printed.name.as_str(), printed.tag.as_str()),
         ("control::Listed::Printed", "two words")
     );
-    assert_eq!((printed.index, printed.compiled, switch::printed(printed.word)), (0, true, 0x3f));
+    assert_eq!(
+        (printed.index, printed.compiled, switch::text_levels(printed.word)),
+        (0, true, 0x3f)
+    );
     assert!(printed.page.is_some());
     assert!(!group(&mut operator, "Listed::Out").compiled);
 }
@@ -122,7 +126,7 @@ fn wishes_hold_for_groups_that_come_later() {
     assert!(Late::Net.is_enabled(Level::Error) && !Late::Net.is_enabled(Level::Warn));
     assert!(!Late::Disk.is_enabled(Level::Wtf));
     let word = group(&mut operator, "Late::Net").word;
-    assert_eq!(switch::allowed(word), from(Level::Warn));
+    assert_eq!(switch::allowed_levels(word), from(Level::Warn));
     operator.ask(&Request::Set("late::disk=text")).unwrap();
     assert!(Late::Disk.is_enabled(Level::Verbose), "and for those that are there");
 }
@@ -139,7 +143,7 @@ fn traces_are_started_and_stopped() {
     let path = program.dir.path().join("a file.pftrace");
     let file = path.to_str().unwrap();
     let settings = "*=warn;traced::net=debug";
-    let start = TraceStart { keeps: Keeps::Stream, buffer: 65536, settings, file };
+    let start = TraceStart { fill_policy: FillPolicy::Stream, buffer: 65536, settings, file };
     assert_eq!(
         refused(&mut operator, &Request::TraceStop),
         "no trace is being written / start one with `trace start FILE`"
@@ -168,7 +172,7 @@ fn traces_are_started_and_stopped() {
         refused(&mut operator, &Request::TraceStart(relative))
             .starts_with("`a.pftrace` is no absolute")
     );
-    let kept = TraceStart { keeps: Keeps::Newest, settings: "-", ..start };
+    let kept = TraceStart { fill_policy: FillPolicy::RingBuffer, settings: "-", ..start };
     operator.ask(&Request::TraceStart(kept)).unwrap();
     drop(operator);
     drop(program.server);
@@ -208,7 +212,7 @@ fn stats_tell_of_all_sessions() {
     assert_eq!(written, format!("written 2 0 {bytes} control::Counted::Net"));
     assert!(!next.starts_with("written") && !next.starts_with("lost"), "{told:?}");
     let [session, written, _] = lines("/k");
-    assert!(session.starts_with("session n newest "), "{told:?}");
+    assert!(session.starts_with("session n ring-buffer "), "{told:?}");
     assert!(written.starts_with("written 1 0 "), "{told:?}");
     assert_eq!((so_far.messages, so_far.lost()), (2, 0));
     assert_eq!(so_far.bytes, std::fs::metadata(path("s t")).unwrap().len());
@@ -227,7 +231,8 @@ fn stats_tell_what_each_group_lost() {
     let mut operator = program.connect();
     let file = program.dir.path().join("first").to_string_lossy().into_owned();
     let settings = "*=off;losing::net=debug;losing::disk=debug";
-    let start = TraceStart { keeps: Keeps::First, buffer: 64 << 10, settings, file: &file };
+    let start =
+        TraceStart { fill_policy: FillPolicy::Discard, buffer: 64 << 10, settings, file: &file };
     operator.ask(&Request::TraceStart(start)).unwrap();
     d!(Losing::Disk, "one that is there");
     for number in 0..20_000 {
@@ -239,7 +244,7 @@ fn stats_tell_what_each_group_lost() {
     let words: Vec<&str> = net.split(' ').collect();
     let [written, net_lost] = [1, 2].map(|at| words[at].parse::<u64>().unwrap());
     assert!(written > 100 && written + net_lost == 20_000, "{status:?}");
-    assert_eq!(*lost, format!("lost {net_lost} full control::Losing::Net"));
+    assert_eq!(*lost, format!("lost {net_lost} buffer_full control::Losing::Net"));
     assert_eq!(operator.ask(&Request::TraceStop).unwrap()[2..], status[2..]);
 }
 
@@ -253,7 +258,8 @@ fn stats_tell_what_was_overwritten() {
     let mut operator = program.connect();
     let file = program.dir.path().join("newest").to_string_lossy().into_owned();
     let settings = "*=off;overwriting::net=debug";
-    let start = TraceStart { keeps: Keeps::Newest, buffer: 64 << 10, settings, file: &file };
+    let start =
+        TraceStart { fill_policy: FillPolicy::RingBuffer, buffer: 64 << 10, settings, file: &file };
     operator.ask(&Request::TraceStart(start)).unwrap();
     for number in 0..20_000 {
         d!(Overwriting::Net, "number %d", number);
@@ -295,7 +301,7 @@ fn any_bits_in_the_pages_do_no_harm() {
     let program = listen();
     let path = program.dir.path().join("a.pftrace");
     // The text side is kept out of it: it would print.
-    let quiet = !(switch::ALL << switch::TEXT_SHIFT);
+    let quiet = !(switch::ALL_LEVELS << switch::TEXT_SHIFT);
     let session = Session::builder().file(&path).group("Harmed::Net", Level::Info).start().unwrap();
     i!(Harmed::Net, "first");
     d!(Harmed::Out, "out");

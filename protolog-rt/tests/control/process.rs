@@ -4,7 +4,7 @@
 use crate::{group, listen};
 use protolog_control::Program;
 use protolog_core::control::protocol::Request;
-use protolog_core::control::{least_of, switch};
+use protolog_core::control::{minimum_level, switch};
 use protolog_rt::{Init, Level, ProtoLogGroup, init};
 use protolog_testkit::temp_dir_for_sockets;
 use std::io::{Read, Write};
@@ -116,14 +116,15 @@ enum Loud {
 
 /// From which levels on `Net`, `Disk` and `Ui` are printed and may be traced, as an operator sees it.
 fn seen(operator: &mut Program) -> String {
-    let least = |levels: u8| least_of(levels).map_or("-", Level::name);
+    let least = |levels: u8| minimum_level(levels).map_or("-", Level::name);
     let mut parts = Vec::new();
     for group in operator.groups().unwrap() {
         if [Own::Net.info(), Own::Disk.info(), Loud::Ui.info()]
             .iter()
             .any(|own| own.name == group.name)
         {
-            let (printed, allowed) = (switch::printed(group.word), switch::allowed(group.word));
+            let (printed, allowed) =
+                (switch::text_levels(group.word), switch::allowed_levels(group.word));
             parts.push(format!("{} {}/{}", group.tag, least(printed), least(allowed)));
         }
     }

@@ -7,7 +7,7 @@ use crate::shmem::buffer::{Buffer, PAGE};
 use crate::sync::{Ordering, fence};
 use loom::sync::Arc;
 use loom::thread;
-use protolog_core::chunk::{Layout, Packets};
+use protolog_core::chunk::{Packets, PageLayout};
 
 /// A thread writes two messages, as `writer.rs` has it: into the chunk where the limit lets it, else it recalls the chunk, or
 /// finds that it is gone. Another one takes the chunk back, as `writer/reclaim.rs` has it. Gives what each of them found: how
@@ -15,7 +15,7 @@ use protolog_core::chunk::{Layout, Packets};
 fn run(rounds: usize) {
     let (buffer, gate, cells) =
         (Arc::new(Buffer::anonymous(PAGE).unwrap()), Arc::new(Gate::new()), Cells::new());
-    let chunk = buffer.acquire(Layout::One, 16).expect("a chunk");
+    let chunk = buffer.acquire(PageLayout::One, 16).expect("a chunk");
     buffer.packets(chunk).store(Packets::new(1, 0).0, Ordering::Release);
     gate.offer(chunk, 4096);
     let writer = {

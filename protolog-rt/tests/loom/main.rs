@@ -28,8 +28,8 @@ mod sync;
 use cells::{Cells, Packet, SPAN};
 use loom::sync::Arc;
 use loom::thread;
-use loss::{Cause, Losses};
-use protolog_core::chunk::{Layout, Packets};
+use loss::{LossCause, Losses};
+use protolog_core::chunk::{Packets, PageLayout};
 use session::{Reader, core::Core};
 use shmem::buffer::{Buffer, Chunk, PAGE};
 use sync::{AtomicBool, AtomicUsize, Ordering, fence};
@@ -52,7 +52,7 @@ struct Writer {
 
 impl Writer {
     /// Takes a chunk, writes `numbers` into it, and gives it back; false where there is no chunk.
-    fn fill(&mut self, layout: Layout, numbers: &[u8]) -> bool {
+    fn fill(&mut self, layout: PageLayout, numbers: &[u8]) -> bool {
         let chunk = self.core.buffer.acquire(layout, 16);
         chunk.map(|chunk| self.fill_chunk(chunk, numbers)).is_some()
     }
@@ -85,7 +85,7 @@ impl Writer {
 
 /// Two writers and a reader on one page. Each writer fills `chunks` chunks of its layout with two messages each; the
 /// reader looks `looks` times, and once more when all are done.
-fn write_and_drain(layouts: [Layout; 2], chunks: u8, looks: usize) {
+fn write_and_drain(layouts: [PageLayout; 2], chunks: u8, looks: usize) {
     check(move || {
         let core = Arc::new(Core { buffer: Buffer::anonymous(PAGE).unwrap() });
         let cells = Cells::new();
@@ -118,19 +118,19 @@ fn write_and_drain(layouts: [Layout; 2], chunks: u8, looks: usize) {
             assert_eq!(&arrived, written, "each once, in order, and none that was not written");
         }
         // All is free again, and clean for any layout.
-        assert_eq!(core.buffer.acquire(Layout::One, 16).map(|chunk| chunk.index), Some(0));
-        assert!(core.buffer.acquire(Layout::One, 16).is_none());
+        assert_eq!(core.buffer.acquire(PageLayout::One, 16).map(|chunk| chunk.index), Some(0));
+        assert!(core.buffer.acquire(PageLayout::One, 16).is_none());
     });
 }
 
 #[test]
 fn writers_of_one_layout_share_a_page() {
-    write_and_drain([Layout::Two, Layout::Two], 1, 1);
+    write_and_drain([PageLayout::Two, PageLayout::Two], 1, 1);
 }
 
 #[test]
 fn writers_of_two_layouts_take_turns() {
-    write_and_drain([Layout::One, Layout::Two], 1, 1);
+    write_and_drain([PageLayout::One, PageLayout::Two], 1, 1);
 }
 
 #[test]
@@ -141,7 +141,8 @@ fn a_page_is_used_again() {
         let mut writer =
             Writer { core: Arc::clone(&core), cells: cells.clone(), id: 1, next_chunk: 0 };
         let thread = thread::spawn(move || {
-            let rounds = [(Layout::One, [0, 1]), (Layout::Two, [2, 3]), (Layout::One, [4, 5])];
+            let rounds =
+                [(PageLayout::One, [0, 1]), (PageLayout::Two, [2, 3]), (PageLayout::One, [4, 5])];
             let written =
                 rounds.into_iter().filter(|(layout, numbers)| writer.fill(*layout, numbers));
             written.flat_map(|(_, numbers)| numbers).collect::<Vec<u8>>()
@@ -161,13 +162,13 @@ fn a_chunk_is_used_again_beside_one_that_is_being_written() {
     check(|| {
         let core = Arc::new(Core { buffer: Buffer::anonymous(PAGE).unwrap() });
         let cells = Cells::new();
-        let other = core.buffer.acquire(Layout::Two, 16).unwrap();
+        let other = core.buffer.acquire(PageLayout::Two, 16).unwrap();
         let mut writer =
             Writer { core: Arc::clone(&core), cells: cells.clone(), id: 1, next_chunk: 0 };
         let thread = thread::spawn(move || {
             let mut written = Vec::new();
             for numbers in [[0, 1], [2, 3], [4, 5]] {
-                if writer.fill(Layout::Two, &numbers) {
+                if writer.fill(PageLayout::Two, &numbers) {
                     written.extend(numbers);
                 }
                 // The reader's turn, so that there is something to use again.
@@ -222,7 +223,7 @@ fn no_losses() -> Arc<Losses> {
 fn taken(losses: &Losses) -> u64 {
     let mut sum = 0;
     losses.take(|lost| {
-        assert_eq!(lost.cause, Cause::Full);
+        assert_eq!(lost.cause, LossCause::BufferFull);
         sum += lost.count;
         true
     });
@@ -233,11 +234,11 @@ fn taken(losses: &Losses) -> u64 {
 fn losses_are_taken_once_by_two_takers() {
     check(|| {
         let losses = no_losses();
-        losses.add(7, Cause::Full, 1);
+        losses.add(7, LossCause::BufferFull, 1);
         let other = {
             let losses = Arc::clone(&losses);
             thread::spawn(move || {
-                losses.add(7, Cause::Full, 2);
+                losses.add(7, LossCause::BufferFull, 2);
                 taken(&losses)
             })
         };
@@ -255,9 +256,9 @@ fn groups_that_come_at_once_get_slots_of_their_own() {
         let losses = no_losses();
         let other = {
             let losses = Arc::clone(&losses);
-            thread::spawn(move || losses.add(1, Cause::Full, 1))
+            thread::spawn(move || losses.add(1, LossCause::BufferFull, 1))
         };
-        losses.add(2, Cause::Full, 10);
+        losses.add(2, LossCause::BufferFull, 10);
         other.join().unwrap();
         let mut all = Vec::new();
         losses.take(|lost| {

@@ -7,7 +7,7 @@ use crate::shmem::buffer::{Buffer, PAGE};
 use crate::{Writer, check};
 use loom::sync::Arc;
 use loom::thread;
-use protolog_core::chunk::Layout;
+use protolog_core::chunk::PageLayout;
 use protozero::wire::decode_varint;
 
 /// Messages of a chunk.
@@ -55,11 +55,11 @@ impl Reader {
 
 /// Writers that fill so many chunks of these layouts each, one after the other, in a ring of one page, and a reader that looks
 /// `looks` times meanwhile. With `neighbour` somebody else keeps the first chunk of the page.
-fn run(neighbour: bool, layouts: &'static [&'static [Layout]], looks: usize) {
+fn run(neighbour: bool, layouts: &'static [&'static [PageLayout]], looks: usize) {
     check(move || {
         let core = Arc::new(Core { buffer: Buffer::anonymous(PAGE).unwrap() });
         let cells = Cells::new();
-        let kept = neighbour.then(|| core.buffer.acquire_ring(Layout::Two, 16).unwrap());
+        let kept = neighbour.then(|| core.buffer.acquire_ring(PageLayout::Two, 16).unwrap());
         let writers: Vec<_> = layouts
             .iter()
             .zip(1..)
@@ -94,20 +94,20 @@ fn run(neighbour: bool, layouts: &'static [&'static [Layout]], looks: usize) {
 
 #[test]
 fn a_page_is_taken_whole_beside_a_reader() {
-    run(false, &[&[Layout::One, Layout::One, Layout::One]], 2);
+    run(false, &[&[PageLayout::One, PageLayout::One, PageLayout::One]], 2);
 }
 
 #[test]
 fn a_page_is_divided_anew_beside_a_reader() {
-    run(false, &[&[Layout::One, Layout::Two, Layout::One]], 2);
+    run(false, &[&[PageLayout::One, PageLayout::Two, PageLayout::One]], 2);
 }
 
 #[test]
 fn a_chunk_is_taken_alone_beside_a_reader() {
-    run(true, &[&[Layout::Two, Layout::Two, Layout::Two]], 2);
+    run(true, &[&[PageLayout::Two, PageLayout::Two, PageLayout::Two]], 2);
 }
 
 #[test]
 fn two_writers_and_a_reader_share_a_ring() {
-    run(false, &[&[Layout::One, Layout::One], &[Layout::Two]], 1);
+    run(false, &[&[PageLayout::One, PageLayout::One], &[PageLayout::Two]], 1);
 }

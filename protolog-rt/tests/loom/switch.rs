@@ -4,21 +4,21 @@ use crate::check;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
-use protolog_core::control::switch::{self, Word};
+use protolog_core::control::switch::{self, SwitchWord};
 
 /// A word as loom has it.
 struct Modelled(AtomicU32);
 
-impl Word for Modelled {
-    fn get(&self) -> u32 {
+impl SwitchWord for Modelled {
+    fn load_word(&self) -> u32 {
         self.0.load(Ordering::Acquire)
     }
 
-    fn set(&self, bits: u32) {
+    fn set_bits(&self, bits: u32) {
         self.0.fetch_or(bits, Ordering::Release);
     }
 
-    fn clear(&self, bits: u32) {
+    fn clear_bits(&self, bits: u32) {
         self.0.fetch_and(!bits, Ordering::Release);
     }
 }
@@ -28,29 +28,29 @@ impl Word for Modelled {
 fn both(start: (u8, u8), wanted: &'static [u8], allowed: &'static [u8]) {
     check(move || {
         let word = Arc::new(Modelled(AtomicU32::new(0)));
-        switch::want(&*word, start.0);
-        switch::allow(&*word, start.1);
+        switch::set_session_levels(&*word, start.0);
+        switch::set_allowed_levels(&*word, start.1);
         let always = |start: u8, all: &[u8]| all.iter().fold(start, |stays, one| stays & one);
         let stays = u32::from(always(start.0, wanted) & always(start.1, allowed));
         let operator = {
             let word = Arc::clone(&word);
             thread::spawn(move || {
                 for levels in allowed {
-                    switch::allow(&*word, *levels);
-                    assert_eq!(word.get() & stays, stays);
+                    switch::set_allowed_levels(&*word, *levels);
+                    assert_eq!(word.load_word() & stays, stays);
                 }
             })
         };
         for levels in wanted {
-            switch::want(&*word, *levels);
-            assert_eq!(word.get() & stays, stays);
+            switch::set_session_levels(&*word, *levels);
+            assert_eq!(word.load_word() & stays, stays);
         }
         operator.join().unwrap();
-        let now = word.get();
-        assert_eq!(now & switch::TRACE_BYTE, u32::from(switch::traced(now)), "{now:08x}");
+        let now = word.load_word();
+        assert_eq!(now & switch::TRACE_BYTE, u32::from(switch::trace_levels(now)), "{now:08x}");
         let last = |all: &[u8], start| all.last().copied().unwrap_or(start);
-        assert_eq!(switch::wanted(now), last(wanted, start.0));
-        assert_eq!(switch::allowed(now), last(allowed, start.1));
+        assert_eq!(switch::session_levels(now), last(wanted, start.0));
+        assert_eq!(switch::allowed_levels(now), last(allowed, start.1));
     });
 }
 
@@ -73,13 +73,13 @@ fn sessions_and_the_operator_change_their_minds() {
 fn two_operators_and_text_do_not_meet() {
     check(|| {
         let word = Arc::new(Modelled(AtomicU32::new(0)));
-        switch::want(&*word, 0b11);
+        switch::set_session_levels(&*word, 0b11);
         let operator = {
             let word = Arc::clone(&word);
-            thread::spawn(move || switch::allow(&*word, 0b01))
+            thread::spawn(move || switch::set_allowed_levels(&*word, 0b01))
         };
-        switch::print(&*word, 0b10);
+        switch::set_text_levels(&*word, 0b10);
         operator.join().unwrap();
-        assert_eq!(word.get(), 0b11 << 24 | 0b01 << 16 | 0b10 << 8 | 0b01);
+        assert_eq!(word.load_word(), 0b11 << 24 | 0b01 << 16 | 0b10 << 8 | 0b01);
     });
 }

@@ -2,7 +2,7 @@
 
 use crate::child::{self, Death, PERIOD, THREADS};
 use crate::{Found, check_stats};
-use protolog_reader::Cause;
+use protolog_reader::{LossCause, LossReason};
 use protolog_testkit::temp_dir;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -105,7 +105,8 @@ fn check(said: &Said, path: &Path, what: &str) {
 fn overwritten(found: &Found, thread: u32) -> u64 {
     let name = format!("worker {thread}");
     let of_thread = found.log.losses().iter().filter(|loss| {
-        loss.cause == Cause::Overwritten && found.log.thread_of(loss).name.as_ref() == Some(&name)
+        loss.reason == LossReason::Reported(LossCause::Overwritten)
+            && found.log.thread_of(loss).name.as_ref() == Some(&name)
     });
     of_thread.filter_map(|loss| loss.count).sum()
 }

@@ -1,8 +1,8 @@
 //! Recordings of sessions that end well, beside others, with losses, with late texts.
 
 use crate::Found;
-use protolog_core::recorder::{ANNEX_LOST_AT, Header};
-use protolog_reader::{Cause, Recording};
+use protolog_core::recorder::{Header, METADATA_LOST_AT};
+use protolog_reader::{LossCause, LossReason, Recording};
 use protolog_rt::dynamic::{self, Arg};
 use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, d, i};
 use protolog_testkit::temp_dir;
@@ -233,13 +233,13 @@ fn losses_are_in_the_file_at_once() {
     i!(Log::Net, "cut: %s", "x".repeat(300));
     let found = Found::read(&recording(&session));
     let id = Log::Net.info().id;
-    assert_eq!(found.log.stats().lost[&(Cause::Cut, Some(id))], 2);
+    assert_eq!(found.log.stats().lost[&(LossReason::Reported(LossCause::Truncated), Some(id))], 2);
     assert_eq!((found.report.messages, found.report.lost), (2, 0), "the messages are there");
     // A snapshot looks at them and leaves them.
     let dir = temp_dir();
     session.snapshot(dir.path().join("snapshot")).unwrap();
     let found = Found::read(&recording(&session));
-    assert_eq!(found.log.stats().lost[&(Cause::Cut, Some(id))], 2);
+    assert_eq!(found.log.stats().lost[&(LossReason::Reported(LossCause::Truncated), Some(id))], 2);
 }
 
 struct LogsWhenDropped;
@@ -269,7 +269,11 @@ fn losses_without_a_thread_are_in_the_file_at_once() {
     .unwrap();
     let found = Found::read(&recording(&session));
     assert_eq!(found.texts(), ["in the thread", "in a destructor"]);
-    assert_eq!(found.log.stats().lost[&(Cause::Dead, Some(Log::Net.info().id))], 1);
+    assert_eq!(
+        found.log.stats().lost
+            [&(LossReason::Reported(LossCause::ThreadExit), Some(Log::Net.info().id))],
+        1
+    );
     assert_eq!(found.report.lost, 1);
 }
 
@@ -299,7 +303,7 @@ fn what_finds_no_room_for_its_text_is_counted() {
     let path = recording(&session);
     // As if the device had been full.
     let mut bytes = fs::read(&path).unwrap();
-    bytes[ANNEX_LOST_AT..][..8].copy_from_slice(&3u64.to_ne_bytes());
+    bytes[METADATA_LOST_AT..][..8].copy_from_slice(&3u64.to_ne_bytes());
     let recording = Recording::parse(&bytes).unwrap();
     let report = recording.write(&mut std::io::sink()).unwrap();
     let flaws: Vec<String> = report.flaws.iter().map(ToString::to_string).collect();

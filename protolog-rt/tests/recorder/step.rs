@@ -5,8 +5,8 @@
 //! which had chunks of other sizes, a message over several chunks.
 
 use crate::child::{self, SHORT, STEPPED, WARM};
-use protolog_core::chunk::{Layout, PageWord};
-use protolog_core::recorder::word;
+use protolog_core::chunk::{PageLayout, PageWord};
+use protolog_core::recorder::read_u32;
 use protolog_reader::{Recording, Rendering, Trace};
 use protolog_testkit::{skip, temp_dir};
 use std::fs::File;
@@ -112,10 +112,10 @@ fn check(bytes: &[u8], done: u64, before: Counts) -> Counts {
 /// The pages that are divided as those of short threads are.
 fn short_pages(recording: &[u8]) -> usize {
     let header = *Recording::parse(recording).expect("a recording").header();
-    let ring = &recording[header.ring_at as usize..header.annex_at as usize];
+    let ring = &recording[header.ring_at as usize..header.metadata_at as usize];
     let words =
-        ring.chunks_exact(header.page as usize).map(|page| PageWord(word(page, 0).unwrap()));
-    words.filter(|word| word.layout() == Some(Layout::Fourteen)).count()
+        ring.chunks_exact(header.page as usize).map(|page| PageWord(read_u32(page, 0).unwrap()));
+    words.filter(|word| word.layout() == Some(PageLayout::Fourteen)).count()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Programs that are built in two ways: with proc macros, and from rewritten sources without any.
 
 use crate::case::{here, source_directories, transform};
-use protolog_core::note::{Note, Parsed};
+use protolog_core::note::{Note, ParsedNote};
 use protolog_testkit::{Output, copy_program, run, run_any, workspace_root};
 use protologtool::cli::{self, Exit};
 use protologtool::system::Memory;
@@ -169,7 +169,7 @@ pub(crate) fn notes(program: &Path) -> Vec<Entry> {
     let name = b"protolog\0";
     let starts = memchr::memmem::find_iter(&bytes, name).filter_map(|at| at.checked_sub(12));
     let parsed = starts.filter_map(|start| match Note::parse(&bytes[start..]) {
-        Some((Parsed::Note(note), _)) => Some(Entry {
+        Some((ParsedNote::Note(note), _)) => Some(Entry {
             id: note.id,
             level: note.level,
             group: note.group.to_owned(),

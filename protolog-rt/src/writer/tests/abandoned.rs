@@ -8,7 +8,7 @@ fn abandoned() -> Vec<Image> {
     for number in 0..5 {
         assert!(rig.log(number, 0));
     }
-    assert!(rig.core.buffer.acquire(Layout::One, 1).is_some(), "somebody else's");
+    assert!(rig.core.buffer.acquire(PageLayout::One, 1).is_some(), "somebody else's");
     assert!(!rig.log(99, 12_000), "it is cut, but one page is too little");
     let mut images = rig.chunks();
     assert!(images.iter().all(|image| image.complete));
@@ -25,7 +25,7 @@ fn abandoned() -> Vec<Image> {
 
 /// The chunk whose last packet is marked as abandoned, and where.
 fn mark(images: &[Image]) -> (usize, usize) {
-    let mark = redundant_varint(ABANDONED).unwrap();
+    let mark = redundant_varint(DROPPED_PACKET_SIZE).unwrap();
     let places: Vec<(usize, usize)> = images
         .iter()
         .enumerate()
@@ -73,7 +73,7 @@ fn losses_are_told_once_wherever_a_large_message_ends() {
         assert_eq!(numbers(&packets), [0, 1]);
         let fields = packets.iter().flat_map(|packet| Reader::new(packet).flatten());
         let told = fields.filter(|field| field.number == packet::LOSS).count() as u64;
-        assert_eq!(told + rig.lost(Cause::Cut), 1, "{length}");
+        assert_eq!(told + rig.lost(LossCause::Truncated), 1, "{length}");
     }
 }
 

@@ -69,13 +69,13 @@ fn texts_of_all_lengths_have_their_size() {
 fn texts_that_are_longer_than_they_may_be_are_cut() {
     for (length, cut) in [(10, 0), (11, 2)] {
         let buffer = Buffer::anonymous(PAGE).unwrap();
-        let core = Arc::new(Core::new(buffer, 10, Wanted::default(), Keeps::Nothing));
+        let core = Arc::new(Core::new(buffer, 10, Wanted::default(), FillPolicy::Stream));
         let writer = Writer::register(&core, running::epoch()).unwrap();
         let rig = Rig { core, writer };
         rig.log(1, 0);
         let text = "x".repeat(length);
         rig.write(&(Text(&text), ()));
         rig.write(&(Text(&text), ()));
-        assert_eq!(rig.lost(Cause::Cut), cut, "{length} bytes");
+        assert_eq!(rig.lost(LossCause::Truncated), cut, "{length} bytes");
     }
 }

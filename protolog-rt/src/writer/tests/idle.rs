@@ -103,7 +103,7 @@ fn within_a_message_nothing_is_taken() {
 #[test]
 fn in_a_ring_of_idle_chunks_there_is_room() {
     barrier::prepare();
-    let rig = Rig::keeping(2, Keeps::Newest);
+    let rig = Rig::keeping(2, FillPolicy::RingBuffer);
     let mut writers = writers(&rig, 28);
     writers.iter().zip(0..).for_each(|(writer, number)| log(writer, number));
     assert_eq!(held(&rig), 28 * 292, "all chunks");

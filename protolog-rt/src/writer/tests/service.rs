@@ -7,7 +7,7 @@
 //! chunk -> take (copied; known by writer and chunk id) -> read (per writer, in the order of chunk ids, each packet once)
 //! ```
 
-use protolog_core::chunk::{ABANDONED, CHUNK_HEADER, PACKETS_AT, Packets, WRITER_ID_AT};
+use protolog_core::chunk::{CHUNK_HEADER, DROPPED_PACKET_SIZE, PACKETS_AT, Packets, WRITER_ID_AT};
 use protozero::Reader;
 use protozero::wire::decode_varint;
 use std::collections::BTreeMap;
@@ -204,7 +204,7 @@ impl Service {
         let size = decode_varint(field).ok();
         let packet = size.and_then(|(size, length)| rest.get(length..length + size as usize));
         let (Some((_, length)), Some(packet)) = (size, packet) else {
-            if size.is_some_and(|(size, _)| size == ABANDONED as u64) {
+            if size.is_some_and(|(size, _)| size == DROPPED_PACKET_SIZE as u64) {
                 self.abandoned += 1;
             } else {
                 self.violations += 1;

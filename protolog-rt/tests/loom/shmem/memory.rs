@@ -2,7 +2,7 @@
 //! the cells of [`crate::cells`].
 
 use crate::sync::{AtomicU16, AtomicU32};
-use protolog_core::chunk::{Layout, PACKETS_AT, WRITER_ID_AT};
+use protolog_core::chunk::{PACKETS_AT, PageLayout, WRITER_ID_AT};
 use std::collections::BTreeMap;
 use std::io;
 use std::ptr::NonNull;
@@ -28,7 +28,7 @@ impl Memory {
         let (mut words, mut halves) = (BTreeMap::new(), BTreeMap::new());
         for page in (0..len).step_by(PAGE) {
             words.insert(page, AtomicU32::new(0));
-            for layout in Layout::ALL {
+            for layout in PageLayout::ALL {
                 for index in 0..layout.chunks() {
                     let at = page + layout.chunk_at(PAGE, index);
                     words.entry(at).or_insert_with(|| AtomicU32::new(0));

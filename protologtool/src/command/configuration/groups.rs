@@ -57,7 +57,7 @@ pub(super) fn names(programs: &mut Programs, system: &dyn System) {
     let all = all_names(&found);
     for name in &all {
         let short = name.rsplit("::").next().unwrap_or(name);
-        let is_one = all.iter().filter(|other| control::names(short, other)).count() == 1;
+        let is_one = all.iter().filter(|other| control::matches_group(short, other)).count() == 1;
         let _ = writeln!(text, "{}", if is_one { short } else { name });
     }
     system.print(&text);
@@ -84,7 +84,8 @@ pub(super) fn status(programs: &mut Programs, groups: &[String], json: bool, sys
     }
     for group in groups {
         let mut text = format!("ProtoLog group {group}'s status:\n");
-        let named: Vec<_> = states.iter().filter(|(name, _)| control::names(group, name)).collect();
+        let named: Vec<_> =
+            states.iter().filter(|(name, _)| control::matches_group(group, name)).collect();
         match &named[..] {
             [] => text.push_str("UNREGISTERED\n"),
             [(_, states)] => {
@@ -132,14 +133,14 @@ fn state_lines(states: &[(String, String)]) -> Vec<String> {
 
 /// What AOSP says, and what there is beyond it where it is not the usual.
 fn state(group: &Group) -> String {
-    let printed = switch::printed(group.word);
+    let printed = switch::text_levels(group.word);
     let mut text = format!("LOG_TO_LOGCAT = {}", part(printed));
-    let allowed = switch::allowed(group.word);
+    let allowed = switch::allowed_levels(group.word);
     if !group.compiled {
         text.push_str(" (not compiled in)");
-    } else if group.word & switch::NEW != 0 {
+    } else if group.word & switch::UNREGISTERED != 0 {
         text.push_str(" (not called yet)");
-    } else if u32::from(allowed) != switch::ALL {
+    } else if u32::from(allowed) != switch::ALL_LEVELS {
         let _ = write!(text, ", TRACE = {}", part(allowed));
     }
     text
@@ -149,7 +150,7 @@ fn state(group: &Group) -> String {
 fn part(levels: u8) -> String {
     match Level::from_severity(levels.trailing_zeros() as u8) {
         None => "false".into(),
-        Some(Level::Verbose) if u32::from(levels) == switch::ALL => "true".into(),
+        Some(Level::Verbose) if u32::from(levels) == switch::ALL_LEVELS => "true".into(),
         Some(least) => format!("true (from {})", least.name()),
     }
 }
@@ -161,7 +162,8 @@ fn lines(found: &[Found], groups: &[String], system: &dyn System) {
     };
     for (program, pid, all) in found {
         let meant = |group: &&Group| {
-            groups.is_empty() || groups.iter().any(|pattern| control::names(pattern, &group.name))
+            groups.is_empty()
+                || groups.iter().any(|pattern| control::matches_group(pattern, &group.name))
         };
         for group in all.iter().filter(meant) {
             let Group { word, compiled, name, tag, .. } = group;
@@ -171,10 +173,10 @@ fn lines(found: &[Found], groups: &[String], system: &dyn System) {
                 group: name,
                 tag,
                 compiled: *compiled,
-                text: set(switch::printed(*word)),
-                wanted: set(switch::wanted(*word)),
-                allowed: set(switch::allowed(*word)),
-                registered: word & switch::NEW == 0,
+                text: set(switch::text_levels(*word)),
+                wanted: set(switch::session_levels(*word)),
+                allowed: set(switch::allowed_levels(*word)),
+                registered: word & switch::UNREGISTERED == 0,
             };
             super::trace::print_json(&line, system);
         }

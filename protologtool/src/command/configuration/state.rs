@@ -7,7 +7,7 @@ use crate::cli::Failure;
 use crate::output::reason;
 use crate::system::{Staged, System};
 use protolog_control::state_file;
-use protolog_core::control::setting::{Item, Problem, Setting, Settings};
+use protolog_core::control::setting::{GroupSetting, Setting, SettingProblem, Settings};
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn merged(
 ) -> Result<String, Failure> {
     let mut all: Vec<(Option<String>, String, Setting)> = Vec::new();
     for item in Settings::new(old) {
-        let Item { program, group, setting } = item.map_err(|error| {
+        let GroupSetting { program, group, setting } = item.map_err(|error| {
             let help = format!("correct the file, or remove it: {}", error.help());
             Failure::new(format!("{}: {error}", path.display())).help(help)
         })?;
@@ -91,17 +91,17 @@ fn check(groups: &[String], programs: &[String]) -> Result<(), Failure> {
         let mut items = Settings::new(text).map(|item| item.map(|item| (item.program, item.group)));
         items.next() == Some(Ok((program, group))) && items.next().is_none()
     };
-    let refuse = |what: &str, name: &str, problem: Problem| {
+    let refuse = |what: &str, name: &str, problem: SettingProblem| {
         let name = name.escape_debug();
         Err(Failure::new(format!("no name of a {what}: `{name}`")).help(problem.help()))
     };
     let is_group = |group: &&String| is_read_as(&format!("{group}=off"), None, group);
     let is_program = |name: &&String| is_read_as(&format!("[{name}]\n*=off"), Some(name), "*");
     if let Some(group) = groups.iter().find(|group| !is_group(group)) {
-        return refuse("group", group, Problem::BadGroup);
+        return refuse("group", group, SettingProblem::BadGroup);
     }
     match programs.iter().find(|name| !is_program(name)) {
-        Some(name) => refuse("program", name, Problem::BadProgram),
+        Some(name) => refuse("program", name, SettingProblem::BadProgram),
         None => Ok(()),
     }
 }

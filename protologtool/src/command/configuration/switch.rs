@@ -10,7 +10,7 @@ use protolog_control::{Error, Group, Program};
 use protolog_core::Level;
 use protolog_core::control::protocol::Request;
 use protolog_core::control::setting::Setting;
-use protolog_core::control::{levels_from, names, switch};
+use protolog_core::control::{levels_at_least, matches_group, switch};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -31,14 +31,14 @@ type Switched = (Vec<String>, Vec<String>, Result<(), Error>);
 impl Wish {
     /// To print from a level on, or not at all.
     pub(super) fn logcat(groups: &[String], from: Option<Level>) -> Self {
-        let setting = Setting { trace: None, text: Some(levels_from(from)) };
+        let setting = Setting { trace: None, text: Some(levels_at_least(from)) };
         let what = ("Toggling logcat logging", format!("to {}", from.is_some()));
         Self { groups: groups.to_vec(), setting, only_printed: false, what }
     }
 
     /// To trace, and print what is printed, from a level on.
     pub(super) fn level(group: &str, from: Option<Level>, text: bool, trace: bool) -> Self {
-        let levels = levels_from(from);
+        let levels = levels_at_least(from);
         let setting =
             Setting { trace: (!text).then_some(levels), text: (!trace).then_some(levels) };
         let level = format!("to {}", from.map_or("OFF", Level::name));
@@ -51,7 +51,7 @@ impl Wish {
     }
 
     fn means(&self, group: &str) -> bool {
-        self.groups.is_empty() || self.groups.iter().any(|pattern| names(pattern, group))
+        self.groups.is_empty() || self.groups.iter().any(|pattern| matches_group(pattern, group))
     }
 
     /// Fulfils it in a program.
@@ -77,7 +77,7 @@ impl Wish {
 
     /// In the memory of a program. False where the group is not in it.
     fn store(&self, pages: &protolog_control::Pages, group: &Group) -> bool {
-        let text = self.text(pages.word(group).map_or(group.word, switch::Word::get));
+        let text = self.text(pages.word(group).map_or(group.word, switch::SwitchWord::load_word));
         self.setting.trace.is_none_or(|levels| pages.allow(group, levels))
             && text.is_none_or(|levels| pages.print(group, levels))
             && pages.word(group).is_some()
@@ -117,7 +117,7 @@ impl Wish {
 
     /// What is to be printed of a group that has this word.
     fn text(&self, word: u32) -> Option<u8> {
-        let leave = self.only_printed && switch::printed(word) == 0;
+        let leave = self.only_printed && switch::text_levels(word) == 0;
         self.setting.text.filter(|_| !leave)
     }
 }
@@ -147,7 +147,7 @@ pub(super) fn run(
     }
     let mut warnings = String::new();
     for group in &wish.groups {
-        let is_it = |name: &String| names(group, name);
+        let is_it = |name: &String| matches_group(group, name);
         let known = switched.iter().any(|(.., (on, out, _))| on.iter().chain(out).any(is_it));
         if !known {
             let end = if persist { "It is remembered." } else { "This is a no-op." };

@@ -5,8 +5,9 @@ use super::programs::Programs;
 use crate::cli::Failure;
 use crate::output::reason;
 use crate::system::System;
-use protolog_core::control::protocol::{Keeps, Reply, Request, TraceStart};
-use protolog_core::control::setting::{Item, Settings};
+use protolog_core::FillPolicy;
+use protolog_core::control::protocol::{Reply, Request, TraceStart};
+use protolog_core::control::setting::{GroupSetting, Settings};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -17,7 +18,7 @@ struct Session {
     program: String,
     pid: u32,
     file: String,
-    keeps: &'static str,
+    fill_policy: &'static str,
     messages: u64,
     lost: u64,
     bytes: u64,
@@ -68,10 +69,10 @@ pub(super) fn start(
     let directory = std::env::current_dir()
         .map_err(|error| Failure::new(format!("no working directory: {}", reason(&error))))?;
     let wanted = wanted(start, system)?;
-    let keeps = match start.keep {
-        None => Keeps::Stream,
-        Some(Keep::Newest) => Keeps::Newest,
-        Some(Keep::First) => Keeps::First,
+    let fill_policy = match start.keep {
+        None => FillPolicy::Stream,
+        Some(Keep::Newest) => FillPolicy::RingBuffer,
+        Some(Keep::First) => FillPolicy::Discard,
     };
     let started = programs.each(
         |program| {
@@ -79,7 +80,7 @@ pub(super) fn start(
             let file = path.to_string_lossy();
             let settings = settings(&wanted, &program.name);
             let start =
-                TraceStart { keeps, buffer: start.buffer, settings: &settings, file: &file };
+                TraceStart { fill_policy, buffer: start.buffer, settings: &settings, file: &file };
             program.ask(&Request::TraceStart(start))?;
             Ok(file.into_owned())
         },
@@ -132,7 +133,7 @@ fn settings(wanted: &Wanted, program: &str) -> String {
         .filter(|item| item.program.is_none_or(|name| name == program))
         .filter(|item| item.setting.trace.is_some());
     let items: Vec<_> =
-        meant.map(|Item { group, setting, .. }| format!("{group}={setting}")).collect();
+        meant.map(|GroupSetting { group, setting, .. }| format!("{group}={setting}")).collect();
     items.join(";")
 }
 
@@ -188,16 +189,18 @@ fn sessions(program: &str, pid: u32, lines: &[String]) -> Vec<Session> {
     let mut all: Vec<Session> = Vec::new();
     for line in lines {
         match Reply::parse(line) {
-            Some(Reply::Session { keeps, messages, lost, bytes, file, .. }) => all.push(Session {
-                program: program.to_owned(),
-                pid,
-                file: file.to_owned(),
-                keeps: keeps.name(),
-                messages,
-                lost,
-                bytes,
-                groups: Vec::new(),
-            }),
+            Some(Reply::Session { fill_policy, messages, lost, bytes, file, .. }) => {
+                all.push(Session {
+                    program: program.to_owned(),
+                    pid,
+                    file: file.to_owned(),
+                    fill_policy: fill_policy.name(),
+                    messages,
+                    lost,
+                    bytes,
+                    groups: Vec::new(),
+                });
+            }
             Some(Reply::Written { messages, lost, bytes, group }) => {
                 if let Some(session) = all.last_mut() {
                     let (group, losses) = (group.to_owned(), BTreeMap::new());
@@ -223,9 +226,10 @@ fn render(session: &Session, by_group: bool, text: &mut String) {
     let _ = writeln!(
         text,
         "{program} (pid {pid}): {messages} messages, {lost} lost, {bytes} bytes, {}",
-        match session.keeps {
+        match session.fill_policy {
             "stream" => format!("to {file}"),
-            keeps => format!("the {keeps} ones kept for {file}"),
+            "ring-buffer" => format!("the newest ones kept for {file}"),
+            _ => format!("the first ones kept for {file}"),
         }
     );
     for group in session.groups.iter().filter(|group| by_group || !group.losses.is_empty()) {
