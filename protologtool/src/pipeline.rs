@@ -7,11 +7,12 @@ use crate::call::{Call, check};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
 use crate::ids::MessageIds;
-use crate::lang::java::{self, Java, Library};
-use crate::lang::rust::{self, Rust};
-use crate::lang::{self, Language, kotlin};
+use crate::lang::java::Java;
+use crate::lang::kotlin::Kotlin;
+use crate::lang::rust::Rust;
+use crate::lang::{self, Found, Inputs, Kind, Language};
 use crate::lint::lint;
-use crate::rewrite::{PlanBuilder, apply};
+use crate::rewrite::{Overlap, PlanBuilder};
 use crate::source::Source;
 use crate::system::{Reader, System};
 use std::io;
@@ -99,11 +100,12 @@ pub fn process(
     threads: usize,
 ) -> Vec<Result<Processed, Unreadable>> {
     let next = AtomicUsize::new(0);
-    let library = Library::new(system, inputs);
+    let all = Inputs::new(system, inputs);
     let work = || {
         let (mut done, mut reader) = (Vec::new(), Reader::default());
         while let Some((index, path)) = take(&next, inputs) {
-            let result = process_file(system, settings, path, &library, &mut reader);
+            let input = Input::File { path, system, reader: &mut reader };
+            let result = process_input(settings, input, Some(&all));
             done.push((
                 index,
                 result.map_err(|error| Unreadable { path: path.to_path_buf(), error }),
@@ -129,41 +131,21 @@ fn take<'i>(next: &AtomicUsize, inputs: &'i [PathBuf]) -> Option<(usize, &'i Pat
     inputs.get(index).map(|path| (index, path.as_path()))
 }
 
-fn process_file(
-    system: &dyn System,
-    settings: &Settings,
-    path: &Path,
-    library: &Library<'_>,
-    reader: &mut Reader,
-) -> io::Result<Processed> {
-    if rust::is_rust(path) {
-        return process_rust_file(system, settings, path);
-    }
-    system.read_into(path, reader)?;
-    let bytes = reader.bytes();
-    // Most files hold no call: they cost nothing but reading and one look.
-    if !is_kotlin(path) && !is_utf_16(bytes) && !settings.java.may_call(bytes) {
-        return Ok(Processed::untouched(path, java::place(path, bytes)));
-    }
-    Ok(process_among(settings, Source::new(path, bytes.to_vec()), Some(library)))
+/// The text of one input.
+enum Input<'a> {
+    /// In a file that is yet to be read.
+    File { path: &'a Path, system: &'a dyn System, reader: &'a mut Reader },
+    /// At hand.
+    Source(Source),
 }
 
-/// Rust sources were looked at before: those without calls and groups are not read again.
-fn process_rust_file(
-    system: &dyn System,
-    settings: &Settings,
-    path: &Path,
-) -> io::Result<Processed> {
-    let untouched = || Processed::untouched(path, path.to_string_lossy());
-    let Some(rust) = settings.rust.as_ref().filter(|rust| rust.is_wanted(path)) else {
-        return Ok(untouched());
-    };
-    let source = Source::new(path, system.read(path)?);
-    Ok(rewrite(rust, settings, source, Some(&rust::Files(system)), untouched()))
-}
-
-fn is_kotlin(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "kt")
+impl Input<'_> {
+    fn path(&self) -> &Path {
+        match self {
+            Self::File { path, .. } => path,
+            Self::Source(source) => source.path(),
+        }
+    }
 }
 
 /// Processes a source that was read, on its own.
@@ -171,62 +153,73 @@ pub fn process_source(settings: &Settings, source: Source) -> Processed {
     process_among(settings, source, None)
 }
 
-/// Processes a source that was read; `library` holds the other inputs.
+/// Processes a source that was read; names in it may lead to `inputs`.
 pub fn process_among(
     settings: &Settings,
     source: Source,
-    library: Option<&Library<'_>>,
+    inputs: Option<&Inputs<'_>>,
 ) -> Processed {
-    let java = &settings.java;
-    if is_kotlin(source.path()) {
-        return kotlin(java, source);
-    }
-    if rust::is_rust(source.path()) {
-        let untouched = Processed::untouched(source.path(), source.path().to_string_lossy());
-        return match &settings.rust {
-            Some(rust) => rewrite(rust, settings, source, None, untouched),
-            None => untouched,
-        };
-    }
-    let untouched = Processed::untouched(source.path(), java::place(source.path(), source.bytes()));
-    if is_utf_16(source.bytes()) {
-        let message = "a source in UTF-16: its log calls are not looked for";
-        let warning = Diagnostic::warning(Code::NotRewritten, 0..2, message);
-        let diagnostics = vec![warning.help("convert the file to UTF-8")];
-        return Processed { report: Some(Report { source, diagnostics }), ..untouched };
-    }
-    if !java.may_call(source.bytes()) {
-        return untouched;
-    }
-    rewrite(java, settings, source, library, untouched)
+    let path = source.path().to_path_buf();
+    // Only reading fails.
+    process_input(settings, Input::Source(source), inputs)
+        .unwrap_or_else(|_| Processed::untouched(path, String::new()))
 }
 
-/// Whether the text begins with the byte order mark of UTF-16, which no text in UTF-8 does.
-fn is_utf_16(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"\xfe\xff") || bytes.starts_with(b"\xff\xfe")
+/// Chooses the language, once for each input. A file of another name is taken for Java.
+fn process_input(
+    settings: &Settings,
+    input: Input<'_>,
+    inputs: Option<&Inputs<'_>>,
+) -> io::Result<Processed> {
+    match (Kind::of_path(input.path()).unwrap_or(Kind::Java), &settings.rust) {
+        (Kind::Java, _) => process_in(&settings.java, settings, input, inputs),
+        (Kind::Kotlin, _) => process_in(&Kotlin { java: &settings.java }, settings, input, inputs),
+        (Kind::Rust, Some(rust)) => process_in(rust, settings, input, inputs),
+        (Kind::Rust, None) => {
+            let path = input.path();
+            Ok(Processed::untouched(path, path.to_string_lossy()))
+        }
+    }
 }
 
-/// A Kotlin source stays as it is; where it names the class of the calls, that is said, once.
-fn kotlin(java: &Java, source: Source) -> Processed {
-    let untouched = Processed::untouched(source.path(), kotlin::place(&source));
-    let Some(mention) = java.mention(source.bytes()) else { return untouched };
-    let message = "Kotlin is copied as it is: its messages are interned when the program runs";
-    let note = Diagnostic::note(Code::NotRewritten, mention, message);
-    Processed { report: Some(Report { source, diagnostics: vec![note] }), ..untouched }
+fn process_in<L: Language>(
+    language: &L,
+    settings: &Settings,
+    input: Input<'_>,
+    inputs: Option<&Inputs<'_>>,
+) -> io::Result<Processed> {
+    let source = match input {
+        Input::File { path, .. } if language.is_known_idle(path) => {
+            return Ok(Processed::untouched(path, language.place(path, &[])));
+        }
+        Input::File { path, system, reader } => {
+            system.read_into(path, reader)?;
+            // Most files hold no call: they cost nothing but reading and one scan.
+            if !language.may_call(reader.bytes()) {
+                return Ok(Processed::untouched(path, language.place(path, reader.bytes())));
+            }
+            Source::new(path, reader.bytes().to_vec())
+        }
+        Input::Source(source) if !language.may_call(source.bytes()) => {
+            let place = language.place(source.path(), source.bytes());
+            return Ok(Processed::untouched(source.path(), place));
+        }
+        Input::Source(source) => source,
+    };
+    Ok(rewrite(language, settings, source, inputs))
 }
 
 fn rewrite<L: Language>(
     language: &L,
     settings: &Settings,
     source: Source,
-    inputs: Option<&L::Inputs<'_>>,
-    untouched: Processed,
+    inputs: Option<&Inputs<'_>>,
 ) -> Processed {
     let Settings { groups, ids, .. } = settings;
-    let lang::Found { calls, others, edits, diagnostics } = language.find(&source, groups, inputs);
+    let Found { calls, edits, diagnostics } = language.find(&source, groups, inputs);
     let (mut diagnostics, mut warnings): (Vec<_>, Vec<_>) =
         diagnostics.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
-    let place = language.place(&source);
+    let place = language.place(source.path(), source.bytes());
     let mut plan = PlanBuilder::default();
     let (mut messages, mut used) = (Vec::new(), Vec::new());
     for call in &calls {
@@ -263,27 +256,39 @@ fn rewrite<L: Language>(
     for edit in edits {
         plan.replace(edit.range, edit.text);
     }
-    for other in &others {
-        language.redirect(&source, other, &mut plan);
-    }
     used.sort_unstable();
     used.dedup();
-    let rewritten = match plan.finish() {
-        Ok(plan) if diagnostics.is_empty() && !plan.is_empty() => {
-            Some(apply(source.bytes(), &plan))
-        }
-        Ok(_) => None,
-        Err(overlap) => {
-            let message =
-                format!("the rewritten forms of two log calls overlap at byte {}", overlap.at);
-            diagnostics.push(Diagnostic::error(Code::NoStatement, overlap.at..overlap.at, message));
-            None
-        }
-    };
+    let rewritten = apply(plan, &source, &calls, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
     warnings.sort_by_key(|warning| warning.range.start);
+    let path = source.path().to_path_buf();
     let report = (!diagnostics.is_empty()).then_some(Report { source, diagnostics });
-    Processed { place, rewritten, messages, groups: used, report, warnings, ..untouched }
+    Processed { path, place, rewritten, messages, groups: used, report, warnings }
+}
+
+/// The source's new text; none if nothing changes or there are errors, to which overlapping edits add one.
+fn apply<S>(
+    plan: PlanBuilder,
+    source: &Source,
+    calls: &[Call<S>],
+    errors: &mut Vec<Diagnostic>,
+) -> Option<Vec<u8>> {
+    let plan = match plan.finish() {
+        Ok(plan) => plan,
+        Err(Overlap { offset }) => {
+            let message = format!("the rewritten forms of two log calls overlap at byte {offset}");
+            errors.push(Diagnostic::error(Code::NoStatement, offset..offset, message));
+            return None;
+        }
+    };
+    if !errors.is_empty() || plan.is_empty() {
+        return None;
+    }
+    let output = plan.apply(source.bytes());
+    // Within a call, Android's dialects move lines as AOSP does.
+    let calls = || calls.iter().map(|call| call.range.clone()).collect::<Vec<_>>();
+    debug_assert!(plan.keeps_lines(source.bytes(), &output, &calls()), "a line number moved");
+    Some(output)
 }
 
 /// What is wrong with a call that passes more than `max` arguments.

@@ -6,8 +6,9 @@ use crate::cli::{Failure, Sources};
 use crate::diagnostic::{Code, Notice, Reporter, Severity};
 use crate::groups::{self, Groups};
 use crate::ids::MessageIds;
+use crate::lang::Kind;
 use crate::lang::java::Java;
-use crate::lang::rust::{self, CrateChoice, Rust, is_rust};
+use crate::lang::rust::{self, CrateChoice, Rust};
 use crate::output;
 use crate::pipeline::{self, Processed, Report, Settings};
 use crate::source::Source;
@@ -255,8 +256,11 @@ fn files(
 }
 
 fn is_source(path: &Path) -> bool {
-    let is_java = |extension| extension == "java" || extension == "kt";
-    is_rust(path) || path.extension().is_some_and(is_java)
+    Kind::of_path(path).is_some()
+}
+
+fn is_rust(path: &Path) -> bool {
+    Kind::of_path(path) == Some(Kind::Rust)
 }
 
 fn not_a_source(path: &Path) -> Failure {

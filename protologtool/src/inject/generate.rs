@@ -7,7 +7,7 @@ use crate::groups::Groups;
 use crate::lang::java::emit::{cache_index, quoted};
 use crate::lang::java::{Android, Guard};
 use crate::pipeline::Processed;
-use crate::rewrite::{PlanBuilder, apply};
+use crate::rewrite::PlanBuilder;
 use crate::source::line_ends;
 use protolog_core::Level;
 use std::fmt::Write;
@@ -79,7 +79,7 @@ impl ImplTemplate {
             .map_err(|overlap| Failure::new(format!("can't fill in the template: {overlap}")))?;
         let class = self.class_name(number);
         let path = format!("gen/{}.java", class.replace('.', "/"));
-        Ok(Generated { class, path, bytes: apply(self.source.bytes(), &plan) })
+        Ok(Generated { class, path, bytes: plan.apply(self.source.bytes()) })
     }
 
     fn members(&self, form: &Android, groups: &Groups) -> String {

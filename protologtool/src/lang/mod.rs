@@ -1,8 +1,8 @@
 //! Languages. Each finds log calls in its sources and emits the edits that rewrite them; what is the same for all, such as
 //! checking templates and making ids, is in [`crate::pipeline`].
 //!
-//! To add one: a directory here, a type that implements [`Language`], a line in [`crate::pipeline`], and pairs of texts
-//! under `tests/`.
+//! To add one: a directory here, a type that implements [`Language`], a [`Kind`] with its line in [`crate::pipeline`], and
+//! pairs of texts under `tests/`.
 
 pub mod java;
 pub mod kotlin;
@@ -12,24 +12,73 @@ use crate::call::Call;
 use crate::diagnostic::Diagnostic;
 use crate::groups::{Group, Groups};
 use crate::ids::MessageIds;
+use crate::lang::java::Library;
 use crate::rewrite::{Edit, PlanBuilder};
 use crate::source::Source;
+use crate::system::System;
 use protolog_core::Template;
-use std::ops::Range;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The languages of sources, by their file names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `.java`
+    Java,
+    /// `.kt`
+    Kotlin,
+    /// `.rs`
+    Rust,
+}
+
+impl Kind {
+    /// The language of the source at `path`; none if its name ends otherwise.
+    pub fn of_path(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "java" => Some(Self::Java),
+            "kt" => Some(Self::Kotlin),
+            "rs" => Some(Self::Rust),
+            _ => None,
+        }
+    }
+}
+
+/// The inputs of a run, where names of one file lead to others.
+pub struct Inputs<'a> {
+    pub(crate) system: &'a dyn System,
+    pub(crate) library: Library<'a>,
+}
+
+impl<'a> Inputs<'a> {
+    /// The files at `paths`, read through `system`.
+    pub fn new(system: &'a dyn System, paths: &'a [PathBuf]) -> Self {
+        Self { system, library: Library::new(system, paths) }
+    }
+}
+
+impl fmt::Debug for Inputs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inputs").field("library", &self.library).finish_non_exhaustive()
+    }
+}
 
 /// A language in which log calls are written.
 pub trait Language: Sync {
     /// What [`emit`](Self::emit) must know of a call besides what all languages share.
     type Shape;
-    /// What it can look up in other inputs.
-    type Inputs<'a>;
 
-    /// Whether these bytes can hold a call at all: a quick look that decides whether the file is parsed. May say yes for a
-    /// file without calls, never no for one with.
+    /// True if an earlier pass over the inputs found nothing to do in this file: it is not read again.
+    fn is_known_idle(&self, path: &Path) -> bool {
+        let _ = path;
+        false
+    }
+
+    /// Scans the bytes, quickly, for anything that [`find`](Self::find) could report; without it the file is not parsed. May
+    /// say yes for a file without calls, never no for one with.
     fn may_call(&self, bytes: &[u8]) -> bool;
 
-    /// What names the file: the place that goes into message ids, and the path of locations.
-    fn place(&self, source: &Source) -> String;
+    /// The file's name in message ids and locations.
+    fn place(&self, path: &Path, bytes: &[u8]) -> String;
 
     /// The place that goes into the id of a call in the file at `place`.
     fn place_in_ids<'c>(&self, place: &'c str, call: &'c Call<Self::Shape>) -> &'c str {
@@ -48,7 +97,7 @@ pub trait Language: Sync {
         &self,
         source: &Source,
         groups: &Groups,
-        inputs: Option<&Self::Inputs<'_>>,
+        inputs: Option<&Inputs<'_>>,
     ) -> Found<Self::Shape>;
 
     /// Adds the edits that rewrite `call`.
@@ -60,9 +109,6 @@ pub trait Language: Sync {
         plan: &mut PlanBuilder,
     );
 
-    /// Adds the edits that a call of another method of the class needs.
-    fn redirect(&self, source: &Source, other: &Other, plan: &mut PlanBuilder);
-
     /// The most arguments that rewritten code can pass.
     fn max_arguments(&self) -> usize;
 }
@@ -72,29 +118,16 @@ pub trait Language: Sync {
 pub struct Found<S> {
     /// The calls, in source order.
     pub calls: Vec<Call<S>>,
-    /// Calls of other methods of the class, in source order.
-    pub others: Vec<Other>,
-    /// What else must change for calls to be rewritten.
+    /// Edits outside the calls, such as those of group enums.
     pub edits: Vec<Edit>,
-    /// What is wrong with log calls.
+    /// The problems of calls that can't be rewritten, and what else the user should know of the file.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl<S> Default for Found<S> {
     fn default() -> Self {
-        Self { calls: Vec::new(), others: Vec::new(), edits: Vec::new(), diagnostics: Vec::new() }
+        Self { calls: Vec::new(), edits: Vec::new(), diagnostics: Vec::new() }
     }
-}
-
-/// A call of a method of the class that is no log method, such as `isEnabled`.
-#[derive(Clone, Debug)]
-pub struct Other {
-    /// The class's name before the method's; empty, right before the method's name, where it is imported.
-    pub class: Range<usize>,
-    /// The method's name.
-    pub method: Range<usize>,
-    /// Number of arguments.
-    pub arguments: usize,
 }
 
 /// What rewritten code says of a call's message.

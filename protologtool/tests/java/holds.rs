@@ -32,8 +32,8 @@ pub(crate) fn check(settings: &Settings, path: &str, bytes: &[u8]) -> Processed 
 fn assert_outside_of_calls(settings: &Settings, source: &Source, after: &[u8]) {
     let found = settings.java.find(source, &settings.groups, None);
     let calls = found.calls.iter().map(|call| call.range.clone());
-    let others = found.others.iter().map(|other| other.class.start..other.method.start);
-    let mut edited: Vec<Range<usize>> = calls.chain(others).collect();
+    let edits = found.edits.iter().map(|edit| edit.range.clone());
+    let mut edited: Vec<Range<usize>> = calls.chain(edits).collect();
     edited.sort_by_key(|range| range.start);
     let (mut from, mut rest) = (0, after);
     for (number, range) in edited.iter().enumerate() {

@@ -5,7 +5,7 @@ use crate::holds::check;
 use crate::real::real_sources;
 use proptest::prelude::*;
 use protologtool::lang::Language;
-use protologtool::rewrite::{PlanBuilder, apply};
+use protologtool::rewrite::PlanBuilder;
 use protologtool::source::{Source, line_ends};
 
 fn all_cases() -> Vec<Case> {
@@ -46,7 +46,7 @@ fn all_but_templates_and_class_names_stays() {
             plan.replace(call.template_range.clone(), "");
             plan.replace(call.shape.class.clone(), "");
         }
-        let kept = apply(source.bytes(), &plan.finish().unwrap());
+        let kept = plan.finish().unwrap().apply(source.bytes());
         let after = after(source);
         let mut rest = after.iter();
         for byte in &kept {

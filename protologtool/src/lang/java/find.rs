@@ -15,21 +15,42 @@ use super::{Java, Shape};
 use crate::call::Call;
 use crate::diagnostic::Diagnostic;
 use crate::groups::Groups;
-use crate::lang::Found;
 use crate::source::Source;
 use protolog_core::Level;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+/// The calls in a file.
+#[derive(Debug, Default)]
+pub(super) struct FileCalls {
+    /// The log calls, in source order.
+    pub(super) calls: Vec<Call<Shape>>,
+    /// Calls of other methods of the class, in source order.
+    pub(super) others: Vec<OtherCall>,
+    /// The problems of log calls.
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// A call of a method of the class that is no log method, such as `isEnabled`.
+#[derive(Clone, Debug)]
+pub(super) struct OtherCall {
+    /// The class's name before the method's; empty, right before the method's name, where it is imported.
+    pub(super) class: Range<usize>,
+    /// The method's name.
+    pub(super) method: Range<usize>,
+    /// Number of arguments.
+    pub(super) arguments: usize,
+}
+
 pub(super) fn find(
     java: &Java,
     source: &Source,
     groups: &Groups,
     library: Option<&dyn Classes>,
-) -> Found<Shape> {
+) -> FileCalls {
     let unit = Unit::of(source.bytes());
-    let mut found = Found::default();
+    let mut found = FileCalls::default();
     let resolver = Resolver::new(Handle::This(&unit), library);
     let mut finder = Finder { java, groups, unit: &unit, resolver, found: &mut found };
     finder.file();
@@ -51,7 +72,7 @@ pub(super) fn parsed(java: &Java, source: &Source) -> Vec<Vec<u8>> {
 }
 
 /// Makes ranges of the unit's text ranges of the file.
-fn map_back(unit: &Unit<'_>, found: &mut Found<Shape>) {
+fn map_back(unit: &Unit<'_>, found: &mut FileCalls) {
     if !unit.is_translated() {
         return;
     }
@@ -73,7 +94,7 @@ struct Finder<'a, 'u> {
     groups: &'a Groups,
     unit: &'u Unit<'u>,
     resolver: Resolver<'u>,
-    found: &'a mut Found<Shape>,
+    found: &'a mut FileCalls,
 }
 
 impl Finder<'_, '_> {
@@ -131,7 +152,7 @@ impl Finder<'_, '_> {
             locals: OnceCell::new(),
             mentions: HashMap::new().into(),
         };
-        let mut found: Found<Shape> = Found::default();
+        let mut found = FileCalls::default();
         for candidate in candidates {
             let Some(call) = Invocation::at(&tree, candidate, unit.text()) else { continue };
             if !place.is_of_class(&call, candidate) {

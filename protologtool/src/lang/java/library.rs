@@ -21,7 +21,7 @@ pub(crate) trait Classes {
 }
 
 /// The inputs of a run, by the names of classes.
-pub struct Library<'a> {
+pub(crate) struct Library<'a> {
     system: &'a dyn System,
     inputs: &'a [PathBuf],
     by_name: OnceLock<HashMap<&'a str, Vec<&'a Path>>>,
@@ -42,7 +42,7 @@ impl std::fmt::Debug for Library<'_> {
 
 impl<'a> Library<'a> {
     /// The classes that are declared in `inputs`.
-    pub fn new(system: &'a dyn System, inputs: &'a [PathBuf]) -> Self {
+    pub(crate) fn new(system: &'a dyn System, inputs: &'a [PathBuf]) -> Self {
         Self { system, inputs, by_name: OnceLock::new(), read: Mutex::default() }
     }
 

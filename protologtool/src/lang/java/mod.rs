@@ -38,13 +38,15 @@ pub(crate) mod unit;
 
 pub use context::Context;
 pub use dialect::{Android, Dialect, Guard, MaskType, StaticMethod};
-pub use library::Library;
+pub(crate) use library::Library;
 
-use super::{Found, Language, Message, Other};
+use super::{Found, Inputs, Language, Message};
 use crate::call::Call;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
 use crate::rewrite::PlanBuilder;
 use crate::source::Source;
+use find::FileCalls;
 use memchr::memmem::Finder;
 use protolog_core::MAX_PARAMS;
 use std::borrow::Cow;
@@ -150,23 +152,32 @@ pub fn place(path: &Path, bytes: &[u8]) -> String {
 
 impl Language for Java {
     type Shape = Shape;
-    type Inputs<'a> = Library<'a>;
 
     fn may_call(&self, bytes: &[u8]) -> bool {
-        self.mention(bytes).is_some() || self.spelling.has(bytes, self.simple_name().as_bytes())
+        is_utf_16(bytes)
+            || self.mention(bytes).is_some()
+            || self.spelling.has(bytes, self.simple_name().as_bytes())
     }
 
-    fn place(&self, source: &Source) -> String {
-        place(source.path(), source.bytes())
+    fn place(&self, path: &Path, bytes: &[u8]) -> String {
+        place(path, bytes)
     }
 
-    fn find(&self, source: &Source, groups: &Groups, inputs: Option<&Library<'_>>) -> Found<Shape> {
-        let inputs = inputs.map(|library| library as &dyn library::Classes);
-        let mut found = find::find(self, source, groups, inputs);
-        if self.dialect != Dialect::Protolog {
-            name_locals(source, &mut found.calls);
+    fn find(&self, source: &Source, groups: &Groups, inputs: Option<&Inputs<'_>>) -> Found<Shape> {
+        if is_utf_16(source.bytes()) {
+            let message = "a source in UTF-16: its log calls are not looked for";
+            let warning = Diagnostic::warning(Code::NotRewritten, 0..2, message);
+            let diagnostics = vec![warning.help("convert the file to UTF-8")];
+            return Found { diagnostics, ..Found::default() };
         }
-        found
+        let classes = inputs.map(|inputs| &inputs.library as &dyn library::Classes);
+        let FileCalls { mut calls, others, diagnostics } =
+            find::find(self, source, groups, classes);
+        if self.dialect != Dialect::Protolog {
+            name_locals(source, &mut calls);
+        }
+        let edits = others.iter().filter_map(|other| emit::redirect(self, source, other)).collect();
+        Found { calls, edits, diagnostics }
     }
 
     fn emit(
@@ -179,16 +190,17 @@ impl Language for Java {
         emit::emit(self, source, call, message, plan);
     }
 
-    fn redirect(&self, source: &Source, other: &Other, plan: &mut PlanBuilder) {
-        emit::redirect(self, source, other, plan);
-    }
-
     fn max_arguments(&self) -> usize {
         match &self.dialect {
             Dialect::Protolog => MAX_PARAMS,
             Dialect::Android(form) => form.mask.capacity(),
         }
     }
+}
+
+/// Recognizes the byte order mark of UTF-16, which no text in UTF-8 begins with.
+fn is_utf_16(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xfe\xff") || bytes.starts_with(b"\xff\xfe")
 }
 
 /// Chooses the names of locals: those of a call within an argument of another must differ from the other's.

@@ -4,6 +4,7 @@
 use super::constant::{Evaluator, NotConstant, Value, arguments, nothing_known};
 use super::context::{Context, context};
 use super::effects::{Arguments, may_assign};
+use super::find::OtherCall;
 use super::invocation::{Candidate, Invocation};
 use super::locals::Locals;
 use super::meaning::{Site, Type, Variable};
@@ -15,7 +16,6 @@ use super::{Dialect, Guard, Java, Shape};
 use crate::call::{Call, Text, check};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
-use crate::lang::Other;
 use protolog_core::Level;
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -100,12 +100,12 @@ impl<'u, 't> Place<'_, 'u, 't> {
     }
 
     /// A call of another method, where the name of the class that rewritten code calls means that class.
-    pub(super) fn other(&self, call: &Invocation<'_>) -> Option<Other> {
+    pub(super) fn other(&self, call: &Invocation<'_>) -> Option<OtherCall> {
         self.hidden_name(call).is_none().then_some(())?;
         let method = call.node.child_by_field_name("name")?.byte_range();
         let list = call.node.child_by_field_name("arguments");
         let arguments = list.map(arguments).unwrap_or_default().len();
-        Some(Other { class: call.class_range(), method, arguments })
+        Some(OtherCall { class: call.class_range(), method, arguments })
     }
 
     /// The call and what is to be warned of, or what is wrong with it.

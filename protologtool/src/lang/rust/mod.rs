@@ -26,7 +26,7 @@ pub(crate) mod walk;
 
 pub use survey::{CrateChoice, GroupsFound, survey};
 
-use super::{Found, Language, Message, Other};
+use super::{Found, Inputs, Language, Message};
 use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
@@ -76,10 +76,6 @@ pub struct Shape {
     pub(crate) place: String,
 }
 
-/// Where other files can be read.
-#[derive(Clone, Copy)]
-pub struct Files<'a>(pub &'a dyn System);
-
 impl Rust {
     /// For one file that is a crate of its own.
     pub fn single(name: &str, path: &Path) -> Self {
@@ -95,11 +91,6 @@ impl Rust {
     /// Files beside the inputs on which the results depend.
     pub fn besides(&self) -> &[PathBuf] {
         &self.besides
-    }
-
-    /// Whether an input, which was looked at before, has anything to rewrite.
-    pub fn is_wanted(&self, path: &Path) -> bool {
-        self.wanted.as_ref().is_none_or(|wanted| wanted.contains(&*normal(path)))
     }
 
     /// The groups that a file on its own declares.
@@ -175,14 +166,17 @@ fn level(name: &str) -> Option<Level> {
 
 impl Language for Rust {
     type Shape = Shape;
-    type Inputs<'a> = Files<'a>;
+
+    fn is_known_idle(&self, path: &Path) -> bool {
+        self.wanted.as_ref().is_some_and(|wanted| !wanted.contains(&*normal(path)))
+    }
 
     fn may_call(&self, bytes: &[u8]) -> bool {
         self.looker.look(bytes).is_wanted()
     }
 
-    fn place(&self, source: &Source) -> String {
-        source.path().to_string_lossy().into_owned()
+    fn place(&self, path: &Path, _: &[u8]) -> String {
+        path.to_string_lossy().into_owned()
     }
 
     fn place_in_ids<'c>(&self, _: &'c str, call: &'c Call<Shape>) -> &'c str {
@@ -194,15 +188,15 @@ impl Language for Rust {
         MessageIds::Xxh3
     }
 
-    fn find(&self, source: &Source, groups: &Groups, inputs: Option<&Files<'_>>) -> Found<Shape> {
-        let system = inputs.map(|files| files.0);
+    fn find(&self, source: &Source, groups: &Groups, inputs: Option<&Inputs<'_>>) -> Found<Shape> {
+        let system = inputs.map(|inputs| inputs.system);
         let place = match self.place_of(source) {
             Ok(place) => place,
             Err(why) => return self.misplaced(source, groups, why),
         };
         let found = find::find(source, &place, self.resolver(system), Some(groups));
         let edits = found.enums.into_iter().flat_map(|found| found.edits).collect();
-        Found { calls: found.calls, edits, diagnostics: found.diagnostics, ..Found::default() }
+        Found { calls: found.calls, edits, diagnostics: found.diagnostics }
     }
 
     fn emit(
@@ -227,16 +221,9 @@ impl Language for Rust {
         plan.replace(call.template_range.clone(), text);
     }
 
-    fn redirect(&self, _: &Source, _: &Other, _: &mut PlanBuilder) {}
-
     fn max_arguments(&self) -> usize {
         MAX_PARAMS
     }
-}
-
-/// Whether a path is that of a Rust source.
-pub fn is_rust(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "rs")
 }
 
 /// A place in a file, for problems with groups.

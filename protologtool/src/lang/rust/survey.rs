@@ -166,9 +166,3 @@ fn clash(group: &Group, first: &Path, range: std::ops::Range<usize>) -> Diagnost
     Diagnostic::error(Code::IdClash, range, message)
         .help("rename one of the enums: groups are told apart by crate, enum and variant")
 }
-
-impl std::fmt::Debug for super::Files<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Files").finish_non_exhaustive()
-    }
-}

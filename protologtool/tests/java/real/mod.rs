@@ -15,8 +15,9 @@ use insert::{Inserted, insert};
 use protolog_testkit::{skip, temp_dir};
 use protologtool::groups::{Groups, from_java_source};
 use protologtool::ids::MessageIds;
+use protologtool::lang::Inputs;
 use protologtool::lang::Language;
-use protologtool::lang::java::{Java, Library};
+use protologtool::lang::java::Java;
 use protologtool::pipeline::{Processed, Settings, process_among, process_source};
 use protologtool::source::{Source, line_ends};
 use protologtool::system::Memory;
@@ -157,11 +158,11 @@ fn files_among_others_are_the_same() {
         system.add_file(&file.path, file.bytes.clone());
     }
     let paths: Vec<PathBuf> = files.iter().map(|file| PathBuf::from(&file.path)).collect();
-    let library = Library::new(&system, &paths);
+    let inputs = Inputs::new(&system, &paths);
     for (file, inserted) in inserted {
         let source = || Source::new(&file.path, inserted.text.clone());
         let alone = process_source(&settings, source());
-        let among = process_among(&settings, source(), Some(&library));
+        let among = process_among(&settings, source(), Some(&inputs));
         assert!(alone.rewritten.is_some());
         assert_eq!(alone.rewritten, among.rewritten, "{}", file.path);
     }

@@ -6,11 +6,13 @@ mod quote;
 
 pub(crate) use quote::quoted;
 
+use super::find::OtherCall;
 use super::{Dialect, Java, Shape, lexer};
 use crate::call::Call;
-use crate::lang::{Message, Other};
-use crate::rewrite::PlanBuilder;
+use crate::lang::Message;
+use crate::rewrite::{Edit, PlanBuilder};
 use crate::source::Source;
+use std::ops::Range;
 
 pub(super) use android::LocalNames;
 pub(crate) use android::cache_index;
@@ -29,24 +31,17 @@ pub(super) fn emit(
     }
 }
 
-/// Rewrites a call of another method of the class, such as `isEnabled`. In dialect protolog it stays as it is: both
-/// classes answer alike.
-pub(super) fn redirect(java: &Java, source: &Source, other: &Other, plan: &mut PlanBuilder) {
-    if let Dialect::Android(form) = &java.dialect
-        && form.redirects(&source.text(other.method.clone()), other.arguments)
-    {
-        replace_class(java, source, other.class.clone(), plan);
-    }
+/// The edit that a call of another method of the class, such as `isEnabled`, needs. In dialect protolog it stays as it is:
+/// both classes answer alike.
+pub(super) fn redirect(java: &Java, source: &Source, other: &OtherCall) -> Option<Edit> {
+    let Dialect::Android(form) = &java.dialect else { return None };
+    form.redirects(&source.text(other.method.clone()), other.arguments)
+        .then(|| replace_class(java, source, other.class.clone()))
 }
 
-/// Puts the class that rewritten code calls in the place of `class`, which is empty before the method of a static import.
-fn replace_class(
-    java: &Java,
-    source: &Source,
-    class: std::ops::Range<usize>,
-    plan: &mut PlanBuilder,
-) {
+/// Replaces `class`, which is empty before the method of a static import, by the class that rewritten code calls.
+fn replace_class(java: &Java, source: &Source, class: Range<usize>) -> Edit {
     let dot = if class.is_empty() { "." } else { "" };
     let kept = lexer::kept_trivia(source.slice(class.clone()));
-    plan.replace(class, format!("{}{kept}{dot}", java.implementation));
+    Edit { range: class, text: format!("{}{kept}{dot}", java.implementation) }
 }

@@ -29,7 +29,8 @@ pub(super) fn emit(
         Context::Lambda => ("{ ", "; }"),
     };
     plan.wrap(call.range.clone(), format!("{open}{} ", guard(java, source, call, message)), close);
-    replace_class(java, source, call.shape.class.clone(), plan);
+    let class = replace_class(java, source, call.shape.class.clone());
+    plan.replace(class.range, class.text);
 
     let kept = lexer::kept_trivia(source.slice(call.template_range.clone()));
     let (id, mask) = (message.id as i64, message.template.mask().bits() as i64);
