@@ -19,7 +19,7 @@
 //! what it needs locked, the parent's handler locked before the fork.
 #![allow(unsafe_code)] // pthread_atfork.
 
-use crate::session::{recorder, running};
+use crate::session::running;
 use crate::sync::{AtomicBool, Ordering};
 use crate::sys::{barrier, close_on_fork, mapping, process};
 use crate::{clock, level, seen, site, writer};
@@ -29,10 +29,10 @@ use std::time::Duration;
 
 /// What the thread that forks holds meanwhile, in the order in which it takes it, which is that of all who take several.
 struct Held {
-    running: Option<running::AroundFork>,
+    sessions: Option<running::AroundFork>,
+    running: Option<writer::running::AroundFork>,
     levels: level::AroundFork,
     seen: Option<seen::AroundFork>,
-    recorded: Option<recorder::AroundFork>,
     images: Option<MutexGuard<'static, ()>>,
     mappings: Option<mapping::Mappings>,
     clock: Option<clock::AroundFork>,
@@ -60,10 +60,10 @@ pub(crate) fn prepare_for_forks() {
 extern "C" fn before() {
     let aside = writer::Aside::new();
     let held = Held {
-        running: running::AroundFork::begin(),
+        sessions: running::AroundFork::begin(),
+        running: writer::running::AroundFork::begin(),
         levels: level::AroundFork::begin(),
         seen: seen::AroundFork::begin(),
-        recorded: recorder::AroundFork::begin(),
         images: site::no_images(),
         mappings: soon(mapping::try_mappings),
         clock: clock::AroundFork::begin(),
@@ -91,15 +91,15 @@ impl Held {
             mapping::detach(mappings);
         }
         self.levels.in_child();
-        let whole = self.running.is_some()
+        let whole = self.sessions.is_some()
+            && self.running.is_some()
             && self.seen.is_some()
-            && self.recorded.is_some()
             && self.images.is_some()
             && self.mappings.is_some()
             && self.clock.is_some();
-        self.running.into_iter().for_each(running::AroundFork::in_child);
+        self.sessions.into_iter().for_each(running::AroundFork::in_child);
+        self.running.into_iter().for_each(writer::running::AroundFork::in_child);
         self.seen.into_iter().for_each(seen::AroundFork::in_child);
-        self.recorded.into_iter().for_each(recorder::AroundFork::in_child);
         self.clock.into_iter().for_each(clock::AroundFork::end);
         self.control.into_iter().for_each(close_on_fork::AroundFork::in_child);
         writer::in_child(self.aside, whole);

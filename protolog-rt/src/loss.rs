@@ -64,6 +64,11 @@ impl Losses {
         Self { mirror, ..Self::new() }
     }
 
+    /// Returns the counters that count everything once more, if there are any.
+    pub(crate) fn mirror(&self) -> Option<&dyn Mirror> {
+        self.mirror.as_deref()
+    }
+
     /// Counts `count` messages of group `group` as lost for `cause`.
     #[cold]
     pub(crate) fn add(&self, group: u32, cause: LossCause, count: u64) {

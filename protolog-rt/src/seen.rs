@@ -7,7 +7,6 @@
 
 use crate::fork;
 use crate::level::GroupInfo;
-use crate::session::recorder::Recorder;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use protolog_core::{Arg, Level, MAX_PARAMS, ParamKind, ParamMask, Template};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -66,12 +65,12 @@ static KNOWN: [Slot; SLOTS] =
     [const { Slot { id: AtomicU64::new(0), mask: AtomicU64::new(0), params: AtomicU32::new(0) } };
         SLOTS];
 
-static SEEN: Mutex<Table> = Mutex::new(Table { entries: Vec::new(), recorders: Vec::new() });
+static SEEN: Mutex<Table> = Mutex::new(Table { entries: Vec::new(), listeners: Vec::new() });
 
-/// The entries, and the recordings that get each before it is used.
+/// The entries, and who gets each before it is used.
 pub(crate) struct Table {
     entries: Vec<Seen>,
-    recorders: Vec<Arc<Recorder>>,
+    listeners: Vec<Arc<dyn Listener>>,
 }
 
 /// The shape of the message with this id, if it was seen.
@@ -104,8 +103,8 @@ pub(crate) fn enter(new: Candidate<'_>, limit: usize) -> Option<Shape> {
     let at = at.map(|(file, line)| (kept(file), line));
     let seen = Seen { id, template, level, group, place, at };
     table.entries.push(seen);
-    for recorder in &table.recorders {
-        recorder.enter(&[seen]);
+    for listener in &table.listeners {
+        listener.enter(&[seen]);
     }
     let shape = Shape { mask: parsed.mask().bits(), params: parsed.len() as u32 };
     slot.mask.store(shape.mask, Ordering::Relaxed);
@@ -119,16 +118,24 @@ pub(crate) fn from(index: usize) -> Vec<Seen> {
     table().entries.get(index..).unwrap_or_default().to_vec()
 }
 
-/// Tells `recorder` of all entries, and of each that comes before a message refers to it.
-pub(crate) fn attach(recorder: &Arc<Recorder>) {
-    let mut table = table();
-    recorder.enter(&table.entries);
-    table.recorders.push(Arc::clone(recorder));
+/// Gets messages first seen at run time.
+pub(crate) trait Listener: Send + Sync {
+    /// Takes new entries. Called with the table locked: it must not log, and the entries are not in use before it returns.
+    fn enter(&self, new: &[Seen]);
 }
 
-/// Tells `recorder` no more.
-pub(crate) fn detach(recorder: &Arc<Recorder>) {
-    table().recorders.retain(|other| !Arc::ptr_eq(other, recorder));
+/// Gives `listener` all entries, and from now on each new one before a message refers to it.
+pub(crate) fn attach(listener: Arc<dyn Listener>) {
+    let mut table = table();
+    listener.enter(&table.entries);
+    table.listeners.push(listener);
+}
+
+/// Ends what [`attach`] began.
+pub(crate) fn detach(listener: &Arc<dyn Listener>) {
+    let is_other =
+        |other: &Arc<dyn Listener>| !std::ptr::addr_eq(Arc::as_ptr(other), Arc::as_ptr(listener));
+    table().listeners.retain(is_other);
 }
 
 /// Held around a fork, so that the child does not find the table in the middle of a change.
@@ -142,7 +149,7 @@ impl AroundFork {
 
     /// After it, in the child: the recordings are its parent's, the entries are both's.
     pub(crate) fn in_child(mut self) {
-        std::mem::forget(std::mem::take(&mut self.0.recorders));
+        std::mem::forget(std::mem::take(&mut self.0.listeners));
     }
 }
 

@@ -27,17 +27,21 @@
 #![allow(unsafe_code)] // The thread-local pointer, and stores into the chunk that it leads to.
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
+pub(crate) mod arbiter;
 pub(crate) mod args;
 mod aside;
 pub(crate) mod cursor;
 pub(crate) mod encode;
 pub(crate) mod fields;
 mod gate;
+mod level_cache;
 mod own;
+pub(crate) mod owner;
 mod places;
 mod plan;
 mod quick;
 pub(crate) mod reclaim;
+pub(crate) mod running;
 #[cfg_attr(not(feature = "tracing"), allow(dead_code))] // Only that bridge writes slices.
 pub(crate) mod slice;
 mod stack;
@@ -50,13 +54,12 @@ pub(crate) use aside::{Aside, aside, in_child};
 
 use crate::level::GroupInfo;
 use crate::loss::{LossCause, Losses, Strays};
-use crate::session::core::{Core, Identity};
-use crate::session::{recorder, running};
 use crate::site::Subject;
 use crate::sync::{
     AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, light_barrier,
 };
 use crate::sys::thread::Thread;
+use arbiter::{Arbiter, Identity};
 use encode::{Before, Cursor, Interner, Plan, Values};
 use gate::Gate;
 use own::{Moment, Own};
@@ -245,7 +248,7 @@ pub(crate) fn lose(group: &'static GroupInfo, level: Level, cause: LossCause) {
 /// Counts a message as lost that has no sequence.
 fn stray(group: &'static GroupInfo, level: Level, cause: LossCause) {
     STRAYS.add(group.id, level, cause);
-    recorder::stray(group, level, cause);
+    running::count_in_mirrors(group, level, cause);
 }
 
 /// A message to no session or several, a message within a message, a message after the thread's end.
@@ -329,9 +332,9 @@ impl Writer {
     }
 
     /// A writer for this thread.
-    pub(crate) fn register(core: &Arc<Core>, epoch: u32) -> Option<Arc<Self>> {
+    pub(crate) fn register(core: &Arc<Arbiter>, epoch: u32) -> Option<Arc<Self>> {
         let own = Own::new(Arc::clone(core));
-        core.register(|identity| Arc::new(Self::new(own, identity, epoch, core.losses())))
+        core.register(|identity| Arc::new(Self::new(own, identity, epoch, core.drop_counters())))
     }
 
     /// Writes a message or counts it as lost. False, and nothing done, where the session is over. The thread's state is not

@@ -7,8 +7,8 @@ use super::targets;
 use crate::dynamic::{Arg, trace_as, trace_text};
 use crate::level;
 use crate::seen::Candidate;
-use crate::session::running;
 use crate::value::FixedString;
+use crate::writer::running;
 use ::log::kv::{self, Key, Value, VisitSource};
 use ::log::{LevelFilter, Log, Metadata, Record, SetLoggerError};
 use protolog_core::{Level, message_id};
@@ -45,7 +45,7 @@ fn follow() {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     // What a slower thread has seen would be older, and come last.
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let wanted = level::text_levels() | running::levels();
+    let wanted = level::text_levels() | running::levels_of_any_group();
     let wanted = if level::is_shared() { u8::MAX } else { wanted };
     // Of our levels VERBOSE, DEBUG … ERROR are TRACE, DEBUG … ERROR there.
     let filter = [

@@ -184,7 +184,7 @@ impl Answers {
 
     fn stats(&self, answer: &mut Answer) {
         self.status(answer);
-        for core in running::all().1 {
+        for core in running::all() {
             if !self.trace.as_ref().is_some_and(|(session, ..)| session.is_of(&core)) {
                 let fill_policy = core.fill_policy;
                 let file = core.path().map_or("-".into(), Path::to_string_lossy);

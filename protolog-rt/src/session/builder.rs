@@ -3,8 +3,8 @@
 //! Invariant: what contradicts itself is refused at the start, by the name of the method that asked for it.
 
 use super::bundles::bundles;
-use super::config::{Config, GroupOverride, TracingMode, Wanted};
-use super::core::Core;
+use super::config::{Config, Filter, GroupOverride, TracingMode};
+use super::core::{Core, SessionOwner};
 use super::file::TraceFile;
 use super::recorder::{self, Place, Recorder};
 use super::segments::{Limits, Segments};
@@ -42,7 +42,7 @@ pub struct Builder {
     fill_policy: FillPolicy,
     buffer: usize,
     max_text: usize,
-    patience: Option<Duration>,
+    chunk_timeout: Option<Duration>,
     limits: Limits,
     level: Option<u32>,
 }
@@ -57,7 +57,7 @@ impl Builder {
             fill_policy: FillPolicy::Stream,
             buffer: BUFFER,
             max_text: MAX_TEXT,
-            patience: None,
+            chunk_timeout: None,
             limits: Limits::default(),
             level: None,
         }
@@ -193,9 +193,9 @@ impl Builder {
         self
     }
 
-    /// Lets a message that finds the buffer full wait for room, `patience` at most; without this, it is lost at once.
+    /// Lets a message that finds the buffer full wait for room, `chunk_timeout` at most; without this, it is lost at once.
     /// What waits in vain is lost and counted, and what follows it is lost at once, until the sink moves again: so a
-    /// sink that is stuck stops each thread for `patience` once.
+    /// sink that is stuck stops each thread for `chunk_timeout` once.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
@@ -219,8 +219,8 @@ impl Builder {
     ///
     /// Nothing waits in a signal handler that interrupted a message, on the session's own thread, in a forked child, and
     /// once the session is being stopped. For sessions that stream to a file only.
-    pub fn wait_at_most(mut self, patience: Duration) -> Self {
-        self.patience = Some(patience);
+    pub fn wait_at_most(mut self, chunk_timeout: Duration) -> Self {
+        self.chunk_timeout = Some(chunk_timeout);
         self
     }
 
@@ -333,7 +333,7 @@ impl Builder {
         if self.path.is_none() && self.record.is_none() {
             return Err(Error::NoFile);
         }
-        let wanted = Wanted::new(&self.config, &dictionary::known_groups())?;
+        let filter = Filter::new(&self.config, &dictionary::known_groups())?;
         // First, since a child is to find all that follows as it should be.
         prepare_for_forks();
         clock::prepare();
@@ -342,18 +342,18 @@ impl Builder {
             // What can't be written at the end is better known now.
             TraceFile::try_whole(path)?;
         }
-        let new = |buffer| {
-            Core::new(buffer, self.max_text, wanted, self.fill_policy)
-                .with_patience(self.patience)
-                .with_path(self.path.clone())
-        };
-        let core = Arc::new(match &self.record {
-            None => new(Buffer::anonymous(self.buffer).map_err(Error::Resources)?),
+        let (recorder, buffer) = match &self.record {
+            None => (None, Buffer::anonymous(self.buffer).map_err(Error::Resources)?),
             Some(place) => {
                 let (recorder, buffer) = Recorder::create(place, self.buffer)?;
-                new(buffer).recorded(recorder)
+                (Some(recorder), buffer)
             }
-        });
+        };
+        let owner = SessionOwner::new(filter)
+            .with_timeout(self.chunk_timeout)
+            .with_path(self.path.clone())
+            .with_recorder(recorder);
+        let core = Arc::new(Core::new(buffer, self.fill_policy, self.max_text, owner));
         let sink = match (self.fill_policy, self.path) {
             (FillPolicy::Stream, Some(path)) => {
                 Self::stream(&core, &path, self.limits, self.level)?
@@ -368,7 +368,7 @@ impl Builder {
     /// Refuses what does not go together.
     fn check(&self) -> Result<(), Error> {
         let streams = [
-            ("wait_at_most", self.patience.is_some()),
+            ("wait_at_most", self.chunk_timeout.is_some()),
             ("segment_bytes", self.limits.bytes.is_some()),
             ("segment_age", self.limits.age.is_some()),
             ("keep_segments", self.limits.keep.is_some()),

@@ -52,14 +52,14 @@ pub struct Config {
 
 /// A configuration whose names are checked against the groups known at the start.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct Filter {
     default: u8,
     /// Full name or, where no group was known by it, an end of one; levels as a set of bits.
     overrides: Vec<(String, bool, u8)>,
     stacks: Vec<String>,
 }
 
-impl Wanted {
+impl Filter {
     /// Checks the names of `config` against the full names of groups that are `known`. An override that names none stays,
     /// since its group may come with a library.
     pub(super) fn new(config: &Config, known: &BTreeSet<String>) -> Result<Self, Error> {
@@ -94,13 +94,13 @@ impl Wanted {
     }
 
     /// Whether messages of the group with this full name come with stack traces.
-    pub(super) fn wants_stack(&self, full_name: &str) -> bool {
+    pub(super) fn collects_stack(&self, full_name: &str) -> bool {
         let names = |name: &String| ends_with(full_name, name) || is_below(full_name, name);
         self.stacks.iter().any(names)
     }
 
     /// Whether messages of any group do.
-    pub(super) fn wants_stacks(&self) -> bool {
+    pub(super) fn collects_stacks(&self) -> bool {
         !self.stacks.is_empty()
     }
 
@@ -121,8 +121,7 @@ impl Wanted {
     }
 
     /// The levels that are wanted of any group.
-    #[cfg(feature = "log")]
-    pub(super) fn all_levels(&self) -> u8 {
+    pub(super) fn levels_of_any_group(&self) -> u8 {
         self.overrides.iter().fold(self.default, |all, (.., levels)| all | levels)
     }
 }
@@ -173,7 +172,7 @@ mod tests {
     /// The letters of the levels that are wanted of `group`, least severe first.
     fn wanted(config: &Config, group: &str) -> String {
         let known = [NET, DISK].map(String::from).into();
-        let levels = Wanted::new(config, &known).unwrap().levels(group);
+        let levels = Filter::new(config, &known).unwrap().levels(group);
         let on = |level: &Level| levels & 1 << level.severity() != 0;
         Level::ALL.iter().filter(|level| on(level)).map(|level| level.letter()).collect()
     }
@@ -251,9 +250,9 @@ mod tests {
         let wanted = |names: &[&str]| {
             let mut config = config(TracingMode::Default, None, &[]);
             config.collect_stacktrace = names.iter().map(|&name| name.into()).collect();
-            let wanted = Wanted::new(&config, &BTreeSet::new()).unwrap();
-            let groups = [NET, DISK, OTHER_NET].map(|group| wanted.wants_stack(group));
-            (wanted.wants_stacks(), groups)
+            let wanted = Filter::new(&config, &BTreeSet::new()).unwrap();
+            let groups = [NET, DISK, OTHER_NET].map(|group| wanted.collects_stack(group));
+            (wanted.collects_stacks(), groups)
         };
         assert_eq!(wanted(&[]), (false, [false; 3]));
         assert_eq!(wanted(&["app::Log::Net", "Disk"]), (true, [true, true, false]));
@@ -264,7 +263,7 @@ mod tests {
     fn ambiguous_names_are_refused() {
         let config = config(TracingMode::Default, None, &[("Net", Some(Level::Debug))]);
         let known = [NET, OTHER_NET].map(String::from).into();
-        let error = Wanted::new(&config, &known).unwrap_err();
+        let error = Filter::new(&config, &known).unwrap_err();
         assert_eq!(error.to_string(), "group `Net` is ambiguous: `app::Log::Net`, `lib::Log::Net`");
     }
 }

@@ -79,7 +79,7 @@ fn collect(core: &Core) -> (Vec<Told>, BTreeMap<u16, Chunks>) {
             let told = writer.told.load(Ordering::Acquire);
             (writer, told)
         };
-        let writers = core.all().into_iter().map(told).collect();
+        let writers = core.all_writers().into_iter().map(told).collect();
         let mut all = find(core);
         tries += 1;
         if core.is_stopped() || copy_all(core, &mut all) || tries == TRIES {

@@ -10,6 +10,7 @@
 mod behind;
 mod builder;
 mod bundles;
+mod chunk_wait;
 pub(crate) mod config;
 pub(crate) mod core;
 mod counts;
@@ -20,7 +21,6 @@ mod gap;
 mod kept;
 mod packets;
 pub(crate) mod recorder;
-pub(crate) mod room;
 pub(crate) mod running;
 mod segments;
 mod state;
@@ -90,7 +90,7 @@ impl Session {
     /// libraries that were loaded since, and is on the disk if it is on one. In a forked child: [`Error::Forked`].
     pub fn flush(&self) -> Result<(), Error> {
         self.own()?;
-        if let Some(recorder) = &self.core.recorder {
+        if let Some(recorder) = &self.core.owner.recorder {
             return recorder.sync();
         }
         let Some(Sink::Stream { requests, .. }) = &self.sink else { return Ok(()) };
@@ -116,7 +116,7 @@ impl Session {
 
     /// The file of a session that records: [`Builder::record`].
     pub fn recording(&self) -> Option<&Path> {
-        self.core.recorder.as_ref().map(|recorder| recorder.path())
+        self.core.owner.recorder.as_ref().map(|recorder| recorder.path())
     }
 
     /// What was written and lost so far, in all and by group. Of a session that streams to its file, everything logged before
@@ -192,10 +192,10 @@ impl Session {
         recorder::end(&self.core);
         let write = |path| kept::write(&self.core, path, level, "protolog session stopped");
         let mut summary = path.map_or_else(|| Ok(Summary::default()), write);
-        drop(self.core.take_all());
+        drop(self.core.take_writers());
         self.core.buffer.discard();
         let is_needed = path.is_none() && std::thread::panicking();
-        match &self.core.recorder {
+        match &self.core.owner.recorder {
             Some(recorder) if is_needed => recorder.leave(),
             Some(recorder) if summary.is_ok() => summary = recorder.remove().and(summary),
             _ => {}

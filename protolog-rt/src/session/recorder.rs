@@ -8,21 +8,20 @@
 //! - *order*: the magic is stored last, when all the rest is there.
 //! - A forked child never touches the file but through chunks that a thread had when it was forked.
 
+use super::core::Core;
 use super::dictionary::Dictionary;
 use super::trace;
 use crate::clock;
 use crate::error::Error;
-use crate::fork;
-use crate::level::GroupInfo;
 use crate::loss::{LossCause, Mirror};
 use crate::seen::{self, Seen};
-use crate::session::core::Core;
 use crate::shmem::buffer::{Buffer, PAGE, size};
 use crate::shmem::memory::Memory;
 use crate::site::{self, for_each_own_note_segment};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::sys::file;
-use protolog_core::Level;
+use crate::writer::arbiter::Arbiter;
+use crate::writer::running;
 use protolog_core::recorder::{
     BuildId, ClockSource, HEADER_SIZE, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT,
     METADATA_USED_AT, OTHER_LOSSES_AT, OTHER_MESSAGE_COUNT_AT, RING_AT, VERSION, loss_key,
@@ -33,7 +32,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Where recordings are made unless a path is named: memory that the kernel keeps until it is shut down.
 const DIRECTORY: &str = "/dev/shm";
@@ -71,49 +70,19 @@ struct Annex {
     used: u64,
 }
 
-/// The sessions that record, for losses of threads without a sequence. Signal handlers only try the lock.
-static RECORDED: RwLock<Vec<Arc<Core>>> = RwLock::new(Vec::new());
-
-/// Counts a message of a thread without a sequence as lost, in the recordings that want it. Safe in signal handlers.
-pub(crate) fn stray(group: &'static GroupInfo, level: Level, cause: LossCause) {
-    let Ok(recorded) = RECORDED.try_read() else { return };
-    for core in recorded.iter().filter(|core| core.wants(group, level)) {
-        core.recorder.iter().for_each(|recorder| recorder.add(group.id, cause, 1));
+/// Gives the recording the messages first seen at run time, those known and those to come.
+pub(super) fn begin(core: &Core) {
+    if let Some(recorder) = &core.owner.recorder {
+        seen::attach(Arc::clone(recorder) as Arc<dyn seen::Listener>);
     }
 }
 
-/// Makes `core`, whose buffer is in a recording, known to those who have something to tell it.
-pub(super) fn begin(core: &Arc<Core>) {
-    let Some(recorder) = &core.recorder else { return };
-    seen::attach(recorder);
-    RECORDED.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(core));
-}
-
-/// Held around a fork, so that the child does not find the list locked.
-pub(crate) struct AroundFork(RwLockWriteGuard<'static, Vec<Arc<Core>>>);
-
-impl AroundFork {
-    /// Before the fork; none where this thread may be the one that has the lock.
-    pub(crate) fn begin() -> Option<Self> {
-        fork::soon(|| match RECORDED.try_write() {
-            Err(TryLockError::WouldBlock) => None,
-            Err(TryLockError::Poisoned(guard)) => Some(Self(guard.into_inner())),
-            Ok(guard) => Some(Self(guard)),
-        })
-    }
-
-    /// After it, in the child: the recordings are its parent's.
-    pub(crate) fn in_child(mut self) {
-        std::mem::forget(std::mem::take(&mut *self.0));
-    }
-}
-
-/// The reverse.
+/// Ends what [`begin`] and the start of the session began.
 pub(super) fn end(core: &Arc<Core>) {
-    let Some(recorder) = &core.recorder else { return };
-    seen::detach(recorder);
-    let mut recorded = RECORDED.write().unwrap_or_else(PoisonError::into_inner);
-    recorded.retain(|other| !Arc::ptr_eq(other, core));
+    if let Some(recorder) = &core.owner.recorder {
+        seen::detach(&(Arc::clone(recorder) as Arc<dyn seen::Listener>));
+        running::end_mirror(&(Arc::clone(core) as Arc<Arbiter>));
+    }
 }
 
 impl Recorder {
@@ -176,7 +145,7 @@ impl Recorder {
     }
 
     /// Counts messages of a chunk that writer `id` is done with: `new` ones, `all` with those of its chunks before.
-    pub(crate) fn tell(&self, id: u16, new: u64, all: u64) {
+    pub(super) fn count_messages(&self, id: u16, new: u64, all: u64) {
         match message_count_at(id) {
             // Who takes a chunk back from its writer may be late to tell of it.
             Some(at) => _ = self.header.u64(at).fetch_max(all, Ordering::Release),
@@ -190,11 +159,6 @@ impl Recorder {
             self.header.u64(OTHER_MESSAGE_COUNT_AT).fetch_add(messages, Ordering::Relaxed);
             self.header.u64(at).store(0, Ordering::Relaxed);
         }
-    }
-
-    /// Enters messages that were first seen at run time.
-    pub(crate) fn enter(&self, new: &[Seen]) {
-        self.with_annex(|annex, give| annex.dictionary.enter(new, give));
     }
 
     /// Enters the texts of images that have been loaded since. Each image has enums of its own, which come up before they
@@ -247,6 +211,12 @@ impl Recorder {
         let mut slots = (0..LOSSES).map(|slot| LOSSES_AT + 16 * slot);
         let found = slots.find(|&at| holds(self.header.u64(at)))?;
         Some(self.header.u64(found + 8))
+    }
+}
+
+impl seen::Listener for Recorder {
+    fn enter(&self, new: &[Seen]) {
+        self.with_annex(|annex, give| annex.dictionary.enter(new, give));
     }
 }
 

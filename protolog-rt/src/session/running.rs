@@ -1,19 +1,13 @@
-//! The sessions of this process that run.
+//! The sessions of this process that run, and the files that they write.
 //!
-//! Threads look here only when the epoch says that something changed since they last looked.
+//! Their writers are found in [`crate::writer::running`]; this list is for who asks sessions for something: operators, and
+//! panics, which want what was logged to be in files.
 //!
-//! Invariants
-//! - *epoch*: it changes with each start and stop, before any group's word tells of the start and after all words tell of
-//!   the stop; then the limits of the other sessions' writers are cleared, so that every thread looks again before it
-//!   writes with what it knew.
-//! - Messages that a signal handler logs on the thread that holds the lock do not wait for it: they count as nested.
+//! Invariant: a file is written by one session of the process at a time.
 
 use super::core::Core;
 use crate::fork;
-use crate::level::{self, GroupInfo, set_session_levels};
-use crate::sync::{AtomicU32, Ordering, fence};
-use crate::sys::barrier;
-use crate::writer::{self, Writer};
+use crate::writer::{self, arbiter::Arbiter};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,110 +15,39 @@ use std::time::Duration;
 use std::{fs, io};
 
 pub(crate) struct Running {
-    cores: Vec<Arc<Core>>,
+    sessions: Vec<Arc<Core>>,
     files: Vec<FileId>,
 }
 
-/// Device and inode of a file; or of a directory, and what of it.
+/// Device and inode of a file; or of a directory, and a name in it.
 type FileId = (u64, u64, OsString);
 
-static RUNNING: Mutex<Running> = Mutex::new(Running { cores: Vec::new(), files: Vec::new() });
-static EPOCH: AtomicU32 = AtomicU32::new(1);
+static RUNNING: Mutex<Running> = Mutex::new(Running { sessions: Vec::new(), files: Vec::new() });
 
-/// Changes whenever a session starts or stops.
-pub(crate) fn epoch() -> u32 {
-    EPOCH.load(Ordering::Acquire)
-}
-
-/// The sessions that run, and the epoch since which they do.
-pub(crate) fn all() -> (u32, Vec<Arc<Core>>) {
-    let running = lock();
-    (epoch(), running.cores.clone())
+/// Returns the sessions that run.
+pub(crate) fn all() -> Vec<Arc<Core>> {
+    writer::aside(|| lock().sessions.clone())
 }
 
 /// Starts a session for the threads of the process.
 pub(super) fn add(core: &Arc<Core>) {
-    writer::aside(|| {
-        let mut running = lock();
-        running.cores.push(Arc::clone(core));
-        running.announce();
-        running.set_levels();
-    });
-    level::changed();
+    writer::aside(|| lock().sessions.push(Arc::clone(core)));
+    writer::running::add(Arc::clone(core) as Arc<Arbiter>);
 }
 
 /// Stops a session for the threads of the process; those that are within a message may finish it.
 pub(super) fn remove(core: &Arc<Core>) {
-    writer::aside(|| {
-        let mut running = lock();
-        running.cores.retain(|other| !Arc::ptr_eq(other, core));
-        running.set_levels();
-        running.announce();
-    });
-    level::changed();
+    writer::running::remove(&(Arc::clone(core) as Arc<Arbiter>));
+    writer::aside(|| lock().sessions.retain(|other| !Arc::ptr_eq(other, core)));
 }
 
-/// The levels (bit = severity) that a session may want of a group that is not known yet.
-#[cfg(feature = "log")]
-pub(crate) fn levels() -> u8 {
-    writer::aside(|| lock().cores.iter().fold(0, |levels, core| levels | core.wanted.all_levels()))
-}
-
-/// Whether no writer but `writer` is within a message, after a barrier on all threads. Not where that can't be told at once;
-/// allocates nothing, waits for nobody. Writers of a session that has ended are not asked: what they still finish is in
-/// another trace than what `writer` writes.
-pub(crate) fn is_alone(writer: &Writer) -> bool {
-    writer::aside(|| {
-        let Ok(running) = RUNNING.try_lock() else { return false };
-        barrier::is_ready()
-            && running.cores.iter().all(|core| core.has_few_writers())
-            && barrier::heavy()
-            && running.cores.iter().all(|core| core.is_quiet_but_for(writer))
-    })
-}
-
-/// Runs `f` while `core` is one of the sessions that run, of which no thread is told.
-#[cfg(test)]
-pub(crate) fn beside<R>(core: &Arc<Core>, f: impl FnOnce() -> R) -> R {
-    struct Remove<'a>(&'a Arc<Core>);
-    impl Drop for Remove<'_> {
-        fn drop(&mut self) {
-            writer::aside(|| lock().cores.retain(|other| !Arc::ptr_eq(other, self.0)));
-        }
-    }
-    writer::aside(|| lock().cores.push(Arc::clone(core)));
-    let _remove = Remove(core);
-    f()
-}
-
-/// Sees to it that the files of all sessions have what was logged until now, as far as that takes at most `limit` each.
+/// Writes what was logged until now to the files of all sessions, as far as that takes at most `limit` each.
 pub(crate) fn flush(limit: Duration) {
     // Not while another thread has the lock: it may wait for this one.
-    let cores =
-        writer::aside(|| RUNNING.try_lock().map_or(Vec::new(), |running| running.cores.clone()));
-    for core in cores {
-        core.flush_within(limit);
-    }
-}
-
-impl Running {
-    /// Makes every thread look again.
-    fn announce(&self) {
-        EPOCH.fetch_add(1, Ordering::AcqRel);
-        fence(Ordering::SeqCst);
-        for core in &self.cores {
-            core.close_writers();
-        }
-    }
-
-    /// Makes the groups' words say what any of the sessions wants.
-    fn set_levels(&self) {
-        let cores = self.cores.clone();
-        set_session_levels(move |group: &'static GroupInfo| {
-            // A group may come with a library, whose texts no recording has yet.
-            cores.iter().filter_map(|core| core.recorder.as_ref()).for_each(|to| to.images());
-            cores.iter().fold(0, |levels, core| levels | core.levels(group))
-        });
+    let sessions =
+        writer::aside(|| RUNNING.try_lock().map_or(Vec::new(), |running| running.sessions.clone()));
+    for session in sessions {
+        session.flush_within(limit);
     }
 }
 
@@ -137,15 +60,10 @@ impl AroundFork {
         fork::lock_soon(&RUNNING).map(Self)
     }
 
-    /// After it, in the child: the sessions are its parent's, and over here. The files stay in use, since the parent may
-    /// still write them. Allocates nothing, waits for nobody.
+    /// After it, in the child: the sessions are its parent's. The files stay in use, since the parent may still write them.
+    /// Allocates nothing, waits for nobody.
     pub(crate) fn in_child(mut self) {
-        let cores = std::mem::take(&mut self.0.cores);
-        for core in &cores {
-            core.abandon();
-        }
-        std::mem::forget(cores);
-        EPOCH.fetch_add(1, Ordering::AcqRel);
+        std::mem::forget(std::mem::take(&mut self.0.sessions));
     }
 }
 

@@ -4,11 +4,11 @@
 //!
 //! Invariant: only this thread reads the buffer and writes the file.
 
+use super::chunk_wait;
 use super::core::Core;
 use super::counts::Counts;
 use super::drain::Drain;
 use super::file;
-use super::room;
 use super::segments::Segments;
 use super::trace::{End, Trace};
 use crate::error::Error;
@@ -142,7 +142,7 @@ impl Stream {
     /// Copies until the session is stopped; then writes what is left to say.
     pub(super) fn run(mut self) -> Result<Summary, Error> {
         block_signals();
-        room::never_wait_here();
+        chunk_wait::never_wait_here();
         loop {
             let State { stop, wanted, done, .. } = *self.requests.lock();
             if stop {
@@ -274,7 +274,7 @@ impl Stream {
         };
         self.is_stuck = false;
         self.trace.images();
-        for writer in self.core.all().iter().chain(ended) {
+        for writer in self.core.all_writers().iter().chain(ended) {
             if self.drain.written.contains(&writer.id) {
                 self.trace.farewell(writer, None);
             }
@@ -296,7 +296,7 @@ impl Stream {
         self.trace.seen();
         self.trace.images();
         self.copy(true, &[]);
-        for writer in self.core.take_all() {
+        for writer in self.core.take_writers() {
             self.trace.farewell(&writer, None);
         }
         self.core.buffer.discard();

@@ -13,7 +13,6 @@ use crate::loss::{Counted, Losses, Mark};
 use crate::stats::{self, BufferStats, Loss, Summary};
 use crate::writer::state::loss_record;
 use crate::writer::{STRAYS, Writer};
-use protolog_core::FillPolicy;
 use protolog_core::process_track;
 use protolog_core::schema::{
     buffer_stats, clock as clock_field, clock_id, clock_snapshot, packet, process_descriptor,
@@ -60,14 +59,14 @@ pub(super) struct End {
 impl Trace {
     /// Writes the beginning: process, clocks, dictionary.
     pub(super) fn begin(core: Arc<Core>, file: TraceFile) -> Self {
-        let (before, started) = (core.before.clone(), core.started);
+        let (before, started) = (core.owner.before.clone(), core.owner.started);
         Self::start(core, file, before, started, "protolog session started")
     }
 
     /// Writes the beginning of a trace that goes on where another one ends; what that one tells of, comes by
     /// [`Self::lost_before`].
     pub(super) fn go_on(core: Arc<Core>, file: TraceFile) -> Self {
-        let before = core.before.clone();
+        let before = core.owner.before.clone();
         Self::start(core, file, before, clock::boottime(), "protolog session goes on")
     }
 
@@ -183,10 +182,10 @@ impl Trace {
 
     /// Writes the losses of threads that had no sequence.
     fn strays(&mut self) {
-        let mut losses = self.take(&self.core.strays);
+        let mut losses = self.take(&self.core.unattributed);
         let dictionary = &self.dictionary;
         losses.extend(STRAYS.since(&mut self.before, |group, severity| {
-            let levels = dictionary.group(group).map(|name| self.core.wanted.levels(name));
+            let levels = dictionary.group(group).map(|name| self.core.owner.filter.levels(name));
             levels.is_none_or(|levels| levels & 1 << severity != 0)
         }));
         if !losses.is_empty() {
@@ -210,7 +209,7 @@ impl Trace {
             taken.push(lost);
             true
         });
-        if self.core.fill_policy != FillPolicy::Stream {
+        if !self.core.is_stream() {
             for lost in &taken {
                 losses.put_back(*lost);
             }
@@ -234,7 +233,7 @@ impl Trace {
 
     /// All that the trace tells of, with the names of groups and with their ids.
     fn totals(&self) -> (Vec<Loss>, Vec<Counted>) {
-        self.core.totals.take(|lost| {
+        self.core.reported.take(|lost| {
             self.told.add(lost.group, lost.cause, lost.count);
             true
         });

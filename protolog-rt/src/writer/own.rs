@@ -11,17 +11,17 @@
 #![allow(unsafe_code)] // Stores into the chunk.
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
+use super::arbiter::{Arbiter, Identity};
 use super::encode::{Before, Cursor, Interner, Plan, SLACK, Values};
 use super::gate::Gate;
 use super::quick::MAX_DELTA;
+use super::running;
 use super::slice::MAX_TRACK;
 use super::state::{MAX_LOSSES, MAX_STATE};
 use super::texts::Texts;
 use super::{Head, Writer};
 use crate::clock;
 use crate::loss::LossCause;
-use crate::session::core::{Core, Identity};
-use crate::session::running;
 use crate::shmem::buffer::{Chunk, MAX_PAYLOAD, PAGE};
 use crate::sync::{AtomicU16, Ordering};
 use crate::sys::process;
@@ -70,7 +70,7 @@ pub(super) struct Own {
     /// The address up to which packets may go.
     end: *mut u8,
     chunk: Option<Chunk>,
-    pub(super) core: Option<Arc<Core>>,
+    pub(super) core: Option<Arc<Arbiter>>,
     identity: Identity,
     /// Number of chunks taken, up to the size of [`GROWTH`].
     grown: usize,
@@ -116,7 +116,7 @@ impl Own {
     }
 
     /// In the session that `core` is of.
-    pub(super) fn new(core: Arc<Core>) -> Self {
+    pub(super) fn new(core: Arc<Arbiter>) -> Self {
         let clock = clock::Reader::new();
         Self { max_text: core.max_text, core: Some(core), clock, ..Self::none() }
     }
@@ -237,7 +237,7 @@ impl Own {
                 let chunk = core.buffer.acquire(layout, payload);
                 chunk.or_else(|| core.acquire_late(layout, payload))
             }
-            FillPolicy::Discard => core.acquire_first(layout, payload),
+            FillPolicy::Discard => core.acquire_until_full(layout, payload),
             FillPolicy::RingBuffer => {
                 let chunk = core.buffer.acquire_ring(layout, payload);
                 // Chunks of idle threads, completed, are as good as old ones.
@@ -316,9 +316,7 @@ impl Own {
         self.header = std::ptr::null();
         let messages = self.messages();
         let (Some(chunk), Some(core)) = (self.chunk.take(), self.core.as_ref()) else { return };
-        if let Some(recorder) = &core.recorder {
-            recorder.tell(self.identity.id, messages - self.identity.messages, messages);
-        }
+        core.owner.count_messages(self.identity.id, messages - self.identity.messages, messages);
         self.identity.messages = messages;
         // Before anybody can take the chunk.
         writer.told.fetch_max(messages, Ordering::Release);

@@ -5,12 +5,12 @@
 //!
 //! Invariant: what a session did not ask for never reaches its writer from here.
 
+use super::arbiter::Arbiter;
 use super::encode::Values;
+use super::running::{self, is_same};
 use super::stack::{self, WithStack};
 use super::{Head, Writer};
 use crate::loss::LossCause;
-use crate::session::core::Core;
-use crate::session::running;
 use crate::sync::Ordering;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) struct Places {
 /// A session, and the thread's writer in it once there was something to write.
 #[derive(Debug)]
 struct Place {
-    core: Arc<Core>,
+    core: Arc<Arbiter>,
     writer: Option<Arc<Writer>>,
 }
 
@@ -43,7 +43,7 @@ impl Places {
         self.epoch = epoch;
         let mut before = std::mem::take(&mut self.all);
         for core in cores {
-            let known = before.iter().position(|place| Arc::ptr_eq(&place.core, &core));
+            let known = before.iter().position(|place| is_same(&place.core, &core));
             let writer = known.and_then(|at| before.swap_remove(at).writer);
             if let Some(writer) = &writer {
                 writer.epoch.store(epoch, Ordering::Relaxed);
@@ -56,7 +56,7 @@ impl Places {
     /// Writes a message to each session that wants it.
     pub(super) fn write<V: Values>(&mut self, head: Head, values: &V) {
         for Place { core, writer } in &mut self.all {
-            if !core.wants(head.group(), head.level()) {
+            if !core.is_enabled(head.group(), head.level()) {
                 continue;
             }
             if writer.is_none() {
@@ -64,13 +64,13 @@ impl Places {
             }
             match writer {
                 // Refused where the session has just ended.
-                Some(writer) if V::IS_MESSAGE && core.wants_stack(head.group()) => {
+                Some(writer) if V::IS_MESSAGE && core.collects_stack(head.group()) => {
                     stack::with(|stack| {
                         writer.write(head, &WithStack(values, stack));
                     });
                 }
                 Some(writer) => _ = writer.write(head, values),
-                None => core.strays.add(head.group().id, LossCause::BufferFull, 1),
+                None => core.unattributed.add(head.group().id, LossCause::BufferFull, 1),
             }
         }
     }
@@ -78,7 +78,9 @@ impl Places {
     /// The writer to which all messages go, where there is one session that wants no stack traces; else null.
     pub(super) fn only(&self) -> *const Writer {
         match self.all.as_slice() {
-            [Place { writer: Some(writer), core }] if !core.wants_stacks() => Arc::as_ptr(writer),
+            [Place { writer: Some(writer), core }] if !core.collects_stacks() => {
+                Arc::as_ptr(writer)
+            }
             _ => std::ptr::null(),
         }
     }

@@ -5,12 +5,12 @@
 #![allow(unsafe_code)] // Stores into the chunk.
 
 use super::Writer;
+use super::arbiter::Arbiter;
 use super::cursor::Cursor;
 use super::fields::Fields;
 use super::own::Own;
 use super::slice;
 use crate::loss::{Counted, LossCause};
-use crate::session::core::Core;
 use crate::sys::thread::Thread;
 use protolog_core::FillPolicy;
 use protolog_core::chunk::FRAGMENT_SIZE_LEN;
@@ -39,7 +39,7 @@ impl Own {
         }
         self.last = self.clock.now().max(self.last);
         // What a buffer keeps is told at the end, since chunks may be gone by then.
-        let told_here = |core: &&Arc<Core>| core.fill_policy == FillPolicy::Stream;
+        let told_here = |core: &&Arc<Arbiter>| core.fill_policy == FillPolicy::Stream;
         let core = self.core.as_ref().filter(told_here).filter(|_| writer.losses.is_some());
         let losses = core.map(|core| take_losses(core, writer));
         let losses =
@@ -111,13 +111,13 @@ impl Own {
 /// Takes the losses that one chunk has room for, as fields, and says whether they are such that the reader misses packets.
 #[cold]
 #[inline(never)]
-fn take_losses(core: &Core, writer: &Writer) -> (Fields<MAX_LOSSES>, bool) {
+fn take_losses(core: &Arbiter, writer: &Writer) -> (Fields<MAX_LOSSES>, bool) {
     let (mut losses, mut dropped) = (Fields::new(), false);
     writer.losses.take(|lost| {
         dropped |= matches!(lost.cause, LossCause::BufferFull | LossCause::Overwritten);
         let room = losses.bytes().len() + MAX_LOSS <= MAX_LOSSES;
         if room {
-            core.totals.add(lost.group, lost.cause, lost.count);
+            core.reported.add(lost.group, lost.cause, lost.count);
             losses.nested(packet::LOSS, &loss_record(lost));
         }
         room

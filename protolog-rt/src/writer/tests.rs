@@ -9,15 +9,16 @@ mod service;
 mod stopped;
 mod texts;
 
+use super::arbiter::{Arbiter, Identity};
 use super::encode::Values;
 use super::own::Own;
+use super::running;
 use super::{Head, Writer};
 use crate::level::{GroupInfo, GroupSet, Page};
 use crate::loss::LossCause;
 use crate::note::GroupDef;
-use crate::session::config::Wanted;
-use crate::session::core::Core;
-use crate::session::running;
+use crate::session::config::Filter;
+use crate::session::core::{Core, SessionOwner};
 use crate::shmem::buffer::{Buffer, Chunk, MAX_PAYLOAD, PAGE};
 use crate::shmem::drain;
 use crate::site::Subject;
@@ -40,16 +41,21 @@ static SET: GroupSet = GroupSet::new(&PAGE_OF_NET, &[]);
 static NET: GroupInfo = GroupInfo::new(&DEF, &PAGE_OF_NET, &SET);
 const HEAD: Head = Head { id: 0x0123456789abcdef, subject: Subject::new(&NET, Level::Info) };
 
+/// An arbiter as a session has it.
+fn arbiter(buffer: Buffer, max_text: usize, fill_policy: FillPolicy) -> Arc<Arbiter> {
+    Arc::new(Core::new(buffer, fill_policy, max_text, SessionOwner::new(Filter::default())))
+}
+
 /// A writer with a buffer of its own.
 struct Rig {
-    core: Arc<Core>,
+    core: Arc<Arbiter>,
     writer: Arc<Writer>,
 }
 
 impl Drop for Rig {
     fn drop(&mut self) {
         // As a session does at its end: core and writers hold each other.
-        drop(self.core.take_all());
+        drop(self.core.take_writers());
     }
 }
 
@@ -60,7 +66,7 @@ impl Rig {
 
     fn keeping(pages: usize, fill_policy: FillPolicy) -> Self {
         let buffer = Buffer::anonymous(pages * PAGE).unwrap();
-        let core = Arc::new(Core::new(buffer, 16 << 10, Wanted::default(), fill_policy));
+        let core = arbiter(buffer, 16 << 10, fill_policy);
         let writer = Writer::register(&core, running::epoch()).unwrap();
         Self { core, writer }
     }
@@ -70,7 +76,8 @@ impl Rig {
         self.writer.leave();
         let identity = self.writer.identity().expect("it has ended");
         let own = Own::new(Arc::clone(&self.core));
-        self.writer = Arc::new(Writer::new(own, identity, running::epoch(), self.core.losses()));
+        self.writer =
+            Arc::new(Writer::new(own, identity, running::epoch(), self.core.drop_counters()));
     }
 
     /// Logs number `number` with a text of its own of `length` bytes; with 0 without a text. False where it was lost.
@@ -363,7 +370,7 @@ fn ids_are_used_again_last() {
         writer.is_some()
     };
     assert!(register());
-    let mut used = crate::session::core::Identity { id: 1, next_chunk: 5, floor: 0, messages: 0 };
+    let mut used = Identity { id: 1, next_chunk: 5, floor: 0, messages: 0 };
     rig.core.retire(used);
     used.id = 2;
     rig.core.retire(used);

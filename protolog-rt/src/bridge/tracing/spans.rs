@@ -11,10 +11,9 @@
 
 use super::fields::Fields;
 use super::sites;
-use crate::session::running;
 use crate::site::Subject;
 use crate::writer::slice::{MAX_SLICE, Slice, current_track};
-use crate::writer::{self, Head};
+use crate::writer::{self, Head, running};
 use protolog_core::schema::track_event;
 use protozero::{Fixed, Heap, Message, Writer};
 use std::cell::{Cell, RefCell};

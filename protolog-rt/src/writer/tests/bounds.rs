@@ -69,7 +69,7 @@ fn texts_of_all_lengths_have_their_size() {
 fn texts_that_are_longer_than_they_may_be_are_cut() {
     for (length, cut) in [(10, 0), (11, 2)] {
         let buffer = Buffer::anonymous(PAGE).unwrap();
-        let core = Arc::new(Core::new(buffer, 10, Wanted::default(), FillPolicy::Stream));
+        let core = arbiter(buffer, 10, FillPolicy::Stream);
         let writer = Writer::register(&core, running::epoch()).unwrap();
         let rig = Rig { core, writer };
         rig.log(1, 0);

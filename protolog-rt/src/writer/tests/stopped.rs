@@ -39,8 +39,7 @@ fn acknowledged(file: &File) -> Memory {
 /// What the child does; it ends here.
 fn child(file: &File) -> ! {
     let acknowledged = acknowledged(file);
-    let core =
-        Arc::new(Core::new(buffer(file), 1 << 10, Wanted::default(), FillPolicy::RingBuffer));
+    let core = arbiter(buffer(file), 1 << 10, FillPolicy::RingBuffer);
     let writer = Writer::register(&core, running::epoch()).expect("an id");
     // SAFETY: no pointers.
     if unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) } != 0 {

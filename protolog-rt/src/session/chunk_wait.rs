@@ -1,13 +1,13 @@
-//! Waiting for room, where a session's owner chose that a full buffer makes messages wait rather than be lost.
+//! Waiting for a free chunk: the buffer-exhausted policy of sessions whose owner chose waiting over dropping.
 //!
 //! ```text
-//! writer   waiting + 1, fence, look for a chunk; none: sleep, unless something was freed since
+//! writer   waiting + 1, fence, acquire a chunk; none: sleep, unless something was freed since
 //! reader   free a chunk, fence, anybody waiting? wake all
 //! ```
 //!
 //! Invariants
-//! - A writer waits no longer than its session's patience, and not at all when that is over, on a session's own thread (which
-//!   would wait for itself), or in a forked child (where nobody frees anything).
+//! - A writer waits no longer than its session's timeout, and not at all once the session is over, on a session's own thread
+//!   (which would wait for itself), or in a forked child (where nobody frees anything).
 //! - A chunk that is freed while somebody waits is looked for once more before the wait ends.
 
 use crate::shmem::buffer::Buffer;
@@ -16,22 +16,22 @@ use std::cell::Cell;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Longer than any process runs; what is added to a time must not overflow.
+/// Longer than any process runs, and short enough to be added to a time.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// How long a stop waits for threads that wait to find out; that takes microseconds, if they get to run.
-const PARTING: Duration = Duration::from_secs(1);
+/// The time that a stop gives waiting threads to find out that it is over; microseconds are enough, if they get to run.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 thread_local! {
     /// Whether messages of this thread never wait.
-    static NEVER: Cell<bool> = const { Cell::new(false) };
+    static NEVER_WAITS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Who waits for room. See the module.
+/// See the module.
 #[derive(Debug)]
-pub(crate) struct Room {
-    /// The longest that a message waits; none where messages do not.
-    patience: Option<Duration>,
+pub(crate) struct ChunkWait {
+    /// The longest that a message waits; none where messages are dropped at once.
+    timeout: Option<Duration>,
     closed: AtomicBool,
     waiting: AtomicU32,
     lock: Mutex<()>,
@@ -40,14 +40,14 @@ pub(crate) struct Room {
 
 /// Makes messages of this thread never wait, in any session.
 pub(super) fn never_wait_here() {
-    NEVER.set(true);
+    NEVER_WAITS.set(true);
 }
 
-impl Room {
-    /// With messages that wait so long.
-    pub(super) fn new(patience: Option<Duration>) -> Self {
+impl ChunkWait {
+    /// Messages wait for at most `timeout`, or not at all.
+    pub(super) fn new(timeout: Option<Duration>) -> Self {
         Self {
-            patience: patience.map(|patience| patience.min(FOREVER)),
+            timeout: timeout.map(|timeout| timeout.min(FOREVER)),
             closed: AtomicBool::new(false),
             waiting: AtomicU32::new(0),
             lock: Mutex::new(()),
@@ -55,19 +55,18 @@ impl Room {
         }
     }
 
-    /// Whether any message waits.
-    pub(super) fn is_patient(&self) -> bool {
-        self.patience.is_some() && !NEVER.get()
+    /// Returns whether messages of this thread may wait.
+    pub(super) fn may_wait(&self) -> bool {
+        self.timeout.is_some() && !NEVER_WAITS.get()
     }
 
-    /// What `take` gives, as soon as it gives something; none where the wait is over before.
+    /// Returns what `take` gives, as soon as it gives something; none where the wait is over before.
     pub(super) fn wait<T>(
         &self,
         buffer: &Buffer,
         mut take: impl FnMut() -> Option<T>,
     ) -> Option<T> {
-        let patience = self.patience?;
-        let end = Instant::now() + patience;
+        let end = Instant::now() + self.timeout?;
         self.waiting.fetch_add(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         let taken = loop {
@@ -104,11 +103,11 @@ impl Room {
         self.wake();
     }
 
-    /// The same, and gives those that waited the time to see it.
-    pub(super) fn clear(&self) {
+    /// Ends all waits, and gives the waiting threads the time to see it.
+    pub(super) fn end_all(&self) {
         self.close();
-        let somebody = |(): &mut ()| self.waiting.load(Ordering::SeqCst) > 0;
-        drop(self.changed.wait_timeout_while(self.lock(), PARTING, somebody));
+        let is_waiting = |(): &mut ()| self.waiting.load(Ordering::SeqCst) > 0;
+        drop(self.changed.wait_timeout_while(self.lock(), END_TIMEOUT, is_waiting));
     }
 
     fn wake(&self) {

@@ -1,0 +1,48 @@
+//! The interface between trace writers and whoever owns their buffer.
+//!
+//! The buffer, its fill policy and the drop counters are in the [`Arbiter`](super::arbiter::Arbiter) that owner and writers
+//! share; this trait is the rest: what only the owner knows or can do. A session implements it.
+//!
+//! Invariant: no method logs. Those that a signal handler may reach say so.
+
+use crate::loss::Mirror;
+use crate::shmem::buffer::{Buffer, Chunk};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// The owner of a buffer and of the trace writers that fill it.
+pub(crate) trait Owner: Debug + Send + Sync {
+    /// Returns the levels (bit = severity) that are recorded of the group with this full name.
+    fn enabled_levels(&self, group: &str) -> u8;
+
+    /// Returns the levels (bit = severity) that are recorded of any group, known or not.
+    fn levels_of_any_group(&self) -> u8;
+
+    /// Returns whether any message is recorded with a stack trace.
+    fn collects_stacks(&self) -> bool;
+
+    /// Returns whether messages of the group with this full name are recorded with a stack trace.
+    fn collects_stack(&self, group: &str) -> bool;
+
+    /// Prepares for a group that is new to the process: it may have come with a library.
+    fn add_group(&self);
+
+    /// Wakes the thread that reads the buffer, if there is one. Neither blocks nor allocates.
+    fn wake(&self);
+
+    /// Waits for `acquire` to find a chunk, as long as the buffer-exhausted policy allows; none where it does not allow it.
+    fn wait_for_chunk(
+        &self,
+        buffer: &Buffer,
+        acquire: &mut dyn FnMut() -> Option<Chunk>,
+    ) -> Option<Chunk>;
+
+    /// Counts messages in a chunk that the writer of `sequence` is done with: `new` in it, `all` in it and those before.
+    fn count_messages(&self, sequence: u16, new: u64, all: u64);
+
+    /// Counts messages of a writer of which nothing is left in the buffer, and whose sequence another one may get.
+    fn count_forgotten(&self, sequence: u16, messages: u64);
+
+    /// Returns drop counters that outlive the process, if there are any.
+    fn mirror(&self) -> Option<Arc<dyn Mirror>>;
+}

@@ -1,0 +1,177 @@
+//! The arbiters of this process that record.
+//!
+//! Threads look here only when the epoch says that something changed since they last looked.
+//!
+//! Invariants
+//! - *epoch*: it changes with each start and stop, before any group's word tells of the start and after all words tell of
+//!   the stop; then the limits of the other arbiters' writers are cleared, so that every thread looks again before it
+//!   writes with what it knew.
+//! - Messages that a signal handler logs on the thread that holds the lock do not wait for it: they count as nested.
+
+use super::arbiter::Arbiter;
+use super::{Writer, aside};
+use crate::fork;
+use crate::level::{self, GroupInfo, set_session_levels};
+use crate::loss::LossCause;
+use crate::sync::{AtomicU32, Ordering, fence};
+use crate::sys::barrier;
+use protolog_core::Level;
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard, TryLockError};
+
+/// All that record.
+type Arbiters = Vec<Arc<Arbiter>>;
+
+static RUNNING: Mutex<Arbiters> = Mutex::new(Vec::new());
+static EPOCH: AtomicU32 = AtomicU32::new(1);
+
+/// Those with drop counters that outlive the process, for drops of threads without a sequence. Signal handlers only try the
+/// lock.
+static MIRRORED: RwLock<Arbiters> = RwLock::new(Vec::new());
+
+/// Returns a number that changes whenever a session starts or stops.
+pub(crate) fn epoch() -> u32 {
+    EPOCH.load(Ordering::Acquire)
+}
+
+/// Returns the epoch, and the arbiters that record since then.
+pub(super) fn all() -> (u32, Vec<Arc<Arbiter>>) {
+    let running = lock();
+    (epoch(), running.clone())
+}
+
+/// Starts recording, for all threads of the process.
+pub(crate) fn add(arbiter: Arc<Arbiter>) {
+    aside(|| {
+        if arbiter.owner.mirror().is_some() {
+            mirrored().push(Arc::clone(&arbiter));
+        }
+        let mut running = lock();
+        running.push(arbiter);
+        announce(&running);
+        set_levels(&running);
+    });
+    level::changed();
+}
+
+/// Stops recording, for all threads of the process; those that are within a message may finish it.
+pub(crate) fn remove(arbiter: &Arc<Arbiter>) {
+    aside(|| {
+        let mut running = lock();
+        running.retain(|other| !is_same(other, arbiter));
+        set_levels(&running);
+        announce(&running);
+    });
+    level::changed();
+}
+
+/// Stops counting drops of threads without a sequence in the arbiter's mirror.
+pub(crate) fn end_mirror(arbiter: &Arc<Arbiter>) {
+    mirrored().retain(|other| !is_same(other, arbiter));
+}
+
+/// Counts a message of a thread without a sequence as dropped, in the mirrors of those that record it. Safe in signal
+/// handlers.
+pub(super) fn count_in_mirrors(group: &'static GroupInfo, level: Level, cause: LossCause) {
+    let Ok(mirrored) = MIRRORED.try_read() else { return };
+    for arbiter in mirrored.iter().filter(|arbiter| arbiter.is_enabled(group, level)) {
+        if let Some(mirror) = arbiter.unattributed.mirror() {
+            mirror.add(group.id, cause, 1);
+        }
+    }
+}
+
+/// Returns the levels (bit = severity) that may be recorded of a group that is not known yet.
+#[cfg(feature = "log")]
+pub(crate) fn levels_of_any_group() -> u8 {
+    let levels = |arbiter: &Arc<Arbiter>| arbiter.owner.levels_of_any_group();
+    aside(|| lock().iter().map(levels).fold(0, |all, levels| all | levels))
+}
+
+/// Returns whether no writer but `writer` is within a message, after a barrier on all threads. False where that can't be told
+/// at once; allocates nothing, waits for nobody. Writers of a session that has ended are not asked: what they still finish is
+/// in another trace than what `writer` writes.
+pub(super) fn is_alone(writer: &Writer) -> bool {
+    aside(|| {
+        let Ok(running) = RUNNING.try_lock() else { return false };
+        barrier::is_ready()
+            && running.iter().all(|arbiter| arbiter.has_few_writers())
+            && barrier::heavy()
+            && running.iter().all(|arbiter| arbiter.is_quiet_but_for(writer))
+    })
+}
+
+/// Runs `f` while `arbiter` is one of those that record, of which no thread is told.
+#[cfg(test)]
+pub(super) fn beside<R>(arbiter: &Arc<Arbiter>, f: impl FnOnce() -> R) -> R {
+    struct Remove<'a>(&'a Arc<Arbiter>);
+    impl Drop for Remove<'_> {
+        fn drop(&mut self) {
+            aside(|| lock().retain(|other| !is_same(other, self.0)));
+        }
+    }
+    aside(|| lock().push(Arc::clone(arbiter)));
+    let _remove = Remove(arbiter);
+    f()
+}
+
+/// Makes every thread look again.
+fn announce(running: &Arbiters) {
+    EPOCH.fetch_add(1, Ordering::AcqRel);
+    fence(Ordering::SeqCst);
+    for arbiter in running {
+        arbiter.close_writers();
+    }
+}
+
+/// Makes the groups' words say which levels anybody records.
+fn set_levels(running: &Arbiters) {
+    let running = running.clone();
+    set_session_levels(move |group: &'static GroupInfo| {
+        running.iter().for_each(|arbiter| arbiter.owner.add_group());
+        running.iter().fold(0, |levels, arbiter| levels | arbiter.enabled_levels(group))
+    });
+}
+
+/// Held around a fork, so that the child does not find the lists in the middle of a change.
+pub(crate) struct AroundFork {
+    running: MutexGuard<'static, Arbiters>,
+    mirrored: RwLockWriteGuard<'static, Arbiters>,
+}
+
+impl AroundFork {
+    /// Before the fork; none where this thread may be the one that has a lock.
+    pub(crate) fn begin() -> Option<Self> {
+        let running = fork::lock_soon(&RUNNING)?;
+        let mirrored = fork::soon(|| match MIRRORED.try_write() {
+            Err(TryLockError::WouldBlock) => None,
+            Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
+            Ok(guard) => Some(guard),
+        })?;
+        Some(Self { running, mirrored })
+    }
+
+    /// After it, in the child: recording is the parent's, and over here. Allocates nothing, waits for nobody.
+    pub(crate) fn in_child(mut self) {
+        let running = std::mem::take(&mut *self.running);
+        for arbiter in &running {
+            arbiter.abandon();
+        }
+        std::mem::forget(running);
+        std::mem::forget(std::mem::take(&mut *self.mirrored));
+        EPOCH.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+/// Whether two are the same, whatever their types' tables are.
+pub(super) fn is_same(left: &Arc<Arbiter>, right: &Arc<Arbiter>) -> bool {
+    ptr::addr_eq(Arc::as_ptr(left), Arc::as_ptr(right))
+}
+
+fn lock() -> MutexGuard<'static, Arbiters> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn mirrored() -> RwLockWriteGuard<'static, Arbiters> {
+    MIRRORED.write().unwrap_or_else(PoisonError::into_inner)
+}
