@@ -28,8 +28,12 @@ pub(super) fn check(call: &Call) -> Result<Checked, Problem> {
         ));
     };
     let template = Template::parse(&text.value).map_err(|error| {
-        let place = text.place(error.range().start);
-        Problem::new(span, format_args!("{} at {place}", error.message(&text.value)), error.help())
+        let position = text.position(error.range().start);
+        Problem::new(
+            span,
+            format_args!("{} at {position}", error.message(&text.value)),
+            error.help(),
+        )
     })?;
     let given = call.arguments.len();
     if let Some(conversion) = template.conversions().nth(given) {
@@ -38,7 +42,7 @@ pub(super) fn check(call: &Call) -> Result<Checked, Problem> {
             format_args!(
                 "no argument for `{}` at {}",
                 &text.value[conversion.range()],
-                text.place(conversion.start)
+                text.position(conversion.start)
             ),
             format_args!(
                 "add it: the template has {}, the call has {}",

@@ -1,27 +1,21 @@
 //! String literals: their value, and where in the source each part of it stands.
 
 use proc_macro::{Literal, TokenTree};
+use protolog_core::StrLiteral;
 
 /// A string literal.
 #[derive(Debug, PartialEq)]
 pub(super) struct Text {
     /// The value.
     pub(super) value: String,
-    /// For each character of the value, where it begins in the value (bytes) and in the literal.
-    positions: Vec<(usize, Position)>,
-    /// Whether the literal has several lines.
-    lines: bool,
-}
-
-/// A place between the quotes of a literal, line and column from 1, in characters as they are written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Position {
-    line: usize,
-    column: usize,
+    /// The literal between its quotes, as it is written.
+    body: String,
+    /// For each character of the value, where it begins in the value and where it is written in the body, in bytes.
+    offsets: Vec<(usize, usize)>,
 }
 
 impl Text {
-    /// The literal that `tokens` are, none where they are anything but one string literal.
+    /// The literal that `tokens` are; none if they are anything but one string literal.
     pub(super) fn of_tokens(tokens: &[TokenTree]) -> Option<(Self, Literal)> {
         match tokens {
             [TokenTree::Literal(literal)] => {
@@ -31,12 +25,16 @@ impl Text {
         }
     }
 
-    /// Where the byte `at` of the value stands, in words.
-    pub(super) fn place(&self, at: usize) -> String {
-        let after = self.positions.partition_point(|(start, _)| *start <= at);
-        let Position { line, column } =
-            after.checked_sub(1).map_or(Position { line: 1, column: 1 }, |i| self.positions[i].1);
-        if self.lines {
+    /// The position of the byte `at` of the value, for a message. Lines and columns count from 1, columns in characters as
+    /// they are written.
+    pub(super) fn position(&self, at: usize) -> String {
+        let after = self.offsets.partition_point(|(start, _)| *start <= at);
+        let written = after.checked_sub(1).map_or(0, |index| self.offsets[index].1);
+        let before = &self.body[..written];
+        let line = before.rsplit('\n').next().unwrap_or(before);
+        let column = line.chars().count() + 1;
+        if self.body.contains('\n') {
+            let line = before.matches('\n').count() + 1;
             format!("line {line}, column {column} of the template")
         } else {
             format!("column {column} of the template")
@@ -44,75 +42,14 @@ impl Text {
     }
 
     fn of_source(source: &str) -> Option<Self> {
-        let raw = source.strip_prefix('r').map(|rest| rest.trim_matches('#'));
-        let inner = raw.unwrap_or(source).strip_prefix('"')?.strip_suffix('"')?;
-        let mut text =
-            Self { value: String::new(), positions: Vec::new(), lines: inner.contains('\n') };
-        let mut cursor = Cursor { rest: inner, at: Position { line: 1, column: 1 } };
-        loop {
-            let position = cursor.at;
-            let value = match cursor.next() {
-                None => return Some(text),
-                Some('\\') if raw.is_some() => '\\',
-                Some('\\') if cursor.rest.starts_with('\n') => {
-                    cursor.skip_white_space();
-                    continue;
-                }
-                Some('\\') => cursor.escape()?,
-                Some(char) => char,
-            };
-            text.positions.push((text.value.len(), position));
-            text.value.push(value);
+        let literal = StrLiteral::parse(source)?;
+        let body = literal.body().to_owned();
+        let mut text = Self { value: String::new(), body, offsets: Vec::new() };
+        for (offset, char) in literal.chars() {
+            text.offsets.push((text.value.len(), offset - literal.start()));
+            text.value.push(char);
         }
-    }
-}
-
-/// Walks the source of a literal.
-struct Cursor<'a> {
-    rest: &'a str,
-    at: Position,
-}
-
-impl Cursor<'_> {
-    fn next(&mut self) -> Option<char> {
-        let char = self.rest.chars().next()?;
-        self.rest = &self.rest[char.len_utf8()..];
-        self.at = match char {
-            '\n' => Position { line: self.at.line + 1, column: 1 },
-            _ => Position { column: self.at.column + 1, ..self.at },
-        };
-        Some(char)
-    }
-
-    /// What the escape after a backslash stands for, none where it is no escape.
-    fn escape(&mut self) -> Option<char> {
-        Some(match self.next()? {
-            'n' => '\n',
-            'r' => '\r',
-            't' => '\t',
-            '0' => '\0',
-            char @ ('\\' | '\'' | '"') => char,
-            'x' => char::from(u8::from_str_radix(&self.take(2)?, 16).ok()?),
-            'u' => {
-                self.next().filter(|brace| *brace == '{')?;
-                let end = self.rest.find('}')?;
-                let digits = self.take(end)?.replace('_', "");
-                self.next();
-                char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?
-            }
-            _ => return None,
-        })
-    }
-
-    /// Passes over the line feed and the indentation that a backslash at the end of a line takes away.
-    fn skip_white_space(&mut self) {
-        while self.rest.starts_with([' ', '\t', '\n', '\r']) {
-            self.next();
-        }
-    }
-
-    fn take(&mut self, count: usize) -> Option<String> {
-        (0..count).map(|_| self.next()).collect()
+        Some(text)
     }
 }
 
@@ -136,16 +73,16 @@ two");
     }
 
     #[test]
-    fn places_are_those_of_the_source() {
-        let place = |source: &str, part: &str| {
+    fn positions_are_those_of_the_source() {
+        let position = |source: &str, part: &str| {
             let text = Text::of_source(source).unwrap();
-            text.place(text.value.find(part).unwrap())
+            text.position(text.value.find(part).unwrap())
         };
-        assert_eq!(place(r#""ab %q""#, "%"), "column 4 of the template");
-        assert_eq!(place(r#""\n\u{e9} %q""#, "%"), "column 10 of the template");
-        assert_eq!(place("r#\"a\\n%q\"#", "%"), "column 4 of the template");
-        assert_eq!(place("\"größe %q\"", "%"), "column 7 of the template");
-        assert_eq!(place("\"a \\\n   b %q\"", "%"), "line 2, column 6 of the template");
+        assert_eq!(position(r#""ab %q""#, "%"), "column 4 of the template");
+        assert_eq!(position(r#""\n\u{e9} %q""#, "%"), "column 10 of the template");
+        assert_eq!(position("r#\"a\\n%q\"#", "%"), "column 4 of the template");
+        assert_eq!(position("\"größe %q\"", "%"), "column 7 of the template");
+        assert_eq!(position("\"a \\\n   b %q\"", "%"), "line 2, column 6 of the template");
     }
 
     #[test]
