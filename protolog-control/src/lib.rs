@@ -20,11 +20,13 @@
 //! [`MOST_ANSWER`] bytes, and texts that come from it have no control characters.
 
 mod error;
+mod group;
 mod pages;
 mod place;
 mod program;
 
 pub use error::Error;
+pub use group::Group;
 pub use pages::Pages;
 pub use place::{directories, sockets, state_file};
-pub use program::{Group, MOST_ANSWER, PATIENCE, Program};
+pub use program::{MOST_ANSWER, PATIENCE, Program};

@@ -10,7 +10,7 @@
 #![allow(unsafe_code)] // mmap and munmap, and words in mapped memory.
 
 use crate::error::Error;
-use crate::program::Group;
+use crate::group::Group;
 use protolog_core::control::switch;
 use rustix::fs::SealFlags;
 use rustix::mm::{MapFlags, ProtFlags};

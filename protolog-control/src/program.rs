@@ -1,6 +1,7 @@
 //! A program that listens: what it is asked and what it answers.
 
 use crate::error::Error;
+use crate::group::Group;
 use crate::pages::Pages;
 use protolog_core::control::protocol::{MAX_LINE, Reply, Request, VERSION};
 use rustix::net::{
@@ -32,23 +33,6 @@ pub struct Program {
     pub pid: u32,
     /// The name of its executable.
     pub name: String,
-}
-
-/// A group of a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Group {
-    /// The page with its word; none where it has not come up yet, or is not shared.
-    pub page: Option<u32>,
-    /// Which word of the page.
-    pub index: u16,
-    /// The word, when it was asked for.
-    pub word: u32,
-    /// Whether its calls are compiled in.
-    pub compiled: bool,
-    /// Its full name.
-    pub name: String,
-    /// What logcat's formats show.
-    pub tag: String,
 }
 
 impl Program {

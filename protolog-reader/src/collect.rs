@@ -14,14 +14,16 @@ use protozero::{DecodeError, Field};
 use crate::LossReason;
 use crate::blocks::{Blocks, Span};
 use crate::clock::relations::Relations;
-use crate::clock::{CustomClocks, Moment, Snapshot, TRACE_CLOCK, default_clock, is_of_sequence};
+use crate::clock::{
+    ClockSnapshot, CustomClocks, Moment, TRACE_CLOCK, default_clock, is_of_sequence,
+};
 use crate::dictionary::Dictionary;
 use crate::loss::{self, Losses};
+use crate::message_fields::{self, MessageField};
 use crate::packet::Packet;
-use crate::sequence::Sequence;
+use crate::sequence::SequenceState;
 use crate::stats::{self, ServiceLosses, Stats};
 use crate::thread::{self, Source, Threads};
-use crate::values::{self, RawValue};
 
 /// Stands for a text that the message does not name.
 pub(crate) const NO_TEXT: u32 = u32::MAX;
@@ -30,7 +32,7 @@ pub(crate) const MISSING_TEXT: u32 = u32::MAX - 1;
 
 /// A message as it was found.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Record {
+pub(crate) struct MessageRecord {
     pub(crate) moment: Moment,
     /// The bytes of the `ProtoLogMessage`.
     pub(crate) message: Span,
@@ -45,7 +47,7 @@ pub(crate) struct Record {
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     pub(crate) blocks: Blocks,
-    pub(crate) records: Vec<Record>,
+    pub(crate) records: Vec<MessageRecord>,
     /// Indices into `texts`, in the order in which the messages name them.
     pub(crate) strings: Vec<u32>,
     pub(crate) texts: Vec<Span>,
@@ -68,7 +70,7 @@ impl Collected {
     /// Applies a packet. After an error, what came before it in the order of the module's doc holds.
     pub(crate) fn apply(
         &mut self,
-        sequence: &mut Sequence,
+        sequence: &mut SequenceState,
         packet: &Packet<'_>,
         field: Field<'_>,
     ) -> Result<(), DecodeError> {
@@ -126,7 +128,11 @@ impl Collected {
         self.good_packets > 0
     }
 
-    fn intern(&mut self, sequence: &mut Sequence, interned: Field<'_>) -> Result<(), DecodeError> {
+    fn intern(
+        &mut self,
+        sequence: &mut SequenceState,
+        interned: Field<'_>,
+    ) -> Result<(), DecodeError> {
         if !sequence.valid {
             return Ok(());
         }
@@ -146,10 +152,10 @@ impl Collected {
     /// Takes over a clock snapshot. Gives its moment.
     fn snapshot(
         &mut self,
-        sequence: &mut Sequence,
+        sequence: &mut SequenceState,
         field: Field<'_>,
     ) -> Result<Option<Moment>, DecodeError> {
-        let snapshot = Snapshot::parse(field)?;
+        let snapshot = ClockSnapshot::parse(field)?;
         self.stats.ignored_clocks += snapshot.ignored;
         self.relations.add(snapshot.shared(), snapshot.primary);
         let moment = snapshot.moment(self.relations.primary());
@@ -162,7 +168,7 @@ impl Collected {
 
     fn identify(
         &mut self,
-        sequence: &mut Sequence,
+        sequence: &mut SequenceState,
         packet: &Packet<'_>,
     ) -> Result<(), DecodeError> {
         if let (Some(pid), true) = (packet.trusted_pid, sequence.thread_source <= Source::Service) {
@@ -181,7 +187,7 @@ impl Collected {
     }
 
     /// The time of a packet; a guess where it has none that can be understood.
-    fn moment(&mut self, sequence: &mut Sequence, packet: &Packet<'_>) -> Moment {
+    fn moment(&mut self, sequence: &mut SequenceState, packet: &Packet<'_>) -> Moment {
         let clock = match packet.clock {
             TRACE_CLOCK => sequence.default_clock.unwrap_or(TRACE_CLOCK),
             clock => clock,
@@ -202,7 +208,7 @@ impl Collected {
         }
     }
 
-    fn note_time(&mut self, sequence: &mut Sequence, moment: Moment) {
+    fn note_time(&mut self, sequence: &mut SequenceState, moment: Moment) {
         sequence.last = Some(moment);
         if self.latest.is_none_or(|latest| latest.ns <= moment.ns) {
             self.latest = Some(moment);
@@ -212,7 +218,7 @@ impl Collected {
     /// Notes the losses before this packet: those that the writer recorded, else that there was one.
     fn lose(
         &mut self,
-        sequence: &Sequence,
+        sequence: &SequenceState,
         packet: Field<'_>,
         lost: bool,
         moment: Moment,
@@ -221,7 +227,7 @@ impl Collected {
         for field in packet.as_message()? {
             let field = field?;
             if field.number == number::LOSS {
-                let record = loss::Record::parse(field)?;
+                let record = loss::LossRecord::parse(field)?;
                 explained |= self.losses.recorded(&record, sequence.thread, moment);
             }
         }
@@ -251,7 +257,7 @@ impl Collected {
 
     fn message(
         &mut self,
-        sequence: &Sequence,
+        sequence: &SequenceState,
         message: Field<'_>,
         moment: Moment,
     ) -> Result<(), DecodeError> {
@@ -263,9 +269,9 @@ impl Collected {
             missing += u64::from(known.is_none());
             known.unwrap_or(MISSING_TEXT)
         };
-        let done = values::for_each(fields, |value| match value {
-            RawValue::String(iid) => self.strings.push(text(sequence.strings.get(iid))),
-            RawValue::StackTrace(iid) => stack_trace = text(sequence.stack_traces.get(iid)),
+        let done = message_fields::visit(fields, |value| match value {
+            MessageField::String(iid) => self.strings.push(text(sequence.strings.get(iid))),
+            MessageField::StackTrace(iid) => stack_trace = text(sequence.stack_traces.get(iid)),
             _ => {}
         });
         if done.is_err() {
@@ -274,7 +280,7 @@ impl Collected {
         }
         self.stats.missing_strings += missing;
         let thread = sequence.thread;
-        self.records.push(Record { moment, message: span, strings, stack_trace, thread });
+        self.records.push(MessageRecord { moment, message: span, strings, stack_trace, thread });
         Ok(())
     }
 }
@@ -288,6 +294,6 @@ mod tests {
 
     #[test]
     fn records_are_small() {
-        assert_eq!(size_of::<Record>(), 48, "as the documentation of `Limits` says");
+        assert_eq!(size_of::<MessageRecord>(), 48, "as the documentation of `Limits` says");
     }
 }

@@ -8,18 +8,18 @@ use std::collections::HashMap;
 use protolog_core::schema::trace;
 use protozero::{DecodeError, Field, Reader};
 
-use crate::Limits;
 use crate::collect::Collected;
-use crate::inflate::{self, End};
+use crate::inflate::{self, StreamEnd};
+use crate::limits::Limits;
 use crate::packet::Packet;
-use crate::sequence::Sequence;
+use crate::sequence::SequenceState;
 use crate::stats::{EndReason, EndedEarly};
 
 /// Reads traces.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     limits: Limits,
-    sequences: HashMap<u32, Sequence>,
+    sequences: HashMap<u32, SequenceState>,
     collected: Collected,
 }
 
@@ -110,9 +110,9 @@ impl Decoder {
         self.collected.blocks.put(at, inflated.bytes);
         match (inflated.end, ended.map(|ended| ended.reason)) {
             (_, Some(EndReason::Limit)) => return Err(LimitReached),
-            (End::TooLarge, _) => self.collected.stats.oversized_bundles += 1,
-            (End::Broken, _) | (_, Some(_)) => self.collected.stats.broken_bundles += 1,
-            (End::Whole, None) => {}
+            (StreamEnd::TooLarge, _) => self.collected.stats.oversized_bundles += 1,
+            (StreamEnd::Broken, _) | (_, Some(_)) => self.collected.stats.broken_bundles += 1,
+            (StreamEnd::Whole, None) => {}
         }
         Ok(Ok(()))
     }

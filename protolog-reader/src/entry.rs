@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-use protolog_core::{Arg, Level, ParamKind};
+use protolog_core::{Arg, ParamKind};
 use protozero::Reader;
 
-use crate::collect::{MISSING_TEXT, Record};
-use crate::dictionary::{Group, Message};
+use crate::collect::{MISSING_TEXT, MessageRecord};
+use crate::dictionary::Message;
 use crate::log::Log;
-use crate::render::{self, Rendering};
+use crate::message_fields::{self, MessageField};
 use crate::thread::Thread;
-use crate::values::{self, RawValue};
+use crate::values::Values;
 
 /// Stands for a text that was never defined.
 const MISSING_STRING: &str = "[MISSING_STRING]";
@@ -19,22 +19,11 @@ const MISSING_STRING: &str = "[MISSING_STRING]";
 #[derive(Clone, Copy)]
 pub struct Entry<'a> {
     log: &'a Log,
-    record: &'a Record,
-}
-
-/// The values of an entry, and the message that they belong to.
-#[derive(Clone, Debug)]
-pub struct Values<'a> {
-    pub(crate) message_id: u64,
-    pub(crate) message: Option<&'a Message>,
-    /// In the order of the wire.
-    pub(crate) args: Vec<Arg<'a>>,
-    /// Bit `i` is set where argument `i` is an unsigned integer, as the dictionary or the message itself says.
-    pub(crate) unsigned: u32,
+    record: &'a MessageRecord,
 }
 
 impl<'a> Entry<'a> {
-    pub(crate) fn new(log: &'a Log, record: &'a Record) -> Self {
+    pub(crate) fn new(log: &'a Log, record: &'a MessageRecord) -> Self {
         Self { log, record }
     }
 
@@ -85,41 +74,41 @@ impl<'a> Entry<'a> {
     /// The message with its values: all that takes reading it. Whoever needs several of these asks once.
     pub fn values(&self) -> Values<'a> {
         let mut strings = self.log.strings_from(self.record.strings).iter();
-        let mut values = Values { message_id: 0, message: None, args: Vec::new(), unsigned: 0 };
-        self.for_each(|value| match value {
-            RawValue::MessageId(id) => values.message_id = id,
-            RawValue::Int(value) => values.args.push(Arg::Int(value)),
-            RawValue::Float(value) => values.args.push(Arg::Float(value)),
-            RawValue::Bool(value) => values.args.push(Arg::Bool(value)),
-            RawValue::String(_) => {
+        let mut values = Values::default();
+        self.visit_fields(|value| match value {
+            MessageField::MessageId(id) => values.message_id = id,
+            MessageField::Int(value) => values.args.push(Arg::Int(value)),
+            MessageField::Float(value) => values.args.push(Arg::Float(value)),
+            MessageField::Bool(value) => values.args.push(Arg::Bool(value)),
+            MessageField::String(_) => {
                 let text = strings.next().and_then(|index| self.log.interned(*index));
                 values.args.push(Arg::Str(text.unwrap_or(MISSING_STRING)));
             }
-            RawValue::Unsigned(bits) => values.unsigned |= bits,
-            RawValue::StackTrace(_) => {}
+            MessageField::Unsigned(bits) => values.unsigned |= bits,
+            MessageField::StackTrace(_) => {}
         });
-        values.find_message(self.log);
+        values.resolve(self.log.dictionary());
         values
     }
 
     /// The message's id, and how many values of each kind it has.
     pub(crate) fn counts(&self) -> (u64, [usize; 4]) {
         let (mut id, mut counts) = (0, [0; 4]);
-        self.for_each(|value| match value {
-            RawValue::MessageId(message) => id = message,
-            RawValue::String(_) => counts[ParamKind::Str as usize] += 1,
-            RawValue::Int(_) => counts[ParamKind::Int as usize] += 1,
-            RawValue::Float(_) => counts[ParamKind::Float as usize] += 1,
-            RawValue::Bool(_) => counts[ParamKind::Bool as usize] += 1,
-            RawValue::Unsigned(_) | RawValue::StackTrace(_) => {}
+        self.visit_fields(|value| match value {
+            MessageField::MessageId(message) => id = message,
+            MessageField::String(_) => counts[ParamKind::Str as usize] += 1,
+            MessageField::Int(_) => counts[ParamKind::Int as usize] += 1,
+            MessageField::Float(_) => counts[ParamKind::Float as usize] += 1,
+            MessageField::Bool(_) => counts[ParamKind::Bool as usize] += 1,
+            MessageField::Unsigned(_) | MessageField::StackTrace(_) => {}
         });
         (id, counts)
     }
 
-    fn for_each(&self, each: impl FnMut(RawValue)) {
+    fn visit_fields(&self, visitor: impl FnMut(MessageField)) {
         let span = self.record.message;
         let fields = Reader::with_offset(self.log.blocks().bytes(span), span.at);
-        let done = values::for_each(fields, each);
+        let done = message_fields::visit(fields, visitor);
         debug_assert!(done.is_ok(), "the message was read before");
     }
 }
@@ -131,60 +120,5 @@ impl fmt::Debug for Entry<'_> {
             .field("thread", self.thread())
             .field("values", &self.values())
             .finish_non_exhaustive()
-    }
-}
-
-impl<'a> Values<'a> {
-    fn find_message(&mut self, log: &'a Log) {
-        self.message = log.dictionary().message(self.message_id);
-        match self.message {
-            Some(message) => self.unsigned |= message.unsigned,
-            // Without a template, values are shown as they came.
-            None => {
-                for (arg, index) in self.args.iter_mut().zip(0..) {
-                    if render::is_set(self.unsigned, index) {
-                        *arg = render::as_unsigned(*arg);
-                    }
-                }
-            }
-        }
-    }
-
-    /// The message's id, 0 where it has none.
-    pub fn message_id(&self) -> u64 {
-        self.message_id
-    }
-
-    /// The message in the dictionary.
-    pub fn message(&self) -> Option<&'a Message> {
-        self.message
-    }
-
-    /// The level, where the dictionary knows it.
-    pub fn level(&self) -> Option<Level> {
-        self.message?.level
-    }
-
-    /// The group, in the dictionary of `log`.
-    pub fn group(&self, log: &'a Log) -> Option<&'a Group> {
-        log.dictionary().group(self.message?.group)
-    }
-
-    /// The values in the order of the template's conversions; in that of the wire, where there is no template. Those that
-    /// the template has no place for come last.
-    pub fn args(&self) -> Vec<Arg<'a>> {
-        render::in_order(self)
-    }
-
-    /// Writes the text. A message that is in no dictionary becomes `#<id in hexadecimal> (<values>)`.
-    pub fn write(&self, out: &mut dyn fmt::Write, rendering: Rendering) -> fmt::Result {
-        render::write(out, rendering, self)
-    }
-
-    /// The text.
-    pub fn text(&self, rendering: Rendering) -> String {
-        let mut text = String::new();
-        self.write(&mut text, rendering).expect("a string takes every write");
-        text
     }
 }

@@ -9,12 +9,12 @@ use flate2::read::{MultiGzDecoder, ZlibDecoder};
 pub(crate) struct Inflated {
     /// All that could be read, whether or not it ended well.
     pub(crate) bytes: Vec<u8>,
-    pub(crate) end: End,
+    pub(crate) end: StreamEnd,
 }
 
 /// How the stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum StreamEnd {
     Whole,
     /// The stream is cut off or corrupt.
     Broken,
@@ -44,9 +44,9 @@ pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Inflated {
 fn read(stream: impl Read, limit: u64) -> Inflated {
     let mut bytes = Vec::new();
     let end = match stream.take(limit.saturating_add(1)).read_to_end(&mut bytes) {
-        Err(_) => End::Broken,
-        Ok(_) if bytes.len() as u64 > limit => End::TooLarge,
-        Ok(_) => End::Whole,
+        Err(_) => StreamEnd::Broken,
+        Ok(_) if bytes.len() as u64 > limit => StreamEnd::TooLarge,
+        Ok(_) => StreamEnd::Whole,
     };
     bytes.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     bytes.shrink_to_fit();

@@ -16,7 +16,8 @@ use serde::{Serialize, Serializer};
 
 use crate::dictionary::Message;
 use crate::entry::Entry;
-use crate::log::{Item, Log};
+use crate::items::Item;
+use crate::log::Log;
 use crate::loss::Loss;
 use crate::render::Rendering;
 use crate::thread::Thread;

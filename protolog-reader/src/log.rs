@@ -1,21 +1,16 @@
 //! The log: all entries and losses of a trace in the order of time, with what is needed to show them.
 
 use std::collections::{BTreeSet, HashMap};
-use std::iter::Peekable;
-use std::slice;
 
 use protolog_core::schema::clock_id;
 
 use crate::blocks::Blocks;
 use crate::clock::Moment;
 use crate::clock::relations::{Route, Routes};
-use crate::collect::{Collected, Record};
+use crate::collect::{Collected, MessageRecord};
 use crate::dictionary::Dictionary;
-use crate::entry::Entry;
 use crate::loss::Loss;
-use crate::render;
 use crate::stats::Stats;
-use crate::summary::Summary;
 use crate::thread::Thread;
 
 /// What a trace says, read whole.
@@ -28,15 +23,6 @@ pub struct Log {
     wall: Option<Route>,
     /// Stack traces that were given names, by the index of their text.
     named: HashMap<u32, String>,
-}
-
-/// Something to show.
-#[derive(Clone, Copy, Debug)]
-pub enum Item<'a> {
-    /// A message that was logged.
-    Entry(Entry<'a>),
-    /// Something that is missing.
-    Loss(&'a Loss),
 }
 
 impl Log {
@@ -68,14 +54,7 @@ impl Log {
         }
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
         let wall = routes.back_to(clock_id::REALTIME);
-        let mut log = Self { collected, losses, wall, named: HashMap::new() };
-        log.count();
-        log
-    }
-
-    /// All entries, by time.
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> + DoubleEndedIterator {
-        self.collected.records.iter().map(|record| Entry::new(self, record))
+        Self { collected, losses, wall, named: HashMap::new() }
     }
 
     /// All losses, by time.
@@ -83,23 +62,9 @@ impl Log {
         &self.losses
     }
 
-    /// Entries and losses, by time. At one moment, a loss comes before the entries, one whose time is a guess after them.
-    pub fn items(&self) -> Items<'_> {
-        Items {
-            log: self,
-            records: self.collected.records.iter().peekable(),
-            losses: self.losses.iter().peekable(),
-        }
-    }
-
     /// Counts of what was read and of all that went wrong.
     pub fn stats(&self) -> &Stats {
         &self.collected.stats
-    }
-
-    /// What went wrong, for people: nothing where all is well.
-    pub fn summary(&self) -> Summary<'_> {
-        Summary(self)
     }
 
     /// The texts of the messages.
@@ -120,6 +85,15 @@ impl Log {
     /// Nanoseconds since 1970 (UTC) at a time of the trace, where the trace relates its clock to the wall clock.
     pub fn wall_time(&self, time: i64) -> Option<i64> {
         self.wall.as_ref().map(|wall| wall.convert(time))
+    }
+
+    /// All messages, by time.
+    pub(crate) fn records(&self) -> &[MessageRecord] {
+        &self.collected.records
+    }
+
+    pub(crate) fn stats_mut(&mut self) -> &mut Stats {
+        &mut self.collected.stats
     }
 
     pub(crate) fn blocks(&self) -> &Blocks {
@@ -156,34 +130,6 @@ impl Log {
     pub(crate) fn strings_from(&self, first: usize) -> &[u32] {
         self.collected.strings.get(first..).unwrap_or_default()
     }
-
-    /// Counts what shows only when all is known.
-    fn count(&mut self) {
-        let (mut unknown, mut missing, mut extra) = (0, 0, 0);
-        let mut wanted = HashMap::new();
-        for entry in self.entries() {
-            let (id, given) = entry.counts();
-            // Once per message: templates can be long, and entries many.
-            let message = wanted
-                .entry(id)
-                .or_insert_with(|| self.dictionary().message(id).map(render::wanted));
-            let Some(wanted) = message else {
-                unknown += 1;
-                continue;
-            };
-            missing += u64::from(given.iter().zip(&*wanted).any(|(given, wanted)| given < wanted));
-            extra += u64::from(given.iter().zip(&*wanted).any(|(given, wanted)| given > wanted));
-        }
-        let stats = &mut self.collected.stats;
-        stats.entries = self.collected.records.len() as u64;
-        (stats.unknown_messages, stats.missing_values, stats.extra_values) =
-            (unknown, missing, extra);
-        stats.dictionary_conflicts = self.collected.dictionary.conflicts();
-        for loss in &self.losses {
-            let sum = stats.lost.entry((loss.reason, loss.group)).or_default();
-            *sum = sum.saturating_add(loss.count.unwrap_or(1));
-        }
-    }
 }
 
 /// Turns a moment of any clock into one of the trace's.
@@ -191,29 +137,5 @@ fn settle(moment: &mut Moment, routes: &mut Routes<'_>) {
     match routes.settle(moment.clock, moment.ns) {
         Some(ns) => moment.ns = ns,
         None => moment.guessed = true,
-    }
-}
-
-/// Iterator over the [`Item`]s of a [`Log`].
-#[derive(Clone, Debug)]
-pub struct Items<'a> {
-    log: &'a Log,
-    records: Peekable<slice::Iter<'a, Record>>,
-    losses: Peekable<slice::Iter<'a, Loss>>,
-}
-
-impl<'a> Iterator for Items<'a> {
-    type Item = Item<'a>;
-
-    fn next(&mut self) -> Option<Item<'a>> {
-        let record = self.records.peek().map(|record| record.moment.ns);
-        // A loss with a time of its own was before that; one with the time of the packet before it was after that.
-        let is_next = |loss: &&Loss| {
-            record.is_none_or(|time| loss.time < time || loss.time == time && !loss.guessed)
-        };
-        if let Some(loss) = self.losses.next_if(is_next) {
-            return Some(Item::Loss(loss));
-        }
-        self.records.next().map(|record| Item::Entry(Entry::new(self.log, record)))
     }
 }

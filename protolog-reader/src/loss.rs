@@ -103,13 +103,13 @@ pub(crate) fn describe(
 
 /// A record of `TracePacket.LOSS`.
 #[derive(Debug, Default)]
-pub(crate) struct Record {
+pub(crate) struct LossRecord {
     pub(crate) group: Option<u32>,
     pub(crate) cause: u32,
     pub(crate) count: u64,
 }
 
-impl Record {
+impl LossRecord {
     pub(crate) fn parse(record: Field<'_>) -> Result<Self, DecodeError> {
         let mut parsed = Self::default();
         for field in record.as_message()? {
@@ -138,7 +138,7 @@ pub(crate) struct Found {
 
 impl Losses {
     /// Notes a loss that the writer recorded. Whether it explains that a packet is missing.
-    pub(crate) fn recorded(&mut self, record: &Record, thread: u32, moment: Moment) -> bool {
+    pub(crate) fn recorded(&mut self, record: &LossRecord, thread: u32, moment: Moment) -> bool {
         let reason = LossReason::from_wire(record.cause);
         self.push(reason, record.group, Some(record.count), thread, moment);
         reason != LossReason::Reported(LossCause::Truncated)

@@ -8,7 +8,7 @@ use std::fmt::{self, Write};
 use protolog_core::{Arg, Conversion, MISSING, ParamKind, Piece, Template, Verb};
 
 use crate::dictionary::Message;
-use crate::entry::Values;
+use crate::values::{Values, as_unsigned, is_set};
 
 /// How to turn messages into text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,11 +22,31 @@ pub enum Rendering {
     Bare,
 }
 
+impl<'a> Values<'a> {
+    /// The values in the order of the template's conversions, followed by those that the template has no conversion for.
+    /// Without a template, the order of the wire.
+    pub fn args(&self) -> Vec<Arg<'a>> {
+        in_order(self)
+    }
+
+    /// Writes the text. A message that is in no dictionary becomes `#<id in hexadecimal> (<values>)`.
+    pub fn write(&self, out: &mut dyn Write, rendering: Rendering) -> fmt::Result {
+        write(out, rendering, self)
+    }
+
+    /// The text.
+    pub fn text(&self, rendering: Rendering) -> String {
+        let mut text = String::new();
+        self.write(&mut text, rendering).expect("a string takes every write");
+        text
+    }
+}
+
 /// Characters that trace_processor keeps of a number.
 const BARE_NUMBER: usize = 31;
 
 /// Writes the text of an entry.
-pub(crate) fn write(out: &mut dyn Write, rendering: Rendering, values: &Values<'_>) -> fmt::Result {
+fn write(out: &mut dyn Write, rendering: Rendering, values: &Values<'_>) -> fmt::Result {
     let Some(message) = values.message else {
         write!(out, "#{:016x} (", values.message_id)?;
         write_list(out, values.args.iter())?;
@@ -46,8 +66,8 @@ pub(crate) fn write(out: &mut dyn Write, rendering: Rendering, values: &Values<'
     write_extra(out, &picker)
 }
 
-/// The values in the order of the template, those that are left over last.
-pub(crate) fn in_order<'a>(values: &Values<'a>) -> Vec<Arg<'a>> {
+/// The values in the order of the template, with those that are left over last.
+fn in_order<'a>(values: &Values<'a>) -> Vec<Arg<'a>> {
     let Some(message) = values.message else {
         return values.args.clone();
     };
@@ -58,11 +78,11 @@ pub(crate) fn in_order<'a>(values: &Values<'a>) -> Vec<Arg<'a>> {
     ordered
 }
 
-/// How many values of each kind a message takes.
-pub(crate) fn wanted(message: &Message) -> [usize; 4] {
-    let mut wanted = [0; 4];
-    each_kind(message, |kind| wanted[kind as usize] += 1);
-    wanted
+/// The number of values of each kind that a message takes.
+pub(crate) fn parameter_counts(message: &Message) -> [usize; 4] {
+    let mut counts = [0; 4];
+    each_kind(message, |kind| counts[kind as usize] += 1);
+    counts
 }
 
 fn each_kind(message: &Message, mut each: impl FnMut(ParamKind)) {
@@ -111,19 +131,6 @@ impl<'v, 'a> Picker<'v, 'a> {
         let next = self.next;
         let left = move |(index, arg): &(usize, &Arg<'a>)| *index >= next[kind_of(arg) as usize];
         self.args.iter().enumerate().filter(left).map(|(_, arg)| arg)
-    }
-}
-
-/// Whether `bits` says that argument `index` is unsigned.
-pub(crate) fn is_set(bits: u32, index: u32) -> bool {
-    bits.checked_shr(index).is_some_and(|bits| bits & 1 == 1)
-}
-
-/// The value as an unsigned integer, if it is one at all.
-pub(crate) fn as_unsigned(arg: Arg<'_>) -> Arg<'_> {
-    match arg {
-        Arg::Int(value) => Arg::Uint(value as u64),
-        arg => arg,
     }
 }
 

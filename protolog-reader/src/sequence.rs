@@ -21,7 +21,7 @@ use crate::thread::{self, Source};
 
 /// The state of one sequence.
 #[derive(Debug, Default)]
-pub(crate) struct Sequence {
+pub(crate) struct SequenceState {
     /// Whether a packet was seen.
     pub(crate) started: bool,
     pub(crate) valid: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Sequence {
     pub(crate) stateless: Option<u32>,
 }
 
-impl Sequence {
+impl SequenceState {
     /// Packets were lost: what was interned may be incomplete.
     pub(crate) fn lose(&mut self) {
         self.valid = false;

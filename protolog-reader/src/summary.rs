@@ -6,9 +6,16 @@ use crate::log::Log;
 use crate::loss;
 use crate::stats::{EndReason, Stats};
 
+impl Log {
+    /// What went wrong, for people: nothing where all is well.
+    pub fn summary(&self) -> Summary<'_> {
+        Summary(self)
+    }
+}
+
 /// All that a reader of a log should know about its gaps. Empty where the log is whole.
 #[derive(Clone, Copy, Debug)]
-pub struct Summary<'a>(pub(crate) &'a Log);
+pub struct Summary<'a>(&'a Log);
 
 impl fmt::Display for Summary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -18,7 +18,8 @@ use jiff::Timestamp;
 use protolog_core::Level;
 
 use crate::entry::Entry;
-use crate::log::{Item, Log};
+use crate::items::Item;
+use crate::log::Log;
 use crate::loss::{self, Loss};
 use crate::render::Rendering;
 use crate::thread::Thread;

@@ -21,7 +21,7 @@ pub enum Times {
 
 /// A moment that somebody named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instant {
+pub enum TimePoint {
     /// Nanoseconds of the trace's clock.
     Trace(i64),
     /// Nanoseconds since 1970 (UTC).
@@ -42,12 +42,12 @@ impl Times {
     /// The moment that `text` names: seconds since boot (`12.5`), a date and time of this zone (`2026-11-20 18:27:01.5`;
     /// the year, or the whole date, may be that of the log's first entry: `11-20 18:27:01.5`, `18:27`), or a date and time
     /// with its offset (`2026-11-20T18:27:01Z`).
-    pub fn parse(&self, text: &str, log: &Log) -> Option<Instant> {
+    pub fn parse(&self, text: &str, log: &Log) -> Option<TimePoint> {
         if let Some(ns) = seconds(text) {
-            return Some(Instant::Trace(ns));
+            return Some(TimePoint::Trace(ns));
         }
         if let Ok(timestamp) = text.parse::<Timestamp>() {
-            return Some(Instant::Wall(i64::try_from(timestamp.as_nanosecond()).ok()?));
+            return Some(TimePoint::Wall(i64::try_from(timestamp.as_nanosecond()).ok()?));
         }
         let zone = match self {
             Self::Zone(zone) => zone.clone(),
@@ -59,7 +59,7 @@ impl Times {
         });
         let date = complete(text, first.as_ref())?.parse::<DateTime>().ok()?;
         let timestamp = date.to_zoned(zone).ok()?.timestamp();
-        Some(Instant::Wall(i64::try_from(timestamp.as_nanosecond()).ok()?))
+        Some(TimePoint::Wall(i64::try_from(timestamp.as_nanosecond()).ok()?))
     }
 }
 

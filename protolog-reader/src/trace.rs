@@ -4,35 +4,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use crate::count;
 use crate::decode::Decoder;
 use crate::error::{ReadError, ReadErrorKind};
-use crate::inflate::{self, End, Inflated};
+use crate::inflate::{self, Inflated, StreamEnd};
+use crate::limits::Limits;
 use crate::log::Log;
 use crate::stats::{EndReason, EndedEarly};
-
-/// How much memory a trace may take, which says nothing of its own accord. All have generous defaults.
-///
-/// Beside these, memory grows with the bytes that are read: the trace is kept as it is, an entry takes 48 bytes and 4 for
-/// each of its texts, an interned text 16 (its characters stay where they are in the trace), an entry of the dictionary its
-/// texts and about 150. Bytes made up to do harm take up to about fifteen times their number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// Bytes that all that is compressed may have when it is inflated. Default: 1 GiB.
-    pub inflated_bytes: u64,
-    /// How deep compressed bundles of packets may be nested. Default: 4, of which Perfetto uses one.
-    pub nesting: u32,
-    /// Default: 2^26, or 67 million.
-    pub entries: u64,
-    /// Default: 2^20, or a million.
-    pub sequences: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { inflated_bytes: 1 << 30, nesting: 4, entries: 1 << 26, sequences: 1 << 20 }
-    }
-}
 
 /// The bytes of a trace, and how to read them.
 #[derive(Debug)]
@@ -92,15 +70,16 @@ impl Trace {
             let Inflated { bytes, end } = inflate::inflate(&bytes, limits.inflated_bytes);
             (bytes, end)
         } else {
-            (bytes, End::Whole)
+            (bytes, StreamEnd::Whole)
         };
-        let looks_like_one = bytes.is_empty() && end == End::Whole || bytes.starts_with(&[PACKET]);
+        let looks_like_one =
+            bytes.is_empty() && end == StreamEnd::Whole || bytes.starts_with(&[PACKET]);
         let mut collected = Decoder::new(limits).read(bytes);
         let stats = &mut collected.stats;
         let reason = match end {
-            End::Whole => None,
-            End::Broken => Some(EndReason::BrokenStream),
-            End::TooLarge => Some(EndReason::Limit),
+            StreamEnd::Whole => None,
+            StreamEnd::Broken => Some(EndReason::BrokenStream),
+            StreamEnd::TooLarge => Some(EndReason::Limit),
         };
         if let Some(reason) = reason {
             let offset = stats.ended_early.map_or(stats.bytes, |ended| ended.offset);
@@ -110,7 +89,9 @@ impl Trace {
         if !looks_like_one || nothing_read {
             return Err(ReadErrorKind::NotATrace.into());
         }
-        Ok(Log::new(collected, &dictionaries, find))
+        let mut log = Log::new(collected, &dictionaries, find);
+        count::complete_stats(&mut log);
+        Ok(log)
     }
 }
 

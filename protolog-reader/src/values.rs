@@ -1,75 +1,70 @@
-//! The values in a `ProtoLogMessage`, as they stand on the wire.
+//! The values of one entry, with the message that they belong to.
 //!
-//! Each kind has a repeated field of its own; the template says in which order they belong together. Unpacked and packed
-//! forms are both read, though trace_processor reads the unpacked only.
+//! Invariant: `args` holds the values in the order of the wire; [`crate::render`] puts them into the order of the template.
 
-use protolog_core::schema::message;
-use protozero::wire::{decode_varint, unzigzag};
-use protozero::{DecodeError, Field, Reader, Value};
+use protolog_core::{Arg, Level};
 
-/// One field of a message.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum RawValue {
-    MessageId(u64),
-    /// Id of an interned string.
-    String(u64),
-    Int(i64),
-    Float(f64),
-    Bool(bool),
-    /// Id of an interned stack trace.
-    StackTrace(u64),
-    /// Bit `i` is set where argument `i` is an unsigned integer.
-    Unsigned(u32),
+use crate::dictionary::{Dictionary, Group, Message};
+use crate::log::Log;
+
+/// The values of an entry, and the message that they belong to.
+#[derive(Clone, Debug, Default)]
+pub struct Values<'a> {
+    pub(crate) message_id: u64,
+    pub(crate) message: Option<&'a Message>,
+    /// In the order of the wire.
+    pub(crate) args: Vec<Arg<'a>>,
+    /// Bit `i` is set if argument `i` is an unsigned integer, as the dictionary or the message itself says.
+    pub(crate) unsigned: u32,
 }
 
-/// Calls `each` for every value, in the order of the wire.
-pub(crate) fn for_each(
-    fields: Reader<'_>,
-    mut each: impl FnMut(RawValue),
-) -> Result<(), DecodeError> {
-    for field in fields {
-        let field = field?;
-        match field.number {
-            message::MESSAGE_ID => each(RawValue::MessageId(field.as_fixed64()?)),
-            message::STACKTRACE_IID => each(RawValue::StackTrace(field.as_u64()?)),
-            message::UNSIGNED => each(RawValue::Unsigned(field.as_u32()?)),
-            message::STR_PARAM_IIDS => varints(field, |value| each(RawValue::String(value)))?,
-            message::SINT64_PARAMS => varints(field, |value| each(RawValue::Int(unzigzag(value))))?,
-            message::BOOLEAN_PARAMS => varints(field, |value| each(RawValue::Bool(value != 0)))?,
-            message::DOUBLE_PARAMS => doubles(field, |value| each(RawValue::Float(value)))?,
-            _ => {}
+impl<'a> Values<'a> {
+    /// The message's id; 0 if it has none.
+    pub fn message_id(&self) -> u64 {
+        self.message_id
+    }
+
+    /// The message in the dictionary.
+    pub fn message(&self) -> Option<&'a Message> {
+        self.message
+    }
+
+    /// The level, if the dictionary has one.
+    pub fn level(&self) -> Option<Level> {
+        self.message?.level
+    }
+
+    /// The group, in the dictionary of `log`.
+    pub fn group(&self, log: &'a Log) -> Option<&'a Group> {
+        log.dictionary().group(self.message?.group)
+    }
+
+    /// Looks the message up by its id, and marks its unsigned arguments.
+    pub(crate) fn resolve(&mut self, dictionary: &'a Dictionary) {
+        self.message = dictionary.message(self.message_id);
+        match self.message {
+            Some(message) => self.unsigned |= message.unsigned,
+            // Without a template, values are shown as they came.
+            None => {
+                for (arg, index) in self.args.iter_mut().zip(0..) {
+                    if is_set(self.unsigned, index) {
+                        *arg = as_unsigned(*arg);
+                    }
+                }
+            }
         }
     }
-    Ok(())
 }
 
-fn varints(field: Field<'_>, mut each: impl FnMut(u64)) -> Result<(), DecodeError> {
-    let Value::Bytes(mut packed) = field.value else {
-        each(field.as_u64()?);
-        return Ok(());
-    };
-    while !packed.is_empty() {
-        let Ok((value, len)) = decode_varint(packed) else {
-            // A scalar was asked for and is not there: the error names the field.
-            return field.as_u64().map(|_| ());
-        };
-        each(value);
-        packed = &packed[len..];
-    }
-    Ok(())
+/// True if `bits` marks argument `index` as unsigned.
+pub(crate) fn is_set(bits: u32, index: u32) -> bool {
+    bits.checked_shr(index).is_some_and(|bits| bits & 1 == 1)
 }
 
-fn doubles(field: Field<'_>, mut each: impl FnMut(f64)) -> Result<(), DecodeError> {
-    let Value::Bytes(packed) = field.value else {
-        each(field.as_f64()?);
-        return Ok(());
-    };
-    let (values, rest) = packed.as_chunks::<8>();
-    if !rest.is_empty() {
-        return field.as_f64().map(|_| ());
+/// The value as an unsigned integer, if it is an integer.
+pub(crate) fn as_unsigned(arg: Arg<'_>) -> Arg<'_> {
+    match arg {
+        Arg::Int(value) => Arg::Uint(value as u64),
+        arg => arg,
     }
-    for bytes in values {
-        each(f64::from_le_bytes(*bytes));
-    }
-    Ok(())
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::recording::{Chunk, packets, with_chunks};
+use common::recording::{ChunkSpec, packets, with_chunks};
 use common::text;
 use protolog_core::chunk::{ChunkState, DROPPED_PACKET_SIZE, Packets};
 use protolog_core::recorder::{MESSAGE_COUNTS, message_count_at};
@@ -46,20 +46,28 @@ fn slow(what: &str) -> Vec<u8> {
 }
 
 /// A whole chunk of the first thread.
-fn chunk(id: u32, flags: u16, packets: &[&[u8]]) -> Chunk {
+fn chunk(id: u32, flags: u16, packets: &[&[u8]]) -> ChunkSpec {
     let packets: Vec<_> = packets.iter().map(|packet| packet.to_vec()).collect();
     let count = packets.len() as u16;
-    Chunk { writer: 1, id, state: ChunkState::Complete, flags, count, packets, rest: Vec::new() }
+    ChunkSpec {
+        writer: 1,
+        id,
+        state: ChunkState::Complete,
+        flags,
+        count,
+        packets,
+        rest: Vec::new(),
+    }
 }
 
 /// A recording with these chunks; writers without a counter of their own told of so many messages.
-fn bytes(chunks: &[Chunk], told: u64) -> Vec<u8> {
+fn bytes(chunks: &[ChunkSpec], told: u64) -> Vec<u8> {
     let texts: Vec<_> = packets(TEXTS).into_iter().map(|(.., packet)| packet).collect();
     with_chunks(&texts, chunks, told)
 }
 
 /// What is recovered of it.
-fn recover(chunks: &[Chunk], told: u64) -> (Recovered, String) {
+fn recover(chunks: &[ChunkSpec], told: u64) -> (Recovered, String) {
     let (bytes, mut trace) = (bytes(chunks, told), Vec::new());
     let report = Recording::parse(&bytes).unwrap().write(&mut trace).unwrap();
     (report, text(&Trace::from_bytes(trace).read().unwrap()))
@@ -67,7 +75,7 @@ fn recover(chunks: &[Chunk], told: u64) -> (Recovered, String) {
 
 /// The lines are these, from the seconds on, and nothing is wrong but `flaws`.
 #[track_caller]
-fn check(chunks: &[Chunk], expected: &str, flaws: &[Flaw]) {
+fn check(chunks: &[ChunkSpec], expected: &str, flaws: &[Flaw]) {
     let (report, text) = recover(chunks, 0);
     assert!(text.lines().all(|line| line.starts_with(MINUTE)), "{text}");
     assert_eq_text(expected, &text.replace(MINUTE, ""));
@@ -155,7 +163,7 @@ fn what_was_abandoned_ends_its_chunk() {
     let mark = || encode_varint(u64::from(DROPPED_PACKET_SIZE)).0[..4].to_vec();
     let abandoned = |id, flags, packets: &[&[u8]]| {
         let chunk = chunk(id, flags, packets);
-        Chunk { count: chunk.count + 2, rest: mark(), ..chunk }
+        ChunkSpec { count: chunk.count + 2, rest: mark(), ..chunk }
     };
     let whole = |id, before| chunk(id, 0, &[&begin(before, 200), &sent(3)]);
     let chunks = [abandoned(0, 0, &[&begin(0, 0), &sent(1)]), whole(1, 1)];
@@ -179,13 +187,13 @@ fn what_was_abandoned_ends_its_chunk() {
 fn what_counters_tell_and_no_chunk_does_is_overwritten() {
     // Of a writer without a counter of its own, complete chunks are told; of what is newer nobody knows.
     let many = MESSAGE_COUNTS as u16 + 1;
-    let of = |writer, mut chunk: Chunk, state| {
+    let of = |writer, mut chunk: ChunkSpec, state| {
         (chunk.writer, chunk.state) = (writer, state);
         chunk
     };
     let first = |writer, state| of(writer, chunk(0, 0, &[&begin(0, 0), &sent(1), &sent(2)]), state);
     let second = |writer, state| of(writer, chunk(1, 0, &[&begin(2, 100), &sent(3), b""]), state);
-    let overwritten = |chunks: &[Chunk], told| recover(chunks, told).0.overwritten;
+    let overwritten = |chunks: &[ChunkSpec], told| recover(chunks, told).0.overwritten;
     let (complete, writing) = (ChunkState::Complete, ChunkState::Writing);
     for (told, expected) in [(0, 0), (2, 0), (5, 3)] {
         let chunks = [first(many, complete), second(many, writing)];

@@ -113,10 +113,8 @@ extern crate alloc;
 
 pub mod delegate;
 pub mod error;
-mod field;
 #[cfg(feature = "alloc")]
 mod heap;
-mod message;
 pub mod reader;
 pub mod wire;
 mod writer;
@@ -125,6 +123,5 @@ pub use delegate::{Delegate, Fixed};
 pub use error::{DecodeError, WriteError};
 #[cfg(feature = "alloc")]
 pub use heap::Heap;
-pub use message::{Exact, Message, Nested};
 pub use reader::{Field, Reader, Value};
-pub use writer::{Finished, Writer};
+pub use writer::{Exact, Finished, Message, Nested, Writer};

@@ -7,11 +7,13 @@
 //! Groups have been out of use since proto2 but are part of the format: a group comes as one field, with the bytes
 //! between its start and its end.
 
+mod field;
+
 use core::iter::FusedIterator;
 
 use crate::error::{DecodeError, DecodeErrorKind};
-pub use crate::field::{Field, Value};
 use crate::wire::{VarintError, WireType, decode_varint};
+pub use field::{Field, Value};
 
 /// How deep groups may be nested in groups; the limit of the official libraries.
 pub const MAX_GROUP_DEPTH: usize = 100;

@@ -12,10 +12,12 @@
 //! - *length*: `before` is the sum of the used parts of all ended ranges, once exhausted also of what found no place.
 //! - *open*: `open_sizes` counts the size fields in the current range that are still to be filled.
 
+mod message;
+
 use crate::delegate::{Delegate, Ended, Fixed, MIN_RANGE, Patch};
 use crate::error::{WriteError, WriteErrorKind};
-use crate::message::Message;
 use crate::wire::{MAX_VARINT_LEN, SIZE_FIELD_LEN, encode_varint, redundant_varint, store_varint};
+pub use message::{Exact, Message, Nested};
 
 /// A position that no range has.
 const EXHAUSTED: u32 = u32::MAX;

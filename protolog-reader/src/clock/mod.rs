@@ -112,7 +112,7 @@ impl CustomClocks {
 
 /// A parsed `ClockSnapshot`.
 #[derive(Debug, Default)]
-pub(crate) struct Snapshot {
+pub(crate) struct ClockSnapshot {
     readings: Vec<Reading>,
     /// The clock that the trace's timestamps are in, where the snapshot says so.
     pub(crate) primary: Option<u32>,
@@ -128,7 +128,7 @@ struct Reading {
     unit_ns: i64,
 }
 
-impl Snapshot {
+impl ClockSnapshot {
     pub(crate) fn parse(snapshot: Field<'_>) -> Result<Self, DecodeError> {
         let mut parsed = Self::default();
         for field in snapshot.as_message()? {

@@ -1,9 +1,10 @@
 //! Copying what was surveyed.
 
-use super::MergeInput;
 use super::error::MergeError;
-use super::stream::{self, End, Stop};
-use super::survey::{Contents, Survey};
+use super::input::MergeInput;
+use super::packet::{PacketContents, without_sequence};
+use super::stream::{self, Stop, TraceEnd};
+use super::survey::Survey;
 use crate::packets::PacketWriter;
 use protolog_core::hash;
 use protolog_core::schema::packet;
@@ -11,7 +12,7 @@ use protozero::{Heap, Reader, Writer};
 use std::collections::HashSet;
 
 /// See the module.
-pub(super) struct Copy<'a, 'b> {
+pub(super) struct Copier<'a, 'b> {
     survey: &'a mut Survey,
     to: &'a mut PacketWriter<'b>,
     /// Hashes of the elements of dictionaries that are written.
@@ -22,7 +23,7 @@ pub(super) struct Copy<'a, 'b> {
     pub(super) malformed: u64,
 }
 
-impl<'a, 'b> Copy<'a, 'b> {
+impl<'a, 'b> Copier<'a, 'b> {
     pub(super) fn new(survey: &'a mut Survey, to: &'a mut PacketWriter<'b>) -> Self {
         Self { survey, to, written: HashSet::new(), packets: 0, malformed: 0 }
     }
@@ -42,21 +43,21 @@ impl<'a, 'b> Copy<'a, 'b> {
         &mut self,
         index: usize,
         input: &dyn MergeInput,
-    ) -> Result<End, MergeError> {
+    ) -> Result<TraceEnd, MergeError> {
         let stop = |stop: Stop| stop.of(input.name());
         let trace = input.open().map_err(|error| stop(error.into()))?;
         stream::packets(trace, &mut |bytes| self.packet(index, bytes, true)).map_err(stop)
     }
 
     fn packet(&mut self, index: usize, bytes: &[u8], outer: bool) -> Result<(), Stop> {
-        let Ok(found) = Contents::read(bytes) else {
+        let Ok(found) = PacketContents::read(bytes) else {
             self.malformed += 1;
             return Ok(());
         };
         match found.compressed {
             Some(bundle) if outer => {
                 let end = stream::bundle(bundle, &mut |bytes| self.packet(index, bytes, false))?;
-                self.malformed += u64::from(end != End::Whole);
+                self.malformed += u64::from(end != TraceEnd::Whole);
                 return Ok(());
             }
             Some(_) => {
@@ -118,18 +119,4 @@ impl<'a, 'b> Copy<'a, 'b> {
         }
         kept
     }
-}
-
-/// A packet without the field that names its sequence.
-pub(super) fn without_sequence(bytes: &[u8]) -> Vec<u8> {
-    let mut kept = Vec::with_capacity(bytes.len());
-    let (mut reader, mut from) = (Reader::new(bytes), 0);
-    while let Some(Ok(field)) = reader.next() {
-        let end = reader.offset() as usize;
-        if field.number != packet::TRUSTED_PACKET_SEQUENCE_ID {
-            kept.extend_from_slice(bytes.get(from..end).unwrap_or_default());
-        }
-        from = end;
-    }
-    kept
 }

@@ -12,25 +12,19 @@
 
 mod copy;
 mod error;
+mod input;
+mod packet;
 mod stream;
 mod survey;
 
 pub use error::MergeError;
+pub use input::MergeInput;
 
 use crate::packets::PacketWriter;
-use copy::Copy;
-use std::io::{self, Read, Write};
-use stream::End;
+use copy::Copier;
+use std::io::Write;
+use stream::TraceEnd;
 use survey::Survey;
-
-/// A trace to be merged. It is opened twice.
-pub trait MergeInput {
-    /// What to call it when something is wrong.
-    fn name(&self) -> &str;
-
-    /// Its bytes, from the start.
-    fn open(&self) -> io::Result<Box<dyn Read + '_>>;
-}
 
 /// What was merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,12 +47,12 @@ pub fn merge(inputs: &[&dyn MergeInput], out: &mut dyn Write) -> Result<Merged, 
         survey.input(index, *input, inputs)?;
     }
     let mut to = PacketWriter::new(out);
-    let mut copy = Copy::new(&mut survey, &mut to);
+    let mut copy = Copier::new(&mut survey, &mut to);
     copy.snapshots()?;
     let mut cut = Vec::new();
     for (index, input) in inputs.iter().enumerate() {
         let end = copy.input(index, *input)?;
-        cut.extend((end != End::Whole).then(|| input.name().to_owned()));
+        cut.extend((end != TraceEnd::Whole).then(|| input.name().to_owned()));
     }
     let (packets, malformed) = (copy.packets, copy.malformed);
     Ok(Merged { packets, sequences: survey.sequences(), cut, malformed })

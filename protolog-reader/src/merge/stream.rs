@@ -9,7 +9,7 @@ pub(super) const MAX_PACKET: u64 = 256 << 20;
 
 /// How a trace ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum TraceEnd {
     /// After its last packet.
     Whole,
     /// Within a packet, or with what is none.
@@ -54,20 +54,20 @@ impl Stop {
 type Give<'a> = dyn FnMut(&[u8]) -> Result<(), Stop> + 'a;
 
 /// Calls `give` with each packet of a trace, which may be compressed with gzip.
-pub(super) fn packets(trace: Box<dyn Read + '_>, give: &mut Give<'_>) -> Result<End, Stop> {
+pub(super) fn packets(trace: Box<dyn Read + '_>, give: &mut Give<'_>) -> Result<TraceEnd, Stop> {
     let mut trace = BufReader::with_capacity(256 << 10, trace);
     match trace.fill_buf()? {
         [0x1f, 0x8b, ..] => {
             let inflated = BufReader::with_capacity(256 << 10, MultiGzDecoder::new(trace));
             plain(inflated, true, give)
         }
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(End::Zstd),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(TraceEnd::Zstd),
         _ => plain(trace, false, give),
     }
 }
 
 /// The same, of a bundle of packets within a packet.
-pub(super) fn bundle(bytes: &[u8], give: &mut Give<'_>) -> Result<End, Stop> {
+pub(super) fn bundle(bytes: &[u8], give: &mut Give<'_>) -> Result<TraceEnd, Stop> {
     if bytes.starts_with(&[0x1f, 0x8b]) {
         plain(BufReader::new(MultiGzDecoder::new(bytes)), true, give)
     } else {
@@ -76,33 +76,33 @@ pub(super) fn bundle(bytes: &[u8], give: &mut Give<'_>) -> Result<End, Stop> {
 }
 
 /// The packets of what is not compressed any more. A stream that can't be inflated further ends early.
-fn plain(mut trace: impl BufRead, inflated: bool, give: &mut Give<'_>) -> Result<End, Stop> {
+fn plain(mut trace: impl BufRead, inflated: bool, give: &mut Give<'_>) -> Result<TraceEnd, Stop> {
     const PACKET: u64 = 0x0a;
     let early = |error: io::Error| {
         let cut = error.kind() == io::ErrorKind::UnexpectedEof;
-        if cut || inflated { Ok(End::Early) } else { Err(error.into()) }
+        if cut || inflated { Ok(TraceEnd::Early) } else { Err(error.into()) }
     };
     let (mut packet, mut first) = (Vec::new(), true);
     loop {
         let tag = match varint(&mut trace) {
-            Ok(None) => return Ok(End::Whole),
+            Ok(None) => return Ok(TraceEnd::Whole),
             Ok(Some(tag)) => tag,
             Err(error) => return early(error),
         };
         if first && tag != PACKET {
-            return Ok(End::NotATrace);
+            return Ok(TraceEnd::NotATrace);
         }
         first = false;
         let size = match varint(&mut trace) {
             Ok(Some(size)) if tag == PACKET && size <= MAX_PACKET => size,
             // Traces have no other fields.
-            Ok(_) => return Ok(End::Early),
+            Ok(_) => return Ok(TraceEnd::Early),
             Err(error) => return early(error),
         };
         packet.clear();
         match (&mut trace).take(size).read_to_end(&mut packet) {
             Ok(read) if read as u64 == size => give(&packet)?,
-            Ok(_) => return Ok(End::Early),
+            Ok(_) => return Ok(TraceEnd::Early),
             Err(error) => return early(error),
         }
     }

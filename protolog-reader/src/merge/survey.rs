@@ -1,20 +1,16 @@
 //! What has to be known of all traces before the first packet is written: sequences, clock snapshots, boots, meanings.
 
 use super::error::MergeError;
-use super::stream::{self, End, Stop};
-use super::{MergeInput, copy};
+use super::input::MergeInput;
+use super::packet::{PacketContents, without_sequence};
+use super::stream::{self, Stop, TraceEnd};
 use crate::dictionary::{Group, Message};
-use protolog_core::schema::{
-    clock as clock_field, clock_id, clock_snapshot, packet, sequence_info, viewer_config,
-};
-use protozero::{DecodeError, Field, Reader};
+use protolog_core::schema::viewer_config;
+use protozero::{Field, Reader};
 use std::collections::HashMap;
 
 /// The most clock snapshots for the whole trace; those of a service that takes one a second for 12 days.
 const MAX_SNAPSHOTS: usize = 1 << 20;
-
-/// Clocks that belong to one sequence.
-const OF_SEQUENCE: std::ops::Range<u32> = 64..128;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -22,7 +18,7 @@ pub(super) struct Survey {
     /// New ids, by input and old id.
     ids: HashMap<(usize, u32), u32>,
     /// Clock snapshots that count for the whole trace.
-    pub(super) snapshots: Vec<Snapshot>,
+    pub(super) snapshots: Vec<SnapshotPacket>,
     boot: Option<(Vec<u8>, usize)>,
     messages: HashMap<u64, (Message, usize)>,
     groups: HashMap<u32, (Group, usize)>,
@@ -30,7 +26,7 @@ pub(super) struct Survey {
 
 /// A packet with a clock snapshot.
 #[derive(Debug)]
-pub(super) struct Snapshot {
+pub(super) struct SnapshotPacket {
     /// BOOTTIME, or another clock where that is not in it.
     pub(super) nanos: u64,
     /// New id of its sequence.
@@ -56,9 +52,9 @@ impl Survey {
             self.packet(index, bytes, inputs, true)
         });
         match end {
-            Ok(End::Zstd) => Err(MergeError::Zstd { input: name() }),
-            Ok(End::NotATrace) => Err(MergeError::NotATrace { input: name() }),
-            Ok(End::Early) if good == 0 => Err(MergeError::NotATrace { input: name() }),
+            Ok(TraceEnd::Zstd) => Err(MergeError::Zstd { input: name() }),
+            Ok(TraceEnd::NotATrace) => Err(MergeError::NotATrace { input: name() }),
+            Ok(TraceEnd::Early) if good == 0 => Err(MergeError::NotATrace { input: name() }),
             Ok(_) if good == 0 && packets > 0 => Err(MergeError::NotATrace { input: name() }),
             Ok(_) => Ok(()),
             Err(stop) => Err(stop.of(input.name())),
@@ -84,7 +80,7 @@ impl Survey {
         outer: bool,
     ) -> Result<(), Stop> {
         // What can't be read is left out when it is copied.
-        let Ok(found) = Contents::read(bytes) else { return Ok(()) };
+        let Ok(found) = PacketContents::read(bytes) else { return Ok(()) };
         if let Some(compressed) = found.compressed {
             if !outer {
                 return Ok(());
@@ -97,8 +93,8 @@ impl Survey {
             if self.snapshots.len() == MAX_SNAPSHOTS {
                 return Err(MergeError::Snapshots.into());
             }
-            let packet = copy::without_sequence(bytes);
-            self.snapshots.push(Snapshot { nanos, sequence, packet });
+            let packet = without_sequence(bytes);
+            self.snapshots.push(SnapshotPacket { nanos, sequence, packet });
         }
         if let Some(boot) = found.boot {
             self.boot(index, boot, inputs)?;
@@ -177,74 +173,4 @@ impl Survey {
 fn meaning(text: &str, place: &str, input: &dyn MergeInput) -> String {
     let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
     format!("`{text}`{place} in `{}`", input.name())
-}
-
-/// What of a packet matters here.
-#[derive(Debug, Default)]
-pub(super) struct Contents<'a> {
-    /// Its sequence, 0 for none.
-    pub(super) sequence: u32,
-    /// BOOTTIME, or another clock, of a snapshot that counts for the whole trace.
-    pub(super) snapshot: Option<u64>,
-    boot: Option<&'a [u8]>,
-    /// Its dictionaries.
-    pub(super) configs: Vec<Field<'a>>,
-    /// The bundle of packets that it is.
-    pub(super) compressed: Option<&'a [u8]>,
-}
-
-impl<'a> Contents<'a> {
-    /// What a packet says; an error where any of it can't be read.
-    pub(super) fn read(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        let mut contents = Self::default();
-        for field in Reader::new(bytes) {
-            let field = field?;
-            match field.number {
-                packet::TRUSTED_PACKET_SEQUENCE_ID => contents.sequence = field.as_u32()?,
-                packet::CLOCK_SNAPSHOT => contents.snapshot = snapshot(field)?,
-                packet::PROTOLOG_VIEWER_CONFIG => {
-                    field.as_bytes()?;
-                    contents.configs.push(field);
-                }
-                packet::COMPRESSED_PACKETS => contents.compressed = Some(field.as_bytes()?),
-                packet::SEQUENCE_INFO => {
-                    for field in field.as_message()? {
-                        let field = field?;
-                        if field.number == sequence_info::BOOT_ID {
-                            contents.boot = Some(field.as_bytes()?);
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(contents)
-    }
-}
-
-/// When a snapshot was taken, if it counts for the whole trace.
-fn snapshot(snapshot: Field<'_>) -> Result<Option<u64>, DecodeError> {
-    let mut best = None;
-    for clock in snapshot.as_message()? {
-        let clock = clock?;
-        if clock.number != clock_snapshot::CLOCKS {
-            continue;
-        }
-        let (mut id, mut nanos) = (0, 0);
-        for field in clock.as_message()? {
-            let field = field?;
-            match field.number {
-                clock_field::CLOCK_ID => id = field.as_u32()?,
-                clock_field::TIMESTAMP => nanos = field.as_u64()?,
-                _ => {}
-            }
-        }
-        if OF_SEQUENCE.contains(&id) {
-            return Ok(None);
-        }
-        if best.is_none() || id == clock_id::BOOTTIME {
-            best = Some(nanos);
-        }
-    }
-    Ok(best)
 }

@@ -37,7 +37,7 @@ pub(super) struct Missing<'a> {
 
 /// How far a sequence is read.
 #[derive(Debug, Default)]
-pub(super) struct Sequence {
+pub(super) struct SequenceReader {
     /// Messages that were given or counted.
     pub(super) numbered: u64,
     /// Messages in complete chunks that were ever written, as far as its chunks say.
@@ -54,7 +54,7 @@ pub(super) struct Sequence {
     begun: Option<Vec<u8>>,
 }
 
-impl Sequence {
+impl SequenceReader {
     /// Reads a chunk, which follows what was read unless there is a `gap`. No chunk says that more messages were before it
     /// than `most`.
     pub(super) fn read(
@@ -100,7 +100,7 @@ impl Sequence {
     }
 
     fn packet(&mut self, bytes: &[u8], most: u64, give: &mut dyn FnMut(Part<'_>)) {
-        let Ok(contents) = Contents::read(bytes) else {
+        let Ok(contents) = RecordedPacket::read(bytes) else {
             self.bad_packets += 1;
             return;
         };
@@ -136,7 +136,7 @@ fn next(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// What a packet says, as far as it matters here.
 #[derive(Debug, Default)]
-struct Contents {
+struct RecordedPacket {
     /// The id of the message that it is.
     message: Option<u64>,
     /// Its timestamp.
@@ -148,7 +148,7 @@ struct Contents {
     before: Option<u64>,
 }
 
-impl Contents {
+impl RecordedPacket {
     fn read(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut contents = Self::default();
         for field in Reader::new(bytes) {

@@ -7,7 +7,7 @@
 //! | 1 | losses of all threads, messages of threads of which nothing is left, an instant at the end |
 
 use super::chunks::{self, Chunk};
-use super::sequence::{Missing, Part, Sequence};
+use super::sequence::{Missing, Part, SequenceReader};
 use super::{Flaw, Recording, Recovered};
 use crate::packets::PacketWriter;
 use crate::thread::Thread;
@@ -126,8 +126,8 @@ impl Recovery {
         id: u32,
         chunks: &[Chunk<'_>],
         to: &mut PacketWriter<'_>,
-    ) -> io::Result<Sequence> {
-        let mut sequence = Sequence::default();
+    ) -> io::Result<SequenceReader> {
+        let mut sequence = SequenceReader::default();
         let (mut next, mut result, before) = (None, Ok(()), self.report.messages);
         for chunk in chunks {
             let gap = next != Some(chunk.id);

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 const PAGE: usize = 4096;
 
 /// A chunk, in a page for itself.
-pub(crate) struct Chunk {
+pub(crate) struct ChunkSpec {
     pub(crate) writer: u16,
     pub(crate) id: u32,
     pub(crate) state: ChunkState,
@@ -31,7 +31,7 @@ pub(crate) struct Chunk {
 
 /// The bytes of a recording that says what `description` does; so many messages were of writers that have no place in the header.
 pub(crate) fn recording(description: &str, told: u64) -> Vec<u8> {
-    let (mut annex, mut chunks, mut ids) = (Vec::new(), Vec::<Chunk>::new(), HashMap::new());
+    let (mut annex, mut chunks, mut ids) = (Vec::new(), Vec::<ChunkSpec>::new(), HashMap::new());
     for (sequence, cleared, packet) in packets(description) {
         if sequence <= 1 {
             annex.push(packet);
@@ -41,7 +41,15 @@ pub(crate) fn recording(description: &str, told: u64) -> Vec<u8> {
         if cleared {
             let id = *ids.entry(writer).and_modify(|id| *id += 1).or_insert(0);
             let (state, packets) = (ChunkState::Complete, Vec::new());
-            chunks.push(Chunk { writer, id, state, flags: 0, count: 1, packets, rest: Vec::new() });
+            chunks.push(ChunkSpec {
+                writer,
+                id,
+                state,
+                flags: 0,
+                count: 1,
+                packets,
+                rest: Vec::new(),
+            });
         }
         let chunk = chunks.iter_mut().rev().find(|chunk| chunk.writer == writer);
         let chunk = chunk.expect("a packet that is cleared");
@@ -57,7 +65,7 @@ pub(crate) fn recording(description: &str, told: u64) -> Vec<u8> {
 }
 
 /// The bytes of a recording with these packets in its annex and these chunks.
-pub(crate) fn with_chunks(annex: &[Vec<u8>], chunks: &[Chunk], told: u64) -> Vec<u8> {
+pub(crate) fn with_chunks(annex: &[Vec<u8>], chunks: &[ChunkSpec], told: u64) -> Vec<u8> {
     let annex: Vec<u8> =
         annex.iter().flat_map(|packet| [&record_header(packet), &packet[..]].concat()).collect();
     let ring: Vec<u8> = chunks.iter().flat_map(page).collect();
@@ -114,7 +122,7 @@ fn take_apart(bytes: &[u8]) -> (u32, bool, Vec<u8>) {
 }
 
 /// A page with this chunk.
-fn page(chunk: &Chunk) -> Vec<u8> {
+fn page(chunk: &ChunkSpec) -> Vec<u8> {
     let mut page = PageWord::divided(PageLayout::One).with(0, chunk.state).0.to_ne_bytes().to_vec();
     page.resize(PAGE_HEADER, 0);
     page.extend(chunk.id.to_ne_bytes());

@@ -13,13 +13,13 @@ use protolog_core::schema::{
 use protozero::wire::{encode_varint, zigzag};
 use protozero::{Heap, Message, Writer};
 
-use super::syntax::{Atom, Item, items};
+use super::syntax::{Atom, Element, items};
 
 type Fields<'a> = Message<'a, Heap>;
 
 /// The bytes of the trace that `description` describes.
 pub(crate) fn trace(description: &str) -> Vec<u8> {
-    let mut open: Vec<(Vec<u8>, Option<Item>)> = vec![(Vec::new(), None)];
+    let mut open: Vec<(Vec<u8>, Option<Element>)> = vec![(Vec::new(), None)];
     let (mut whole, mut cut) = (None, 0);
     for line in description.lines().map(str::trim) {
         if line.is_empty() || line.starts_with('#') {
@@ -52,7 +52,7 @@ pub(crate) fn trace(description: &str) -> Vec<u8> {
     bytes
 }
 
-fn append(open: &mut [(Vec<u8>, Option<Item>)], bytes: &[u8]) {
+fn append(open: &mut [(Vec<u8>, Option<Element>)], bytes: &[u8]) {
     open.last_mut().expect("a place for packets").0.extend_from_slice(bytes);
 }
 
@@ -62,7 +62,7 @@ fn framed(packet: &[u8]) -> Vec<u8> {
     })
 }
 
-fn compressed(bytes: &[u8], how: &Item) -> Vec<u8> {
+fn compressed(bytes: &[u8], how: &Element) -> Vec<u8> {
     let mut bytes = match how.word(0) {
         "zlib" => {
             let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
@@ -89,7 +89,7 @@ fn message_of(write: impl FnOnce(&mut Fields<'_>)) -> Vec<u8> {
     writer.into_vec().unwrap()
 }
 
-fn encode_packet(out: &mut Fields<'_>, items: &[Item]) {
+fn encode_packet(out: &mut Fields<'_>, items: &[Element]) {
     let mut flags = 0;
     let (mut interned, mut dictionary) = (Vec::new(), Vec::new());
     for item in items {
@@ -135,7 +135,7 @@ fn encode_packet(out: &mut Fields<'_>, items: &[Item]) {
     }
 }
 
-fn encode_other(out: &mut Fields<'_>, item: &Item) {
+fn encode_other(out: &mut Fields<'_>, item: &Element) {
     match item.name.as_str() {
         "info" => {
             let mut info = out.nested(packet::SEQUENCE_INFO);
@@ -185,7 +185,7 @@ fn encode_other(out: &mut Fields<'_>, item: &Item) {
     }
 }
 
-fn encode_snapshot(out: &mut Fields<'_>, item: &Item) {
+fn encode_snapshot(out: &mut Fields<'_>, item: &Element) {
     let find = |name: &str| {
         let found = item.args.iter().find(|(key, _)| key.as_deref() == Some(name));
         found.map(|(_, value)| value.number())
@@ -214,7 +214,7 @@ fn encode_snapshot(out: &mut Fields<'_>, item: &Item) {
     }
 }
 
-fn encode_message(out: &mut Fields<'_>, item: &Item) {
+fn encode_message(out: &mut Fields<'_>, item: &Element) {
     out.fixed64(message::MESSAGE_ID, item.number(0));
     for (key, value) in &item.args[1..] {
         match value {
@@ -235,7 +235,7 @@ fn encode_message(out: &mut Fields<'_>, item: &Item) {
     }
 }
 
-fn encode_packed(out: &mut Fields<'_>, item: &Item) {
+fn encode_packed(out: &mut Fields<'_>, item: &Element) {
     let (mut ints, mut floats, mut strings, mut bools) = (vec![], vec![], vec![], vec![]);
     for (_, value) in &item.args[1..] {
         match value {
@@ -256,7 +256,7 @@ fn varint(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&bytes[..len]);
 }
 
-fn encode_dictionary(out: &mut Fields<'_>, item: &Item) {
+fn encode_dictionary(out: &mut Fields<'_>, item: &Element) {
     if item.name == "group" {
         let mut group = out.nested(viewer_config::GROUPS);
         group.uint64(group::ID, item.number(0));

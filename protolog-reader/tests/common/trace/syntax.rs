@@ -2,7 +2,7 @@
 
 /// One thing in a packet.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct Element {
     pub(super) name: String,
     /// Of `name=value` or `name(value, key=value)`.
     pub(super) args: Vec<(Option<String>, Atom)>,
@@ -18,7 +18,7 @@ pub(super) enum Atom {
     Iid(u64),
 }
 
-impl Item {
+impl Element {
     pub(super) fn at(&self, index: usize) -> &Atom {
         let arg = self.args.get(index);
         &arg.unwrap_or_else(|| panic!("`{}` lacks argument {index}", self.name)).1
@@ -53,7 +53,7 @@ impl Atom {
 }
 
 /// The items of a line.
-pub(super) fn items(line: &str) -> Vec<Item> {
+pub(super) fn items(line: &str) -> Vec<Element> {
     let mut scanner = Scanner { rest: line };
     let mut items = Vec::new();
     while !scanner.at_end() {
@@ -79,9 +79,9 @@ impl Scanner<'_> {
         rest.is_some()
     }
 
-    fn item(&mut self) -> Item {
+    fn item(&mut self) -> Element {
         if self.eat('@') {
-            return Item { name: "@".into(), args: vec![(None, self.atom())] };
+            return Element { name: "@".into(), args: vec![(None, self.atom())] };
         }
         let name = self.word();
         let mut args = Vec::new();
@@ -93,7 +93,7 @@ impl Scanner<'_> {
                 self.eat(',');
             }
         }
-        Item { name, args }
+        Element { name, args }
     }
 
     fn arg(&mut self) -> (Option<String>, Atom) {

@@ -1,7 +1,7 @@
 //! Which entries to show. Options of different kinds must all be met; of one that is repeated, one is enough.
 
 use crate::cli::Failure;
-use protolog_reader::{Group, Instant, Item, Level, Log, Loss, Rendering, Thread, Times};
+use protolog_reader::{Group, Item, Level, Log, Loss, Rendering, Thread, TimePoint, Times};
 use regex::Regex;
 use std::collections::BTreeSet;
 
@@ -46,8 +46,8 @@ pub(super) struct Filters {
 pub(super) struct Filter<'a> {
     options: &'a Filters,
     log: &'a Log,
-    since: Option<Instant>,
-    until: Option<Instant>,
+    since: Option<TimePoint>,
+    until: Option<TimePoint>,
 }
 
 impl Filters {
@@ -70,7 +70,7 @@ impl Filters {
     }
 }
 
-fn instant(text: &str, log: &Log, times: &Times) -> Result<Instant, Failure> {
+fn instant(text: &str, log: &Log, times: &Times) -> Result<TimePoint, Failure> {
     let help = "give seconds since boot (12.5), or a date and time (2026-11-20 18:27:01)";
     let unknown_clock = || {
         let message =
@@ -84,7 +84,7 @@ fn instant(text: &str, log: &Log, times: &Times) -> Result<Instant, Failure> {
         }
         Failure::new(format!("not a time: `{text}`")).help(help)
     })?;
-    if matches!(instant, Instant::Wall(_)) && log.wall_time(0).is_none() {
+    if matches!(instant, TimePoint::Wall(_)) && log.wall_time(0).is_none() {
         return Err(unknown_clock());
     }
     Ok(instant)
@@ -157,9 +157,9 @@ impl Filter<'_> {
     }
 
     fn admits_time(&self, time: i64) -> bool {
-        let reached = |instant: &Instant| match instant {
-            Instant::Trace(ns) => time >= *ns,
-            Instant::Wall(ns) => self.log.wall_time(time).is_some_and(|wall| wall >= *ns),
+        let reached = |instant: &TimePoint| match instant {
+            TimePoint::Trace(ns) => time >= *ns,
+            TimePoint::Wall(ns) => self.log.wall_time(time).is_some_and(|wall| wall >= *ns),
         };
         self.since.as_ref().is_none_or(reached) && !self.until.as_ref().is_some_and(reached)
     }

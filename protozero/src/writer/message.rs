@@ -31,10 +31,10 @@
 
 use core::ops::{Deref, DerefMut};
 
+use super::{SizeField, Tag, Writer};
 use crate::delegate::Delegate;
 use crate::error::WriteErrorKind;
 use crate::wire::{MAX_FIELD_NUMBER, WireType, packed_varint, tag, zigzag};
-use crate::writer::{SizeField, Tag, Writer};
 
 /// One message, outermost or nested, to set fields on.
 ///

@@ -1,0 +1,35 @@
+//! Counts that need the whole log: values that do not fit their templates, and losses by reason and group.
+
+use std::collections::HashMap;
+
+use crate::log::Log;
+use crate::render;
+
+/// Completes the statistics of `log`.
+pub(crate) fn complete_stats(log: &mut Log) {
+    let (mut unknown, mut missing, mut extra) = (0, 0, 0);
+    let mut expected = HashMap::new();
+    for entry in log.entries() {
+        let (id, given) = entry.counts();
+        // Once per message: templates can be long, and entries many.
+        let message = expected
+            .entry(id)
+            .or_insert_with(|| log.dictionary().message(id).map(render::parameter_counts));
+        let Some(expected) = message else {
+            unknown += 1;
+            continue;
+        };
+        missing +=
+            u64::from(given.iter().zip(&*expected).any(|(given, expected)| given < expected));
+        extra += u64::from(given.iter().zip(&*expected).any(|(given, expected)| given > expected));
+    }
+    let (entries, conflicts) = (log.records().len() as u64, log.dictionary().conflicts());
+    let mut lost = std::mem::take(&mut log.stats_mut().lost);
+    for loss in log.losses() {
+        let sum = lost.entry((loss.reason, loss.group)).or_default();
+        *sum = sum.saturating_add(loss.count.unwrap_or(1));
+    }
+    let stats = log.stats_mut();
+    (stats.entries, stats.lost, stats.dictionary_conflicts) = (entries, lost, conflicts);
+    (stats.unknown_messages, stats.missing_values, stats.extra_values) = (unknown, missing, extra);
+}

@@ -1,0 +1,94 @@
+//! One packet of an input, as far as merging depends on it.
+
+use protolog_core::schema::{
+    clock as clock_field, clock_id, clock_snapshot, packet, sequence_info,
+};
+use protozero::{DecodeError, Field, Reader};
+
+/// Clocks that belong to one sequence.
+const OF_SEQUENCE: std::ops::Range<u32> = 64..128;
+
+/// What of a packet matters here.
+#[derive(Debug, Default)]
+pub(super) struct PacketContents<'a> {
+    /// Its sequence, 0 for none.
+    pub(super) sequence: u32,
+    /// BOOTTIME, or another clock, of a snapshot that counts for the whole trace.
+    pub(super) snapshot: Option<u64>,
+    /// The id of the boot that it is of.
+    pub(super) boot: Option<&'a [u8]>,
+    /// Its dictionaries.
+    pub(super) configs: Vec<Field<'a>>,
+    /// The bundle of packets that it is.
+    pub(super) compressed: Option<&'a [u8]>,
+}
+
+impl<'a> PacketContents<'a> {
+    /// What a packet says; an error where any of it can't be read.
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut contents = Self::default();
+        for field in Reader::new(bytes) {
+            let field = field?;
+            match field.number {
+                packet::TRUSTED_PACKET_SEQUENCE_ID => contents.sequence = field.as_u32()?,
+                packet::CLOCK_SNAPSHOT => contents.snapshot = snapshot(field)?,
+                packet::PROTOLOG_VIEWER_CONFIG => {
+                    field.as_bytes()?;
+                    contents.configs.push(field);
+                }
+                packet::COMPRESSED_PACKETS => contents.compressed = Some(field.as_bytes()?),
+                packet::SEQUENCE_INFO => {
+                    for field in field.as_message()? {
+                        let field = field?;
+                        if field.number == sequence_info::BOOT_ID {
+                            contents.boot = Some(field.as_bytes()?);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(contents)
+    }
+}
+
+/// When a snapshot was taken, if it counts for the whole trace.
+fn snapshot(snapshot: Field<'_>) -> Result<Option<u64>, DecodeError> {
+    let mut best = None;
+    for clock in snapshot.as_message()? {
+        let clock = clock?;
+        if clock.number != clock_snapshot::CLOCKS {
+            continue;
+        }
+        let (mut id, mut nanos) = (0, 0);
+        for field in clock.as_message()? {
+            let field = field?;
+            match field.number {
+                clock_field::CLOCK_ID => id = field.as_u32()?,
+                clock_field::TIMESTAMP => nanos = field.as_u64()?,
+                _ => {}
+            }
+        }
+        if OF_SEQUENCE.contains(&id) {
+            return Ok(None);
+        }
+        if best.is_none() || id == clock_id::BOOTTIME {
+            best = Some(nanos);
+        }
+    }
+    Ok(best)
+}
+
+/// A packet without the field that names its sequence.
+pub(super) fn without_sequence(bytes: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(bytes.len());
+    let (mut reader, mut from) = (Reader::new(bytes), 0);
+    while let Some(Ok(field)) = reader.next() {
+        let end = reader.offset() as usize;
+        if field.number != packet::TRUSTED_PACKET_SEQUENCE_ID {
+            kept.extend_from_slice(bytes.get(from..end).unwrap_or_default());
+        }
+        from = end;
+    }
+    kept
+}

@@ -1,0 +1,81 @@
+//! The values in a `ProtoLogMessage`, as they stand on the wire.
+//!
+//! Each kind has a repeated field of its own; the template says in which order they belong together. Unpacked and packed
+//! forms are both read, though trace_processor reads the unpacked only.
+
+use protolog_core::schema::message;
+use protozero::wire::{decode_varint, unzigzag};
+use protozero::{DecodeError, Field, Reader, Value};
+
+/// One field of a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum MessageField {
+    MessageId(u64),
+    /// Id of an interned string.
+    String(u64),
+    Int(i64),
+    Float(f64),
+    Bool(bool),
+    /// Id of an interned stack trace.
+    StackTrace(u64),
+    /// Bit `i` is set where argument `i` is an unsigned integer.
+    Unsigned(u32),
+}
+
+/// Calls `each` for every value, in the order of the wire.
+pub(crate) fn visit(
+    fields: Reader<'_>,
+    mut visitor: impl FnMut(MessageField),
+) -> Result<(), DecodeError> {
+    for field in fields {
+        let field = field?;
+        match field.number {
+            message::MESSAGE_ID => visitor(MessageField::MessageId(field.as_fixed64()?)),
+            message::STACKTRACE_IID => visitor(MessageField::StackTrace(field.as_u64()?)),
+            message::UNSIGNED => visitor(MessageField::Unsigned(field.as_u32()?)),
+            message::STR_PARAM_IIDS => {
+                varints(field, |value| visitor(MessageField::String(value)))?;
+            }
+            message::SINT64_PARAMS => {
+                varints(field, |value| visitor(MessageField::Int(unzigzag(value))))?;
+            }
+            message::BOOLEAN_PARAMS => {
+                varints(field, |value| visitor(MessageField::Bool(value != 0)))?;
+            }
+            message::DOUBLE_PARAMS => doubles(field, |value| visitor(MessageField::Float(value)))?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn varints(field: Field<'_>, mut visitor: impl FnMut(u64)) -> Result<(), DecodeError> {
+    let Value::Bytes(mut packed) = field.value else {
+        visitor(field.as_u64()?);
+        return Ok(());
+    };
+    while !packed.is_empty() {
+        let Ok((value, len)) = decode_varint(packed) else {
+            // A scalar was asked for and is not there: the error names the field.
+            return field.as_u64().map(|_| ());
+        };
+        visitor(value);
+        packed = &packed[len..];
+    }
+    Ok(())
+}
+
+fn doubles(field: Field<'_>, mut visitor: impl FnMut(f64)) -> Result<(), DecodeError> {
+    let Value::Bytes(packed) = field.value else {
+        visitor(field.as_f64()?);
+        return Ok(());
+    };
+    let (values, rest) = packed.as_chunks::<8>();
+    if !rest.is_empty() {
+        return field.as_f64().map(|_| ());
+    }
+    for bytes in values {
+        visitor(f64::from_le_bytes(*bytes));
+    }
+    Ok(())
+}
