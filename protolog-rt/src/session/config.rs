@@ -121,6 +121,7 @@ impl Filter {
     }
 
     /// The levels that are wanted of any group.
+    #[cfg(feature = "log")]
     pub(super) fn levels_of_any_group(&self) -> u8 {
         self.overrides.iter().fold(self.default, |all, (.., levels)| all | levels)
     }

@@ -86,6 +86,7 @@ impl Owner for SessionOwner {
         self.filter.levels(group)
     }
 
+    #[cfg(feature = "log")]
     fn levels_of_any_group(&self) -> u8 {
         self.filter.levels_of_any_group()
     }

@@ -134,7 +134,15 @@ impl<O: Owner + ?Sized> Arbiter<O> {
 
     /// Returns the levels (bit = severity) that are recorded of a group.
     pub(crate) fn enabled_levels(&self, group: &'static GroupInfo) -> u8 {
-        self.levels.get_or_insert(group, || self.owner.enabled_levels(group.name))
+        self.levels.get(group).unwrap_or_else(|| self.ask_owner(group))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ask_owner(&self, group: &'static GroupInfo) -> u8 {
+        let levels = self.owner.enabled_levels(group.name);
+        self.levels.insert(group, levels);
+        levels
     }
 
     /// Returns whether messages of a group at a level are recorded.

@@ -26,27 +26,35 @@ impl LevelCache {
         Self([const { AtomicU64::new(0) }; SLOTS])
     }
 
-    /// Returns the levels (bit = severity) kept for this group, or those of `answer`, which are kept where there is room.
-    pub(super) fn get_or_insert(
-        &self,
-        group: &'static GroupInfo,
-        answer: impl FnOnce() -> u8,
-    ) -> u8 {
-        let address = ptr::from_ref(group).addr() as u64 & ADDRESS;
-        let start = (address / size_of::<GroupInfo>() as u64) as usize;
-        let slots = || (start..start + PROBES).map(|slot| &self.0[slot % SLOTS]);
-        for slot in slots() {
-            let word = slot.load(Ordering::Relaxed);
-            if word & ADDRESS == address {
-                return (word >> LEVELS_SHIFT) as u8;
-            }
-        }
-        let levels = answer();
+    /// Returns the levels (bit = severity) kept for this group, if there are any.
+    #[inline]
+    pub(super) fn get(&self, group: &'static GroupInfo) -> Option<u8> {
+        let address = address_of(group);
+        let entry = |slot: &AtomicU64| slot.load(Ordering::Relaxed);
+        let mut entries = self.slots(address).map(entry);
+        let word = entries.find(|word| word & ADDRESS == address)?;
+        Some((word >> LEVELS_SHIFT) as u8)
+    }
+
+    /// Keeps the levels of a group, where there is room.
+    pub(super) fn insert(&self, group: &'static GroupInfo, levels: u8) {
+        let address = address_of(group);
         let word = address | (levels as u64) << LEVELS_SHIFT;
         let free = |slot: &AtomicU64| {
             slot.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         };
-        let _ = slots().any(free);
-        levels
+        let _ = self.slots(address).any(free);
     }
+
+    /// Returns the slots in which a group may be.
+    #[inline]
+    fn slots(&self, address: u64) -> impl Iterator<Item = &AtomicU64> {
+        let start = (address / size_of::<GroupInfo>() as u64) as usize;
+        (start..start + PROBES).map(|slot| &self.0[slot % SLOTS])
+    }
+}
+
+#[inline]
+fn address_of(group: &'static GroupInfo) -> u64 {
+    ptr::from_ref(group).addr() as u64 & ADDRESS
 }

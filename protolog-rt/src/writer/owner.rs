@@ -16,6 +16,7 @@ pub(crate) trait Owner: Debug + Send + Sync {
     fn enabled_levels(&self, group: &str) -> u8;
 
     /// Returns the levels (bit = severity) that are recorded of any group, known or not.
+    #[cfg(feature = "log")]
     fn levels_of_any_group(&self) -> u8;
 
     /// Returns whether any message is recorded with a stack trace.
