@@ -16,6 +16,7 @@ use crate::writer::arbiter::Arbiter;
 use crate::writer::owner::Owner;
 use crate::writer::{STRAYS, Writer};
 use protolog_core::FillPolicy;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
@@ -24,10 +25,22 @@ use std::time::Duration;
 /// How long is waited for what was committed to be in the file, where that is only asked about.
 const FLUSH: Duration = Duration::from_secs(1);
 
-/// The shared part of a session.
-pub(crate) type Core = Arbiter<SessionOwner>;
+/// The shared part of a session: what its writers know of, and the rest.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(super) arbiter: Arc<Arbiter>,
+    pub(super) owner: Arc<SessionOwner>,
+}
 
-/// See the module.
+impl Deref for Core {
+    type Target = Arbiter;
+
+    fn deref(&self) -> &Arbiter {
+        &self.arbiter
+    }
+}
+
+/// A session, as the owner of its writers.
 #[derive(Debug)]
 pub(crate) struct SessionOwner {
     /// When the session started, in nanoseconds of BOOTTIME.
@@ -136,6 +149,18 @@ impl Owner for SessionOwner {
 }
 
 impl Core {
+    /// The shared part of a session that starts now.
+    pub(crate) fn new(
+        buffer: Buffer,
+        fill_policy: FillPolicy,
+        max_text: usize,
+        owner: SessionOwner,
+    ) -> Self {
+        let owner = Arc::new(owner);
+        let arbiter = Arbiter::new(buffer, fill_policy, max_text, Arc::clone(&owner) as _);
+        Self { arbiter: Arc::new(arbiter), owner }
+    }
+
     /// Returns what was written and dropped so far; of a file that is written all the time, after what waits for it is in it.
     pub(crate) fn so_far(&self) -> Summary {
         let (mut summary, mut reported) = (Summary::default(), Vec::new());

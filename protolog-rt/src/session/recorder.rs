@@ -20,7 +20,6 @@ use crate::shmem::memory::Memory;
 use crate::site::{self, for_each_own_note_segment};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::sys::file;
-use crate::writer::arbiter::Arbiter;
 use crate::writer::running;
 use protolog_core::recorder::{
     BuildId, ClockSource, HEADER_SIZE, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT,
@@ -78,10 +77,10 @@ pub(super) fn begin(core: &Core) {
 }
 
 /// Ends what [`begin`] and the start of the session began.
-pub(super) fn end(core: &Arc<Core>) {
+pub(super) fn end(core: &Core) {
     if let Some(recorder) = &core.owner.recorder {
         seen::detach(&(Arc::clone(recorder) as Arc<dyn seen::Listener>));
-        running::end_mirror(&(Arc::clone(core) as Arc<Arbiter>));
+        running::end_mirror(&core.arbiter);
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::core::Core;
 use crate::fork;
-use crate::writer::{self, arbiter::Arbiter};
+use crate::writer;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,12 +32,12 @@ pub(crate) fn all() -> Vec<Arc<Core>> {
 /// Starts a session for the threads of the process.
 pub(super) fn add(core: &Arc<Core>) {
     writer::aside(|| lock().sessions.push(Arc::clone(core)));
-    writer::running::add(Arc::clone(core) as Arc<Arbiter>);
+    writer::running::add(Arc::clone(&core.arbiter));
 }
 
 /// Stops a session for the threads of the process; those that are within a message may finish it.
 pub(super) fn remove(core: &Arc<Core>) {
-    writer::running::remove(&(Arc::clone(core) as Arc<Arbiter>));
+    writer::running::remove(&core.arbiter);
     writer::aside(|| lock().sessions.retain(|other| !Arc::ptr_eq(other, core)));
 }
 

@@ -35,7 +35,7 @@ const FEW: usize = 64;
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Arbiter<O: Owner + ?Sized = dyn Owner> {
+pub(crate) struct Arbiter {
     /// Where the writers write.
     pub(crate) buffer: Buffer,
     /// What happens to the buffer's chunks once they are complete.
@@ -56,8 +56,8 @@ pub(crate) struct Arbiter<O: Owner + ?Sized = dyn Owner> {
     /// Whether a buffer that discards new messages has discarded one.
     is_full: AtomicBool,
     writers: Mutex<Writers>,
-    /// The owner's part.
-    pub(crate) owner: O,
+    /// The rest of what the writers need.
+    pub(super) owner: Arc<dyn Owner>,
 }
 
 /// A packet sequence, for one writer.
@@ -105,9 +105,14 @@ impl DerefMut for LockedWriters<'_> {
     }
 }
 
-impl<O: Owner> Arbiter<O> {
+impl Arbiter {
     /// Shares `buffer` on behalf of `owner`.
-    pub(crate) fn new(buffer: Buffer, fill_policy: FillPolicy, max_text: usize, owner: O) -> Self {
+    pub(crate) fn new(
+        buffer: Buffer,
+        fill_policy: FillPolicy,
+        max_text: usize,
+        owner: Arc<dyn Owner>,
+    ) -> Self {
         Self {
             buffer,
             fill_policy,
@@ -124,9 +129,7 @@ impl<O: Owner> Arbiter<O> {
             owner,
         }
     }
-}
 
-impl<O: Owner + ?Sized> Arbiter<O> {
     /// Returns drop counters for a writer.
     pub(crate) fn drop_counters(&self) -> Losses {
         Losses::mirrored(self.owner.mirror())

@@ -7,7 +7,7 @@
 
 use super::arbiter::Arbiter;
 use super::encode::Values;
-use super::running::{self, is_same};
+use super::running;
 use super::stack::{self, WithStack};
 use super::{Head, Writer};
 use crate::loss::LossCause;
@@ -43,7 +43,7 @@ impl Places {
         self.epoch = epoch;
         let mut before = std::mem::take(&mut self.all);
         for core in cores {
-            let known = before.iter().position(|place| is_same(&place.core, &core));
+            let known = before.iter().position(|place| Arc::ptr_eq(&place.core, &core));
             let writer = known.and_then(|at| before.swap_remove(at).writer);
             if let Some(writer) = &writer {
                 writer.epoch.store(epoch, Ordering::Relaxed);

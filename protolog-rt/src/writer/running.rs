@@ -16,7 +16,6 @@ use crate::loss::LossCause;
 use crate::sync::{AtomicU32, Ordering, fence};
 use crate::sys::barrier;
 use protolog_core::Level;
-use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard, TryLockError};
 
 /// All that record.
@@ -58,7 +57,7 @@ pub(crate) fn add(arbiter: Arc<Arbiter>) {
 pub(crate) fn remove(arbiter: &Arc<Arbiter>) {
     aside(|| {
         let mut running = lock();
-        running.retain(|other| !is_same(other, arbiter));
+        running.retain(|other| !Arc::ptr_eq(other, arbiter));
         set_levels(&running);
         announce(&running);
     });
@@ -67,7 +66,7 @@ pub(crate) fn remove(arbiter: &Arc<Arbiter>) {
 
 /// Stops counting drops of threads without a sequence in the arbiter's mirror.
 pub(crate) fn end_mirror(arbiter: &Arc<Arbiter>) {
-    mirrored().retain(|other| !is_same(other, arbiter));
+    mirrored().retain(|other| !Arc::ptr_eq(other, arbiter));
 }
 
 /// Counts a message of a thread without a sequence as dropped, in the mirrors of those that record it. Safe in signal
@@ -107,7 +106,7 @@ pub(super) fn beside<R>(arbiter: &Arc<Arbiter>, f: impl FnOnce() -> R) -> R {
     struct Remove<'a>(&'a Arc<Arbiter>);
     impl Drop for Remove<'_> {
         fn drop(&mut self) {
-            aside(|| lock().retain(|other| !is_same(other, self.0)));
+            aside(|| lock().retain(|other| !Arc::ptr_eq(other, self.0)));
         }
     }
     aside(|| lock().push(Arc::clone(arbiter)));
@@ -161,11 +160,6 @@ impl AroundFork {
         std::mem::forget(std::mem::take(&mut *self.mirrored));
         EPOCH.fetch_add(1, Ordering::AcqRel);
     }
-}
-
-/// Whether two are the same, whatever their types' tables are.
-pub(super) fn is_same(left: &Arc<Arbiter>, right: &Arc<Arbiter>) -> bool {
-    ptr::addr_eq(Arc::as_ptr(left), Arc::as_ptr(right))
 }
 
 fn lock() -> MutexGuard<'static, Arbiters> {

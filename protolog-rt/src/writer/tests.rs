@@ -18,7 +18,7 @@ use crate::level::{GroupInfo, GroupSet, Page};
 use crate::loss::LossCause;
 use crate::note::GroupDef;
 use crate::session::config::Filter;
-use crate::session::core::{Core, SessionOwner};
+use crate::session::core::SessionOwner;
 use crate::shmem::buffer::{Buffer, Chunk, MAX_PAYLOAD, PAGE};
 use crate::shmem::drain;
 use crate::site::Subject;
@@ -43,7 +43,8 @@ const HEAD: Head = Head { id: 0x0123456789abcdef, subject: Subject::new(&NET, Le
 
 /// An arbiter as a session has it.
 fn arbiter(buffer: Buffer, max_text: usize, fill_policy: FillPolicy) -> Arc<Arbiter> {
-    Arc::new(Core::new(buffer, fill_policy, max_text, SessionOwner::new(Filter::default())))
+    let owner = Arc::new(SessionOwner::new(Filter::default()));
+    Arc::new(Arbiter::new(buffer, fill_policy, max_text, owner))
 }
 
 /// A writer with a buffer of its own.
