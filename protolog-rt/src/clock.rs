@@ -11,18 +11,18 @@
 //! - *forward*: [`Reader::now`] never goes back within one reader.
 //! - *handed over*: who saw what another thread did after it read the time reads no earlier one. A processor may read the
 //!   counter before an earlier load has its value, so a fence stands before it, but for those where none was ever needed, and
-//!   while one thread alone logs ([`sole`]).
+//!   while a single writer logs ([`bias`]).
 #![allow(unsafe_code)] // clock_gettime.
 
+pub(crate) mod bias;
 mod counter;
-pub(crate) mod sole;
 
 pub(crate) use counter::is_fenced;
 
 use crate::fork;
+use bias::{BiasCandidate, FenceBias};
 use counter::{invariant_tsc, load_fence, permitted, ticks, ticks_in_order};
 use protolog_core::schema::clock_id;
-use sole::{Candidate, Sole};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -80,54 +80,56 @@ impl Piece {
     }
 }
 
-/// The one writer that logs, if there is only one.
-static SOLE: Sole = Sole::new();
+/// The writer that needs no fence, while it alone logs.
+static FENCE_BIAS: FenceBias = FenceBias::new();
 
 /// A thread's view of the clock.
 #[derive(Debug)]
 pub(crate) struct Reader {
     piece: Piece,
     last: u64,
-    candidate: Candidate,
+    candidate: BiasCandidate,
 }
 
 impl Reader {
-    /// A reader that nobody reads.
-    pub(crate) const NONE: Self = Self { piece: Piece::OVER, last: 0, candidate: Candidate::NONE };
+    /// A reader that is never read.
+    pub(crate) const NONE: Self =
+        Self { piece: Piece::OVER, last: 0, candidate: BiasCandidate::NONE };
 
-    /// A reader that has not looked yet.
+    /// Creates a reader that has not read the clock yet.
     pub(crate) fn new() -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let number = || NUMBER.fetch_add(1, Ordering::Relaxed);
-        let candidate = if is_fenced() { Candidate::new(number()) } else { Candidate::NONE };
+        let candidate =
+            if is_fenced() { BiasCandidate::new(number()) } else { BiasCandidate::NONE };
         Self { candidate, ..Self::NONE }
     }
 
-    /// Leaves out the fence from now on, if this thread alone logs: where it takes a new chunk. `nobody_else` passes the heavy
-    /// barrier and looks whether another writer is within a message.
-    pub(crate) fn settle(&mut self, nobody_else: impl FnOnce() -> bool) {
-        if SOLE.settle(&mut self.candidate, nobody_else) {
+    /// Tries to do without the fence from now on, because this thread alone logs; called with each new chunk. See
+    /// [`FenceBias::try_acquire`].
+    pub(crate) fn try_skip_fence(&mut self, nobody_else: impl FnOnce() -> bool) {
+        if FENCE_BIAS.try_acquire(&mut self.candidate, nobody_else) {
             load_fence();
         }
     }
 
-    /// Whether the fence is left out.
+    /// Returns true if the fence is left out.
     #[cfg(test)]
-    pub(crate) fn is_sole(&self) -> bool {
-        SOLE.is_of(&self.candidate)
+    pub(crate) fn skips_fence(&self) -> bool {
+        FENCE_BIAS.is_biased_to(&self.candidate)
     }
 
-    /// Puts what follows after all that this thread has seen.
+    /// Orders the reading that follows after everything that this thread has seen.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Part of every message.
-    fn put_in_order(&self) {
-        SOLE.order(&self.candidate, load_fence);
+    fn fence(&self) {
+        FENCE_BIAS.fence_unless_biased(&self.candidate, load_fence);
     }
 
     /// The time now, in nanoseconds of BOOTTIME.
     #[inline]
     pub(crate) fn now(&mut self) -> u64 {
-        self.put_in_order();
+        self.fence();
         let ticks = ticks();
         let since = ticks.wrapping_sub(self.piece.start);
         let now = if since < self.piece.ticks { self.piece.at(since) } else { self.renew(ticks) };
@@ -135,11 +137,11 @@ impl Reader {
         self.last
     }
 
-    /// The time now, where it is in the piece that this reader has. It may be before what [`Self::now`] said last.
+    /// The time now, if it lies in the piece that this reader has. It may be before the last result of [`Self::now`].
     #[inline(always)]
     #[allow(clippy::inline_always)] // Part of every message.
-    pub(crate) fn glance(&self) -> Option<u64> {
-        self.put_in_order();
+    pub(crate) fn now_in_piece(&self) -> Option<u64> {
+        self.fence();
         let since = ticks().wrapping_sub(self.piece.start);
         (since < self.piece.ticks).then(|| self.piece.at(since))
     }

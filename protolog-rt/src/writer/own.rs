@@ -144,7 +144,7 @@ impl Own {
     /// The time now, where the clock need not be asked out of line.
     #[inline(always)]
     pub(super) fn look_at_clock(&self) -> Option<Moment> {
-        self.clock.glance().map(Moment)
+        self.clock.now_in_piece().map(Moment)
     }
 
     /// Nanoseconds from the message before until `now`, where they are few; then there is another message, of that moment.
@@ -214,7 +214,7 @@ impl Own {
     pub(super) fn begin(&mut self, writer: &Writer, need: usize) -> bool {
         let track = if self.has_track { MAX_LOSSES + MAX_TRACK } else { 0 };
         let Some(chunk) = self.acquire(need + MAX_STATE + track) else { return false };
-        self.clock.settle(|| running::is_alone(writer));
+        self.clock.try_skip_fence(|| running::is_alone(writer));
         self.open(chunk, 0);
         self.write_state(writer);
         self.allow(writer);

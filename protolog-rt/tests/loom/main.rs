@@ -11,6 +11,7 @@
 #![allow(dead_code, unreachable_pub)] // Of the sources that are compiled here, the models use a part.
 #![allow(unsafe_code)] // Those sources' memory, and stores into chunks.
 
+mod bias;
 mod cells;
 #[path = "../../src/writer/gate.rs"]
 mod gate;
@@ -20,7 +21,6 @@ mod loss;
 mod ring;
 mod session;
 mod shmem;
-mod sole;
 mod switch;
 
 mod sync;

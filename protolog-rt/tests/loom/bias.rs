@@ -1,33 +1,32 @@
-//! Who alone logs and so leaves out the fence before the clock: the runtime's own word and gate, with fences in place of the
-//! barrier that the system makes threads pass.
+//! A model of the fence bias (`clock/bias.rs`): the runtime's own word and gate, with fences in place of `membarrier`.
 //!
-//! The clock is a counter that each reading moves on. It puts nothing in order by itself, as the processor's does not: a
-//! reading behind a fence shows what the counter is at, one without a fence maybe what it was at the reader's last fence.
-//! So a message has two times, the earliest and the latest that it may have. Who saw what another one did after a message
-//! needs an earliest time after that message's latest.
+//! The clock is a counter that each reading increments. Like the processor's it orders nothing by itself: a reading behind a
+//! fence returns the counter's present value, a reading without one may return any value since the reader's last fence.
+//! So a message has two times, the earliest and the latest that it may get. A writer that has seen an effect of another writer's
+//! message needs an earliest time that is above that message's latest.
 
-#[path = "../../src/clock/sole.rs"]
+#[path = "../../src/clock/bias.rs"]
 mod source;
 
 use crate::gate::Gate;
 use crate::sync::{AtomicUsize, Ordering, fence, in_turn};
 use loom::sync::Arc;
 use loom::thread;
-use source::{Candidate, Sole};
+use source::{BiasCandidate, FenceBias};
 use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 
-/// What the writers share.
+/// The state that all writers share.
 struct Shared {
-    sole: Sole,
+    bias: FenceBias,
     clock: AtomicUsize,
     writers: Vec<Public>,
 }
 
-/// What the others see of a writer.
+/// The part of a writer that the others see.
 struct Public {
     gate: Gate,
-    /// What it does after a message: it says which time that has at the latest, and, in the lowest bits, whose it is.
+    /// The effect that follows a message: the message's latest time and, in the lowest bits, the number of its writer.
     token: AtomicUsize,
 }
 
@@ -38,43 +37,43 @@ const OWNER: usize = (1 << OWNER_BITS) - 1;
 struct Writer {
     shared: Arc<Shared>,
     number: usize,
-    /// Whether others ask whether it is within a message. A gate is a whole fence here, which it is not in the runtime: where
-    /// nobody asks, that must not stand in for the barrier.
+    /// True if others ask whether it is within a message. A gate is a full fence here, which it is not in the runtime: where
+    /// no other writer asks, that fence must not stand in for the barrier.
     is_asked: bool,
-    candidate: Candidate,
-    /// Whether it was given the word since it last passed a fence.
-    has_word: bool,
-    /// When it last passed a fence.
+    candidate: BiasCandidate,
+    /// True if it acquired the bias since it last passed a fence.
+    has_bias: bool,
+    /// Time of its last fence.
     fenced: usize,
-    seen: &'static Seen,
+    covered: &'static Covered,
 }
 
-/// What a writer does.
+/// A step of a writer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Message,
     /// A message that takes a chunk first.
     Chunk,
-    /// No message: it does what it does after one, having seen what the others did.
+    /// No message, but the effect that follows one, after it has seen the effects of the others.
     PassOn,
 }
 use Step::{Chunk, Message, PassOn};
 
-/// What happened in any of the runs, so that nothing is left out unnoticed.
+/// Events that happened in at least one run, to show that the model reaches them.
 #[derive(Debug, Default)]
-struct Seen {
-    /// A writer got the word.
+struct Covered {
+    /// A writer acquired the bias.
     granted: AtomicBool,
-    /// It did not, since another one was within a message.
+    /// A claim was refused because another writer was within a message.
     refused: AtomicBool,
-    /// One that had the word saw that another one logged.
+    /// A biased writer found its bias revoked.
     ended: AtomicBool,
-    /// One left out the fence that had seen what another one did after a message.
+    /// A writer left out the fence though it had seen the effect of another writer's message.
     left_out: AtomicBool,
 }
 
-impl Seen {
-    fn note(of: &AtomicBool) {
+impl Covered {
+    fn mark(of: &AtomicBool) {
         of.store(true, Ordering::Relaxed);
     }
 
@@ -86,15 +85,15 @@ impl Seen {
 }
 
 impl Writer {
-    fn new(shared: &Arc<Shared>, number: usize, is_asked: bool, seen: &'static Seen) -> Self {
+    fn new(shared: &Arc<Shared>, number: usize, is_asked: bool, covered: &'static Covered) -> Self {
         Self {
             shared: Arc::clone(shared),
             number,
             is_asked,
-            candidate: Candidate::new(number as u64 + 1),
-            has_word: false,
+            candidate: BiasCandidate::new(number as u64 + 1),
+            has_bias: false,
             fenced: 0,
-            seen,
+            covered,
         }
     }
 
@@ -106,7 +105,7 @@ impl Writer {
         }
     }
 
-    /// A message, and what is done after it.
+    /// Logs a message and has its effect.
     fn log(&mut self, step: Step) {
         let shared = Arc::clone(&self.shared);
         let own = &shared.writers[self.number];
@@ -119,18 +118,18 @@ impl Writer {
             own.gate.enter();
         }
         if step == Chunk {
-            self.settle();
+            self.try_acquire_bias();
         }
         let is_fenced = Cell::new(false);
-        shared.sole.order(&self.candidate, || is_fenced.set(true));
+        shared.bias.fence_unless_biased(&self.candidate, || is_fenced.set(true));
         let latest = self.read();
         if is_fenced.get() {
             self.fenced = latest;
-            if std::mem::take(&mut self.has_word) {
-                Seen::note(&self.seen.ended);
+            if std::mem::take(&mut self.has_bias) {
+                Covered::mark(&self.covered.ended);
             }
         } else if token > 0 {
-            Seen::note(&self.seen.left_out);
+            Covered::mark(&self.covered.left_out);
         }
         if self.is_asked {
             own.gate.exit();
@@ -139,33 +138,33 @@ impl Writer {
         own.token.store(latest << OWNER_BITS | self.number, Ordering::Release);
     }
 
-    /// `Reader::settle`, with `running::is_alone`.
-    fn settle(&mut self) {
+    /// `Reader::try_skip_fence`, with `running::is_alone`.
+    fn try_acquire_bias(&mut self) {
         let shared = Arc::clone(&self.shared);
-        let (number, seen) = (self.number, self.seen);
+        let (number, covered) = (self.number, self.covered);
         let nobody_else = || {
             fence(Ordering::SeqCst);
             let alone = others(&shared, number).all(|other| !other.gate.is_busy());
             if !alone {
-                Seen::note(&seen.refused);
+                Covered::mark(&covered.refused);
             }
             alone
         };
-        if shared.sole.settle(&mut self.candidate, nobody_else) {
-            Seen::note(&self.seen.granted);
-            self.has_word = true;
+        if shared.bias.try_acquire(&mut self.candidate, nobody_else) {
+            Covered::mark(&self.covered.granted);
+            self.has_bias = true;
             self.fenced = self.read();
         }
     }
 
-    /// The token of the latest message of others after which somebody did what this one sees.
+    /// The token with the latest time of those that this writer sees and that are not its own.
     fn look(&self) -> usize {
         let tokens = others(&self.shared, self.number).map(|it| it.token.load(Ordering::Acquire));
         // Its own messages are in order anyway.
         tokens.filter(|token| token & OWNER != self.number).max().unwrap_or(0)
     }
 
-    /// What the clock shows.
+    /// Reads the clock.
     fn read(&self) -> usize {
         self.shared.clock.fetch_add(1, Ordering::Relaxed)
     }
@@ -175,52 +174,53 @@ fn others(shared: &Shared, number: usize) -> impl Iterator<Item = &Public> {
     shared.writers.iter().enumerate().filter(move |it| it.0 != number).map(|it| it.1)
 }
 
-/// Writers that do these steps, each on a thread of its own.
+/// Runs one writer per script, each on its own thread.
 fn run<const COUNT: usize>(scripts: [&'static [Step]; COUNT]) {
-    let seen: &'static Seen = Box::leak(Box::default());
+    let covered: &'static Covered = Box::leak(Box::default());
     in_turn();
     let claims = |script: &&&[Step]| script.contains(&Chunk);
     let claimants = scripts.iter().filter(claims).count();
     crate::check(move || {
         let public = |_| Public { gate: Gate::new(), token: AtomicUsize::new(0) };
         let writers = scripts.iter().map(public).collect();
-        let shared = Arc::new(Shared { sole: Sole::new(), clock: AtomicUsize::new(1), writers });
-        // The word exists before a second thread does.
-        let _ = format!("{:?}", shared.sole);
+        let shared =
+            Arc::new(Shared { bias: FenceBias::new(), clock: AtomicUsize::new(1), writers });
+        // The bias exists before a second thread does.
+        let _ = format!("{:?}", shared.bias);
         let mut scripts = scripts.into_iter().enumerate().map(|(number, script)| {
-            // Whoever claims the word asks all others.
+            // A writer with a claim asks all others.
             let is_asked = claimants > usize::from(script.contains(&Chunk));
-            let writer = Writer::new(&shared, number, is_asked, seen);
+            let writer = Writer::new(&shared, number, is_asked, covered);
             move || writer.run(script)
         });
         let first = scripts.next().expect("a writer");
         scripts.map(thread::spawn).for_each(drop);
         first();
     });
-    seen.check_all();
+    covered.check_all();
 }
 
 #[test]
-fn a_message_that_comes_at_any_time_ends_it() {
+fn a_message_at_any_time_revokes_the_bias() {
     run([&[Chunk, Chunk, Message], &[Message]]);
 }
 
 #[test]
-fn a_writer_that_was_disturbed_is_alone_again() {
+fn a_writer_can_acquire_the_bias_again() {
     run([&[Chunk, Chunk, Message, Chunk, Chunk, Message], &[Message, Message]]);
 }
 
 #[test]
-fn of_two_that_claim_one_gives_way() {
+fn of_two_claims_one_gives_way() {
     run([&[Chunk, Chunk, Message], &[Chunk, Chunk, Message]]);
 }
 
 #[test]
-fn two_others_end_it() {
+fn two_other_writers_revoke_it() {
     run([&[Chunk, Chunk, Message], &[Message], &[Message]]);
 }
 
 #[test]
-fn what_a_third_one_passes_on_counts() {
+fn an_effect_that_a_third_writer_passes_on_counts() {
     run([&[Chunk, Chunk, Message], &[Message], &[PassOn]]);
 }
