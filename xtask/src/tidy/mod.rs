@@ -1,27 +1,44 @@
 //! The project's own rules, executed.
 //!
-//! Each rule is a function from a file (or the package graph) to findings; a finding names file, line, and what to do.
+//! Each rule is a function from a file, the modules or the package graph to findings; a finding names file, line, and what
+//! to do. Places that broke a rule when it came are in a list that only gets shorter, see [`known`].
 //!
 //! | rule | where |
 //! |---|---|
 //! | a file opens with a doc; 500 lines without tests; a Rust function 70 | [`length`], [`opening`] |
 //! | `unsafe` only in the files that may; an `allow` has its reason; no test is ignored | [`rust`] |
 //! | no marks of unfinished work, no paths of one machine | [`words`] |
+//! | words of the field; docs that begin with a noun or a verb | [`vocabulary`], [`prose`] |
 //! | dependencies point one way; the runtime stays small | [`packages`] |
+//! | a module imports from its layer and those below; no cycle of files | [`layers`], [`cycles`] |
+//! | no static lock that forks do not know | [`locks`] |
+//! | one name, one type; none of the standard library's | [`names`] |
 //! | exceptions in the lint tables have reasons; each package inherits the table | [`manifests`] |
 
+mod cycles;
+mod known;
+mod layers;
 mod length;
+mod locks;
 mod manifests;
 mod mask;
+mod model;
+mod names;
 mod opening;
 mod packages;
+mod prose;
 mod rust;
+mod vocabulary;
 mod words;
 
 use std::fmt;
 use std::fs;
 use std::path::Path;
 
+use serde_json::Value;
+
+use self::known::Known;
+use self::model::{Sources, Target};
 use crate::{Result, workspace};
 
 /// One breach of a rule.
@@ -42,42 +59,129 @@ struct File<'a> {
     code: &'a str,
 }
 
+/// A finding with its file.
+#[derive(Debug, PartialEq)]
+struct Place {
+    /// How the list of known breaches names it: a file, or a file and a name.
+    key: String,
+    file: String,
+    finding: Finding,
+}
+
+/// A rule on single files.
+type FileRule = (&'static str, fn(&File) -> Vec<Finding>);
+/// A rule on the modules of all crates.
+type ModuleRule = (&'static str, fn(&[Target]) -> Vec<Place>);
+
+const FILE_RULES: [FileRule; 7] = [
+    ("opening", opening::check),
+    ("length", length::check),
+    ("rust", rust::check),
+    ("words", words::check),
+    ("vocabulary", vocabulary::check),
+    ("prose", prose::check),
+    ("manifests", manifests::check),
+];
+
+const MODULE_RULES: [ModuleRule; 4] = [
+    ("layers", layers::check),
+    ("cycles", cycles::check),
+    ("locks", locks::check),
+    ("names", names::check),
+];
+
 /// Checks all files and the package graph; an error when anything was found.
 pub(crate) fn run() -> Result<()> {
-    let files = workspace::files()?;
+    let (known, metadata) = (Known::read()?, workspace::metadata()?);
+    let sources = sources()?;
     let mut found = 0;
-    for path in &files {
-        let path = path.to_string_lossy();
-        for finding in check_file(&path)? {
-            println!("{path}{finding}");
-            found += 1;
+    for (rule, places) in broken(&sources, &metadata) {
+        let (new, mended) = known.sift(rule, places);
+        for Place { file, finding, .. } in &new {
+            println!("{file}{finding}");
         }
+        for line in &mended {
+            println!("{line}");
+        }
+        found += new.len() + mended.len();
     }
-    for finding in packages::check(&workspace::metadata()?) {
+    for finding in packages::check(&metadata) {
         println!("{finding}");
         found += 1;
     }
     if found > 0 {
         return Err(format!("places where the project's rules are broken: {found}"));
     }
-    println!("{} files keep the rules", files.len());
+    println!("{} files keep the rules", sources.len());
     Ok(())
 }
 
-fn check_file(path: &str) -> Result<Vec<Finding>> {
-    let bytes = fs::read(workspace::root().join(path))
-        .map_err(|error| format!("can't read `{path}`: {error}"))?;
-    // What is not UTF-8 is test data, and not for people.
-    let Ok(text) = String::from_utf8(bytes) else {
-        return Ok(Vec::new());
-    };
-    let code = if extension(path) == "rs" { mask::code_of(&text) } else { String::new() };
-    let file = File { path, text: &text, code: &code };
-    let rules = [opening::check, length::check, rust::check, words::check, manifests::check];
-    Ok(rules.iter().flat_map(|rule| rule(&file)).collect())
+/// Takes out of the list of known breaches what was mended; an error when a rule would get more of them.
+pub(crate) fn bless() -> Result<()> {
+    let broken = broken(&sources()?, &workspace::metadata()?);
+    Known::read()?.replace(&broken)
 }
 
-/// Whether the file is input or expectation of a test, so not written in the house's style.
+/// The breaches of each rule, known ones too.
+fn broken(sources: &Sources, metadata: &Value) -> Vec<(&'static str, Vec<Place>)> {
+    let targets = targets(metadata, sources);
+    let codes: Vec<String> = sources.iter().map(|(path, text)| code_of(path, text)).collect();
+    let on_files = FILE_RULES.iter().map(|(name, rule)| {
+        let places = sources.iter().zip(&codes).flat_map(|((path, text), code)| {
+            let place = |finding| Place { key: path.clone(), file: path.clone(), finding };
+            rule(&File { path, text, code }).into_iter().map(place)
+        });
+        (*name, places.collect())
+    });
+    on_files.chain(MODULE_RULES.iter().map(|(name, rule)| (*name, rule(&targets)))).collect()
+}
+
+/// The text files of the project. Bytes that are not UTF-8 are test data, and not for people.
+fn sources() -> Result<Sources> {
+    let mut sources = Sources::new();
+    for path in workspace::files()? {
+        let bytes = fs::read(workspace::root().join(&path))
+            .map_err(|error| format!("can't read `{}`: {error}", path.display()))?;
+        if let Ok(text) = String::from_utf8(bytes) {
+            sources.insert(path.to_string_lossy().into_owned(), text);
+        }
+    }
+    Ok(sources)
+}
+
+/// The targets of all packages of the workspace.
+fn targets(metadata: &Value, sources: &Sources) -> Vec<Target> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let (root, members) = (workspace::root(), list(&metadata["workspace_members"]));
+    let mut targets = Vec::new();
+    for package in list(&metadata["packages"]) {
+        if !members.contains(&package["id"]) {
+            continue;
+        }
+        for target in list(&package["targets"]) {
+            let path = text(&target["src_path"]);
+            let Ok(path) = Path::new(&path).strip_prefix(&root) else { continue };
+            let kinds = list(&target["kind"]);
+            let is_product =
+                kinds.iter().any(|kind| kind == "lib" || kind == "bin" || kind == "proc-macro");
+            targets.push(Target::read(
+                &text(&package["name"]),
+                &path.to_string_lossy(),
+                is_product,
+                sources,
+            ));
+        }
+    }
+    targets
+}
+
+/// The masked text of a Rust file; nothing for others.
+fn code_of(path: &str, text: &str) -> String {
+    if extension(path) == "rs" { mask::code_of(text) } else { String::new() }
+}
+
+/// True for a file that is input or expectation of a test, so not written in the project's style.
 fn is_data(path: &str) -> bool {
     const FOLDERS: [&str; 5] = ["testdata", "fixtures", "sample", "cases", "expected"];
     Path::new(path).iter().any(|part| FOLDERS.iter().any(|folder| part == *folder))
@@ -100,6 +204,6 @@ impl fmt::Display for Finding {
 /// For the tests of the rules: the findings of `rule` in `text`, as they are printed.
 #[cfg(test)]
 fn found(rule: fn(&File) -> Vec<Finding>, path: &str, text: &str) -> Vec<String> {
-    let code = if extension(path) == "rs" { mask::code_of(text) } else { String::new() };
+    let code = code_of(path, text);
     rule(&File { path, text, code: &code }).iter().map(ToString::to_string).collect()
 }

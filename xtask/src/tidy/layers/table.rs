@@ -1,0 +1,39 @@
+//! The layers of each crate that has any: the data of the rule, and nothing else.
+//!
+//! To add a module, put its path (`control`, or `level::page` for one that lies in another layer than its parent) into the
+//! layer that it belongs to; what lies below a module belongs to its layer. To add a crate, add an entry.
+
+/// Layers of one crate, from the bottom to the top. Modules of one layer may import each other (without a cycle of files);
+/// those that must not stand in layers of their own. The crate's root is above all of them, and imported by none.
+pub(super) struct Layers {
+    pub(super) package: &'static str,
+    pub(super) layers: &'static [Layer],
+}
+
+/// A name for messages, and the modules.
+pub(super) type Layer = (&'static str, &'static [&'static str]);
+
+pub(super) const LAYERS: [Layers; 1] = [Layers {
+    package: "protolog-rt",
+    layers: &[
+        // Locks and atomics, the standard library's or those of the models.
+        ("sync", &["sync"]),
+        // Every system call, behind safe functions.
+        ("sys", &["sys"]),
+        // Fork handlers, and the locks that they take.
+        ("fork", &["fork"]),
+        ("shmem", &["shmem"]),
+        ("clock", &["clock"]),
+        ("losses", &["loss", "stats"]),
+        // What a call is made of.
+        (
+            "calls",
+            &["level", "site", "value", "error", "names", "note", "paths", "seen", "arguments"],
+        ),
+        ("writer", &["writer", "log", "emit"]),
+        ("session", &["session", "dictionary"]),
+        ("output", &["text", "control"]),
+        // The outer ring of the API.
+        ("api", &["bridge", "dynamic", "panic", "init", "macros", "rewritten", "__private"]),
+    ],
+}];
