@@ -40,7 +40,7 @@ fn answer(bytes: &[u8]) {
             let _ = stream.write_all(b"protolog 1 1 any\nok\n");
             let _ = stream.write_all(bytes);
         });
-        if let Ok(mut program) = Program::connect_within(&path, Duration::from_secs(1)) {
+        if let Ok(mut program) = Program::connect_with_timeout(&path, Duration::from_secs(1)) {
             let _ = program.groups();
             let _ = program.pages();
         }

@@ -1,46 +1,46 @@
-//! Why a program could not be asked, or what it says is wrong.
+//! The errors of requests to a target process.
 
 use std::path::PathBuf;
 use std::{fmt, io};
 
-/// Why a program could not be asked, or what it says is wrong.
+/// A request failed, or the process refused it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The directory of sockets can't be read.
+    /// A directory of sockets can't be read.
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// Nobody is behind the socket: its program ended.
-    Gone,
-    /// The program can't be reached, or does not answer in time.
+    /// Nobody listens on the socket: its process has ended.
+    Ended,
+    /// The process can't be reached, or does not reply in time.
     Connection(io::Error),
-    /// What came is no answer.
+    /// The reply is invalid.
     Protocol {
-        /// What came.
+        /// The line that was received.
         line: String,
     },
-    /// The program refused.
+    /// The process refused the request.
     Refused {
-        /// What it says is wrong.
-        what: String,
-        /// What it says to do about it.
+        /// Its error message.
+        message: String,
+        /// Its help line.
         help: String,
     },
-    /// The memory that came is not as it must be to be used.
+    /// The shared memory is unusable, for this reason.
     Memory(&'static str),
 }
 
 impl Error {
-    /// What to do about it; begins with a verb.
+    /// The help line, which begins with a verb.
     pub fn help(&self) -> &str {
         match self {
             Self::Directory { .. } => "run as the user of the programs, or as root",
-            Self::Gone => "start the program again",
-            Self::Connection(_) => "look whether the program is stopped or too busy",
+            Self::Ended => "start the program again",
+            Self::Connection(_) => "check whether the program is stopped or too busy",
             Self::Protocol { .. } | Self::Memory(_) => {
                 "use a protologtool of the version that the program was built with"
             }
@@ -55,16 +55,16 @@ impl fmt::Display for Error {
             Self::Directory { path, error } => {
                 write!(f, "can't read `{}`: {error}", path.display())
             }
-            Self::Gone => f.write_str("the program has ended"),
+            Self::Ended => f.write_str("the program has ended"),
             Self::Connection(error) => match error.kind() {
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                     f.write_str("the program does not answer")
                 }
-                _ => write!(f, "can't talk to the program: {error}"),
+                _ => write!(f, "can't reach the program: {error}"),
             },
-            Self::Protocol { line } => write!(f, "the program answered `{line}`"),
-            Self::Refused { what, .. } => f.write_str(what),
-            Self::Memory(what) => write!(f, "the program's memory can't be used: {what}"),
+            Self::Protocol { line } => write!(f, "unexpected reply `{line}`"),
+            Self::Refused { message, .. } => f.write_str(message),
+            Self::Memory(reason) => write!(f, "unusable shared memory: {reason}"),
         }
     }
 }
@@ -81,7 +81,7 @@ impl std::error::Error for Error {
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => Self::Gone,
+            io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => Self::Ended,
             _ => Self::Connection(error),
         }
     }

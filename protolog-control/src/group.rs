@@ -1,18 +1,18 @@
-//! A group, as its program reports it.
+//! A group, as its process reports it.
 
-/// A group of a program.
+/// A group of a target process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// The page with its word; none where it has not come up yet, or is not shared.
+    /// The page with its switch word; none before the group registers, and if no memory is shared.
     pub page: Option<u32>,
-    /// Which word of the page.
+    /// The index of its word in the page.
     pub index: u16,
-    /// The word, when it was asked for.
+    /// The switch word at the time of the request.
     pub word: u32,
-    /// Whether its calls are compiled in.
+    /// True if its calls are compiled in.
     pub compiled: bool,
     /// Its full name.
     pub name: String,
-    /// What logcat's formats show.
+    /// The tag that logcat's formats show.
     pub tag: String,
 }

@@ -1,4 +1,4 @@
-//! The operator's side of the control path: finds the programs that log, asks them, and switches their groups.
+//! The operator's side of the control path: finds target processes, sends them requests, and switches their groups.
 //!
 //! ```no_run
 //! use protolog_control::{Program, sockets};
@@ -8,7 +8,7 @@
 //!     let groups = program.groups()?;
 //!     let pages = program.pages()?;
 //!     for group in &groups {
-//!         pages.print(group, 0b11_1000); // WARN and up; the program itself does nothing
+//!         pages.set_text_levels(group, 0b11_1000); // WARN and up; the process itself does nothing
 //!     }
 //! }
 //! # Ok::<(), protolog_control::Error>(())
@@ -16,17 +16,17 @@
 //!
 //! `docs/design/control.md` has the protocol and the layout of the pages.
 //!
-//! Invariants: a program is a stranger: whatever it answers or fails to answer costs its caller at most [`PATIENCE`] and
-//! [`MOST_ANSWER`] bytes, and texts that come from it have no control characters.
+//! Invariants: a target process is not trusted. Whatever it replies, or fails to reply, takes the caller at most
+//! [`REPLY_TIMEOUT`] and [`MAX_REPLY_BYTES`], and texts from it contain no control characters.
 
 mod error;
 mod group;
 mod pages;
-mod place;
+mod paths;
 mod program;
 
 pub use error::Error;
 pub use group::Group;
 pub use pages::Pages;
-pub use place::{directories, sockets, state_file};
-pub use program::{MOST_ANSWER, PATIENCE, Program};
+pub use paths::{directories, sockets, state_file};
+pub use program::{MAX_REPLY_BYTES, Program, REPLY_TIMEOUT};

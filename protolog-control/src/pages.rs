@@ -1,12 +1,10 @@
-//! The switches of a program, mapped: an operator changes a word, and every thread of the program finds it changed at its
-//! next call.
-//!
-//! What stands in a word is said in [`protolog_core::control::switch`].
+//! The mapped switch words of a process. An operator changes a word, and every thread of the process sees the change at its
+//! next call. [`protolog_core::control::switch`] describes the words.
 //!
 //! Invariants
-//! - *mapped*: `size` bytes from `base` are readable and writable for as long as the value lives: the file is at least as
-//!   long, and sealed against being cut off.
-//! - *words*: the bytes are accessed as `AtomicU32` only, as the program accesses them.
+//! - *mapped*: `size` bytes from `base` are readable and writable for as long as the value lives. The file is at least as
+//!   long, and sealed against shrinking.
+//! - *words*: the bytes are accessed as `AtomicU32` only, in this process and in the other one.
 #![allow(unsafe_code)] // mmap and munmap, and words in mapped memory.
 
 use crate::error::Error;
@@ -18,10 +16,10 @@ use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 
-/// The most bytes that are mapped.
-const MOST: usize = 1 << 30;
+/// Maximum size of the mapping, in bytes.
+const MAX_SIZE: usize = 1 << 30;
 
-/// The pages of a program. See the module.
+/// The mapped pages of a process. See the module.
 #[derive(Debug)]
 pub struct Pages {
     base: NonNull<u8>,
@@ -29,60 +27,61 @@ pub struct Pages {
     page_size: usize,
 }
 
-// SAFETY: the value owns the mapping; the words in it are atomics.
+// SAFETY: by *mapped* the value owns the mapping, which any thread may unmap; by *words* all accesses are atomic.
 unsafe impl Send for Pages {}
-// SAFETY: as above.
+// SAFETY: by *words* all accesses through a shared reference are atomic.
 unsafe impl Sync for Pages {}
 
 impl Pages {
     /// Maps `count` pages of `page_size` bytes.
     pub(crate) fn map(file: &OwnedFd, count: u32, page_size: u32) -> Result<Self, Error> {
         let size = (count as usize).checked_mul(page_size as usize);
-        let size = size.filter(|size| *size > 0 && *size <= MOST && page_size % 4096 == 0);
-        let size = size.ok_or(Error::Memory("its size is none that pages have"))?;
+        let size = size.filter(|size| *size > 0 && *size <= MAX_SIZE && page_size % 4096 == 0);
+        let size = size.ok_or(Error::Memory("invalid size"))?;
         let stat = rustix::fs::fstat(file).map_err(|error| Error::Connection(error.into()))?;
         if u64::try_from(stat.st_size).unwrap_or(0) < size as u64 {
-            return Err(Error::Memory("it is shorter than was said"));
+            return Err(Error::Memory("shorter than announced"));
         }
         let seals = rustix::fs::fcntl_get_seals(file);
         if !seals.is_ok_and(|seals| seals.contains(SealFlags::SHRINK)) {
-            return Err(Error::Memory("it could be cut off"));
+            return Err(Error::Memory("not sealed against shrinking"));
         }
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
         let base =
             unsafe { rustix::mm::mmap(std::ptr::null_mut(), size, protection, flags, file, 0) };
         let base = base.map_err(|error| Error::Connection(error.into()))?;
-        let base = NonNull::new(base.cast()).ok_or(Error::Memory("it has no address"))?;
+        let base = NonNull::new(base.cast()).ok_or(Error::Memory("mapped at address 0"))?;
         Ok(Self { base, size, page_size: page_size as usize })
     }
 
-    /// The group's word; none where its page is not shared.
+    /// The switch word of the group; none if its page is not shared.
     pub fn word(&self, group: &Group) -> Option<&AtomicU32> {
         let page = (group.page? as usize).checked_mul(self.page_size)?;
         let within = usize::from(group.index) * 4;
         let at = page.checked_add(within)?;
         let inside = within < self.page_size && at.checked_add(4)? <= self.size;
-        // SAFETY: *mapped*, and the place is inside, as was seen.
+        // SAFETY: `inside` holds, so `at` is within the `size` bytes of *mapped*.
         let place = inside.then(|| unsafe { self.base.as_ptr().add(at) })?;
-        // SAFETY: *mapped*, *words*; pages begin at multiples of 4,096 bytes, and `at` is a multiple of 4.
+        // SAFETY: by *mapped* the word lives as long as `self`, by *words* it is only accessed atomically. It is aligned:
+        // the mapping begins at a page, `page_size` is a multiple of 4,096 (`map` checks it), and `within` one of 4.
         Some(unsafe { AtomicU32::from_ptr(place.cast()) })
     }
 
-    /// Makes `levels` (bit = severity) what is printed of the group. False where its page is not shared.
-    pub fn print(&self, group: &Group, levels: u8) -> bool {
+    /// Sets the group's text levels (bit = severity). False if its page is not shared.
+    pub fn set_text_levels(&self, group: &Group, levels: u8) -> bool {
         self.word(group).map(|word| switch::set_text_levels(word, levels)).is_some()
     }
 
-    /// Makes `levels` (bit = severity) what sessions may have of the group. False where its page is not shared.
-    pub fn allow(&self, group: &Group, levels: u8) -> bool {
+    /// Sets the levels (bit = severity) that sessions are allowed to record. False if the group's page is not shared.
+    pub fn set_allowed_levels(&self, group: &Group, levels: u8) -> bool {
         self.word(group).map(|word| switch::set_allowed_levels(word, levels)).is_some()
     }
 }
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: *mapped*, and whoever has a word borrows the value.
+        // SAFETY: the range is the mapping of *mapped*, and every reference into it borrows `self`.
         let _ = unsafe { rustix::mm::munmap(self.base.as_ptr().cast(), self.size) };
     }
 }
@@ -114,7 +113,7 @@ mod tests {
         let (one, other) =
             (Pages::map(&file, 2, 4096).unwrap(), Pages::map(&file, 2, 4096).unwrap());
         let last = group(Some(1), 1023);
-        assert!(one.allow(&last, 0x3f) && one.print(&last, 1));
+        assert!(one.set_allowed_levels(&last, 0x3f) && one.set_text_levels(&last, 1));
         assert_eq!(other.word(&last).unwrap().load(Ordering::Relaxed), 0x003f_0100);
         for outside in [
             group(None, 0),
@@ -122,12 +121,12 @@ mod tests {
             group(Some(0), 1024),
             group(Some(u32::MAX), u16::MAX),
         ] {
-            assert!(!one.print(&outside, 1) && one.word(&outside).is_none());
+            assert!(!one.set_text_levels(&outside, 1) && one.word(&outside).is_none());
         }
     }
 
     #[test]
-    fn what_is_dropped_is_not_mapped() {
+    fn dropped_pages_are_unmapped() {
         let file = named("dropped-pages", 4096, SealFlags::SHRINK);
         let is_mapped =
             || std::fs::read_to_string("/proc/self/maps").unwrap().contains("dropped-pages");
@@ -138,15 +137,15 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_could_go_away_is_refused() {
-        let told =
+    fn memory_that_could_shrink_is_refused() {
+        let error =
             |file: &OwnedFd, count, size| Pages::map(file, count, size).unwrap_err().to_string();
-        assert!(told(&file(8192, SealFlags::GROW), 2, 4096).ends_with("it could be cut off"));
         assert!(
-            told(&file(4096, SealFlags::SHRINK), 2, 4096).ends_with("it is shorter than was said")
+            error(&file(8192, SealFlags::GROW), 2, 4096).ends_with("not sealed against shrinking")
         );
+        assert!(error(&file(4096, SealFlags::SHRINK), 2, 4096).ends_with("shorter than announced"));
         for (count, size) in [(0, 4096), (1, 0), (1, 100), (u32::MAX, u32::MAX), (1 << 20, 4096)] {
-            assert!(told(&file(8192, SealFlags::SHRINK), count, size).ends_with("that pages have"));
+            assert!(error(&file(8192, SealFlags::SHRINK), count, size).ends_with("invalid size"));
         }
     }
 }

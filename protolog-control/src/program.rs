@@ -1,4 +1,4 @@
-//! A program that listens: what it is asked and what it answers.
+//! A connection to a target process: requests and replies.
 
 use crate::error::Error;
 use crate::group::Group;
@@ -15,39 +15,39 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a program may take over one answer.
-pub const PATIENCE: Duration = Duration::from_secs(5);
-/// The most bytes of one answer.
-pub const MOST_ANSWER: usize = 64 << 20;
+/// The time that a process has for one reply.
+pub const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum size of one reply, in bytes.
+pub const MAX_REPLY_BYTES: usize = 64 << 20;
 
-/// A program that listens. See the crate.
+/// A connection to a target process. See the crate.
 #[derive(Debug)]
 pub struct Program {
     stream: UnixStream,
     path: PathBuf,
     input: Vec<u8>,
-    /// What came with the last answer.
+    /// The file that came with the last reply.
     file: Option<OwnedFd>,
-    patience: Duration,
-    /// Its process, as it sees itself.
+    timeout: Duration,
+    /// Its process id, in its own PID namespace.
     pub pid: u32,
     /// The name of its executable.
     pub name: String,
 }
 
 impl Program {
-    /// Connects to the program behind a socket, and agrees with it upon the version.
+    /// Connects to the process that listens on the socket at `path`, and checks the version of the protocol.
     pub fn connect(path: &Path) -> Result<Self, Error> {
-        Self::connect_within(path, PATIENCE)
+        Self::connect_with_timeout(path, REPLY_TIMEOUT)
     }
 
-    /// The same, with so much patience for each answer.
-    pub fn connect_within(path: &Path, patience: Duration) -> Result<Self, Error> {
-        let stream = open(path, patience)?;
+    /// As [`connect`](Self::connect), with another timeout for each reply.
+    pub fn connect_with_timeout(path: &Path, timeout: Duration) -> Result<Self, Error> {
+        let stream = open(path, timeout)?;
         let (input, file) = (Vec::new(), None);
         let (pid, name, path) = (0, String::new(), path.to_path_buf());
-        let mut program = Self { stream, path, input, file, patience, pid, name };
-        for line in program.ask(&Request::Hello(VERSION))? {
+        let mut program = Self { stream, path, input, file, timeout, pid, name };
+        for line in program.request(&Request::Hello(VERSION))? {
             match Reply::parse(&line) {
                 Some(Reply::Hello { pid, program: name, .. }) => {
                     (program.pid, program.name) = (pid, name.to_owned());
@@ -58,12 +58,12 @@ impl Program {
         Ok(program)
     }
 
-    /// The socket.
+    /// The path of the socket.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// All groups of the program.
+    /// All groups of the process.
     pub fn groups(&mut self) -> Result<Vec<Group>, Error> {
         let group = |line: &String| match Reply::parse(line)? {
             Reply::Group { page, index, word, compiled, name, tag } => {
@@ -72,29 +72,29 @@ impl Program {
             }
             _ => None,
         };
-        Ok(self.ask(&Request::Groups)?.iter().filter_map(group).collect())
+        Ok(self.request(&Request::Groups)?.iter().filter_map(group).collect())
     }
 
-    /// The program's switches.
+    /// The switch words of the process, mapped.
     pub fn pages(&mut self) -> Result<Pages, Error> {
-        for line in self.ask(&Request::Pages)? {
+        for line in self.request(&Request::Pages)? {
             if let Some(Reply::Pages { count, size }) = Reply::parse(&line) {
-                let file = self.file.take().ok_or(Error::Memory("it did not come"))?;
+                let file = self.file.take().ok_or(Error::Memory("missing file descriptor"))?;
                 return Pages::map(&file, count, size);
             }
         }
-        Err(Error::Memory("it did not come"))
+        Err(Error::Memory("missing file descriptor"))
     }
 
-    /// Asks, and gives the lines of the answer but the last.
-    pub fn ask(&mut self, request: &Request<'_>) -> Result<Vec<String>, Error> {
-        let question = format!("{request}\n");
-        if question.len() > MAX_LINE {
-            let what = format!("the question has more than {MAX_LINE} bytes");
-            return Err(Error::Refused { what, help: "ask for less at a time".into() });
+    /// Sends a request and returns the lines of the reply without the last one.
+    pub fn request(&mut self, request: &Request<'_>) -> Result<Vec<String>, Error> {
+        let line = format!("{request}\n");
+        if line.len() > MAX_LINE {
+            let message = format!("the request is longer than {MAX_LINE} bytes");
+            return Err(Error::Refused { message, help: "request less at a time".into() });
         }
-        self.stream.write_all(question.as_bytes())?;
-        let until = Instant::now() + self.patience;
+        self.stream.write_all(line.as_bytes())?;
+        let until = Instant::now() + self.timeout;
         let (mut lines, mut help, mut size) = (Vec::new(), String::new(), 0);
         loop {
             let line = self.line(until)?;
@@ -102,10 +102,10 @@ impl Program {
             match Reply::parse(&line) {
                 Some(Reply::Ok) => return Ok(lines),
                 Some(Reply::Help(text)) => text.clone_into(&mut help),
-                Some(Reply::Error(what)) => {
-                    return Err(Error::Refused { what: what.to_owned(), help });
+                Some(Reply::Error(text)) => {
+                    return Err(Error::Refused { message: text.to_owned(), help });
                 }
-                _ if size > MOST_ANSWER => return Err(Error::Protocol { line }),
+                _ if size > MAX_REPLY_BYTES => return Err(Error::Protocol { line }),
                 _ => lines.push(line),
             }
         }
@@ -134,7 +134,7 @@ impl Program {
         }
     }
 
-    /// Waits for more bytes, and for the file that may come with them.
+    /// Waits for more bytes, and takes the file that may come with them.
     fn receive(&mut self) -> Result<(), Error> {
         let mut bytes = [0; 16 << 10];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
@@ -142,31 +142,31 @@ impl Program {
         let mut parts = [io::IoSliceMut::new(&mut bytes)];
         let flags = RecvFlags::CMSG_CLOEXEC;
         let received = match rustix::net::recvmsg(&self.stream, &mut parts, &mut control, flags) {
-            // By a signal; who called looks how much time is left.
+            // Interrupted by a signal; the caller checks how much time is left.
             Err(error) if error == rustix::io::Errno::INTR => return Ok(()),
             received => received.map_err(io::Error::from)?,
         };
         for message in control.drain() {
             if let RecvAncillaryMessage::ScmRights(files) = message {
-                // All are taken, so that none stays open.
+                // The iterator owns all files and closes the others.
                 self.file = files.last().or(self.file.take());
             }
         }
         if received.bytes == 0 {
-            return Err(Error::Gone);
+            return Err(Error::Ended);
         }
         self.input.extend_from_slice(&bytes[..received.bytes]);
         Ok(())
     }
 }
 
-/// Connects, which a program that was stopped may not accept for ever.
-fn open(path: &Path, patience: Duration) -> Result<UnixStream, Error> {
+/// Connects within `timeout`; a stopped process might never accept.
+fn open(path: &Path, timeout: Duration) -> Result<UnixStream, Error> {
     let address = SocketAddrUnix::new(path).map_err(io::Error::from)?;
     let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
     let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None);
     let socket = socket.map_err(io::Error::from)?;
-    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(patience))
+    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(timeout))
         .map_err(io::Error::from)?;
     rustix::net::connect(&socket, &address).map_err(io::Error::from)?;
     Ok(UnixStream::from(socket))

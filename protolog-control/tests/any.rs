@@ -1,7 +1,7 @@
-//! Any bytes at both ends of the socket, and any text where wishes stand: nothing panics, waits for ever or takes more than
-//! its share, and what is understood is understood in the same way by both.
+//! Arbitrary bytes at both ends of the socket, and arbitrary settings: nothing panics, waits forever or exceeds its limits,
+//! and both ends agree on the meaning of every line.
 //!
-//! The fuzz targets `control` and `control_socket` do the same without end.
+//! The fuzz targets `control` and `control_socket` test the same for longer.
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -18,7 +18,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
-/// Lines as they may come: near to what is right, and far from it.
+/// Lines, some almost valid.
 fn line() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         "protolog|groups|pages|set|trace-start|trace-stop|trace-status|stats",
@@ -50,7 +50,7 @@ proptest! {
     }
 
     #[test]
-    fn wishes_mean_the_same_when_they_are_written_down(text in "(\\PC|[a-z*]+=(debug|text|off|notrace|text:w|notext|,)+|;|\n|\\[[a-z]*\\]){0,12}") {
+    fn settings_mean_the_same_when_they_are_displayed(text in "(\\PC|[a-z*]+=(debug|text|off|notrace|text:w|notext|,)+|;|\n|\\[[a-z]*\\]){0,12}") {
         for item in Settings::new(&text) {
             match item {
                 Ok(item) => {
@@ -66,7 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn names_match_whole_segments(full in "[a-z]{1,3}(::[a-z]{1,3}){0,3}", pattern in "[a-zA-Z:*]{0,6}") {
+    fn patterns_match_whole_segments(full in "[a-z]{1,3}(::[a-z]{1,3}){0,3}", pattern in "[a-zA-Z:*]{0,6}") {
         let segments: Vec<&str> = full.split("::").collect();
         let expected = pattern == "*"
             || (0..segments.len()).any(|from| segments[from..].join("::").eq_ignore_ascii_case(&pattern));
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn words_settle_from_any_bits(start: u32, changes in prop::collection::vec((0..3, any::<u8>()), 1..8)) {
+    fn words_are_consistent_from_any_bits(start: u32, changes in prop::collection::vec((0..3, any::<u8>()), 1..8)) {
         let word = AtomicU32::new(start);
         switch::set_session_levels(&word, 0);
         let (mut wanted, mut allowed, mut printed) = (0, switch::allowed_levels(word.load_word()), switch::text_levels(word.load_word()));
@@ -92,42 +92,42 @@ proptest! {
     }
 
     #[test]
-    fn sets_of_levels_are_those_from_their_least(levels: u8) {
+    fn sets_of_levels_are_those_from_their_minimum(levels: u8) {
         prop_assert_eq!(minimum_level(levels).is_some(), levels != 0 && levels_at_least(minimum_level(levels)) == levels);
     }
 }
 
-/// What is shown of a setting without a word for it is its nearest.
+/// A set of levels with gaps has no words, so its least severe level is shown.
 #[test]
-fn settings_without_words_are_shown_by_their_least_level() {
+fn sets_with_gaps_are_shown_by_their_minimum_level() {
     let setting = Setting { trace: Some(0b10_0100), text: None };
     assert_eq!(setting.to_string(), "info");
 }
 
-/// Tries a property that takes some time.
+/// Tests a property that takes some time, with fewer cases.
 fn try_all<S: Strategy>(what: S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let config = ProptestConfig { cases: 128, ..ProptestConfig::with_source_file(file!()) };
     TestRunner::new(config).run(&what, property).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]
-fn programs_take_any_question() {
+fn programs_accept_any_request() {
     let dir = temp_dir_for_sockets();
     let server = serve_in(dir.path().join("run")).expect("listen");
-    try_all((bytes(), any::<bool>()), |(question, greeted)| {
+    try_all((bytes(), any::<bool>()), |(request, greeted)| {
         let mut stream = UnixStream::connect(server.path()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         if greeted {
             stream.write_all(b"protolog 1\n").unwrap();
         }
-        // It may be closed already.
-        let _ = stream.write_all(&question);
+        // The server may have closed the connection already.
+        let _ = stream.write_all(&request);
         let _ = stream.write_all(b"\n");
         let _ = stream.shutdown(Shutdown::Write);
-        let mut answer = Vec::new();
-        // A connection that is closed with questions unread is reset.
-        if stream.read_to_end(&mut answer).is_ok() {
-            let text = String::from_utf8(answer).unwrap();
+        let mut reply = Vec::new();
+        // A connection that is closed with unread requests is reset.
+        if stream.read_to_end(&mut reply).is_ok() {
+            let text = String::from_utf8(reply).unwrap();
             prop_assert!(text.lines().all(|line| Reply::parse(line).is_some()), "{}", text);
             prop_assert!(text.ends_with('\n'));
         }
@@ -138,9 +138,9 @@ fn programs_take_any_question() {
 }
 
 #[test]
-fn operators_take_any_answer() {
+fn operators_accept_any_reply() {
     let dir = temp_dir_for_sockets();
-    try_all((bytes(), any::<bool>()), |(answer, greeted)| {
+    try_all((bytes(), any::<bool>()), |(reply, greeted)| {
         let path = dir.path().join("program.sock");
         let listener = UnixListener::bind(&path).unwrap();
         let program = std::thread::spawn(move || {
@@ -148,9 +148,9 @@ fn operators_take_any_answer() {
             if greeted {
                 let _ = stream.write_all(b"protolog 1 1 any\nok\n");
             }
-            let _ = stream.write_all(&answer);
+            let _ = stream.write_all(&reply);
         });
-        // The program goes away, so nobody waits until the patience is over.
+        // The process disconnects, so the operator never waits for the timeout.
         let waited = |error: &Error| matches!(error, Error::Connection(error) if is_timeout(error));
         match Program::connect(&path) {
             Ok(mut operator) => {
@@ -165,7 +165,7 @@ fn operators_take_any_answer() {
                     Err(error) => prop_assert!(!waited(&error)),
                 }
                 match operator.pages() {
-                    Ok(_) => return Err(TestCaseError::fail("no memory ever came")),
+                    Ok(_) => return Err(TestCaseError::fail("no memory was sent")),
                     Err(error) => prop_assert!(!waited(&error)),
                 }
             }

@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-/// What happens to the packets in a session's buffer, and what happens when it is full.
+/// The policy for packets in a session's buffer, and for a full buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FillPolicy {
     /// A thread moves complete chunks to a file all the time; messages are dropped while the buffer is full.

@@ -1,8 +1,9 @@
-//! The layout of shared buffers: pages, chunks, their states and headers. Perfetto's, version 1, which is stable.
+//! The layout of shared memory buffers: pages, chunks, their states and headers. It is version 1 of Perfetto's shared
+//! memory ABI, which is stable.
 //!
 //! ```text
 //! buffer   pages of one size, 4 to 32 KiB
-//! page      0 u32 header (atomic)   4 u32 reserved   8 chunks, all of one size, then up to 11 bytes of nothing
+//! page      0 u32 header (atomic)   4 u32 reserved   8 chunks, all of one size, then up to 11 unused bytes
 //!           header: bits 30..28 layout, then two bits of state for each chunk, chunk 0 in bits 1..0
 //! chunk     0 u32 chunk id, per writer, counts up without a gap
 //!           4 u16 writer id, from 1
@@ -10,16 +11,16 @@
 //!           8 packets: each a size as a varint of up to 4 bytes, then the bytes
 //! ```
 //!
-//! A chunk's life, and who moves it on:
+//! The states of a chunk, and who changes them:
 //!
 //! ```text
 //!           writer: acquire            writer: complete           reader: claim           reader: release
 //!    Free ------------------> Writing ------------------> Complete -------------> Reading ---------------> Free
 //! ```
 //!
-//! The count says how many packets were *started*. The last one counts only when the chunk is complete; so a writer
-//! starts an empty packet right after finishing one, and the finished one counts for whoever looks into a chunk that is
-//! still being written. The count never falls.
+//! The count is the number of packets that were *started*. The last one is valid only when the chunk is complete, so a
+//! writer starts an empty packet right after it finishes one: then the finished one is valid even while the chunk is
+//! still being written. The count never decreases.
 //!
 //! Invariants: nothing here touches memory; every function is total.
 
@@ -31,16 +32,16 @@ pub const CHUNK_HEADER: usize = 8;
 pub const WRITER_ID_AT: usize = 4;
 /// Offset of count and flags in a chunk's header.
 pub const PACKETS_AT: usize = 6;
-/// The largest page, in bytes; the smallest has 4096.
+/// Maximum size of a page, in bytes; the minimum is 4096.
 pub const MAX_PAGE: usize = 32 * 1024;
-/// The most chunks that a page is divided into.
+/// Maximum number of chunks in a page.
 pub const MAX_CHUNKS: usize = 14;
-/// The most packets that a chunk's count can say, the empty one at the end included.
+/// Maximum packet count of a chunk, including the empty packet at its end.
 pub const MAX_PACKETS: u16 = 1023;
-/// The largest writer id.
+/// Maximum writer id.
 pub const MAX_WRITER_ID: u16 = 32767;
 
-/// How a page is divided.
+/// The division of a page into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum PageLayout {
@@ -76,17 +77,17 @@ impl PageLayout {
         (page - PAGE_HEADER) / self.chunks() / 4 * 4
     }
 
-    /// Where chunk `index` starts, in bytes from the start of its page.
+    /// Offset of chunk `index` in its page, in bytes.
     pub const fn chunk_at(self, page: usize, index: usize) -> usize {
         PAGE_HEADER + index * self.chunk_size(page)
     }
 }
 
-/// What a chunk is in.
+/// The state of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ChunkState {
-    /// Nobody's.
+    /// Owned by nobody.
     Free = 0,
     /// Owned by a writer.
     Writing = 1,
@@ -109,7 +110,7 @@ impl PageWord {
         Self((layout as u32) << 28)
     }
 
-    /// How the page is divided; none for an undivided page and for what means nothing.
+    /// The page's layout; none if the page is undivided or the value is invalid.
     pub const fn layout(self) -> Option<PageLayout> {
         match self.0 >> 28 & 7 {
             1 => Some(PageLayout::One),
@@ -148,11 +149,11 @@ impl PageWord {
 pub struct Packets(pub u16);
 
 impl Packets {
-    /// Flag: the first packet is the rest of one that began in the chunk before.
+    /// Flag: the first packet continues one of the chunk before.
     pub const CONTINUES: u16 = 1;
-    /// Flag: the last packet goes on in the next chunk.
+    /// Flag: the last packet continues in the next chunk.
     pub const CONTINUED: u16 = 2;
-    /// Flag: sizes in the chunk are still to be filled.
+    /// Flag: size fields in the chunk still need patches.
     pub const NEEDS_PATCHING: u16 = 4;
 
     /// `count` packets, at most [`MAX_PACKETS`], and `flags`.
@@ -171,10 +172,10 @@ impl Packets {
     }
 }
 
-/// Bytes of the size of a fragment that may go on in the next chunk: room for [`DROPPED_PACKET_SIZE`].
+/// Length of the size field of a packet that may continue in the next chunk: enough for [`DROPPED_PACKET_SIZE`].
 pub const FRAGMENT_SIZE_LEN: usize = 4;
 
-/// The size field of a packet whose rest could not be written: readers skip it and all that follows in the chunk.
+/// The size field of a packet whose rest could not be written. Readers skip it and the rest of the chunk.
 pub const DROPPED_PACKET_SIZE: u32 = 0x0fff_ffff;
 
 #[cfg(test)]
@@ -209,7 +210,7 @@ mod tests {
                     assert_eq!(
                         changed.with(index, ChunkState::Complete),
                         word,
-                        "the others keep theirs"
+                        "the others are unchanged"
                     );
                 }
             }

@@ -1,7 +1,7 @@
-//! What a program that logs and an operator agree on: the word of switches of a group ([`switch`]), how wishes are written
-//! down ([`setting`]), and what is said over the socket ([`protocol`]).
+//! The contract between a program that logs and an operator: the switch word of a group ([`switch`]), the syntax of
+//! settings ([`setting`]), and the protocol on the socket ([`protocol`]).
 //!
-//! `docs/design/control.md` has the whole of it for people. Both ends use what is here, so that they can't disagree.
+//! Both ends use this code, so they can't disagree. `docs/design/control.md` describes the whole.
 
 pub mod protocol;
 pub mod setting;
@@ -10,7 +10,7 @@ mod words;
 
 use crate::Level;
 
-/// The levels (bit = [`Level::severity`]) from `level` on; none for no level.
+/// The set of levels (bit = [`Level::severity`]) from `level` up; empty for no level.
 pub const fn levels_at_least(level: Option<Level>) -> u8 {
     match level {
         Some(level) => switch::ALL_LEVELS as u8 & (u8::MAX << level.severity()),
@@ -18,14 +18,14 @@ pub const fn levels_at_least(level: Option<Level>) -> u8 {
     }
 }
 
-/// The least severe level of a set that holds it and all that are more severe; none for any other set.
+/// The least severe level of a set that holds that level and all more severe ones; none for any other set.
 pub const fn minimum_level(levels: u8) -> Option<Level> {
     let least = Level::from_severity(levels.trailing_zeros() as u8);
     if levels == levels_at_least(least) { least } else { None }
 }
 
-/// Whether `pattern` names the group with this full name: `*` names all, otherwise it is the full name or an end of it in
-/// whole segments (`app::AppLog::Net`, `AppLog::Net`, `Net`). Case does not matter.
+/// True if `pattern` matches the group with this full name. `*` matches every group; any other pattern is the full name or
+/// a suffix of whole segments (`app::AppLog::Net`, `AppLog::Net`, `Net`). Case does not matter.
 pub fn matches_group(pattern: &str, full_name: &str) -> bool {
     if pattern == "*" {
         return true;
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_of_levels_are_told_by_their_least() {
+    fn a_set_of_levels_has_a_minimum_level() {
         assert_eq!(levels_at_least(Some(Level::Verbose)), 0b11_1111);
         assert_eq!(levels_at_least(Some(Level::Wtf)), 0b10_0000);
         assert_eq!(levels_at_least(None), 0);
@@ -65,6 +65,6 @@ mod tests {
         for pattern in ["", "et", "Log::Net", "app", "x::app::AppLog::Net", "é", "::Net"] {
             assert!(!matches_group(pattern, full), "{pattern}");
         }
-        assert!(!matches_group("t", "é"), "a cut within a character is no end");
+        assert!(!matches_group("t", "é"), "a suffix never begins within a character");
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn exponent(out: &mut dyn Write, value: f64, precision: u8) -> fmt::R
     }
 }
 
-/// `%g`: `precision` significant digits, in whichever of the two forms is shorter, without trailing zeros.
+/// `%g`: `precision` significant digits, in the shorter of the two forms, without trailing zeros.
 pub(crate) fn general(out: &mut dyn Write, value: f64, precision: u8) -> fmt::Result {
     if let Some(text) = special(value) {
         return out.write_str(text);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn exponents_have_two_digits_at_least() {
+    fn exponents_have_at_least_two_digits() {
         let e = |value, precision| text(exponent, value, precision);
         assert_eq!(e(0.5, 6), "5.000000e-01");
         assert_eq!(e(0.0, 6), "0.000000e+00");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_finite_number_has_a_name() {
+    fn infinite_and_nan_have_names() {
         for format in [exponent, general] {
             let all = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -f64::NAN];
             let texts = all.map(|value| text(format, value, 3));

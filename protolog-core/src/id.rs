@@ -1,16 +1,16 @@
-//! Message ids and group ids: what they are computed from, at run time and in constants.
+//! Message ids and group ids, computed at run time and in constants.
 //!
-//! A message id is the XXH3-64 (seed 0) of its identity: place, NUL, template, NUL, level name, NUL, group name. Place is
-//! `com/foo/Bar.java` for Java, `module_path!()` for Rust, and empty for a message that no tool has seen. No line numbers
-//! and no file system paths: the same message at the same place has the same id on every machine.
+//! A message id is the XXH3-64 (seed 0) of its identity: place, NUL, template, NUL, level name, NUL, group name. The place
+//! is `com/foo/Bar.java` for Java, `module_path!()` for Rust, and empty for a message that no tool has seen. Line numbers
+//! and file system paths are left out, so that a message at a place has the same id on every machine.
 //! A group id is the low 32 bits of the XXH3-64 of the group's full name.
 //!
-//! Invariant: `testdata/ids.tsv` and `testdata/xxh3.tsv` hold; the Java code checks itself against the same files.
+//! Invariant: ids and hashes match `testdata/ids.tsv` and `testdata/xxh3.tsv`, against which the Java code is tested too.
 
 use crate::Level;
 use xxhash_rust::{const_xxh3, xxh3::Xxh3};
 
-/// The id of the track, in Perfetto's terms, of a process: not 0, and another one for each process.
+/// The id of a process's track, in Perfetto's terms: not 0, and different for each process.
 pub fn process_track(pid: u32) -> u64 {
     let mut bytes = *b"protolog process    \0";
     for (place, byte) in bytes.iter_mut().rev().zip(pid.to_le_bytes()) {
@@ -19,13 +19,13 @@ pub fn process_track(pid: u32) -> u64 {
     hash(&bytes) | 1
 }
 
-/// Number of bytes of the identity of a message, for [`identity`].
+/// Length of a message's identity in bytes, for [`identity`].
 pub const fn identity_len(place: &str, template: &str, level: Level, group: &str) -> usize {
     place.len() + template.len() + level.name().len() + group.len() + 3
 }
 
-/// The bytes that a message's id is the hash of. `N` is [`identity_len`] of the same arguments; any other `N` is a
-/// compile-time error in constants.
+/// The identity of a message, whose hash is its id. `N` is [`identity_len`] of the same arguments; in a constant, any other
+/// `N` is a compile error.
 pub const fn identity<const N: usize>(
     place: &str,
     template: &str,
@@ -80,7 +80,7 @@ mod tests {
     use std::{format, string::String, vec::Vec};
 
     #[test]
-    fn a_constant_and_the_running_program_agree() {
+    fn constants_and_run_time_agree() {
         const PARTS: (&str, &str, Level, &str) =
             ("app::net", "sent %d to %s", Level::Debug, "app::Log::Net");
         const BYTES: [u8; identity_len(PARTS.0, PARTS.1, PARTS.2, PARTS.3)] =
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn separators_keep_neighbours_apart() {
+    fn neighbouring_parts_are_separated() {
         let id = |place, template, group| message_id(place, template, Level::Info, group);
         assert_ne!(id("a", "bc", "g"), id("ab", "c", "g"));
         assert_ne!(id("", "x", "g"), id("x", "", "g"));

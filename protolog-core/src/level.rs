@@ -1,25 +1,25 @@
-//! Log levels. A level has three faces that must not be mixed up: its severity (`Ord`), its number on the wire, and its name.
+//! Log levels. A level has a severity (`Ord`), a number on the wire, and a name, which must not be confused.
 //!
 //! Invariant: severity is VERBOSE < DEBUG < INFO < WARN < ERROR < WTF, while the wire numbers DEBUG before VERBOSE
 //! (Perfetto's `ProtoLogLevel`). Nothing outside this file compares wire numbers.
 
 use core::{fmt, str::FromStr};
 
-/// How severe a message is. Ordered by severity.
+/// The severity of a message. Ordered by severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Level {
-    /// Chatter that is only of use to who works on that very code.
+    /// Details that only the developers of this code need.
     Verbose = 0,
-    /// What helps to find a fault.
+    /// Information for finding a fault.
     Debug = 1,
-    /// What an operator may want to know.
+    /// Information for an operator.
     Info = 2,
-    /// Something is not as it should be, the program copes.
+    /// Something is wrong, but the program can cope with it.
     Warn = 3,
     /// Something failed.
     Error = 4,
-    /// What can't happen, happened.
+    /// Something happened that can't happen.
     Wtf = 5,
 }
 
@@ -40,7 +40,7 @@ impl Level {
         }
     }
 
-    /// The level with this number in a trace, none for 0 and unknown numbers.
+    /// The level with this number in a trace; none for 0 and unknown numbers.
     pub const fn from_wire(number: u64) -> Option<Self> {
         Some(match number {
             1 => Self::Debug,
@@ -53,7 +53,7 @@ impl Level {
         })
     }
 
-    /// The escape sequence for the level's colour on a terminal; empty for none.
+    /// The escape sequence for the level's color on a terminal; empty for none.
     pub const fn terminal_color(self) -> &'static str {
         match self {
             Self::Verbose => "",
@@ -123,7 +123,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// A text that names no level.
+/// The error for a text that names no level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownLevel;
@@ -136,7 +136,7 @@ impl fmt::Display for UnknownLevel {
 
 impl core::error::Error for UnknownLevel {}
 
-/// Accepts names in any case, the letters of logcat, and `A` beside `F` for wtf.
+/// Parses a name in any case, a letter of logcat, or `A` or `assert` for wtf.
 impl FromStr for Level {
     type Err = UnknownLevel;
 
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wire_numbers_are_perfettos_and_not_severity() {
+    fn wire_numbers_are_those_of_perfetto() {
         let wire: std::vec::Vec<_> = Level::ALL.iter().map(|level| level.wire()).collect();
         assert_eq!(wire, [2, 1, 3, 4, 5, 6]);
         for level in Level::ALL {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_shown() {
+    fn levels_are_displayed() {
         let shown = Level::ALL.map(|level| std::format!("{level:>7}|{}", level.terminal_color()));
         assert_eq!(
             shown,
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_name_levels() {
+    fn levels_are_parsed() {
         for (text, level) in [
             ("w", Level::Warn),
             ("Wtf", Level::Wtf),

@@ -1,9 +1,9 @@
-//! The record that a Rust binary carries for each of its log calls: an ELF note, found in every loaded image and in the
-//! file, which holds the call's dictionary entry.
+//! The call-site note: an ELF note in a Rust binary, one per log call, which holds the call's dictionary entry. It can be
+//! found in every loaded module and in the file.
 //!
-//! Notes describe themselves (they carry their size) and hold no pointers, so they need no relocations, no page of them
-//! is touched before a dictionary is written or, where the compiler did not put the id into the code, a call logs, and
-//! sections of several objects may simply be joined by the linker. They stand in the section `.note.protolog`.
+//! Notes carry their size and hold no pointers. So they need no relocations, and the linker can simply concatenate the
+//! sections of several objects. No page of them is touched before a dictionary is written, unless the compiler left a
+//! call's id out of the code: then that call reads it from its note. They are in the section `.note.protolog`.
 //!
 //! ```text
 //!  0  u32 name size = 9   u32 description size   u32 type = 1      (in the byte order of the machine)
@@ -12,37 +12,37 @@
 //!     0 u64 message id    8 u64 mask             16 u32 group id        20 u32 line
 //!    24 u16 place length 26 u16 template length  28 u16 group length   30 u16 tag length
 //!    32 u16 file length  34 u8 level (wire)      35 u8 zero
-//!    36 place NUL template NUL level NUL group, which the id is the hash of, then tag and file, then zeros up to a
+//!    36 place NUL template NUL level NUL group, whose hash is the id; then tag and file, then zeros up to a
 //!       multiple of 4
 //! ```
 //!
-//! A note of type 2 holds a whole dictionary (`ProtoLogViewerConfig`) as its description: that of sources that were rewritten,
+//! A note of type 2 has a whole dictionary (`ProtoLogViewerConfig`) as its description. It belongs to rewritten sources,
 //! whose calls have no notes of their own.
 //!
-//! A note of type 3 is one of either kind whose content was taken out of the binary: its description begins with the message's
-//! id, which a call may read when it logs (zero where it was a dictionary), and the hash of the dictionary that has the content
-//! (u64); the rest is zero.
+//! A note of type 3 is a stripped note of either type. Its description begins with the message's id (zero for a
+//! dictionary), which a call may read when it logs, followed by the hash (u64) of the dictionary that holds the content;
+//! the rest is zero.
 //!
-//! Invariants: [`encode`] in a constant and [`Note::parse`] are inverses; any bytes may be parsed.
+//! Invariants: [`encode`] in a constant and [`Note::parse`] are inverses; any bytes can be parsed.
 
 use crate::{Level, ParamMask, identity_len};
 
-/// Name in each note's header, with its terminating zero.
+/// The name in each note's header, with its terminating zero.
 pub const NAME: &[u8; 9] = b"protolog\0";
-/// Type in each note's header: the version of the description.
+/// The type in each note's header: the version of the description.
 pub const TYPE: u32 = 1;
-/// Type of a note that holds a whole dictionary, in protobuf.
+/// The type of a note that holds a whole dictionary, in protobuf.
 pub const DICTIONARY_TYPE: u32 = 2;
-/// Type of a note whose content was taken out.
+/// The type of a stripped note.
 pub const STRIPPED_TYPE: u32 = 3;
 /// Alignment of a note, in bytes.
 pub const ALIGN: usize = 4;
 
-/// Number of bytes of a note before its description.
+/// Size of a note's header, in bytes.
 pub const HEADER_SIZE: usize = 24;
 const FIXED: usize = 36;
 
-/// Number of bytes of a note before its texts.
+/// Offset of the texts in a note.
 pub const TEXTS_AT: usize = HEADER_SIZE + FIXED;
 
 /// A call's dictionary entry.
@@ -56,9 +56,9 @@ pub struct Note<'a> {
     pub group_id: u32,
     /// The message's level.
     pub level: Level,
-    /// What the id is computed over: the module's path.
+    /// The place that goes into the id: the module's path.
     pub place: &'a str,
-    /// The source file, as the compiler names it.
+    /// The path of the source file, as the compiler names it.
     pub file: &'a str,
     /// The line of the call, from 1.
     pub line: u32,
@@ -70,14 +70,14 @@ pub struct Note<'a> {
     pub tag: &'a str,
 }
 
-/// What a stretch of a notes section holds.
+/// An entry of a notes section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParsedNote<'a> {
     /// A call's entry.
     Note(Note<'a>),
     /// A whole dictionary, in protobuf.
     Dictionary(&'a [u8]),
-    /// An entry or a dictionary that was taken out of the binary, into the dictionary with this hash.
+    /// A stripped note; the dictionary with this hash holds its content.
     Stripped(u64),
     /// A well-formed note of another name or type.
     Foreign,
@@ -90,12 +90,12 @@ impl<'a> Note<'a> {
         TEXTS_AT + (identity + self.tag.len() + self.file.len()).next_multiple_of(ALIGN)
     }
 
-    /// The note at the start of `bytes` and what follows it; none where `bytes` is no well-formed note.
+    /// Parses the note at the start of `bytes`, and returns the rest; none if it is not well-formed.
     pub fn parse(bytes: &'a [u8]) -> Option<(ParsedNote<'a>, &'a [u8])> {
         Self::parse_as(bytes, cfg!(target_endian = "big"))
     }
 
-    /// The same, of a binary for a machine of this byte order.
+    /// As [`parse`](Self::parse), for a binary of a machine with this byte order.
     pub fn parse_as(bytes: &'a [u8], big_endian: bool) -> Option<(ParsedNote<'a>, &'a [u8])> {
         let word = |at: usize| {
             let word = bytes.get(at..at + 4)?.try_into().ok()?;
@@ -146,15 +146,17 @@ impl<'a> Note<'a> {
     }
 }
 
-/// The words of a note that come before a dictionary of so many bytes; zeros up to a multiple of 4 come after it.
+/// The header of the note of a dictionary of `length` bytes, as words. The dictionary is padded with zeros to a multiple of
+/// 4 bytes.
 pub const fn dictionary_header(length: usize) -> [u32; HEADER_SIZE / 4] {
     assert!(length <= u32::MAX as usize, "a dictionary is larger than 4 GiB");
     let name = [u32::from_ne_bytes(*b"prot"), u32::from_ne_bytes(*b"olog")];
     [NAME.len() as u32, length as u32, DICTIONARY_TYPE, name[0], name[1], 0]
 }
 
-/// The bytes of `note`, whose [`Note::size`] is `N`. For constants: a wrong size or a text over 65,535 bytes fails there. It
-/// says what a note is, and goes byte by byte; `protolog-rt`, which makes thousands, has a faster way to the same bytes.
+/// The bytes of `note`, whose [`Note::size`] is `N`. In a constant, a wrong size or a text over 65,535 bytes is a compile
+/// error. This function defines the format and works byte by byte; `protolog-rt`, which makes thousands of notes at
+/// compile time, has a faster one with the same result.
 pub const fn encode<const N: usize>(note: &Note<'_>) -> [u8; N] {
     assert!(N == note.size(), "N must be the note's size");
     let mut bytes = [0; N];
@@ -192,7 +194,7 @@ pub const fn encode<const N: usize>(note: &Note<'_>) -> [u8; N] {
     bytes
 }
 
-/// The length of a text, as the description has it.
+/// The length of a text, as it is encoded in the description.
 const fn length(text: &str) -> [u8; 2] {
     assert!(text.len() <= u16::MAX as usize, "a text of a log call is longer than 65,535 bytes");
     (text.len() as u16).to_le_bytes()
@@ -227,7 +229,7 @@ mod tests {
     static BYTES: [u8; NOTE.size()] = encode(&NOTE);
 
     #[test]
-    fn a_constant_note_parses() {
+    fn a_constant_note_is_parsed() {
         let texts = "app::net\0sent %04d in %f ms €\0WARN\0app::AppLog::Net".len() + "Net".len();
         assert_eq!(BYTES.len(), TEXTS_AT + (texts + "src/net.rs".len()).next_multiple_of(ALIGN));
         assert_eq!(Note::parse(&BYTES), Some((ParsedNote::Note(NOTE), &[][..])));
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_of_another_name_is_foreign_whatever_its_type() {
+    fn a_note_with_another_name_is_foreign_whatever_its_type() {
         for kind in [TYPE, DICTIONARY_TYPE, STRIPPED_TYPE] {
             let head = [4, 3, kind].map(u32::to_le_bytes).concat();
             let note = [&head[..], b"GNU\0\x01\x02\x03\0"].concat();
@@ -281,7 +283,7 @@ mod tests {
 
     #[test]
     #[cfg(target_pointer_width = "64")]
-    fn a_dictionary_of_4_gib_is_none() {
+    fn a_dictionary_of_4_gib_is_refused() {
         assert_eq!(dictionary_header(u32::MAX as usize)[1], u32::MAX);
         let larger = std::panic::catch_unwind(|| dictionary_header(u32::MAX as usize + 1));
         let message = larger.unwrap_err().downcast::<&str>().map(|text| *text);
@@ -289,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_may_be_stripped() {
+    fn a_stripped_note_is_parsed() {
         let mut bytes = BYTES;
         bytes[8..12].copy_from_slice(&STRIPPED_TYPE.to_ne_bytes());
         bytes[HEADER_SIZE + 8..].fill(0);
@@ -302,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_for_another_machine_is_read() {
+    fn a_note_for_another_machine_is_parsed() {
         let mut bytes = BYTES;
         for word in 0..3 {
             bytes[4 * word..4 * word + 4].reverse();
@@ -312,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_may_be_parsed() {
+    fn any_bytes_can_be_parsed() {
         for end in 0..BYTES.len() {
             assert_eq!(Note::parse(&BYTES[..end]), None, "cut at {end}");
         }

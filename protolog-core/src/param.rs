@@ -1,16 +1,16 @@
 //! Kinds of parameters, and the mask that packs the kinds of a message's parameters into 64 bits.
 //!
-//! Parameter `i` owns bits `2i` and `2i + 1`. Invariant: a mask says nothing of how many parameters there are, since a
-//! string is 00; whoever needs the number keeps it beside the mask.
+//! Parameter `i` has bits `2i` and `2i + 1`. A mask does not contain the number of parameters, because a string is 00; code
+//! that needs the number stores it beside the mask.
 
-/// The most parameters a message can have: as many as fit the mask.
+/// Maximum number of parameters of a message: as many as fit the mask.
 pub const MAX_PARAMS: usize = 32;
 
-/// What a parameter travels as. The numbers are the two bits in the mask, as AOSP's ProtoLog has them.
+/// The kind of a parameter on the wire. The numbers are the two bits in the mask, as in AOSP's ProtoLog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ParamKind {
-    /// `%s`: interned text.
+    /// `%s`: interned string.
     Str = 0b00,
     /// `%d %o %x`: 64-bit integer.
     Int = 0b01,
@@ -49,12 +49,12 @@ impl ParamMask {
         self.0
     }
 
-    /// The kind of parameter `index`, none from [`MAX_PARAMS`] on.
+    /// The kind of parameter `index`; none from [`MAX_PARAMS`] up.
     pub const fn kind(self, index: usize) -> Option<ParamKind> {
         if index < MAX_PARAMS { Some(ParamKind::from_bits(self.0 >> (2 * index))) } else { None }
     }
 
-    /// The mask with parameter `index` set to `kind`, none from [`MAX_PARAMS`] on.
+    /// The mask with parameter `index` set to `kind`; none from [`MAX_PARAMS`] up.
     #[must_use]
     pub const fn with(self, index: usize, kind: ParamKind) -> Option<Self> {
         if index >= MAX_PARAMS {
@@ -90,7 +90,11 @@ mod tests {
             for kind in [ParamKind::Str, ParamKind::Int, ParamKind::Float, ParamKind::Bool] {
                 let around = ParamMask::from_bits(u64::MAX).with(index, kind).unwrap();
                 assert_eq!(around.kind(index), Some(kind));
-                assert_eq!(around.bits() | 0b11 << (2 * index), u64::MAX, "the others keep theirs");
+                assert_eq!(
+                    around.bits() | 0b11 << (2 * index),
+                    u64::MAX,
+                    "the others are unchanged"
+                );
             }
         }
         assert_eq!(ParamMask::EMPTY.kind(MAX_PARAMS), None);

@@ -1,86 +1,85 @@
-//! The layout of a recording: a file that a process logs into as memory, so that what it logged is there when it is killed.
+//! The layout of a recording: a file that a process maps and logs into, so that its messages survive a kill.
 //!
 //! ```text
-//! 0       header, one page of 4096 bytes; up to the ring nothing
+//! 0       header, one page of 4096 bytes; the space up to the ring is unused
 //! 65536   ring: pages and chunks as in crate::chunk
-//! …       annex: the session's own packets, the dictionary above all; it grows
+//! …       metadata: the session's own packets, mostly the dictionary; it grows
 //! ```
 //!
-//! The header, in the byte order of the machine; what is marked + changes while the process runs, by atomic operations:
+//! The header, in the byte order of the machine; fields marked + change while the process runs, by atomic operations:
 //!
 //! ```text
-//!    0 u8[8] magic; stored last, so a file without it is not finished
+//!    0 u8[8] magic; stored last, so a file without it is incomplete
 //!    8 u32 version            12 u32 order: 0x0a0b0c0d        16 u32 pid
-//!   20 u32 size of a page     24 u32 number of pages          28 u32 clock: 1 the kernel's, 2 the CPU's counter
-//!   32 u64 where the ring is  40 u64 where the annex is
-//!   48 u64 realtime           56 u64 monotonic                64 u64 boottime    nanoseconds, of one moment at the start
+//!   20 u32 size of a page     24 u32 number of pages          28 u32 clock source: 1 kernel, 2 CPU counter
+//!   32 u64 offset of the ring 40 u64 offset of the metadata
+//!   48 u64 realtime           56 u64 monotonic                64 u64 boottime    in ns, read at the same moment
 //!   72 u8[16] boot id         88 u32 size of the build id     92 u8[32] build id
-//!  128 u64 + bytes of the annex that are written
-//!  136 u64 + packets that found no room in the annex
-//!  144 u64 + messages in all complete chunks that ever were, of sequences that have no place below
+//!  128 u64 + bytes of metadata
+//!  136 u64 + packets that did not fit the metadata
+//!  144 u64 + messages in all chunks ever completed, of writers without a counter of their own
 //!  256 64 × { u64 + key, u64 + count } losses by group and cause; key: bit 63 set, group << 8 | cause
-//! 1280 8 × u64 + losses that found no place above, by cause - 1
-//! 1344 344 × u64 + messages in all complete chunks that ever were, by writer id - 1
+//! 1280 8 × u64 + losses that have no counter above, by cause - 1
+//! 1344 344 × u64 + messages in all chunks ever completed, by writer id - 1
 //! ```
 //!
-//! The annex is records one after the other: u32 size, u32 checksum (the low half of [`crate::hash`]), then so many bytes of
-//! a packet. The header says how many bytes of it count; a record is written before it counts.
+//! The metadata is a sequence of records: u32 size, u32 checksum (the low half of [`crate::hash`]), then the bytes of a
+//! packet. The header says how many bytes of it are valid; a record is written before it counts.
 //!
 //! Invariants: nothing here touches memory; every function is total. Offsets up to 48 stay in later versions.
 
 use crate::hash;
 
-/// What a recording begins with.
+/// The first bytes of a recording.
 pub const MAGIC: [u8; 8] = *b"protorec";
 /// The version of this layout.
 pub const VERSION: u32 = 1;
 /// Size of the header, in bytes.
 pub const HEADER_SIZE: usize = 4096;
-/// Where the ring begins: at a multiple of every machine's page size.
+/// Offset of the ring: a multiple of every machine's page size.
 pub const RING_AT: usize = 64 * 1024;
-/// The largest build id that has room, in bytes.
+/// Maximum length of a build id, in bytes.
 pub const MAX_BUILD_ID: usize = 32;
-/// Offset of the number of bytes of the annex that count, a u64.
+/// Offset of the number of valid bytes of the metadata, a u64.
 pub const METADATA_USED_AT: usize = 128;
-/// Offset of the number of packets that found no room in the annex, a u64.
+/// Offset of the number of packets that did not fit the metadata, a u64.
 pub const METADATA_LOST_AT: usize = 136;
-/// Offset of the number of messages in all complete chunks that ever were, of writers that have no place of their own, a
-/// u64.
+/// Offset of the number of messages in all chunks ever completed, of writers without a counter of their own, a u64.
 pub const OTHER_MESSAGE_COUNT_AT: usize = 144;
-/// Offset of the same numbers of writers with a place of their own, u64s: so a reader knows each one's without a doubt.
+/// Offset of the same numbers of the other writers, one u64 each.
 pub const MESSAGE_COUNTS_AT: usize = OTHER_LOSSES_AT + 8 * OTHER_LOSSES;
-/// Number of writers with a place of their own, from id 1 on.
+/// Number of writers with a message counter of their own, from id 1 up.
 pub const MESSAGE_COUNTS: usize = (HEADER_SIZE - MESSAGE_COUNTS_AT) / 8;
-/// Offset of the counters of losses.
+/// Offset of the loss counters by group and cause.
 pub const LOSSES_AT: usize = 256;
-/// Number of counters by group and cause.
+/// Number of loss counters by group and cause.
 pub const LOSSES: usize = 64;
-/// Offset of the counters by cause alone.
+/// Offset of the loss counters by cause.
 pub const OTHER_LOSSES_AT: usize = LOSSES_AT + 16 * LOSSES;
-/// Number of counters by cause alone.
+/// Number of loss counters by cause.
 pub const OTHER_LOSSES: usize = 8;
-/// Size of a record of the annex without its packet, in bytes.
+/// Size of a metadata record's header, in bytes.
 pub const RECORD_HEADER_SIZE: usize = 8;
 
 const ORDER: u32 = 0x0a0b_0c0d;
 const LOSS_USED: u64 = 1 << 63;
 
-/// What a recording says of itself.
+/// The constant part of a recording's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The layout's version.
     pub version: u32,
-    /// The process.
+    /// The process id.
     pub pid: u32,
     /// Size of a page of the ring, in bytes.
     pub page: u32,
     /// Number of pages of the ring.
     pub pages: u32,
-    /// What the process reads its clock from.
+    /// The clock source of the process.
     pub clock: ClockSource,
-    /// Where the ring begins, in bytes from the start of the file.
+    /// Offset of the ring in the file, in bytes.
     pub ring_at: u64,
-    /// Where the annex begins.
+    /// Offset of the metadata in the file, in bytes.
     pub metadata_at: u64,
     /// The wall clock at the start, in nanoseconds since 1970.
     pub realtime: u64,
@@ -88,46 +87,46 @@ pub struct Header {
     pub monotonic: u64,
     /// BOOTTIME at the same moment, in nanoseconds.
     pub boottime: u64,
-    /// Which boot of the machine it was; zero where that is not known.
+    /// The id of the machine's boot; zero if it is not known.
     pub boot_id: [u8; 16],
     /// The program's build id.
     pub build_id: BuildId,
 }
 
-/// What a process reads its clock from.
+/// The clock source of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ClockSource {
     /// The kernel, at each message.
     Kernel = 1,
-    /// The CPU's counter, compared with the kernel's clock all the time.
+    /// The CPU's counter, which is compared with the kernel's clock all the time.
     Counter = 2,
 }
 
-/// The build id of a program; empty where it has none.
+/// The build id of a program; empty if it has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BuildId {
     bytes: [u8; MAX_BUILD_ID],
     length: usize,
 }
 
-/// Why bytes are no recording that can be read.
+/// The ways in which bytes can fail to be a readable recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderError {
-    /// They do not begin like one.
+    /// They do not begin with the magic number.
     WrongMagic,
-    /// The file was made, but what should stand in it not written yet.
+    /// The file was created, but its header is not complete.
     Unfinished,
     /// They end within the header.
     Truncated,
     /// It was written on a machine with another byte order.
     ByteOrder,
-    /// A field says what can't be.
+    /// A field has an impossible value.
     Corrupt,
 }
 
 impl BuildId {
-    /// The id, cut to what has room.
+    /// The id, truncated to [`MAX_BUILD_ID`] bytes.
     pub fn new(id: &[u8]) -> Self {
         let length = id.len().min(MAX_BUILD_ID);
         let mut bytes = [0; MAX_BUILD_ID];
@@ -144,7 +143,7 @@ impl BuildId {
 }
 
 impl Header {
-    /// The header's beginning, but for the magic, whose place is zero.
+    /// The constant part of the header, with zeros in place of the magic number.
     pub fn to_bytes(&self) -> [u8; METADATA_USED_AT] {
         let mut bytes = [0; METADATA_USED_AT];
         let mut at = MAGIC.len();
@@ -168,7 +167,7 @@ impl Header {
         bytes
     }
 
-    /// The header of a recording. Where the ring and the annex lie may be beyond the end of the bytes.
+    /// Parses the header of a recording. The ring and the metadata may lie beyond the end of `bytes`.
     pub fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
         let Some((magic, _)) = bytes.split_first_chunk() else {
             return Err(HeaderError::WrongMagic);
@@ -221,33 +220,33 @@ impl Header {
     }
 }
 
-/// The key of a counter of losses; never 0.
+/// The key of a loss counter; never 0.
 pub const fn loss_key(group: u32, cause: u32) -> u64 {
     LOSS_USED | (group as u64) << 8 | cause as u64 & 0xff
 }
 
-/// Group and cause of a key; none of 0.
+/// The group and the cause of a loss counter's key; none if the counter is unused.
 pub const fn parse_loss_key(key: u64) -> Option<(u32, u32)> {
     if key & LOSS_USED == 0 { None } else { Some(((key >> 8) as u32, key as u32 & 0xff)) }
 }
 
-/// What stands before a packet in the annex.
+/// The header of a packet's metadata record.
 pub fn record_header(packet: &[u8]) -> [u8; RECORD_HEADER_SIZE] {
     let (size, sum) = ((packet.len() as u32).to_ne_bytes(), (hash(packet) as u32).to_ne_bytes());
     [size[0], size[1], size[2], size[3], sum[0], sum[1], sum[2], sum[3]]
 }
 
-/// Where the number of messages of writer `id` stands, if it has a place of its own.
+/// Offset of the message counter of writer `id`, if it has one of its own.
 pub const fn message_count_at(id: u16) -> Option<usize> {
     let index = (id as usize).wrapping_sub(1);
     if index < MESSAGE_COUNTS { Some(MESSAGE_COUNTS_AT + 8 * index) } else { None }
 }
 
-/// The packet that stands first in the annex, or in its rest, and what follows. None at the end, and where the next record
-/// is not whole or not what was written.
-pub fn next_record(annex: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (size, sum) = (read_u32(annex, 0)?, read_u32(annex, 4)?);
-    let (packet, rest) = annex.get(RECORD_HEADER_SIZE..)?.split_at_checked(size as usize)?;
+/// The packet of the first record in `metadata`, and the rest. None at the end, and if the record is incomplete or its
+/// checksum is wrong.
+pub fn next_record(metadata: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (size, sum) = (read_u32(metadata, 0)?, read_u32(metadata, 4)?);
+    let (packet, rest) = metadata.get(RECORD_HEADER_SIZE..)?.split_at_checked(size as usize)?;
     (hash(packet) as u32 == sum).then_some((packet, rest))
 }
 
@@ -300,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_have_the_sizes_that_there_are() {
+    fn only_valid_page_sizes_are_accepted() {
         let parse = |page: u32, ring_at: u64| {
             let header =
                 Header { page, pages: 1, ring_at, metadata_at: ring_at + page as u64, ..header() };
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_is_refused() {
+    fn invalid_headers_are_refused() {
         let changed = |at: usize, value: &[u8]| {
             let mut bytes = bytes();
             bytes[at..at + value.len()].copy_from_slice(value);
@@ -335,7 +334,7 @@ mod tests {
         assert_eq!(changed(12, &[0; 4]), HeaderError::Corrupt);
         assert_eq!(changed(20, &3u32.to_ne_bytes()), HeaderError::Corrupt);
         assert_eq!(changed(32, &[0xff; 8]), HeaderError::Corrupt);
-        assert_eq!(changed(24, &[0xff; 4]), HeaderError::Corrupt, "more pages than have room");
+        assert_eq!(changed(24, &[0xff; 4]), HeaderError::Corrupt, "more pages than fit");
         for end in 0..124 {
             let error = Header::parse(&bytes()[..end]).unwrap_err();
             let expected = if end < 8 { HeaderError::WrongMagic } else { HeaderError::Truncated };
@@ -344,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn any_header_may_be_parsed() {
+    fn any_header_can_be_parsed() {
         for at in 0..METADATA_USED_AT {
             for value in [0, 1, 0x7f, 0x80, 0xff] {
                 let mut bytes = bytes();
@@ -355,29 +354,29 @@ mod tests {
     }
 
     #[test]
-    fn records_follow_each_other_until_one_is_wrong() {
-        let mut annex = Vec::new();
+    fn records_are_read_up_to_a_corrupt_one() {
+        let mut metadata = Vec::new();
         for packet in [&b"one"[..], b"", b"three"] {
-            annex.extend(record_header(packet));
-            annex.extend(packet);
+            metadata.extend(record_header(packet));
+            metadata.extend(packet);
         }
-        let read = |annex: &[u8]| {
-            let (mut found, mut rest) = (Vec::new(), annex.to_vec());
+        let read = |metadata: &[u8]| {
+            let (mut found, mut rest) = (Vec::new(), metadata.to_vec());
             while let Some((packet, after)) = next_record(&rest) {
                 found.push(packet.to_vec());
                 rest = after.to_vec();
             }
             found
         };
-        assert_eq!(read(&annex), [&b"one"[..], b"", b"three"]);
-        let last = annex.len() - 1;
-        annex[last] ^= 1;
-        assert_eq!(read(&annex), [&b"one"[..], b""]);
-        assert_eq!(read(&annex[..10]), [b""; 0]);
+        assert_eq!(read(&metadata), [&b"one"[..], b"", b"three"]);
+        let last = metadata.len() - 1;
+        metadata[last] ^= 1;
+        assert_eq!(read(&metadata), [&b"one"[..], b""]);
+        assert_eq!(read(&metadata[..10]), [b""; 0]);
     }
 
     #[test]
-    fn writers_have_a_place_up_to_the_end_of_the_header() {
+    fn message_counters_fill_the_header() {
         assert_eq!(
             (message_count_at(0), message_count_at(1), MESSAGE_COUNTS),
             (None, Some(1344), 344)

@@ -1,15 +1,15 @@
-//! Rendering a template with its arguments, for people.
+//! Renders a template with its arguments, for people.
 //!
 //! The rules are C's printf on 64-bit values, which is also what Perfetto's trace_processor prints for the bare forms:
-//! `%x` and `%o` show negative integers in two's complement, `%f` and `%e` have six digits unless told otherwise, `%g` drops
-//! trailing zeros. Unlike trace_processor nothing is cut, and width and precision work.
+//! `%x` and `%o` show negative integers in two's complement, `%f` and `%e` have six digits by default, `%g` drops trailing
+//! zeros. Unlike in trace_processor, nothing is truncated, and width and precision work.
 //!
-//! Invariant: no allocation; a missing or unfitting argument is shown as such and never an error.
+//! Invariant: no allocation; a missing argument or one of another kind is shown as such and is never an error.
 
 use crate::{Conversion, Piece, Template, Verb, float};
 use core::fmt::{self, Write};
 
-/// Stands for an argument that is not there (the marker of trace_processor from v53 on).
+/// Placeholder for a missing argument: trace_processor's, from v53 on.
 pub const MISSING: &str = "[MISSING_PARAM]";
 
 /// The value of an argument.
@@ -27,8 +27,8 @@ pub enum Arg<'a> {
     Bool(bool),
 }
 
-/// Writes `template` to `out`, with the conversions replaced by what `next` gives, in order. Where `next` has no value
-/// for a conversion, [`MISSING`] is written; a value of another kind is written in its own natural form.
+/// Writes `template` to `out`, with the values that `next` returns in place of the conversions. If `next` returns no value,
+/// [`MISSING`] is written; a value of another kind is written in its own default form.
 pub fn render<'a>(
     out: &mut dyn Write,
     template: &Template<'_>,
@@ -88,7 +88,7 @@ fn plain(out: &mut dyn Write, conversion: &Conversion, arg: Arg<'_>) -> fmt::Res
     }
 }
 
-/// Counts characters and notes a minus sign in front.
+/// Counts characters and detects a leading minus sign.
 #[derive(Default)]
 struct Measure {
     chars: usize,
@@ -103,7 +103,7 @@ impl Write for Measure {
     }
 }
 
-/// Passes everything on but the first character where `skip` is set.
+/// Passes on everything but, if `skip` is set, the first character.
 struct SkipSign<'a> {
     out: &'a mut dyn Write,
     skip: bool,
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn precision_of_text_keeps_characters() {
+    fn precision_truncates_strings() {
         check(
             "[%.2s][%6.3s][%.0s]",
             &[Arg::Str("größe"), Arg::Str("abcdef"), Arg::Str("x")],
@@ -190,13 +190,13 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_shown() {
+    fn missing_and_unfitting_arguments_are_shown() {
         check("%d %s", &[Arg::Int(1)], "1 [MISSING_PARAM]");
         check("%s %d %b", &[Arg::Int(1), Arg::Str("x"), Arg::Float(0.5)], "1 x 0.500000");
     }
 
     #[test]
-    fn numbers_are_printed_as_another_printf_does() {
+    fn numbers_are_printed_as_by_another_printf() {
         let mut lines = include_str!("../testdata/numbers.tsv").lines();
         assert_eq!(lines.next(), Some("conversion\tbits\ttext"));
         let mut count = 0;

@@ -1,7 +1,7 @@
-//! Field numbers of the messages that protolog reads and writes.
+//! Field numbers of the messages that protolog reads and writes, one module per message.
 //!
-//! Numbers below 1000 are Perfetto's public protos; those from 1000 up are ours, and every reader of Perfetto skips them.
-//! `docs/design/wire-format.md` has the table. A module per message; nested ones carry the outer name.
+//! Numbers below 1000 are those of Perfetto's public protos. Numbers from 1000 up are protolog's own, which all other
+//! readers of Perfetto traces skip; `docs/design/wire-format.md` has the table.
 
 /// `Trace`: a file.
 pub mod trace {
@@ -15,7 +15,7 @@ pub mod packet {
     pub const CLOCK_SNAPSHOT: u32 = 6;
     /// uint64, in the unit and relative to the base of its clock
     pub const TIMESTAMP: u32 = 8;
-    /// uint32, set by whoever makes the file
+    /// uint32, set by the writer of the file
     pub const TRUSTED_PACKET_SEQUENCE_ID: u32 = 10;
     /// `TrackEvent`
     pub const TRACK_EVENT: u32 = 11;
@@ -47,7 +47,7 @@ pub mod packet {
     pub const PROTOLOG_MESSAGE: u32 = 104;
     /// `ProtoLogViewerConfig`
     pub const PROTOLOG_VIEWER_CONFIG: u32 = 105;
-    /// Ours, see [`super::sequence_info`]: whose sequence this is.
+    /// Ours, see [`super::sequence_info`]: the thread that the sequence belongs to.
     pub const SEQUENCE_INFO: u32 = 1000;
     /// Ours, repeated, see [`super::loss`]: messages that were lost before this packet.
     pub const LOSS: u32 = 1001;
@@ -55,7 +55,7 @@ pub mod packet {
 
 /// Bits of `TracePacket.sequence_flags`
 pub mod sequence_flags {
-    /// Interned data and packet defaults of the sequence start anew with this packet.
+    /// Interned data and packet defaults of the sequence are reset with this packet.
     pub const INCREMENTAL_STATE_CLEARED: u32 = 1;
     /// The packet can't be read without what was interned before.
     pub const NEEDS_INCREMENTAL_STATE: u32 = 2;
@@ -107,7 +107,7 @@ pub mod viewer_config {
     pub const MESSAGES: u32 = 1;
     /// repeated `Group`
     pub const GROUPS: u32 = 2;
-    /// Ours, repeated fixed64: hashes of dictionaries that have what was taken out of the program.
+    /// Ours, repeated fixed64: hashes of the dictionaries that hold what was stripped from the program.
     pub const STRIPPED: u32 = 1000;
 }
 
@@ -123,17 +123,17 @@ pub mod message_data {
     pub const GROUP_ID: u32 = 4;
     /// string: `path:line`, several lines as `path:12,40`
     pub const LOCATION: u32 = 5;
-    /// Ours, see [`super::message_hints`]: what the bare form can't say.
+    /// Ours, see [`super::message_hints`]: details that the bare form can't express.
     pub const HINTS: u32 = 1000;
 }
 
 /// Ours: hints in `MessageData`
 pub mod message_hints {
-    /// string: the template, where it is not its own bare form
+    /// string: the template, if it differs from its bare form
     pub const TEMPLATE: u32 = 1;
     /// uint32: bit `i` is set where argument `i` is an unsigned integer
     pub const UNSIGNED: u32 = 2;
-    /// string: what the id is computed over (see [`crate::message_id`]), where it is not the path of the location
+    /// string: the place that goes into the id (see [`crate::message_id`]), if it is not the path of the location
     pub const PLACE: u32 = 3;
 }
 
@@ -163,9 +163,9 @@ pub mod trace_stats {
 pub mod buffer_stats {
     /// In chunks, headers included
     pub const BYTES_WRITTEN: u32 = 1;
-    /// Chunks that writers were done with
+    /// Chunks that writers completed
     pub const CHUNKS_WRITTEN: u32 = 2;
-    /// Chunks of a ring that were taken again before they were read
+    /// Chunks of a ring that were reused before they were read
     pub const CHUNKS_OVERWRITTEN: u32 = 3;
     /// Packets that could not be completed
     pub const PATCHES_FAILED: u32 = 6;
@@ -177,12 +177,12 @@ pub mod buffer_stats {
     pub const BYTES_READ: u32 = 14;
     /// Chunks that went into a file
     pub const CHUNKS_READ: u32 = 17;
-    /// Chunks that were thrown away
+    /// Chunks that were discarded
     pub const CHUNKS_DISCARDED: u32 = 18;
     /// Packets that writers could not write
     pub const TRACE_WRITER_PACKET_LOSS: u32 = 19;
-    /// Ours: the most bytes in chunks that waited at a time. Its presence says that the buffer was a session's own, not the
-    /// tracing service's.
+    /// Ours: the most bytes in chunks that waited at any one time. If it is present, the buffer belonged to a session, not to
+    /// the tracing service.
     pub const HIGH_WATER: u32 = 1000;
 }
 
@@ -292,37 +292,37 @@ pub mod sequence_info {
     pub const TID: u32 = 2;
     /// string
     pub const THREAD_NAME: u32 = 3;
-    /// uint64: messages of the sequence before this packet, those that are not in the trace any more included
+    /// uint64: messages of the sequence before this packet, including those that are no longer in the trace
     pub const MESSAGES: u32 = 4;
-    /// bytes: which boot of the machine it was, as the kernel names it (16 bytes); on the session's own sequence
+    /// bytes: the kernel's id of the machine's boot (16 bytes); on the session's own sequence
     pub const BOOT_ID: u32 = 5;
 }
 
 /// Ours: `TracePacket.LOSS`, a count of lost messages of one group for one cause
 pub mod loss {
-    /// uint32; absent or 0 where the group is not known
+    /// uint32; absent or 0 if the group is not known
     pub const GROUP_ID: u32 = 1;
     /// enum, one of [`super::loss_cause`]
     pub const CAUSE: u32 = 2;
-    /// uint64: how many since the last record on this sequence
+    /// uint64: number since the last record on this sequence
     pub const COUNT: u32 = 3;
 }
 
-/// Ours: why messages were lost
+/// Ours: causes of losses; [`crate::LossCause`] has their meaning
 pub mod loss_cause {
     /// The buffer had no free chunk.
     pub const BUFFER_FULL: u32 = 1;
-    /// The buffer went round before they were read.
+    /// A ring buffer reused the chunk before it was read.
     pub const OVERWRITTEN: u32 = 2;
-    /// The thread was inside another log call, for example in a signal handler.
+    /// The thread was inside another log call.
     pub const REENTRANT: u32 = 3;
-    /// An argument was too long and was cut.
+    /// An argument was truncated.
     pub const TRUNCATED: u32 = 4;
-    /// The thread had already taken down its thread-local state.
+    /// The thread had destroyed its thread-local state.
     pub const THREAD_EXIT: u32 = 5;
     /// The process was forked in the middle of a call.
     pub const FORKED: u32 = 6;
-    /// The cap on messages without a dictionary entry of their own was reached.
+    /// There were too many distinct messages without a dictionary entry.
     pub const TEMPLATE_LIMIT: u32 = 7;
     /// The file could not be written.
     pub const WRITE_FAILED: u32 = 8;

@@ -1,4 +1,4 @@
-//! The grammar of templates, the constant texts of log calls.
+//! The grammar of templates, the format strings of log calls.
 //!
 //! ```text
 //! template   = { text | "%%" | conversion }
@@ -6,11 +6,11 @@
 //! verb       = "d" | "o" | "x"      integer: decimal, octal, hexadecimal
 //!            | "f" | "e" | "g"      float
 //!            | "b"                  boolean
-//!            | "s"                  text
+//!            | "s"                  string
 //! ```
 //!
-//! Width is 1 to 255 and may come with zero padding for numbers; precision is 0 to 255, for floats (digits) and texts
-//! (characters kept). Everything else that printf or java.util.Formatter know is refused, with position and reason.
+//! A width is 1 to 255, with zero padding for numbers if wanted. A precision is 0 to 255, for floats (digits) and strings
+//! (maximum characters). All other conversions of printf or java.util.Formatter are refused, with position and reason.
 //! Perfetto's trace_processor understands only the *bare* form, without padding, width and precision; see
 //! [`Template::bare`].
 //!
@@ -27,10 +27,10 @@ pub struct Template<'a> {
     mask: ParamMask,
 }
 
-/// A stretch of a template.
+/// A part of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// Text that is printed as it stands. Never empty.
+    /// Literal text. Never empty.
     Text(&'a str),
     /// `%%`, which prints one per cent sign.
     Percent,
@@ -43,25 +43,25 @@ pub enum Piece<'a> {
 pub struct Conversion {
     /// The letter.
     pub verb: Verb,
-    /// Whether to pad with zeros up to the width.
+    /// True if the conversion pads with zeros up to the width.
     pub zero_pad: bool,
-    /// The least number of characters printed; 0 where not given.
+    /// Minimum number of characters; 0 if not given.
     pub width: u8,
-    /// Digits after the point (`%f %e`), significant digits (`%g`) or characters kept (`%s`), where given.
+    /// Digits after the point (`%f %e`), significant digits (`%g`) or maximum characters (`%s`), if given.
     pub precision: Option<u8>,
     /// Byte offset in the template of the `%`.
     pub start: usize,
-    /// Byte offset in the template of what follows the verb.
+    /// Byte offset in the template of the end of the conversion.
     pub end: usize,
 }
 
 impl Conversion {
-    /// Where the conversion stands in the template, in bytes.
+    /// The range of the conversion in the template, in bytes.
     pub fn range(&self) -> Range<usize> {
         self.start..self.end
     }
 
-    /// Whether the conversion is a `%` and a verb, nothing else.
+    /// True if the conversion is only a `%` and a verb.
     pub fn is_bare(&self) -> bool {
         self.end - self.start == 2
     }
@@ -89,7 +89,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// What the argument of this conversion travels as.
+    /// The kind of the conversion's argument on the wire.
     pub const fn kind(self) -> ParamKind {
         match self {
             Self::Decimal | Self::Octal | Self::Hex => ParamKind::Int,
@@ -129,7 +129,7 @@ impl Verb {
 }
 
 impl<'a> Template<'a> {
-    /// Checks `text` against the grammar.
+    /// Parses `text` as a template.
     pub fn parse(text: &'a str) -> Result<Self, TemplateError> {
         let mut template = Self { text, params: 0, mask: ParamMask::EMPTY };
         let mut at = 0;
@@ -148,17 +148,17 @@ impl<'a> Template<'a> {
         Ok(template)
     }
 
-    /// The text as it was given.
+    /// The whole text.
     pub const fn text(&self) -> &'a str {
         self.text
     }
 
-    /// Number of arguments the template takes.
+    /// Number of arguments that the template takes.
     pub const fn len(&self) -> usize {
         self.params as usize
     }
 
-    /// Whether the template takes no argument.
+    /// True if the template takes no argument.
     pub const fn is_empty(&self) -> bool {
         self.params == 0
     }
@@ -168,7 +168,7 @@ impl<'a> Template<'a> {
         self.mask
     }
 
-    /// The stretches of the template, in order.
+    /// The parts of the template, in order.
     pub fn pieces(&self) -> Pieces<'a> {
         Pieces { text: self.text, at: 0 }
     }
@@ -181,13 +181,13 @@ impl<'a> Template<'a> {
         })
     }
 
-    /// The template with `%04d` as `%d` and so on: all that Perfetto's trace_processor understands. It prints anything
-    /// else as written *and does not consume the value*.
+    /// The template with each conversion reduced to its verb, `%04d` to `%d`: the only form that Perfetto's trace_processor
+    /// understands. It prints any other conversion literally *and does not consume the value*.
     pub fn bare(&self) -> impl fmt::Display + use<'a> {
         Bare(*self)
     }
 
-    /// Whether the template is its own bare form.
+    /// True if the template is its own bare form.
     pub fn is_bare(&self) -> bool {
         self.conversions().all(|conversion| conversion.is_bare())
     }
@@ -204,7 +204,7 @@ impl<'a> Iterator for Pieces<'a> {
     type Item = Piece<'a>;
 
     fn next(&mut self) -> Option<Piece<'a>> {
-        // Valid since `Template::parse` walked the same text, so an error can't come and would only end the walk.
+        // `Template::parse` accepted the same text, so there is no error here; it would only end the iteration.
         let (piece, next) = piece(self.text, self.at).ok()??;
         self.at = next;
         Some(piece)
@@ -223,7 +223,7 @@ impl fmt::Display for Bare<'_> {
     }
 }
 
-/// The piece at `at` and where the next one begins.
+/// The piece at `at`, and the offset of the next one.
 fn piece(text: &str, at: usize) -> Result<Option<(Piece<'_>, usize)>, TemplateError> {
     let rest = &text[at..];
     match rest.find('%') {
@@ -234,7 +234,7 @@ fn piece(text: &str, at: usize) -> Result<Option<(Piece<'_>, usize)>, TemplateEr
     }
 }
 
-/// The conversion, or the escaped per cent sign, whose `%` stands at `start`.
+/// The conversion, or the escaped per cent sign, that begins at `start`.
 fn conversion(text: &str, start: usize) -> Result<(Piece<'_>, usize), TemplateError> {
     let bytes = text.as_bytes();
     let at = |at: usize| bytes.get(at).copied();
@@ -276,7 +276,7 @@ fn conversion(text: &str, start: usize) -> Result<(Piece<'_>, usize), TemplateEr
     Ok((Piece::Conversion(Conversion { verb, zero_pad, width, precision, start, end }), end))
 }
 
-/// The number of up to 255 at `start`, none where no digit stands, and where it ends; none at all where it is larger.
+/// The number of up to 255 at `start` (none if there is no digit), and the offset of its end. None if it is larger.
 fn number(bytes: &[u8], start: usize) -> Option<(Option<u8>, usize)> {
     let end = digits_end(bytes, start);
     let add = |sum: u8, digit: &u8| sum.checked_mul(10)?.checked_add(digit - b'0');
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(Template::parse(&full).unwrap().mask().bits(), u64::MAX);
     }
 
-    /// Each bad template, the part that is named, and how the problem reads.
+    /// Invalid templates, each with the part that the error quotes and the message.
     const REFUSED: &[(&str, &str, &str)] = &[
         ("50%", "%", "unfinished conversion `%`"),
         ("%", "%", "unfinished conversion `%`"),
@@ -371,7 +371,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_is_not_in_the_grammar_is_named() {
+    fn errors_quote_the_offending_part() {
         for (text, part, message) in REFUSED {
             let error = Template::parse(text).expect_err(text);
             assert_eq!(

@@ -1,8 +1,8 @@
-//! Why a template was refused: the problem, where it stands, and what to write instead.
+//! Errors of templates: the problem, its position, and what to write instead.
 
 use core::{fmt, ops::Range};
 
-/// A text that is no template.
+/// The error for a text that is not a valid template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TemplateError {
     problem: TemplateProblem,
@@ -10,7 +10,7 @@ pub struct TemplateError {
     end: usize,
 }
 
-/// What is wrong with a conversion.
+/// The ways in which a template can be invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TemplateProblem {
@@ -47,7 +47,7 @@ impl TemplateError {
         Self { problem, start: range.start, end: range.end }
     }
 
-    /// What is wrong.
+    /// The problem.
     pub const fn problem(&self) -> TemplateProblem {
         self.problem
     }
@@ -57,17 +57,17 @@ impl TemplateError {
         self.start..self.end
     }
 
-    /// The column of the offending part in `template`, the text that was refused: in characters, the first is 1.
+    /// The column of the offending part in `template`, the refused text, in characters from 1.
     pub fn column(&self, template: &str) -> usize {
         template.char_indices().take_while(|(at, _)| *at < self.start).count() + 1
     }
 
-    /// The problem in words, with the offending part of `template`, the text that was refused.
+    /// The problem in words, quoting the offending part of `template`, the refused text.
     pub fn message<'a>(&self, template: &'a str) -> impl fmt::Display + use<'a> {
         Message { problem: self.problem, part: template.get(self.range()).unwrap_or("%") }
     }
 
-    /// What to do about it; begins with a verb.
+    /// The help line, which begins with a verb.
     pub const fn help(&self) -> &'static str {
         match self.problem {
             TemplateProblem::Unfinished => {
@@ -101,7 +101,7 @@ impl TemplateError {
     }
 }
 
-/// For where the template is not at hand; [`TemplateError::message`] quotes the part.
+/// The problem without the template; [`TemplateError::message`] quotes the offending part.
 impl fmt::Display for TemplateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at byte {} of the template", self.problem.text(), self.start)
@@ -111,8 +111,7 @@ impl fmt::Display for TemplateError {
 impl core::error::Error for TemplateError {}
 
 impl TemplateProblem {
-    /// The problem with a conversion in which `letter` stands where a verb should. `first`: right after the `%`, where it
-    /// is no `%`.
+    /// The problem of a conversion that has `letter` in place of a verb. `first`: the letter follows the `%` directly.
     pub(crate) const fn of_letter(letter: char, first: bool) -> Self {
         match letter {
             '-' | '+' | ' ' | '#' | ',' | '(' if first => Self::Flag,
@@ -137,7 +136,7 @@ impl TemplateProblem {
             Self::NoPrecision => "no digits after the point in conversion",
             Self::TooWide => "width over 255 in conversion",
             Self::TooPrecise => "precision over 255 in conversion",
-            Self::TooManyConversions => "more than 32 conversions, the first too many being",
+            Self::TooManyConversions => "more than 32 conversions, beginning with",
         }
     }
 }

@@ -164,7 +164,7 @@ fn told(error: &control::Error) -> String {
     format!("{error}\nhelp: {}", error.help())
 }
 
-/// Where operators' wishes are remembered: `$PROTOLOG_STATE`, or else `protolog/wishes` in `$XDG_STATE_HOME` or
+/// The file with the operators' persistent settings: `$PROTOLOG_STATE`, or else `protolog/settings` in `$XDG_STATE_HOME` or
 /// `~/.local/state`, or, without a home, in `/var/lib`.
 fn state_file() -> PathBuf {
     let absolute =
@@ -174,7 +174,7 @@ fn state_file() -> PathBuf {
     }
     let state = absolute("XDG_STATE_HOME");
     let state = state.or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
-    state.unwrap_or_else(|| "/var/lib".into()).join("protolog/wishes")
+    state.unwrap_or_else(|| "/var/lib".into()).join("protolog/settings")
 }
 
 impl fmt::Display for InitError {

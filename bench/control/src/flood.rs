@@ -86,7 +86,7 @@ fn ask(socket: &Path, until: Instant) -> u64 {
     let mut answers = 0;
     while Instant::now() < until {
         for request in [Request::Groups, Request::Set("other=text"), Request::Stats] {
-            program.ask(&request).expect("an answer");
+            program.request(&request).expect("an answer");
         }
         program.pages().expect("pages");
         answers += 4;

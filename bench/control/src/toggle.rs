@@ -81,13 +81,13 @@ pub(crate) fn run(threads: usize) {
     let mut at = Vec::with_capacity(SWITCHES);
     for number in 0..SWITCHES {
         at.push(now());
-        pages.print(&net, if number % 2 == 0 { 0x3f } else { 0 });
+        pages.set_text_levels(&net, if number % 2 == 0 { 0x3f } else { 0 });
         sleep(PAUSE);
     }
     let after = Io::of(pid);
     let calls = strace(pid, || {
         for number in 0..SWITCHES {
-            pages.print(&net, if number % 2 == 0 { 0x3f } else { 0 });
+            pages.set_text_levels(&net, if number % 2 == 0 { 0x3f } else { 0 });
             sleep(Duration::from_millis(1));
         }
     });
@@ -180,7 +180,7 @@ pub(crate) fn store() {
     const TURNS: u64 = 1_000_000;
     let begun = Instant::now();
     for number in 0..TURNS {
-        pages.print(black_box(&net), if number % 2 == 0 { 0x3f } else { 0 });
+        pages.set_text_levels(black_box(&net), if number % 2 == 0 { 0x3f } else { 0 });
     }
     figure("store_ps", begun.elapsed().as_nanos() as u64 * 1000 / TURNS);
     program.end();

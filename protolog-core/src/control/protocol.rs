@@ -1,7 +1,7 @@
-//! What an operator and a program say to each other over the program's socket: lines of UTF-8 text.
+//! The protocol between an operator and a program on the program's socket: lines of UTF-8 text.
 //!
-//! The operator asks, one line a question; the program answers with any number of lines, the last of which is `ok` or
-//! `error …`. Questions may be sent before earlier answers have come. The first one is the version:
+//! A request is one line. The program replies with any number of lines, the last of which is `ok` or `error …`. Requests
+//! can be pipelined. The first one is the version:
 //!
 //! ```text
 //! > protolog 1
@@ -15,46 +15,45 @@
 //! < ok
 //! > trace-start ring-buffer 65536 *=info;Net=debug /var/log/app trace.pftrace
 //! < help stop it first
-//! < error a trace is being made already
+//! < error a trace is being recorded already
 //! ```
 //!
-//! Text that may hold spaces stands last in its line. A line has at most [`MAX_LINE`] bytes with its line feed.
+//! A text that may hold spaces is the last word of its line. A line has at most [`MAX_LINE`] bytes, including its line feed.
 //!
-//! What changes the version: a question or answer that means something else than before, or an answer's line that loses a
-//! word. What does not: a new question (an older program answers `error`, and goes on), a new kind of line in an answer
-//! (an older operator passes over it).
+//! A change of meaning and a reply line that loses a word need a new version. A new request does not, because an older
+//! program replies with `error` and goes on; nor does a new kind of reply line, because an older operator skips it.
 //!
-//! Invariants: reading is total and borrows; what is written is one line, whatever the texts hold.
+//! Invariants: parsing is total and borrows; each value is written as exactly one line, whatever its texts hold.
 
-use super::words::{Clean, Words};
+use super::words::{OneLine, Words};
 use crate::FillPolicy;
 use core::fmt;
 
-/// The version that is spoken here.
+/// The version of the protocol.
 pub const VERSION: u32 = 1;
-/// The most bytes of a line, its end included.
+/// The maximum length of a line in bytes, including its line feed.
 pub const MAX_LINE: usize = 8192;
-/// What the names of programs' sockets end in.
+/// The suffix of the names of sockets.
 pub const SOCKET_SUFFIX: &str = ".sock";
 
-/// A question.
+/// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request<'a> {
     /// `protolog VERSION`: the first one.
     Hello(u32),
-    /// `groups`: all groups, with their words.
+    /// `groups`: all groups, with their switch words.
     Groups,
-    /// `pages`: the memory that holds the words, as a file descriptor with the answer.
+    /// `pages`: the memory with the switch words, as a file descriptor that comes with the reply.
     Pages,
-    /// `set ITEM`: a wish, as [`super::setting`] has it, for the groups that are there and those that come.
+    /// `set SETTING`: applies a setting ([`super::setting`]) to existing groups, and to later ones when they register.
     Set(&'a str),
     /// `trace-start FILL_POLICY BUFFER SETTINGS FILE`: starts a session.
     TraceStart(TraceStart<'a>),
-    /// `trace-stop`: ends that session.
+    /// `trace-stop`: stops that session.
     TraceStop,
-    /// `trace-status`: that session.
+    /// `trace-status`: the state of that session.
     TraceStatus,
-    /// `stats`: all sessions, and what was lost.
+    /// `stats`: the state of all sessions, with their losses.
     Stats,
 }
 
@@ -63,95 +62,95 @@ pub enum Request<'a> {
 pub struct TraceStart<'a> {
     /// The fill policy of its buffer.
     pub fill_policy: FillPolicy,
-    /// Size of the buffer in bytes; 0 for what the program thinks best.
+    /// Size of the buffer in bytes; 0 for the program's default.
     pub buffer: u64,
-    /// Which levels of which groups, as [`super::setting`] has it, without spaces; `-` for all of all.
+    /// The levels to record, as [`super::setting`] has them, without spaces; `-` for all levels of all groups.
     pub settings: &'a str,
-    /// An absolute path.
+    /// The file, an absolute path.
     pub file: &'a str,
 }
 
-/// A line of an answer.
+/// A line of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply<'a> {
     /// `protolog VERSION PID PROGRAM`
     Hello {
         /// The version that the program speaks.
         version: u32,
-        /// Its process, as it sees itself.
+        /// Its process id, in its own PID namespace.
         pid: u32,
         /// The name of its executable.
         program: &'a str,
     },
     /// `group PAGE INDEX WORD COMPILED NAME TAG`
     Group {
-        /// The page with its word; none where it has not come up yet, or there is no memory to share.
+        /// The page with its switch word; none before the group registers, and if no memory is shared.
         page: Option<u32>,
-        /// Which word of the page.
+        /// The index of its word in the page.
         index: u16,
-        /// The word, as [`super::switch`] has it.
+        /// The switch word ([`super::switch`]).
         word: u32,
-        /// `y`: its calls are compiled in; `n`: they are not.
+        /// True if the group's calls are compiled in.
         compiled: bool,
         /// Its full name.
         name: &'a str,
-        /// What logcat's formats show.
+        /// The tag that logcat's formats show.
         tag: &'a str,
     },
-    /// `pages COUNT SIZE`; a file descriptor comes with it
+    /// `pages COUNT SIZE`, with a file descriptor
     Pages {
-        /// How many pages there are in the memory.
+        /// Number of pages in the memory.
         count: u32,
-        /// Bytes of a page.
+        /// Size of a page, in bytes.
         size: u32,
     },
     /// `session CONTROL FILL_POLICY MESSAGES LOST BYTES FILE`
     Session {
-        /// `y`: it was started over this socket; `n`: by the program itself.
+        /// True if it was started over this socket, false if the program started it.
         control: bool,
         /// The fill policy of its buffer.
         fill_policy: FillPolicy,
-        /// Messages so far, as far as they are counted while it goes on.
+        /// Messages so far, as far as they are counted while it runs.
         messages: u64,
-        /// Messages that were lost.
+        /// Lost messages.
         lost: u64,
-        /// Bytes of the file so far.
+        /// Size of the file so far, in bytes.
         bytes: u64,
-        /// Where it is written.
+        /// The path of the file.
         file: &'a str,
     },
     /// `written MESSAGES LOST BYTES GROUP`: belongs to the last `session`
     Written {
-        /// Messages in the file or, for a buffer that is not streamed, in the buffer.
+        /// Messages in the file or, if the session does not stream, in the buffer.
         messages: u64,
-        /// Messages that were lost, whatever the cause.
+        /// Lost messages, whatever the cause.
         lost: u64,
-        /// What those written take, in bytes, before any compression.
+        /// Size of the written messages in bytes, before any compression.
         bytes: u64,
-        /// The group's full name; empty where it is not known.
+        /// The group's full name; empty if it is not known.
         group: &'a str,
     },
     /// `lost COUNT CAUSE GROUP`: belongs to the last `session`
     Lost {
-        /// How many messages.
+        /// Number of messages.
         count: u64,
-        /// Why, a word.
+        /// The name of the cause ([`crate::LossCause::name`]).
         cause: &'a str,
-        /// The group's full name; empty where it is not known.
+        /// The group's full name; empty if it is not known.
         group: &'a str,
     },
-    /// `problem TEXT`: something that went wrong before, such as a file of wishes that can't be read
+    /// `problem TEXT`: an earlier problem, such as a settings file that can't be read
     Problem(&'a str),
-    /// `help TEXT`: what to do about the error that follows
+    /// `help TEXT`: the help line of the error that follows
     Help(&'a str),
-    /// `ok`: the end of the answer
+    /// `ok`: the end of the reply
     Ok,
-    /// `error TEXT`: the end of the answer
+    /// `error TEXT`: the end of the reply
     Error(&'a str),
 }
 
 impl<'a> Request<'a> {
-    /// The question in a line, which has no end; none where it is none that is known.
+    /// Parses a line without its line feed; none if it is no known request.
     pub fn parse(line: &'a str) -> Option<Self> {
         let mut words = Words::new(line);
         let request = match words.word()? {
@@ -180,10 +179,10 @@ impl fmt::Display for Request<'_> {
             Self::Hello(version) => write!(f, "protolog {version}"),
             Self::Groups => f.write_str("groups"),
             Self::Pages => f.write_str("pages"),
-            Self::Set(item) => write!(f, "set {}", Clean(item)),
+            Self::Set(item) => write!(f, "set {}", OneLine(item)),
             Self::TraceStart(TraceStart { fill_policy, buffer, settings, file }) => {
-                let (fill_policy, settings) = (fill_policy.name(), Clean(settings));
-                write!(f, "trace-start {fill_policy} {buffer} {settings} {}", Clean(file))
+                let (fill_policy, settings) = (fill_policy.name(), OneLine(settings));
+                write!(f, "trace-start {fill_policy} {buffer} {settings} {}", OneLine(file))
             }
             Self::TraceStop => f.write_str("trace-stop"),
             Self::TraceStatus => f.write_str("trace-status"),
@@ -193,7 +192,7 @@ impl fmt::Display for Request<'_> {
 }
 
 impl<'a> Reply<'a> {
-    /// The line of an answer, which has no end; none where it is of no kind that is known.
+    /// Parses a line without its line feed; none if it is no known reply line.
     pub fn parse(line: &'a str) -> Option<Self> {
         let mut words = Words::new(line);
         let reply = match words.word()? {
@@ -243,7 +242,7 @@ impl fmt::Display for Reply<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Hello { version, pid, program } => {
-                write!(f, "protolog {version} {pid} {}", Clean(program))
+                write!(f, "protolog {version} {pid} {}", OneLine(program))
             }
             Self::Group { page, index, word, compiled, name, tag } => {
                 f.write_str("group ")?;
@@ -251,25 +250,25 @@ impl fmt::Display for Reply<'_> {
                     Some(page) => write!(f, "{page}")?,
                     None => f.write_str("-")?,
                 }
-                let (compiled, name, tag) = (letter(compiled), Clean(name), Clean(tag));
+                let (compiled, name, tag) = (letter(compiled), OneLine(name), OneLine(tag));
                 write!(f, " {index} {word:08x} {compiled} {name} {tag}")
             }
             Self::Pages { count, size } => write!(f, "pages {count} {size}"),
             Self::Session { control, fill_policy, messages, lost, bytes, file } => {
                 let (control, fill_policy, file) =
-                    (letter(control), fill_policy.name(), Clean(file));
+                    (letter(control), fill_policy.name(), OneLine(file));
                 write!(f, "session {control} {fill_policy} {messages} {lost} {bytes} {file}")
             }
             Self::Written { messages, lost, bytes, group } => {
-                write!(f, "written {messages} {lost} {bytes} {}", Clean(group))
+                write!(f, "written {messages} {lost} {bytes} {}", OneLine(group))
             }
             Self::Lost { count, cause, group } => {
-                write!(f, "lost {count} {} {}", Clean(cause), Clean(group))
+                write!(f, "lost {count} {} {}", OneLine(cause), OneLine(group))
             }
-            Self::Problem(text) => write!(f, "problem {}", Clean(text)),
-            Self::Help(text) => write!(f, "help {}", Clean(text)),
+            Self::Problem(text) => write!(f, "problem {}", OneLine(text)),
+            Self::Help(text) => write!(f, "help {}", OneLine(text)),
             Self::Ok => f.write_str("ok"),
-            Self::Error(text) => write!(f, "error {}", Clean(text)),
+            Self::Error(text) => write!(f, "error {}", OneLine(text)),
         }
     }
 }
@@ -292,7 +291,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn questions_are_lines() {
+    fn requests_are_lines() {
         let start = TraceStart {
             fill_policy: FillPolicy::RingBuffer,
             buffer: 65536,
@@ -327,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_lines() {
+    fn replies_are_lines() {
         let group = Reply::Group {
             page: Some(0),
             index: 7,

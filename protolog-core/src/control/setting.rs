@@ -1,81 +1,81 @@
-//! Wishes for groups, as text: the environment variable `PROTOLOG`, configuration files, the state file, and the request
-//! `set` are all written so.
+//! The syntax of settings: levels of groups, as written in the environment variable `PROTOLOG`, in configuration files, in
+//! the state file, and in the request `set`.
 //!
 //! ```text
-//! net=debug,text;disk=warn            in a variable: items parted by `;`
+//! net=debug,text;disk=warn            in a variable: separated by `;`
 //!
-//! # in a file: one a line, and comments
+//! # in a file: one per line, and comments
 //! *=info                              every group, for tracing
 //! app::AppLog::Net=debug,text:warn    traced from DEBUG on, printed from WARN on
 //! Disk=off                            neither
 //! Ui=text                             traced as before, printed from VERBOSE on
-//! [indexer]                           what follows is for the program `indexer` alone
+//! [indexer]                           the following lines are for the program `indexer` only
 //! Walk=notext                         not printed, traced as before
 //! Sort=notrace                        not traced, printed as before
 //! ```
 //!
-//! Later items win over earlier ones, and each says only what it says: `Ui=text` leaves alone what is traced. What is traced
-//! is what running sessions want, as far as it is allowed here.
+//! Later settings override earlier ones. A setting changes only what it mentions: `Ui=text` does not change which levels
+//! are traced. A level is traced if a running session enables it and the settings allow it.
 
 use super::levels_at_least;
 use crate::Level;
 use core::fmt;
 
-/// What is wished of a group; none for what shall stay as it is.
+/// The levels that a setting gives a group. None leaves the levels unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Setting {
-    /// Levels that sessions may have.
+    /// The levels that sessions are allowed to record.
     pub trace: Option<u8>,
-    /// Levels that are printed.
+    /// The levels of the text output.
     pub text: Option<u8>,
 }
 
-/// An item: what is wished of which groups, in which program.
+/// One setting: levels for the groups that a pattern matches, in one program or in all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupSetting<'a> {
-    /// The program; none for every one.
+    /// The program; none for all programs.
     pub program: Option<&'a str>,
-    /// As [`super::matches_group`] takes it.
+    /// The pattern, as [`super::matches_group`] takes it.
     pub group: &'a str,
-    /// What is wished.
+    /// The levels.
     pub setting: Setting,
 }
 
-/// What is wrong with an item.
+/// An invalid setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettingError<'a> {
     /// The line, from 1.
     pub line: usize,
-    /// The text that is meant.
+    /// The offending text.
     pub text: &'a str,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: SettingProblem,
 }
 
-/// What may be wrong with an item.
+/// The ways in which a setting can be invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingProblem {
     /// There is no `=`.
     NoEquals,
-    /// A name of a group with characters that none has, or none at all.
+    /// The group's name is empty or has characters that no name has.
     BadGroup,
-    /// A word after `=` that means nothing.
+    /// A word after `=` is neither a level nor a keyword.
     BadWord,
-    /// Nothing after `=`, or an empty word.
+    /// There is nothing after `=`, or an empty word.
     NoWord,
-    /// A line that begins with `[` and does not end with `]`.
+    /// A line begins with `[` and does not end with `]`, or names no program.
     BadProgram,
 }
 
 impl SettingError<'_> {
-    /// What to do about it; begins with a verb.
+    /// The help line, which begins with a verb.
     pub const fn help(&self) -> &'static str {
         self.problem.help()
     }
 }
 
 impl SettingProblem {
-    /// What to do about it; begins with a verb.
+    /// The help line, which begins with a verb.
     pub const fn help(self) -> &'static str {
         match self {
             Self::NoEquals => "write GROUP=WORDS, as in `net=debug,text`",
@@ -93,22 +93,22 @@ impl SettingProblem {
 impl fmt::Display for SettingError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.problem {
-            SettingProblem::NoEquals => "no `=` in",
-            SettingProblem::BadGroup => "no name of a group:",
+            SettingProblem::NoEquals => "missing `=` in",
+            SettingProblem::BadGroup => "invalid group name",
             SettingProblem::BadWord => "unknown word",
-            SettingProblem::NoWord => "nothing is wished in",
-            SettingProblem::BadProgram => "no name of a program:",
+            SettingProblem::NoWord => "missing level or keyword in",
+            SettingProblem::BadProgram => "invalid program name",
         };
         if self.line > 1 {
             write!(f, "line {}: ", self.line)?;
         }
-        write!(f, "{what} `{}`", super::words::Clean(self.text))
+        write!(f, "{what} `{}`", super::words::OneLine(self.text))
     }
 }
 
 impl core::error::Error for SettingError<'_> {}
 
-/// The items of a text. What is wrong with one does not keep the others from being read.
+/// Iterator over the settings in a text. An invalid one does not stop the iteration.
 #[derive(Clone, Debug)]
 pub struct Settings<'a> {
     rest: &'a str,
@@ -117,18 +117,18 @@ pub struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// Of this text.
+    /// The settings in `text`.
     pub const fn new(text: &'a str) -> Self {
         Self { rest: text, line: 1, program: None }
     }
 
-    /// The next item's text, and its line.
+    /// The text of the next setting, and its line.
     fn part(&mut self) -> Option<(&'a str, usize)> {
         if self.rest.is_empty() {
             return None;
         }
         let line = self.line;
-        // A comment goes on to the end of its line.
+        // A comment ends with its line, not at a semicolon.
         let comment = self.rest.trim_start_matches([' ', '\t', '\r']).starts_with('#');
         let is_end = |char: char| char == '\n' || char == ';' && !comment;
         let (part, rest) = match self.rest.split_once(is_end) {
@@ -193,7 +193,7 @@ fn item(text: &str) -> Result<(&str, Setting), (&str, SettingProblem)> {
             Some(_) => return Err((word, SettingProblem::BadWord)),
         }
     }
-    // Printed are, unless said otherwise, the levels that are traced; with nothing said, all.
+    // `text` without a level prints the levels that are traced, or all levels if the setting says nothing of tracing.
     let printed = setting
         .trace
         .filter(|levels| *levels != 0)
@@ -205,7 +205,7 @@ fn item(text: &str) -> Result<(&str, Setting), (&str, SettingProblem)> {
     Ok((group, setting))
 }
 
-/// Whether a group may be called so: what identifiers, paths of them and Java's names are made of.
+/// True if a group can have this name: Rust paths and Java names consist of these characters.
 fn is_group(text: &str) -> bool {
     let is_part =
         |char: char| char.is_alphanumeric() || matches!(char, '_' | ':' | '.' | '$' | '-');
@@ -222,8 +222,7 @@ fn level_of(word: &str) -> Result<Level, (&str, SettingProblem)> {
 }
 
 impl fmt::Display for Setting {
-    /// The words after `=`, as short as they can be and still mean the same. Sets of levels that are no level and up are
-    /// shown by their least level.
+    /// Writes the shortest words after `=` that mean the same. A set with gaps is shown as its least severe level.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |levels: u8| Level::from_severity(levels.trailing_zeros() as u8);
         let trace = self.trace.map(name);
@@ -243,7 +242,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// An ASCII text in small letters.
+/// Displays an ASCII text in lower case.
 pub(super) struct Lower(pub(super) &'static str);
 
 impl fmt::Display for Lower {
@@ -291,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_means_the_same() {
+    fn the_displayed_form_means_the_same() {
         for words in [
             "debug",
             "off",
@@ -307,20 +306,20 @@ mod tests {
     }
 
     #[test]
-    fn errors_teach() {
+    fn errors_say_what_to_write() {
         let words = "use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL, notext or notrace, with commas between";
         let group = "write the name of a group, as in `app::AppLog::Net` or `net`, or `*` for all";
         assert_eq!(
             read("net;net=debgu\n\nnet=text:loud;a b=info;=info;n=;n=info,,text;[x;n=a:b;good=w"),
             [
-                "no `=` in `net` / write GROUP=WORDS, as in `net=debug,text`".to_string(),
+                "missing `=` in `net` / write GROUP=WORDS, as in `net=debug,text`".to_string(),
                 format!("unknown word `debgu` / {words}"),
                 format!("line 3: unknown word `loud` / {words}"),
-                format!("line 3: no name of a group: `a b` / {group}"),
-                format!("line 3: no name of a group: `=info` / {group}"),
-                format!("line 3: nothing is wished in `n=` / {words}"),
-                format!("line 3: nothing is wished in `n=info,,text` / {words}"),
-                "line 3: no name of a program: `[x` / write the name of a program between brackets, as in `[indexer]`".to_string(),
+                format!("line 3: invalid group name `a b` / {group}"),
+                format!("line 3: invalid group name `=info` / {group}"),
+                format!("line 3: missing level or keyword in `n=` / {words}"),
+                format!("line 3: missing level or keyword in `n=info,,text` / {words}"),
+                "line 3: invalid program name `[x` / write the name of a program between brackets, as in `[indexer]`".to_string(),
                 format!("line 3: unknown word `a:b` / {words}"),
                 "good=warn".to_string(),
             ]

@@ -1,30 +1,30 @@
-//! The word of switches of one group, and how its two sides change it at once.
+//! The switch word of a group, which the program and an operator can change at the same time.
 //!
 //! ```text
-//! byte 0  what calls test for tracing: levels that sessions want and the operator allows;
+//! byte 0  trace levels, which calls test: the session levels that the operator allows;
 //!         bit 7 (UNREGISTERED): the group's enum has not registered yet
-//! byte 1  what calls test for text: levels that are printed
-//! byte 2  levels that the operator allows sessions to have; all, at the start
-//! byte 3  levels that sessions want, whatever the operator allows
+//! byte 1  text levels, which calls test for text output
+//! byte 2  allowed levels, set by the operator: sessions record no others; at first all
+//! byte 3  session levels, set by the program: those that any session enables
 //! ```
 //!
 //! A level is bit [`Level::severity`](crate::Level::severity) of a byte. The program writes byte 3, the operator byte 2, both
-//! byte 1, and byte 0 follows from 2 and 3 ([`trace_levels`]): each side changes its own byte and then settles byte 0.
+//! byte 1. Byte 0 follows from bytes 2 and 3 ([`trace_levels`]): each side changes its own byte and then updates byte 0.
 //!
 //! ```text
 //!              byte 3   byte 2   byte 0
 //! start        000000   111111   000000
-//! a session    111100   111111   111100    wants INFO and up
+//! a session    111100   111111   111100    enables INFO and up
 //! operator     111100   110000   110000    allows ERROR and up
-//! operator     111100   111111   111100    allows all again: nobody had to ask the program
+//! operator     111100   111111   111100    allows all again, without a request to the program
 //! ```
 //!
 //! Invariants
-//! - *or, and*: words change by fetch_or and fetch_and only, so no side can make the other one wait.
-//! - *settled*: when both sides have returned, byte 0 is bytes 2 and 3: whoever changes the word last looks once more. A
-//!   model checker goes through the orders (`protolog-rt/tests/loom`).
-//! - *stays*: a level that is wanted and allowed before and after a change is never off in between.
-//! - *any bits*: every function is total; what else stands in a word only says which levels are on.
+//! - *wait-free*: words change by `fetch_or` and `fetch_and` only, so neither side can make the other one wait.
+//! - *consistent*: when both sides have returned, byte 0 is the intersection of bytes 2 and 3, because the side that
+//!   changes the word last checks it again. A model checker explores the interleavings (`protolog-rt/tests/loom`).
+//! - *no gap*: a level that is in bytes 2 and 3 before and after a change is never off in between.
+//! - *any bits*: every function is total; arbitrary bits in a word can only turn levels on or off.
 
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Release};
@@ -35,20 +35,20 @@ pub const ALL_LEVELS: u32 = 0x3f;
 pub const UNREGISTERED: u32 = 0x80;
 /// Byte 0.
 pub const TRACE_BYTE: u32 = 0xff;
-/// Where byte 1 begins.
+/// Position of byte 1, in bits.
 pub const TEXT_SHIFT: u32 = 8;
-/// Where byte 2 begins.
+/// Position of byte 2, in bits.
 pub const ALLOWED_SHIFT: u32 = 16;
-/// Where byte 3 begins.
+/// Position of byte 3, in bits.
 pub const SESSION_SHIFT: u32 = 24;
 
-/// How often a side looks again whether the other one interfered. More can only be needed when the other side changes the
-/// word without end, and then it settles it too.
+/// Maximum rounds of [`update_trace_byte`]. More could only be needed while the other side keeps changing the word, and
+/// then that side updates byte 0 as well.
 const MAX_ROUNDS: usize = 8;
 
-/// A word in memory that both sides have. One trait, so that a model checker's words can stand in for real ones.
+/// A word in shared memory. A trait, so that a model checker can use words of its own.
 pub trait SwitchWord {
-    /// The word; what was done before it was changed is visible.
+    /// Loads the word. Everything that happened before its last change is visible.
     fn load_word(&self) -> u32;
     /// Sets these bits.
     fn set_bits(&self, bits: u32);
@@ -73,13 +73,13 @@ impl SwitchWord for AtomicU32 {
     }
 }
 
-/// The word of a group whose enum has not registered.
+/// The initial word of a group, before its enum registers.
 pub const fn initial(log_to_text: bool) -> u32 {
     let text = if log_to_text { ALL_LEVELS << TEXT_SHIFT } else { 0 };
     ALL_LEVELS << ALLOWED_SHIFT | text | UNREGISTERED | ALL_LEVELS
 }
 
-/// Makes `levels` what sessions want; ends the group's being new.
+/// Sets the session levels, and clears [`UNREGISTERED`].
 pub fn set_session_levels(word: &impl SwitchWord, levels: u8) {
     let levels = levels as u32 & ALL_LEVELS;
     word.set_bits(levels << SESSION_SHIFT);
@@ -87,12 +87,12 @@ pub fn set_session_levels(word: &impl SwitchWord, levels: u8) {
     update_trace_byte(word);
 }
 
-/// Makes `levels` what the operator allows sessions to have.
+/// Sets the allowed levels.
 pub fn set_allowed_levels(word: &impl SwitchWord, levels: u8) {
     let levels = levels as u32 & ALL_LEVELS;
     let denied = ALL_LEVELS & !levels;
     if denied != 0 {
-        // At once, where the group is not new: from here on no call begins that is not allowed.
+        // In one operation if the group has registered, so that no call begins from here on that is not allowed.
         let at_once = if word.load_word() & UNREGISTERED == 0 { denied } else { 0 };
         word.clear_bits(denied << ALLOWED_SHIFT | at_once);
     }
@@ -104,7 +104,7 @@ pub fn set_allowed_levels(word: &impl SwitchWord, levels: u8) {
     }
 }
 
-/// Makes `levels` what is printed.
+/// Sets the text levels.
 pub fn set_text_levels(word: &impl SwitchWord, levels: u8) {
     let levels = levels as u32 & ALL_LEVELS;
     if levels != 0 {
@@ -115,22 +115,22 @@ pub fn set_text_levels(word: &impl SwitchWord, levels: u8) {
     }
 }
 
-/// What sessions want and the operator allows: what byte 0 is to be.
+/// The session levels that are allowed: the value that byte 0 must get.
 pub const fn trace_levels(word: u32) -> u8 {
     session_levels(word) & allowed_levels(word)
 }
 
-/// The levels that are printed.
+/// The text levels.
 pub const fn text_levels(word: u32) -> u8 {
     byte(word, TEXT_SHIFT)
 }
 
-/// The levels that the operator allows sessions to have.
+/// The allowed levels.
 pub const fn allowed_levels(word: u32) -> u8 {
     byte(word, ALLOWED_SHIFT)
 }
 
-/// The levels that sessions want.
+/// The session levels.
 pub const fn session_levels(word: u32) -> u8 {
     byte(word, SESSION_SHIFT)
 }
@@ -139,7 +139,7 @@ const fn byte(word: u32, shift: u32) -> u8 {
     (word >> shift & ALL_LEVELS) as u8
 }
 
-/// Makes byte 0 what bytes 2 and 3 say.
+/// Brings byte 0 in line with bytes 2 and 3.
 fn update_trace_byte(word: &impl SwitchWord) {
     for _ in 0..MAX_ROUNDS {
         let now = word.load_word();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_goes_the_way_of_the_module_doc() {
+    fn the_example_of_the_module_doc_holds() {
         let word = AtomicU32::new(initial(false));
         assert_eq!(get(&word), [0xbf, 0, 0x3f, 0]);
         set_session_levels(&word, 0);
@@ -182,11 +182,11 @@ mod tests {
         assert_eq!(get(&word), [0b11_1100, 0, 0x3f, 0b11_1100]);
         set_allowed_levels(&word, 0);
         set_session_levels(&word, 0x3f);
-        assert_eq!(get(&word), [0, 0, 0, 0x3f], "a session that starts does not undo the operator");
+        assert_eq!(get(&word), [0, 0, 0, 0x3f], "a new session does not override the operator");
     }
 
     #[test]
-    fn text_is_apart() {
+    fn text_levels_are_independent() {
         let word = AtomicU32::new(initial(true));
         set_session_levels(&word, 0x3f);
         assert_eq!(get(&word), [0x3f; 4]);
@@ -200,15 +200,15 @@ mod tests {
     }
 
     #[test]
-    fn a_new_group_stays_new_whatever_is_allowed() {
+    fn an_unregistered_group_stays_so_whatever_is_allowed() {
         let word = AtomicU32::new(initial(false));
         set_allowed_levels(&word, 0);
-        assert_eq!(get(&word), [0xbf, 0, 0, 0], "the first call must get past its test");
+        assert_eq!(get(&word), [0xbf, 0, 0, 0], "the first call must pass its test");
         set_session_levels(&word, 0x3f);
         assert_eq!(get(&word), [0, 0, 0, 0x3f]);
     }
 
-    /// A word, and what it was after each change.
+    /// A word, with its value after each change.
     struct Watched(AtomicU32, RefCell<Vec<u32>>);
 
     impl SwitchWord for Watched {
@@ -227,7 +227,7 @@ mod tests {
         }
     }
 
-    /// What byte 0 is after each change that `change` makes to a word that begins with these bytes.
+    /// The values of byte 0 after each change that `change` makes to a word that begins with these bytes.
     fn steps(bytes: [u8; 4], change: impl FnOnce(&Watched)) -> Vec<u8> {
         let word = Watched(AtomicU32::new(u32::from_le_bytes(bytes)), RefCell::default());
         change(&word);
@@ -235,17 +235,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_denied_is_off_at_once() {
+    fn a_denied_level_is_off_at_once() {
         let found = steps([0b11, 0, 0b11, 0b11], |word| set_allowed_levels(word, 0b01));
         assert_eq!(found, [0b01, 0b01], "denied, allowed");
         let found =
             steps([UNREGISTERED as u8 | 0x3f, 0, 0x3f, 0], |word| set_allowed_levels(word, 0));
-        assert_eq!(found, [UNREGISTERED as u8 | 0x3f], "but not of a new group");
+        assert_eq!(found, [UNREGISTERED as u8 | 0x3f], "but not for an unregistered group");
     }
 
     #[test]
-    fn nothing_is_changed_without_need() {
-        // Bytes 3 and 2 twice, byte 0 where it is wrong, and only the way that it is.
+    fn byte_0_changes_only_if_it_must() {
+        // Two changes of byte 3, then those of byte 0, only in the direction in which it is wrong.
         assert_eq!(steps([0b01, 0, 0x3f, 0b01], |word| set_session_levels(word, 0b01)), [0b01; 2]);
         assert_eq!(
             steps([0b01, 0, 0x3f, 0b01], |word| set_session_levels(word, 0b11)),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bits_settle() {
+    fn byte_0_is_consistent_from_any_bits() {
         for start in [u32::MAX, 0, 0xdead_beef, 0x8000_0080, 0x0102_0304] {
             let word = AtomicU32::new(start);
             set_session_levels(&word, 0b10);

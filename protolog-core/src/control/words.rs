@@ -1,4 +1,4 @@
-//! Taking a line apart: words with single spaces between them, the last one of which may hold spaces.
+//! Splits a line into words with single spaces between them. The last word may hold spaces.
 
 use core::fmt;
 use core::str::FromStr;
@@ -13,7 +13,7 @@ impl<'a> Words<'a> {
         Self(Some(line))
     }
 
-    /// The next word; none at the end, or where it is empty.
+    /// The next word; none at the end, or if it is empty.
     pub(super) fn word(&mut self) -> Option<&'a str> {
         let rest = self.0.take()?;
         let word = match rest.split_once(' ') {
@@ -26,26 +26,26 @@ impl<'a> Words<'a> {
         (!word.is_empty()).then_some(word)
     }
 
-    /// The next word, as a value.
+    /// The next word, parsed as a value.
     pub(super) fn value<T: FromStr>(&mut self) -> Option<T> {
         self.word()?.parse().ok()
     }
 
-    /// All the rest, with its spaces.
+    /// The rest of the line, with its spaces.
     pub(super) fn rest(&mut self) -> Option<&'a str> {
         self.0.take()
     }
 
-    /// `value`, where nothing follows.
+    /// `value`, if the line ends here.
     pub(super) fn end<T>(self, value: T) -> Option<T> {
         self.0.is_none().then_some(value)
     }
 }
 
-/// A text without line ends and other control characters, each of which becomes a question mark.
-pub(super) struct Clean<'a>(pub(super) &'a str);
+/// Displays a text with each control character, line ends included, as a question mark.
+pub(super) struct OneLine<'a>(pub(super) &'a str);
 
-impl fmt::Display for Clean<'_> {
+impl fmt::Display for OneLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = self.0.split(char::is_control);
         f.write_str(parts.next().unwrap_or_default())?;
@@ -59,7 +59,7 @@ mod tests {
     use std::string::ToString;
 
     #[test]
-    fn lines_come_apart() {
+    fn lines_are_split() {
         let mut words = Words::new("a 12 the rest  of it");
         assert_eq!((words.word(), words.value::<u8>()), (Some("a"), Some(12)));
         assert_eq!(words.rest(), Some("the rest  of it"));
@@ -67,6 +67,6 @@ mod tests {
         let mut words = Words::new("a  b");
         assert_eq!((words.word(), words.word()), (Some("a"), None), "no empty words");
         assert_eq!(Words::new("").end(1), None);
-        assert_eq!(Clean("a\nb\u{7f}").to_string(), "a?b?");
+        assert_eq!(OneLine("a\nb\u{7f}").to_string(), "a?b?");
     }
 }

@@ -1,7 +1,7 @@
 //! Bad company: whatever comes over the socket, or stands in its place, the program goes on, and others are served.
 
 use crate::listen;
-use protolog_control::{Error, PATIENCE, Program, sockets};
+use protolog_control::{Error, Program, REPLY_TIMEOUT, sockets};
 use protolog_core::FillPolicy;
 use protolog_core::control::protocol::{Request, TraceStart};
 use protolog_rt::control::{Error as ServeError, serve_in};
@@ -53,7 +53,7 @@ fn what_is_no_question_is_refused() {
     assert_eq!(converse(path, b""), "");
     let rest = hello(&converse(path, b"protolog 1\nsing \x1b[1m\nset x\ntrace-status\n"));
     let unknown = format!("{help}error unknown question `sing ?[1m`\n");
-    let set = "help write GROUP=WORDS, as in `net=debug,text`\nerror no `=` in `x`\n";
+    let set = "help write GROUP=WORDS, as in `net=debug,text`\nerror missing `=` in `x`\n";
     assert_eq!(rest, format!("{unknown}{set}ok\n"), "one bad question does not end it");
 }
 
@@ -208,10 +208,10 @@ fn floods_hold_up_nobody_who_logs() {
                 let mut operator = program.connect();
                 while !over.load(Ordering::Relaxed) {
                     operator.groups().unwrap();
-                    operator.ask(&Request::Set("flooded::net=verbose;other=text")).unwrap();
-                    operator.ask(&Request::TraceStatus).unwrap();
+                    operator.request(&Request::Set("flooded::net=verbose;other=text")).unwrap();
+                    operator.request(&Request::TraceStatus).unwrap();
                     drop(operator.pages().unwrap());
-                    operator.ask(&Request::Stats).unwrap();
+                    operator.request(&Request::Stats).unwrap();
                     answered.fetch_add(5, Ordering::Relaxed);
                 }
             });
@@ -253,8 +253,8 @@ fn sockets_of_the_dead_are_no_obstacle() {
     let _listener = UnixListener::bind(&mute).unwrap();
     // Nobody needs patience but with the one that says nothing.
     let connect = |path: &Path| {
-        let patience = if path == mute { Duration::from_millis(300) } else { PATIENCE };
-        Program::connect_within(path, patience)
+        let patience = if path == mute { Duration::from_millis(300) } else { REPLY_TIMEOUT };
+        Program::connect_with_timeout(path, patience)
     };
     let mut told = Vec::new();
     for path in sockets(&[run]).unwrap() {
@@ -269,7 +269,7 @@ fn sockets_of_the_dead_are_no_obstacle() {
     let mut expected = expected.map(str::to_owned);
     expected.sort();
     assert_eq!(told, expected);
-    assert!(matches!(connect(&dead), Err(Error::Gone)));
+    assert!(matches!(connect(&dead), Err(Error::Ended)));
     drop(server);
 }
 
@@ -287,12 +287,12 @@ fn a_full_disk_stops_no_program() {
         settings: "full::net=debug",
         file,
     };
-    operator.ask(&Request::TraceStart(start("/dev/full"))).unwrap();
+    operator.request(&Request::TraceStart(start("/dev/full"))).unwrap();
     d!(Full::Net, "nowhere to go");
-    let error = operator.ask(&Request::TraceStop).unwrap_err();
+    let error = operator.request(&Request::TraceStop).unwrap_err();
     assert!(error.to_string().starts_with("can't write `/dev/full`: no space left"), "{error}");
     assert_eq!(error.help(), "check that the directory exists, may be written to, and has space");
-    let error = operator.ask(&Request::TraceStart(start("/no/such/directory/a"))).unwrap_err();
+    let error = operator.request(&Request::TraceStart(start("/no/such/directory/a"))).unwrap_err();
     assert!(error.to_string().starts_with("can't write `/no/such/directory/a"), "{error}");
     operator.groups().unwrap();
 }

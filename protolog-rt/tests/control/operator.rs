@@ -69,10 +69,10 @@ fn a_switch_is_a_store() {
     drop(operator);
     drop(program.server);
     // Nobody listens any more, and it works all the same.
-    assert!(pages.print(&net, from(Level::Warn)));
+    assert!(pages.set_text_levels(&net, from(Level::Warn)));
     assert!(Switched::Net.is_enabled(Level::Warn) && !Switched::Net.is_enabled(Level::Info));
     assert!(!Switched::Disk.is_enabled(Level::Wtf));
-    assert!(pages.print(&net, 0) && pages.print(&disk, 0));
+    assert!(pages.set_text_levels(&net, 0) && pages.set_text_levels(&disk, 0));
     assert!(!Switched::Net.is_enabled(Level::Wtf));
 }
 
@@ -90,13 +90,13 @@ fn an_operator_takes_levels_from_sessions_and_gives_them_back() {
     let mut operator = program.connect();
     let net = group(&mut operator, "Masked::Net");
     let pages = operator.pages().expect("pages");
-    assert!(pages.allow(&net, from(Level::Warn)));
+    assert!(pages.set_allowed_levels(&net, from(Level::Warn)));
     d!(Masked::Net, "two %d", evaluated());
     w!(Masked::Net, "three");
     let other = Session::builder().file(program.dir.path().join("b")).enable_all().start().unwrap();
     i!(Masked::Net, "four: another session changes nothing");
     other.stop().unwrap();
-    assert!(pages.allow(&net, 0x3f));
+    assert!(pages.set_allowed_levels(&net, 0x3f));
     d!(Masked::Net, "five");
     assert!(!Masked::Net.is_enabled(Level::Verbose), "no more than the session wants");
     session.stop().unwrap();
@@ -121,13 +121,13 @@ fn wishes_hold_for_groups_that_come_later() {
     }
     let program = listen();
     let mut operator = program.connect();
-    operator.ask(&Request::Set("late::net=warn,text:error;Late::*=off")).unwrap_err();
-    operator.ask(&Request::Set("late::net=warn,text:error")).unwrap();
+    operator.request(&Request::Set("late::net=warn,text:error;Late::*=off")).unwrap_err();
+    operator.request(&Request::Set("late::net=warn,text:error")).unwrap();
     assert!(Late::Net.is_enabled(Level::Error) && !Late::Net.is_enabled(Level::Warn));
     assert!(!Late::Disk.is_enabled(Level::Wtf));
     let word = group(&mut operator, "Late::Net").word;
     assert_eq!(switch::allowed_levels(word), from(Level::Warn));
-    operator.ask(&Request::Set("late::disk=text")).unwrap();
+    operator.request(&Request::Set("late::disk=text")).unwrap();
     assert!(Late::Disk.is_enabled(Level::Verbose), "and for those that are there");
 }
 
@@ -148,14 +148,14 @@ fn traces_are_started_and_stopped() {
         refused(&mut operator, &Request::TraceStop),
         "no trace is being written / start one with `trace start FILE`"
     );
-    assert!(operator.ask(&Request::TraceStatus).unwrap().is_empty());
-    operator.ask(&Request::TraceStart(start)).unwrap();
+    assert!(operator.request(&Request::TraceStatus).unwrap().is_empty());
+    operator.request(&Request::TraceStart(start)).unwrap();
     d!(Traced::Net, "net %d", 1);
     d!(Traced::Disk, "not wanted");
     w!(Traced::Disk, "disk");
     let begun = Instant::now();
     loop {
-        let status = operator.ask(&Request::TraceStatus).unwrap().remove(0);
+        let status = operator.request(&Request::TraceStatus).unwrap().remove(0);
         // Where the trace's thread does not get to run within a second, it is told how far it was before.
         if status.starts_with("session y stream 2 0 ") && status.ends_with(file) {
             break;
@@ -164,7 +164,7 @@ fn traces_are_started_and_stopped() {
     }
     let again = refused(&mut operator, &Request::TraceStart(start));
     assert!(again.starts_with("a trace is being written to `"), "{again}");
-    let stopped = operator.ask(&Request::TraceStop).unwrap();
+    let stopped = operator.request(&Request::TraceStop).unwrap();
     assert!(stopped[0].starts_with("session y stream 2 0 "), "{stopped:?}");
     assert_eq!(messages(&path), ["net 1", "disk"]);
     let relative = TraceStart { file: "a.pftrace", ..start };
@@ -173,7 +173,7 @@ fn traces_are_started_and_stopped() {
             .starts_with("`a.pftrace` is no absolute")
     );
     let kept = TraceStart { fill_policy: FillPolicy::RingBuffer, settings: "-", ..start };
-    operator.ask(&Request::TraceStart(kept)).unwrap();
+    operator.request(&Request::TraceStart(kept)).unwrap();
     drop(operator);
     drop(program.server);
     assert!(!Traced::Net.is_enabled(Level::Wtf), "who stops listening ends the trace");
@@ -199,7 +199,7 @@ fn stats_tell_of_all_sessions() {
     i!(Counted::Net, "one");
     w!(Counted::Net, "two");
     streams.flush().unwrap();
-    let told = operator.ask(&Request::Stats).unwrap();
+    let told = operator.request(&Request::Stats).unwrap();
     let lines = |end: &str| {
         let at = told.iter().position(|line| line.ends_with(end)).expect(end);
         [told[at].as_str(), &told[at + 1], told.get(at + 2).map_or("", |line| line)]
@@ -233,19 +233,19 @@ fn stats_tell_what_each_group_lost() {
     let settings = "*=off;losing::net=debug;losing::disk=debug";
     let start =
         TraceStart { fill_policy: FillPolicy::Discard, buffer: 64 << 10, settings, file: &file };
-    operator.ask(&Request::TraceStart(start)).unwrap();
+    operator.request(&Request::TraceStart(start)).unwrap();
     d!(Losing::Disk, "one that is there");
     for number in 0..20_000 {
         d!(Losing::Net, "number %d", number);
     }
-    let status = operator.ask(&Request::TraceStatus).unwrap();
+    let status = operator.request(&Request::TraceStatus).unwrap();
     let [_, disk, net, lost] = &status[..] else { panic!("{status:?}") };
     assert!(disk.starts_with("written 1 0 ") && disk.ends_with("Losing::Disk"), "{status:?}");
     let words: Vec<&str> = net.split(' ').collect();
     let [written, net_lost] = [1, 2].map(|at| words[at].parse::<u64>().unwrap());
     assert!(written > 100 && written + net_lost == 20_000, "{status:?}");
     assert_eq!(*lost, format!("lost {net_lost} buffer_full control::Losing::Net"));
-    assert_eq!(operator.ask(&Request::TraceStop).unwrap()[2..], status[2..]);
+    assert_eq!(operator.request(&Request::TraceStop).unwrap()[2..], status[2..]);
 }
 
 #[test]
@@ -260,11 +260,11 @@ fn stats_tell_what_was_overwritten() {
     let settings = "*=off;overwriting::net=debug";
     let start =
         TraceStart { fill_policy: FillPolicy::RingBuffer, buffer: 64 << 10, settings, file: &file };
-    operator.ask(&Request::TraceStart(start)).unwrap();
+    operator.request(&Request::TraceStart(start)).unwrap();
     for number in 0..20_000 {
         d!(Overwriting::Net, "number %d", number);
     }
-    let status = operator.ask(&Request::TraceStatus).unwrap();
+    let status = operator.request(&Request::TraceStatus).unwrap();
     let number = |line: &str, at: usize| line.split(' ').nth(at).unwrap().parse::<u64>().unwrap();
     let check = |told: &[String]| {
         let [session, unknown, lost, net] = told else { panic!("{told:?}") };
@@ -276,7 +276,7 @@ fn stats_tell_what_was_overwritten() {
         (kept, gone)
     };
     let (kept, gone) = check(&status);
-    let (written, overwritten) = check(&operator.ask(&Request::TraceStop).unwrap());
+    let (written, overwritten) = check(&operator.request(&Request::TraceStop).unwrap());
     assert_eq!((written + overwritten, written), (20_000, kept));
     // What the last chunk of the thread has overwritten is not told before it is full.
     assert!(gone <= overwritten && overwritten - gone < 500, "{gone} {overwritten}");
@@ -284,8 +284,8 @@ fn stats_tell_what_was_overwritten() {
 }
 
 fn refused(operator: &mut Program, request: &Request<'_>) -> String {
-    match operator.ask(request) {
-        Err(Error::Refused { what, help }) => format!("{what} / {help}"),
+    match operator.request(request) {
+        Err(Error::Refused { message, help }) => format!("{message} / {help}"),
         other => panic!("{other:?}"),
     }
 }
@@ -336,7 +336,7 @@ fn any_bits_in_the_pages_do_no_harm() {
     for word in [&net, &out] {
         pages.word(word).unwrap().store(0, std::sync::atomic::Ordering::Relaxed);
     }
-    pages.allow(&net, 0x3f);
+    pages.set_allowed_levels(&net, 0x3f);
     let summary = session.stop().unwrap();
     let messages = messages(&path);
     assert_eq!(messages.len() as u64, summary.messages);

@@ -169,7 +169,7 @@ fn role_of_a_program_whose_configuration_changes() {
             std::thread::sleep(Duration::from_millis(2));
         }
         println!("> {}", seen(&mut operator));
-        for line in operator.ask(&Request::Stats).unwrap() {
+        for line in operator.request(&Request::Stats).unwrap() {
             println!("> {}", line.replace(config.to_str().unwrap(), "CONFIG"));
         }
     }
@@ -183,7 +183,7 @@ fn a_configuration_is_read_again_when_it_changes() {
     let mut expected = CONFIGURATIONS.map(|(_, seen)| seen).to_vec();
     expected.insert(
         3,
-        "problem CONFIG: line 2: no `=` in `bad`?help: write GROUP=WORDS, as in `net=debug,text`",
+        "problem CONFIG: line 2: missing `=` in `bad`?help: write GROUP=WORDS, as in `net=debug,text`",
     );
     assert_eq!(lines, expected);
 }
@@ -199,7 +199,7 @@ fn a_forked_child_has_switches_of_its_own() {
     let mut operator = program.connect();
     let net = group(&mut operator, "Forked::Net");
     let pages = operator.pages().unwrap();
-    pages.print(&net, 0x3f);
+    pages.set_text_levels(&net, 0x3f);
     let (mut reads, mut writes) = ([0; 2], [0; 2]);
     for (read, write) in reads.iter_mut().zip(&mut writes) {
         let mut ends = [0; 2];
@@ -224,7 +224,7 @@ fn a_forked_child_has_switches_of_its_own() {
     let mut byte = [0_u8];
     // SAFETY: one byte of ours.
     assert_eq!(unsafe { libc::read(ready.0, byte.as_mut_ptr().cast(), 1) }, 1);
-    pages.print(&net, 0);
+    pages.set_text_levels(&net, 0);
     assert!(!Forked::Net.is_enabled(Level::Wtf), "the parent obeys");
     // SAFETY: one byte of ours.
     unsafe { libc::write(changed.1, byte.as_ptr().cast(), 1) };

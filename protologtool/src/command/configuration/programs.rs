@@ -30,7 +30,7 @@ impl Programs {
             match connected {
                 Ok(program) => programs.all.push(program),
                 // Its name will never be another's.
-                Err(Error::Gone) => drop(system.remove(&path)),
+                Err(Error::Ended) => drop(system.remove(&path)),
                 Err(error) => programs.warn(&format!("`{}`", path.display()), &error, system),
             }
         }

@@ -139,15 +139,15 @@ mod tests {
     #[test]
     fn names_that_can_t_be_written_down_are_refused() {
         for (group, program, told) in [
-            ("a b", "app", "error: no name of a group: `a b`\nhelp: write the name of a group"),
-            ("#a", "app", "error: no name of a group: `#a`\n"),
-            ("a=off\nb", "app", "error: no name of a group: `a=off\\nb`\n"),
+            ("a b", "app", "error: invalid group name `a b`\nhelp: write the name of a group"),
+            ("#a", "app", "error: invalid group name `#a`\n"),
+            ("a=off\nb", "app", "error: invalid group name `a=off\\nb`\n"),
             (
                 "a",
                 "app\n*=off",
-                "error: no name of a program: `app\\n*=off`\nhelp: write the name of a",
+                "error: invalid program name `app\\n*=off`\nhelp: write the name of a",
             ),
-            ("a", "", "error: no name of a program: ``\n"),
+            ("a", "", "error: invalid program name ``\n"),
         ] {
             let actual = add("", &[group], "text", &[program]);
             assert!(actual.starts_with(told), "{actual}");
@@ -159,7 +159,7 @@ mod tests {
     fn what_can_t_be_read_is_not_overwritten() {
         let told = add("Net=warn\nNet\n", &["Net"], "text", &[]);
         assert!(
-            told.starts_with("error: wishes: line 2: no `=` in `Net`\nhelp: correct the file"),
+            told.starts_with("error: wishes: line 2: missing `=` in `Net`\nhelp: correct the file"),
             "{told}"
         );
     }

@@ -78,8 +78,8 @@ impl Wish {
     /// In the memory of a program. False where the group is not in it.
     fn store(&self, pages: &protolog_control::Pages, group: &Group) -> bool {
         let text = self.text(pages.word(group).map_or(group.word, switch::SwitchWord::load_word));
-        self.setting.trace.is_none_or(|levels| pages.allow(group, levels))
-            && text.is_none_or(|levels| pages.print(group, levels))
+        self.setting.trace.is_none_or(|levels| pages.set_allowed_levels(group, levels))
+            && text.is_none_or(|levels| pages.set_text_levels(group, levels))
             && pages.word(group).is_some()
     }
 
@@ -89,7 +89,7 @@ impl Wish {
             return Ok(());
         }
         let item = format!("{}={setting}", group.name);
-        program.ask(&Request::Set(&item)).map(drop)
+        program.request(&Request::Set(&item)).map(drop)
     }
 
     /// Says what was switched in a program.
@@ -103,7 +103,7 @@ impl Wish {
             );
             match done {
                 Ok(()) => text.push_str("- Done\n"),
-                Err(Error::Gone) => text.push_str("- Failed (client may have died)\n"),
+                Err(Error::Ended) => text.push_str("- Failed (client may have died)\n"),
                 Err(error) => drop(writeln!(text, "- Failed ({error})")),
             }
         }

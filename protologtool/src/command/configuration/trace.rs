@@ -81,7 +81,7 @@ pub(super) fn start(
             let settings = settings(&wanted, &program.name);
             let start =
                 TraceStart { fill_policy, buffer: start.buffer, settings: &settings, file: &file };
-            program.ask(&Request::TraceStart(start))?;
+            program.request(&Request::TraceStart(start))?;
             Ok(file.into_owned())
         },
         system,
@@ -141,8 +141,8 @@ fn settings(wanted: &Wanted, program: &str) -> String {
 pub(super) fn stop(programs: &mut Programs, json: bool, system: &dyn System) {
     let answers = programs.each(
         |program| {
-            let recording = !program.ask(&Request::TraceStatus)?.is_empty();
-            if recording { program.ask(&Request::TraceStop) } else { Ok(Vec::new()) }
+            let recording = !program.request(&Request::TraceStatus)?.is_empty();
+            if recording { program.request(&Request::TraceStop) } else { Ok(Vec::new()) }
         },
         system,
     );
@@ -151,13 +151,13 @@ pub(super) fn stop(programs: &mut Programs, json: bool, system: &dyn System) {
 
 /// `trace status`
 pub(super) fn status(programs: &mut Programs, json: bool, system: &dyn System) {
-    let answers = programs.each(|program| program.ask(&Request::TraceStatus), system);
+    let answers = programs.each(|program| program.request(&Request::TraceStatus), system);
     show(&answers, json, false, system);
 }
 
 /// `stats`
 pub(super) fn stats(programs: &mut Programs, json: bool, system: &dyn System) {
-    let answers = programs.each(|program| program.ask(&Request::Stats), system);
+    let answers = programs.each(|program| program.request(&Request::Stats), system);
     show(&answers, json, true, system);
     for (program, pid, lines) in &answers {
         for line in lines {

@@ -1,17 +1,17 @@
-//! Where programs' sockets are, and where wishes are remembered: the same rules as in the runtime.
+//! The directories of sockets, and the state file: the same rules as in the runtime.
 
 use crate::error::Error;
 use protolog_core::control::protocol::SOCKET_SUFFIX;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// The directory of services, which has one of each user.
+/// The directory for services, with a directory for each user.
 const SERVICES: &str = "/run/protolog";
-/// The directory of the users' own directories.
+/// The directory of the users' runtime directories.
 const USERS: &str = "/run/user";
 
-/// The directories in which this user's programs have their sockets; for root, those of all users. With
-/// `PROTOLOG_RUNTIME_DIR` set, it is that one alone.
+/// The directories with the sockets of this user's processes, or of all users' for root. If `PROTOLOG_RUNTIME_DIR` is set, it
+/// is the only one.
 pub fn directories() -> Vec<PathBuf> {
     let below = |path: &str| {
         fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
@@ -19,7 +19,7 @@ pub fn directories() -> Vec<PathBuf> {
     directories_of(rustix::process::geteuid().as_raw(), variable, below)
 }
 
-/// The sockets in these directories, in the order of their names. A directory that is not there has none.
+/// The sockets in these directories, sorted by path. A missing directory has none.
 pub fn sockets(directories: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut all = Vec::new();
     for directory in directories {
@@ -40,13 +40,13 @@ pub fn sockets(directories: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     Ok(all)
 }
 
-/// Where wishes are remembered for programs that start later: `$PROTOLOG_STATE`, or else `protolog/wishes` in
-/// `$XDG_STATE_HOME` or `~/.local/state`, or, without a home, in `/var/lib`.
+/// The state file, with the persistent settings for processes that start later: `$PROTOLOG_STATE`, or else
+/// `protolog/settings` in `$XDG_STATE_HOME` or `~/.local/state`, or, without a home directory, in `/var/lib`.
 pub fn state_file() -> PathBuf {
     state_file_of(variable)
 }
 
-/// [`directories`] of `user`; `variable` looks a path up, `below` lists a directory.
+/// [`directories`] of `user`. `variable` reads a path from the environment, `below` lists a directory.
 fn directories_of(
     user: u32,
     variable: impl Fn(&str) -> Option<PathBuf>,
@@ -69,16 +69,16 @@ fn directories_of(
     all
 }
 
-/// [`state_file`]; `variable` looks a path up.
+/// [`state_file`]; `variable` reads a path from the environment.
 fn state_file_of(variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
     variable("PROTOLOG_STATE").unwrap_or_else(|| {
         let state = variable("XDG_STATE_HOME");
         let state = state.or_else(|| variable("HOME").map(|home| home.join(".local/state")));
-        state.unwrap_or_else(|| "/var/lib".into()).join("protolog/wishes")
+        state.unwrap_or_else(|| "/var/lib".into()).join("protolog/settings")
     })
 }
 
-/// The absolute path that a variable holds.
+/// The absolute path in an environment variable.
 fn variable(name: &str) -> Option<PathBuf> {
     env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
@@ -87,7 +87,7 @@ fn variable(name: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    /// Looks names up in `NAME=path` words.
+    /// Reads variables from `NAME=path` words.
     fn set(words: &str) -> impl Fn(&str) -> Option<PathBuf> {
         move |name| {
             let mut pairs = words.split(' ').filter_map(|word| word.split_once('='));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn sockets_are_where_programs_of_the_user_put_them() {
+    fn sockets_are_in_the_directories_of_the_user() {
         let check = |user, variables, expected: &str| {
             let below = |path: &str| ["7", "1000"].map(|user| Path::new(path).join(user)).into();
             let found = directories_of(user, set(variables), below);
@@ -114,11 +114,11 @@ mod tests {
     }
 
     #[test]
-    fn wishes_are_kept_with_other_state() {
+    fn the_state_file_is_with_other_state() {
         for (variables, expected) in [
-            ("", "/var/lib/protolog/wishes"),
-            ("HOME=/h", "/h/.local/state/protolog/wishes"),
-            ("HOME=/h XDG_STATE_HOME=/s", "/s/protolog/wishes"),
+            ("", "/var/lib/protolog/settings"),
+            ("HOME=/h", "/h/.local/state/protolog/settings"),
+            ("HOME=/h XDG_STATE_HOME=/s", "/s/protolog/settings"),
             ("HOME=/h XDG_STATE_HOME=/s PROTOLOG_STATE=/p/file", "/p/file"),
         ] {
             assert_eq!(state_file_of(set(variables)), Path::new(expected), "{variables}");
