@@ -53,7 +53,7 @@ mod texts;
 pub(crate) use aside::{Aside, aside, in_child};
 
 use crate::level::GroupInfo;
-use crate::loss::{LossCause, Losses, Strays};
+use crate::loss::{LossCause, LossCounters, UnattributedLosses};
 use crate::site::Subject;
 use crate::sync::{
     AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, light_barrier,
@@ -102,7 +102,7 @@ pub(crate) struct Writer {
     /// Messages in all chunks that the writer is done with.
     pub(crate) told: AtomicU64,
     /// Lost messages that no packet tells of yet.
-    pub(crate) losses: Losses,
+    pub(crate) losses: LossCounters,
     /// Packets of the chunk that are no messages.
     others: AtomicU16,
     /// Where the chunk was when somebody last looked whether it is idle.
@@ -137,7 +137,7 @@ const ASIDE: u8 = 3;
 const GONE: u8 = 4;
 
 /// Losses of threads that have no writer, or several.
-pub(crate) static STRAYS: Strays = Strays::new();
+pub(crate) static UNATTRIBUTED: UnattributedLosses = UnattributedLosses::new();
 
 thread_local! {
     static FRONT: Front = const {
@@ -246,8 +246,8 @@ pub(crate) fn lose(group: &'static GroupInfo, level: Level, cause: LossCause) {
 }
 
 /// Counts a message as lost that has no sequence.
-fn stray(group: &'static GroupInfo, level: Level, cause: LossCause) {
-    STRAYS.add(group.id, level, cause);
+fn count_unattributed(group: &'static GroupInfo, level: Level, cause: LossCause) {
+    UNATTRIBUTED.add(group.id, level, cause);
     running::count_in_mirrors(group, level, cause);
 }
 
@@ -257,7 +257,7 @@ fn stray(group: &'static GroupInfo, level: Level, cause: LossCause) {
 fn unusual<V: Values, P: Borrow<V>>(state: u8, head: Head, values: P) {
     match state {
         NONE => write_to_all::<V, P>(head, values),
-        GONE => stray(head.group(), head.level(), LossCause::ThreadExit),
+        GONE => count_unattributed(head.group(), head.level(), LossCause::ThreadExit),
         _ => FRONT.with(|front| front.lose(head.group(), head.level(), LossCause::Reentrant)),
     }
 }
@@ -278,7 +278,7 @@ fn write_to_all<V: Values, P: Borrow<V>>(head: Head, values: P) {
         Err(_) => front.set(GONE, std::ptr::null()),
     });
     if next.is_err() {
-        stray(head.group(), head.level(), LossCause::ThreadExit);
+        count_unattributed(head.group(), head.level(), LossCause::ThreadExit);
     }
 }
 
@@ -295,7 +295,7 @@ impl Front {
         let within = self.state.load(Ordering::Relaxed) == WITHIN;
         match self.writer().filter(|writer| within && !writer.is_stale()) {
             Some(writer) => writer.losses.add(group.id, cause, 1),
-            None => stray(group, level, cause),
+            None => count_unattributed(group, level, cause),
         }
     }
 
@@ -311,7 +311,7 @@ impl Front {
 
 impl Writer {
     /// A writer for this thread, as the session's sequence `identity`.
-    fn new(own: Own, identity: Identity, epoch: u32, losses: Losses) -> Self {
+    fn new(own: Own, identity: Identity, epoch: u32, losses: LossCounters) -> Self {
         Self {
             gate: Gate::new(),
             ended: AtomicBool::new(false),

@@ -8,13 +8,13 @@ use super::kept;
 use super::recorder::Recorder;
 use super::stream::Requests;
 use crate::clock;
-use crate::loss::{Mark, Mirror};
+use crate::loss::{Mirror, UnattributedSnapshot};
 use crate::shmem::buffer::{Buffer, Chunk};
 use crate::stats::{Summary, of_buffer};
 use crate::sync::Ordering;
 use crate::writer::arbiter::Arbiter;
 use crate::writer::owner::Owner;
-use crate::writer::{STRAYS, Writer};
+use crate::writer::{UNATTRIBUTED, Writer};
 use protolog_core::FillPolicy;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ pub(crate) struct SessionOwner {
     /// When the session started, in nanoseconds of BOOTTIME.
     pub(super) started: u64,
     /// Unattributed drops of before the session.
-    pub(super) before: Mark,
+    pub(super) before: UnattributedSnapshot,
     pub(super) filter: Filter,
     /// Messages that wait for a chunk.
     pub(super) waits: ChunkWait,
@@ -69,7 +69,7 @@ impl SessionOwner {
     pub(crate) fn new(filter: Filter) -> Self {
         Self {
             started: clock::boottime(),
-            before: STRAYS.mark(),
+            before: UNATTRIBUTED.snapshot(),
             filter,
             waits: ChunkWait::new(None),
             recorder: None,
@@ -182,8 +182,8 @@ impl Core {
             kept::count(self)
         };
         let live = self.all_writers();
-        let own = live.iter().flat_map(|writer| writer.losses.standing());
-        let losses = own.chain(self.reported.standing()).chain(self.unattributed.standing());
+        let own = live.iter().flat_map(|writer| writer.losses.pending());
+        let losses = own.chain(self.reported.pending()).chain(self.unattributed.pending());
         let dictionary = Dictionary::known();
         summary.losses =
             dictionary.losses(losses.chain(reported).chain(dictionary.unwritten(&unwritten)));

@@ -10,7 +10,7 @@ use crate::dictionary::{
     fields, for_each_element, for_each_note, for_each_stripped, message_id, stripped_message,
 };
 use crate::level;
-use crate::loss::{Counted, LossCause};
+use crate::loss::{LossCause, LossCount};
 use crate::seen::{self, Seen};
 use crate::stats::{GroupStats, Loss};
 use protolog_core::schema::{group, message_data, message_hints, packet, viewer_config};
@@ -96,9 +96,9 @@ impl Dictionary {
     }
 
     /// Losses with the names of their groups; one for each group and cause.
-    pub(super) fn losses(&self, losses: impl IntoIterator<Item = Counted>) -> Vec<Loss> {
+    pub(super) fn losses(&self, losses: impl IntoIterator<Item = LossCount>) -> Vec<Loss> {
         let mut sums = BTreeMap::<_, u64>::new();
-        for Counted { group, cause, count } in losses {
+        for LossCount { group, cause, count } in losses {
             *sums.entry((self.name(group), cause)).or_default() += count;
         }
         let loss = |((group, cause), count)| Loss { group, cause, count };
@@ -106,14 +106,14 @@ impl Dictionary {
     }
 
     /// Messages that could not be written, by group.
-    pub(super) fn unwritten(&self, messages: &Counts) -> Vec<Counted> {
+    pub(super) fn unwritten(&self, messages: &Counts) -> Vec<LossCount> {
         let mut groups = BTreeMap::<u32, u64>::new();
         for Count { id, messages, .. } in messages.all() {
             let group = id.and_then(|id| self.group_id(id)).unwrap_or_default();
             *groups.entry(group).or_default() += messages;
         }
         let cause = LossCause::WriteFailed;
-        groups.into_iter().map(|(group, count)| Counted { group, cause, count }).collect()
+        groups.into_iter().map(|(group, count)| LossCount { group, cause, count }).collect()
     }
 
     /// What was counted of each group, and what of it was lost.

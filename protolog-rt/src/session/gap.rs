@@ -7,7 +7,7 @@
 
 use super::counts::Counts;
 use super::drain::MESSAGE;
-use crate::loss::{Counted, LossCause};
+use crate::loss::{LossCause, LossCount};
 use protolog_core::schema::{loss, packet};
 use protozero::{Field, Reader};
 
@@ -17,7 +17,7 @@ pub(super) struct Gap {
     /// Messages of which no trace says that they are missing.
     pub(super) messages: Counts,
     /// Losses that were counted as told.
-    pub(super) told: Vec<Counted>,
+    pub(super) told: Vec<LossCount>,
 }
 
 impl Gap {
@@ -50,8 +50,8 @@ impl Gap {
         other.told.into_iter().for_each(|lost| self.tell_again(lost));
     }
 
-    fn tell_again(&mut self, lost: Counted) {
-        let same = |known: &&mut Counted| (known.group, known.cause) == (lost.group, lost.cause);
+    fn tell_again(&mut self, lost: LossCount) {
+        let same = |known: &&mut LossCount| (known.group, known.cause) == (lost.group, lost.cause);
         match self.told.iter_mut().find(same) {
             Some(known) => known.count += lost.count,
             None => self.told.push(lost),
@@ -60,7 +60,7 @@ impl Gap {
 }
 
 /// A record of losses.
-fn record(field: Field<'_>) -> Option<Counted> {
+fn record(field: Field<'_>) -> Option<LossCount> {
     let (mut group, mut cause, mut count) = (0, 0, 0);
     for field in field.as_message().ok()?.map_while(Result::ok) {
         match field.number {
@@ -71,7 +71,7 @@ fn record(field: Field<'_>) -> Option<Counted> {
         }
     }
     let cause = LossCause::ALL.into_iter().find(|&known| known as u32 == cause)?;
-    Some(Counted { group, cause, count })
+    Some(LossCount { group, cause, count })
 }
 
 #[cfg(test)]
@@ -100,10 +100,10 @@ mod tests {
         assert!(gap.is_empty());
         let messages = gap.add_packets(&file.into_vec().unwrap(), &[0x50, 1]);
         assert_eq!(messages.messages(), 0);
-        let full = Counted { group: 7, cause: LossCause::BufferFull, count: 5 };
-        let dead = Counted { group: 0, cause: LossCause::ThreadExit, count: 1 };
+        let full = LossCount { group: 7, cause: LossCause::BufferFull, count: 5 };
+        let dead = LossCount { group: 0, cause: LossCause::ThreadExit, count: 1 };
         assert_eq!(gap.told, [full, dead]);
         gap.add(Gap { told: vec![full], ..Gap::default() });
-        assert_eq!(gap.told, [Counted { count: 10, ..full }, dead]);
+        assert_eq!(gap.told, [LossCount { count: 10, ..full }, dead]);
     }
 }

@@ -15,7 +15,7 @@ use super::packets::Seal;
 use super::state;
 use super::trace::{End, Trace};
 use crate::error::Error;
-use crate::loss::{Counted, LossCause};
+use crate::loss::{LossCause, LossCount};
 use crate::shmem::drain::{self, Committed, Found};
 use crate::shmem::ring::Image;
 use crate::stats::Summary;
@@ -234,8 +234,8 @@ impl Sink for Copy<'_> {
 }
 
 /// Messages of which nothing is left to tell their groups.
-fn overwritten(count: u64) -> Counted {
-    Counted { group: 0, cause: LossCause::Overwritten, count }
+fn overwritten(count: u64) -> LossCount {
+    LossCount { group: 0, cause: LossCause::Overwritten, count }
 }
 
 /// What the packet says that a chunk begins with.

@@ -12,7 +12,7 @@ use super::file;
 use super::segments::Segments;
 use super::trace::{End, Trace};
 use crate::error::Error;
-use crate::loss::Counted;
+use crate::loss::LossCount;
 use crate::stats::{GroupStats, Summary};
 use crate::sys::thread::block_signals;
 use crate::writer::Writer;
@@ -34,7 +34,7 @@ pub(super) struct Stream {
     /// What became of those before this one.
     whole: Summary,
     /// The losses that they tell of.
-    told: Vec<Counted>,
+    told: Vec<LossCount>,
     /// Why one of them is not whole, or not there.
     gone: Option<Error>,
     /// Whether it is time for the next file, and that could not be begun.
@@ -76,7 +76,7 @@ pub(super) struct SoFar {
     /// Its size in bytes.
     pub(super) bytes: u64,
     /// Losses of threads that ended.
-    pub(super) told: Vec<Counted>,
+    pub(super) told: Vec<LossCount>,
     /// What files before this one had.
     pub(super) whole: Vec<GroupStats>,
     /// What this one has.

@@ -9,10 +9,10 @@ use super::file::{Finished, TraceFile};
 use super::gap::Gap;
 use crate::clock;
 use crate::error::Error;
-use crate::loss::{Counted, Losses, Mark};
+use crate::loss::{LossCount, LossCounters, UnattributedSnapshot};
 use crate::stats::{self, BufferStats, Loss, Summary};
 use crate::writer::state::loss_record;
-use crate::writer::{STRAYS, Writer};
+use crate::writer::{UNATTRIBUTED, Writer};
 use protolog_core::process_track;
 use protolog_core::schema::{
     buffer_stats, clock as clock_field, clock_id, clock_snapshot, packet, process_descriptor,
@@ -28,9 +28,9 @@ pub(super) struct Trace {
     pub(super) file: TraceFile,
     dictionary: Dictionary,
     /// Losses that the trace tells of, but for those that writers put into their chunks.
-    told: Losses,
+    told: LossCounters,
     /// What threads without a sequence had lost before.
-    before: Mark,
+    before: UnattributedSnapshot,
     /// The clocks when they were written last.
     clocks: Clocks,
 }
@@ -47,9 +47,9 @@ const SET: u64 = 100_000_000;
 pub(super) struct End {
     pub(super) summary: Summary,
     /// The losses that it tells of.
-    pub(super) told: Vec<Counted>,
+    pub(super) told: Vec<LossCount>,
     /// What threads without a sequence had lost by then.
-    pub(super) before: Mark,
+    pub(super) before: UnattributedSnapshot,
     /// What could not be written, and what it does not tell of.
     pub(super) gap: Gap,
     /// Why the file is not whole, or not there.
@@ -71,12 +71,18 @@ impl Trace {
     }
 
     /// Leaves out losses of threads without a sequence up to `mark`.
-    pub(super) fn lost_before(&mut self, mark: Mark) {
+    pub(super) fn lost_before(&mut self, mark: UnattributedSnapshot) {
         self.before = mark;
     }
 
-    fn start(core: Arc<Core>, file: TraceFile, before: Mark, nanos: u64, what: &str) -> Self {
-        let (dictionary, told) = (Dictionary::default(), Losses::new());
+    fn start(
+        core: Arc<Core>,
+        file: TraceFile,
+        before: UnattributedSnapshot,
+        nanos: u64,
+        what: &str,
+    ) -> Self {
+        let (dictionary, told) = (Dictionary::default(), LossCounters::new());
         let mut trace = Self { core, file, dictionary, told, before, clocks: clock::snapshot() };
         trace.head(nanos, what);
         trace.file.begin();
@@ -142,7 +148,7 @@ impl Trace {
 
     /// Writes the end, which `what` names.
     pub(super) fn end(mut self, what: &str) -> End {
-        self.strays();
+        self.write_unattributed();
         if !self.file.has_failed() {
             self.unwritten();
         }
@@ -160,7 +166,7 @@ impl Trace {
 
     /// Names the thread, in Perfetto's terms and in ours, and says what was lost since its last chunk began. State is
     /// cleared, since Perfetto skips the name of a sequence that never had any: one that found no chunk at all.
-    pub(super) fn farewell(&mut self, writer: &Writer, more: Option<Counted>) {
+    pub(super) fn farewell(&mut self, writer: &Writer, more: Option<LossCount>) {
         let pid = self.core.pid;
         let thread = &writer.thread;
         let mut losses = self.take(&writer.losses);
@@ -181,10 +187,10 @@ impl Trace {
     }
 
     /// Writes the losses of threads that had no sequence.
-    fn strays(&mut self) {
+    fn write_unattributed(&mut self) {
         let mut losses = self.take(&self.core.unattributed);
         let dictionary = &self.dictionary;
-        losses.extend(STRAYS.since(&mut self.before, |group, severity| {
+        losses.extend(UNATTRIBUTED.take_since(&mut self.before, |group, severity| {
             let levels = dictionary.group(group).map(|name| self.core.owner.filter.levels(name));
             levels.is_none_or(|levels| levels & 1 << severity != 0)
         }));
@@ -195,7 +201,7 @@ impl Trace {
     }
 
     /// Counts losses that the trace tells of.
-    fn count(&self, losses: &[Counted]) {
+    fn count(&self, losses: &[LossCount]) {
         for lost in losses {
             self.told.add(lost.group, lost.cause, lost.count);
         }
@@ -203,7 +209,7 @@ impl Trace {
 
     /// The losses that no packet of the trace tells of yet. Those of a buffer that keeps something stay, since there may be
     /// several traces of it.
-    fn take(&self, losses: &Losses) -> Vec<Counted> {
+    fn take(&self, losses: &LossCounters) -> Vec<LossCount> {
         let mut taken = Vec::new();
         losses.take(|lost| {
             taken.push(lost);
@@ -211,7 +217,7 @@ impl Trace {
         });
         if !self.core.is_stream() {
             for lost in &taken {
-                losses.put_back(*lost);
+                losses.restore(*lost);
             }
         }
         taken
@@ -219,7 +225,7 @@ impl Trace {
 
     /// Writes what was lost on a sequence before `time`, when what comes next begins, with a state of its own. `info` says
     /// whose the sequence is: nothing else of it may be there before.
-    pub(super) fn gap(&mut self, sequence: u32, time: u64, info: &[u8], lost: Counted) {
+    pub(super) fn gap(&mut self, sequence: u32, time: u64, info: &[u8], lost: LossCount) {
         self.packet(sequence, |to| {
             // Of the trace's clock, since the state is cleared.
             to.uint64(packet::TIMESTAMP, time)
@@ -232,18 +238,18 @@ impl Trace {
     }
 
     /// All that the trace tells of, with the names of groups and with their ids.
-    fn totals(&self) -> (Vec<Loss>, Vec<Counted>) {
+    fn totals(&self) -> (Vec<Loss>, Vec<LossCount>) {
         self.core.reported.take(|lost| {
             self.told.add(lost.group, lost.cause, lost.count);
             true
         });
-        let told = self.told.standing();
+        let told = self.told.pending();
         (self.dictionary.losses(told.iter().copied()), told)
     }
 
     /// What [`Self::farewell`] told of losses so far.
-    pub(super) fn told(&self) -> Vec<Counted> {
-        self.told.standing()
+    pub(super) fn told(&self) -> Vec<LossCount> {
+        self.told.pending()
     }
 
     /// Writes the texts of messages that were copied since the last time, if they came with a library meanwhile.
@@ -280,7 +286,7 @@ impl Trace {
 }
 
 /// Appends records of losses.
-fn append(to: &mut Message<'_, Heap>, losses: &[Counted]) {
+fn append(to: &mut Message<'_, Heap>, losses: &[LossCount]) {
     for lost in losses {
         to.bytes(packet::LOSS, loss_record(*lost).bytes());
     }

@@ -19,7 +19,7 @@ use super::reclaim::{LOOK_NANOS, reclaim};
 use super::{Aside, Writer};
 use crate::clock;
 use crate::level::GroupInfo;
-use crate::loss::{Counted, LossCause, Losses};
+use crate::loss::{LossCause, LossCount, LossCounters};
 use crate::shmem::buffer::{Buffer, Chunk};
 use crate::sync::{AtomicBool, Ordering, fence};
 use crate::sys::barrier;
@@ -45,9 +45,9 @@ pub(crate) struct Arbiter {
     /// The process.
     pub(crate) pid: u32,
     /// Drops of the writers that the trace reports already.
-    pub(crate) reported: Losses,
+    pub(crate) reported: LossCounters,
     /// Drops of threads that got no sequence.
-    pub(crate) unattributed: Losses,
+    pub(crate) unattributed: LossCounters,
     /// Held by whoever reads a buffer that is no stream.
     pub(crate) reader: Mutex<()>,
     collects_stacks: bool,
@@ -118,8 +118,8 @@ impl Arbiter {
             fill_policy,
             max_text,
             pid: std::process::id(),
-            reported: Losses::new(),
-            unattributed: Losses::mirrored(owner.mirror()),
+            reported: LossCounters::new(),
+            unattributed: LossCounters::mirrored(owner.mirror()),
             reader: Mutex::new(()),
             collects_stacks: owner.collects_stacks(),
             levels: LevelCache::new(),
@@ -131,8 +131,8 @@ impl Arbiter {
     }
 
     /// Returns drop counters for a writer.
-    pub(crate) fn drop_counters(&self) -> Losses {
-        Losses::mirrored(self.owner.mirror())
+    pub(crate) fn drop_counters(&self) -> LossCounters {
+        LossCounters::mirrored(self.owner.mirror())
     }
 
     /// Returns the levels (bit = severity) that are recorded of a group.
@@ -207,10 +207,10 @@ impl Arbiter {
                 return true;
             };
             let (cause, count) = (LossCause::Overwritten, identity.messages);
-            self.unattributed.put_back(Counted { group: 0, cause, count });
+            self.unattributed.restore(LossCount { group: 0, cause, count });
             self.owner.count_forgotten(writer.id, count);
             writer.losses.take(|lost| {
-                self.unattributed.put_back(lost);
+                self.unattributed.restore(lost);
                 true
             });
             free.push_back(Identity { messages: 0, ..identity });

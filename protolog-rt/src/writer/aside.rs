@@ -4,7 +4,7 @@
 //!
 //! Invariant: the state is [`ASIDE`] meanwhile, and afterwards what it was.
 
-use super::{ASIDE, FRONT, GONE, NONE, READY, STRAYS, WITHIN};
+use super::{ASIDE, FRONT, GONE, NONE, READY, UNATTRIBUTED, WITHIN};
 use crate::loss::LossCause;
 use crate::sync::{Ordering, light_barrier};
 
@@ -44,7 +44,7 @@ pub(crate) fn in_child(aside: Aside, whole: bool) {
             _ if !whole => GONE,
             READY => NONE,
             WITHIN => {
-                STRAYS.add_unknown(LossCause::Forked);
+                UNATTRIBUTED.add_of_unknown_group(LossCause::Forked);
                 WITHIN
             }
             other => other,

@@ -10,7 +10,7 @@ use super::cursor::Cursor;
 use super::fields::Fields;
 use super::own::Own;
 use super::slice;
-use crate::loss::{Counted, LossCause};
+use crate::loss::{LossCause, LossCount};
 use crate::sys::thread::Thread;
 use protolog_core::FillPolicy;
 use protolog_core::chunk::FRAGMENT_SIZE_LEN;
@@ -40,7 +40,7 @@ impl Own {
         self.last = self.clock.now().max(self.last);
         // What a buffer keeps is told at the end, since chunks may be gone by then.
         let told_here = |core: &&Arc<Arbiter>| core.fill_policy == FillPolicy::Stream;
-        let core = self.core.as_ref().filter(told_here).filter(|_| writer.losses.is_some());
+        let core = self.core.as_ref().filter(told_here).filter(|_| writer.losses.has_pending());
         let losses = core.map(|core| take_losses(core, writer));
         let losses =
             losses.as_ref().map_or((&[][..], false), |(all, dropped)| (all.bytes(), *dropped));
@@ -193,7 +193,7 @@ const fn clock(id: u32) -> Packed {
 const _: () = assert!(FLAGS_AFTER_LOSS.len <= 16, "it is one store");
 
 /// One record of [`packet::LOSS`].
-pub(crate) fn loss_record(lost: Counted) -> Fields<MAX_LOSS> {
+pub(crate) fn loss_record(lost: LossCount) -> Fields<MAX_LOSS> {
     let mut record = Fields::new();
     record.add(|to| {
         if lost.group != 0 {

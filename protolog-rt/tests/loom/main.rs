@@ -28,7 +28,7 @@ mod sync;
 use cells::{Cells, Packet, SPAN};
 use loom::sync::Arc;
 use loom::thread;
-use loss::{LossCause, Losses};
+use loss::{LossCause, LossCounters};
 use protolog_core::chunk::{Packets, PageLayout};
 use session::{Reader, core::Core};
 use shmem::buffer::{Buffer, Chunk, PAGE};
@@ -213,14 +213,14 @@ fn a_stopped_session_lets_no_message_into_a_chunk() {
     });
 }
 
-fn no_losses() -> Arc<Losses> {
-    let losses = Losses::new();
+fn no_losses() -> Arc<LossCounters> {
+    let losses = LossCounters::new();
     // Every counter exists before a second thread does.
     let _ = format!("{losses:?}");
     Arc::new(losses)
 }
 
-fn taken(losses: &Losses) -> u64 {
+fn taken(losses: &LossCounters) -> u64 {
     let mut sum = 0;
     losses.take(|lost| {
         assert_eq!(lost.cause, LossCause::BufferFull);
@@ -244,7 +244,7 @@ fn losses_are_taken_once_by_two_takers() {
         };
         let here = taken(&losses);
         let there = other.join().unwrap();
-        let (is_some, rest) = (losses.is_some(), taken(&losses));
+        let (is_some, rest) = (losses.has_pending(), taken(&losses));
         assert_eq!(here + there + rest, 3);
         assert!(is_some || rest == 0, "who only takes where there is something finds it");
     });
