@@ -1,9 +1,10 @@
-//! After a thread's first message, logging neither allocates nor frees: a test of its own, since it replaces the allocator.
-#![allow(unsafe_code)] // An allocator that counts.
+//! After a thread's first message, logging neither allocates nor frees memory. A separate binary, since it replaces the
+//! allocator.
+#![allow(unsafe_code)] // A counting allocator.
 
 mod common;
 
-use common::{record, record_beside};
+use common::{record, record_concurrently};
 use protolog_rt::dynamic::{self, Arg};
 use protolog_rt::{Builder, Level, ProtoLogGroup, i};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -18,31 +19,31 @@ enum Log {
     Hot,
 }
 
-struct Counting;
+struct CountingAllocator;
 
 thread_local! {
     static CALLS: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: everything is passed on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
+// SAFETY: every call goes to the system's allocator with unchanged arguments.
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         CALLS.set(CALLS.get() + 1);
-        // SAFETY: as the caller's.
+        // SAFETY: `layout` has a nonzero size, by the contract of `GlobalAlloc::alloc`, which is this function's too.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         CALLS.set(CALLS.get() + 1);
-        // SAFETY: as the caller's.
+        // SAFETY: `alloc` above took the pointer from `System` with this layout, by the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// What is printed first, on the stack.
+/// An argument with no encoding of its own: it is formatted into a buffer on the stack.
 struct Point(i32, i32);
 
 impl Display for Point {
@@ -51,7 +52,7 @@ impl Display for Point {
     }
 }
 
-/// Logs arguments of all kinds.
+/// Logs arguments of every type.
 fn log(number: u64, text: &String) {
     i!(Log::Hot, "none");
     i!(Log::Hot, "%d %s %f %b %s", number, text, 0.5, true, number);
@@ -61,13 +62,13 @@ fn log(number: u64, text: &String) {
     i!(Log::Hot, "%s %s %s", 'c', Cow::Borrowed("borrowed"), &&"twice");
     i!(Log::Hot, "%s", LONG);
     let all = [Arg::Str(text), Arg::Int(-7), Arg::Float(0.5), Arg::Bool(true), Arg::Uint(255)];
-    dynamic::log(&Log::Hot, Level::Info, "known by now: %s %d %f %b %x", &all);
+    dynamic::log(&Log::Hot, Level::Info, "registered by now: %s %d %f %b %x", &all);
 }
 
-/// Messages of one call of [`log`].
+/// Number of messages that one call of [`log`] logs.
 const MESSAGES: u64 = 8;
 
-/// A text that takes much of a chunk.
+/// A string that fills most of a chunk.
 const LONG: &str = include_str!("fixtures/every_type.txt");
 
 #[track_caller]
@@ -88,19 +89,19 @@ fn check(what: &str, configure: fn(Builder) -> Builder) {
 #[test]
 fn nothing_is_allocated_after_the_first_message() {
     check("a stream", |session| session);
-    check("a stream that can't follow", |session| session.buffer_size(64 << 10));
-    check("a stream that is waited for", |session| {
+    check("a stream that drops", |session| session.buffer_size(64 << 10));
+    check("a stream that stalls", |session| {
         session.buffer_size(64 << 10).wait_at_most(Duration::from_millis(1))
     });
     check("a ring", |session| session.keep_newest().buffer_size(64 << 10));
-    check("a buffer that gets full", |session| session.keep_first().buffer_size(64 << 10));
+    check("a discard buffer", |session| session.keep_first().buffer_size(64 << 10));
     check("a recorder", |session| session.record().buffer_size(64 << 10));
 }
 
 #[test]
-fn two_sessions_allocate_as_little() {
+fn two_sessions_allocate_nothing_either() {
     let first = record(Builder::enable_all);
-    let second = record_beside(|session| session.enable_all().keep_newest());
+    let second = record_concurrently(|session| session.enable_all().keep_newest());
     let text = String::from("some text");
     log(0, &text);
     let before = CALLS.get();

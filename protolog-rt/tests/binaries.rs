@@ -1,5 +1,5 @@
-//! What the macros leave in binaries: the code of a call, the notes, nothing of groups that are compiled out. A fixture is
-//! built for it, in release, outside of this workspace.
+//! The traces of the macros in binaries: the code of a call, call-site notes, and nothing of groups that are compiled out.
+//! The tests build a fixture outside this workspace, in release.
 #![allow(unsafe_code)] // dlopen.
 
 mod common;
@@ -22,21 +22,21 @@ enum OwnLog {
     Here,
 }
 
-struct Built {
-    /// The program.
+struct Fixture {
+    /// Path of the program.
     program: PathBuf,
-    /// The library.
+    /// Path of the shared library.
     plugin: PathBuf,
-    /// A program with a thousand calls.
+    /// Path of the program with a thousand calls.
     many: PathBuf,
-    /// The program in assembly language, before linking.
+    /// Assembly of the program before linking.
     assembly: String,
 }
 
 /// The fixture, built once for all tests.
-fn built() -> &'static Built {
-    static BUILT: OnceLock<Built> = OnceLock::new();
-    BUILT.get_or_init(|| {
+fn fixture() -> &'static Fixture {
+    static FIXTURE: OnceLock<Fixture> = OnceLock::new();
+    FIXTURE.get_or_init(|| {
         let runtime = Path::new(env!("CARGO_MANIFEST_DIR"));
         let fixture = runtime.join("tests/fixtures/probe");
         let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("probe");
@@ -67,7 +67,7 @@ fn built() -> &'static Built {
             .filter(|path| path.extension().is_some_and(|extension| extension == "s"))
             .max_by_key(|path| fs::metadata(path).and_then(|data| data.modified()).ok())
             .expect("an assembly file");
-        Built {
+        Fixture {
             program: release.join("probe"),
             plugin: release.join("libplugin.so"),
             many: release.join("many"),
@@ -76,14 +76,14 @@ fn built() -> &'static Built {
     })
 }
 
-/// The instructions of the program's function `name`; none where the compiler found that it does nothing.
+/// The instructions of the program's function `name`; none if the compiler removed the function as empty.
 fn instructions(name: &str) -> Option<Vec<&'static str>> {
-    code_at(&format!("5probe{}{name}17h", name.len()))
+    instructions_at(&format!("5probe{}{name}17h", name.len()))
 }
 
 /// The instructions of the first function with `label` in its mangled name.
-fn code_at(label: &str) -> Option<Vec<&'static str>> {
-    let mut lines = built().assembly.lines().skip_while(|line| {
+fn instructions_at(label: &str) -> Option<Vec<&'static str>> {
+    let mut lines = fixture().assembly.lines().skip_while(|line| {
         !(line.ends_with(':') && line.contains(label) && !line.starts_with(char::is_whitespace))
     });
     lines.next()?;
@@ -98,23 +98,23 @@ fn contains(file: &Path, text: &str) -> bool {
 
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn a_call_that_is_off_is_a_load_a_test_and_a_branch() {
+fn a_disabled_call_is_a_load_a_test_and_a_branch() {
     let code = instructions("hot").expect("the function");
     let branch = code.iter().position(|line| line.starts_with('j')).expect("a branch");
     assert!(branch <= 2, "at most a load and a test come first:\n{}", code.join("\n"));
     let loads = code[..branch].iter().filter(|line| line.contains('(')).count();
-    assert_eq!(loads, 1, "one load:\n{}", code.join("\n"));
+    assert_eq!(loads, 1, "exactly one load:\n{}", code.join("\n"));
     let direct = code[..branch].iter().any(|line| line.contains("PAGE") && line.contains("(%rip)"));
-    assert!(direct, "from an address that is known when linking:\n{}", code.join("\n"));
+    assert!(direct, "from an address known at link time:\n{}", code.join("\n"));
 }
 
-/// Only stores to what is the thread's own: an instruction that locks the bus, or a fence for stores, would wait for other
-/// threads. The one for loads, before the counter is read where it has to be, waits for what the thread itself began.
+/// A locked instruction or a store fence would make the call wait for other cores. A load fence before the counter is read
+/// is allowed: it waits only for loads of this thread.
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn an_enabled_call_neither_locks_nor_waits() {
-    let code = code_at("11protolog_rt3log3log17h").expect("the function behind all calls");
-    assert!(code.iter().any(|line| line.starts_with("rdtsc")), "not the one that logs");
+fn an_enabled_call_has_no_locked_instruction_and_no_store_fence() {
+    let code = instructions_at("11protolog_rt3log3log17h").expect("the function behind all calls");
+    assert!(code.iter().any(|line| line.starts_with("rdtsc")), "another function: no `rdtsc`");
     let shared = |line: &&&str| {
         let word = line.split_whitespace().next().unwrap_or_default();
         let swap = word.starts_with("xchg") && line.contains('(');
@@ -126,21 +126,21 @@ fn an_enabled_call_neither_locks_nor_waits() {
 
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn a_call_of_a_disabled_group_is_nothing() {
+fn a_call_of_a_compiled_out_group_is_no_code() {
     let code = instructions("off").unwrap_or_default();
     assert!(code.is_empty() || code == ["retq"], "{}", code.join("\n"));
 }
 
 #[test]
-fn a_disabled_group_leaves_no_text() {
-    let Built { program, .. } = built();
+fn a_compiled_out_group_leaves_no_string_in_the_binary() {
+    let Fixture { program, .. } = fixture();
     assert!(contains(program, "visible: %d and %s"));
     assert!(!contains(program, "hidden:"));
 }
 
 #[test]
-fn the_fixture_prints_what_it_logs() {
-    let output = Command::new(&built().program).output().expect("run the fixture");
+fn the_fixture_logs_to_standard_error() {
+    let output = Command::new(&fixture().program).output().expect("run the fixture");
     assert!(output.status.success(), "{output:?}");
     let lines = String::from_utf8(output.stderr).expect("text");
     let messages: Vec<_> = lines.lines().filter_map(|line| line.split_once(": ")).collect();
@@ -150,18 +150,18 @@ fn the_fixture_prints_what_it_logs() {
 }
 
 #[test]
-fn every_image_s_calls_are_in_the_dictionary() {
-    let library = CString::new(built().plugin.to_str().expect("a path in UTF-8")).unwrap();
+fn the_dictionary_has_the_calls_of_every_loaded_module() {
+    let library = CString::new(fixture().plugin.to_str().expect("a path in UTF-8")).unwrap();
     let recording = record(|session| session);
-    protolog_rt::d!(OwnLog::Here, "logged nowhere, known all the same");
-    let before = texts(recording.stop().path.as_path());
-    // SAFETY: a library of ours, which has no constructors; it stays loaded.
+    protolog_rt::d!(OwnLog::Here, "disabled, but in the dictionary");
+    let before = templates(recording.stop().path.as_path());
+    // SAFETY: the library is the fixture, which has no constructors and is never unloaded.
     let handle = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_NOW) };
     assert!(!handle.is_null(), "dlopen of the fixture");
     let recording = record(|session| session);
-    let after = texts(recording.stop().path.as_path());
+    let after = templates(recording.stop().path.as_path());
 
-    let own = "logged nowhere, known all the same".to_owned();
+    let own = "disabled, but in the dictionary".to_owned();
     let of_the_plugin = "the plugin works %d times".to_owned();
     assert_eq!(before.iter().filter(|text| **text == own).count(), 1);
     assert!(!before.contains(&of_the_plugin));
@@ -170,10 +170,10 @@ fn every_image_s_calls_are_in_the_dictionary() {
     assert!(!OwnLog::Here.is_enabled(Level::Debug));
 }
 
-/// A relocation would have the loader write to the notes of every process, and make their pages its own.
+/// A relocation would make the loader write to the notes of every process, which turns shared pages into private ones.
 #[test]
-fn notes_need_no_relocation() {
-    for file in [&built().program, &built().plugin, &built().many] {
+fn call_site_notes_need_no_relocation() {
+    for file in [&fixture().program, &fixture().plugin, &fixture().many] {
         let notes = notes(file);
         let listed = readelf("-r", file);
         let words = listed.lines().filter_map(|line| line.split_whitespace().next());
@@ -185,22 +185,22 @@ fn notes_need_no_relocation() {
     }
 }
 
-/// The kernel maps what is around a page that is read, so what counts is the middle of many pages.
+/// The kernel also maps the pages around one that is read, so only pages in the middle count.
 #[test]
 #[cfg(target_os = "linux")]
-fn notes_take_no_memory_until_a_dictionary_is_written() {
+fn call_site_notes_take_no_memory_until_a_dictionary_is_written() {
     const PAGE: u64 = 4096;
     const AROUND: u64 = 16 * PAGE;
-    let notes = notes(&built().many);
+    let notes = notes(&fixture().many);
     let pages = (notes.start + AROUND) / PAGE..(notes.end - AROUND) / PAGE;
     assert!(pages.clone().count() > 64, "too few notes: {notes:x?}");
 
-    let mut command = Command::new(&built().many);
+    let mut command = Command::new(&fixture().many);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("run it");
-    let mut said = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-    let mut go_on = child.stdin.take().expect("a pipe");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut input = child.stdin.take().expect("a pipe");
     let mut resident = || {
-        let line = said.next().expect("a line").expect("text");
+        let line = lines.next().expect("a line").expect("text");
         let maps = fs::read_to_string(format!("/proc/{}/maps", child.id())).expect("read the maps");
         let first = maps.lines().find(|line| line.ends_with("/many")).expect("the program");
         let base = first.split('-').next().and_then(|start| u64::from_str_radix(start, 16).ok());
@@ -212,7 +212,7 @@ fn notes_take_no_memory_until_a_dictionary_is_written() {
             u64::from_le_bytes(entry) >> 63 == 1
         };
         let count = pages.clone().filter(is_present).count();
-        go_on.write_all(b"\n").expect("the program waits");
+        input.write_all(b"\n").expect("the program waits");
         (line, count)
     };
     assert_eq!(resident(), ("off".to_owned(), 0));
@@ -223,7 +223,7 @@ fn notes_take_no_memory_until_a_dictionary_is_written() {
     assert!(child.wait().expect("it ends").success());
 }
 
-/// The addresses of the notes in a file.
+/// The address range of the call-site notes in a file.
 fn notes(file: &Path) -> Range<u64> {
     let listed = readelf("-S", file);
     let line = listed.lines().find(|line| line.contains(".note.protolog")).expect("the section");
@@ -234,13 +234,13 @@ fn notes(file: &Path) -> Range<u64> {
 }
 
 fn readelf(what: &str, file: &Path) -> String {
-    // It comes with the linker.
+    // `readelf` comes with the linker.
     let output = Command::new("readelf").args([what, "--wide"]).arg(file).output();
     String::from_utf8(output.expect("run readelf").stdout).expect("text")
 }
 
 /// The templates in the dictionary of a trace.
-fn texts(trace: &Path) -> Vec<String> {
+fn templates(trace: &Path) -> Vec<String> {
     let bytes = fs::read(trace).expect("read the trace");
     let inner = |fields: Reader<'_>, number: u32| -> Vec<Vec<u8>> {
         let fields = fields.map(|field| field.expect("a field"));

@@ -1,9 +1,9 @@
-//! What programs and their libraries log through the crates `log` and `tracing`, in traces.
+//! Calls of the crates `log` and `tracing`, in programs and their libraries, as they appear in traces.
 #![cfg(all(feature = "log", feature = "tracing"))]
 
 mod common;
 
-use common::{Trace, alone, record, record_beside};
+use common::{Trace, lock_sessions, record, record_concurrently};
 use protolog_reader::Rendering;
 use protolog_rt::{Builder, Level, Session, bridge};
 use std::cell::Cell;
@@ -19,23 +19,23 @@ fn install() {
     ONCE.call_once(|| bridge::install_log().expect("the first logger"));
 }
 
-fn traced(f: impl FnOnce()) {
+fn with_tracing(f: impl FnOnce()) {
     with_default(tracing_subscriber::registry().with(bridge::tracing_layer()), f);
 }
 
-/// `file:line` of each message, as the trace has it.
+/// `file:line` of each message in the trace.
 fn locations(trace: &Trace) -> Vec<String> {
     let log = trace.log();
     log.entries().filter_map(|entry| Some(entry.message()?.location.clone())).collect()
 }
 
-/// Counts how often it is printed.
-struct Counts<'a>(&'a Cell<u32>);
+/// Counts how often it is formatted.
+struct CountFormats<'a>(&'a Cell<u32>);
 
-impl fmt::Display for Counts<'_> {
+impl fmt::Display for CountFormats<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.set(self.0.get() + 1);
-        f.write_str("printed")
+        f.write_str("formatted")
     }
 }
 
@@ -45,7 +45,7 @@ fn records_become_messages_of_their_targets() {
     let recording = record(|session| session.log_from(Level::Info).group("net", Level::Verbose));
     let line = line!() + 1;
     log::info!("ready after {} ms", 12);
-    log::debug!("not wanted");
+    log::debug!("disabled");
     log::trace!(target: "net::dns", "100% of {:?}", ["a", "b"]);
     log::warn!(target: "net", "constant");
     log::error!(target: &String::from("made"), "é{}", "x".repeat(5000));
@@ -68,7 +68,7 @@ fn records_become_messages_of_their_targets() {
 }
 
 #[test]
-fn pairs_of_structured_records_stand_after_the_text() {
+fn key_value_pairs_follow_the_message() {
     install();
     let recording = record(Builder::enable_all);
     let (host, list) = ("example.org", [1, 2]);
@@ -88,21 +88,21 @@ fn pairs_of_structured_records_stand_after_the_text() {
 }
 
 #[test]
-fn a_record_that_nobody_wants_is_not_printed() {
+fn a_disabled_record_is_not_formatted() {
     install();
-    let _alone = alone();
-    let printed = Cell::new(0);
+    let _lock = lock_sessions();
+    let formatted = Cell::new(0);
     assert_eq!(log::max_level(), log::LevelFilter::Off);
-    log::error!("{}", Counts(&printed));
-    let recording = record_beside(|session| session.group("wanted", Level::Debug));
+    log::error!("{}", CountFormats(&formatted));
+    let recording = record_concurrently(|session| session.group("enabled", Level::Debug));
     assert_eq!(log::max_level(), log::LevelFilter::Debug);
-    log::error!("{}", Counts(&printed));
+    log::error!("{}", CountFormats(&formatted));
     assert!(!log::log_enabled!(log::Level::Error));
-    assert_eq!(printed.get(), 0);
-    log::debug!(target: "wanted", "{}", Counts(&printed));
-    assert!(log::log_enabled!(target: "wanted", log::Level::Debug));
-    assert_eq!(printed.get(), 1);
-    recording.stop().check(&["DEBUG wanted printed"]);
+    assert_eq!(formatted.get(), 0);
+    log::debug!(target: "enabled", "{}", CountFormats(&formatted));
+    assert!(log::log_enabled!(target: "enabled", log::Level::Debug));
+    assert_eq!(formatted.get(), 1);
+    recording.stop().check(&["DEBUG enabled formatted"]);
     assert_eq!(log::max_level(), log::LevelFilter::Off);
 }
 
@@ -110,7 +110,7 @@ fn a_record_that_nobody_wants_is_not_printed() {
 fn events_become_messages_with_their_fields() {
     let recording = record(Builder::enable_all);
     let error = "no".parse::<u8>().unwrap_err();
-    traced(|| {
+    with_tracing(|| {
         tracing::info!("no fields");
         tracing::info!(bytes = 1500, host = "example.org", ratio = 0.25, "sent {}", "all");
         tracing::warn!(target: "net", top = u64::MAX, low = i64::MIN, on = true);
@@ -125,7 +125,7 @@ fn events_become_messages_with_their_fields() {
     let full: Vec<String> =
         trace.log().entries().map(|entry| entry.values().text(Rendering::Full)).collect();
     assert_eq!(full[2], "top=18446744073709551615 low=-9223372036854775808 on=true");
-    // Perfetto knows no unsigned numbers.
+    // trace_processor has no unsigned integers.
     trace.check(&[
         "INFO bridge no fields",
         "INFO bridge sent all bytes=1500 host=example.org ratio=0.25",
@@ -138,15 +138,15 @@ fn events_become_messages_with_their_fields() {
     ]);
 }
 
-/// One callsite, whatever the type.
+/// A single callsite, whose field has any type.
 fn generic<T: tracing::Value>(value: T, more: Option<u32>) {
     tracing::info!(value, more, "generic");
 }
 
 #[test]
-fn a_callsite_with_several_kinds_of_values_is_several_messages() {
+fn a_callsite_has_one_message_for_each_set_of_field_types() {
     let recording = record(Builder::enable_all);
-    traced(|| {
+    with_tracing(|| {
         generic(1, None);
         generic("text", None);
         generic(2, Some(3));
@@ -164,9 +164,9 @@ fn a_callsite_with_several_kinds_of_values_is_several_messages() {
 }
 
 #[test]
-fn long_fields_are_cut() {
+fn long_fields_are_truncated() {
     let recording = record(Builder::enable_all);
-    traced(|| {
+    with_tracing(|| {
         tracing::info!(first = "x".repeat(4095), second = "yyy", third = 3, "m");
         tracing::info!(first = "é".repeat(5000), second = "z");
     });
@@ -176,47 +176,47 @@ fn long_fields_are_cut() {
     assert!(lines[1] == format!("INFO bridge first={es}… second=…"), "{}", lines[1]);
 }
 
-/// Counts the events it sees.
-struct Other<'a>(&'a AtomicU32);
+/// A layer that counts events.
+struct CountingLayer<'a>(&'a AtomicU32);
 
-impl<S: Subscriber> Layer<S> for &'static Other<'static> {
+impl<S: Subscriber> Layer<S> for &'static CountingLayer<'static> {
     fn on_event(&self, _: &Event<'_>, _: Context<'_, S>) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 #[test]
-fn callsites_are_switched_by_sessions_and_other_layers_see_all() {
-    static SEEN: AtomicU32 = AtomicU32::new(0);
-    static OTHER: Other<'static> = Other(&SEEN);
-    let printed = Cell::new(0);
+fn sessions_switch_callsites_and_other_layers_still_see_every_event() {
+    static EVENTS: AtomicU32 = AtomicU32::new(0);
+    static LAYER: CountingLayer<'static> = CountingLayer(&EVENTS);
+    let formatted = Cell::new(0);
     let log = || {
-        tracing::info!(value = %Counts(&printed), "one callsite");
+        tracing::info!(value = %CountFormats(&formatted), "one callsite");
     };
-    let _alone = alone();
-    traced(log);
-    assert_eq!(printed.get(), 0, "nobody asked");
-    let subscriber = tracing_subscriber::registry().with(&OTHER).with(bridge::tracing_layer());
+    let _lock = lock_sessions();
+    with_tracing(log);
+    assert_eq!(formatted.get(), 0, "no session runs");
+    let subscriber = tracing_subscriber::registry().with(&LAYER).with(bridge::tracing_layer());
     with_default(subscriber, || {
         log();
-        let recording = record_beside(|session| session.group("bridge", Level::Debug));
+        let recording = record_concurrently(|session| session.group("bridge", Level::Debug));
         log();
-        recording.stop().check(&["INFO bridge one callsite value=printed"]);
+        recording.stop().check(&["INFO bridge one callsite value=formatted"]);
         log();
     });
-    assert_eq!(printed.get(), 1, "the other layer prints nothing");
-    assert_eq!(SEEN.load(Ordering::Relaxed), 3);
+    assert_eq!(formatted.get(), 1, "the other layer formats nothing");
+    assert_eq!(EVENTS.load(Ordering::Relaxed), 3);
 }
 
 #[test]
-fn sessions_of_a_thread_without_a_subscriber_switch_the_callsites_of_others() {
-    static SEEN: AtomicU32 = AtomicU32::new(0);
-    static OTHER: Other<'static> = Other(&SEEN);
+fn a_session_of_a_thread_without_a_subscriber_switches_callsites_of_other_threads() {
+    static EVENTS: AtomicU32 = AtomicU32::new(0);
+    static LAYER: CountingLayer<'static> = CountingLayer(&EVENTS);
     let log = || tracing::info!("one callsite");
-    let subscriber = tracing_subscriber::registry().with(&OTHER).with(bridge::tracing_layer());
+    let subscriber = tracing_subscriber::registry().with(&LAYER).with(bridge::tracing_layer());
     let dir = protolog_testkit::temp_dir();
     let path = dir.path().join("elsewhere.pftrace");
-    let _alone = alone();
+    let _lock = lock_sessions();
     with_default(subscriber, || {
         log();
         let builder = Session::builder().file(&path).group("bridge", Level::Debug);
@@ -227,10 +227,10 @@ fn sessions_of_a_thread_without_a_subscriber_switch_the_callsites_of_others() {
         log();
         assert_eq!(summary.expect("stop the session").messages, 1);
     });
-    assert_eq!(SEEN.load(Ordering::Relaxed), 3);
+    assert_eq!(EVENTS.load(Ordering::Relaxed), 3);
 }
 
-/// Name, depth, thread, category and arguments of all slices that have an end.
+/// Name, depth, thread, category and arguments of every slice that has an end.
 fn slices(trace: &Trace) -> Option<Vec<String>> {
     let sql = "select slice.name || ' ' || depth || ' ' || thread.name || ' ' || category || ' ' || ifnull((
             select group_concat(substr(key, 7) || '=' || display_value, ' ') from (
@@ -244,14 +244,14 @@ fn slices(trace: &Trace) -> Option<Vec<String>> {
 #[test]
 fn spans_become_slices_of_the_threads_that_enter_them() {
     let recording = record(|session| session.log_from(Level::Info).group("net", Level::Debug));
-    traced(|| {
+    with_tracing(|| {
         let outer =
             tracing::info_span!("outer", number = 7, share = 0.5, late = tracing::field::Empty);
         outer.in_scope(|| {
             tracing::info!("in the outer one");
             tracing::debug_span!(target: "net", "inner", host = "a", on = true)
                 .in_scope(|| tracing::info!("in the inner one"));
-            tracing::debug_span!("not wanted").in_scope(|| tracing::info!("in no other one"));
+            tracing::debug_span!("disabled").in_scope(|| tracing::info!("in a disabled one"));
         });
         outer.record("late", "text");
         let dispatch = tracing::dispatcher::get_default(Clone::clone);
@@ -264,9 +264,9 @@ fn spans_become_slices_of_the_threads_that_enter_them() {
     trace.check(&[
         "INFO bridge in the outer one",
         "INFO bridge in the inner one",
-        "INFO bridge in no other one",
+        "INFO bridge in a disabled one",
     ]);
-    // As the kernel has it: of this thread, which is the process's first one where tests run one at a time.
+    // The kernel's name of this thread: it is the main thread if tests run one at a time.
     let name = std::fs::read_to_string("/proc/thread-self/comm").expect("the thread's name");
     let main = name.trim_end();
     if let Some(slices) = slices(&trace) {
@@ -282,9 +282,9 @@ fn spans_become_slices_of_the_threads_that_enter_them() {
 }
 
 #[test]
-fn the_newest_value_of_a_field_counts() {
+fn a_slice_has_the_latest_value_of_each_field() {
     let recording = record(Builder::enable_all);
-    traced(|| {
+    with_tracing(|| {
         let span = tracing::info_span!("late", known = 1, empty = tracing::field::Empty);
         span.in_scope(|| {
             span.record("empty", "filled within");
@@ -303,9 +303,9 @@ fn the_newest_value_of_a_field_counts() {
 }
 
 #[test]
-fn spans_may_be_left_in_any_order() {
+fn spans_may_be_exited_in_any_order() {
     let recording = record(Builder::enable_all);
-    traced(|| {
+    with_tracing(|| {
         let around = tracing::info_span!("around").entered();
         let first = tracing::info_span!("first").entered();
         let second = tracing::info_span!("second").entered();
@@ -328,7 +328,7 @@ fn spans_may_be_left_in_any_order() {
 }
 
 #[test]
-fn deep_spans_end_where_they_began() {
+fn slices_nest_at_most_64_deep() {
     let recording = record(Builder::enable_all);
     fn dive(depth: u32) {
         tracing::info_span!("dive", depth).in_scope(|| {
@@ -337,7 +337,7 @@ fn deep_spans_end_where_they_began() {
             }
         });
     }
-    traced(|| {
+    with_tracing(|| {
         dive(1);
         tracing::info_span!("after").in_scope(|| ());
     });
@@ -348,11 +348,11 @@ fn deep_spans_end_where_they_began() {
     }
 }
 
-/// Each chunk can be read alone, with its slices.
+/// Each chunk decodes alone, with its slices.
 #[test]
-fn slices_survive_in_a_ring() {
+fn slices_of_a_ring_buffer_are_complete() {
     let recording = record(|session| session.enable_all().keep_newest().buffer_size(64 << 10));
-    traced(|| {
+    with_tracing(|| {
         for round in 0..20_000u64 {
             tracing::info_span!("round", round).in_scope(|| tracing::info!("message"));
         }
@@ -369,14 +369,14 @@ fn slices_survive_in_a_ring() {
 
 /// A client and a server of HTTP/2 on loopback: hyper and h2 speak through `tracing`, mio through `log`.
 #[test]
-fn libraries_that_log_are_heard() {
+fn messages_of_libraries_are_captured() {
     use hyper::{Request, Response, body::Bytes, service::service_fn};
     use hyper_util::rt::{TokioExecutor, TokioIo};
     type Body = http_body_util::Full<Bytes>;
 
     install();
     let recording = record(|session| session.enable_all().buffer_size(16 << 20));
-    traced(|| {
+    with_tracing(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,6 +1,6 @@
-//! Times of messages where the processor's counter can't be trusted: the kernel is asked each time.
+//! Timestamps where the processor's counter can't be used: each one comes from the kernel.
 //!
-//! In a process of its own, since that is found out once for a process.
+//! A separate process, since the runtime chooses the clock once per process.
 #![allow(unsafe_code)] // prctl, clock_gettime.
 
 mod common;
@@ -25,8 +25,8 @@ fn boottime() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Keeps this process from finding out that it may read the counter, by refusing `prctl(PR_GET_TSC)`. False where the
-/// system does not let it.
+/// Makes `prctl(PR_GET_TSC)` fail in this process, so that the runtime does not use the counter. False if the system permits
+/// no seccomp filter.
 fn hide_counter() -> bool {
     const ARGS_AT: u32 = 16;
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
@@ -42,14 +42,14 @@ fn hide_counter() -> bool {
         op(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    // SAFETY: the call takes integers.
+    // SAFETY: the call takes only integers.
     let granted = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } == 0;
     let (set, mode) = (libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER);
-    // SAFETY: the kernel copies the program, which lives until then.
+    // SAFETY: `program` and the filter that it points to live until the call returns; the kernel copies them.
     granted && unsafe { libc::prctl(set, mode, &raw const program) } == 0
 }
 
-/// Where recordings of this process say that their times are from.
+/// The clock that the header of a recording of this process names.
 fn clock_of_recordings() -> Option<ClockSource> {
     let session = Session::builder().record().start().expect("start a session");
     let bytes = std::fs::read(session.recording()?).expect("read the recording");
@@ -57,8 +57,8 @@ fn clock_of_recordings() -> Option<ClockSource> {
 }
 
 #[test]
-fn without_the_counter_the_kernel_is_asked() {
-    const NAME: &str = "without_the_counter_the_kernel_is_asked";
+fn without_the_counter_timestamps_come_from_the_kernel() {
+    const NAME: &str = "without_the_counter_timestamps_come_from_the_kernel";
     const CHILD: &str = "PROTOLOG_CLOCK_CHILD";
     if std::env::var_os(CHILD).is_none() {
         let mut own = Command::new(std::env::current_exe().expect("the test itself"));
@@ -74,7 +74,7 @@ fn without_the_counter_the_kernel_is_asked() {
     }
     assert_eq!(clock_of_recordings(), Some(ClockSource::Kernel));
     let recording = record(|session| session.group("Work", Level::Info).buffer_size(16 << 20));
-    // A message says when it is logged; the next one of the thread comes after that, and after it.
+    // Each message has the kernel's time from just before it, and the thread's next message has one from after it.
     let log = || (0..2_000).for_each(|_| i!(Log::Work, "%d", boottime()));
     thread::scope(|scope| {
         scope.spawn(log);
@@ -90,14 +90,17 @@ fn without_the_counter_the_kernel_is_asked() {
     assert_eq!(threads.len(), 2);
     for thread in threads {
         let of_thread = read.entries().filter(|entry| entry.thread().tid == thread);
-        let said = |entry: protolog_reader::Entry<'_>| -> u64 {
+        let logged = |entry: protolog_reader::Entry<'_>| -> u64 {
             entry.values().text(Rendering::Bare).parse().expect("a time")
         };
         let times: Vec<(u64, u64)> =
-            of_thread.map(|entry| (said(entry), entry.time() as u64)).collect();
+            of_thread.map(|entry| (logged(entry), entry.time() as u64)).collect();
         let nexts = times.iter().skip(1).map(|next| next.0).chain([end]);
-        for ((before, time), after) in times.iter().zip(nexts) {
-            assert!((before..=&after).contains(&time), "{time} is not from {before} to {after}");
+        for ((earliest, time), latest) in times.iter().zip(nexts) {
+            assert!(
+                (earliest..=&latest).contains(&time),
+                "{time} is not from {earliest} to {latest}"
+            );
         }
     }
     trace.check_stats();

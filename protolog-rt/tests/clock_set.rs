@@ -1,6 +1,6 @@
 //! A wall clock that is set while a session runs.
 //!
-//! A test of its own, since it has a clock of its own.
+//! A separate binary, since it replaces `clock_gettime`.
 #![allow(unsafe_code)] // clock_gettime.
 
 mod common;
@@ -14,39 +14,39 @@ enum Log {
     Work,
 }
 
-/// By how many seconds the wall clock was set.
-static SET: AtomicI64 = AtomicI64::new(0);
+/// Seconds added to the wall clock.
+static OFFSET: AtomicI64 = AtomicI64::new(0);
 
-/// Stands in for the C library's in this program.
+/// Replaces the C library's function in this program.
 ///
 /// # Safety
-/// As there.
+/// `time` must be valid for a write, as for the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_gettime(
     clock: libc::clockid_t,
     time: *mut libc::timespec,
 ) -> libc::c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: `time` is valid for a write, by the contract of this function.
     let result = unsafe { libc::syscall(libc::SYS_clock_gettime, clock, time) };
     if clock == libc::CLOCK_REALTIME && result == 0 {
-        // SAFETY: the kernel has just written to it.
+        // SAFETY: the kernel just wrote through the pointer, and only the caller has another one.
         let time = unsafe { &mut *time };
-        time.tv_sec += SET.load(Ordering::Relaxed);
+        time.tv_sec += OFFSET.load(Ordering::Relaxed);
     }
     result as libc::c_int
 }
 
 #[test]
-fn what_follows_has_its_new_date() {
+fn messages_after_the_clock_is_set_have_the_new_date() {
     const YEARS: i64 = 56 * 365 * 86_400;
-    // No time server has been asked.
-    SET.store(-YEARS, Ordering::Relaxed);
+    // The clock before it is synchronised.
+    OFFSET.store(-YEARS, Ordering::Relaxed);
     let recording = record(|session| session.log_from(Level::Info));
-    i!(Log::Work, "in the year of the machine's making");
+    i!(Log::Work, "before the clock is set");
     recording.session().flush().unwrap();
-    SET.store(0, Ordering::Relaxed);
+    OFFSET.store(0, Ordering::Relaxed);
     recording.session().flush().unwrap();
-    i!(Log::Work, "today");
+    i!(Log::Work, "after the clock is set");
     let trace = recording.stop();
     assert_eq!(trace.messages().len(), 2);
     let log = trace.log();

@@ -1,10 +1,10 @@
-//! Compressed traces: the same messages in fewer bytes, read by Perfetto and by our reader; whole bundles only.
+//! Compressed traces: the same messages in fewer bytes, for Perfetto and for our reader, in complete bundles only.
 #![cfg(feature = "compression")]
 
 mod common;
 
-use common::{alone, record};
-use protolog_reader::Trace as Reading;
+use common::{lock_sessions, record};
+use protolog_reader::Trace as TraceFile;
 use protolog_rt::{Builder, Level, ProtoLogGroup, Session, i};
 use protolog_testkit::temp_dir;
 use std::thread;
@@ -15,15 +15,15 @@ enum Log {
     Zip,
 }
 
-fn zipped(session: Builder) -> Builder {
+fn compressed(session: Builder) -> Builder {
     session.log_from(Level::Info).compress(6)
 }
 
 #[test]
-fn the_same_messages_in_fewer_bytes() {
+fn compression_keeps_messages_and_saves_bytes() {
     let mut sizes = Vec::new();
     let mut lines = Vec::new();
-    let kinds: [fn(Builder) -> Builder; 2] = [|session| session.log_from(Level::Info), zipped];
+    let kinds: [fn(Builder) -> Builder; 2] = [|session| session.log_from(Level::Info), compressed];
     for kind in kinds {
         let recording = record(kind);
         for number in 0..5_000u64 {
@@ -42,13 +42,13 @@ fn the_same_messages_in_fewer_bytes() {
 
 #[test]
 fn a_flush_makes_the_file_readable() {
-    let recording = record(zipped);
+    let recording = record(compressed);
     for count in 1..=5 {
         i!(Log::Zip, "message %d", count);
         recording.session().flush().unwrap();
-        // A copy without its last byte is one without its last bundle.
+        // Without its last byte a trace lacks its last bundle.
         let bytes = std::fs::read(&recording.path).unwrap();
-        let read = |bytes: &[u8]| Reading::from_bytes(bytes).read().unwrap().entries().len();
+        let read = |bytes: &[u8]| TraceFile::from_bytes(bytes).read().unwrap().entries().len();
         assert_eq!((read(&bytes), read(&bytes[..bytes.len() - 1])), (count, count - 1));
     }
     let trace = recording.stop();
@@ -63,8 +63,8 @@ fn a_flush_makes_the_file_readable() {
 }
 
 #[test]
-fn texts_of_megabytes_are_compressed_too() {
-    let recording = record(|session| zipped(session).buffer_size(32 << 20).max_text(8 << 20));
+fn strings_of_megabytes_are_compressed() {
+    let recording = record(|session| compressed(session).buffer_size(32 << 20).max_text(8 << 20));
     let text: String =
         (0..5usize << 20).map(|at| char::from(b'a' + (at * at % 26) as u8)).collect();
     i!(Log::Zip, "before");
@@ -77,12 +77,12 @@ fn texts_of_megabytes_are_compressed_too() {
 }
 
 #[test]
-fn segments_of_compressed_packets_keep_their_size() {
+fn segments_of_compressed_packets_keep_their_limit() {
     const LIMIT: u64 = 100 << 10;
     const COUNT: u64 = 150_000;
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
-    let session = zipped(Session::builder().file(dir.path().join("zip.pftrace")));
+    let session = compressed(Session::builder().file(dir.path().join("zip.pftrace")));
     let session =
         session.segment_bytes(LIMIT).wait_at_most(Duration::from_secs(60)).start().unwrap();
     thread::scope(|scope| {
@@ -122,7 +122,7 @@ fn segments_of_compressed_packets_keep_their_size() {
 }
 
 #[test]
-fn what_is_kept_is_compressed_when_it_is_written() {
+fn in_memory_sessions_compress_when_they_write() {
     for kind in [Builder::keep_newest, Builder::keep_first, Builder::record] {
         let mut sizes = Vec::new();
         for zip in [false, true] {
@@ -147,9 +147,9 @@ fn what_is_kept_is_compressed_when_it_is_written() {
 }
 
 #[test]
-fn much_that_is_kept_is_compressed_too() {
+fn a_large_in_memory_session_is_compressed() {
     let recording =
-        record(|session| zipped(session).keep_first().buffer_size(16 << 20).max_text(4 << 20));
+        record(|session| compressed(session).keep_first().buffer_size(16 << 20).max_text(4 << 20));
     let text: String =
         (0..3usize << 20).map(|at| char::from(b'a' + (at * at % 26) as u8)).collect();
     for number in 0..100_000u64 {

@@ -1,4 +1,4 @@
-//! Messages whose text becomes known at run time.
+//! Messages whose format string is first seen at run time.
 
 mod common;
 
@@ -13,7 +13,7 @@ enum Log {
 }
 
 #[test]
-fn texts_first_seen_at_run_time_arrive() {
+fn dynamic_messages_are_logged() {
     let recording = record(|session| session.log_from(Level::Debug).group("Quiet", None));
     let template = String::from("user %s has %d points, %f %b %x");
     let args = [Arg::Str("ann"), Arg::Int(-7), Arg::Float(0.5), Arg::Bool(true), Arg::Uint(255)];
@@ -27,14 +27,14 @@ fn texts_first_seen_at_run_time_arrive() {
         "INFO Script user ann has -7 points, 0.500000 true ff",
         "INFO Script static",
     ]);
-    // The text is in the next session's trace as well.
+    // The trace of the next session has the format string too.
     let recording = record(|session| session.log_from(Level::Debug));
     dynamic::log(&Log::Script, Level::Info, &template, &args);
     recording.stop().check(&["INFO Script user ann has -7 points, 0.500000 true ff"]);
 }
 
 #[test]
-fn what_does_not_fit_its_template_is_text() {
+fn arguments_that_do_not_match_the_template_are_rendered() {
     let recording = record(|session| session.log_from(Level::Debug));
     dynamic::log(&Log::Script, Level::Info, "%d of %d", &[Arg::Int(1)]);
     dynamic::log(&Log::Script, Level::Warn, "100% sure", &[]);
@@ -51,7 +51,7 @@ fn what_does_not_fit_its_template_is_text() {
 }
 
 #[test]
-fn beyond_the_cap_nothing_is_lost() {
+fn no_message_is_lost_beyond_the_template_limit() {
     let recording = record(|session| session.log_from(Level::Debug));
     let more = MAX_TEMPLATES + 500;
     for number in 0..more {

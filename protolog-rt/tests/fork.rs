@@ -10,7 +10,7 @@ mod common;
 #[path = "common/fork.rs"]
 mod fork;
 
-use common::{SetWhenDropped, record};
+use common::{SetOnDrop, record};
 use fork::{fork, has_process_of_its_own, spawn, wait};
 use protolog_reader::{Log as Read, Rendering, Trace as Reading};
 use protolog_rt::{Error, Level, ProtoLogGroup, Session, Summary, i};
@@ -81,7 +81,7 @@ fn both_traces_are_complete_and_disjoint() {
     recording.session().flush().expect("flush");
     let begun = &Barrier::new(THREADS as usize + 1);
     thread::scope(|scope| {
-        let _done = SetWhenDropped(done);
+        let _done = SetOnDrop(done);
         for (thread, sent) in sent.iter().enumerate() {
             scope.spawn(move || {
                 begun.wait();
@@ -133,7 +133,7 @@ fn no_child_waits_for_a_thread_that_is_not_there() {
         Session::builder().file(path(name)).log_from(Level::Info).buffer_size(64 << 10)
     };
     thread::scope(|scope| {
-        let _done = SetWhenDropped(done);
+        let _done = SetOnDrop(done);
         // Sessions start and stop, threads come and go, so that every lock is held now and then.
         scope.spawn(move || {
             begun.wait();

@@ -1,6 +1,6 @@
-//! Many threads that log little: they hold no memory while they are idle, and none of them starves; nor is anything left
-//! of threads that end.
-#![allow(unsafe_code)] // Asking whether the system can take chunks back.
+//! Many threads that log little: idle threads hold no chunks, no thread starves, and threads that end leave no memory
+//! behind.
+#![allow(unsafe_code)] // Asks the kernel for `membarrier`.
 
 mod common;
 
@@ -16,28 +16,28 @@ enum Log {
     Short,
 }
 
-/// Nobody waits so long unless something is wrong.
+/// Longer than any thread stalls unless something is wrong.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Whether the system has `membarrier`, without which idle threads keep their chunks.
+/// True if the kernel has `membarrier`, without which chunks of idle threads are not reclaimed.
 fn has_barrier() -> bool {
     // SAFETY: the call takes two integers and touches no memory of the program.
     let known = unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_QUERY, 0) };
     known > 0 && known as libc::c_int & libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED != 0
 }
 
-/// How many short threads; `PROTOLOG_SOAK` makes them more.
+/// Number of short-lived threads; `PROTOLOG_SOAK` raises it.
 fn short_threads() -> usize {
     if std::env::var_os("PROTOLOG_SOAK").is_some() { 100_000 } else { 10_000 }
 }
 
 #[test]
-fn a_thousand_idle_threads_starve_nobody() {
+fn a_thousand_idle_threads_starve_no_writer() {
     const THREADS: usize = 1_000;
     if !has_barrier() {
         return;
     }
-    // Chunks for 448 threads. Who finds none waits until one is taken back, however late the session's thread gets to run.
+    // The buffer has chunks for 448 threads. The others stall until the session's thread reclaims a chunk.
     let recording = record(|session| {
         session.group("Idle", Level::Info).buffer_size(128 << 10).wait_at_most(LONG)
     });
@@ -68,15 +68,15 @@ fn a_thousand_idle_threads_starve_nobody() {
     assert_eq!(trace.messages().len(), 3 * THREADS);
 }
 
-/// Bytes of the process that are in memory.
+/// Resident memory of the process in bytes.
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").expect("read statm");
     let pages: usize = text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).expect("pages");
     pages * 4096
 }
 
-/// By how many bytes the process grows while threads come and go that do `work`, once it has got used to them: half of the most
-/// are more than a session has sequences, about each of which it knows something.
+/// Growth of the process in bytes while the second half of `threads` short-lived threads run `work`, one after the other.
+/// The first half warms up: it is more threads than a session has sequences, each of which takes memory.
 fn growth(threads: usize, work: fn(usize)) -> usize {
     let mut before = 0;
     for thread in 0..threads {
@@ -89,9 +89,9 @@ fn growth(threads: usize, work: fn(usize)) -> usize {
 }
 
 #[test]
-fn short_threads_leave_nothing() {
+fn short_threads_leave_no_memory_behind() {
     let threads = short_threads();
-    // What looks for errors in memory keeps a record of each thread.
+    // Sanitizers keep a record of each thread, so threads that log nothing are the baseline.
     let silent = growth(threads, |_| ());
     let recording = record(|session| session.group("Short", Level::Info).buffer_size(64 << 10));
     let logging = growth(threads, |thread| i!(Log::Short, "%d", thread));

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::alone;
+use common::lock_sessions;
 use protolog_reader::{Rendering, Trace as Reading};
 use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, i};
 use protolog_testkit::{TempDir, temp_dir};
@@ -37,7 +37,7 @@ fn pipe(dir: &TempDir) -> PathBuf {
 
 #[test]
 fn a_pipe_is_written_to() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let path = &pipe(&dir);
     for make in [(|session| session) as fn(Builder) -> Builder, Builder::keep_newest] {
@@ -63,7 +63,7 @@ fn refused(builder: Builder, expected: &str) {
 
 #[test]
 fn names_of_nothing_are_refused_at_the_start() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let shown = dir.path().display();
     for keeps in [(|session| session) as fn(Builder) -> Builder, Builder::keep_newest] {
@@ -76,7 +76,7 @@ fn names_of_nothing_are_refused_at_the_start() {
 
 #[test]
 fn a_file_that_is_taken_away_is_an_error_of_stop() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let path = dir.path().join("app.pftrace");
     let session = session().file(&path).start().expect("start a session");
@@ -92,7 +92,7 @@ fn a_file_that_is_taken_away_is_an_error_of_stop() {
 
 #[test]
 fn a_file_that_is_renamed_is_whole_under_its_new_name() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let (path, other) = (dir.path().join("app.pftrace"), dir.path().join("other.pftrace"));
     let session = session().file(&path).start().expect("start a session");

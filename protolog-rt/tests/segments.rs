@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{SetWhenDropped, Trace, alone, wire};
+use common::{SetOnDrop, Trace, lock_sessions, wire};
 use protolog_reader::{MergeInput, merge};
 use protolog_rt::{Builder, Error, Level, LossCause, ProtoLogGroup, Session, Summary, dynamic, i};
 use protolog_testkit::{TempDir, temp_dir, trace_processor};
@@ -101,7 +101,7 @@ fn segments_are_read_alone_and_have_everything_together() {
     const THREADS: usize = 4;
     const COUNT: usize = 6_000;
     const LIMIT: u64 = 400 << 10;
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let session = start(&dir, |session| {
         session
@@ -112,7 +112,7 @@ fn segments_are_read_alone_and_have_everything_together() {
     });
     let done = &AtomicBool::new(false);
     thread::scope(|scope| {
-        let _end = SetWhenDropped(done);
+        let _end = SetOnDrop(done);
         // Flushes, so that chunks are copied in parts and go on in the next file.
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
@@ -152,7 +152,7 @@ fn segments_are_read_alone_and_have_everything_together() {
 
 #[test]
 fn losses_are_told_once_over_all_files() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let session = start(&dir, |session| {
         session.segment_bytes(100 << 10).buffer_size(64 << 10).max_text(8_000)
@@ -180,7 +180,7 @@ fn losses_are_told_once_over_all_files() {
 #[test]
 fn time_ends_a_segment_though_nobody_logs() {
     const AGE: Duration = Duration::from_millis(150);
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let session = start(&dir, |session| session.segment_age(AGE));
     let expected = ["app.0001.pftrace", "app.0002.pftrace", "app.0003.pftrace.part"];
@@ -208,7 +208,7 @@ fn time_ends_a_segment_though_nobody_logs() {
 
 #[test]
 fn a_chunk_that_goes_on_in_another_file_keeps_its_times() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let session = start(&dir, |session| session.segment_age(Duration::from_millis(50)));
     const NAMED: &str = "select count(*) from thread where name glob 'a_chunk_that_go*'";
@@ -251,7 +251,7 @@ fn a_chunk_that_goes_on_in_another_file_keeps_its_times() {
 
 #[test]
 fn only_the_newest_stay_and_numbers_go_on() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let left = dir.path().join("app.0003.pftrace.part");
     std::fs::write(&left, "of a crash").unwrap();
@@ -288,7 +288,7 @@ fn only_the_newest_stay_and_numbers_go_on() {
 
 #[test]
 fn messages_first_seen_at_run_time_are_text_in_every_file() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let session = start(&dir, |session| session.segment_age(Duration::from_millis(30)));
     let mut count = 0i64;
@@ -309,7 +309,7 @@ fn messages_first_seen_at_run_time_are_text_in_every_file() {
 
 #[test]
 fn a_message_larger_than_a_segment_has_one_for_itself() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let session = start(&dir, |session| {
         session.segment_bytes(64 << 10).max_text(200_000).buffer_size(16 << 20)
@@ -327,7 +327,7 @@ fn a_message_larger_than_a_segment_has_one_for_itself() {
 
 #[test]
 fn two_sessions_of_one_name_are_refused() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let first = start(&dir, |session| session.keep_segments(1));
     let again = Session::builder().file(dir.path().join("app.pftrace")).segment_bytes(1).start();
@@ -359,7 +359,7 @@ impl MergeInput for Input {
 #[test]
 fn merged_segments_are_the_whole_trace() {
     const COUNT: usize = 3_000;
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let roomy = |session: Builder| session.buffer_size(8 << 20).segment_bytes(48 << 10);
     let session = start(&dir, roomy);
@@ -394,7 +394,7 @@ fn merged_segments_are_the_whole_trace() {
 
 #[test]
 fn a_segment_that_can_not_be_made_is_an_error_of_stop() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let inner = dir.path().join("inner");
     std::fs::create_dir(&inner).unwrap();
@@ -410,7 +410,7 @@ fn a_segment_that_can_not_be_made_is_an_error_of_stop() {
 
 #[test]
 fn segments_go_on_when_they_can_be_made_again() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let (inner, gone) = (dir.path().join("inner"), dir.path().join("gone"));
     std::fs::create_dir(&inner).unwrap();
@@ -437,7 +437,7 @@ fn segments_go_on_when_they_can_be_made_again() {
 
 #[test]
 fn a_segment_that_is_taken_away_is_told_and_the_others_are_there() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let room =
         |session: Builder| session.segment_bytes(64 << 10).buffer_size(16 << 20).max_text(8_000);

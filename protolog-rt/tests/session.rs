@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{alone, record, record_beside};
+use common::{lock_sessions, record, record_concurrently};
 use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, d, e, i, v, w, wtf};
 use protolog_testkit::{check_trace, temp_dir};
 use std::time::{Duration, Instant};
@@ -93,9 +93,9 @@ fn defaults_are_wtf_and_overrides_go_both_ways() {
 
 #[test]
 fn started_late_and_stopped_early() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     log_all("before");
-    let recording = record_beside(|session| session.log_from(Level::Wtf));
+    let recording = record_concurrently(|session| session.log_from(Level::Wtf));
     log_all("during");
     let trace = recording.stop();
     log_all("after");
@@ -208,7 +208,7 @@ fn a_second_session_of_the_same_file_is_refused_and_harms_nothing() {
 
 #[test]
 fn sessions_that_can_not_start_say_why() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     assert!(matches!(Session::builder().start(), Err(Error::NoFile)));
     let dir = temp_dir();
     let missing = dir.path().join("no/such/dir.pftrace");
@@ -227,7 +227,7 @@ fn sessions_that_can_not_start_say_why() {
 
 #[test]
 fn a_full_disk_is_an_error_of_stop() {
-    let recording = alone();
+    let recording = lock_sessions();
     let session = Session::builder().file("/dev/full").start().unwrap();
     wtf!(Log::Net, "into the void");
     assert!(session.flush().is_err());

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{SetWhenDropped, Trace, alone, record, record_beside, wire};
+use common::{SetOnDrop, Trace, lock_sessions, record, record_concurrently, wire};
 use protolog_rt::{Builder, Level, LossCause, ProtoLogGroup, d, e, i, v, w, wtf};
 use std::cell::RefCell;
 use std::sync::Barrier;
@@ -54,13 +54,13 @@ fn check(trace: &Trace, expected: &[Vec<String>]) {
 fn each_gets_what_it_asked_for() {
     use Level::{Error, Info, Verbose, Warn, Wtf};
     let all = Some(Verbose);
-    let _alone = alone();
+    let _lock = lock_sessions();
     log_all("none");
-    let first = record_beside(|session| session.log_from(Info).group("Net", Warn));
+    let first = record_concurrently(|session| session.log_from(Info).group("Net", Warn));
     log_all("one");
-    let second = record_beside(|session| session.enable_all().group("Disk", None));
+    let second = record_concurrently(|session| session.enable_all().group("Disk", None));
     log_all("two");
-    let third = record_beside(|session| session.log_from(Error));
+    let third = record_concurrently(|session| session.log_from(Error));
     log_all("three");
     thread::scope(|scope| {
         scope.spawn(|| log_all("a thread's"));
@@ -69,7 +69,7 @@ fn each_gets_what_it_asked_for() {
     log_all("two again");
     let second = second.stop();
     log_all("one again");
-    let fourth = record_beside(|session| session);
+    let fourth = record_concurrently(|session| session);
     log_all("another");
     let (third, fourth) = (third.stop(), fourth.stop());
     log_all("none");
@@ -89,7 +89,7 @@ fn many_sessions_of_one_program() {
     let first = record(Builder::enable_all);
     let mut sessions = Vec::new();
     for number in 0..20u64 {
-        sessions.push(record_beside(|session| session.log_from(Level::Info).buffer_size(1)));
+        sessions.push(record_concurrently(|session| session.log_from(Level::Info).buffer_size(1)));
         i!(Log::Net, "%d", number);
     }
     for number in 20..40u64 {
@@ -130,7 +130,7 @@ fn sessions_that_come_and_go_cost_the_others_nothing() {
         }
         let mut round = 0u64;
         while left.load(Ordering::Relaxed) > 0 {
-            let other = record_beside(|session| {
+            let other = record_concurrently(|session| {
                 session.group("Rare", Level::Debug).group("Load", None).buffer_size(1 << 20)
             });
             if round == 0 {
@@ -161,8 +161,9 @@ fn sessions_that_come_and_go_cost_the_others_nothing() {
 fn a_session_that_is_full_does_not_hurt_another() {
     let roomy = record(|session| session.log_from(Level::Info).buffer_size(32 << 20));
     // Keeps the first, since a file's writer may be fast enough to make room all the time.
-    let tight =
-        record_beside(|session| session.log_from(Level::Info).keep_first().buffer_size(64 << 10));
+    let tight = record_concurrently(|session| {
+        session.log_from(Level::Info).keep_first().buffer_size(64 << 10)
+    });
     for number in 0..100_000u64 {
         i!(Log::Net, "%d", number);
     }
@@ -195,8 +196,8 @@ fn losses_without_a_sequence_are_told_to_all_that_wanted_the_message() {
     let dead = |trace: &Trace| -> Vec<(u32, u64)> {
         trace.losses().into_iter().map(|((_, cause), count)| (cause, count)).collect()
     };
-    let too = record_beside(|session| session.group("Rare", Level::Debug));
-    let not = record_beside(|session| session.group("Rare", Level::Warn));
+    let too = record_concurrently(|session| session.group("Rare", Level::Debug));
+    let not = record_concurrently(|session| session.group("Rare", Level::Warn));
     thread::spawn(|| {
         EARLY.set(Some(LogsWhenDropped));
         i!(Log::Rare, "in the thread");
@@ -204,7 +205,7 @@ fn losses_without_a_sequence_are_told_to_all_that_wanted_the_message() {
     })
     .join()
     .unwrap();
-    let later = record_beside(|session| session.log_from(Level::Info));
+    let later = record_concurrently(|session| session.log_from(Level::Info));
     for session in [not, later] {
         let trace = session.stop();
         assert_eq!((dead(&trace), trace.summary.messages), (vec![], 0));
@@ -225,7 +226,7 @@ fn a_thread_within_a_message_while_sessions_change() {
     let done = &AtomicBool::new(false);
     let (mut sent, mut others) = (0, Vec::new());
     thread::scope(|scope| {
-        let end = SetWhenDropped(done);
+        let end = SetOnDrop(done);
         let logger = scope.spawn(move || {
             let mut sent = 0u64;
             while !done.load(Ordering::Relaxed) && sent < 400_000 {
@@ -235,7 +236,8 @@ fn a_thread_within_a_message_while_sessions_change() {
             sent
         });
         for _ in 0..60 {
-            let other = record_beside(|session| session.group("Load", Level::Warn).buffer_size(1));
+            let other =
+                record_concurrently(|session| session.group("Load", Level::Warn).buffer_size(1));
             others.push(other.stop().summary);
         }
         drop(end);

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{SetWhenDropped, record, wire};
+use common::{SetOnDrop, record, wire};
 use protolog_rt::{Level, LossCause, ProtoLogGroup, d, i};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -38,7 +38,7 @@ fn handlers_log_or_are_counted() {
     let done = AtomicBool::new(false);
     let mut sent = 1u64;
     thread::scope(|scope| {
-        let _end = SetWhenDropped(&done);
+        let _end = SetOnDrop(&done);
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 // SAFETY: the thread waits for this one.

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{SetWhenDropped, record};
+use common::{SetOnDrop, record};
 use protolog_rt::{Level, LossCause, ProtoLogGroup, d, i};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -74,7 +74,7 @@ fn handlers_log_while_sessions_change() {
     assert_eq!(set, 0);
     let done = &AtomicBool::new(false);
     thread::scope(|scope| {
-        let _end = SetWhenDropped(done);
+        let _end = SetOnDrop(done);
         for _ in 0..2 {
             scope.spawn(move || {
                 let _timer = Timer::start();
@@ -103,7 +103,7 @@ fn round(number: u64) {
         if number % 2 == 0 { session } else { session.keep_newest() }
     };
     let first = record(start);
-    let second = (number % 3 == 0).then(|| common::record_beside(start));
+    let second = (number % 3 == 0).then(|| common::record_concurrently(start));
     thread::sleep(Duration::from_micros(100 * (number % 5)));
     for recording in [Some(first), second].into_iter().flatten() {
         let trace = recording.stop();

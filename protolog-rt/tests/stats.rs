@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Trace, alone, record};
+use common::{Trace, lock_sessions, record};
 use protolog_rt::dynamic::{self, Arg};
 use protolog_rt::{BufferStats, Builder, GroupStats, Level, LossCause, ProtoLogGroup, Session, i};
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ fn groups_of_a_stream() {
 #[test]
 fn groups_of_several_files() {
     let dir = protolog_testkit::temp_dir();
-    let _alone = alone();
+    let _lock = lock_sessions();
     let path = dir.path().join("app.pftrace");
     let session = roomy(Session::builder()).file(&path).segment_bytes(16 << 10).start().unwrap();
     talk(1_000);
@@ -223,7 +223,7 @@ fn of_a_ring() {
 
 #[test]
 fn of_a_file_that_can_not_be_written() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let session = start(Session::builder()).file("/dev/full").start().unwrap();
     for number in 0..3_000u64 {
         i!(Log::Work, "%d", number);

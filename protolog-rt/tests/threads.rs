@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Recording, SetWhenDropped, Trace, record, wire};
+use common::{SetOnDrop, TestSession, Trace, record, wire};
 use protolog_rt::{Builder, Level, LossCause, ProtoLogGroup, i};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -55,7 +55,7 @@ fn check_numbers(trace: &Trace, threads: usize, messages: usize) {
     }
 }
 
-fn info() -> Recording {
+fn info() -> TestSession {
     record(|session| session.group("Work", Level::Info))
 }
 
@@ -166,7 +166,7 @@ fn sessions_that_come_and_go_under_load_stay_right() {
             });
         }
         // Also when an assertion fails: the scope waits for the threads.
-        let _done = SetWhenDropped(done);
+        let _done = SetOnDrop(done);
         for round in 0..30 {
             let recording =
                 record(|session| session.group("Load", Level::Info).buffer_size(256 << 10));
@@ -222,7 +222,7 @@ fn turns(few: usize, soaked: usize) -> usize {
 }
 
 /// A session that loses none of them.
-fn patient() -> Recording {
+fn patient() -> TestSession {
     let minute = Duration::from_secs(60);
     record(|session| session.group("Work", Level::Info).wait_at_most(minute))
 }

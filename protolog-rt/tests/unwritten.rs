@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Trace, alone, wire};
+use common::{Trace, lock_sessions, wire};
 use protolog_reader::Trace as Reading;
 use protolog_rt::text::{RotatingFile, set_sink};
 use protolog_rt::{Builder, Level, LossCause, ProtoLogGroup, Session, Summary, dynamic, i};
@@ -110,7 +110,7 @@ fn run(path: &Path, make: fn(Builder) -> Builder) -> Summary {
 
 #[test]
 fn what_finds_no_room_is_counted() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let makes: [fn(Builder) -> Builder; 3] = [
         |session| session,
         // Nobody waits for room in a file.
@@ -190,7 +190,7 @@ impl Gap {
 
 #[test]
 fn a_file_goes_on_when_there_is_room_again() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let makes: [fn(Builder) -> Builder; 2] =
         [|session| session, |session| session.segment_bytes(1 << 20)];
     for make in makes {
@@ -224,7 +224,7 @@ fn a_file_goes_on_when_there_is_room_again() {
 
 #[test]
 fn nobody_has_to_ask_for_it() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let mut gap = Gap::begin(|session| session.buffer_size(64 << 10).wait_at_most(Duration::MAX));
     gap.log("before", 10, true);
     let limit = gap.fill();
@@ -245,7 +245,7 @@ fn nobody_has_to_ask_for_it() {
 
 #[test]
 fn a_recording_that_may_not_be_as_large_ends_no_program() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     // SAFETY: nothing is called when it comes: it would end this process.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
     let dir = temp_dir();
@@ -261,7 +261,7 @@ fn a_recording_that_may_not_be_as_large_ends_no_program() {
 
 #[test]
 fn lines_of_text_begin_anew_after_one_that_had_no_room() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     // SAFETY: nothing is called when it comes. Lines are written by the thread that logs, which does not block it.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     let dir = temp_dir();

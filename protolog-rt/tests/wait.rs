@@ -5,8 +5,8 @@ mod common;
 #[path = "common/pipe.rs"]
 mod pipe;
 
-use common::{Trace, alone, wire};
-use pipe::{Pipe, until_stuck};
+use common::{Trace, lock_sessions, wire};
+use pipe::{Pipe, wait_until_stalled};
 use protolog_rt::{Error, Level, LossCause, ProtoLogGroup, Session, Summary, i};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -46,7 +46,7 @@ fn check(trace: &Trace, sent: u64) {
 fn a_slow_sink_loses_nothing() {
     const THREADS: u64 = 4;
     const COUNT: u64 = 15_000;
-    let _alone = alone();
+    let _lock = lock_sessions();
     let pipe = Pipe::stalled();
     pipe.read(Duration::from_millis(2));
     let session = start(&pipe, LONG);
@@ -91,7 +91,7 @@ fn a_slow_sink_loses_nothing() {
 #[test]
 fn a_stuck_sink_costs_the_patience_once_and_the_rest_is_counted() {
     const PATIENCE: Duration = Duration::from_millis(300);
-    let _alone = alone();
+    let _lock = lock_sessions();
     let pipe = Pipe::stalled();
     let session = start(&pipe, PATIENCE);
     let mut waits = 0;
@@ -113,7 +113,7 @@ fn a_stuck_sink_costs_the_patience_once_and_the_rest_is_counted() {
 #[test]
 fn a_stop_ends_every_wait() {
     const THREADS: usize = 3;
-    let _alone = alone();
+    let _lock = lock_sessions();
     let pipe = Pipe::stalled();
     let session = start(&pipe, LONG);
     let (sent, done) = (&AtomicU64::new(0), &AtomicBool::new(false));
@@ -128,7 +128,7 @@ fn a_stop_ends_every_wait() {
                 })
             })
             .collect();
-        until_stuck(sent);
+        wait_until_stalled(sent);
         done.store(true, Ordering::Relaxed);
         let stopping = scope.spawn(move || session.stop().unwrap());
         let begun = Instant::now();
@@ -148,7 +148,7 @@ fn a_stop_ends_every_wait() {
 
 #[test]
 fn a_broken_sink_stops_nobody() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let session = Session::builder().file("/dev/full").log_from(Level::Info);
     let session = session.buffer_size(64 << 10).wait_at_most(LONG).start().unwrap();
     for number in 0..20_000u64 {
@@ -160,7 +160,7 @@ fn a_broken_sink_stops_nobody() {
 
 #[test]
 fn what_keeps_its_messages_has_nothing_to_wait_for() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let session = Session::builder().file("kept.pftrace").keep_newest().wait_at_most(LONG);
     let error = session.start().unwrap_err();
     assert!(matches!(error, Error::OnlyStreams { option: "wait_at_most" }));

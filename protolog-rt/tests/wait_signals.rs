@@ -6,8 +6,8 @@ mod common;
 #[path = "common/pipe.rs"]
 mod pipe;
 
-use common::{Trace, alone, wire};
-use pipe::{Pipe, until_stuck};
+use common::{Trace, lock_sessions, wire};
+use pipe::{Pipe, wait_until_stalled};
 use protolog_rt::{Level, LossCause, ProtoLogGroup, Session, d, i};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::thread;
@@ -60,7 +60,7 @@ fn interrupt(thread: i32) {
 
 #[test]
 fn handlers_never_wait() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler may.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as *const () as usize;
@@ -83,7 +83,7 @@ fn handlers_never_wait() {
                 sent.fetch_add(1, Ordering::Relaxed);
             }
         });
-        until_stuck(sent);
+        wait_until_stalled(sent);
         interrupt(logger.load(Ordering::SeqCst));
         let [own] = session_threads()[..] else { panic!("one session has one thread") };
         assert!(blocks(own, libc::SIGUSR1), "a handler there could wait for itself");

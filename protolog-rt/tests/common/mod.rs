@@ -1,9 +1,9 @@
-//! What the tests of sessions share: one session at a time, a trace in a directory of its own, and as judges our reader,
-//! Perfetto's and the official descriptors.
+//! Shared by the tests of sessions: one session at a time, each trace in its own directory, checked by our reader, by
+//! Perfetto's trace_processor and by the official descriptors.
 #![allow(dead_code)] // Each test binary uses a part.
 
 use protolog_core::schema::{loss, packet, sequence_info};
-use protolog_reader::{Log, Rendering, Trace as Reading};
+use protolog_reader::{Log, Rendering, Trace as TraceFile};
 use protolog_rt::{Builder, LossCause, Session, Summary};
 use protolog_testkit::{
     Table, TempDir, Value, check_trace, temp_dir, trace_processor, trace_stats,
@@ -14,12 +14,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A session of a test. No other test of the binary has one at the same time.
-pub(crate) struct Recording {
+/// A session of one test. No other test of the binary runs one at the same time.
+pub(crate) struct TestSession {
     session: Option<Session>,
     pub(crate) path: PathBuf,
     dir: TempDir,
-    alone: Option<MutexGuard<'static, ()>>,
+    lock: Option<MutexGuard<'static, ()>>,
 }
 
 /// A finished trace.
@@ -27,36 +27,36 @@ pub(crate) struct Trace {
     pub(crate) path: PathBuf,
     pub(crate) summary: Summary,
     _dir: TempDir,
-    _alone: Option<MutexGuard<'static, ()>>,
+    _lock: Option<MutexGuard<'static, ()>>,
 }
 
-/// Ends the other threads of a test, also when it fails: a scope waits for them.
-pub(crate) struct SetWhenDropped<'a>(pub(crate) &'a AtomicBool);
+/// Stops the other threads of a test, also when an assertion fails: the scope waits for them.
+pub(crate) struct SetOnDrop<'a>(pub(crate) &'a AtomicBool);
 
-impl Drop for SetWhenDropped<'_> {
+impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// A packet, as far as tests look at it.
+/// The fields of a packet that tests check.
 #[derive(Debug, Default)]
-pub(crate) struct Packet {
+pub(crate) struct ParsedPacket {
     pub(crate) sequence: u32,
-    /// Whether it is a message.
-    pub(crate) message: bool,
+    pub(crate) is_message: bool,
+    /// The field `previous_packet_dropped`.
     pub(crate) dropped: bool,
-    /// Process, thread and the thread's name, of a packet that begins a chunk.
+    /// Process id, thread id and thread name, in the first packet of a chunk.
     pub(crate) info: Option<(u32, u32, String)>,
-    /// Losses: group, cause as in traces, count.
+    /// Losses: group id, number of the cause, count.
     pub(crate) losses: Vec<(u32, u32, u64)>,
 }
 
-/// Messages beyond which a trace is too large for Python.
-const MOST_FOR_PYTHON: u64 = 5_000;
+/// Traces with more messages are not checked in Python.
+const PYTHON_LIMIT: u64 = 5_000;
 
-/// The fields of our own that sessions write, as paths.
-const OURS: [&str; 5] = [
+/// Paths of the fields that we add to Perfetto's schema.
+const OUR_FIELDS: [&str; 5] = [
     "1000",
     "1001",
     "protolog_message.1000",
@@ -64,61 +64,61 @@ const OURS: [&str; 5] = [
     "trace_stats.buffer_stats.1000",
 ];
 
-static ALONE: Mutex<()> = Mutex::new(());
+static SESSIONS: Mutex<()> = Mutex::new(());
 
-/// Keeps other tests of the binary from starting a session.
-pub(crate) fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+/// Keeps other tests of the binary from starting a session while the guard lives.
+pub(crate) fn lock_sessions() -> MutexGuard<'static, ()> {
+    SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts a session as `configure` says.
-pub(crate) fn record(configure: impl FnOnce(Builder) -> Builder) -> Recording {
-    let alone = alone();
-    Recording { alone: Some(alone), ..record_beside(configure) }
+/// Starts a session with the options that `configure` sets, once no other test runs one.
+pub(crate) fn record(configure: impl FnOnce(Builder) -> Builder) -> TestSession {
+    let lock = lock_sessions();
+    TestSession { lock: Some(lock), ..record_concurrently(configure) }
 }
 
-/// Starts a session beside others of the same test, one of which has the binary for itself.
-pub(crate) fn record_beside(configure: impl FnOnce(Builder) -> Builder) -> Recording {
+/// Starts a session while others of the same test run. One of them must hold the lock.
+pub(crate) fn record_concurrently(configure: impl FnOnce(Builder) -> Builder) -> TestSession {
     let dir = temp_dir();
     let path = dir.path().join("test.pftrace");
     let session = configure(Session::builder().file(&path)).start().expect("start a session");
-    Recording { session: Some(session), path, dir, alone: None }
+    TestSession { session: Some(session), path, dir, lock: None }
 }
 
-impl Recording {
+impl TestSession {
     pub(crate) fn session(&self) -> &Session {
         self.session.as_ref().expect("a session that runs")
     }
 
     pub(crate) fn stop(mut self) -> Trace {
         let summary = self.session.take().expect("a session").stop().expect("stop the session");
-        Trace { path: self.path, summary, _dir: self.dir, _alone: self.alone }
+        Trace { path: self.path, summary, _dir: self.dir, _lock: self.lock }
     }
 
-    /// What the session keeps, while it goes on.
+    /// Writes a snapshot of the session, which continues.
     pub(crate) fn snapshot(&self) -> Trace {
         let dir = temp_dir();
         let path = dir.path().join("snapshot.pftrace");
         let summary = self.session().snapshot(&path).expect("take a snapshot");
-        Trace { path, summary, _dir: dir, _alone: None }
+        Trace { path, summary, _dir: dir, _lock: None }
     }
 
-    /// Ends the session by dropping it.
+    /// Drops the session instead of stopping it.
     pub(crate) fn drop_session(mut self) -> Trace {
         drop(self.session.take());
         let summary = Summary::default();
-        Trace { path: self.path, summary, _dir: self.dir, _alone: self.alone }
+        Trace { path: self.path, summary, _dir: self.dir, _lock: self.lock }
     }
 }
 
 impl Trace {
-    /// The trace at `path`, in a directory that it keeps.
+    /// Wraps the trace at `path` and keeps its directory alive.
     pub(crate) fn of(path: PathBuf, summary: Summary, dir: TempDir) -> Self {
-        Self { path, summary, _dir: dir, _alone: None }
+        Self { path, summary, _dir: dir, _lock: None }
     }
 
-    /// The messages, in the order of time, as `LEVEL TAG text`. Our reader and, where it is there, Perfetto's agree on them
-    /// and on their times.
+    /// The messages in order of time, as `LEVEL TAG text`. Checks that Perfetto's trace_processor, if there is one, reads
+    /// the same messages with the same times.
     #[track_caller]
     pub(crate) fn messages(&self) -> Vec<String> {
         let log = self.log();
@@ -126,7 +126,7 @@ impl Trace {
         let times: Vec<String> = times.collect();
         let sql = "select ts, level || ' ' || tag || ' ' || message as line from protolog";
         if let Some(table) = self.query(sql) {
-            // Before version 55 Perfetto's prints nothing for `%%`.
+            // trace_processor before version 55 prints nothing for `%%`.
             let without = |lines: &[String]| lines.join("\n").replace('%', "");
             assert_eq!(without(&table.texts("line")), without(&lines), "Perfetto, our reader");
             assert_eq!(table.texts("ts"), times, "Perfetto, our reader");
@@ -135,17 +135,17 @@ impl Trace {
         lines
     }
 
-    /// The messages as our reader reads them.
+    /// The messages as `LEVEL TAG text`, from our reader alone.
     #[track_caller]
     pub(crate) fn lines(&self) -> Vec<String> {
         lines(&self.log())
     }
 
-    /// What our reader reads. But for losses it has nothing to say against the trace.
+    /// Reads the trace with our reader, which must report no problem but losses.
     #[track_caller]
     pub(crate) fn log(&self) -> Log {
         let log =
-            Reading::open(&self.path).expect("open the trace").read().expect("read the trace");
+            TraceFile::open(&self.path).expect("open the trace").read().expect("read the trace");
         let summary = log.summary().to_string();
         let wrong: Vec<&str> = summary.lines().filter(|line| !line.starts_with("lost: ")).collect();
         assert!(wrong.is_empty(), "{wrong:?}");
@@ -157,21 +157,21 @@ impl Trace {
         Some(trace_processor(&self.path, &[sql])?.remove(0))
     }
 
-    /// Perfetto has nothing to complain about, and the official descriptors know every field but ours.
+    /// Checks that trace_processor reports no error, and that the official descriptors know every field but ours.
     #[track_caller]
     pub(crate) fn check_stats(&self) {
         if let Some(stats) = trace_stats(&self.path) {
             assert_eq!(stats.to_string(), "", "counters of trace_processor");
         }
         // Python needs a second for 20,000 messages.
-        if self.summary.messages > MOST_FOR_PYTHON {
+        if self.summary.messages > PYTHON_LIMIT {
             return;
         }
         let packets = check_trace(&self.path).unwrap_or_default();
         let unknown =
             packets.iter().flat_map(|packet| packet["unknown"].as_array().expect("paths"));
         let foreign: Vec<&str> =
-            unknown.filter_map(Value::as_str).filter(|path| !OURS.contains(path)).collect();
+            unknown.filter_map(Value::as_str).filter(|path| !OUR_FIELDS.contains(path)).collect();
         assert!(foreign.is_empty(), "unknown fields: {foreign:?}");
     }
 
@@ -183,20 +183,25 @@ impl Trace {
     }
 
     /// The packets, in the order of the file.
-    pub(crate) fn packets(&self) -> Vec<Packet> {
+    pub(crate) fn packets(&self) -> Vec<ParsedPacket> {
         let bytes = std::fs::read(&self.path).expect("read the trace");
         let packets = Reader::new(&bytes).map(|field| field.expect("a whole packet"));
-        packets.map(|field| Packet::read(field.as_message().expect("a packet"))).collect()
+        packets.map(|field| ParsedPacket::read(field.as_message().expect("a packet"))).collect()
     }
 
-    /// What the trace says was lost, by group and cause. Our reader and the session's summary agree.
+    /// The losses in the trace by group and cause. Checks that our reader and the session's summary agree.
     pub(crate) fn losses(&self) -> BTreeMap<(u32, u32), u64> {
         let mut sums = BTreeMap::new();
         for (group, cause, count) in self.packets().into_iter().flat_map(|packet| packet.losses) {
             *sums.entry((group, cause)).or_default() += count;
         }
-        let told: u64 = self.summary.losses.iter().map(|loss| loss.count).sum();
-        assert_eq!(sums.values().sum::<u64>(), told, "trace and summary agree: {:?}", self.summary);
+        let total: u64 = self.summary.losses.iter().map(|loss| loss.count).sum();
+        assert_eq!(
+            sums.values().sum::<u64>(),
+            total,
+            "trace and summary agree: {:?}",
+            self.summary
+        );
         let log = self.log();
         let lost = &log.stats().lost;
         let read: BTreeMap<_, _> = lost
@@ -226,13 +231,13 @@ fn lines(log: &Log) -> Vec<String> {
     log.entries().map(line).collect()
 }
 
-impl Packet {
+impl ParsedPacket {
     fn read(fields: Reader<'_>) -> Self {
         let mut read = Self::default();
         for field in fields.map(|field| field.expect("a field")) {
             match field.number {
                 packet::TRUSTED_PACKET_SEQUENCE_ID => read.sequence = field.as_u32().unwrap(),
-                packet::PROTOLOG_MESSAGE => read.message = true,
+                packet::PROTOLOG_MESSAGE => read.is_message = true,
                 packet::PREVIOUS_PACKET_DROPPED => read.dropped = true,
                 packet::SEQUENCE_INFO => {
                     let mut info = (0, 0, String::new());

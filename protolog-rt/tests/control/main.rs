@@ -14,17 +14,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct Listening {
     pub(crate) server: Server,
     pub(crate) dir: TempDir,
-    _alone: MutexGuard<'static, ()>,
+    _lock: MutexGuard<'static, ()>,
 }
 
 /// Listens in a directory of the test's own. No other test does at the same time: what an operator asks for may concern all
 /// groups of the process, as may sessions, and the process's files are counted.
 pub(crate) fn listen() -> Listening {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    static SESSIONS: Mutex<()> = Mutex::new(());
+    let lock = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = temp_dir_for_sockets();
     let server = serve_in(dir.path().join("run")).expect("listen");
-    Listening { server, dir, _alone: alone }
+    Listening { server, dir, _lock: lock }
 }
 
 impl Listening {

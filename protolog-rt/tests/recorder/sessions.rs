@@ -19,9 +19,9 @@ enum Log {
 }
 
 /// One test has sessions at a time, as all sessions see all messages.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_sessions() -> MutexGuard<'static, ()> {
+    static SESSIONS: Mutex<()> = Mutex::new(());
+    SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn net() -> Builder {
@@ -41,7 +41,7 @@ fn is_held(path: &Path) -> bool {
 
 #[test]
 fn a_recording_is_in_memory_and_private_and_goes_with_its_session() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let (first, second) = (net().record().start().unwrap(), net().record().start().unwrap());
     let paths = [recording(&first), recording(&second)];
     assert_ne!(paths[0], paths[1]);
@@ -68,7 +68,7 @@ fn a_recording_is_in_memory_and_private_and_goes_with_its_session() {
 /// What a panic unwinds through ends its session, and has nobody to stop it.
 #[test]
 fn a_session_that_a_panic_drops_leaves_its_recording() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let (path, trace) = (dir.path().join("r"), dir.path().join("t"));
     let panics = |session: Builder| {
@@ -96,7 +96,7 @@ fn a_session_that_a_panic_drops_leaves_its_recording() {
 
 #[test]
 fn a_session_that_is_stopped_leaves_the_trace_that_was_asked_for() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let trace = dir.path().join("app.pftrace");
     let session = net().file(&trace).record_at(dir.path().join("app.rec")).start().unwrap();
@@ -111,7 +111,7 @@ fn a_session_that_is_stopped_leaves_the_trace_that_was_asked_for() {
 
 #[test]
 fn a_recording_stays_where_the_trace_can_not_be_written() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let folder = dir.path().join("folder");
     fs::create_dir(&folder).unwrap();
@@ -126,7 +126,7 @@ fn a_recording_stays_where_the_trace_can_not_be_written() {
 
 #[test]
 fn a_recording_of_a_run_before_is_kept_but_none_that_is_in_use() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let path = dir.path().join("app.rec");
     fs::write(&path, "of a run before").unwrap();
@@ -142,7 +142,7 @@ fn a_recording_of_a_run_before_is_kept_but_none_that_is_in_use() {
 
 #[test]
 fn what_is_no_file_is_not_put_aside_for_a_recording() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let folder = dir.path().join("folder");
     fs::create_dir(&folder).unwrap();
@@ -173,7 +173,7 @@ fn faults() -> i64 {
 #[test]
 fn pages_of_a_ring_are_there_before_they_are_written() {
     const PAGES: usize = 1024;
-    let _alone = alone();
+    let _lock = lock_sessions();
     let dir = temp_dir();
     for builder in [net().record(), net().keep_newest().file(dir.path().join("app.pftrace"))] {
         let session = builder.buffer_size(PAGES * 4096).start().unwrap();
@@ -188,7 +188,7 @@ fn pages_of_a_ring_are_there_before_they_are_written() {
 
 #[test]
 fn the_header_says_whose_it_is() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let session = net().record().buffer_size(100_000).start().unwrap();
     let bytes = fs::read(recording(&session)).unwrap();
     let header = *Recording::parse(&bytes).unwrap().header();
@@ -208,7 +208,7 @@ fn the_header_says_whose_it_is() {
 
 #[test]
 fn texts_first_seen_at_run_time_are_there_before_they_are_used() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let before = |number: i64| {
         let template = format!("before number {number}: %d");
         dynamic::log(&Log::Net, Level::Info, &template, &[Arg::Int(number)]);
@@ -227,7 +227,7 @@ fn texts_first_seen_at_run_time_are_there_before_they_are_used() {
 
 #[test]
 fn losses_are_in_the_file_at_once() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let session = net().record().max_text(100).start().unwrap();
     i!(Log::Net, "cut: %s", "x".repeat(200));
     i!(Log::Net, "cut: %s", "x".repeat(300));
@@ -257,7 +257,7 @@ thread_local! {
 
 #[test]
 fn losses_without_a_thread_are_in_the_file_at_once() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let session = net().record().start().unwrap();
     thread::spawn(|| {
         // One of the two comes after the thread's writer is gone.
@@ -279,7 +279,7 @@ fn losses_without_a_thread_are_in_the_file_at_once() {
 
 #[test]
 fn messages_of_threads_of_which_nothing_is_left_are_counted() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let session = net().record().buffer_size(64 << 10).start().unwrap();
     // So many that the first are forgotten while others come.
     for _ in 0..150 {
@@ -298,7 +298,7 @@ fn messages_of_threads_of_which_nothing_is_left_are_counted() {
 
 #[test]
 fn what_finds_no_room_for_its_text_is_counted() {
-    let _alone = alone();
+    let _lock = lock_sessions();
     let session = net().record().start().unwrap();
     let path = recording(&session);
     // As if the device had been full.

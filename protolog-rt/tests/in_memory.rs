@@ -1,8 +1,8 @@
-//! Sessions that keep the newest or the first messages: what is in the trace is right, and what is not is counted.
+//! Sessions that keep the newest or the first messages in memory: each message is in the trace or counted as lost.
 
 mod common;
 
-use common::{Trace, alone, record, record_beside, wire};
+use common::{Trace, lock_sessions, record, record_concurrently, wire};
 use protolog_reader::Rendering;
 use protolog_rt::{Builder, Error, Level, LossCause, ProtoLogGroup, Session, d, i};
 use protolog_testkit::temp_dir;
@@ -20,7 +20,7 @@ fn newest(session: Builder) -> Builder {
     session.group("Work", Level::Info).keep_newest().buffer_size(64 << 10)
 }
 
-/// A message that says where it is from, of a length that varies.
+/// Logs a message with its thread, its number and filler of varying length.
 fn log(thread: usize, number: usize) {
     i!(
         Log::Work,
@@ -31,7 +31,7 @@ fn log(thread: usize, number: usize) {
     );
 }
 
-/// The numbers in the trace by thread; each message whole, each thread's in order.
+/// The numbers in the trace by thread. Checks that each message is complete and each thread's numbers ascend.
 #[track_caller]
 fn numbers(trace: &Trace) -> HashMap<usize, Vec<usize>> {
     let mut numbers: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -49,7 +49,7 @@ fn numbers(trace: &Trace) -> HashMap<usize, Vec<usize>> {
     numbers
 }
 
-/// The only losses are those of one cause, as many as are missing of `sent`.
+/// Checks that all losses have one cause, and that they and the messages add up to `sent`.
 #[track_caller]
 fn check_losses(trace: &Trace, cause: LossCause, sent: u64) {
     let losses: BTreeMap<u32, u64> =
@@ -63,7 +63,7 @@ fn check_losses(trace: &Trace, cause: LossCause, sent: u64) {
 }
 
 #[test]
-fn what_fits_is_all_there() {
+fn messages_that_fit_are_all_kept() {
     let recording = record(newest);
     (0..100).for_each(|number| log(0, number));
     let snapshot = recording.snapshot();
@@ -77,7 +77,7 @@ fn what_fits_is_all_there() {
 }
 
 #[test]
-fn the_newest_stay() {
+fn a_ring_buffer_keeps_the_newest_messages() {
     let recording = record(newest);
     (0..100_000).for_each(|number| log(0, number));
     let snapshot = recording.snapshot();
@@ -92,7 +92,7 @@ fn the_newest_stay() {
 }
 
 #[test]
-fn the_first_stay() {
+fn a_discard_buffer_keeps_the_first_messages() {
     let recording = record(|session| newest(session).keep_first());
     (0..50_000).for_each(|number| log(0, number));
     let snapshot = recording.snapshot();
@@ -110,7 +110,7 @@ fn the_first_stay() {
 }
 
 #[test]
-fn threads_share_a_ring_and_every_message_is_there_or_counted() {
+fn every_message_of_threads_that_share_a_ring_is_kept_or_counted() {
     const THREADS: usize = 6;
     const COUNT: usize = 30_000;
     let recording = record(|session| newest(session).buffer_size(256 << 10));
@@ -131,9 +131,9 @@ fn threads_share_a_ring_and_every_message_is_there_or_counted() {
     let last = recording.stop();
     let mut before = 0;
     for (index, trace) in snapshots.iter().enumerate() {
-        let told = trace.summary.messages + trace.summary.lost();
-        assert!(before <= told && told <= (THREADS * COUNT) as u64, "{:?}", trace.summary);
-        before = told;
+        let reported = trace.summary.messages + trace.summary.lost();
+        assert!(before <= reported && reported <= (THREADS * COUNT) as u64, "{:?}", trace.summary);
+        before = reported;
         trace.losses();
         if index % 8 == 0 {
             numbers(trace);
@@ -147,13 +147,13 @@ fn threads_share_a_ring_and_every_message_is_there_or_counted() {
 }
 
 #[test]
-fn what_is_missing_is_told_where_it_is_missing() {
+fn losses_are_reported_where_messages_are_missing() {
     let recording = record(newest);
     let (logged, go_on) = (std::sync::Barrier::new(2), std::sync::Barrier::new(2));
     thread::scope(|scope| {
         let slow = thread::Builder::new().name("slow".into());
         let body = || {
-            // A chunk of its own, which it keeps; then it goes round, with holes where others took what it had given back.
+            // The thread keeps its first chunk. Later its messages have gaps where other threads overwrote its chunks.
             log(1, 0);
             logged.wait();
             go_on.wait();
@@ -167,30 +167,30 @@ fn what_is_missing_is_told_where_it_is_missing() {
     let trace = recording.stop();
     check_losses(&trace, LossCause::Overwritten, 60_000);
     let read = trace.log();
-    let mut holes = 0;
+    let mut gaps = 0;
     for loss in read.losses().iter().filter(|loss| loss.count.is_some()) {
         let thread = read.thread_of(loss);
         assert!(thread.tid.is_some() && thread.name.is_some(), "{loss:?} is of {thread:?}");
         let of_thread = || read.entries().filter(|entry| entry.thread() == thread);
         let before = of_thread().filter(|entry| entry.time() < loss.time).count();
         let missing = of_thread().nth(before).map(|entry| entry.values().text(Rendering::Bare));
-        // Nothing that is there was logged between what is missing and what it stands before.
+        // The gap is directly before the message that follows it: no kept message is in between.
         let first: u64 = missing.map_or(30_000, |text| {
             text.split([':', ' ']).nth(1).and_then(|number| number.parse().ok()).expect("a number")
         });
         let losses = read.losses().iter();
         let losses = losses.filter(|l| read.thread_of(l) == thread && l.time <= loss.time);
-        let told = before as u64 + losses.filter_map(|loss| loss.count).sum::<u64>();
-        assert_eq!(first, told, "{loss:?} before message {first}, after {before}");
-        holes += 1;
+        let reported = before as u64 + losses.filter_map(|loss| loss.count).sum::<u64>();
+        assert_eq!(first, reported, "{loss:?} before message {first}, after {before}");
+        gaps += 1;
     }
-    assert!(holes >= 1, "{:?}", read.losses());
-    // Perfetto has every message behind a hole too.
+    assert!(gaps >= 1, "{:?}", read.losses());
+    // trace_processor reads the messages after a gap too.
     trace.messages();
 }
 
 #[test]
-fn threads_that_are_long_gone_are_counted_and_forgotten() {
+fn messages_of_ended_threads_are_counted_and_the_threads_forgotten() {
     let recording = record(newest);
     let mut sent = 0u64;
     for thread in 0..300 {
@@ -206,11 +206,11 @@ fn threads_that_are_long_gone_are_counted_and_forgotten() {
     numbers(&trace);
     let threads = trace.packets().into_iter().filter_map(|packet| Some(packet.info?.1));
     let threads: std::collections::HashSet<u32> = threads.collect();
-    assert!(threads.len() < 250, "{} threads are still known", threads.len());
+    assert!(threads.len() < 250, "the trace still has {} threads", threads.len());
 }
 
 #[test]
-fn large_messages_are_whole_or_counted() {
+fn large_messages_are_complete_or_counted() {
     let recording = record(|session| newest(session).max_text(1000));
     let text = |seed: usize| -> String {
         (0..1000).map(|at| char::from(b'a' + ((seed + at) % 26) as u8)).collect()
@@ -218,7 +218,7 @@ fn large_messages_are_whole_or_counted() {
     let mut sent = 0u64;
     for number in 0..2_000usize {
         let t = text(number);
-        // Two chunks or three, now and then a small one.
+        // Two or three chunks; every third time a small message follows.
         i!(Log::Work, "%d %s %s %s %s %s %s", number, t, t, t, t, t, t);
         if number % 3 == 0 {
             i!(Log::Work, "%d", number);
@@ -244,7 +244,7 @@ fn large_messages_are_whole_or_counted() {
 }
 
 #[test]
-fn idle_threads_keep_their_messages_while_others_go_round() {
+fn idle_threads_keep_their_messages_while_others_overwrite() {
     let recording = record(newest);
     let (logged, done) = (std::sync::Barrier::new(9), std::sync::Barrier::new(9));
     thread::scope(|scope| {
@@ -269,9 +269,9 @@ fn idle_threads_keep_their_messages_while_others_go_round() {
 }
 
 #[test]
-fn a_ring_beside_a_stream() {
+fn a_ring_buffer_and_a_stream_run_at_once() {
     let stream = record(|session| session.group("Other", Level::Info).buffer_size(8 << 20));
-    let ring = record_beside(|session| newest(session).group("Other", Level::Debug));
+    let ring = record_concurrently(|session| newest(session).group("Other", Level::Debug));
     for number in 0..20_000usize {
         log(0, number);
         d!(Log::Other, "debug");
@@ -287,18 +287,19 @@ fn a_ring_beside_a_stream() {
 }
 
 #[test]
-fn losses_of_other_kinds_survive_the_ring() {
+fn loss_counts_survive_overwriting() {
     let recording = record(|session| newest(session).max_text(100));
     i!(Log::Work, "0:0 %s", "x".repeat(200));
     (0..20_000).for_each(|number| log(0, number));
-    let cut = |trace: &Trace| trace.losses()[&(Log::Work.info().id, wire(LossCause::Truncated))];
-    assert_eq!(cut(&recording.snapshot()), 1);
-    assert_eq!(cut(&recording.snapshot()), 1);
-    assert_eq!(cut(&recording.stop()), 1, "though the chunk that had it is gone");
+    let truncated =
+        |trace: &Trace| trace.losses()[&(Log::Work.info().id, wire(LossCause::Truncated))];
+    assert_eq!(truncated(&recording.snapshot()), 1);
+    assert_eq!(truncated(&recording.snapshot()), 1);
+    assert_eq!(truncated(&recording.stop()), 1, "though its chunk is overwritten");
 }
 
 #[test]
-fn much_is_written_whole() {
+fn a_large_buffer_is_written_completely() {
     const COUNT: usize = 300_000;
     let recording =
         record(|session| newest(session).keep_first().buffer_size(32 << 20).max_text(4 << 20));
@@ -306,7 +307,7 @@ fn much_is_written_whole() {
     for number in 0..COUNT {
         log(0, number);
         if number == 100_000 {
-            // Larger than what is written at once.
+            // Larger than one write.
             i!(Log::Work, "long %s", long(number));
         }
     }
@@ -322,8 +323,8 @@ fn much_is_written_whole() {
 }
 
 #[test]
-fn much_that_can_not_be_written_is_an_error() {
-    let _alone = alone();
+fn a_large_buffer_that_can_not_be_written_is_an_error() {
+    let _lock = lock_sessions();
     let session = newest(Session::builder()).keep_first().buffer_size(8 << 20).file("/dev/full");
     let session = session.start().unwrap();
     (0..200_000).for_each(|number| log(0, number));
@@ -332,8 +333,8 @@ fn much_that_can_not_be_written_is_an_error() {
 }
 
 #[test]
-fn files_are_whole_or_not_there() {
-    let _alone = alone();
+fn files_are_written_whole_or_not_at_all() {
+    let _lock = lock_sessions();
     let dir = temp_dir();
     let path = dir.path().join("kept.pftrace");
     let session = newest(Session::builder()).file(&path).start().unwrap();

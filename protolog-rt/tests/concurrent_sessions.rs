@@ -1,10 +1,10 @@
-//! Sessions of every kind that come and go at once, while threads log: each has what it asked for and nothing else, each
-//! thread's messages in order and without a hole that is not counted.
+//! Sessions of every kind that start and stop concurrently while threads log. Each gets the messages that it enabled and no
+//! others, each thread's in order, with every gap counted.
 
 mod common;
 
-use common::{Recording, SetWhenDropped, record, record_beside};
-use protolog_reader::Trace as Reading;
+use common::{SetOnDrop, TestSession, record, record_concurrently};
+use protolog_reader::Trace as TraceFile;
 use protolog_rt::{Builder, Level, ProtoLogGroup, Summary, d, i};
 use std::collections::HashMap;
 use std::path::Path;
@@ -29,14 +29,14 @@ const KINDS: [fn(Builder) -> Builder; 6] = [
     |session| session.segment_age(Duration::from_millis(3)),
 ];
 
-/// The numbers by thread in all files of a session, each in order.
+/// The numbers by thread in all files of a session, in the order of the files.
 fn numbers(dir: &Path) -> HashMap<usize, Vec<u64>> {
     let mut numbers: HashMap<usize, Vec<u64>> = HashMap::new();
     let mut paths: Vec<_> =
         std::fs::read_dir(dir).expect("list").map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     for path in paths {
-        let log = Reading::open(&path).expect("open the trace").read().expect("read the trace");
+        let log = TraceFile::open(&path).expect("open the trace").read().expect("read the trace");
         assert_eq!(log.stats().unknown_messages, 0);
         for entry in log.entries() {
             let text = entry.values().text(protolog_reader::Rendering::Bare);
@@ -48,28 +48,28 @@ fn numbers(dir: &Path) -> HashMap<usize, Vec<u64>> {
     numbers
 }
 
-/// Checks a session that ended, which was there while `logged` messages were logged at most.
+/// Stops and checks a session during which at most `logged` messages were logged.
 #[track_caller]
-fn check(kind: usize, recording: Recording, logged: impl FnOnce() -> u64) -> Summary {
+fn check(kind: usize, recording: TestSession, logged: impl FnOnce() -> u64) -> Summary {
     let dir = recording.path.parent().expect("a directory").to_path_buf();
     let trace = recording.stop();
     let (numbers, summary) = (numbers(&dir), &trace.summary);
     let count: usize = numbers.values().map(Vec::len).sum();
     assert_eq!(count as u64, summary.messages, "kind {kind}");
     assert!(summary.messages + summary.lost() <= logged(), "kind {kind}: {summary:?}");
-    let mut holes = 0;
+    let mut gaps = 0;
     for (thread, numbers) in numbers {
         for pair in numbers.windows(2) {
             assert!(pair[0] < pair[1], "kind {kind}, thread {thread}: {pair:?}");
-            holes += pair[1] - pair[0] - 1;
+            gaps += pair[1] - pair[0] - 1;
         }
     }
-    assert!(holes <= summary.lost(), "kind {kind}: {holes} are missing, {summary:?}");
+    assert!(gaps <= summary.lost(), "kind {kind}: {gaps} are missing, {summary:?}");
     trace.summary.clone()
 }
 
 #[test]
-fn each_has_what_it_asked_for() {
+fn each_session_gets_the_messages_it_enabled() {
     let steady = record(|session| {
         session
             .group("Load", Level::Info)
@@ -78,16 +78,16 @@ fn each_has_what_it_asked_for() {
     });
     let (sent, done) = (&AtomicU64::new(0), &AtomicBool::new(false));
     thread::scope(|scope| {
-        let end = SetWhenDropped(done);
+        let end = SetOnDrop(done);
         for thread in 0..THREADS {
             scope.spawn(move || {
                 let mut number = 0u64;
                 while !done.load(Ordering::Relaxed) {
-                    // Counted before, so that no session has more than were sent.
+                    // Counted first, so that no session has more messages than `sent`.
                     sent.fetch_add(1, Ordering::SeqCst);
                     i!(Log::Load, "%d:%d", thread, number);
-                    d!(Log::Load, "nobody wants this");
-                    d!(Log::Noise, "nor this, %d", number);
+                    d!(Log::Load, "no session enables this level");
+                    d!(Log::Noise, "no session enables this group, %d", number);
                     number += 1;
                     if number % 100 == 0 {
                         thread::sleep(Duration::from_micros(500));
@@ -96,20 +96,20 @@ fn each_has_what_it_asked_for() {
             });
         }
         thread::scope(|inner| {
-            // Two at a time come and go, of different kinds.
+            // Two sessions of different kinds run at a time.
             for lane in 0..2usize {
                 inner.spawn(move || {
                     for round in 0..12 {
                         let kind = (round + 3 * lane) % KINDS.len();
                         let before = sent.load(Ordering::SeqCst);
-                        let other = record_beside(|session| {
+                        let other = record_concurrently(|session| {
                             KINDS[kind](session.group("Load", Level::Info))
                         });
                         thread::sleep(Duration::from_millis(5 + 7 * (round as u64 % 3)));
                         let slack = THREADS as u64;
                         let summary =
                             check(kind, other, || sent.load(Ordering::SeqCst) - before + slack);
-                        // A stop ends every wait, and what waited then is lost.
+                        // `stop` ends every stall, and the stalled messages are lost.
                         let waits = matches!(kind, 1 | 4);
                         let allowed = if waits { THREADS as u64 } else { u64::MAX };
                         assert!(summary.lost() <= allowed, "kind {kind}: {summary:?}");

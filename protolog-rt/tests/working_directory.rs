@@ -1,6 +1,6 @@
-//! A program that changes its directory, as daemons do: what it named before stays where it was.
+//! Relative paths in a program that changes its working directory, as daemons do.
 //!
-//! A test of its own, since the directory is the whole process's.
+//! A separate binary, since the working directory belongs to the whole process.
 
 mod common;
 
@@ -27,7 +27,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn relative_names_stay_what_they_were() {
+fn relative_paths_keep_their_meaning_when_the_directory_changes() {
     let dir = temp_dir();
     let [from, to] = ["from", "to"].map(|name| dir.path().join(name));
     for directory in [&from, &to] {
@@ -36,11 +36,11 @@ fn relative_names_stay_what_they_were() {
     std::env::set_current_dir(&from).expect("the directory is there");
     let new = |path: &str| Session::builder().file(path).log_from(Level::Info);
     set_sink(RotatingFile::open("text.log", 200, 1).unwrap()).expect("no sink yet");
-    let init = Init::new().directory(dir.path().join("run")).config_file("wishes").reload();
-    init.start().expect("be switched by the file");
+    let init = Init::new().directory(dir.path().join("run")).config_file("settings").reload();
+    init.start().expect("apply the settings file");
     let sessions = [
         new("stream.pftrace"),
-        new("kept.pftrace").keep_newest(),
+        new("ring.pftrace").keep_newest(),
         new("many.pftrace").segment_bytes(1),
         Session::builder().log_from(Level::Info).record_at("recording"),
     ]
@@ -51,18 +51,19 @@ fn relative_names_stay_what_they_were() {
         i!(Log::Work, "%d", number);
         sessions[2].flush().expect("the next file");
     }
-    fs::write(from.join("wishes"), "Other=text").unwrap();
+    fs::write(from.join("settings"), "Other=text").unwrap();
     let begun = Instant::now();
     while !Log::Other.is_enabled(Level::Verbose) {
-        assert!(begun.elapsed() < Duration::from_secs(60), "the file of wishes is not read");
+        assert!(begun.elapsed() < Duration::from_secs(60), "the settings file is not read");
         thread::sleep(Duration::from_millis(5));
     }
     for session in sessions {
-        session.stop().expect("what is written is at its place");
+        session.stop().expect("the file is where it was created");
     }
     assert_eq!(names(&to), <[String; 0]>::default());
     let names = names(&from);
     assert!(names.len() > 6 && !names.contains(&"recording".into()), "{names:?}");
-    assert_eq!(names[..2], ["kept.pftrace", "many.0001.pftrace"]);
-    assert_eq!(names[names.len() - 4..], ["stream.pftrace", "text.log", "text.log.1", "wishes"]);
+    assert_eq!(names[0], "many.0001.pftrace");
+    let last = ["ring.pftrace", "settings", "stream.pftrace", "text.log", "text.log.1"];
+    assert_eq!(names[names.len() - 5..], last);
 }
