@@ -69,7 +69,7 @@ fn threads_that_end_before_the_session_leave_everything() {
     let sequences: HashMap<u32, usize> = trace
         .packets()
         .iter()
-        .filter(|packet| packet.message)
+        .filter(|packet| packet.is_message)
         .fold(HashMap::new(), |mut all, packet| {
             *all.entry(packet.sequence).or_default() += 1;
             all
@@ -173,7 +173,7 @@ fn sessions_that_come_and_go_under_load_stay_right() {
             thread::sleep(Duration::from_millis(round % 4));
             let trace = recording.stop();
             trace.losses();
-            let numbered = trace.packets().iter().filter(|packet| packet.message).count();
+            let numbered = trace.packets().iter().filter(|packet| packet.is_message).count();
             assert_eq!(numbered as u64, trace.summary.messages);
             if round % 10 == 0 {
                 trace.check_stats();
