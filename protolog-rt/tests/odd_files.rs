@@ -86,7 +86,7 @@ fn a_file_that_is_taken_away_is_an_error_of_stop() {
     let error = session.stop().expect_err("there is no file");
     assert!(matches!(error, Error::File { .. }), "{error}");
     let shown = path.display();
-    let expected = format!("can't write `{shown}`: somebody removed it meanwhile");
+    let expected = format!("can't write `{shown}`: the file was deleted meanwhile");
     assert_eq!(error.to_string(), expected);
 }
 

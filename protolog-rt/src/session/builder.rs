@@ -1,12 +1,12 @@
-//! What a session is to be, said in any order; nothing happens before [`Builder::start`].
+//! The settings of a session, in any order; nothing happens before [`Builder::start`].
 //!
-//! Invariant: what contradicts itself is refused at the start, by the name of the method that asked for it.
+//! Invariant: settings that contradict each other are refused at the start, with the name of the method.
 
 use super::bundles::bundles;
 use super::config::{Config, Filter, GroupOverride, TracingMode};
 use super::core::{Core, SessionOwner};
 use super::file::TraceFile;
-use super::recorder::{self, Place, Recorder};
+use super::recorder::{self, Recorder, RecordingPath};
 use super::segments::{Limits, Segments};
 use super::stream::{Requests, Stream};
 use super::trace::Trace;
@@ -23,32 +23,32 @@ use std::sync::Arc;
 use std::thread::Builder as ThreadBuilder;
 use std::time::Duration;
 
-/// Size of a buffer unless asked otherwise, in bytes.
+/// The default size of a buffer, in bytes.
 const BUFFER: usize = 4 << 20;
-/// The smallest buffer, in bytes: room for a message of 32 texts, and for some threads.
+/// The smallest buffer, in bytes: room for a message with 32 strings, and for some threads.
 const MIN_BUFFER: usize = 64 << 10;
-/// The least time that a segment takes: whoever looks after it is not to be at it all the time.
+/// The least age of a segment, so that its thread has time for more than rotation.
 const MIN_AGE: Duration = Duration::from_millis(10);
-/// The most bytes of a text argument, unless asked otherwise.
+/// The default for the most bytes of a string argument.
 const MAX_TEXT: usize = 4096;
 
-/// What a session is to be.
+/// The settings of a session that is not started yet.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `start`"]
 pub struct Builder {
     path: Option<PathBuf>,
-    record: Option<Place>,
+    record: Option<RecordingPath>,
     config: Config,
     fill_policy: FillPolicy,
     buffer: usize,
     max_text: usize,
     chunk_timeout: Option<Duration>,
     limits: Limits,
-    level: Option<u32>,
+    compression: Option<u32>,
 }
 
 impl Builder {
-    /// WTF of all groups, to a buffer of the usual size.
+    /// WTF of all groups, in a buffer of the default size.
     pub(super) fn new() -> Self {
         Self {
             path: None,
@@ -59,56 +59,56 @@ impl Builder {
             max_text: MAX_TEXT,
             chunk_timeout: None,
             limits: Limits::default(),
-            level: None,
+            compression: None,
         }
     }
 
-    /// The file that the trace goes to; it stays where it is when the program changes its directory. One that is there is
-    /// replaced, unless another session is writing it, of this process or another one ([`Error::FileInUse`]): give each process a
-    /// name of its own, with [`std::process::id`] for one. A named pipe is written to; who opens it waits until somebody reads
-    /// it: that is [`Self::start`], or, of a session that keeps its messages, [`Session::stop`].
+    /// Sets the file of the trace. A relative path refers to the directory that is current now. An existing file is replaced,
+    /// unless another session is writing it, in this process or another one ([`Error::FileInUse`]): give each process a name of
+    /// its own, with [`std::process::id`] for example. A named pipe is opened for writing, which waits until another process
+    /// reads it: in [`Self::start`], or in [`Session::stop`] if the session keeps its messages.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.path = Some(absolute(path.into()));
         self
     }
 
-    /// Wants all levels of all groups that no override names.
+    /// Records all levels of all groups without an override.
     pub fn enable_all(mut self) -> Self {
         self.config.tracing_mode = TracingMode::EnableAll;
         self
     }
 
-    /// Wants `level` and what is more severe, of all groups that no override names.
+    /// Records `level` and more severe ones, of all groups without an override.
     pub fn log_from(mut self, level: Level) -> Self {
         self.config.default_log_from = Some(level);
         self
     }
 
-    /// Wants `level` and what is more severe of one group, or nothing of it (`None`). `group` is a full name
-    /// (`app::AppLog::Net`), or an end of one (`Net`) that only one group has.
+    /// Records `level` and more severe ones of one group, or nothing of it (`None`). `group` is a full name
+    /// (`app::AppLog::Net`); any unambiguous suffix (`Net`) works. See [`Config::group_overrides`].
     pub fn group(mut self, group: impl Into<String>, level: impl Into<Option<Level>>) -> Self {
         let (group, log_from) = (group.into(), level.into());
         self.config.group_overrides.push(GroupOverride { group, log_from });
         self
     }
 
-    /// Wants the stack trace of the thread with each message of a group, named as for [`Self::group`]. That costs some
-    /// microseconds a message, and some hundred bytes a frame: for groups that log rarely. `protologtool read-log
-    /// --symbolize` makes names of the addresses.
+    /// Records each message of a group with the stack trace of its thread; the group is named as for [`Self::group`]. A stack
+    /// trace costs some microseconds a message and some hundred bytes a frame, so this is for groups that log rarely.
+    /// `protologtool read-log --symbolize` turns the addresses into names.
     pub fn collect_stacktrace(mut self, group: impl Into<String>) -> Self {
         self.config.collect_stacktrace.push(group.into());
         self
     }
 
-    /// Wants what `config` says, and nothing of what was said before.
+    /// Replaces all earlier choices of groups and levels by `config`.
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
         self
     }
 
-    /// Keeps the newest messages in the buffer, as a ring, and writes them to the file when the session stops, or to others
-    /// at each [`Session::snapshot`]. What was overwritten is counted. Nothing remains of a process that ends without
-    /// either.
+    /// Keeps the newest messages in a ring buffer, and writes them to the file when the session stops, or to other files with
+    /// [`Session::snapshot`]. Overwritten messages are counted. If the process ends without either, nothing remains; see
+    /// [`Self::record`] for that.
     ///
     /// ```
     /// # use protolog_rt::{Level, ProtoLogGroup, Session};
@@ -138,26 +138,25 @@ impl Builder {
         self
     }
 
-    /// Keeps the first messages, until the buffer is full; what comes later is counted. Otherwise as
+    /// Keeps the first messages, until the buffer is full; later ones are dropped and counted. Otherwise as
     /// [`Self::keep_newest`].
     pub fn keep_first(mut self) -> Self {
         self.fill_policy = FillPolicy::Discard;
         self
     }
 
-    /// Keeps the newest messages in a ring that is a file, so that they are there when the process dies, whatever it dies
-    /// of: `protologtool recover` makes a trace of them. Logging costs what it costs with [`Self::keep_newest`].
+    /// Keeps the newest messages in a ring buffer that is a file, so that they survive the process, however it ends:
+    /// `protologtool recover` makes a trace of the file. Logging costs the same per message as with [`Self::keep_newest`].
     ///
-    /// The file is `/dev/shm/protolog-<program>-<pid>-<number>.rec`, which is memory: nothing waits for a disk, and it is
-    /// there until the machine is shut down. Only its owner may read it. [`Session::recording`] says its name.
+    /// The file is `/dev/shm/protolog-<program>-<pid>-<number>.rec`, in memory: no call waits for a disk, and the file exists
+    /// until the machine is shut down. Only its owner may read it. [`Session::recording`] returns its path.
     ///
-    /// The texts of all messages are in the file before the messages are. Those of a library that is loaded later come before
-    /// the first message of a group of its own; where it logs to groups of other libraries alone, which takes a runtime that
-    /// is a shared library itself, call [`Session::flush`] once it is loaded.
+    /// Format strings are in the file before the first message that needs them. Those of a library that is loaded later are
+    /// added before the first message of its own groups; if it only logs to groups of other libraries, which is possible where
+    /// the runtime itself is a shared library, call [`Session::flush`] once it is loaded.
     ///
-    /// A session that is stopped or dropped removes the file, after it wrote the trace if [`Self::file`] named one. What
-    /// remains is of a process that ended without, even if only by `exit`; or of a session that a panic dropped, where no
-    /// [`Self::file`] has what led to it.
+    /// A session that is stopped or dropped removes the file, after it wrote the trace if [`Self::file`] named one. The file
+    /// stays if the process ends without that, even if only by `exit`, or if a panic drops a session without [`Self::file`].
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
@@ -171,31 +170,31 @@ impl Builder {
     /// # Ok::<(), protolog_rt::Error>(())
     /// ```
     pub fn record(mut self) -> Self {
-        self.record = Some(Place::Memory);
+        self.record = Some(RecordingPath::Memory);
         self.keep_newest()
     }
 
-    /// As [`Self::record`], with the file at `path`. A file that is there, such as the recording of a run before, is kept as
-    /// `<path>.old`; what is no file, such as a directory, is left alone, and the session does not start.
+    /// As [`Self::record`], with the file at `path`. An existing file, such as the recording of an earlier run, is renamed to
+    /// `<path>.old`; if `path` is no file, such as a directory, the session does not start.
     ///
-    /// On a disk, a thread waits whenever it is the first to write to a page that the kernel has just written to the disk:
-    /// see `docs/design/hot-path.md` for what that costs. A crash of the process loses nothing there either, one of the
-    /// machine all since the last [`Session::flush`].
+    /// On a disk, a thread waits whenever it is the first to write to a page that the kernel has just written back:
+    /// `docs/design/hot-path.md` has figures. A crash of the process loses nothing there either; a crash of the machine loses
+    /// everything since the last [`Session::flush`].
     pub fn record_at(mut self, path: impl Into<PathBuf>) -> Self {
-        self.record = Some(Place::At(absolute(path.into())));
+        self.record = Some(RecordingPath::At(absolute(path.into())));
         self.keep_newest()
     }
 
-    /// Size of the buffer between the program and the file, in bytes: from 64 KiB to 32 MiB, 4 MiB by default. What finds
-    /// it full is lost, and counted, unless the newest messages are kept.
+    /// Sets the size of the buffer between the program and the file, in bytes: from 64 KiB to 32 MiB, 4 MiB by default. When it
+    /// is full, messages are dropped and counted, unless the newest are kept.
     pub fn buffer_size(mut self, bytes: usize) -> Self {
         self.buffer = bytes.max(MIN_BUFFER);
         self
     }
 
-    /// Lets a message that finds the buffer full wait for room, `chunk_timeout` at most; without this, it is lost at once.
-    /// What waits in vain is lost and counted, and what follows it is lost at once, until the sink moves again: so a
-    /// sink that is stuck stops each thread for `chunk_timeout` once.
+    /// Blocks instead of dropping when the buffer is full, for at most `timeout` a message. A message that waited in vain is
+    /// dropped and counted, and those after it are dropped at once until the file makes progress again: a file that is stuck
+    /// blocks each thread once.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
@@ -217,14 +216,14 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Nothing waits in a signal handler that interrupted a message, on the session's own thread, in a forked child, and
-    /// once the session is being stopped. For sessions that stream to a file only.
-    pub fn wait_at_most(mut self, chunk_timeout: Duration) -> Self {
-        self.chunk_timeout = Some(chunk_timeout);
+    /// A message never waits in a signal handler that interrupted another message, on the session's own thread, in a forked
+    /// child, and once the session is being stopped. For sessions that stream to a file only.
+    pub fn wait_at_most(mut self, timeout: Duration) -> Self {
+        self.chunk_timeout = Some(timeout);
         self
     }
 
-    /// Divides the trace into files of at most `bytes` bytes, each of which is read alone.
+    /// Divides the trace into files of at most `bytes` bytes, each of which can be read alone.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
@@ -246,24 +245,24 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Numbers go on where an earlier run of the program left off. A file that is still being written, or that a crash
-    /// left, has `.part` at its end, and can be read as far as it goes. Each file begins with the texts of all messages, and
-    /// has room for a few messages however small `bytes` is; a message that is larger than that gets a file of its own.
-    /// For sessions that stream to a file only. Give each process a name of its own.
+    /// Numbers continue those of earlier runs of the program. A file that is being written, or that a crash left incomplete,
+    /// ends in `.part`, and can be read as far as it goes. Each file begins with the format strings of all messages, and has room
+    /// for a few messages however small `bytes` is; a message that is larger gets a file of its own. For sessions that stream
+    /// to a file only. Give each process a name of its own.
     pub fn segment_bytes(mut self, bytes: u64) -> Self {
         self.limits.bytes = Some(bytes);
         self
     }
 
-    /// Divides the trace into files, each of which is ended `age` after it was begun, if there is a message in it; 10 ms at
-    /// the least. See [`Self::segment_bytes`].
+    /// Divides the trace into files, each of which ends `age` after it was begun if it holds a message; at least 10 ms. See
+    /// [`Self::segment_bytes`].
     pub fn segment_age(mut self, age: Duration) -> Self {
         self.limits.age = Some(age.max(MIN_AGE));
         self
     }
 
-    /// Lets the newest `count` whole files stay, at least one, beside the one that is being written; older ones are
-    /// removed whenever a new one is begun, those of earlier runs of the program included. See [`Self::segment_bytes`].
+    /// Keeps the newest `count` complete files, at least one, beside the one that is being written. Older ones are removed
+    /// whenever a new one is begun, those of earlier runs of the program included. See [`Self::segment_bytes`].
     pub fn keep_segments(mut self, count: usize) -> Self {
         self.limits.keep = Some(count);
         self
@@ -287,16 +286,16 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Packets are compressed in bundles of 256 KiB; a flush ends a bundle. The thread follows fewer messages then: see
-    /// [`Self::wait_at_most`]. What is kept is compressed when it is written, by a stop or a [`Session::snapshot`]. With the
-    /// feature `compression`.
+    /// Packets are compressed in bundles of 256 KiB; a flush ends a bundle. The thread then keeps up with fewer messages: see
+    /// [`Self::wait_at_most`]. A session that keeps messages compresses them when it writes them. With the feature
+    /// `compression`.
     #[cfg(feature = "compression")]
     pub fn compress(mut self, level: u32) -> Self {
-        self.level = Some(level);
+        self.compression = Some(level);
         self
     }
 
-    /// The most bytes of a text argument, 4 KiB by default. A longer one is cut, with an ellipsis, and counted.
+    /// Sets the most bytes of a string argument, 4 KiB by default. A longer one is truncated, with an ellipsis, and counted.
     ///
     /// ```
     /// # use protolog_rt::{LossCause, ProtoLogGroup, Session};
@@ -317,11 +316,11 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Texts that make a message larger than half of the buffer are cut, too, to equal shares of that half.
+    /// Strings that make a message larger than half of the buffer are truncated, too, to equal shares of that half.
     ///
-    /// A message of more than 4 KiB is put together before it is divided among chunks: such a message allocates as much
-    /// memory for that moment. Other messages allocate nothing once their thread has logged to the session, but for stack
-    /// traces, and for templates that are first seen at run time.
+    /// A message of more than 4 KiB is put together before it is divided among chunks, so it allocates as much memory for a
+    /// moment. Other messages allocate nothing once their thread has logged to the session, except for stack traces and for
+    /// templates interned at run time.
     pub fn max_text(mut self, bytes: usize) -> Self {
         self.max_text = bytes;
         self
@@ -334,13 +333,13 @@ impl Builder {
             return Err(Error::NoFile);
         }
         let filter = Filter::new(&self.config, &dictionary::known_groups())?;
-        // First, since a child is to find all that follows as it should be.
+        // First, so that a forked child finds all that follows in order.
         prepare_for_forks();
         clock::prepare();
         barrier::prepare();
         if let (Some(path), true) = (&self.path, self.fill_policy != FillPolicy::Stream) {
-            // What can't be written at the end is better known now.
-            TraceFile::try_whole(path)?;
+            // An error now is better than one at the end.
+            TraceFile::check_create_on_finish(path)?;
         }
         let (recorder, buffer) = match &self.record {
             None => (None, Buffer::anonymous(self.buffer).map_err(Error::Resources)?),
@@ -356,16 +355,16 @@ impl Builder {
         let core = Arc::new(Core::new(buffer, self.fill_policy, self.max_text, owner));
         let sink = match (self.fill_policy, self.path) {
             (FillPolicy::Stream, Some(path)) => {
-                Self::stream(&core, &path, self.limits, self.level)?
+                Self::stream(&core, &path, self.limits, self.compression)?
             }
-            (_, path) => Sink::Kept { path, level: self.level },
+            (_, path) => Sink::Kept { path, compression: self.compression },
         };
         recorder::begin(&core);
         running::add(&core);
         Ok(Session { core, sink: Some(sink) })
     }
 
-    /// Refuses what does not go together.
+    /// Refuses settings that contradict each other.
     fn check(&self) -> Result<(), Error> {
         let streams = [
             ("wait_at_most", self.chunk_timeout.is_some()),
@@ -379,21 +378,21 @@ impl Builder {
         }
     }
 
-    /// Starts the thread that makes a file of what is written.
+    /// Starts the thread that copies the buffer to a file.
     fn stream(
         core: &Arc<Core>,
         path: &Path,
         limits: Limits,
-        level: Option<u32>,
+        compression: Option<u32>,
     ) -> Result<Sink, Error> {
         let requests = Arc::<Requests>::default();
-        let segments = limits.any().then(|| Segments::new(path, limits, level));
+        let segments = limits.any().then(|| Segments::new(path, limits, compression));
         let mut segments = segments.transpose()?;
         let file = match &mut segments {
             Some(segments) => segments.open()?,
             None => {
                 let mut file = TraceFile::create(path)?;
-                file.compress(bundles(level));
+                file.compress(bundles(compression));
                 file
             }
         };

@@ -5,31 +5,31 @@
 //! ```
 //!
 //! A bundle holds whole packets and is read alone, so that a file that is cut off lacks its last bundle and no more.
-//! Without the feature `compression` there are none.
+//! Without the feature `compression` there are no bundles.
 
 #[cfg(feature = "compression")]
 pub(super) use self::zlib::Bundles;
 
-/// What the packets of one file go through at zlib's `level`, if there is one.
+/// Returns a compressor for the packets of one file, if there is a compression level.
 #[cfg(feature = "compression")]
 pub(super) fn bundles(level: Option<u32>) -> Option<Bundles> {
     level.map(Bundles::new)
 }
 
-/// There are none.
+/// Returns none.
 #[cfg(not(feature = "compression"))]
 pub(super) fn bundles(_: Option<u32>) -> Option<Bundles> {
     None
 }
 
-/// There are none.
+/// A type without values.
 #[cfg(not(feature = "compression"))]
 #[derive(Debug)]
 pub(super) enum Bundles {}
 
 #[cfg(not(feature = "compression"))]
 impl Bundles {
-    /// There are none.
+    /// Never called.
     pub(super) fn pack(&mut self, _: &[u8]) -> &[u8] {
         match *self {}
     }
@@ -55,20 +55,20 @@ mod zlib {
     }
 
     impl Bundles {
-        /// With zlib's `level`, from 1 to 9.
+        /// A compressor with zlib's `level`, from 1 to 9.
         pub(super) fn new(level: u32) -> Self {
             let compress = Compress::new(Compression::new(level.clamp(1, 9)), true);
             Self { compress, bundle: Vec::new() }
         }
 
-        /// The packet of a file that holds `packets`, packets of a file; nothing for nothing.
+        /// Compresses `packets`, in a file's form, into one packet; no bytes become no packet.
         pub(in super::super) fn pack(&mut self, packets: &[u8]) -> &[u8] {
             self.bundle.clear();
             if packets.is_empty() {
                 return &self.bundle;
             }
             self.compress.reset();
-            // What zlib can't make smaller grows by a few bytes in each 16 KiB.
+            // Incompressible bytes grow by a few in each 16 KiB.
             self.bundle.reserve(HEAD + packets.len() + packets.len() / 1024 + 64);
             self.bundle.resize(HEAD, 0);
             let done = self.compress.compress_vec(packets, &mut self.bundle, FlushCompress::Finish);

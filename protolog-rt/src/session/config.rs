@@ -1,16 +1,16 @@
-//! Which levels of which groups a session wants. The meaning is that of Perfetto's `ProtoLogConfig`.
+//! The filter of a session: which levels of which groups it records. The meaning is that of Perfetto's `ProtoLogConfig`.
 //!
-//! | configured | wanted |
+//! | configured | recorded |
 //! |---|---|
 //! | nothing | WTF |
 //! | everything ([`TracingMode::EnableAll`]) | VERBOSE and up |
 //! | a default level | that level and up, whatever the mode |
-//! | a group override | for that group its own level and up, higher or lower than the default; or nothing at all |
+//! | a group override | for that group its own level and up, higher or lower than the default; or nothing |
 //!
-//! An override names a group by its full name (`app::AppLog::Net`), or by an end of it (`AppLog::Net`, `Net`) that only
-//! one group has; or it names all groups below a beginning (`app`, `app::AppLog`), or with `*` all there are. Tags name no
-//! groups: several groups may share one. Of several overrides of one group a full name wins, then an end, then the longest
-//! beginning; of several ends the one that wants more. `*` with nothing at all is the one way to want less than WTF by default.
+//! An override names a group by its full name (`app::AppLog::Net`) or by any unambiguous suffix of it (`AppLog::Net`, `Net`);
+//! or it names all groups under a prefix (`app`, `app::AppLog`), or all groups (`*`). Tags name no groups, since several groups
+//! may share one. If several overrides match a group, a full name wins over a suffix, and a suffix over the longest prefix; of
+//! several suffixes the one that records more wins. `*` with no level is the one way to record less than WTF by default.
 //!
 //! Invariant: levels are compared by severity, never by their numbers in traces.
 
@@ -18,50 +18,50 @@ use crate::error::Error;
 use protolog_core::Level;
 use std::collections::BTreeSet;
 
-/// What a session wants by default.
+/// The levels that a session records by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TracingMode {
-    /// What can't happen: WTF.
+    /// WTF: what can't happen.
     #[default]
     Default,
     /// All levels.
     EnableAll,
 }
 
-/// The level from which a session wants one group.
+/// The minimum level of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupOverride {
-    /// The group's full name, or an end of it that only one group has; `*` for all groups without another override.
+    /// The group's full name or an unambiguous suffix of it, or a prefix; `*` for all groups without another override.
     pub group: String,
-    /// The least severe level that is wanted; none for no level at all.
+    /// The least severe level that is recorded; none for no level at all.
     pub log_from: Option<Level>,
 }
 
-/// Which levels of which groups a session wants.
+/// The levels of groups that a session records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
-    /// What is wanted where nothing else is said.
+    /// The default for groups without an override.
     pub tracing_mode: TracingMode,
-    /// The least severe level that is wanted of groups without an override; wins over the mode.
+    /// The least severe level that is recorded of groups without an override; wins over the mode.
     pub default_log_from: Option<Level>,
     /// Exceptions.
     pub group_overrides: Vec<GroupOverride>,
-    /// Groups whose messages come with the stack trace of the thread that logs them, named as in overrides.
+    /// Groups whose messages are recorded with the stack trace of the thread that logs them, named as in overrides.
     pub collect_stacktrace: Vec<String>,
 }
 
-/// A configuration whose names are checked against the groups known at the start.
+/// A configuration whose names were checked against the groups known at the start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filter {
     default: u8,
-    /// Full name or, where no group was known by it, an end of one; levels as a set of bits.
+    /// A name, whether it is a full name, and levels as a set of bits.
     overrides: Vec<(String, bool, u8)>,
     stacks: Vec<String>,
 }
 
 impl Filter {
-    /// Checks the names of `config` against the full names of groups that are `known`. An override that names none stays,
-    /// since its group may come with a library.
+    /// Checks the names of `config` against the full names of the `known` groups. An override that matches none stays, since
+    /// its group may come with a library.
     pub(super) fn new(config: &Config, known: &BTreeSet<String>) -> Result<Self, Error> {
         let mode = match config.tracing_mode {
             TracingMode::Default => Level::Wtf,
@@ -80,7 +80,7 @@ impl Filter {
                 continue;
             }
             let mut candidates: Vec<_> =
-                known.iter().filter(|full| ends_with(full, group)).collect();
+                known.iter().filter(|full| has_suffix(full, group)).collect();
             match candidates.len() {
                 0 => overrides.push((group.clone(), false, levels)),
                 1 => overrides.extend(candidates.pop().map(|full| (full.clone(), false, levels))),
@@ -93,48 +93,48 @@ impl Filter {
         Ok(Self { default, overrides, stacks: config.collect_stacktrace.clone() })
     }
 
-    /// Whether messages of the group with this full name come with stack traces.
+    /// Returns whether messages of the group with this full name are recorded with stack traces.
     pub(super) fn collects_stack(&self, full_name: &str) -> bool {
-        let names = |name: &String| ends_with(full_name, name) || is_below(full_name, name);
+        let names = |name: &String| has_suffix(full_name, name) || is_under(full_name, name);
         self.stacks.iter().any(names)
     }
 
-    /// Whether messages of any group do.
+    /// Returns whether messages of any group are recorded with stack traces.
     pub(super) fn collects_stacks(&self) -> bool {
         !self.stacks.is_empty()
     }
 
-    /// The levels (bit = [`Level::severity`]) that are wanted of the group with this full name.
+    /// Returns the levels (bit = [`Level::severity`]) recorded of the group with this full name.
     pub(super) fn levels(&self, full_name: &str) -> u8 {
         let of_kind = |in_full: bool| {
             let matching = self.overrides.iter().filter(move |(name, full, _)| {
-                *full == in_full && (name == full_name || !full && ends_with(full_name, name))
+                *full == in_full && (name == full_name || !full && has_suffix(full_name, name))
             });
             // The sets are nested, so the union is the largest.
             matching.map(|(.., levels)| *levels).reduce(|all, levels| all | levels)
         };
         let below = || {
-            let above = self.overrides.iter().filter(|(name, ..)| is_below(full_name, name));
+            let above = self.overrides.iter().filter(|(name, ..)| is_under(full_name, name));
             above.max_by_key(|(name, ..)| name.len()).map(|(.., levels)| *levels)
         };
         of_kind(true).or_else(|| of_kind(false)).or_else(below).unwrap_or(self.default)
     }
 
-    /// The levels that are wanted of any group.
+    /// Returns the levels recorded of any group, known or not.
     #[cfg(feature = "log")]
     pub(super) fn levels_of_any_group(&self) -> u8 {
         self.overrides.iter().fold(self.default, |all, (.., levels)| all | levels)
     }
 }
 
-/// Whether `beginning` is the first segments of `full_name`.
-fn is_below(full_name: &str, beginning: &str) -> bool {
-    full_name.strip_prefix(beginning).is_some_and(|rest| rest.starts_with("::"))
+/// Returns whether `prefix` is the first segments of `full_name`.
+fn is_under(full_name: &str, prefix: &str) -> bool {
+    full_name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with("::"))
 }
 
-/// Whether `end` is the last segments of `full_name`.
-fn ends_with(full_name: &str, end: &str) -> bool {
-    full_name.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
+/// Returns whether `suffix` is `full_name` or its last segments.
+fn has_suffix(full_name: &str, suffix: &str) -> bool {
+    full_name.strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
 }
 
 fn levels_from(level: Level) -> u8 {
@@ -170,8 +170,8 @@ mod tests {
         }
     }
 
-    /// The letters of the levels that are wanted of `group`, least severe first.
-    fn wanted(config: &Config, group: &str) -> String {
+    /// The letters of the levels that are filter of `group`, least severe first.
+    fn recorded(config: &Config, group: &str) -> String {
         let known = [NET, DISK].map(String::from).into();
         let levels = Filter::new(config, &known).unwrap().levels(group);
         let on = |level: &Level| levels & 1 << level.severity() != 0;
@@ -181,10 +181,10 @@ mod tests {
     #[test]
     fn defaults_are_those_of_protolog() {
         use TracingMode::{Default, EnableAll};
-        assert_eq!(wanted(&config(Default, None, &[]), NET), "F");
-        assert_eq!(wanted(&config(EnableAll, None, &[]), NET), "VDIWEF");
-        assert_eq!(wanted(&config(Default, Some(Level::Warn), &[]), NET), "WEF");
-        assert_eq!(wanted(&config(EnableAll, Some(Level::Debug), &[]), NET), "DIWEF");
+        assert_eq!(recorded(&config(Default, None, &[]), NET), "F");
+        assert_eq!(recorded(&config(EnableAll, None, &[]), NET), "VDIWEF");
+        assert_eq!(recorded(&config(Default, Some(Level::Warn), &[]), NET), "WEF");
+        assert_eq!(recorded(&config(EnableAll, Some(Level::Debug), &[]), NET), "DIWEF");
     }
 
     #[test]
@@ -194,25 +194,25 @@ mod tests {
             Some(Level::Info),
             &[("Net", Some(Level::Verbose)), ("Log::Disk", None)],
         );
-        assert_eq!(wanted(&config, NET), "VDIWEF");
-        assert_eq!(wanted(&config, DISK), "");
-        assert_eq!(wanted(&config, "app::Log::Ui"), "IWEF");
-        assert_eq!(wanted(&config, OTHER_NET), "IWEF", "`Net` meant the one that was known");
+        assert_eq!(recorded(&config, NET), "VDIWEF");
+        assert_eq!(recorded(&config, DISK), "");
+        assert_eq!(recorded(&config, "app::Log::Ui"), "IWEF");
+        assert_eq!(recorded(&config, OTHER_NET), "IWEF", "`Net` meant the one that was known");
     }
 
     #[test]
-    fn a_star_names_the_groups_that_nothing_else_names() {
+    fn a_star_names_the_groups_without_another_override() {
         use TracingMode::EnableAll;
         let off = config(EnableAll, Some(Level::Info), &[("Net", Some(Level::Warn)), ("*", None)]);
-        assert_eq!(wanted(&off, NET), "WEF");
-        assert_eq!(wanted(&off, DISK), "", "not even WTF");
+        assert_eq!(recorded(&off, NET), "WEF");
+        assert_eq!(recorded(&off, DISK), "", "not even WTF");
         let all = config(TracingMode::Default, None, &[("*", Some(Level::Debug)), ("Disk", None)]);
-        assert_eq!(wanted(&all, NET), "DIWEF");
-        assert_eq!(wanted(&all, DISK), "");
+        assert_eq!(recorded(&all, NET), "DIWEF");
+        assert_eq!(recorded(&all, DISK), "");
     }
 
     #[test]
-    fn of_several_overrides_the_full_name_wins_then_the_one_that_wants_more() {
+    fn a_full_name_wins_then_the_suffix_that_records_more() {
         let all = [
             ("Net", Some(Level::Verbose)),
             (NET, Some(Level::Error)),
@@ -220,44 +220,44 @@ mod tests {
             ("Log::Disk", Some(Level::Info)),
         ];
         let config = config(TracingMode::Default, None, &all);
-        assert_eq!(wanted(&config, NET), "EF");
-        assert_eq!(wanted(&config, DISK), "IWEF");
+        assert_eq!(recorded(&config, NET), "EF");
+        assert_eq!(recorded(&config, DISK), "IWEF");
     }
 
     #[test]
-    fn a_beginning_names_all_groups_below() {
+    fn a_prefix_names_all_groups_under_it() {
         let all = [("app", Some(Level::Info)), ("app::Log", Some(Level::Debug)), ("Disk", None)];
         let config = config(TracingMode::Default, None, &all);
-        assert_eq!(wanted(&config, NET), "DIWEF");
-        assert_eq!(wanted(&config, DISK), "", "an end says more than a beginning");
-        assert_eq!(wanted(&config, "app::Other::Net"), "IWEF");
-        assert_eq!(wanted(&config, OTHER_NET), "F");
-        assert_eq!(wanted(&config, "apple::Log"), "F", "beginnings are whole segments");
+        assert_eq!(recorded(&config, NET), "DIWEF");
+        assert_eq!(recorded(&config, DISK), "", "a suffix wins over a prefix");
+        assert_eq!(recorded(&config, "app::Other::Net"), "IWEF");
+        assert_eq!(recorded(&config, OTHER_NET), "F");
+        assert_eq!(recorded(&config, "apple::Log"), "F", "prefixes are whole segments");
     }
 
     #[test]
-    fn names_of_groups_to_come_match_when_they_come() {
+    fn names_match_groups_that_come_later() {
         let config = config(
             TracingMode::Default,
             None,
             &[("Gpu", Some(Level::Debug)), ("et", Some(Level::Debug))],
         );
-        assert_eq!(wanted(&config, "lib::Log::Gpu"), "DIWEF");
-        assert_eq!(wanted(&config, NET), "F", "ends are whole segments");
+        assert_eq!(recorded(&config, "lib::Log::Gpu"), "DIWEF");
+        assert_eq!(recorded(&config, NET), "F", "suffixes are whole segments");
     }
 
     #[test]
-    fn stacks_are_wanted_of_each_group_that_is_named() {
-        let wanted = |names: &[&str]| {
+    fn stacks_are_collected_for_each_named_group() {
+        let filter = |names: &[&str]| {
             let mut config = config(TracingMode::Default, None, &[]);
             config.collect_stacktrace = names.iter().map(|&name| name.into()).collect();
-            let wanted = Filter::new(&config, &BTreeSet::new()).unwrap();
-            let groups = [NET, DISK, OTHER_NET].map(|group| wanted.collects_stack(group));
-            (wanted.collects_stacks(), groups)
+            let filter = Filter::new(&config, &BTreeSet::new()).unwrap();
+            let groups = [NET, DISK, OTHER_NET].map(|group| filter.collects_stack(group));
+            (filter.collects_stacks(), groups)
         };
-        assert_eq!(wanted(&[]), (false, [false; 3]));
-        assert_eq!(wanted(&["app::Log::Net", "Disk"]), (true, [true, true, false]));
-        assert_eq!(wanted(&["lib", "et"]), (true, [false, false, true]));
+        assert_eq!(filter(&[]), (false, [false; 3]));
+        assert_eq!(filter(&["app::Log::Net", "Disk"]), (true, [true, true, false]));
+        assert_eq!(filter(&["lib", "et"]), (true, [false, false, true]));
     }
 
     #[test]

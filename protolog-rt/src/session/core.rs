@@ -173,8 +173,8 @@ impl Core {
             drain.requests.flush_within(FLUSH, || self.wake());
             let so_far = drain.requests.so_far();
             (summary.messages, summary.bytes, reported) =
-                (so_far.messages, so_far.bytes, so_far.told);
-            (summary.groups, unwritten) = (so_far.whole, so_far.lost);
+                (so_far.messages, so_far.bytes, so_far.reported);
+            (summary.groups, unwritten) = (so_far.earlier, so_far.unreported);
             so_far.counts
         } else {
             let told = |writer: Arc<Writer>| writer.told.load(Ordering::Relaxed);

@@ -1,73 +1,76 @@
-//! How many messages a trace has of each kind, and how many bytes they take: counted where packets are copied, by message
-//! id, so that nothing is counted where they are logged.
+//! The number of messages in a trace and their bytes, by message id: counted where packets are copied, so that nothing is
+//! counted on the threads that log.
 //!
-//! Invariant: each message that was offered is counted, once; those without an id that can be read count as of none.
+//! The table is our own, since this is done once per message: std's map with a hasher that passes ids through takes 7 ns
+//! where this takes 5 (8 ids), and 15 where this takes 10 (64 ids and more), of the 39 ns that the drain has for a message.
+//!
+//! Invariant: each message offered is counted once; those whose id can't be read are counted together.
 
 use super::drain::MESSAGE;
 use protolog_core::schema::{message, packet};
 use protozero::Reader;
 use protozero::wire::{WireType, packed_varint, tag};
 
-/// Slots of a new table; a power of two, as always.
+/// Slots of a new table. The number of slots is always a power of two.
 const SLOTS: usize = 64;
 
 const MESSAGE_TAG: u32 =
     packed_varint(tag(packet::PROTOLOG_MESSAGE, WireType::Bytes) as u64).0 as u32;
-const TEXTS_TAG: u8 = tag(packet::INTERNED_DATA, WireType::Bytes) as u8;
+const INTERNED_TAG: u8 = tag(packet::INTERNED_DATA, WireType::Bytes) as u8;
 const FLAGS_TAG: u8 = tag(packet::SEQUENCE_FLAGS, WireType::Varint) as u8;
 const ID_TAG: u8 = tag(message::MESSAGE_ID, WireType::Fixed64) as u8;
 
-/// The most bytes of a message, from its first one, that [`short_id`] looks at.
-pub(super) const LOOKED_AT: usize = 24;
+/// The number of bytes at the beginning of a message that [`short_id`] reads.
+pub(super) const SHORT_ID_BYTES: usize = 24;
 
 /// Messages and their bytes by id. See the module.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
     /// An open table: ids are hashes already. At most half of it is in use.
-    slots: Vec<Slot>,
+    slots: Vec<Tally>,
     used: usize,
-    /// Those without an id.
-    without: Slot,
-    /// Ids that were not asked for since they came.
+    /// Messages without an id.
+    without: Tally,
+    /// Ids that are new since the last [`Self::take_new`].
     new: Vec<u64>,
 }
 
-/// A place in the table.
+/// A slot of the table.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct Tally {
     /// 0 in a slot that is not in use.
     messages: u64,
-    /// In a slot that is not in use, one that is looked for elsewhere first.
+    /// In an unused slot an id whose search begins at another slot, so that it matches none.
     id: u64,
     bytes: u64,
 }
 
-/// So many slots that are not in use, a power of two.
-fn slots(count: usize) -> Vec<Slot> {
-    // The lowest bits say where an id is looked for first, and here they say another place.
-    (0..count as u64).map(|at| Slot { messages: 0, id: !at, bytes: 0 }).collect()
+/// Returns `count` unused slots; `count` is a power of two.
+fn unused_slots(count: usize) -> Vec<Tally> {
+    // A search begins at the slot that the lowest bits say, and those of `!at` say another one.
+    (0..count as u64).map(|at| Tally { messages: 0, id: !at, bytes: 0 }).collect()
 }
 
-/// So many messages with one id.
+/// The messages of one id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Count {
-    /// None where it could not be read.
+    /// None if it could not be read.
     pub(super) id: Option<u64>,
     /// At least one.
     pub(super) messages: u64,
-    /// In a file that is not compressed.
+    /// Their size in an uncompressed file.
     pub(super) bytes: u64,
 }
 
 impl Default for Counts {
     fn default() -> Self {
-        let without = Slot { messages: 0, id: 0, bytes: 0 };
-        Self { slots: slots(SLOTS), used: 0, without, new: Vec::new() }
+        let without = Tally { messages: 0, id: 0, bytes: 0 };
+        Self { slots: unused_slots(SLOTS), used: 0, without, new: Vec::new() }
     }
 }
 
 impl Counts {
-    /// Counts a packet if it is a message, which takes `bytes` bytes in a file. Whether it is one.
+    /// Counts a packet if it is a message, which takes `bytes` bytes in a file. Returns whether it is one.
     pub(super) fn packet(&mut self, packet: &[u8], bytes: usize) -> bool {
         let is_message = packet.first() == Some(&MESSAGE);
         if is_message {
@@ -78,9 +81,9 @@ impl Counts {
         is_message
     }
 
-    /// Counts a message with this id that takes `bytes` bytes, if that takes one look. Whether it did.
+    /// Counts a message of `bytes` bytes if its id is in the slot at which a search begins. Returns whether it is.
     #[inline]
-    pub(super) fn again(&mut self, id: u64, bytes: usize) -> bool {
+    pub(super) fn count_known(&mut self, id: u64, bytes: usize) -> bool {
         let mask = self.slots.len() - 1;
         match self.slots.get_mut(id as usize & mask) {
             Some(slot) if slot.id == id => {
@@ -92,7 +95,7 @@ impl Counts {
         }
     }
 
-    fn slot(&mut self, id: u64) -> &mut Slot {
+    fn slot(&mut self, id: u64) -> &mut Tally {
         let mut at = self.find(id);
         if self.slots[at].messages == 0 {
             at = self.insert(id);
@@ -100,7 +103,7 @@ impl Counts {
         &mut self.slots[at]
     }
 
-    /// Where `id` is, or would be.
+    /// Returns the slot in which `id` is, or would be.
     fn find(&self, id: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut at = id as usize & mask;
@@ -113,7 +116,7 @@ impl Counts {
     #[cold]
     fn insert(&mut self, id: u64) -> usize {
         if 2 * (self.used + 1) > self.slots.len() {
-            let larger = slots(2 * self.slots.len());
+            let larger = unused_slots(2 * self.slots.len());
             let old = std::mem::replace(&mut self.slots, larger);
             for slot in old.into_iter().filter(|slot| slot.messages != 0) {
                 let at = self.find(slot.id);
@@ -127,8 +130,8 @@ impl Counts {
         at
     }
 
-    /// Counts the messages among packets as they stand in a file, `own` at the end of those that are the session's own.
-    pub(super) fn file(&mut self, bytes: &[u8], own: &[u8]) {
+    /// Counts the messages among packets in a file's form. Packets that end with `own` are the session's own.
+    pub(super) fn count_file(&mut self, bytes: &[u8], own: &[u8]) {
         let (mut reader, mut start) = (Reader::new(bytes), 0);
         while let Some(Ok(field)) = reader.next() {
             let end = reader.offset();
@@ -140,7 +143,7 @@ impl Counts {
         }
     }
 
-    /// Adds what `others` counted.
+    /// Adds the messages of `others`.
     pub(super) fn add(&mut self, others: &Self) {
         for other in others.all() {
             let count = self.count(other.id);
@@ -149,7 +152,7 @@ impl Counts {
         }
     }
 
-    /// The same without what `others` counted, all of which was counted here too.
+    /// Returns the same without the messages of `others`, all of which are counted here too.
     pub(super) fn except(&self, others: &Self) -> Self {
         let mut rest = Self::default();
         for count in self.all() {
@@ -166,27 +169,27 @@ impl Counts {
         rest
     }
 
-    /// The number of messages.
+    /// Returns the number of messages.
     pub(super) fn messages(&self) -> u64 {
         self.all().map(|count| count.messages).sum()
     }
 
-    fn count(&mut self, id: Option<u64>) -> &mut Slot {
+    fn count(&mut self, id: Option<u64>) -> &mut Tally {
         match id {
             Some(id) => self.slot(id),
             None => &mut self.without,
         }
     }
 
-    /// The ids that have come since the last time.
+    /// Returns the ids that are new since the last call.
     pub(super) fn take_new(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.new)
     }
 
-    /// What was counted.
+    /// Returns the messages of each id.
     pub(super) fn all(&self) -> impl Iterator<Item = Count> + '_ {
-        let count = |id, slot: &Slot| {
-            let Slot { messages, bytes, .. } = *slot;
+        let count = |id, slot: &Tally| {
+            let Tally { messages, bytes, .. } = *slot;
             (messages != 0).then_some(Count { id, messages, bytes })
         };
         let with = self.slots.iter().filter_map(move |slot| count(Some(slot.id), slot));
@@ -194,16 +197,16 @@ impl Counts {
     }
 }
 
-/// The id of the message in a packet.
+/// Returns the id of the message in a packet.
 fn id(packet: &[u8]) -> Option<u64> {
     usual_id(packet).or_else(|| any_id(packet))
 }
 
-/// The same, of a message as the write path lays it out: with or without texts, unless the new ones are long.
+/// The fast path of [`id`]: a message as the write path lays it out, unless its new strings are long.
 fn usual_id(packet: &[u8]) -> Option<u64> {
     let time = packet.get(1..)?.iter().position(|&byte| byte < 0x80)?;
     let mut rest = packet.get(time + 2..)?;
-    if let [TEXTS_TAG, size @ 0..0x80, after @ ..] = rest {
+    if let [INTERNED_TAG, size @ 0..0x80, after @ ..] = rest {
         rest = after.get(usize::from(*size)..)?;
     }
     if let [FLAGS_TAG, 0..0x80, after @ ..] = rest {
@@ -214,9 +217,9 @@ fn usual_id(packet: &[u8]) -> Option<u64> {
     starts(u32::from_le_bytes(head)).then(|| u64::from_le_bytes(id))
 }
 
-/// The same, of a message without new texts that begins as `packet` does and has `size` bytes, without a loop.
+/// Returns the id of a message of `size` bytes that begins as `packet` does and has no new strings, without a loop.
 #[inline]
-pub(super) fn short_id(packet: &[u8; LOOKED_AT], size: usize) -> Option<u64> {
+pub(super) fn short_id(packet: &[u8; SHORT_ID_BYTES], size: usize) -> Option<u64> {
     const LAST: u64 = 0x8080_8080_8080_8080;
     let time = u64::from_le_bytes(first_chunk(&packet[1..]));
     // Ten bytes are longer than this says; the last one of these is no tag.
@@ -227,20 +230,20 @@ pub(super) fn short_id(packet: &[u8; LOOKED_AT], size: usize) -> Option<u64> {
     (packet[0] == MESSAGE && starts(head) && at + 12 <= size).then_some(id)
 }
 
-/// Whether these are the first bytes of a message's own field, up to its id.
+/// Returns whether these are the first bytes of the field `protolog_message`, up to the id.
 #[inline]
 fn starts(head: u32) -> bool {
-    // The size of the field is whatever a byte can say.
+    // Any size of one byte.
     head & 0xff80_ffff == MESSAGE_TAG | (ID_TAG as u32) << 24
 }
 
-/// The first `N` bytes of `bytes`, which has as many.
+/// Returns the first `N` bytes of `bytes`, which has as many.
 #[inline]
 fn first_chunk<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
 }
 
-/// The same, of any message.
+/// The slow path of [`id`]: any message.
 fn any_id(packet: &[u8]) -> Option<u64> {
     let mut fields = Reader::new(packet).map_while(Result::ok);
     let message = fields.find(|field| field.number == packet::PROTOLOG_MESSAGE)?;
@@ -255,7 +258,7 @@ mod tests {
     use super::*;
     use protozero::{Heap, Writer};
 
-    /// How long the new texts of a message are; one of the chunk is none.
+    /// The strings of a message.
     #[derive(Clone, Copy)]
     enum Texts {
         None,
@@ -313,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_from_all_leaves_the_rest() {
+    fn a_difference_has_the_other_messages() {
         let (mut counts, mut some) = (Counts::default(), Counts::default());
         for id in 0..200 {
             counts.packet(&message(5, id, Texts::None), 20);
@@ -344,23 +347,23 @@ mod tests {
         }
         let sizes = [&short, &long].map(|packet| other.size(packet.len()) as u64);
         let mut counts = Counts::default();
-        counts.file(&file, own.bytes());
+        counts.count_file(&file, own.bytes());
         assert_eq!(all(&counts), [(Some(7), 2, 2 * sizes[0]), (Some(8), 1, sizes[1])]);
-        // What is cut off is no message.
+        // A message that is cut off does not count.
         let mut counts = Counts::default();
-        counts.file(&file[..file.len() - 1], own.bytes());
+        counts.count_file(&file[..file.len() - 1], own.bytes());
         assert_eq!(counts.messages(), 2);
     }
 
     #[test]
-    fn the_short_way_to_an_id_is_no_other_one() {
+    fn the_fast_path_finds_the_same_id() {
         for time in [0, 127, 128, 1 << 14, 1 << 20, 1 << 34, 1 << 55, 1 << 56, u64::MAX] {
             for texts in TEXTS {
                 let packet = message(time, 7, texts);
                 let new = matches!(texts, Texts::New(_));
                 let long = time == u64::MAX;
-                let mut begin = [0xff; LOOKED_AT];
-                let seen = packet.len().min(LOOKED_AT);
+                let mut begin = [0xff; SHORT_ID_BYTES];
+                let seen = packet.len().min(SHORT_ID_BYTES);
                 begin[..seen].copy_from_slice(&packet[..seen]);
                 let short = short_id(&begin, packet.len());
                 assert_eq!(short, (!new && !long).then_some(7), "{time} {packet:?}");
@@ -372,29 +375,29 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_once_is_counted_again() {
+    fn known_ids_are_counted_in_place() {
         let ids = [7, 7 + SLOTS as u64, 0, !0, !7];
         let mut counts = Counts::default();
         for id in ids {
-            assert!(!counts.again(id, 1), "{id}: new");
+            assert!(!counts.count_known(id, 1), "{id}: new");
         }
         for id in ids {
             assert!(counts.packet(&message(1, id, Texts::None), 1));
         }
-        let again = ids.map(|id| counts.again(id, 10));
-        assert_eq!(again, [true, false, true, true, true], "two want the same place");
+        let again = ids.map(|id| counts.count_known(id, 10));
+        assert_eq!(again, [true, false, true, true, true], "two ids begin at the same slot");
         let bytes: u64 = counts.all().map(|count| count.bytes).sum();
         assert_eq!((counts.all().count(), bytes), (5, 45));
     }
 
     #[test]
-    fn what_has_no_id_counts_too() {
+    fn messages_without_an_id_are_counted() {
         let mut counts = Counts::default();
         let whole = [0x40, 0xac, 2, 0xc2, 6, 11, ID_TAG, 7, 0, 0, 0, 0, 0, 0, 0, 0x18, 1];
         for end in 1..=whole.len() {
             assert!(counts.packet(&whole[..end], 1));
         }
-        // What follows the id may be missing.
+        // The bytes after the id may be missing.
         let with = whole.len() as u64 - 14;
         assert_eq!(all(&counts), [(None, 14, 14), (Some(7), with, with)]);
     }

@@ -1,7 +1,7 @@
-//! The dictionary as packets: what the notes of the binary and the messages first seen at run time say.
+//! The dictionary as packets: the notes of the loaded modules, and the messages interned at run time.
 //!
-//! Texts of the loaded images are written when the session starts, so that a trace that is cut short can be read as text;
-//! those of images and messages that come later follow when they are found.
+//! Texts of the loaded modules are written when the session starts, so that a trace that is cut short can be read as text;
+//! those of modules and messages that come later follow when they are found.
 //!
 //! Invariant: a message is written once per session, with all lines at which it was found by then.
 
@@ -19,24 +19,25 @@ use protozero::{Heap, Message, Writer};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
-/// A packet is ended when it is larger than this, in bytes.
+/// The size at which a packet is ended, in bytes.
 const PACKET: usize = 32 * 1024;
 
-/// The group of a message in a dictionary.
+/// Returns the id of the group of a message in a dictionary.
 fn message_group(element: &[u8]) -> u32 {
     let group = fields(element).find(|field| field.number == message_data::GROUP_ID);
     group.and_then(|group| group.as_u32().ok()).unwrap_or_default()
 }
 
-/// What has been written.
+/// The messages and groups written so far.
 #[derive(Debug, Default)]
 pub(super) struct Dictionary {
     /// The group of each message.
     messages: HashMap<u64, u32>,
     groups: HashMap<u32, String>,
-    /// Hashes of dictionaries that were taken out of images.
+    /// Hashes of dictionaries that were stripped from modules.
     stripped: HashSet<u64>,
-    seen: usize,
+    /// The number of messages interned at run time that are written.
+    interned: usize,
 }
 
 /// A message to be written.
@@ -50,12 +51,12 @@ struct Entry {
     lines: BTreeMap<String, BTreeSet<u32>>,
 }
 
-/// Full names of all groups that the dictionary of the program names.
+/// Returns the full names of all groups in the program's dictionary.
 pub(super) fn known_groups() -> BTreeSet<String> {
     tagged_groups().into_keys().collect()
 }
 
-/// The same, with their tags.
+/// Returns the full names of all groups in the program's dictionary, with their tags.
 pub(crate) fn tagged_groups() -> BTreeMap<String, String> {
     let mut groups = BTreeMap::new();
     for_each_note(&mut |note| {
@@ -72,7 +73,7 @@ pub(crate) fn tagged_groups() -> BTreeMap<String, String> {
     groups
 }
 
-/// Id, full name and tag of a group in a dictionary.
+/// Returns id, full name and tag of a group in a dictionary.
 fn group_of(element: &[u8]) -> (u32, &str, &str) {
     let (mut id, mut name, mut tag) = (0, "", "");
     for field in fields(element) {
@@ -87,15 +88,15 @@ fn group_of(element: &[u8]) -> (u32, &str, &str) {
 }
 
 impl Dictionary {
-    /// What there is to know at the moment, of which nothing is written.
+    /// Returns all that is known at the moment, without writing it.
     pub(super) fn known() -> Self {
         let mut known = Self::default();
-        known.images(&mut |_| {});
-        known.seen(&mut |_| {});
+        known.write_modules(&mut |_| {});
+        known.write_interned(&mut |_| {});
         known
     }
 
-    /// Losses with the names of their groups; one for each group and cause.
+    /// Returns drops with the names of their groups; one for each group and cause.
     pub(super) fn losses(&self, losses: impl IntoIterator<Item = LossCount>) -> Vec<Loss> {
         let mut sums = BTreeMap::<_, u64>::new();
         for LossCount { group, cause, count } in losses {
@@ -105,7 +106,7 @@ impl Dictionary {
         sums.into_iter().map(loss).collect()
     }
 
-    /// Messages that could not be written, by group.
+    /// Returns messages that could not be written as drops, by group.
     pub(super) fn unwritten(&self, messages: &Counts) -> Vec<LossCount> {
         let mut groups = BTreeMap::<u32, u64>::new();
         for Count { id, messages, .. } in messages.all() {
@@ -116,7 +117,7 @@ impl Dictionary {
         groups.into_iter().map(|(group, count)| LossCount { group, cause, count }).collect()
     }
 
-    /// What was counted of each group, and what of it was lost.
+    /// Returns messages, bytes and drops of each group.
     pub(super) fn groups(&self, counts: &Counts, losses: &[Loss]) -> Vec<GroupStats> {
         let mut groups = BTreeMap::<Option<String>, GroupStats>::new();
         for Count { id, messages, bytes } in counts.all() {
@@ -131,23 +132,23 @@ impl Dictionary {
         groups.into_iter().map(|(group, stats)| GroupStats { group, ..stats }).collect()
     }
 
-    /// Whether the message with this id is known.
+    /// Returns whether the message with this id is known.
     pub(super) fn has(&self, id: u64) -> bool {
         self.messages.contains_key(&id)
     }
 
-    /// Full name of the group of the message with this id.
+    /// Returns the full name of the group of the message with this id.
     fn group_of_message(&self, id: u64) -> Option<String> {
         self.name(self.group_id(id)?)
     }
 
-    /// The group of the message with this id, from this dictionary or one that was taken out of an image.
+    /// Returns the group of the message with this id, from this dictionary or one that was stripped from a module.
     fn group_id(&self, id: u64) -> Option<u32> {
         let known = self.messages.get(&id).copied();
         known.or_else(|| stripped_message(id).map(message_group))
     }
 
-    /// Full name of the group with this id, from this dictionary or an enum that has logged.
+    /// Returns the full name of the group with this id, from this dictionary or an enum that has logged.
     fn name(&self, id: u32) -> Option<String> {
         self.group(id).map(str::to_owned).or_else(|| {
             let mut name = None;
@@ -158,15 +159,15 @@ impl Dictionary {
         })
     }
 
-    /// Gives the packets of what the images' notes say that was not written yet.
-    pub(super) fn images(&mut self, give: &mut dyn FnMut(&[u8])) {
+    /// Passes packets with the texts of loaded modules that are not written yet to `give`.
+    pub(super) fn write_modules(&mut self, give: &mut dyn FnMut(&[u8])) {
         let mut entries: BTreeMap<u64, Entry> = BTreeMap::new();
         let mut groups = Vec::new();
         for_each_note(&mut |note| {
             if self.messages.contains_key(&note.id) {
                 return;
             }
-            self.group_of(note.group_id, note.group, note.tag, &mut groups);
+            self.add_group(note.group_id, note.group, note.tag, &mut groups);
             let entry = entries.entry(note.id).or_insert_with(|| Entry {
                 template: note.template.to_owned(),
                 level: note.level,
@@ -177,29 +178,29 @@ impl Dictionary {
             entry.lines.entry(note.file.to_owned()).or_default().insert(note.line);
         });
         self.messages.extend(entries.iter().map(|(id, entry)| (*id, entry.group_id)));
-        write(&entries, &groups, give);
-        self.included(give);
-        self.stripped(give);
+        write_elements(&entries, &groups, give);
+        self.write_included(give);
+        self.write_stripped(give);
     }
 
-    /// Gives the packet that names the dictionaries that were taken out of images.
-    fn stripped(&mut self, give: &mut dyn FnMut(&[u8])) {
+    /// Passes a packet that names the dictionaries stripped from modules to `give`.
+    fn write_stripped(&mut self, give: &mut dyn FnMut(&[u8])) {
         let mut config = Writer::new(Heap::new());
         for_each_stripped(&mut |hash| {
             if self.stripped.insert(hash) {
                 config.message().fixed64(viewer_config::STRIPPED, hash);
             }
         });
-        end(&mut config.into_vec().unwrap_or_default(), give);
+        end_packet(&mut config.into_vec().unwrap_or_default(), give);
     }
 
-    /// Gives the packets of what whole dictionaries in the images say that was not written yet.
-    fn included(&mut self, give: &mut dyn FnMut(&[u8])) {
+    /// Passes packets with the elements of included dictionaries that are not written yet to `give`.
+    fn write_included(&mut self, give: &mut dyn FnMut(&[u8])) {
         let (mut groups, mut messages) = (Vec::new(), Vec::new());
         for_each_element(&mut |number, element| match number {
             viewer_config::GROUPS => {
                 let (id, name, tag) = group_of(element);
-                self.group_of(id, name, tag, &mut groups);
+                self.add_group(id, name, tag, &mut groups);
             }
             viewer_config::MESSAGES => {
                 let new = message_id(element).filter(|id| !self.messages.contains_key(id));
@@ -210,23 +211,23 @@ impl Dictionary {
             }
             _ => {}
         });
-        write(&BTreeMap::new(), &groups, give);
+        write_elements(&BTreeMap::new(), &groups, give);
         let mut config = Vec::new();
         for message in messages {
-            append(&mut config, viewer_config::MESSAGES, &message, give);
+            append_element(&mut config, viewer_config::MESSAGES, &message, give);
         }
-        end(&mut config, give);
+        end_packet(&mut config, give);
     }
 
-    /// Gives the packets of messages that were first seen at run time since the last call.
-    pub(super) fn seen(&mut self, give: &mut dyn FnMut(&[u8])) {
-        let new = seen::from(self.seen);
-        self.seen += new.len();
-        self.enter(&new, give);
+    /// Passes packets with the messages interned at run time since the last call to `give`.
+    pub(super) fn write_interned(&mut self, give: &mut dyn FnMut(&[u8])) {
+        let new = seen::from(self.interned);
+        self.interned += new.len();
+        self.write_messages(&new, give);
     }
 
-    /// Gives the packets of messages that were first seen at run time.
-    pub(super) fn enter(&mut self, new: &[Seen], give: &mut dyn FnMut(&[u8])) {
+    /// Passes packets with messages interned at run time to `give`.
+    pub(super) fn write_messages(&mut self, new: &[Seen], give: &mut dyn FnMut(&[u8])) {
         let mut entries = BTreeMap::new();
         let mut groups = Vec::new();
         for &Seen { id, template, level, group, place, at } in new {
@@ -236,26 +237,27 @@ impl Dictionary {
                 let lines = lines.into_iter().collect();
                 entries.insert(id, Entry { template, level, group_id: group.id, place, lines });
             }
-            self.group_of(group.id, group.name, group.tag, &mut groups);
+            self.add_group(group.id, group.name, group.tag, &mut groups);
         }
-        write(&entries, &groups, give);
+        write_elements(&entries, &groups, give);
     }
 
     /// Adds a group to `new` unless it has been written.
-    fn group_of(&mut self, id: u32, name: &str, tag: &str, new: &mut Vec<(u32, String, String)>) {
+    fn add_group(&mut self, id: u32, name: &str, tag: &str, new: &mut Vec<(u32, String, String)>) {
         self.groups.entry(id).or_insert_with(|| {
             new.push((id, name.to_owned(), tag.to_owned()));
             name.to_owned()
         });
     }
 
-    /// Full name of the group with this id.
+    /// Returns the full name of the group with this id.
     pub(super) fn group(&self, id: u32) -> Option<&str> {
         self.groups.get(&id).map(String::as_str)
     }
 }
 
-fn write(
+/// Passes packets with these messages and groups to `give`.
+fn write_elements(
     entries: &BTreeMap<u64, Entry>,
     groups: &[(u32, String, String)],
     give: &mut dyn FnMut(&[u8]),
@@ -264,27 +266,38 @@ fn write(
     for (id, name, tag) in groups {
         let mut writer = Writer::new(Heap::new());
         writer.message().uint32(group::ID, *id).string(group::NAME, name).string(group::TAG, tag);
-        append(&mut config, viewer_config::GROUPS, &writer.into_vec().unwrap_or_default(), give);
+        append_element(
+            &mut config,
+            viewer_config::GROUPS,
+            &writer.into_vec().unwrap_or_default(),
+            give,
+        );
     }
     for (id, entry) in entries {
         let mut writer = Writer::new(Heap::new());
         message(&mut writer.message(), *id, entry);
-        append(&mut config, viewer_config::MESSAGES, &writer.into_vec().unwrap_or_default(), give);
+        append_element(
+            &mut config,
+            viewer_config::MESSAGES,
+            &writer.into_vec().unwrap_or_default(),
+            give,
+        );
     }
-    end(&mut config, give);
+    end_packet(&mut config, give);
 }
 
 /// Appends an element of the dictionary, and ends the packet where it is large.
-fn append(config: &mut Vec<u8>, field: u32, element: &[u8], give: &mut dyn FnMut(&[u8])) {
+fn append_element(config: &mut Vec<u8>, field: u32, element: &[u8], give: &mut dyn FnMut(&[u8])) {
     let mut writer = Writer::new(Heap::new());
     writer.message().bytes(field, element);
     config.extend(writer.into_vec().unwrap_or_default());
     if config.len() > PACKET {
-        end(config, give);
+        end_packet(config, give);
     }
 }
 
-fn end(config: &mut Vec<u8>, give: &mut dyn FnMut(&[u8])) {
+/// Ends a packet, unless it is empty.
+fn end_packet(config: &mut Vec<u8>, give: &mut dyn FnMut(&[u8])) {
     if config.is_empty() {
         return;
     }
@@ -322,7 +335,7 @@ fn message(to: &mut Message<'_, Heap>, id: u64, entry: &Entry) {
     }
 }
 
-/// `path:12,40`; several files, which only a module in several files can have, are separated by `;`.
+/// Formats lines by file as `path:12,40`; several files, as an included module has them, are separated by `;`.
 fn location(lines: &BTreeMap<String, BTreeSet<u32>>) -> String {
     let mut text = String::new();
     for (index, (file, lines)) in lines.iter().enumerate() {

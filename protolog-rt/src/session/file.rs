@@ -1,18 +1,18 @@
 //! A trace file in the making: packets become `Trace.packet` fields with the id of their sequence.
 //!
 //! The file grows as the session goes on, under its own name: what is written before a crash can be read, since every
-//! packet is whole but the last, which readers drop.
+//! packet is whole but the last, which readers skip.
 //!
-//! Invariant: after an error the file ends with a whole packet, and nothing more is written until somebody tries again; what is
-//! given to the file then is counted.
+//! Invariant: after an error the file ends with a whole packet, and nothing more is written before the next retry; messages
+//! given to the file meanwhile are counted as dropped.
 
-use super::behind::{Behind, Written};
 use super::bundles::Bundles;
 use super::counts::Counts;
 use super::drain::OWN_SEQUENCE;
 use super::gap::Gap;
 use super::packets::{AROUND, Seal};
 use super::running::Claim;
+use super::write_behind::{WriteBehind, WriteBehindResult};
 use crate::error::Error;
 use crate::shmem::buffer::MAX_PAYLOAD;
 use crate::sync::{AtomicU32, Ordering};
@@ -23,22 +23,22 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How many bytes are gathered before they are written.
+/// Bytes gathered before they are written.
 const BUFFER: usize = 256 * 1024;
 
-/// The same, where another thread writes them: waking it takes a while.
-const BEHIND: usize = 512 * 1024;
+/// The same for write-behind, where each hand-over wakes a thread.
+const WRITE_BEHIND_BUFFER: usize = 512 * 1024;
 
-/// Room for what comes after so many bytes, before they are written: a chunk of the shortest packets.
+/// Room after the gathered bytes for one more chunk, of the shortest packets.
 const ROOM: usize = Seal::room(MAX_PAYLOAD);
 
-/// How long nobody tries again to write a file that could not be written, unless asked to: each time takes what a trace
-/// begins with.
-const AGAIN: Duration = Duration::from_secs(1);
+/// The least time between two attempts to write a file that could not be written, unless a flush asks for one: each attempt
+/// writes the beginning of a trace once more.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Room for what a trace ends with, in bytes, and for what it says of each sequence then.
-const END: usize = 1024;
-const FAREWELL: usize = 160;
+/// Room for the trailer of a trace, in bytes, and for each sequence in it.
+const TRAILER: usize = 1024;
+const SEQUENCE_TRAILER: usize = 160;
 
 /// See the module.
 #[derive(Debug)]
@@ -47,39 +47,39 @@ pub(super) struct TraceFile {
     file: File,
     /// Whether it had a name when it was opened.
     linked: bool,
-    /// What is not written yet: the first `used` bytes.
+    /// The first `used` bytes are not written yet.
     buffer: Vec<u8>,
     used: usize,
-    /// How many bytes are gathered.
+    /// Bytes to gather before they are written.
     gather: usize,
     written: u64,
     error: Option<io::Error>,
-    /// Since when, or when it was tried last.
-    failed: Instant,
-    /// Whether what is written next follows what was written before the error.
-    can_go_on: bool,
+    /// The time of the last attempt that failed.
+    failed_at: Instant,
+    /// The file was cut back to its last whole packet after the error, so that it can be continued.
+    can_continue: bool,
     _claim: Option<Claim>,
-    /// The name that the file gets when it is whole.
+    /// The name that the file gets when it is complete.
     name: Option<PathBuf>,
-    /// Whether what there is of it stays where it does not become whole.
-    keep: bool,
-    /// What packets go through, where they are compressed.
+    /// An incomplete file stays.
+    keeps_incomplete: bool,
+    /// Compresses packets, if the session asks for it.
     bundles: Option<Bundles>,
-    /// Who writes them, where it is not this thread.
-    behind: Option<Behind>,
-    /// The most bytes that it should have.
+    /// The thread that writes, if it is not this one.
+    write_behind: Option<WriteBehind>,
+    /// The largest size that is wanted, in bytes.
     limit: u64,
-    /// Its size when nothing was in it but what a trace begins with.
+    /// Its size when it held nothing but the beginning of a trace.
     beginning: u64,
     /// The messages that were given to it.
     pub(super) counts: Counts,
     /// Those of them that could not be written.
     pub(super) lost: Counts,
-    /// What of that, and of files before, no trace tells of.
+    /// Those of them, and of earlier files, that no trace reports yet.
     pub(super) gap: Gap,
 }
 
-/// What became of a file.
+/// The outcome of a file.
 #[derive(Debug)]
 pub(super) struct Finished {
     /// Its size.
@@ -88,18 +88,18 @@ pub(super) struct Finished {
     pub(super) counts: Counts,
     /// Those of them that could not be written.
     pub(super) lost: Counts,
-    /// What it does not tell of.
+    /// Drops that it does not report.
     pub(super) gap: Gap,
-    /// What went wrong, if it is not whole.
+    /// The error, if it is incomplete.
     pub(super) error: Option<Error>,
 }
 
 impl TraceFile {
-    /// Makes the file, or empties the one that is there, which no other session may be writing.
+    /// Creates the file, or empties an existing one. [`Error::FileInUse`] if another session writes it.
     pub(super) fn create(path: &Path) -> Result<Self, Error> {
         let failed = |error| Error::File { path: path.to_path_buf(), error };
         let in_use = || Error::FileInUse { path: path.to_path_buf() };
-        // Not even opened: to close it again would end the lock of the session that writes it.
+        // Not even opened: closing it again would release the lock of the session that writes it.
         if std::fs::metadata(path).is_ok_and(|metadata| Claim::is_taken(&metadata)) {
             return Err(in_use());
         }
@@ -109,14 +109,14 @@ impl TraceFile {
         if !lock(&file) {
             return Err(in_use());
         }
-        // Of a file that was cut to nothing, some file systems write all when it is closed, to be safe in a crash of the system.
+        // Some file systems write a truncated file to disk when it is closed, to be safe in a crash of the system.
         if file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
             file.set_len(0).map_err(failed)?;
         }
         Ok(Self::new(path, file, Some(claim), None))
     }
 
-    /// Makes the file `part`, which must not be there, and which gets its `name` when it is finished.
+    /// Creates the file `part`, which must not exist, and which is renamed to `name` when it is finished.
     pub(super) fn segment(part: &Path, name: &Path, limit: Option<u64>) -> Result<Self, Error> {
         let failed = |error| Error::File { path: part.to_path_buf(), error };
         if name.exists() {
@@ -124,7 +124,7 @@ impl TraceFile {
         }
         let file = File::create_new(part).map_err(failed)?;
         let mut new = Self::new(part, file, None, Some(name.to_path_buf()));
-        new.keep = true;
+        new.keeps_incomplete = true;
         new.limit = limit.unwrap_or(u64::MAX);
         Ok(new)
     }
@@ -139,13 +139,13 @@ impl TraceFile {
             gather: BUFFER,
             written: 0,
             error: None,
-            failed: Instant::now(),
-            can_go_on: true,
+            failed_at: Instant::now(),
+            can_continue: true,
             _claim: claim,
             name,
-            keep: false,
+            keeps_incomplete: false,
             bundles: None,
-            behind: None,
+            write_behind: None,
             limit: u64::MAX,
             beginning: 0,
             counts: Counts::default(),
@@ -154,18 +154,18 @@ impl TraceFile {
         }
     }
 
-    /// Tells early what would keep [`Self::whole`] from making the file. A pipe is left alone: its reader would take this for
-    /// the end of the trace.
-    pub(super) fn try_whole(path: &Path) -> Result<(), Error> {
+    /// Returns the error that [`Self::create_on_finish`] would return. A pipe is left alone: its reader would take this for the
+    /// end of the trace.
+    pub(super) fn check_create_on_finish(path: &Path) -> Result<(), Error> {
         match std::fs::metadata(path) {
             Ok(metadata) if metadata.file_type().is_fifo() => Ok(()),
-            _ => Self::whole(path).map(drop),
+            _ => Self::create_on_finish(path).map(drop),
         }
     }
 
-    /// Makes a file that appears under its name when it is finished, and not at all where that fails.
-    pub(super) fn whole(path: &Path) -> Result<Self, Error> {
-        // Through links; and what is no file, such as a pipe, is not to be replaced.
+    /// Creates a file that appears under its name when it is finished, and not at all if it can't be finished.
+    pub(super) fn create_on_finish(path: &Path) -> Result<Self, Error> {
+        // Links are followed; a pipe or a device is written, not replaced.
         let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Self::create(path);
@@ -183,7 +183,7 @@ impl TraceFile {
         Ok(Self::new(&part, file, None, Some(path.clone())))
     }
 
-    /// Appends a packet that a thread wrote. Whether it is a message.
+    /// Appends a packet that a thread wrote. Returns whether it is a message.
     pub(super) fn copy(&mut self, sequence: u32, bytes: &[u8]) -> bool {
         self.packet(sequence, bytes);
         self.counts.packet(bytes, Seal::new(sequence).size(bytes.len()))
@@ -193,13 +193,13 @@ impl TraceFile {
     pub(super) fn packet(&mut self, sequence: u32, bytes: &[u8]) {
         let seal = Seal::new(sequence);
         if bytes.len() + AROUND > ROOM {
-            // Once for a message of many chunks.
+            // Rare: a message of many chunks.
             self.flush();
             let mut whole = Vec::with_capacity(bytes.len() + AROUND);
             seal.one(bytes, |part| whole.extend_from_slice(part));
-            return match &self.behind {
-                Some(behind) => _ = behind.write(whole),
-                None => self.hand_over(&whole),
+            return match &self.write_behind {
+                Some(thread) => _ = thread.write(whole),
+                None => self.write_out(&whole),
             };
         }
         seal.one(bytes, |part| {
@@ -209,7 +209,7 @@ impl TraceFile {
         self.flush_if_full();
     }
 
-    /// Appends the first `count` packets in `sized`, each with its size before it, of at most a chunk. Gives the number of
+    /// Appends the first `count` packets in `sized`, each with its size before it, of at most a chunk. Returns the number of
     /// messages.
     pub(super) fn packets(&mut self, sequence: u32, sized: &[u8], count: u16) -> u64 {
         let to = self.buffer.get_mut(self.used..).unwrap_or_default();
@@ -224,56 +224,60 @@ impl TraceFile {
         self.written + self.used as u64
     }
 
-    /// Notes that all that a trace begins with has been written.
+    /// Marks the end of the beginning of the trace.
     pub(super) fn begin(&mut self) {
         self.flush();
         self.beginning = self.size();
     }
 
-    /// Whether `bytes` more, and then the end of a trace with so many `sequences`, stay below the limit, if there is one. One
-    /// chunk has room in any file, so that it goes on, and all of them in one that can't be written.
+    /// Returns whether `bytes` more, and then the trailer of a trace with so many `sequences`, stay below the limit, if there is
+    /// one. One chunk has room in any file, so that there is progress, and all of them in one that can't be written.
     pub(super) fn has_room(&mut self, bytes: impl FnOnce() -> usize, sequences: usize) -> bool {
         if self.limit == u64::MAX || self.error.is_some() || self.size() == self.beginning {
             return true;
         }
-        let rest = (bytes() + END + (sequences + 1) * FAREWELL) as u64;
+        let rest = (bytes() + TRAILER + (sequences + 1) * SEQUENCE_TRAILER) as u64;
         if self.size().saturating_add(rest) <= self.limit {
             return true;
         }
         if self.bundles.is_none() || self.used == 0 {
             return false;
         }
-        // Compressed, it may be little.
+        // The gathered bytes may be few once they are compressed.
         self.flush();
         self.size().saturating_add(rest) <= self.limit
     }
 
-    /// Compresses what comes.
+    /// Compresses all that is appended from now on.
     pub(super) fn compress(&mut self, bundles: Option<Bundles>) {
         self.bundles = bundles;
     }
 
-    /// Has another thread write what comes, if there can be one. Errors are then known at the end.
-    pub(super) fn write_behind(&mut self) {
+    /// Lets another thread write from now on, if one can be started. Errors are then known at the end.
+    pub(super) fn start_write_behind(&mut self) {
         let Ok(file) = self.file.try_clone() else { return };
         if self.bundles.is_none() {
             self.flush();
-            self.gather = BEHIND;
-            self.buffer.resize(BEHIND + ROOM, 0);
+            self.gather = WRITE_BEHIND_BUFFER;
+            self.buffer.resize(WRITE_BEHIND_BUFFER + ROOM, 0);
         }
-        self.behind = Behind::start(file, &mut self.bundles, Vec::with_capacity(BEHIND + ROOM));
+        self.write_behind = WriteBehind::start(
+            file,
+            &mut self.bundles,
+            Vec::with_capacity(WRITE_BEHIND_BUFFER + ROOM),
+        );
     }
 
-    /// Forgets that writing failed, so that it is tried again: at once, or if the last time is a while ago. Whether it is to be
-    /// tried. What a pipe or a device did not take can't be taken back, so nothing is written to those any more.
-    pub(super) fn try_again(&mut self, at_once: bool) -> bool {
-        let now = self.error.is_some() && (at_once || self.failed.elapsed() >= AGAIN);
-        now && self.can_go_on && self.error.take().is_some()
+    /// Clears an error, at once or if it is a while ago, so that the next write is an attempt. Returns whether it was cleared. A
+    /// pipe or a device that failed is not tried again, since a packet that was written in part can't be taken back.
+    pub(super) fn retry(&mut self, at_once: bool) -> bool {
+        let now = self.error.is_some() && (at_once || self.failed_at.elapsed() >= RETRY_INTERVAL);
+        now && self.can_continue && self.error.take().is_some()
     }
 
-    /// Writes no more until it is tried again, because of `error`.
+    /// Stops writing before the next retry, because of `error`.
     pub(super) fn fail(&mut self, error: Error) {
-        self.failed = Instant::now();
+        self.failed_at = Instant::now();
         self.error.get_or_insert(match error {
             Error::File { error, .. } => error,
             other => io::Error::other(other),
@@ -286,23 +290,23 @@ impl TraceFile {
         }
     }
 
-    /// Hands everything to the system.
+    /// Writes all gathered bytes.
     pub(super) fn flush(&mut self) {
         let mut buffer = std::mem::take(&mut self.buffer);
-        match &self.behind {
-            Some(behind) => {
+        match &self.write_behind {
+            Some(thread) => {
                 buffer.truncate(self.used);
-                buffer = behind.write(buffer);
+                buffer = thread.write(buffer);
             }
-            None => self.hand_over(&buffer[..self.used]),
+            None => self.write_out(&buffer[..self.used]),
         }
-        // What comes back is as long as what was in it.
+        // A buffer that comes back is as long as its contents were.
         buffer.resize(self.gather + ROOM, 0);
         self.buffer = buffer;
         self.used = 0;
     }
 
-    fn hand_over(&mut self, bytes: &[u8]) {
+    fn write_out(&mut self, bytes: &[u8]) {
         if self.error.is_none() {
             let packed = match &mut self.bundles {
                 Some(bundles) => bundles.pack(bytes),
@@ -312,48 +316,49 @@ impl TraceFile {
                 Ok(()) => return self.written += packed.len() as u64,
                 Err(error) => self.error = Some(error),
             }
-            self.failed = Instant::now();
-            // The file ends with a whole packet, and what is counted as lost is not there.
+            self.failed_at = Instant::now();
+            // Cut back, so that the file ends with a whole packet and holds nothing that is counted as dropped.
             let cut = self.file.set_len(self.written);
-            self.can_go_on =
+            self.can_continue =
                 cut.and_then(|()| self.file.seek(SeekFrom::Start(self.written))).is_ok();
         }
         let lost = self.gap.add_packets(bytes, Seal::new(OWN_SEQUENCE).bytes());
         self.lost.add(&lost);
     }
 
-    /// That somebody took the file away while it was written, if so.
-    fn removed(&self) -> Option<io::Error> {
-        let gone = self.linked && links(&self.file) == 0;
-        gone.then(|| io::Error::new(io::ErrorKind::NotFound, "somebody removed it meanwhile"))
+    /// Returns an error if the file was deleted while it was written.
+    fn deleted(&self) -> Option<io::Error> {
+        let is_deleted = self.linked && links(&self.file) == 0;
+        is_deleted
+            .then(|| io::Error::new(io::ErrorKind::NotFound, "the file was deleted meanwhile"))
     }
 
-    /// Bytes that the system has.
+    /// Returns the number of bytes written.
     pub(super) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Why it can't be written at the moment, if so.
+    /// Returns the error that keeps it from being written at the moment, if there is one.
     pub(super) fn failure(&self) -> Option<io::Error> {
-        self.error.as_ref().map(copy)
+        self.error.as_ref().map(clone_error)
     }
 
-    /// Whether writing failed.
+    /// Returns whether the last write failed.
     pub(super) fn has_failed(&self) -> bool {
         self.error.is_some()
     }
 
-    /// Hands everything to the system, and gives the file its name.
+    /// Writes all gathered bytes, and gives the file its name.
     pub(super) fn finish(mut self) -> Finished {
         self.flush();
-        if let Some(behind) = self.behind.take() {
-            let Written { bytes, error } = behind.end();
+        if let Some(thread) = self.write_behind.take() {
+            let WriteBehindResult { bytes, error } = thread.end();
             self.written += bytes;
             self.error = self.error.take().or(error);
         }
         self.error = match (self.error.take(), &self.name) {
             (None, Some(name)) => std::fs::rename(&self.path, name).err(),
-            (None, None) => self.removed(),
+            (None, None) => self.deleted(),
             (error, _) => error,
         };
         let path = self.name.as_ref().unwrap_or(&self.path).clone();
@@ -366,19 +371,19 @@ impl TraceFile {
     }
 }
 
-/// The same error, as far as the system told it.
-pub(super) fn copy(error: &io::Error) -> io::Error {
+/// Returns the same error, as far as its number or kind says it.
+pub(super) fn clone_error(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }
 
-/// The number of names that a file has.
+/// Returns the number of names that a file has.
 fn links(file: &File) -> u64 {
     file.metadata().map_or(1, |metadata| metadata.nlink())
 }
 
 impl Drop for TraceFile {
     fn drop(&mut self) {
-        if self.name.is_some() && !self.keep {
+        if self.name.is_some() && !self.keeps_incomplete {
             // It was not finished.
             let _ = std::fs::remove_file(&self.path);
         }

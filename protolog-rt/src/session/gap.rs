@@ -30,7 +30,7 @@ impl Gap {
     /// them.
     pub(super) fn add_packets(&mut self, bytes: &[u8], own: &[u8]) -> Counts {
         let mut messages = Counts::default();
-        messages.file(bytes, own);
+        messages.count_file(bytes, own);
         self.messages.add(&messages);
         for packet in Reader::new(bytes).map_while(Result::ok) {
             let packet = packet.as_bytes().unwrap_or_default();

@@ -13,7 +13,7 @@ use super::drain::{Sequence, Sink, sequence, split};
 use super::file::TraceFile;
 use super::packets::Seal;
 use super::state;
-use super::trace::{End, Trace};
+use super::trace::{Trace, TraceEnd};
 use crate::error::Error;
 use crate::loss::{LossCause, LossCount};
 use crate::shmem::drain::{self, Committed, Found};
@@ -48,25 +48,25 @@ pub(super) fn write(
     what: &str,
 ) -> Result<Summary, Error> {
     let _reader = core.reader.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut file = TraceFile::whole(path)?;
+    let mut file = TraceFile::create_on_finish(path)?;
     file.compress(bundles(level));
     let mut trace = Trace::begin(Arc::clone(core), file);
     let (writers, chunks) = collect(core);
     if chunks.values().map(BTreeMap::len).sum::<usize>() > MANY {
-        trace.file.write_behind();
+        trace.file.start_write_behind();
     }
     // After the messages that need them.
-    trace.seen();
-    trace.images();
+    trace.write_interned();
+    trace.write_module_texts();
     let mut messages = 0;
     for (writer, told) in &writers {
         let chunks = chunks.get(&writer.id).into_iter().flat_map(BTreeMap::values);
         let (written, numbered) = copy(core, &mut trace, writer.id, chunks);
         messages += written;
         let count = told.saturating_sub(numbered);
-        trace.farewell(writer, (count > 0).then_some(overwritten(count)));
+        trace.finish_sequence(writer, (count > 0).then_some(overwritten(count)));
     }
-    let End { summary, error, .. } = trace.end(what);
+    let TraceEnd { summary, error, .. } = trace.end(what);
     debug_assert!(error.is_some() || summary.messages == messages, "counted twice");
     error.map_or(Ok(summary), Err)
 }
@@ -224,7 +224,7 @@ impl Sink for Copy<'_> {
         if let Some(begin) = split(sized).and_then(|(first, _)| Begin::read(first)) {
             let gone = begin.number.saturating_sub(self.numbered);
             if gone > 0 {
-                self.trace.gap(self.sequence, begin.time, begin.info, overwritten(gone));
+                self.trace.report_gap_of(self.sequence, begin.time, begin.info, overwritten(gone));
                 self.numbered = begin.number;
             }
         }

@@ -1,13 +1,12 @@
-//! Sessions: who wants which messages, and where they go.
+//! Sessions: a filter, a buffer, and a file.
 //!
-//! A session streams to a file: writers fill chunks of its buffer, its thread turns them into packets of the file, and at
-//! its end what is left to say goes in: losses, thread names, texts first seen at run time. Or its buffer keeps what is
-//! newest, or came first, until somebody wants it as a file; as a recording, it does so in a file of its own.
+//! A session that streams: writers fill chunks of its buffer, its thread copies them as packets to the file, and the trailer
+//! adds drops, thread names and texts interned at run time. Otherwise the buffer keeps the newest or the first messages until
+//! they are written to a file; a recording keeps them in a file to begin with.
 //!
-//! Invariants: a call is enabled if a running session wants it, and each session gets what it wants; starting and stopping
-//! may fail, logging never does.
+//! Invariants: a call is enabled if a running session records it, and each session gets what it records; starting and
+//! stopping may fail, logging never does.
 
-mod behind;
 mod builder;
 mod bundles;
 mod chunk_wait;
@@ -26,6 +25,7 @@ mod segments;
 mod state;
 mod stream;
 mod trace;
+mod write_behind;
 
 pub use self::builder::Builder;
 
@@ -58,38 +58,38 @@ use std::thread::JoinHandle;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Any number of sessions may run at once, each with a file, levels and a buffer of its own. A thread's first message after
-/// a session started or stopped may allocate and take a lock; a signal handler should not be the one to log it.
+/// Any number of sessions may run at once, each with its own file, filter and buffer. A thread's first message after a session
+/// started or stopped may allocate and take a lock; a signal handler should not be the one to log it.
 ///
-/// By default a session streams to its file. A process that ends without either (by `exit` or a signal) then leaves a trace of what was written by then; what was still
-/// in the buffer is lost. Others keep what they have in memory: [`Builder::keep_newest`], [`Builder::keep_first`]; or where
-/// it survives the process: [`Builder::record`].
+/// By default a session streams to its file. If the process ends without stopping or dropping it (by `exit` or a signal), the
+/// trace has what was written by then; messages that were still in the buffer are lost. Other sessions keep messages in
+/// memory ([`Builder::keep_newest`], [`Builder::keep_first`]), or where they survive the process ([`Builder::record`]).
 #[derive(Debug)]
 pub struct Session {
     core: Arc<Core>,
     sink: Option<Sink>,
 }
 
-/// Where a session's messages go.
+/// The destination of a session's messages.
 #[derive(Debug)]
 enum Sink {
-    /// To a file all the time.
+    /// A file, all the time.
     Stream { requests: Arc<Requests>, thread: JoinHandle<Result<Summary, Error>> },
-    /// To the buffer, and to a file at the end, if one was named; compressed with zlib's level, if there is one.
-    Kept { path: Option<PathBuf>, level: Option<u32> },
+    /// The buffer, and a file at the end, if one was named; compressed if there is a compression level.
+    Kept { path: Option<PathBuf>, compression: Option<u32> },
 }
 
 impl Session {
-    /// A session that wants WTF of all groups, until told otherwise.
+    /// Returns the settings of a session that records WTF of every group unless configured otherwise.
     pub fn builder() -> Builder {
         Builder::new()
     }
 
-    /// Writes everything that was logged before the call to the file, which is tried again where it could not be written;
-    /// what [`Builder::keep_newest`] or [`Builder::keep_first`] keeps stays where it is. A recording then has the texts of
-    /// libraries that were loaded since, and is on the disk if it is on one. In a forked child: [`Error::Forked`].
+    /// Writes everything that was logged before the call to the file, also to one that could not be written before. A session
+    /// that keeps its messages in memory has nothing to write. A recording gets the texts of libraries that were loaded since,
+    /// and is synced if it is on a disk. In a forked child: [`Error::Forked`].
     pub fn flush(&self) -> Result<(), Error> {
-        self.own()?;
+        self.check_process()?;
         if let Some(recorder) = &self.core.owner.recorder {
             return recorder.sync();
         }
@@ -100,28 +100,28 @@ impl Session {
         })
     }
 
-    /// Writes what the session keeps to a file of its own, and goes on. The file is there when it is whole; one that was
-    /// there is replaced. Threads go on logging meanwhile; what a thread logs before the call is in the file, or counted.
+    /// Writes the messages that the session keeps to a file, and continues. The file appears when it is complete, and replaces
+    /// an existing one. Threads may log meanwhile; each message logged before the call is in the file, or counted.
     ///
     /// A session that streams to its file keeps nothing: [`Error::NotKept`]. In a forked child: [`Error::Forked`].
     pub fn snapshot(&self, path: impl AsRef<Path>) -> Result<Summary, Error> {
-        self.own()?;
+        self.check_process()?;
         match &self.sink {
-            Some(Sink::Kept { level, .. }) => {
-                kept::write(&self.core, path.as_ref(), *level, "protolog session goes on")
+            Some(Sink::Kept { compression, .. }) => {
+                kept::write(&self.core, path.as_ref(), *compression, "protolog session goes on")
             }
             _ => Err(Error::NotKept),
         }
     }
 
-    /// The file of a session that records: [`Builder::record`].
+    /// Returns the file of a session that records: [`Builder::record`].
     pub fn recording(&self) -> Option<&Path> {
         self.core.owner.recorder.as_ref().map(|recorder| recorder.path())
     }
 
-    /// What was written and lost so far, in all and by group. Of a session that streams to its file, everything logged before
-    /// the call counts. Of one that keeps messages, all count that are not in the newest chunk of their thread, and there are
-    /// no bytes; its groups have what a file would have that was written now.
+    /// Returns the messages written and dropped so far, in all and by group. A session that streams counts everything logged
+    /// before the call. One that keeps messages counts all that are not in the newest chunk of their thread, and no bytes; its
+    /// groups have the messages that a snapshot would have now.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
@@ -144,20 +144,20 @@ impl Session {
         self.core.so_far()
     }
 
-    /// An error where the session is that of the process that this one was forked from: its locks may be held by threads
-    /// that are not here.
-    fn own(&self) -> Result<(), Error> {
+    /// Returns an error if the session belongs to the process that this one was forked from: its locks may be held by threads
+    /// that do not exist here.
+    fn check_process(&self) -> Result<(), Error> {
         if self.core.pid == std::process::id() { Ok(()) } else { Err(Error::Forked) }
     }
 
-    /// Whether this is the session that `core` is the shared part of.
+    /// Returns whether `core` is the shared part of this session.
     pub(crate) fn is_of(&self, core: &Arc<Core>) -> bool {
         Arc::ptr_eq(&self.core, core)
     }
 
-    /// Ends the session and completes the file. Messages that other threads log at this very moment may or may not be
-    /// in it. An error where the file can't be written, or was taken away: what is in it then, and what was lost, is what
-    /// [`Self::so_far`] says before. Where it could not be written for a while only, the losses say what is missing.
+    /// Ends the session and completes the file. Messages that other threads log at this moment may or may not be in it. An error
+    /// if the file can't be written, or was deleted meanwhile; [`Self::so_far`], called before, has the counts then. If the file
+    /// could not be written for a while only, the drops say what is missing.
     pub fn stop(mut self) -> Result<Summary, Error> {
         self.end()
     }
@@ -173,7 +173,9 @@ impl Session {
         self.core.stop();
         let (requests, thread) = match sink {
             Sink::Stream { requests, thread } => (requests, thread),
-            Sink::Kept { path, level } => return self.end_kept(path.as_deref(), level),
+            Sink::Kept { path, compression } => {
+                return self.end_kept(path.as_deref(), compression);
+            }
         };
         requests.stop();
         self.core.wake();
@@ -186,11 +188,11 @@ impl Session {
 }
 
 impl Session {
-    /// Writes what the buffer keeps, if somebody wants it as a file. A recording goes when all is well: not where a panic
-    /// ends the session, and the recording is all that tells of it.
-    fn end_kept(&self, path: Option<&Path>, level: Option<u32>) -> Result<Summary, Error> {
+    /// Writes what the buffer keeps, if a file was named. The recording is removed when all is well: not if a panic ends the
+    /// session, and the recording is the only trace of it.
+    fn end_kept(&self, path: Option<&Path>, compression: Option<u32>) -> Result<Summary, Error> {
         recorder::end(&self.core);
-        let write = |path| kept::write(&self.core, path, level, "protolog session stopped");
+        let write = |path| kept::write(&self.core, path, compression, "protolog session stopped");
         let mut summary = path.map_or_else(|| Ok(Summary::default()), write);
         drop(self.core.take_writers());
         self.core.buffer.discard();
@@ -206,7 +208,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Who wants to know what became of it calls `stop`.
+        // `stop` returns the error.
         let _ = self.end();
     }
 }

@@ -113,8 +113,8 @@ impl Seal {
             let size = source[0] as usize;
             let bytes = 2 + size + length;
             let Some((packet, _)) = source[1..].split_first_chunk() else { break };
-            let is_known =
-                size <= SHORT && short_id(packet, size).is_some_and(|id| counts.again(id, bytes));
+            let is_known = size <= SHORT
+                && short_id(packet, size).is_some_and(|id| counts.count_known(id, bytes));
             if !is_known {
                 break;
             }

@@ -41,7 +41,7 @@ const NAMES: u32 = 10_000;
 
 /// Where a recording is to be.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum RecordingPath {
     /// In memory, under a name of its own.
     Memory,
     /// Here.
@@ -86,10 +86,13 @@ pub(super) fn end(core: &Core) {
 
 impl Recorder {
     /// Makes a recording with a ring of at least `bytes` bytes.
-    pub(super) fn create(place: &Place, bytes: usize) -> Result<(Arc<Self>, Buffer), Error> {
+    pub(super) fn create(
+        place: &RecordingPath,
+        bytes: usize,
+    ) -> Result<(Arc<Self>, Buffer), Error> {
         let (file, path) = match place {
-            Place::Memory => in_memory()?,
-            Place::At(path) => (at(path).map_err(failed(path))?, path.clone()),
+            RecordingPath::Memory => in_memory()?,
+            RecordingPath::At(path) => (at(path).map_err(failed(path))?, path.clone()),
         };
         let made = Self::fill(file, path.clone(), size(bytes));
         made.map_err(|error| {
@@ -166,7 +169,7 @@ impl Recorder {
         self.with_annex(|annex, give| {
             let loads = site::loads();
             if loads.is_none() || loads != annex.loads {
-                annex.dictionary.images(give);
+                annex.dictionary.write_modules(give);
                 annex.loads = loads;
             }
         });
@@ -215,7 +218,7 @@ impl Recorder {
 
 impl seen::Listener for Recorder {
     fn enter(&self, new: &[Seen]) {
-        self.with_annex(|annex, give| annex.dictionary.enter(new, give));
+        self.with_annex(|annex, give| annex.dictionary.write_messages(new, give));
     }
 }
 

@@ -1,13 +1,13 @@
-//! A trace in several files, one after the other: their names, when the next one begins, and which old ones go.
+//! A trace in several files, one after the other: their names, when the next one begins, and which old ones are removed.
 //!
 //! ```text
-//! app.pftrace   ->   app.0007.pftrace, app.0008.pftrace       whole
+//! app.pftrace   ->   app.0007.pftrace, app.0008.pftrace       complete
 //!                    app.0009.pftrace.part                    being written, or left by a crash
 //! ```
 //!
-//! Numbers count up, over all runs of the program, so that none is overwritten.
+//! Numbers count up over all runs of the program, so that no segment is overwritten.
 //!
-//! Invariants: a name without `.part` is that of a whole file; only files of this name and form are ever removed.
+//! Invariants: a name without `.part` is that of a complete file; only files whose names have this form are ever removed.
 
 use super::bundles::bundles;
 use super::file::TraceFile;
@@ -19,22 +19,22 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-/// What a file is called until it is whole.
+/// The extension of a file that is not complete.
 const PART: &str = "part";
 
-/// When a segment ends, and how many stay.
+/// The size and age at which a segment ends, and the number that is kept.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Limits {
     /// The most bytes of a segment.
     pub(super) bytes: Option<u64>,
     /// The longest time that a segment takes.
     pub(super) age: Option<Duration>,
-    /// How many whole ones stay.
+    /// The number of complete segments that are kept.
     pub(super) keep: Option<usize>,
 }
 
 impl Limits {
-    /// Whether there are any.
+    /// Returns whether there are any limits.
     pub(super) fn any(self) -> bool {
         self.bytes.is_some() || self.age.is_some() || self.keep.is_some()
     }
@@ -44,21 +44,25 @@ impl Limits {
 #[derive(Debug)]
 pub(super) struct Segments {
     limits: Limits,
-    /// As the session's owner named it.
+    /// The path that the session was given.
     path: PathBuf,
-    /// zlib's level, where files are compressed.
-    level: Option<u32>,
+    /// zlib's compression level, if files are compressed.
+    compression: Option<u32>,
     next: u64,
-    /// The old ones, with their numbers, the oldest first.
+    /// Existing segments with their numbers, the oldest first.
     old: VecDeque<(u64, PathBuf)>,
-    /// Since when the newest one is written.
+    /// The time at which the newest one was begun.
     begun: Instant,
     _claim: Claim,
 }
 
 impl Segments {
-    /// The files of a trace that is called `path`, which no other session may use.
-    pub(super) fn new(path: &Path, limits: Limits, level: Option<u32>) -> Result<Self, Error> {
+    /// Claims the segments of `path` for one session, and finds those that exist.
+    pub(super) fn new(
+        path: &Path,
+        limits: Limits,
+        compression: Option<u32>,
+    ) -> Result<Self, Error> {
         let failed = |error| Error::File { path: path.to_path_buf(), error };
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput);
         let name = name.map_err(|kind| failed(kind.into()))?;
@@ -75,27 +79,27 @@ impl Segments {
         let next = old.last().map_or(1, |(number, _)| number + 1);
         let begun = Instant::now();
         let (path, old) = (path.to_path_buf(), old.into());
-        Ok(Self { limits, path, level, next, old, begun, _claim: claim })
+        Ok(Self { limits, path, compression, next, old, begun, _claim: claim })
     }
 
-    /// Begins a file, and removes those that are too old to stay beside it.
+    /// Creates the next segment, and removes those that are too old to be kept beside it.
     pub(super) fn open(&mut self) -> Result<TraceFile, Error> {
-        // The newest one is being ended, so it is there even where none is to stay.
+        // The newest one is still being finished, so it stays even if none is to be kept.
         while self.limits.keep.is_some_and(|keep| self.old.len() > keep.max(1)) {
             let Some((_, path)) = self.old.pop_front() else { break };
-            // It may not be whole. Who took it away before did what was wanted; what can't be removed can't be helped.
+            // It may be incomplete. That it is gone already, or can't be removed, is no reason to stop logging.
             let _ = fs::remove_file(&path).or_else(|_| fs::remove_file(with_part(&path)));
         }
         loop {
-            let name = named(&self.path, self.next);
+            let name = segment_path(&self.path, self.next);
             match TraceFile::segment(&with_part(&name), &name, self.limits.bytes) {
-                // Another process that was given the same name.
+                // Another process uses the same path.
                 Err(Error::File { error, .. }) if error.kind() == io::ErrorKind::AlreadyExists => {
                     self.next += 1;
                 }
                 file => {
                     let mut file = file?;
-                    file.compress(bundles(self.level));
+                    file.compress(bundles(self.compression));
                     self.begun = Instant::now();
                     self.old.push_back((self.next, name));
                     self.next += 1;
@@ -105,13 +109,13 @@ impl Segments {
         }
     }
 
-    /// The time until the newest file is old enough; none where age does not matter.
+    /// Returns the time until the newest segment has reached its age; none without a limit on age.
     pub(super) fn left(&self) -> Option<Duration> {
         Some(self.limits.age?.saturating_sub(self.begun.elapsed()))
     }
 
-    /// Lets the newest file begin now, since nothing is in it yet.
-    pub(super) fn begin_again(&mut self) {
+    /// Starts the newest segment's age anew, since nothing is in it yet.
+    pub(super) fn restart_age(&mut self) {
         self.begun = Instant::now();
     }
 }
@@ -123,8 +127,8 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
-/// The name of segment `number` of `path`: the number stands before the extension.
-fn named(path: &Path, number: u64) -> PathBuf {
+/// Returns the name of segment `number` of `path`: the number stands before the extension.
+fn segment_path(path: &Path, number: u64) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_owned();
     name.push(format!(".{number:04}"));
     if let Some(extension) = path.extension() {
@@ -141,7 +145,7 @@ fn with_part(name: &Path) -> PathBuf {
     part.into()
 }
 
-/// Which segment of `path` a file is, whole or not.
+/// Returns the number of a segment of `path`, complete or not; none if `file` is no segment.
 fn number(path: &Path, file: &Path) -> Option<u64> {
     let whole = match file.extension() {
         Some(extension) if extension == OsStr::new(PART) => file.with_extension(""),
@@ -165,7 +169,7 @@ mod tests {
     #[test]
     fn names_have_the_number_before_the_extension() {
         let check = |path: &str, number_of: u64, name: &str| {
-            assert_eq!(named(Path::new(path), number_of), Path::new(name));
+            assert_eq!(segment_path(Path::new(path), number_of), Path::new(name));
             assert_eq!(number(Path::new(path), Path::new(name)), Some(number_of), "{name}");
             let part = with_part(Path::new(name));
             assert_eq!(number(Path::new(path), &part), Some(number_of), "{part:?}");
@@ -201,7 +205,7 @@ mod tests {
         let limits = Limits { keep: Some(4), ..Limits::default() };
         let path = dir.path().join("app.pftrace");
         let mut segments = Segments::new(&path, limits, None).expect("segments");
-        // Somebody else was given these names meanwhile.
+        // Created by another process meanwhile.
         make("app.0033.pftrace");
         make("app.0034.pftrace.part");
         drop(segments.open().expect("a file"));

@@ -1,6 +1,6 @@
-//! A session's thread: it turns chunks into a file until the session ends.
+//! The thread of a session that streams: it copies chunks into a file until the session ends.
 //!
-//! It sleeps until half of the buffer waits for it, a writer finds no free chunk, or the session's owner wants something.
+//! It sleeps until half of the buffer is complete, a writer finds no free chunk, or the session is flushed or stopped.
 //!
 //! Invariant: only this thread reads the buffer and writes the file.
 
@@ -10,7 +10,7 @@ use super::counts::Counts;
 use super::drain::Drain;
 use super::file;
 use super::segments::Segments;
-use super::trace::{End, Trace};
+use super::trace::{Trace, TraceEnd};
 use crate::error::Error;
 use crate::loss::LossCount;
 use crate::stats::{GroupStats, Summary};
@@ -29,238 +29,247 @@ pub(super) struct Stream {
     requests: Arc<Requests>,
     trace: Trace,
     drain: Drain,
-    /// Where the trace is several files.
+    /// The files of the trace, if it is several.
     segments: Option<Segments>,
-    /// What became of those before this one.
-    whole: Summary,
-    /// The losses that they tell of.
-    told: Vec<LossCount>,
-    /// Why one of them is not whole, or not there.
-    gone: Option<Error>,
-    /// Whether it is time for the next file, and that could not be begun.
-    is_stuck: bool,
-    /// When to look for idle chunks again, if room is scarce and there are none.
-    patience: Duration,
+    /// Messages and drops of the segments before this one.
+    earlier: Summary,
+    /// The drops that those segments report.
+    reported: Vec<LossCount>,
+    /// The first error of an earlier segment.
+    failed_segment: Option<Error>,
+    /// The next segment is due, and could not be created.
+    is_rotation_pending: bool,
+    /// The time until the next look for idle chunks, while free chunks are scarce.
+    poll_interval: Duration,
 }
 
-/// How long a chunk is idle before it is taken back, if room is scarce.
-const LOOK: Duration = Duration::from_nanos(LOOK_NANOS);
+/// The time for which a chunk is idle before it is reclaimed, while free chunks are scarce.
+const POLL_INTERVAL: Duration = Duration::from_nanos(LOOK_NANOS);
 
-/// The most that this may grow to while there is nothing to take back.
-const LONGEST_LOOK: Duration = Duration::from_millis(128);
+/// The most that it grows to while there is nothing to reclaim.
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(128);
 
-/// What the session's owner wants of the thread.
+/// Requests of the session's owner to the thread.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    state: Mutex<State>,
+    state: Mutex<RequestState>,
     flushed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RequestState {
     stop: bool,
-    /// Flushes wanted so far.
-    wanted: u64,
+    /// Flushes requested so far.
+    flushes_requested: u64,
     /// Flushes done so far.
-    done: u64,
-    /// Why the last flush failed, if it did.
-    failed: Option<io::Error>,
+    flushes_done: u64,
+    /// The error of the last flush.
+    error: Option<io::Error>,
     so_far: SoFar,
 }
 
-/// How far the file had come at the last flush.
+/// State of the file at the last flush.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SoFar {
     /// Messages in it.
     pub(super) messages: u64,
     /// Its size in bytes.
     pub(super) bytes: u64,
-    /// Losses of threads that ended.
-    pub(super) told: Vec<LossCount>,
-    /// What files before this one had.
-    pub(super) whole: Vec<GroupStats>,
-    /// What this one has.
+    /// The drops that this file and earlier ones report.
+    pub(super) reported: Vec<LossCount>,
+    /// The groups of earlier files.
+    pub(super) earlier: Vec<GroupStats>,
+    /// The messages in this file.
     pub(super) counts: Counts,
-    /// What could not be written, and no file tells of yet.
-    pub(super) lost: Counts,
+    /// The messages that could not be written, and that no file reports yet.
+    pub(super) unreported: Counts,
 }
 
 impl Requests {
-    /// Makes the thread end.
+    /// Lets the thread end.
     pub(super) fn stop(&self) {
         self.lock().stop = true;
         self.flushed.notify_all();
     }
 
-    /// Makes the thread write what is committed, with `wake`, and waits for it. An error where the file can't be written.
+    /// Wakes the thread with `wake`, so that it writes what is committed, and waits for it.
     pub(super) fn flush(&self, wake: impl FnOnce()) -> io::Result<()> {
         let mut state = self.lock();
-        state.wanted += 1;
-        let ticket = state.wanted;
+        state.flushes_requested += 1;
+        let ticket = state.flushes_requested;
         drop(state);
         wake();
         let state = self.lock();
-        let until = self.flushed.wait_while(state, |state| state.done < ticket && !state.stop);
+        let until =
+            self.flushed.wait_while(state, |state| state.flushes_done < ticket && !state.stop);
         let state = until.unwrap_or_else(PoisonError::into_inner);
-        state.failed.as_ref().map_or(Ok(()), |error| Err(file::copy(error)))
+        state.error.as_ref().map_or(Ok(()), |error| Err(file::clone_error(error)))
     }
 
-    /// As [`Self::flush`], but waits at most `limit`, and says nothing.
+    /// As [`Self::flush`], but waits at most `limit`, and reports nothing.
     pub(super) fn flush_within(&self, limit: Duration, wake: impl FnOnce()) {
         let mut state = self.lock();
-        state.wanted += 1;
-        let ticket = state.wanted;
+        state.flushes_requested += 1;
+        let ticket = state.flushes_requested;
         drop(state);
         wake();
-        let is_pending = |state: &mut State| state.done < ticket && !state.stop;
+        let is_pending = |state: &mut RequestState| state.flushes_done < ticket && !state.stop;
         drop(self.flushed.wait_timeout_while(self.lock(), limit, is_pending));
     }
 
-    /// How far the file had come at the last flush.
+    /// Returns the state of the file at the last flush.
     pub(super) fn so_far(&self) -> SoFar {
         self.lock().so_far.clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, RequestState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Stream {
-    /// A thread that goes on with `trace`, and then with further `segments`.
+    /// A thread that continues `trace`, and then further `segments`.
     pub(super) fn new(
         core: Arc<Core>,
         requests: Arc<Requests>,
         trace: Trace,
         segments: Option<Segments>,
     ) -> Self {
-        let (drain, whole, told) = (Drain::default(), Summary::default(), Vec::new());
-        let (gone, is_stuck, patience) = (None, false, LOOK);
-        Self { core, requests, trace, drain, segments, whole, told, gone, is_stuck, patience }
+        Self {
+            core,
+            requests,
+            trace,
+            drain: Drain::default(),
+            segments,
+            earlier: Summary::default(),
+            reported: Vec::new(),
+            failed_segment: None,
+            is_rotation_pending: false,
+            poll_interval: POLL_INTERVAL,
+        }
     }
 
-    /// Copies until the session is stopped; then writes what is left to say.
+    /// Copies until the session is stopped; then writes the trailer.
     pub(super) fn run(mut self) -> Result<Summary, Error> {
         block_signals();
         chunk_wait::never_wait_here();
         loop {
-            let State { stop, wanted, done, .. } = *self.requests.lock();
+            let RequestState { stop, flushes_requested, flushes_done, .. } = *self.requests.lock();
             if stop {
                 return self.end();
             }
-            let flush = wanted > done;
-            self.try_again(flush);
+            let flush = flushes_requested > flushes_done;
+            self.retry_if_due(flush);
             let failed = self.trace.file.has_failed();
             let left = self.segments.as_ref().filter(|_| !failed).and_then(Segments::left);
             let old = left.is_some_and(|left| left.is_zero());
-            self.round(flush || old);
+            self.copy_round(flush || old);
             if old {
-                self.grow_old();
+                self.rotate_if_due();
             }
             if flush {
                 let so_far = self.so_far();
                 let mut state = self.requests.lock();
-                state.done = wanted;
+                state.flushes_done = flushes_requested;
                 state.so_far = so_far;
-                state.failed = self.trace.file.failure();
+                state.error = self.trace.file.failure();
                 self.requests.flushed.notify_all();
             } else if !self.core.buffer.is_half_full() {
                 match left.filter(|_| !old) {
-                    Some(left) => self.rest(left),
+                    Some(left) => self.sleep(left),
                     None if old => {}
-                    None => self.rest(Duration::MAX),
+                    None => self.sleep(Duration::MAX),
                 }
             }
         }
     }
 
-    /// How far the file has come.
+    /// Returns the state of the file.
     fn so_far(&self) -> SoFar {
         let file = &self.trace.file;
         let counts = file.counts.except(&file.lost);
         SoFar {
-            messages: self.whole.messages + counts.messages(),
-            bytes: self.whole.bytes + file.written(),
-            told: [self.told.clone(), self.trace.told()].concat(),
-            whole: self.whole.groups.clone(),
+            messages: self.earlier.messages + counts.messages(),
+            bytes: self.earlier.bytes + file.written(),
+            reported: [self.reported.clone(), self.trace.reported()].concat(),
+            earlier: self.earlier.groups.clone(),
             counts,
-            lost: file.gap.messages.clone(),
+            unreported: file.gap.messages.clone(),
         }
     }
 
-    /// Goes on with a file that could not be written, where it can be written again.
-    fn try_again(&mut self, at_once: bool) {
-        if !self.trace.file.try_again(at_once) {
+    /// Continues a file that could not be written, if it is time for an attempt.
+    fn retry_if_due(&mut self, at_once: bool) {
+        if !self.trace.file.retry(at_once) {
             return;
         }
-        if self.is_stuck {
+        if self.is_rotation_pending {
             return self.rotate(&[]);
         }
-        self.trace.go_on_after_gap();
+        self.trace.continue_after_gap();
         self.drain.set_up_again();
     }
 
-    /// Copies what the buffer has to the file; to one that can't be written too, so that what is lost is counted by group.
-    fn round(&mut self, unfinished_too: bool) {
+    /// Copies what the buffer has to the file; also to one that can't be written, so that drops are counted by group.
+    fn copy_round(&mut self, unfinished_too: bool) {
         self.trace.follow_wall_clock();
-        self.trace.seen();
+        self.trace.write_interned();
         self.copy(unfinished_too, &[]);
         let ended = self.core.take_ended();
-        self.bury(&ended);
-        self.trace.catch_up();
+        self.finish_sequences(&ended);
+        self.trace.write_missing_texts();
         self.trace.file.flush();
     }
 
-    /// Copies what the buffer has, to as many files as it takes; `ended` are writers that no list has any more.
+    /// Copies what the buffer has, to as many files as it takes; `ended` are writers that were taken off the list.
     fn copy(&mut self, unfinished_too: bool, ended: &[Arc<Writer>]) {
         while !self.drain.copy(&self.core, &mut self.trace.file, unfinished_too) {
             self.rotate(ended);
         }
     }
 
-    /// Sleeps until there is something to do, at most so long. While room is scarce it takes chunks back from threads that
-    /// leave them idle.
-    fn rest(&mut self, most: Duration) {
+    /// Sleeps until there is something to do, at most for `most`. While free chunks are scarce it reclaims those of idle threads.
+    fn sleep(&mut self, most: Duration) {
         if !self.core.buffer.is_scarce() {
-            self.patience = LOOK;
+            self.poll_interval = POLL_INTERVAL;
             return if most == Duration::MAX { thread::park() } else { thread::park_timeout(most) };
         }
         if self.core.reclaim() > 0 {
-            self.patience = LOOK;
+            self.poll_interval = POLL_INTERVAL;
             return;
         }
-        thread::park_timeout(self.patience.min(most));
-        self.patience = (2 * self.patience).min(LONGEST_LOOK);
+        thread::park_timeout(self.poll_interval.min(most));
+        self.poll_interval = (2 * self.poll_interval).min(MAX_POLL_INTERVAL);
     }
 
-    /// Writes what is left to say of threads that ended, once their last chunk is copied.
-    fn bury(&mut self, ended: &[Arc<Writer>]) {
+    /// Finishes the sequences of threads that ended, once their last chunk is copied.
+    fn finish_sequences(&mut self, ended: &[Arc<Writer>]) {
         if ended.is_empty() {
             return;
         }
-        // They ended after the copy began, maybe.
+        // They may have ended after the copy began.
         self.copy(false, ended);
         for writer in ended {
-            self.trace.farewell(writer, None);
+            self.trace.finish_sequence(writer, None);
             if let Some(identity) = writer.identity() {
                 self.core.retire(identity);
             }
         }
     }
 
-    /// Ends the file if there is something in it.
-    fn grow_old(&mut self) {
+    /// Ends the file if there is something in it; its age is up.
+    fn rotate_if_due(&mut self) {
         if !self.drain.written.is_empty() {
             self.rotate(&[]);
         } else if let Some(segments) = &mut self.segments {
-            segments.begin_again();
+            segments.restart_age();
         }
     }
 
-    /// Ends the file and goes on with the next one, if this one has all that it was given.
+    /// Ends the file and begins the next one, if this one could be written.
     fn rotate(&mut self, ended: &[Arc<Writer>]) {
         let Some(segments) = &mut self.segments else { return };
-        // One that can't be written now may be whole later.
+        // A file that can't be written now may be complete later.
         self.trace.file.flush();
         if self.trace.file.has_failed() {
             return;
@@ -268,40 +277,41 @@ impl Stream {
         let file = match segments.open() {
             Ok(file) => file,
             Err(error) => {
-                self.is_stuck = true;
+                self.is_rotation_pending = true;
                 return self.trace.file.fail(error);
             }
         };
-        self.is_stuck = false;
-        self.trace.images();
+        self.is_rotation_pending = false;
+        self.trace.write_module_texts();
         for writer in self.core.all_writers().iter().chain(ended) {
             if self.drain.written.contains(&writer.id) {
-                self.trace.farewell(writer, None);
+                self.trace.finish_sequence(writer, None);
             }
         }
-        let next = Trace::go_on(Arc::clone(&self.core), file);
+        let next = Trace::continued(Arc::clone(&self.core), file);
         let old = std::mem::replace(&mut self.trace, next);
-        let End { summary, told, before, gap, error } = old.end("protolog session goes on");
-        self.whole.add(summary);
-        self.told.extend(told);
+        let TraceEnd { summary, reported, before, gap, error } =
+            old.end("protolog session goes on");
+        self.earlier.add(summary);
+        self.reported.extend(reported);
         self.trace.file.gap.add(gap);
-        self.trace.lost_before(before);
-        // It is told at the end; what comes has files of its own.
-        self.gone = self.gone.take().or(error);
+        self.trace.skip_unattributed_before(before);
+        // `stop` returns it; what comes next has files of its own.
+        self.failed_segment = self.failed_segment.take().or(error);
         self.drain.next_file();
     }
 
     fn end(mut self) -> Result<Summary, Error> {
-        self.try_again(true);
-        self.trace.seen();
-        self.trace.images();
+        self.retry_if_due(true);
+        self.trace.write_interned();
+        self.trace.write_module_texts();
         self.copy(true, &[]);
         for writer in self.core.take_writers() {
-            self.trace.farewell(&writer, None);
+            self.trace.finish_sequence(&writer, None);
         }
         self.core.buffer.discard();
-        let End { summary, error, .. } = self.trace.end("protolog session stopped");
-        self.whole.add(summary);
-        self.gone.or(error).map_or(Ok(self.whole), Err)
+        let TraceEnd { summary, error, .. } = self.trace.end("protolog session stopped");
+        self.earlier.add(summary);
+        self.failed_segment.or(error).map_or(Ok(self.earlier), Err)
     }
 }

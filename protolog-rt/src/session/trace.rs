@@ -1,6 +1,6 @@
-//! A trace in the making: what it begins and ends with, whatever is between.
+//! A trace in the making: its beginning, its trailer, and the packets of the session itself.
 //!
-//! Invariant: what is lost is told once in a trace, on the sequence that lost it.
+//! Invariant: a drop is reported once in a trace, on the sequence that dropped the message.
 
 use super::core::Core;
 use super::dictionary::Dictionary;
@@ -27,9 +27,9 @@ pub(super) struct Trace {
     core: Arc<Core>,
     pub(super) file: TraceFile,
     dictionary: Dictionary,
-    /// Losses that the trace tells of, but for those that writers put into their chunks.
-    told: LossCounters,
-    /// What threads without a sequence had lost before.
+    /// Drops that the trace reports, but for those that writers put into their chunks.
+    reported: LossCounters,
+    /// Unattributed drops that are no matter of this trace.
     before: UnattributedSnapshot,
     /// The clocks when they were written last.
     clocks: Clocks,
@@ -38,21 +38,21 @@ pub(super) struct Trace {
 /// The clocks of [`clock::snapshot`].
 type Clocks = [(u32, u64); 3];
 
-/// The wall clock was set if it is so much nearer to BOOTTIME, or farther from it, in nanoseconds. The clocks are read one
-/// after the other, and the thread may be preempted in between.
-const SET: u64 = 100_000_000;
+/// A change of the distance between wall clock and BOOTTIME by which the wall clock counts as set, in nanoseconds. The clocks
+/// are read one after the other, and the thread may be preempted in between.
+const MIN_CLOCK_STEP: u64 = 100_000_000;
 
-/// What became of a trace.
+/// The outcome of a trace.
 #[derive(Debug)]
-pub(super) struct End {
+pub(super) struct TraceEnd {
     pub(super) summary: Summary,
-    /// The losses that it tells of.
-    pub(super) told: Vec<LossCount>,
-    /// What threads without a sequence had lost by then.
+    /// The drops that it reports.
+    pub(super) reported: Vec<LossCount>,
+    /// The unattributed drops that it reports, and those before.
     pub(super) before: UnattributedSnapshot,
-    /// What could not be written, and what it does not tell of.
+    /// Drops that it does not report, since it could not be written.
     pub(super) gap: Gap,
-    /// Why the file is not whole, or not there.
+    /// The error, if the file is incomplete or missing.
     pub(super) error: Option<Error>,
 }
 
@@ -63,15 +63,15 @@ impl Trace {
         Self::start(core, file, before, started, "protolog session started")
     }
 
-    /// Writes the beginning of a trace that goes on where another one ends; what that one tells of, comes by
-    /// [`Self::lost_before`].
-    pub(super) fn go_on(core: Arc<Core>, file: TraceFile) -> Self {
+    /// Writes the beginning of a trace that continues another one; [`Self::skip_unattributed_before`] says what that one
+    /// reports.
+    pub(super) fn continued(core: Arc<Core>, file: TraceFile) -> Self {
         let before = core.owner.before.clone();
         Self::start(core, file, before, clock::boottime(), "protolog session goes on")
     }
 
-    /// Leaves out losses of threads without a sequence up to `mark`.
-    pub(super) fn lost_before(&mut self, mark: UnattributedSnapshot) {
+    /// Leaves out unattributed drops up to `mark`.
+    pub(super) fn skip_unattributed_before(&mut self, mark: UnattributedSnapshot) {
         self.before = mark;
     }
 
@@ -82,42 +82,43 @@ impl Trace {
         nanos: u64,
         what: &str,
     ) -> Self {
-        let (dictionary, told) = (Dictionary::default(), LossCounters::new());
-        let mut trace = Self { core, file, dictionary, told, before, clocks: clock::snapshot() };
-        trace.head(nanos, what);
+        let (dictionary, reported) = (Dictionary::default(), LossCounters::new());
+        let mut trace =
+            Self { core, file, dictionary, reported, before, clocks: clock::snapshot() };
+        trace.write_beginning(nanos, what);
         trace.file.begin();
         trace
     }
 
-    /// Goes on with a file that could not be written for a while: says what is missing, and all that a trace begins with,
-    /// which may be missing too.
-    pub(super) fn go_on_after_gap(&mut self) {
+    /// Continues a file that could not be written for a while: writes the beginning of a trace once more, which may be missing,
+    /// and reports what is missing.
+    pub(super) fn continue_after_gap(&mut self) {
         self.dictionary = Dictionary::default();
-        self.head(clock::boottime(), "protolog session goes on");
-        self.unwritten();
+        self.write_beginning(clock::boottime(), "protolog session goes on");
+        self.report_gap();
         self.file.flush();
     }
 
-    /// What a trace begins with.
-    fn head(&mut self, nanos: u64, what: &str) {
+    /// Writes what every trace begins with.
+    fn write_beginning(&mut self, nanos: u64, what: &str) {
         let pid = self.core.pid;
-        self.wall_clock(clock::snapshot());
+        self.write_clocks(clock::snapshot());
         self.own_packet(|to| process(to, pid));
-        self.own_packet(|to| mark(to, pid, nanos, what));
-        self.seen();
-        self.images();
+        self.own_packet(|to| instant(to, pid, nanos, what));
+        self.write_interned();
+        self.write_module_texts();
     }
 
-    /// Says once more what the wall clock shows, if somebody has set it: what is logged from now on has its new date.
+    /// Writes the clocks once more if the wall clock was set: messages from now on have its new date.
     pub(super) fn follow_wall_clock(&mut self) {
         let now = clock::snapshot();
         if is_set(&self.clocks, &now) {
-            self.wall_clock(now);
+            self.write_clocks(now);
         }
     }
 
     /// Ties BOOTTIME to the clocks that people and other traces use.
-    fn wall_clock(&mut self, now: Clocks) {
+    fn write_clocks(&mut self, now: Clocks) {
         self.clocks = now;
         self.own_packet(|to| {
             let mut snapshot = to.nested(packet::CLOCK_SNAPSHOT);
@@ -131,8 +132,8 @@ impl Trace {
         });
     }
 
-    /// Says what could not be written before, if there is such a thing.
-    fn unwritten(&mut self) {
+    /// Reports messages that could not be written before, if there are any.
+    fn report_gap(&mut self) {
         let gap = std::mem::take(&mut self.file.gap);
         if gap.is_empty() {
             return;
@@ -141,35 +142,35 @@ impl Trace {
         self.count(&losses);
         losses.extend(gap.told);
         self.own_packet(|to| {
-            mark(to, pid, clock::boottime(), "protolog could not write");
-            append(to, &losses);
+            instant(to, pid, clock::boottime(), "protolog could not write");
+            append_losses(to, &losses);
         });
     }
 
-    /// Writes the end, which `what` names.
-    pub(super) fn end(mut self, what: &str) -> End {
-        self.write_unattributed();
+    /// Writes the trailer; `what` names the end.
+    pub(super) fn end(mut self, what: &str) -> TraceEnd {
+        self.report_unattributed();
         if !self.file.has_failed() {
-            self.unwritten();
+            self.report_gap();
         }
         let pid = self.core.pid;
         let buffer = stats::of_buffer(&self.core.buffer);
         self.own_packet(|to| trace_stats(to, &buffer));
-        self.own_packet(|to| mark(to, pid, clock::boottime(), what));
-        let (losses, told) = self.totals();
+        self.own_packet(|to| instant(to, pid, clock::boottime(), what));
+        let (losses, reported) = self.totals();
         let Finished { bytes, counts, lost, gap, error } = self.file.finish();
         let counts = counts.except(&lost);
         let groups = self.dictionary.groups(&counts, &losses);
         let summary = Summary { messages: counts.messages(), bytes, losses, groups, buffer };
-        End { summary, told, before: self.before, gap, error }
+        TraceEnd { summary, reported, before: self.before, gap, error }
     }
 
-    /// Names the thread, in Perfetto's terms and in ours, and says what was lost since its last chunk began. State is
-    /// cleared, since Perfetto skips the name of a sequence that never had any: one that found no chunk at all.
-    pub(super) fn farewell(&mut self, writer: &Writer, more: Option<LossCount>) {
+    /// Finishes a sequence: names its thread, in Perfetto's terms and in ours, and reports drops since its last chunk began.
+    /// State is cleared, since Perfetto skips the name of a sequence that never had any: one that found no chunk at all.
+    pub(super) fn finish_sequence(&mut self, writer: &Writer, more: Option<LossCount>) {
         let pid = self.core.pid;
         let thread = &writer.thread;
-        let mut losses = self.take(&writer.losses);
+        let mut losses = self.take_unreported(&writer.losses);
         losses.extend(more);
         self.packet(sequence(writer.id), |to| {
             to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
@@ -181,35 +182,35 @@ impl Trace {
                 .uint32(sequence_info::PID, pid)
                 .uint32(sequence_info::TID, thread.id)
                 .string(sequence_info::THREAD_NAME, thread.name());
-            append(to, &losses);
+            append_losses(to, &losses);
         });
         self.count(&losses);
     }
 
-    /// Writes the losses of threads that had no sequence.
-    fn write_unattributed(&mut self) {
-        let mut losses = self.take(&self.core.unattributed);
+    /// Reports the drops of threads that had no sequence.
+    fn report_unattributed(&mut self) {
+        let mut losses = self.take_unreported(&self.core.unattributed);
         let dictionary = &self.dictionary;
         losses.extend(UNATTRIBUTED.take_since(&mut self.before, |group, severity| {
             let levels = dictionary.group(group).map(|name| self.core.owner.filter.levels(name));
             levels.is_none_or(|levels| levels & 1 << severity != 0)
         }));
         if !losses.is_empty() {
-            self.own_packet(|to| append(to, &losses));
+            self.own_packet(|to| append_losses(to, &losses));
             self.count(&losses);
         }
     }
 
-    /// Counts losses that the trace tells of.
+    /// Counts drops that the trace reports.
     fn count(&self, losses: &[LossCount]) {
         for lost in losses {
-            self.told.add(lost.group, lost.cause, lost.count);
+            self.reported.add(lost.group, lost.cause, lost.count);
         }
     }
 
-    /// The losses that no packet of the trace tells of yet. Those of a buffer that keeps something stay, since there may be
+    /// Takes the drops that no packet of the trace reports yet. Those of a buffer that is no stream stay, since there may be
     /// several traces of it.
-    fn take(&self, losses: &LossCounters) -> Vec<LossCount> {
+    fn take_unreported(&self, losses: &LossCounters) -> Vec<LossCount> {
         let mut taken = Vec::new();
         losses.take(|lost| {
             taken.push(lost);
@@ -223,53 +224,53 @@ impl Trace {
         taken
     }
 
-    /// Writes what was lost on a sequence before `time`, when what comes next begins, with a state of its own. `info` says
-    /// whose the sequence is: nothing else of it may be there before.
-    pub(super) fn gap(&mut self, sequence: u32, time: u64, info: &[u8], lost: LossCount) {
+    /// Reports drops on a sequence before `time`, when its next packet begins. `info` names its thread: nothing else of the
+    /// sequence may be in the trace before.
+    pub(super) fn report_gap_of(&mut self, sequence: u32, time: u64, info: &[u8], lost: LossCount) {
         self.packet(sequence, |to| {
             // Of the trace's clock, since the state is cleared.
             to.uint64(packet::TIMESTAMP, time)
                 .uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED)
                 .uint32(packet::PREVIOUS_PACKET_DROPPED, 1)
                 .bytes(packet::SEQUENCE_INFO, info);
-            append(to, &[lost]);
+            append_losses(to, &[lost]);
         });
         self.count(&[lost]);
     }
 
-    /// All that the trace tells of, with the names of groups and with their ids.
+    /// Returns all drops that the trace reports, with the names of groups and with their ids.
     fn totals(&self) -> (Vec<Loss>, Vec<LossCount>) {
         self.core.reported.take(|lost| {
-            self.told.add(lost.group, lost.cause, lost.count);
+            self.reported.add(lost.group, lost.cause, lost.count);
             true
         });
-        let told = self.told.pending();
-        (self.dictionary.losses(told.iter().copied()), told)
+        let reported = self.reported.pending();
+        (self.dictionary.losses(reported.iter().copied()), reported)
     }
 
-    /// What [`Self::farewell`] told of losses so far.
-    pub(super) fn told(&self) -> Vec<LossCount> {
-        self.told.pending()
+    /// Returns the drops reported so far.
+    pub(super) fn reported(&self) -> Vec<LossCount> {
+        self.reported.pending()
     }
 
-    /// Writes the texts of messages that were copied since the last time, if they came with a library meanwhile.
-    pub(super) fn catch_up(&mut self) {
+    /// Writes the texts of messages copied since the last call that have none yet: they came with a library meanwhile.
+    pub(super) fn write_missing_texts(&mut self) {
         if self.file.counts.take_new().iter().any(|id| !self.dictionary.has(*id)) {
-            self.seen();
-            self.images();
+            self.write_interned();
+            self.write_module_texts();
         }
     }
 
-    /// Writes texts of loaded images that the trace does not have yet.
-    pub(super) fn images(&mut self) {
+    /// Writes texts of loaded modules that the trace does not have yet.
+    pub(super) fn write_module_texts(&mut self) {
         let file = &mut self.file;
-        self.dictionary.images(&mut |packet| file.packet(OWN_SEQUENCE, packet));
+        self.dictionary.write_modules(&mut |packet| file.packet(OWN_SEQUENCE, packet));
     }
 
-    /// Writes texts that were first seen at run time.
-    pub(super) fn seen(&mut self) {
+    /// Writes texts that were interned at run time.
+    pub(super) fn write_interned(&mut self) {
         let file = &mut self.file;
-        self.dictionary.seen(&mut |packet| file.packet(OWN_SEQUENCE, packet));
+        self.dictionary.write_interned(&mut |packet| file.packet(OWN_SEQUENCE, packet));
     }
 
     fn own_packet(&mut self, fill: impl FnOnce(&mut Message<'_, Heap>)) {
@@ -285,18 +286,18 @@ impl Trace {
     }
 }
 
-/// Appends records of losses.
-fn append(to: &mut Message<'_, Heap>, losses: &[LossCount]) {
+/// Appends records of drops.
+fn append_losses(to: &mut Message<'_, Heap>, losses: &[LossCount]) {
     for lost in losses {
         to.bytes(packet::LOSS, loss_record(*lost).bytes());
     }
 }
 
-/// Whether the wall clock was set between two looks at the clocks.
+/// Returns whether the wall clock was set between two snapshots.
 fn is_set(before: &Clocks, now: &Clocks) -> bool {
     let distance = |[(_, wall), _, (_, boot)]: &Clocks| wall.wrapping_sub(*boot);
     let moved = distance(now).wrapping_sub(distance(before)) as i64;
-    moved.unsigned_abs() >= SET
+    moved.unsigned_abs() >= MIN_CLOCK_STEP
 }
 
 /// Names the process, in Perfetto's terms and in ours.
@@ -332,7 +333,7 @@ pub(super) fn boot_id() -> Option<[u8; 16]> {
     Some(id)
 }
 
-/// What went through the buffer, in Perfetto's terms, and what it has none for.
+/// Appends statistics of the buffer, in Perfetto's fields and in ours.
 fn trace_stats(to: &mut Message<'_, Heap>, stats: &BufferStats) {
     to.nested(packet::TRACE_STATS)
         .nested(trace_stats::BUFFER_STATS)
@@ -347,8 +348,8 @@ fn trace_stats(to: &mut Message<'_, Heap>, stats: &BufferStats) {
         .uint64(buffer_stats::HIGH_WATER, stats.high_water);
 }
 
-/// An instant on the process's track: with nothing but messages, Perfetto takes a trace for empty.
-fn mark(to: &mut Message<'_, Heap>, pid: u32, nanos: u64, name: &str) {
+/// Appends an instant on the process's track: Perfetto takes a trace with nothing but messages for empty.
+fn instant(to: &mut Message<'_, Heap>, pid: u32, nanos: u64, name: &str) {
     to.uint64(packet::TIMESTAMP, nanos);
     to.nested(packet::TRACK_EVENT)
         .uint32(track_event::TYPE, track_event::TYPE_INSTANT)
@@ -367,10 +368,10 @@ mod tests {
         let before = clocks(50 * HOUR, 3 * HOUR);
         for (wall, is) in [
             (51 * HOUR, false),
-            (51 * HOUR + SET - 1, false),
-            (51 * HOUR - SET + 1, false),
-            (51 * HOUR + SET, true),
-            (51 * HOUR - SET, true),
+            (51 * HOUR + MIN_CLOCK_STEP - 1, false),
+            (51 * HOUR - MIN_CLOCK_STEP + 1, false),
+            (51 * HOUR + MIN_CLOCK_STEP, true),
+            (51 * HOUR - MIN_CLOCK_STEP, true),
             (0, true),
             (20_000 * HOUR, true),
         ] {

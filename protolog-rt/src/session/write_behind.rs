@@ -1,9 +1,9 @@
-//! A thread that writes what another one fills: a large file, of which all is there at once, takes as long as the slower of
-//! both, rather than as both together.
+//! Write-behind: one thread writes the buffers that another one fills.
 //!
-//! Two buffers go to and fro between the threads, so that neither gets far ahead.
+//! A large trace that exists as a whole, such as a snapshot, then takes as long as the slower of converting and writing,
+//! instead of both together. Two buffers go to and fro between the threads, so that neither gets far ahead.
 //!
-//! Invariant: what was given is written in order, up to the first error, which is told at the end.
+//! Invariant: buffers are written in order, up to the first error, which is reported at the end.
 
 use super::bundles::Bundles;
 use crate::sys::thread::block_signals;
@@ -14,23 +14,24 @@ use std::thread::{Builder, JoinHandle};
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Behind {
+pub(super) struct WriteBehind {
     full: SyncSender<Vec<u8>>,
     empty: Receiver<Vec<u8>>,
-    thread: JoinHandle<Written>,
+    thread: JoinHandle<WriteBehindResult>,
 }
 
-/// What became of it.
+/// The outcome of all writes.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(super) struct WriteBehindResult {
     /// Bytes that the system has.
     pub(super) bytes: u64,
-    /// What went wrong first.
+    /// The first error.
     pub(super) error: Option<io::Error>,
 }
 
-impl Behind {
-    /// Starts the thread. It compresses what it writes if there are `bundles`; these are back where there is no thread.
+impl WriteBehind {
+    /// Starts the thread, which takes `bundles` and compresses with them, if there are any. Returns none, and leaves the bundles,
+    /// where no thread can be started.
     pub(super) fn start(
         file: File,
         bundles: &mut Option<Bundles>,
@@ -44,37 +45,37 @@ impl Behind {
         let run = move || {
             block_signals();
             let bundles = taken.recv().ok().flatten();
-            write(file, bundles, &to_write, &written)
+            write_buffers(file, bundles, &to_write, &written)
         };
         let thread = Builder::new().name("protolog file".into()).spawn(run).ok()?;
         let _ = give.send(bundles.take());
         Some(Self { full, empty, thread })
     }
 
-    /// Writes a buffer, and gives one that was written, or a new one.
+    /// Hands over a full buffer, and returns one that was written before, or a new one.
     pub(super) fn write(&self, buffer: Vec<u8>) -> Vec<u8> {
-        // A thread that is gone has an error to tell.
+        // A thread that ended early reports its error at the end.
         let _ = self.full.send(buffer);
         self.empty.recv().unwrap_or_default()
     }
 
-    /// Waits until all is written.
-    pub(super) fn end(self) -> Written {
+    /// Waits until all buffers are written.
+    pub(super) fn end(self) -> WriteBehindResult {
         drop(self.full);
         self.thread.join().unwrap_or_else(|_| {
             let error = Some(io::Error::other("the thread that writes the trace panicked"));
-            Written { bytes: 0, error }
+            WriteBehindResult { bytes: 0, error }
         })
     }
 }
 
-fn write(
+fn write_buffers(
     mut file: File,
     mut bundles: Option<Bundles>,
     full: &Receiver<Vec<u8>>,
     empty: &Sender<Vec<u8>>,
-) -> Written {
-    let mut done = Written { bytes: 0, error: None };
+) -> WriteBehindResult {
+    let mut done = WriteBehindResult { bytes: 0, error: None };
     while let Ok(buffer) = full.recv() {
         if done.error.is_none() {
             let bytes = match &mut bundles {
@@ -98,22 +99,22 @@ mod tests {
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
 
-    /// A thread that writes to a socket, and the other end of that, neither of which anybody waits for.
-    fn behind() -> (Behind, UnixStream) {
+    /// A thread that writes to a socket, and the other end of the socket; neither end blocks.
+    fn behind() -> (WriteBehind, UnixStream) {
         let (reader, writer) = UnixStream::pair().expect("a socket");
         reader.set_nonblocking(true).expect("a reader that does not wait");
         writer.set_nonblocking(true).expect("a writer that does not wait");
         let file = File::from(OwnedFd::from(writer));
-        (Behind::start(file, &mut None, Vec::new()).expect("a thread"), reader)
+        (WriteBehind::start(file, &mut None, Vec::new()).expect("a thread"), reader)
     }
 
     #[test]
-    fn what_is_given_is_written_in_order() {
+    fn buffers_are_written_in_order() {
         let (behind, mut reader) = behind();
         for number in 0..10 {
             behind.write(vec![number; 10]);
         }
-        let Written { bytes, error } = behind.end();
+        let WriteBehindResult { bytes, error } = behind.end();
         assert!((bytes, error.is_none()) == (100, true));
         let mut written = Vec::new();
         reader.read_to_end(&mut written).expect("the end");
@@ -123,15 +124,15 @@ mod tests {
     #[test]
     fn after_an_error_nothing_more_is_written() {
         let (behind, mut reader) = behind();
-        // More than there is room for. Who takes the next buffer has given up on it.
+        // More than the socket takes. A thread that accepts the next buffer has given up on this one.
         behind.write(vec![1; 8 << 20]);
         behind.write(Vec::new());
         let mut written = Vec::new();
-        let error = reader.read_to_end(&mut written).expect_err("it may go on");
+        let error = reader.read_to_end(&mut written).expect_err("the socket is open");
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
         assert!(!written.is_empty() && written.len() < 8 << 20);
         behind.write(vec![2; 10]);
-        let error = behind.end().error.expect("what went wrong");
+        let error = behind.end().error.expect("an error");
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
         assert_eq!(reader.read_to_end(&mut written).expect("the end"), 0);
     }
