@@ -1,48 +1,48 @@
-//! Why a session could not start, or did not end well.
+//! Errors of sessions.
 
 use std::path::PathBuf;
 use std::{fmt, io};
 
-/// Why a session could not start, or did not end well. Logging itself never fails.
+/// An error of a session: it could not start, or not write its trace. Logging itself never fails.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The builder was given no file.
+    /// The builder has no file.
     NoFile,
-    /// Another session writes the file, of this process or another one.
+    /// Another session writes the file, in this process or another one.
     FileInUse {
         /// The file.
         path: PathBuf,
     },
-    /// A snapshot of a session that keeps nothing.
+    /// A snapshot was requested of a session that keeps nothing in memory.
     NotKept,
-    /// The session is that of the process that this one was forked from.
+    /// The session belongs to the process that this one was forked from.
     Forked,
-    /// Something that only a session that streams to a file can do was asked of one that keeps its messages.
+    /// The option is only for sessions that stream to a file.
     OnlyStreams {
         /// The method of [`Builder`](crate::Builder).
         option: &'static str,
     },
-    /// An override names several groups.
+    /// A name stands for several groups.
     AmbiguousGroup {
-        /// As given.
+        /// The name.
         name: String,
-        /// The full names that it could stand for.
+        /// The full names that match it.
         candidates: Vec<String>,
     },
-    /// A file could not be made or written.
+    /// A file could not be created or written.
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// There is no memory for the buffer, or no thread to be had for the file.
+    /// No memory for the buffer, or no thread for the file.
     Resources(io::Error),
 }
 
 impl Error {
-    /// What to do about it; begins with a verb.
+    /// Returns advice, which begins with a verb.
     pub fn help(&self) -> &'static str {
         match self {
             Self::NoFile => "name a file with `Session::builder().file(…)`",
@@ -50,13 +50,13 @@ impl Error {
             Self::NotKept => {
                 "read the session's file after `flush`, or start it with `keep_newest`"
             }
-            Self::Forked => "start a session of the child's own",
-            Self::OnlyStreams { .. } => "leave it out, or `keep_newest` or `keep_first`",
+            Self::Forked => "start a session in the child",
+            Self::OnlyStreams { .. } => "leave out this option, or `keep_newest` or `keep_first`",
             Self::AmbiguousGroup { .. } => "write the full name of the group",
             Self::File { .. } => {
                 "check that the directory exists, may be written to, and has space"
             }
-            Self::Resources(_) => "raise the process's limits, or ask for a smaller buffer",
+            Self::Resources(_) => "raise the process's limits, or choose a smaller `buffer_size`",
         }
     }
 }
@@ -80,15 +80,15 @@ impl fmt::Display for Error {
                 })
             }
             Self::File { path, error } => {
-                write!(f, "can't write `{}`: {}", path.display(), words(error))
+                write!(f, "can't write `{}`: {}", path.display(), describe(error))
             }
-            Self::Resources(error) => write!(f, "can't set up the session: {}", words(error)),
+            Self::Resources(error) => write!(f, "can't set up the session: {}", describe(error)),
         }
     }
 }
 
-/// What the system says, without its number.
-fn words(error: &io::Error) -> String {
+/// Returns the system's words for an error, without its number.
+fn describe(error: &io::Error) -> String {
     let text = error.to_string();
     let end = text.find(" (os error ").unwrap_or(text.len());
     text.get(..end).unwrap_or_default().to_lowercase()

@@ -1,14 +1,14 @@
-//! The macros of log calls, and what the proc macros' expansions call.
+//! The macros of log calls, and the macros that expansions of the proc macros use.
 //!
-//! A call goes `d!` → `protolog_macros::call!` (checks the template) → [`__site!`](crate::__site) (the code). The detour
-//! through macro_rules at both ends buys two things: the compiler's own parser tells the arguments apart, and `$crate` finds
-//! this crate under whatever name a program knows it by.
+//! A call expands in three steps: `d!` → `protolog_macros::call!` (checks the template) → [`__site!`](crate::__site) (the code).
+//! The `macro_rules` at both ends have two advantages: the compiler's own parser separates the arguments, and `$crate` finds
+//! this crate by whatever name a program imports it.
 //!
-//! Rewritten calls hold `@`, an id and kinds in the place of the template, and take no detour: see [`crate::rewritten`].
+//! Rewritten calls have `@`, an id and argument kinds in place of the template, and skip the proc macro: see [`crate::rewritten`].
 //!
-//! Invariants: an argument stands in one place only; nothing here is found by a name that a program could take.
+//! Invariants: each argument is expanded once; no name here can be shadowed by a name of the program.
 
-/// Logs at the level of debugging: what helps to find a fault.
+/// Logs at level DEBUG: details that help to find a fault.
 ///
 /// ```
 /// # #[derive(protolog_rt::ProtoLogGroup)]
@@ -18,9 +18,9 @@
 /// ```
 ///
 /// The first argument is the group, a constant path. The template is a string literal; its conversions are `%d %o %x` for
-/// integers, `%f %e %g` for floats, `%b` for booleans, and `%s` for text and everything that is `Display`, with a width,
-/// zero padding and a precision as in C. The arguments are borrowed, as `println!` does; they are evaluated once where
-/// somebody wants the message, and otherwise not at all.
+/// integers, `%f %e %g` for floats, `%b` for booleans, and `%s` for strings and everything that is `Display`, with width, zero
+/// padding and precision as in C. Arguments are borrowed, as by `println!`, and evaluated once if the level is enabled for the
+/// group, otherwise not at all.
 #[macro_export]
 macro_rules! d {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
@@ -32,7 +32,7 @@ macro_rules! d {
     ($($other:tt)*) => { $crate::__usage!("d") };
 }
 
-/// Logs at the level of chatter. See [`d!`].
+/// Logs at level VERBOSE. See [`d!`].
 #[macro_export]
 macro_rules! v {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
@@ -44,7 +44,7 @@ macro_rules! v {
     ($($other:tt)*) => { $crate::__usage!("v") };
 }
 
-/// Logs what an operator may want to know. See [`d!`].
+/// Logs at level INFO: events that an operator may want to see. See [`d!`].
 #[macro_export]
 macro_rules! i {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
@@ -56,7 +56,7 @@ macro_rules! i {
     ($($other:tt)*) => { $crate::__usage!("i") };
 }
 
-/// Logs that something is not as it should be. See [`d!`].
+/// Logs at level WARN: something is not as it should be. See [`d!`].
 #[macro_export]
 macro_rules! w {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
@@ -68,7 +68,7 @@ macro_rules! w {
     ($($other:tt)*) => { $crate::__usage!("w") };
 }
 
-/// Logs that something failed. See [`d!`].
+/// Logs at level ERROR: something failed. See [`d!`].
 #[macro_export]
 macro_rules! e {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
@@ -80,7 +80,7 @@ macro_rules! e {
     ($($other:tt)*) => { $crate::__usage!("e") };
 }
 
-/// Logs that happened what can't happen. See [`d!`].
+/// Logs at level WTF: something happened that can't happen. See [`d!`].
 #[macro_export]
 macro_rules! wtf {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
@@ -92,7 +92,7 @@ macro_rules! wtf {
     ($($other:tt)*) => { $crate::__usage!("wtf") };
 }
 
-/// Logs at a level that is given, a constant. See [`d!`].
+/// Logs at the given level, a constant. See [`d!`].
 ///
 /// ```
 /// # #[derive(protolog_rt::ProtoLogGroup)]
@@ -104,7 +104,7 @@ macro_rules! wtf {
 #[macro_export]
 macro_rules! protolog {
     ($level:expr, $group:expr, $template:expr $(, $argument:expr)* $(,)?) => {{
-        // The level is used more than once, and to be wrong once.
+        // Used more than once, but a mistake in it is to be reported once.
         const __PROTOLOG_LEVEL: $crate::Level = $level;
         $crate::__private::call!($crate, __PROTOLOG_LEVEL, $group, $template $(, $argument)*)
     }};
@@ -115,7 +115,7 @@ macro_rules! protolog {
     ($($other:tt)*) => { $crate::__usage!("protolog") };
 }
 
-/// A call of a shape that no macro knows.
+/// A call with arguments that no macro accepts.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __usage {
@@ -133,7 +133,7 @@ macro_rules! __usage {
     };
 }
 
-/// What is left of a call whose template was refused: the rest of it, for the compiler to check.
+/// A call whose template was refused: the compiler still checks the rest of it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refused {
@@ -146,7 +146,8 @@ macro_rules! __refused {
     };
 }
 
-/// The code of the derive for group enums. Conditions come from rewritten sources: the derive sees what they have left.
+/// The code of the derive for group enums. Only rewritten sources have `cfg` conditions here; the derive macro sees the enum after
+/// the compiler has applied them.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __group_enum {

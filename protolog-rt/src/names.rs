@@ -1,13 +1,13 @@
-//! Full names of groups, `crate::Enum::Variant`, put together in constants.
+//! Full names of groups, `crate::Enum::Variant`, computed in constants.
 //!
-//! The derive knows the enum and the variant, the compiler the module's path; the crate is the path's first segment.
+//! The derive macro knows the enum and the variant, the compiler knows the module's path; the path's first segment is the crate.
 
-/// Number of bytes of the full name of `variant` (`Enum::Variant`) in the crate of `module`.
+/// Returns the length of the full name of `variant` (`Enum::Variant`) in the crate of `module`.
 pub const fn full_name_len(module: &str, variant: &str) -> usize {
     crate_len(module) + 2 + variant.len()
 }
 
-/// The full name of a group: the first segment of `module`, `::`, `variant` (`Enum::Variant`). `N` is [`full_name_len`].
+/// Returns the full name of a group: the first segment of `module`, `::`, `variant` (`Enum::Variant`). `N` is [`full_name_len`].
 pub const fn full_name<const N: usize>(module: &str, variant: &str) -> [u8; N] {
     let (module, variant) = (module.as_bytes(), variant.as_bytes());
     let start = N - variant.len();
@@ -24,7 +24,7 @@ pub const fn full_name<const N: usize>(module: &str, variant: &str) -> [u8; N] {
     bytes
 }
 
-/// The text of these bytes, which [`full_name`] made.
+/// Returns the bytes of [`full_name`] as a string.
 pub const fn utf8(bytes: &'static [u8]) -> &'static str {
     match core::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -32,7 +32,7 @@ pub const fn utf8(bytes: &'static [u8]) -> &'static str {
     }
 }
 
-/// The length of the first segment of a module's path.
+/// Returns the length of the first segment of a module's path.
 const fn crate_len(module: &str) -> usize {
     let bytes = module.as_bytes();
     let mut at = 0;

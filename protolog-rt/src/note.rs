@@ -1,13 +1,17 @@
-//! The bytes of a call's note, and in them the message's id, computed in constants.
+//! Call-site notes, which hold a call's message and its id, computed in constants.
 //!
-//! The compiler interprets constants, statement by statement as they were written: nothing is optimised, and it does not
-//! matter what a statement does, be it a sum or a copy of 128 bytes. A program has thousands of calls, so this code is flat, and
-//! hashes the note's bytes where they stand (a note begins, after its fixed part, with what the id is the hash of). What looks
-//! odd saves statements: `a += b` is half of `a = a + b`, since the latter copies `a` too, and then the sum; a name for a
-//! constant is looked up in each call, a number is not; what is rare stands in functions of its own, since to enter one takes
-//! time for each of its statements.
+//! The compiler interprets constants statement by statement, without optimising, and each statement costs the same, whether it adds
+//! two numbers or copies 128 bytes. A program has thousands of calls, so this code is flat, and hashes the note's bytes in place (the
+//! id is the hash of the bytes that follow the note's header). Odd-looking code saves statements: `a += b` is half of
+//! `a = a + b`, which also copies `a` and then the sum; a named constant is looked up in each call, a number is not; rare cases
+//! have functions of their own, since entering a function takes time for each of its statements.
 //!
-//! Invariants: the bytes are those of [`protolog_core::note::encode`]; the hash is XXH3-64 as [`protolog_core::hash`] has it.
+//! Invariants
+//! - *format*: the bytes are those of [`protolog_core::note::encode`]; the hash is XXH3-64, the same as [`protolog_core::hash`].
+//! - *room*: [`new_note`] asserts that header and texts fit into the `N` bytes of the note. A [`Draft`] has [`BLOCK`] bytes more,
+//!   so a block copy that starts within the note ends within the draft.
+//! - *hashed*: `hash` and the functions it calls get a pointer to at least `length` initialised bytes that nothing writes
+//!   meanwhile: the texts of a draft, of which `hash` reads those that are already copied.
 #![allow(unsafe_code)] // Words are read from bytes and written to them, at any alignment.
 #![allow(clippy::ptr_as_ptr, clippy::ref_as_ptr)] // `cast` is a call.
 #![allow(clippy::redundant_field_names)] // Only where the machine's byte order is that of notes.
@@ -19,14 +23,14 @@ pub use group::GroupDef;
 use protolog_core::Level;
 use protolog_core::note::{ALIGN, HEADER_SIZE, NAME, TEXTS_AT, TYPE};
 
-/// The bytes of a note, aligned as its section wants it.
+/// The bytes of a note, aligned as its section requires.
 #[derive(Debug)]
 #[repr(C, align(4))]
 pub struct NoteBytes<B: ?Sized>(B);
 
 const _: () = assert!(align_of::<NoteBytes<[u8; 0]>>() == ALIGN);
 
-/// A note in the binary, by its address alone, or none.
+/// The address of a note in the binary, or null.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NoteRef(*const u8);
 
@@ -38,22 +42,22 @@ impl NoteRef {
         Self(note.0.as_ptr())
     }
 
-    /// The bytes; none where there is no note.
+    /// Returns the note's bytes; empty if there is no note.
     pub(crate) fn bytes(self) -> &'static [u8] {
         if self.0.is_null() {
             return &[];
         }
-        // SAFETY: the address is that of a note, which begins with its fixed part; any bytes are valid.
-        let head = unsafe { *(self.0 as *const Head) };
-        // SAFETY: so many bytes follow: the note's creation counted them, and the field that says so is never changed.
+        // SAFETY: `new` got a whole note, which begins with its header (*format*), and every bit pattern is a valid header.
+        let head = unsafe { *(self.0 as *const NoteHeader) };
+        // SAFETY: `new_note` has set `size` to the length after the first `HEADER_SIZE` bytes, and nothing changes a note.
         unsafe { core::slice::from_raw_parts(self.0, HEADER_SIZE + head.size as usize) }
     }
 }
 
-/// More than any note: what pointers to bytes are taken to point to, so that they can be indexed, which is no call.
+/// An array longer than any note. Pointers to bytes are cast to it, since indexing an array is not a function call.
 type Bytes = [u8; 0x40000];
 
-/// A number in the byte order of notes and of the hash, from that of the machine, or back.
+/// Converts a number between the machine's byte order and that of notes and of the hash.
 #[cfg(target_endian = "little")]
 macro_rules! little_endian {
     ($number:expr) => {
@@ -67,10 +71,10 @@ macro_rules! little_endian {
     };
 }
 
-/// What stands in a note before its texts.
+/// The fixed part of a note, before its texts.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed)]
-struct Head {
+struct NoteHeader {
     name_size: u32,
     size: u32,
     kind: u32,
@@ -88,25 +92,25 @@ struct Head {
     zero: u8,
 }
 
-const _: () = assert!(size_of::<Head>() == TEXTS_AT);
+const _: () = assert!(size_of::<NoteHeader>() == TEXTS_AT);
 
-/// Bytes of a group's texts that are copied at once: with a call for the right number it takes twice as long.
+/// Number of bytes of a group's texts that are copied at once; to copy the exact number takes a call, and twice as long.
 const BLOCK: usize = 64;
 
-// Numbers that stand below without their names.
+// The numbers that are used below without their names.
 const _: () = assert!(TEXTS_AT == 60 && HEADER_SIZE == 24 && BLOCK == 64 && ALIGN == 4);
 
-/// 64 bytes as words of the hash.
+/// 64 bytes, as four words of the hash.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 struct Words(u128, u128, u128, u128);
 
-/// 16 bytes as a word of the hash.
+/// 16 bytes, as a word of the hash.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 struct Pair(u128);
 
-/// A note while it is written, with room for what is too much of a [`GroupPart::block`].
+/// A note while it is written, with room for the part of a [`GroupPart::block`] that exceeds the note (*room*).
 #[repr(C)]
 struct Draft<const N: usize> {
     note: NoteBytes<[u8; N]>,
@@ -115,37 +119,37 @@ struct Draft<const N: usize> {
 
 /// The two parts of a note.
 #[repr(C, packed)]
-struct Start {
-    head: Head,
+struct NoteParts {
+    head: NoteHeader,
     texts: Bytes,
 }
 
-/// What the notes of a group have in common.
+/// The part that all notes of a group have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupPart {
-    head: Head,
-    /// The first bytes of name and tag, and zeros.
+    head: NoteHeader,
+    /// The first bytes of name and tag, then zeros.
     block: [u8; BLOCK],
-    /// Bytes of the name.
+    /// Length of the name.
     name_length: usize,
-    /// By severity.
+    /// By severity of the level.
     levels: [LevelPart; 6],
 }
 
-/// What the notes of a group at a level have in common.
+/// The part that all notes of a group and level have in common.
 #[derive(Clone, Copy, Debug)]
 struct LevelPart {
-    /// The level's name, and zeros.
+    /// The level's name, then zeros.
     name: [u8; 8],
-    /// Bytes of the name with its zero.
+    /// Length of the name with its NUL.
     length: usize,
-    /// Bytes of a note without place, template and file, and what is needed to round it up.
+    /// Size of a note without place, template and file, plus 3 to round up.
     size: usize,
     /// Number on the wire.
     wire: u8,
 }
 
-/// The parts of levels with a group without a name.
+/// The level parts of a group with an empty name.
 const LEVELS: [LevelPart; 6] = {
     let mut levels = [LevelPart { name: [0; 8], length: 0, size: 0, wire: 0 }; 6];
     let mut index = 0;
@@ -158,7 +162,7 @@ const LEVELS: [LevelPart; 6] = {
             byte += 1;
         }
         level.length = name.len() + 1;
-        // Place and template have a zero each.
+        // Place and template have a NUL each.
         level.size = TEXTS_AT + 2 + level.length + (ALIGN - 1);
         level.wire = Level::ALL[index].wire() as u8;
         index += 1;
@@ -167,10 +171,10 @@ const LEVELS: [LevelPart; 6] = {
 };
 
 impl GroupPart {
-    /// That of a group: `texts` is its name and after it its tag, which has `tag_length` bytes.
+    /// Creates the part of a group. `texts` is its name followed by its tag, which has `tag_length` bytes.
     pub(crate) const fn new(id: u32, texts: &str, tag_length: usize) -> Self {
         let name_length = texts.len() - tag_length;
-        let head = Head {
+        let head = NoteHeader {
             name_size: NAME.len() as u32,
             size: 0,
             kind: TYPE,
@@ -190,7 +194,7 @@ impl GroupPart {
         let mut block = [0; BLOCK];
         let length = if texts.len() < BLOCK { texts.len() } else { BLOCK };
         let (from, to) = (texts.as_ptr(), &raw mut block as *mut u8);
-        // SAFETY: both have so many bytes.
+        // SAFETY: `length` is at most the length of `texts` and of `block`, and a new local array does not overlap it.
         unsafe { core::ptr::copy_nonoverlapping(from, to, length) };
         let mut levels = LEVELS;
         let mut index = 0;
@@ -202,41 +206,41 @@ impl GroupPart {
     }
 }
 
-/// Number of bytes of a text, by one call, where `str::len` makes three.
+/// The length of a string in one call, where `str::len` makes three.
 macro_rules! length {
     ($text:expr) => {
         size_of_val::<str>($text)
     };
 }
 
-/// What stands at a byte, as a type that any bytes make, at any alignment.
-macro_rules! read {
+/// A shared reference to the bytes at an offset, as a type without padding and alignment that every bit pattern is valid for.
+macro_rules! view {
     ($bytes:ident, $at:expr, $type:ty) => {{
-        // SAFETY: who passes the pointer says that so many bytes follow it.
+        // SAFETY: *hashed*: the hash reads only within its `length` bytes, so the offset is in bounds.
         let place = unsafe { &raw const (*$bytes)[$at] } as *const $type;
-        // SAFETY: likewise; nobody writes to them meanwhile.
+        // SAFETY: *hashed*: those bytes are initialised, and nothing writes them while the hash runs.
         unsafe { &*place }
     }};
 }
 
-/// The same, to write to it.
-macro_rules! write {
+/// An exclusive reference to the bytes at an offset, as such a type.
+macro_rules! view_mut {
     ($bytes:ident, $at:expr, $type:ty) => {{
-        // SAFETY: who passes the pointer says that so many bytes follow it.
+        // SAFETY: *room*: `new_note` has asserted that the offset is within the note.
         let place = unsafe { &raw mut (*$bytes)[$at] } as *mut $type;
-        // SAFETY: likewise; nothing else refers to the bytes meanwhile.
+        // SAFETY: *room*: at most `BLOCK` bytes from there are still in the draft, of which there is no other reference.
         unsafe { &mut *place }
     }};
 }
 
-/// The lower half of a number, and nothing above it.
+/// Clears the upper half of a number.
 macro_rules! halved {
     ($number:ident) => {
         $number &= 0xffff_ffff_ffff_ffff;
     };
 }
 
-/// Adds to a sum what XXH3 makes of 16 bytes, as a number, and of 16 of its secret.
+/// Adds to a sum the folded product that XXH3 makes of 16 bytes of the input and 16 of its secret.
 macro_rules! mix {
     ($sum:ident, $words:expr, $secret:literal) => {
         let mut low = little_endian!($words);
@@ -253,7 +257,7 @@ macro_rules! mix {
     };
 }
 
-/// The last step of XXH3, of a sum's lower half.
+/// XXH3's last step, on the lower half of a sum.
 macro_rules! avalanche {
     ($sum:ident) => {
         halved!($sum);
@@ -264,18 +268,18 @@ macro_rules! avalanche {
     };
 }
 
-/// Number of bytes of a call's note: 0 where the call is not compiled in. `texts` are place, template and file together.
+/// Returns the size of a call's note: 0 if the call is not compiled in. `texts` are place, template and file, concatenated.
 pub const fn note_size(group: &GroupDef, level: Level, texts: &str) -> usize {
     if !group.enabled {
         return 0;
     }
     let mut size = length!(texts);
     size += group.part.levels[level as usize].size;
-    size &= !3; // What rounds up is in what was added.
+    size &= !3; // Rounds up, since 3 was added.
     size
 }
 
-/// The note of a call; `N` is its [`note_size`]. `texts` is place, NUL, template, NUL; the template has `template` bytes.
+/// Returns the note of a call; `N` is its [`note_size`]. `texts` is place, NUL, template, NUL; the template has `template` bytes.
 pub const fn new_note<const N: usize>(
     group: &GroupDef,
     level: Level,
@@ -292,7 +296,7 @@ pub const fn new_note<const N: usize>(
     let level = &group.part.levels[level as usize];
     let texts_length = length!(texts);
     let file_length = length!(file);
-    // Places in the note, from the texts on.
+    // Offsets from the first text.
     let mut group_at = texts_length;
     group_at += level.length;
     let mut file_at = group_at;
@@ -304,22 +308,22 @@ pub const fn new_note<const N: usize>(
     if N > 0xffff {
         check_lengths(texts_length, group.texts_length, file_length);
     }
-    let start = &raw mut draft as *mut Start;
-    // SAFETY: a draft is larger than the fixed part of a note.
+    let start = &raw mut draft as *mut NoteParts;
+    // SAFETY: *room*: `N`, and so the draft, is larger than a header, so the field is in bounds.
     let bytes = unsafe { &raw mut (*start).texts };
     let from = texts as *const str as *const u8;
-    // SAFETY: so many bytes are there, and there is room for them; a note being made is none of the texts.
+    // SAFETY: `texts` has `texts_length` bytes; *room*: so has the draft; a local draft overlaps no string.
     unsafe { core::ptr::copy_nonoverlapping(from, bytes as *mut u8, texts_length) };
-    // What is too much is written over by what follows, or zero, or behind the note.
-    *write!(bytes, texts_length, [u8; 8]) = level.name;
-    *write!(bytes, group_at, [u8; 64]) = group.part.block;
+    // The excess of these copies is overwritten by what follows, or is zero, or lies behind the note.
+    *view_mut!(bytes, texts_length, [u8; 8]) = level.name;
+    *view_mut!(bytes, group_at, [u8; 64]) = group.part.block;
     if group.texts_length > 64 {
         copy_group(bytes, group_at, group.texts);
     }
     let from = file as *const str as *const u8;
-    // SAFETY: there is room, as was asserted.
+    // SAFETY: *room*: `file_at` is at most `end`, which is within the note.
     let to = unsafe { &raw mut (*bytes)[file_at] };
-    // SAFETY: as above.
+    // SAFETY: `file` has `file_length` bytes; *room*: so has the note from `file_at` on; a local draft overlaps no string.
     unsafe { core::ptr::copy_nonoverlapping(from, to, file_length) };
     let mut place = texts_length;
     place -= template;
@@ -327,7 +331,7 @@ pub const fn new_note<const N: usize>(
     let mut hashed = group_at;
     hashed += group.part.name_length;
     let id = hash(bytes, hashed);
-    // SAFETY: as above; nothing else refers to the fixed part.
+    // SAFETY: *room*: the draft is larger than a header, and there is no other reference to it.
     let head = unsafe { &mut (*start).head };
     *head = group.part.head;
     head.size = (N - 24) as u32;
@@ -342,20 +346,20 @@ pub const fn new_note<const N: usize>(
 }
 
 impl NoteBytes<[u8]> {
-    /// The message's id; 0 where the call is not compiled in. Release code has it as an immediate: the compiler looks into the
-    /// static.
+    /// Returns the message's id; 0 if the call is not compiled in. In release code it is an immediate, since the compiler reads
+    /// the static.
     #[inline]
     pub(crate) const fn id(&self) -> u64 {
         if self.0.len() < TEXTS_AT {
             return 0;
         }
-        // SAFETY: so many bytes are there; any bytes make a head, at any alignment.
-        let head = unsafe { *(&raw const self.0 as *const Head) };
+        // SAFETY: the length was checked just now; a header is packed, and valid for every bit pattern.
+        let head = unsafe { *(&raw const self.0 as *const NoteHeader) };
         little_endian!(head.id)
     }
 }
 
-/// Refuses lengths that a note has no room for.
+/// Refuses texts that are too long for a note's 16-bit lengths.
 const fn check_lengths(texts: usize, group: usize, file: usize) {
     assert!(
         texts <= 0xffff && group <= 0xffff && file <= 0xffff,
@@ -363,15 +367,15 @@ const fn check_lengths(texts: usize, group: usize, file: usize) {
     );
 }
 
-/// Copies a group's texts where they are longer than usual.
+/// Copies a group's texts if they are longer than a block.
 const fn copy_group(bytes: *mut Bytes, at: usize, texts: &str) {
-    // SAFETY: who passes the pointer says that there is room for the texts.
+    // SAFETY: *room*: `at` is the offset of the group's texts, which is within the note.
     let to = unsafe { &raw mut (*bytes)[at] };
-    // SAFETY: likewise; a note being made is none of them.
+    // SAFETY: *room*: `file_at`, which is `at` plus this length, is within the note; a local draft overlaps no string.
     unsafe { core::ptr::copy_nonoverlapping(texts.as_ptr(), to, texts.len()) };
 }
 
-/// XXH3-64 (seed 0) of `length` bytes. The numbers are the first prime of XXH64, and words of XXH3's default secret.
+/// Returns the XXH3-64 (seed 0) of `length` bytes. The numbers are the first prime of XXH64 and words of XXH3's default secret.
 const fn hash(bytes: *const Bytes, length: usize) -> u64 {
     if length > 128 {
         return long_hash(bytes, length);
@@ -381,9 +385,9 @@ const fn hash(bytes: *const Bytes, length: usize) -> u64 {
     }
     let mut sum = length as u128;
     sum *= 0x9e37_79b1_85eb_ca87;
-    // SAFETY: who passes the pointer says that `length` bytes follow it; nobody writes to them meanwhile.
+    // SAFETY: *hashed*: `length`, here more than 64, bytes are initialised, and nothing writes them meanwhile.
     let start = unsafe { &*(bytes as *const Words) };
-    let end = read!(bytes, length - 64, Words);
+    let end = view!(bytes, length - 64, Words);
     mix!(sum, start.0, 0x1cad_21f7_2c81_017c_be4b_a423_396c_feb8);
     mix!(sum, start.1, 0x2172_ffcc_7dd0_5a82_78e5_c0cc_4ee6_79cb);
     mix!(sum, start.2, 0xa32e_531b_8b65_d088_cb00_c391_bb52_283c);
@@ -398,31 +402,31 @@ const fn hash(bytes: *const Bytes, length: usize) -> u64 {
     sum as u64
 }
 
-/// The same for up to 64 bytes.
+/// [`hash`] for up to 64 bytes.
 const fn short_hash(bytes: *const Bytes, length: usize) -> u64 {
     if length <= 16 {
         return library_hash(bytes, length);
     }
     let mut sum = length as u128;
     sum *= 0x9e37_79b1_85eb_ca87;
-    mix!(sum, read!(bytes, 0, Pair).0, 0x1cad_21f7_2c81_017c_be4b_a423_396c_feb8);
-    mix!(sum, read!(bytes, length - 16, Pair).0, 0x1f67_b3b7_a4a4_4072_db97_9083_e96d_d4de);
+    mix!(sum, view!(bytes, 0, Pair).0, 0x1cad_21f7_2c81_017c_be4b_a423_396c_feb8);
+    mix!(sum, view!(bytes, length - 16, Pair).0, 0x1f67_b3b7_a4a4_4072_db97_9083_e96d_d4de);
     if length > 32 {
-        mix!(sum, read!(bytes, 16, Pair).0, 0x2172_ffcc_7dd0_5a82_78e5_c0cc_4ee6_79cb);
-        mix!(sum, read!(bytes, length - 32, Pair).0, 0x4c26_3a81_e690_35e0_8e24_43f7_7446_08b8);
+        mix!(sum, view!(bytes, 16, Pair).0, 0x2172_ffcc_7dd0_5a82_78e5_c0cc_4ee6_79cb);
+        mix!(sum, view!(bytes, length - 32, Pair).0, 0x4c26_3a81_e690_35e0_8e24_43f7_7446_08b8);
     }
     avalanche!(sum);
     sum as u64
 }
 
-/// The same for more than 128 bytes.
+/// [`hash`] for more than 128 bytes.
 const fn long_hash(bytes: *const Bytes, length: usize) -> u64 {
     if length > 240 {
         return library_hash(bytes, length);
     }
     let mut sum = length as u128;
     sum *= 0x9e37_79b1_85eb_ca87;
-    let start = read!(bytes, 0, [Words; 2]);
+    let start = view!(bytes, 0, [Words; 2]);
     mix!(sum, start[0].0, 0x1cad_21f7_2c81_017c_be4b_a423_396c_feb8);
     mix!(sum, start[0].1, 0x1f67_b3b7_a4a4_4072_db97_9083_e96d_d4de);
     mix!(sum, start[0].2, 0x2172_ffcc_7dd0_5a82_78e5_c0cc_4ee6_79cb);
@@ -433,34 +437,34 @@ const fn long_hash(bytes: *const Bytes, length: usize) -> u64 {
     mix!(sum, start[1].3, 0x6473_78d9_c97e_9fc8_3159_b4cd_4be0_518a);
     avalanche!(sum);
     if length >= 144 {
-        mix!(sum, read!(bytes, 128, Pair).0, 0x6dd4_de1c_ad21_f72c_8101_7cbe_4ba4_2339);
+        mix!(sum, view!(bytes, 128, Pair).0, 0x6dd4_de1c_ad21_f72c_8101_7cbe_4ba4_2339);
     }
     if length >= 160 {
-        mix!(sum, read!(bytes, 144, Pair).0, 0xe679_cb1f_67b3_b7a4_a440_72db_9790_83e9);
+        mix!(sum, view!(bytes, 144, Pair).0, 0xe679_cb1f_67b3_b7a4_a440_72db_9790_83e9);
     }
     if length >= 176 {
-        mix!(sum, read!(bytes, 160, Pair).0, 0x4608_b821_72ff_cc7d_d05a_8278_e5c0_cc4e);
+        mix!(sum, view!(bytes, 160, Pair).0, 0x4608_b821_72ff_cc7d_d05a_8278_e5c0_cc4e);
     }
     if length >= 192 {
-        mix!(sum, read!(bytes, 176, Pair).0, 0x5228_3c4c_263a_81e6_9035_e08e_2443_f774);
+        mix!(sum, view!(bytes, 176, Pair).0, 0x5228_3c4c_263a_81e6_9035_e08e_2443_f774);
     }
     if length >= 208 {
-        mix!(sum, read!(bytes, 192, Pair).0, 0x4864_71a3_2e53_1b8b_65d0_88cb_00c3_91bb);
+        mix!(sum, view!(bytes, 192, Pair).0, 0x4864_71a3_2e53_1b8b_65d0_88cb_00c3_91bb);
     }
     if length >= 224 {
-        mix!(sum, read!(bytes, 208, Pair).0, 0x76fa_a8d8_acde_a946_ef19_384e_f90d_a297);
+        mix!(sum, view!(bytes, 208, Pair).0, 0x76fa_a8d8_acde_a946_ef19_384e_f90d_a297);
     }
     if length >= 240 {
-        mix!(sum, read!(bytes, 224, Pair).0, 0xe051_8a1d_4f0b_c7c7_bbdc_f93f_349c_e33f);
+        mix!(sum, view!(bytes, 224, Pair).0, 0xe051_8a1d_4f0b_c7c7_bbdc_f93f_349c_e33f);
     }
-    mix!(sum, read!(bytes, length - 16, Pair).0, 0xebd3_3483_acc5_ea64_7378_d9c9_7e9f_c831);
+    mix!(sum, view!(bytes, length - 16, Pair).0, 0xebd3_3483_acc5_ea64_7378_d9c9_7e9f_c831);
     avalanche!(sum);
     sum as u64
 }
 
-/// The same for any length, by the library's way, which is good enough for what is rare.
+/// [`hash`] for any length, by the library, which is fast enough for rare lengths.
 const fn library_hash(bytes: *const Bytes, length: usize) -> u64 {
-    // SAFETY: who passes the pointer says that so many bytes follow it; they are initialised, and nobody writes them meanwhile.
+    // SAFETY: *hashed*: `length` bytes are initialised, and nothing writes them meanwhile.
     protolog_core::hash(unsafe { core::slice::from_raw_parts(bytes as *const u8, length) })
 }
 

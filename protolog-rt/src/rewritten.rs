@@ -1,18 +1,18 @@
-//! What `protologtool transform-protolog-calls` writes in the place of calls and derives: macros of `macro_rules` alone, so that
-//! rewritten sources are built without any proc macro.
+//! The macros that `protologtool transform-protolog-calls` puts in place of calls and derives. They are `macro_rules`, so
+//! rewritten sources are built without a proc macro.
 //!
 //! ```text
 //! d!(AppLog::Net, "sent %d bytes to %s", n, host)             as written
 //! d!(AppLog::Net, @0x58f2c41b9a07d36e [d s], n, host)         as rewritten: the message's id, the kinds of its arguments
 //! ```
 //!
-//! The kinds are the message's mask, one letter for an argument (`d f b s`), since `macro_rules` can't take a number apart.
-//! What the call does is what [`__site!`](crate::__site) does, but for the note: the text is in the dictionary that the tool
-//! writes, which [`dictionary!`](macro@crate::dictionary) puts into the program.
+//! The kinds are the message's parameter mask, one letter per argument (`d f b s`), since `macro_rules` can't take a number apart.
+//! The call does the same as [`__site!`](crate::__site) but has no call-site note: its template is in the dictionary that the tool
+//! writes, and [`dictionary!`](macro@crate::dictionary) puts that into the program.
 
-/// Puts a dictionary that `protologtool` made (a `.pb` file) into the program, so that its traces carry the texts of rewritten
-/// calls and the text side can print them. Stands once among the items of the program or library that the dictionary was
-/// made for. The path is a literal, relative to the source, or what `include_bytes!` takes besides.
+/// Puts a dictionary of `protologtool` (a `.pb` file) into the program, so that its traces carry the templates of rewritten
+/// calls and the text output can print them. Goes once among the items of the program or library that the dictionary was
+/// made for. The path is one that `include_bytes!` accepts: a literal, relative to the source file, or a macro that makes one.
 ///
 /// ```text
 /// protolog_rt::dictionary!("app.pb");
@@ -45,7 +45,7 @@ macro_rules! __rewritten {
     }};
 }
 
-/// The values of a call, each as its conversion takes it: `(first, (second, ()))`.
+/// The converted arguments of a call: `(first, (second, ()))`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __rewritten_values {
@@ -67,7 +67,7 @@ macro_rules! __rewritten_values {
     };
 }
 
-/// The expansion of a derive that was rewritten; `$derive` is what it was called by, so that its import stays in use.
+/// The expansion of a rewritten derive; `$derive` is the path by which the source named it, so that its import stays in use.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __rewritten_groups {
@@ -81,7 +81,7 @@ macro_rules! __rewritten_groups {
     };
 }
 
-/// What calls and derives need that were not rewritten.
+/// The error of calls and derives that were not rewritten.
 #[cfg(not(feature = "macros"))]
 #[doc(hidden)]
 #[macro_export]

@@ -1,33 +1,33 @@
-//! What became of a session: how much was written, what was lost and why.
+//! Statistics of a session: written messages and bytes, and losses by group and cause.
 
 use crate::shmem::buffer::{Buffer, PAGE};
 use protolog_core::LossCause;
 
 pub use protolog_core::BufferStats;
 
-/// What a session wrote and lost, as of its end.
+/// The messages that a session wrote and lost, up to its end or to the time of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
     /// Messages in the trace.
     pub messages: u64,
-    /// Size of the trace, in bytes; of all its files, where it has several, those included that were removed.
+    /// Size of the trace in bytes: of all its segments, including those that were removed.
     pub bytes: u64,
-    /// What was lost, by group and cause. The trace says the same, and where.
+    /// Losses by group and cause. The trace holds them too, at the places where they happened.
     pub losses: Vec<Loss>,
-    /// The same by group, in the order of names; of groups of which nothing was written or lost, nothing.
+    /// Statistics by group, sorted by name. Groups without messages and losses are left out.
     pub groups: Vec<GroupStats>,
-    /// What went through the buffer.
+    /// Statistics of the buffer.
     pub buffer: BufferStats,
 }
 
 impl Summary {
-    /// Number of messages that are not in the trace. Those that are there with a text that was cut do not count.
+    /// Returns the number of messages that are not in the trace. Messages with a truncated string are there, so they do not count.
     pub fn lost(&self) -> u64 {
         lost(self.losses.iter().map(|loss| (loss.cause, loss.count)))
     }
 
-    /// Adds what a further file has.
+    /// Adds the statistics of a further file.
     pub(crate) fn add(&mut self, other: Self) {
         self.messages += other.messages;
         self.bytes += other.bytes;
@@ -43,7 +43,7 @@ impl Summary {
         self.buffer = other.buffer;
     }
 
-    /// Adds what a further file has of groups.
+    /// Adds the groups of a further file.
     pub(crate) fn add_groups(&mut self, others: Vec<GroupStats>) {
         for group in others {
             match self.groups.iter_mut().find(|known| known.group == group.group) {
@@ -55,28 +55,27 @@ impl Summary {
     }
 }
 
-/// What a session wrote and lost of one group.
+/// The messages of one group that a session wrote and lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct GroupStats {
-    /// Its full name; none for all messages whose group is not known (any more).
+    /// Full name of the group; none for messages whose group is not known, or not any more.
     pub group: Option<String>,
     /// Messages in the trace.
     pub messages: u64,
-    /// What they take there, in bytes, before any compression. The rest of the trace is that of all groups: texts, threads,
-    /// clocks.
+    /// Their size in bytes, before compression. The rest of the trace belongs to all groups: dictionary, threads, clocks.
     pub bytes: u64,
-    /// What was lost, by cause: each cause once.
+    /// Losses, each cause once.
     pub losses: Vec<(LossCause, u64)>,
 }
 
 impl GroupStats {
-    /// Number of messages that are not in the trace, as [`Summary::lost`].
+    /// Returns the number of messages that are not in the trace, as [`Summary::lost`] does.
     pub fn lost(&self) -> u64 {
         lost(self.losses.iter().copied())
     }
 
-    /// Adds what a further file has.
+    /// Adds the statistics of a further file.
     fn add(&mut self, other: Self) {
         self.messages += other.messages;
         self.bytes += other.bytes;
@@ -90,12 +89,12 @@ impl GroupStats {
     }
 }
 
-/// The messages that are not there at all.
+/// Returns the number of messages that are missing altogether.
 fn lost(losses: impl Iterator<Item = (LossCause, u64)>) -> u64 {
     losses.filter(|(cause, _)| *cause != LossCause::Truncated).map(|(_, count)| count).sum()
 }
 
-/// The statistics of `buffer`.
+/// Returns the statistics of `buffer`.
 pub(crate) fn of_buffer(buffer: &Buffer) -> BufferStats {
     let flow = buffer.flow();
     let mut stats = BufferStats::default();
@@ -115,11 +114,11 @@ pub(crate) fn of_buffer(buffer: &Buffer) -> BufferStats {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Loss {
-    /// Full name of the group; none where it is not known any more.
+    /// Full name of the group; none if it is not known, or not any more.
     pub group: Option<String>,
-    /// Why.
+    /// The cause.
     pub cause: LossCause,
-    /// How many.
+    /// Number of messages.
     pub count: u64,
 }
 
@@ -131,7 +130,7 @@ mod tests {
         GroupStats { group: Some(name.to_owned()), messages, bytes, losses: losses.to_vec() }
     }
 
-    /// What a file has: losses of groups, one of which may have no name, and groups.
+    /// The summary of a file with these losses (of an unknown group if the name is empty) and groups.
     fn of(losses: &[(&str, LossCause, u64)], groups: Vec<GroupStats>) -> Summary {
         let loss = |&(group, cause, count): &(&str, LossCause, u64)| {
             let group = (!group.is_empty()).then(|| group.to_owned());
@@ -171,6 +170,10 @@ mod tests {
             ],
         );
         assert_eq!(sum, expected);
-        assert_eq!((sum.lost(), sum.groups[1].lost()), (4027, 4000), "what is cut is there");
+        assert_eq!(
+            (sum.lost(), sum.groups[1].lost()),
+            (4027, 4000),
+            "a truncated message is there"
+        );
     }
 }

@@ -1,12 +1,12 @@
-//! The arguments of a call, from what the program passes to what the write path takes.
+//! Arguments of log calls, converted from the program's types to those that the write path encodes.
 //!
-//! A call's arguments become a list of values, as in `(Int(1), (Text("x"), ()))`. Which conversion takes which types is said
-//! by traits ([`IntArg`], [`FloatArg`], [`BoolArg`]), so that the compiler refuses the rest by name. `%s` takes text as it
-//! is and everything else that is `Display`: which of the two an argument is, is found out by the order in which methods
-//! are looked up ([`fn@text`]), since a trait can't be implemented both for all of `Display` and for `Option`.
+//! A call's arguments become a list of values, such as `(Int(1), (Text("x"), ()))`. Traits ([`IntArg`], [`FloatArg`], [`BoolArg`])
+//! define which types each conversion accepts, so the compiler's error names the rejected type. `%s` accepts strings as they are
+//! and formats everything else that is `Display`. Method lookup order picks between the two ([`fn@text`]), since a trait can't be
+//! implemented both for all `Display` types and for `Option`.
 //!
-//! Invariants: no allocation; a `Display` that fails or panics half way leaves what it wrote, or unwinds before anything is
-//! reserved; user code runs here only, never in the write path.
+//! Invariants: no allocation; a `Display` that fails half way keeps the text written so far, and one that panics unwinds before
+//! the write path has reserved anything; user code runs here and never in the write path.
 
 mod fixed_string;
 
@@ -35,12 +35,12 @@ pub struct Float(pub f64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bool(pub bool);
 
-/// A text.
+/// A string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text<'a>(pub &'a str);
 
-/// Something that is printed to make a text of it, and how. It keeps its type, since a future that waits for a later argument
-/// holds it, and may be [`Send`] only if it is.
+/// An argument that is formatted before it is logged, and the function that formats it. It keeps the argument's type, because a
+/// future that awaits a later argument holds it, and must be [`Send`] only if the argument is.
 #[derive(Clone, Copy)]
 pub struct Shown<'a, T: ?Sized> {
     argument: &'a T,
@@ -53,7 +53,7 @@ impl<T: ?Sized> Display for Shown<'_, T> {
     }
 }
 
-/// What `%d`, `%o` and `%x` take.
+/// An argument of `%d`, `%o` and `%x`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not fit `%d`, `%o` and `%x`, which take integers of up to 64 bits",
     label = "not an integer of up to 64 bits",
@@ -66,7 +66,7 @@ pub trait IntArg {
     fn int(&self) -> Self::Value;
 }
 
-/// What `%f`, `%e` and `%g` take.
+/// An argument of `%f`, `%e` and `%g`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not fit `%f`, `%e` and `%g`, which take `f32` and `f64`",
     label = "not a float",
@@ -77,7 +77,7 @@ pub trait FloatArg {
     fn float(&self) -> Float;
 }
 
-/// What `%b` takes.
+/// An argument of `%b`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not fit `%b`, which takes `bool`",
     label = "not a boolean",
@@ -88,7 +88,7 @@ pub trait BoolArg {
     fn bool(&self) -> Bool;
 }
 
-/// What `%s` takes when it is no text yet.
+/// An argument of `%s` that is not a string.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not fit `%s`, which takes text, everything that is `Display`, and options of both",
     label = "not `Display`",
@@ -99,19 +99,19 @@ pub trait TextArg: Display {}
 #[diagnostic::do_not_recommend]
 impl<T: Display + ?Sized> TextArg for T {}
 
-/// The value of an argument of `%d`, `%o` or `%x`.
+/// Converts an argument of `%d`, `%o` or `%x`.
 #[inline]
 pub fn int<T: IntArg + ?Sized>(argument: &T) -> T::Value {
     argument.int()
 }
 
-/// The value of an argument of `%f`, `%e` or `%g`.
+/// Converts an argument of `%f`, `%e` or `%g`.
 #[inline]
 pub fn float<T: FloatArg + ?Sized>(argument: &T) -> Float {
     argument.float()
 }
 
-/// The value of an argument of `%b`.
+/// Converts an argument of `%b`.
 #[inline]
 pub fn bool<T: BoolArg + ?Sized>(argument: &T) -> Bool {
     argument.bool()
@@ -161,8 +161,8 @@ impl BoolArg for bool {
     }
 }
 
-/// The type of what has no value, such as `return` and `panic!()`, which are arguments like others. It has no name in
-/// stable Rust; a function that never returns has it for its result.
+/// The type of expressions without a value, such as `return` and `panic!()`, which are valid arguments. It has no name in
+/// stable Rust, but it is the result type of a function that never returns.
 type Never = <fn() -> ! as Function>::Result;
 
 #[doc(hidden)]
@@ -237,7 +237,7 @@ macro_rules! through_references {
 
 through_references!(&T, &mut T, Box<T>, Rc<T>, Arc<T>);
 
-/// What is text already.
+/// A type that holds a string.
 pub trait AsText {
     #[doc(hidden)]
     fn as_text(&self) -> &str;
@@ -264,27 +264,27 @@ impl AsText for Cow<'_, str> {
     }
 }
 
-/// An argument of `%s`, before it is known how to make text of it: `text(&argument).text()`. Methods are looked up in what a
-/// type derefs to only where it has none that fits, so text is tried first, options before the rest.
+/// Wraps an argument of `%s`, to be converted by `text(&argument).text()`. The compiler looks up a method in the type that a
+/// wrapper derefs to only if the wrapper itself has none that fits, so strings are tried first, then options, then the rest.
 #[inline]
 pub const fn text<T: ?Sized>(argument: &T) -> IfText<'_, T> {
     IfText(IfOption(Otherwise(argument)))
 }
 
-/// Text, first choice.
+/// First choice: strings.
 #[derive(Clone, Copy, Debug)]
 pub struct IfText<'a, T: ?Sized>(IfOption<'a, T>);
 
-/// Options, second choice: `None`, or what is in them as it would print by itself.
+/// Second choice: options, formatted as `None` or as the value inside.
 #[derive(Clone, Copy, Debug)]
 pub struct IfOption<'a, T: ?Sized>(Otherwise<'a, T>);
 
-/// The rest: whatever is [`TextArg`], or an error.
+/// Last choice: all that is [`TextArg`]; otherwise a compile error.
 #[derive(Clone, Copy, Debug)]
 pub struct Otherwise<'a, T: ?Sized>(&'a T);
 
 impl<'a, T: AsText + ?Sized> IfText<'a, T> {
-    /// The text. By value, which is what the compiler tries first, and a borrow less for it to check.
+    /// Returns the string. By value, since the compiler tries that first and has one borrow less to check.
     #[inline]
     pub fn text(self) -> Text<'a> {
         Text(self.0.0.0.as_text())
@@ -292,7 +292,7 @@ impl<'a, T: AsText + ?Sized> IfText<'a, T> {
 }
 
 impl<'a, T: AsOption + ?Sized> IfOption<'a, T> {
-    /// What is in the option, to be printed.
+    /// Returns the option, to be formatted.
     #[inline]
     pub fn text(&self) -> Shown<'a, T> {
         Shown { argument: self.0.0, print: T::print }
@@ -300,7 +300,7 @@ impl<'a, T: AsOption + ?Sized> IfOption<'a, T> {
 }
 
 impl<'a, T: ?Sized> Otherwise<'a, T> {
-    /// The argument, to be printed.
+    /// Returns the argument, to be formatted.
     #[inline]
     pub fn text(&self) -> Shown<'a, T>
     where
@@ -326,7 +326,7 @@ impl<'a, T: ?Sized> Deref for IfOption<'a, T> {
     }
 }
 
-/// An option, or references to one, of something that prints.
+/// An option of a `Display` type, or a reference to one.
 pub trait AsOption {
     #[doc(hidden)]
     fn print(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;

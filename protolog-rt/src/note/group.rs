@@ -1,34 +1,35 @@
-//! The facts of a group, as the derive states them: plain data for the constants of its calls.
+//! The definition of a group that the derive writes: plain data for the constants of its calls.
 
 use super::GroupPart;
 use crate::names::utf8;
 use protolog_core::group_id;
 
-/// The facts of a group, for constants.
+/// The definition of a group, for constants.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupDef {
     /// Low 32 bits of the XXH3-64 of the full name.
     pub id: u32,
     /// The full name, `crate::Enum::Variant`.
     pub name: &'static str,
-    /// What logcat's formats show.
+    /// The tag in logcat's formats.
     pub tag: &'static str,
-    /// Name and tag, without anything between them.
+    /// Name and tag, concatenated.
     pub(crate) texts: &'static str,
-    /// Bytes of both.
+    /// Their length.
     pub(crate) texts_length: usize,
-    /// What its notes have in common.
+    /// The part that its notes have in common.
     pub(crate) part: GroupPart,
     /// Position in the enum.
     pub index: u16,
-    /// Whether calls are compiled in.
+    /// True if calls are compiled in.
     pub enabled: bool,
-    /// Whether the text side shows the group from the start.
+    /// True if the group goes to the text output from the start.
     pub log_to_text: bool,
 }
 
 impl GroupDef {
-    /// A group with the id that its name gives it. `texts` is its name and after it its tag, which has `tag_length` bytes.
+    /// Defines a group, with the id that follows from its name. `texts` is its name followed by its tag, which has `tag_length`
+    /// bytes.
     pub const fn new(
         texts: &'static str,
         tag_length: usize,

@@ -1,16 +1,16 @@
-//! Text on the stack: `%s` arguments that have to be printed first.
+//! Strings on the stack, for `%s` arguments that are formatted before they are logged.
 //!
-//! Invariant: a string of `N` bytes holds at most `N`; a longer text is cut between characters and ends in an ellipsis.
+//! Invariant: a string holds at most `N` bytes; a longer one is cut between characters and ends in an ellipsis.
 
 use core::fmt::{self, Display, Write};
 
-/// The most bytes of a `%s` argument that has to be printed first. Text that is a `str` already has no such limit.
+/// Maximum bytes of a `%s` argument that is formatted first. A `str` has no such limit.
 pub(crate) const SHOWN_CAPACITY: usize = 1024;
 
-/// Stands for the rest of a cut text.
+/// Stands for the rest of a string that was cut.
 const ELLIPSIS: &str = "…";
 
-/// Text of at most `N` bytes.
+/// A string of at most `N` bytes.
 pub(crate) struct FixedString<const N: usize> {
     bytes: [u8; N],
     length: usize,
@@ -18,30 +18,30 @@ pub(crate) struct FixedString<const N: usize> {
 }
 
 impl<const N: usize> FixedString<N> {
-    /// No text yet.
+    /// Creates an empty string.
     pub(crate) fn new() -> Self {
         Self { bytes: [0; N], length: 0, cut: false }
     }
 
-    /// What `value` prints, as far as there is room. An error of its own ends it early, as it would anywhere else.
+    /// Appends `value` as far as there is room, and returns the string. An error of its `Display` ends it early, as anywhere else.
     pub(crate) fn print(&mut self, value: &dyn Display) -> &str {
         let _ = write!(self, "{value}");
         self.text()
     }
 
-    /// What was printed.
+    /// Returns the string.
     pub(crate) fn text(&self) -> &str {
         core::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
     }
 
-    /// What was printed last, `from` here, or the ellipsis where there was no room for it.
+    /// Returns the range of the text that was appended at `from`, or that of the ellipsis if there was no room for it.
     #[cfg(feature = "tracing")]
-    pub(crate) fn last(&self, from: usize) -> core::ops::Range<usize> {
+    pub(crate) fn appended(&self, from: usize) -> core::ops::Range<usize> {
         let to = self.length;
         if self.cut && from == to { to - ELLIPSIS.len()..to } else { from..to }
     }
 
-    /// Takes back what stands beyond the last boundary of characters that leaves room for the ellipsis, and adds it.
+    /// Truncates at the last character boundary that leaves room for the ellipsis, and appends it.
     fn cut(&mut self) {
         let mut end = self.length.min(N - ELLIPSIS.len());
         while end > 0 && end < self.length && self.bytes[end] & 0xc0 == 0x80 {
@@ -54,7 +54,7 @@ impl<const N: usize> FixedString<N> {
 }
 
 impl<const N: usize> Write for FixedString<N> {
-    /// Never an error, since a `Display` may take one for impossible and panic.
+    /// Never fails, since some `Display` implementations unwrap the result.
     fn write_str(&mut self, text: &str) -> fmt::Result {
         if self.cut {
             return Ok(());

@@ -129,7 +129,7 @@ impl Fields {
         let from = self.text.text().len();
         // The buffer takes what it has room for, and never fails.
         let _ = self.text.write_fmt(text);
-        let Range { start, end } = self.text.last(from);
+        let Range { start, end } = self.text.appended(from);
         self.add(field, Value::Text { from: start, to: end });
     }
 }
