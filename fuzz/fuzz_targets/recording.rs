@@ -5,7 +5,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use protolog_core::recorder::{METADATA_USED_AT, BuildId, ClockSource, HEADER_SIZE, Header, MAGIC, VERSION};
+use protolog_core::recorder::{
+    BuildId, ClockSource, HEADER_SIZE, Header, MAGIC, METADATA_USED_AT, VERSION,
+};
 use protolog_reader::{Recording, Trace};
 
 const PAGE: usize = 4096;

@@ -17,7 +17,8 @@ use protologtool::source::Source;
 use std::sync::LazyLock;
 
 const GROUPS: &str = include_str!("../../protologtool/tests/java/runtime/demo/AppLog.java");
-const HEAD: &[u8] = b"package demo; import static demo.AppLog.*; import static dev.protolog.ProtoLog.d; \
+const HEAD: &[u8] =
+    b"package demo; import static demo.AppLog.*; import static dev.protolog.ProtoLog.d; \
     import dev.protolog.ProtoLog; class A { ";
 
 static DIALECTS: LazyLock<[Settings; 3]> = LazyLock::new(|| {

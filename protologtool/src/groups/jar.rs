@@ -5,11 +5,10 @@
 //! asked where there is one.
 //!
 //! Invariants: only the classes that are needed are read; no jar, however made, brings about a panic, an endless loop or
-//! unbounded memory (see [`bytecode`](super::bytecode) for the limits of what is evaluated).
+//! unbounded memory ([`class_eval`] limits the code that is evaluated).
 
-use super::bytecode::{Class, Classes, Fault, FaultKind, Machine, Ref, Value, canonical_name};
 use super::{Group, GroupClash, Groups};
-use noak::AccessFlags;
+use class_eval::{Class, ClassSource, Fault, FaultKind, Machine, Ref, Value};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -94,9 +93,9 @@ pub fn from_jar(jar: &[u8], class: &str) -> Result<Groups, JarError> {
         let dex = jar.has("classes.dex");
         return Err(JarError::NoClass { class: class.to_owned(), dex });
     };
-    let name = canonical_name(&file, |outer| machine.class(outer)).map_err(fault(class))?;
+    let name = machine.canonical_name(&file).map_err(fault(class))?;
     let name = name.ok_or_else(|| JarError::NoCanonicalName(class.to_owned()))?;
-    let groups = if file.is(AccessFlags::ENUM) {
+    let groups = if file.is_enum() {
         enum_groups(&mut machine, &file, &name)?
     } else {
         field_groups(&mut machine, &file, &name)?
@@ -140,10 +139,10 @@ fn enum_groups(
     class: &str,
 ) -> Result<Vec<Group>, JarError> {
     let fault = |fault| JarError::Fault { what: class.to_owned(), fault };
-    let descriptor = format!("()[L{};", file.name);
-    let values = machine.call_static(&file.name, "values", &descriptor).map_err(fault)?;
+    let descriptor = format!("()[L{};", file.name());
+    let values = machine.call_static(file.name(), "values", &descriptor).map_err(fault)?;
     let values = values.map(Value::object).transpose().map_err(fault)?;
-    let values = values.map(|values| machine.heap().elements(values).map(<[Value]>::to_vec));
+    let values = values.map(|values| machine.elements(values).map(<[Value]>::to_vec));
     let values = values.transpose().map_err(fault)?;
     let values = values.ok_or_else(|| JarError::NoGroups(class.to_owned()))?;
     if values.len() > MAX_GROUPS {
@@ -167,27 +166,25 @@ fn field_groups(
     class: &str,
 ) -> Result<Vec<Group>, JarError> {
     let fault = |what: &str, fault| JarError::Fault { what: what.to_owned(), fault };
-    let statics = machine.statics(&file.name).map_err(|it| fault(class, it))?;
+    let statics = machine.statics(file.name()).map_err(|it| fault(class, it))?;
     let (mut groups, mut unknown) = (Vec::new(), None);
-    for (index, value) in statics {
-        let field = &file.fields[index];
+    for field in statics {
         let what = format!("{class}.{}", field.name);
-        if let Err(it) = value.known() {
-            unknown.get_or_insert_with(|| fault(&what, machine.explained(it)));
+        if let Err(it) = machine.require(field.value) {
+            unknown.get_or_insert_with(|| fault(&what, it));
         }
-        let Value::Ref(object) = value else { continue };
+        let Value::Ref(object) = field.value else { continue };
         let Some(own) = machine.class_of(object).cloned() else { continue };
-        let is_group = field.flags.contains(AccessFlags::FINAL)
-            && is_group(machine, object).map_err(|it| fault(&what, it))?;
+        let is_group =
+            field.is_final && is_group(machine, object).map_err(|it| fault(&what, it))?;
         if !is_group {
             continue;
         }
         if groups.len() >= MAX_GROUPS {
             return Err(JarError::TooMany(class.to_owned()));
         }
-        let own_name = canonical_name(&own, |outer| machine.class(outer));
-        let own_name = own_name.map_err(|it| fault(&what, it))?;
-        let own_name = own_name.unwrap_or_else(|| own.name.replace('/', "."));
+        let own_name = machine.canonical_name(&own).map_err(|it| fault(&what, it))?;
+        let own_name = own_name.unwrap_or_else(|| own.name().replace('/', "."));
         let name = name_of(machine, object, &what)?;
         groups.push(group(machine, object, &own_name, field.name.as_ref(), &name)?);
     }
@@ -271,7 +268,7 @@ impl Getters<'_, '_> {
         let no_text = |null| JarError::NoText { what: format!("{}.{method}()", self.group), null };
         let string = value.map_err(|fault| self.fault(method, fault))?;
         let string = string.ok_or_else(|| no_text(true))?;
-        let text = self.machine.heap().text(string).map_err(|fault| self.fault(method, fault))?;
+        let text = self.machine.text(string).map_err(|fault| self.fault(method, fault))?;
         if text.len() > MAX_TEXT {
             return Err(no_text(false));
         }
@@ -341,7 +338,7 @@ fn unreadable(error: &ZipError) -> &'static str {
     }
 }
 
-impl Classes for Jar<'_> {
+impl ClassSource for Jar<'_> {
     fn class(&self, name: &str) -> Result<Option<&[u8]>, String> {
         let path = format!("{name}.class");
         let Some(index) = self.archive.borrow().index_for_name(&path) else { return Ok(None) };
@@ -376,7 +373,7 @@ impl JarError {
             Self::NoClass { .. } | Self::NoCanonicalName(_) => {
                 "check `--loggroups-class` against the jar's content"
             }
-            Self::Fault { fault, .. } => fault.help(),
+            Self::Fault { fault, .. } => fault_help(fault.kind()),
             Self::NotAGroup { .. } => {
                 "give groups `isEnabled()`, `isLogToLogcat()` or `isLogToText()`, and `getTag()`"
             }
@@ -387,6 +384,22 @@ impl JarError {
             Self::TooMany(_) => "declare fewer groups",
             Self::SameId { .. } => "return another id for each group",
             Self::SameName(_) | Self::Clash(_) => "rename one of the two groups",
+        }
+    }
+}
+
+/// The advice for a class that can't be evaluated.
+fn fault_help(kind: &FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Thrown { .. } => {
+            "remove the code that throws, since exceptions can't be caught here, or pass the class's source with `--loggroups-source`"
+        }
+        FaultKind::Limit(_) => {
+            "remove loops and large tables from the static initialisers that groups use"
+        }
+        FaultKind::Malformed(_) => "compile the jar again",
+        _ => {
+            "make the groups' flags and tags constants, add the missing class to the jar, or pass the class's source with `--loggroups-source`"
         }
     }
 }

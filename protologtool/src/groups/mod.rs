@@ -2,14 +2,12 @@
 //!
 //! Invariant: names and ids are unique within a [`Groups`].
 
-mod bytecode;
 mod jar;
 mod java_calls;
 mod java_object;
 mod java_source;
 pub(crate) mod rust_source;
 
-pub use bytecode::{Fault, FaultKind, Place};
 pub use jar::{JarError, from_jar};
 pub use java_source::from_java_source;
 

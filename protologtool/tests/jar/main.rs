@@ -4,7 +4,6 @@
 //! since javac's output for enums and concatenations differs; what a JVM finds in the same classes by reflection is the
 //! oracle.
 
-mod arithmetic;
 mod errors;
 mod fixture;
 mod hostile;

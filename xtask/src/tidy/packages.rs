@@ -11,7 +11,7 @@ use crate::toolchain::PROMISES;
 
 /// For each package of the layers, the packages of this workspace that it may name. What is not listed here (examples,
 /// whole-system tests, tools of the build) may name anything, and nothing listed here may name it.
-const LAYERS: [(&str, &[&str]); 8] = [
+const LAYERS: [(&str, &[&str]); 9] = [
     ("protolog-protozero", &[]),
     ("protolog-core", &[]),
     ("protolog-viewer-config", &["protolog-core", "protolog-protozero"]),
@@ -19,9 +19,11 @@ const LAYERS: [(&str, &[&str]); 8] = [
     ("protolog-rt", &["protolog-core", "protolog-protozero", "protolog-macros"]),
     ("protolog-reader", &["protolog-core", "protolog-protozero", "protolog-viewer-config"]),
     ("protolog-control", &["protolog-core"]),
+    ("protolog-class-eval", &[]),
     (
         "protolog-tool",
         &[
+            "protolog-class-eval",
             "protolog-control",
             "protolog-core",
             "protolog-protozero",

@@ -8,12 +8,13 @@ mod invoke;
 mod member;
 mod number;
 
-use super::fault::Fault;
-use super::heap::Object;
-use super::machine::Machine;
-use super::op::{Condition, Op, Shuffle};
-use super::text;
-use super::value::Value;
+use crate::fault::Fault;
+use crate::frame::Frame;
+use crate::heap::Object;
+use crate::machine::Machine;
+use crate::op::{Condition, Op, Shuffle};
+use crate::text;
+use crate::value::{Kind, Value};
 
 /// Where the machine goes on after an instruction.
 pub(super) enum Flow {
@@ -57,7 +58,7 @@ impl Machine<'_> {
             }
             Op::Increment(index, by) => {
                 let frame = self.frame()?;
-                let value = frame.load(*index, super::value::Kind::Int)?.int()?;
+                let value = frame.load(*index, Kind::Int)?.int()?;
                 frame.store(*index, Value::Int(value.wrapping_add((*by).into())))?;
             }
             Op::Shuffle(shuffle) => self.shuffle(*shuffle)?,
@@ -95,7 +96,7 @@ impl Machine<'_> {
         Ok(Flow::Next)
     }
 
-    fn return_value(&mut self, kind: Option<super::value::Kind>) -> Result<Flow, Fault> {
+    fn return_value(&mut self, kind: Option<Kind>) -> Result<Flow, Fault> {
         let frame = self.frame()?;
         let value = kind.map(|_| frame.pop()).transpose()?;
         if value.map(Value::kind) != kind {
@@ -129,7 +130,7 @@ impl Machine<'_> {
         use Shuffle::{Dup, Dup2, Dup2X1, Dup2X2, DupX1, DupX2, Pop, Pop2, Swap};
         let frame = self.frame()?;
         // One wide value or two others.
-        let pair = |frame: &mut super::frame::Frame| -> Result<Vec<Value>, Fault> {
+        let pair = |frame: &mut Frame| -> Result<Vec<Value>, Fault> {
             let top = frame.pop()?;
             if top.is_wide() { Ok(vec![top]) } else { Ok(vec![frame.pop()?, top]) }
         };

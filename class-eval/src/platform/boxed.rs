@@ -1,11 +1,11 @@
 //! Numbers, booleans and characters as objects, and what their classes do with plain ones.
 
-use super::super::fault::Fault;
-use super::super::heap::Object;
-use super::super::machine::Machine;
-use super::super::text;
-use super::super::value::Value;
 use super::{Args, Entry, answer, new_string};
+use crate::fault::Fault;
+use crate::heap::Object;
+use crate::machine::Machine;
+use crate::text;
+use crate::value::Value;
 
 /// What all box classes have: class, descriptor, name of the method that unboxes.
 macro_rules! boxes {

@@ -1,10 +1,10 @@
 //! `StringBuilder` and `StringBuffer`.
 
-use super::super::fault::Fault;
-use super::super::heap::Object;
-use super::super::machine::Machine;
-use super::super::value::{Ref, Value};
 use super::{Answer, Args, Entry, answer, new_string, void};
+use crate::fault::Fault;
+use crate::heap::Object;
+use crate::machine::Machine;
+use crate::value::{Ref, Value};
 
 /// The methods of a class, which both classes have.
 macro_rules! table {

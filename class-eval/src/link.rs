@@ -1,20 +1,20 @@
 //! Finding classes, fields and methods; initialising classes; which class is a kind of which.
 
-use super::class::Class;
-use super::fault::Fault;
-use super::heap::Object;
-use super::machine::Machine;
-use super::op::Constant;
-use super::platform::{self, Native};
-use super::value::{Ref, Value};
-use super::{MAX_CLASSES, MAX_SUPERCLASSES, descriptor};
+use crate::class::Class;
+use crate::fault::Fault;
+use crate::heap::Object;
+use crate::machine::{Machine, StaticField};
+use crate::op::Constant;
+use crate::platform::{self, Native};
+use crate::value::{Ref, Value};
+use crate::{MAX_CLASSES, MAX_SUPERCLASSES, descriptor};
 use noak::AccessFlags;
 use std::collections::HashSet;
 use std::rc::Rc;
 
 /// What the machine knows about a class name.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Known {
+pub(crate) enum Known {
     Absent,
     /// Its superclass is being loaded.
     Loading,
@@ -22,8 +22,8 @@ pub(super) enum Known {
 }
 
 /// A class that was loaded.
-pub(super) struct Loaded<'j> {
-    pub(super) class: Rc<Class<'j>>,
+pub(crate) struct Loaded<'j> {
+    pub(crate) class: Rc<Class<'j>>,
     /// The superclass, if the source has it.
     superclass: Option<usize>,
     /// For each field of the class file its place among the static values, or among an instance's fields.
@@ -36,7 +36,7 @@ pub(super) struct Loaded<'j> {
 
 /// A method that can be called.
 #[derive(Clone, Copy)]
-pub(super) enum Method {
+pub(crate) enum Callee {
     /// Class and position in it.
     Code(usize, usize),
     Platform(Native),
@@ -44,14 +44,14 @@ pub(super) enum Method {
 
 /// A field: the class that declares it, and its position there.
 #[derive(Clone, Copy)]
-pub(super) struct FieldAt {
-    pub(super) class: usize,
+pub(crate) struct FieldAt {
+    pub(crate) class: usize,
     field: usize,
 }
 
 impl<'j> Machine<'j> {
     /// Loads the class with this internal name, and its superclasses. `None` if the source doesn't have it.
-    pub(super) fn load(&mut self, name: &Rc<str>) -> Result<Option<usize>, Fault> {
+    pub(crate) fn load(&mut self, name: &Rc<str>) -> Result<Option<usize>, Fault> {
         match self.by_name.get(name) {
             Some(Known::At(class)) => return Ok(Some(*class)),
             Some(Known::Absent) => return Ok(None),
@@ -118,7 +118,7 @@ impl<'j> Machine<'j> {
     }
 
     /// Runs the initialisers of the class and its superclasses, if that has not begun yet.
-    pub(super) fn initialize(&mut self, class: usize) -> Result<(), Fault> {
+    pub(crate) fn initialize(&mut self, class: usize) -> Result<(), Fault> {
         if self.loaded[class].initialized {
             return Ok(());
         }
@@ -135,7 +135,7 @@ impl<'j> Machine<'j> {
     }
 
     /// A field, searched as Java does: in the class, its interfaces, its superclass.
-    pub(super) fn find_field(
+    pub(crate) fn find_field(
         &mut self,
         class: usize,
         name: &str,
@@ -156,7 +156,7 @@ impl<'j> Machine<'j> {
     }
 
     /// A static field's variable.
-    pub(super) fn static_field(&mut self, at: FieldAt) -> Result<&mut Value, Fault> {
+    pub(crate) fn static_field(&mut self, at: FieldAt) -> Result<&mut Value, Fault> {
         let loaded = &mut self.loaded[at.class];
         if !loaded.class.fields[at.field].flags.contains(AccessFlags::STATIC) {
             return Err(Fault::malformed("a static access to a field that is not"));
@@ -165,7 +165,7 @@ impl<'j> Machine<'j> {
     }
 
     /// The variable of a field in an instance.
-    pub(super) fn instance_field(&mut self, object: Ref, at: FieldAt) -> Result<&mut Value, Fault> {
+    pub(crate) fn instance_field(&mut self, object: Ref, at: FieldAt) -> Result<&mut Value, Fault> {
         let declared = &self.loaded[at.class];
         let slot = declared.slots[at.field];
         let fixed = declared.class.fields[at.field].flags.contains(AccessFlags::STATIC);
@@ -178,24 +178,28 @@ impl<'j> Machine<'j> {
     }
 
     /// The values of the static fields of `class`, with the position of each.
-    pub(super) fn static_values(&self, class: usize) -> Vec<(usize, Value)> {
+    pub(crate) fn static_values(&self, class: usize) -> Vec<StaticField> {
         let loaded = &self.loaded[class];
-        let fields = loaded.class.fields.iter().enumerate();
+        let fields = loaded.class.fields.iter().zip(&loaded.slots);
         fields
-            .filter(|(_, field)| field.flags.contains(AccessFlags::STATIC))
-            .map(|(index, _)| (index, loaded.statics[loaded.slots[index]]))
+            .filter(|(field, _)| field.flags.contains(AccessFlags::STATIC))
+            .map(|(field, slot)| StaticField {
+                name: Rc::clone(&field.name),
+                is_final: field.flags.contains(AccessFlags::FINAL),
+                value: loaded.statics[*slot],
+            })
             .collect()
     }
 
     /// A new instance of a class, fields unset.
-    pub(super) fn instance(&mut self, class: usize) -> Result<Ref, Fault> {
+    pub(crate) fn instance(&mut self, class: usize) -> Result<Ref, Fault> {
         let fields = self.loaded[class].instance.clone();
         self.heap.add(Object::Instance { class, fields })
     }
 
     /// A method of the source, searched in the class and its superclasses, then in all their interfaces, where one with
     /// code is preferred.
-    pub(super) fn find_method(
+    pub(crate) fn find_method(
         &mut self,
         class: usize,
         name: &Rc<str>,
@@ -240,35 +244,35 @@ impl<'j> Machine<'j> {
     }
 
     /// What a call of this method on `object` runs: its own class's method, the platform's, an interface's default.
-    pub(super) fn select(
+    pub(crate) fn select(
         &mut self,
         object: Ref,
         name: &Rc<str>,
         descriptor: &Rc<str>,
-    ) -> Result<Option<Method>, Fault> {
+    ) -> Result<Option<Callee>, Fault> {
         let Some(class) = self.instance_class(object) else {
             let class = self.object_class_name(object);
-            return Ok(platform::method(&class, name, descriptor).map(Method::Platform));
+            return Ok(platform::method(&class, name, descriptor).map(Callee::Platform));
         };
         if let Some((class, method)) = self.find_class_method(class, name, descriptor)? {
-            return Ok(Some(Method::Code(class, method)));
+            return Ok(Some(Callee::Code(class, method)));
         }
         let outside = self.platform_superclass(class);
         if let Some(native) = platform::method(&outside, name, descriptor) {
-            return Ok(Some(Method::Platform(native)));
+            return Ok(Some(Callee::Platform(native)));
         }
         let default = self.find_interface_method(class, name, descriptor)?;
-        Ok(default.map(|(class, method)| Method::Code(class, method)))
+        Ok(default.map(|(class, method)| Callee::Code(class, method)))
     }
 
     /// The superclass that is not of the source: where the chain of superclasses leaves it.
-    pub(super) fn platform_superclass(&self, class: usize) -> Rc<str> {
+    pub(crate) fn platform_superclass(&self, class: usize) -> Rc<str> {
         let last = self.superclasses(class).last().unwrap_or(class);
         self.loaded[last].class.superclass.clone().unwrap_or_else(|| "java/lang/Object".into())
     }
 
     /// The class and those of its superclasses that the source has.
-    pub(super) fn superclasses(&self, class: usize) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn superclasses(&self, class: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(class), |class| self.loaded[*class].superclass)
     }
 
@@ -294,7 +298,7 @@ impl<'j> Machine<'j> {
     }
 
     /// The number of the class of which `object` is an instance, if that is a class of the source.
-    pub(super) fn instance_class(&self, object: Ref) -> Option<usize> {
+    pub(crate) fn instance_class(&self, object: Ref) -> Option<usize> {
         match self.heap.get(object) {
             Object::Instance { class, .. } => Some(*class),
             _ => None,
@@ -302,7 +306,7 @@ impl<'j> Machine<'j> {
     }
 
     /// The name of an object's class, an array's descriptor.
-    pub(super) fn object_class_name(&self, object: Ref) -> Rc<str> {
+    pub(crate) fn object_class_name(&self, object: Ref) -> Rc<str> {
         match self.heap.get(object) {
             Object::Instance { class, .. } => Rc::clone(&self.loaded[*class].class.name),
             Object::Array { element, .. } => format!("[{element}").into(),
@@ -311,7 +315,7 @@ impl<'j> Machine<'j> {
     }
 
     /// Whether an object of class `from` is also one of `to`; `None` if that depends on a class that is not here.
-    pub(super) fn is_kind_of(&mut self, from: &str, to: &str) -> Result<Option<bool>, Fault> {
+    pub(crate) fn is_kind_of(&mut self, from: &str, to: &str) -> Result<Option<bool>, Fault> {
         if let (Some(from), Some(to)) = (descriptor::element(from), descriptor::element(to)) {
             let primitive = |element: &str| !element.starts_with(['L', '[']);
             if primitive(from) || primitive(to) {
@@ -347,7 +351,7 @@ impl<'j> Machine<'j> {
 
 fn in_class(name: &str, fault: Fault) -> Fault {
     match fault.kind() {
-        super::FaultKind::Malformed(what) => {
+        crate::FaultKind::Malformed(what) => {
             Fault::malformed(format!("`{}`: {what}", name.replace('/', ".")))
         }
         _ => fault,

@@ -1,11 +1,11 @@
 //! `String`. Cases are changed as for `Locale.ROOT`, bytes are UTF-8 unless a character set is given.
 
-use super::super::fault::Fault;
-use super::super::heap::Object;
-use super::super::machine::Machine;
-use super::super::text::{self, Charset, Text};
-use super::super::value::Value;
 use super::{Answer, Args, Entry, answer, new_string, void};
+use crate::fault::Fault;
+use crate::heap::Object;
+use crate::machine::Machine;
+use crate::text::{self, Charset, Text};
+use crate::value::Value;
 
 pub(super) const TABLE: &[Entry] = &[
     ("java/lang/String.<init>()V", |_, _| void()),

@@ -1,12 +1,11 @@
 //! `Object`, `Enum`, `Class`, `Math`, `Objects`, `System`; and what they all need: text, equality and hash of any value.
 
-use super::super::class::canonical_name;
-use super::super::fault::Fault;
-use super::super::heap::{Heap, Object};
-use super::super::machine::Machine;
-use super::super::text::{self, Text};
-use super::super::value::{Ref, Value};
 use super::{Answer, Args, Entry, answer, new_string, void};
+use crate::fault::Fault;
+use crate::heap::{Heap, Object};
+use crate::machine::Machine;
+use crate::text::{self, Text};
+use crate::value::{Ref, Value};
 use std::rc::Rc;
 
 pub(super) const TABLE: &[Entry] = &[
@@ -97,11 +96,7 @@ const OBJECT: &str = "Ljava/lang/Object;";
 
 impl Machine<'_> {
     /// What `String.valueOf` of a value with this descriptor gives.
-    pub(in super::super) fn text_of(
-        &mut self,
-        value: Value,
-        descriptor: &str,
-    ) -> Result<Text, Fault> {
+    pub(crate) fn text_of(&mut self, value: Value, descriptor: &str) -> Result<Text, Fault> {
         let text = match value {
             Value::Null => "null".to_owned(),
             Value::Int(value) => match descriptor {
@@ -254,7 +249,7 @@ fn simple_name(machine: &mut Machine<'_>, a: Args<'_>) -> Answer {
 fn class_canonical_name(machine: &mut Machine<'_>, a: Args<'_>) -> Answer {
     let name = machine.class_literal(a)?;
     let Some(class) = machine.class(&name)? else { return Err(unknown("Class.getCanonicalName")) };
-    match canonical_name(&class, |outer| machine.class(outer))? {
+    match machine.canonical_name(&class)? {
         Some(name) => new_text(machine, &name),
         None => answer(Value::Null),
     }

@@ -1,13 +1,13 @@
 //! Fields, new objects, casts.
 
-use super::super::class::Member;
-use super::super::fault::{Cause, Fault};
-use super::super::heap::Object;
-use super::super::link::FieldAt;
-use super::super::machine::Machine;
-use super::super::op::Op;
-use super::super::platform;
-use super::super::value::{Kind, Value};
+use crate::class::Member;
+use crate::fault::{Cause, Fault};
+use crate::heap::Object;
+use crate::link::FieldAt;
+use crate::machine::Machine;
+use crate::op::Op;
+use crate::platform;
+use crate::value::{Kind, Value};
 use std::rc::Rc;
 
 const OBJECT: &str = "Ljava/lang/Object;";
@@ -136,7 +136,7 @@ pub(super) fn outside(class: &str) -> Fault {
 
 impl Machine<'_> {
     /// The object of a platform class that a constructor has to fill.
-    pub(in super::super) fn fill(&mut self, object: Value, content: Object) -> Result<(), Fault> {
+    pub(crate) fn fill(&mut self, object: Value, content: Object) -> Result<(), Fault> {
         *self.heap.get_mut(object.object()?) = content;
         Ok(())
     }

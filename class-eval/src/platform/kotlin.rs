@@ -1,9 +1,9 @@
 //! What code that kotlinc made calls on its own: checks of parameters, comparisons, an enum's entries.
 
-use super::super::fault::Fault;
-use super::super::machine::Machine;
-use super::super::text;
 use super::{Answer, Args, Entry, answer, new_string, void};
+use crate::fault::Fault;
+use crate::machine::Machine;
+use crate::text;
 
 pub(super) const TABLE: &[Entry] = &[
     (

@@ -1,26 +1,26 @@
 //! A method that is under way: its local variables, its operands, its next instruction.
 
-use super::decode::Code;
-use super::fault::Fault;
-use super::value::{Kind, Value};
+use crate::decode::Code;
+use crate::fault::Fault;
+use crate::value::{Kind, Value};
 use std::rc::Rc;
 
 #[derive(Debug)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// The number of the method's class in the machine.
-    pub(super) class: usize,
+    pub(crate) class: usize,
     /// The method's position in its class.
-    pub(super) method: usize,
-    pub(super) code: Rc<Code>,
+    pub(crate) method: usize,
+    pub(crate) code: Rc<Code>,
     /// The instruction that is next, and while one runs, that one.
-    pub(super) next: usize,
+    pub(crate) next: usize,
     locals: Vec<Option<Value>>,
     operands: Vec<Value>,
 }
 
 impl Frame {
     /// A call with these arguments. A wide argument takes two locals, the second of which holds nothing.
-    pub(super) fn new(
+    pub(crate) fn new(
         class: usize,
         method: usize,
         code: Rc<Code>,
@@ -40,7 +40,7 @@ impl Frame {
         Ok(Self { class, method, code, next: 0, locals, operands: Vec::new() })
     }
 
-    pub(super) fn push(&mut self, value: impl Into<Value>) -> Result<(), Fault> {
+    pub(crate) fn push(&mut self, value: impl Into<Value>) -> Result<(), Fault> {
         if self.operands.len() >= self.code.max_stack {
             return Err(Fault::malformed("more operands than the method declares"));
         }
@@ -48,25 +48,25 @@ impl Frame {
         Ok(())
     }
 
-    pub(super) fn pop(&mut self) -> Result<Value, Fault> {
+    pub(crate) fn pop(&mut self) -> Result<Value, Fault> {
         self.operands.pop().ok_or_else(|| Fault::malformed("an operand is missing"))
     }
 
     /// The last `count` operands, in order.
-    pub(super) fn pop_many(&mut self, count: usize) -> Result<Vec<Value>, Fault> {
+    pub(crate) fn pop_many(&mut self, count: usize) -> Result<Vec<Value>, Fault> {
         let start = self.operands.len().checked_sub(count);
         let start = start.ok_or_else(|| Fault::malformed("an operand is missing"))?;
         Ok(self.operands.split_off(start))
     }
 
-    pub(super) fn load(&self, index: u16, kind: Kind) -> Result<Value, Fault> {
+    pub(crate) fn load(&self, index: u16, kind: Kind) -> Result<Value, Fault> {
         let value = self.locals.get(usize::from(index)).copied().flatten();
         value
             .filter(|value| value.kind() == kind)
             .ok_or_else(|| Fault::malformed(format!("local variable {index} holds no {kind:?}")))
     }
 
-    pub(super) fn store(&mut self, index: u16, value: Value) -> Result<(), Fault> {
+    pub(crate) fn store(&mut self, index: u16, value: Value) -> Result<(), Fault> {
         let index = usize::from(index);
         let last = if value.is_wide() { index + 1 } else { index };
         if last >= self.locals.len() {

@@ -1,12 +1,11 @@
 //! Arithmetic as the JVM does it: random expressions over all numeric types, compiled, evaluated, and run.
 
-use crate::fixture::{compiled, jar, table};
+use class_eval::{ClassSource, Machine, Value};
 use protolog_testkit::{assert_eq_text, run, run_java, temp_dir, tool};
-use protologtool::groups::from_jar;
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::fs;
 use std::process::Command;
-use zip::CompressionMethod;
 
 /// Expressions per class: as many as fit a static initialiser.
 const EXPRESSIONS: usize = 250;
@@ -23,56 +22,72 @@ use Type::{Double, Float, Int, Long};
 
 const TYPES: [Type; 4] = [Int, Long, Float, Double];
 
+/// Class files in memory, by internal name.
+struct InMemory(HashMap<&'static str, Vec<u8>>);
+
+impl ClassSource for InMemory {
+    fn class(&self, name: &str) -> Result<Option<&[u8]>, String> {
+        Ok(self.0.get(name).map(Vec::as_slice))
+    }
+}
+
 #[test]
 fn random_expressions_give_what_a_jvm_computes() {
-    let (Some(compiled), Some(javac)) = (compiled(), tool("javac")) else { return };
+    let Some(javac) = tool("javac") else { return };
     let dir = temp_dir();
     let file = dir.path().join("Expressions.java");
     fs::write(&file, source(&mut Random(0x9e37_79b9_7f4a_7c15))).unwrap();
     let classes = dir.path().join("classes");
     run(Command::new(javac).args(["-nowarn", "-d"]).arg(&classes).arg(&file));
-    let entries: Vec<_> = ["Expressions.class", "Expressions$Of.class"]
-        .map(|name| (name.to_owned(), fs::read(classes.join(name)).unwrap()))
-        .into();
-    let jar = jar(&entries, CompressionMethod::Stored);
-    let found = from_jar(&jar, "Expressions").unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(found.list().len(), EXPRESSIONS);
-    let classes = format!("{}/", classes.display());
-    let jvm = run_java(&[compiled.classes("oracle")], "PrintGroups", &[&classes, "Expressions"]);
-    let Some(jvm) = jvm else { return };
+    let read = |name: &str| fs::read(classes.join(format!("{name}.class"))).unwrap();
+    let files = InMemory(["Expressions", "Expressions$Of"].map(|name| (name, read(name))).into());
+    let fields = Machine::new(&files).statics("Expressions");
+    let fields = fields.unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(fields.len(), EXPRESSIONS);
+    let mut found = String::new();
+    for field in fields {
+        assert!(field.is_final, "{}", field.name);
+        match field.value {
+            Value::Int(value) => writeln!(found, "{} {value}", field.name).unwrap(),
+            Value::Long(value) => writeln!(found, "{} {value}", field.name).unwrap(),
+            other => panic!("{} is {other:?}", field.name),
+        }
+    }
+    let Some(jvm) = run_java(&[classes], "Expressions", &[]) else { return };
     assert_eq!(jvm.code, Some(0), "{}", jvm.stderr);
-    assert_eq_text(&jvm.stdout, &table(&found));
+    assert_eq_text(&jvm.stdout, &found);
 }
 
-/// An enum with an expression's bits in each tag. `Of` keeps javac from folding.
+/// A class with an expression's bits in each field, which it prints. `Of` keeps javac from folding.
 fn source(random: &mut Random) -> String {
-    let mut out = "public enum Expressions {\n".to_owned();
+    let mut out = "public class Expressions {\n".to_owned();
+    let mut main = String::new();
     for index in 0..EXPRESSIONS {
         let kind = random.pick(&TYPES);
         let expression = expression(random, kind, 4);
-        let bits = match kind {
-            Int | Long => expression,
-            Float => format!("Float.floatToIntBits({expression})"),
-            Double => format!("Double.doubleToLongBits({expression})"),
+        let (bits, expression) = match kind {
+            Int => ("int", expression),
+            Long => ("long", expression),
+            Float => ("int", format!("Float.floatToIntBits({expression})")),
+            Double => ("long", format!("Double.doubleToLongBits({expression})")),
         };
-        let end = if index + 1 == EXPRESSIONS { ";" } else { "," };
-        writeln!(out, "    E{index}(\"\" + ({bits})){end}").unwrap();
+        writeln!(out, "    static final {bits} E{index} = {expression};").unwrap();
+        writeln!(main, "        System.out.println(\"E{index} \" + E{index});").unwrap();
     }
-    out.push_str(
-        "    private final String tag;
-    Expressions(String tag) { this.tag = tag; }
-    public boolean isEnabled() { return true; }
-    public boolean isLogToText() { return true; }
-    public String getTag() { return tag; }
-    static class Of {
-        static int i(int value) { return value; }
-        static long l(long value) { return value; }
-        static float f(float value) { return value; }
-        static double d(double value) { return value; }
-    }
-}
-",
-    );
+    write!(
+        out,
+        "    public static void main(String[] arguments) {{
+{main}    }}
+    static class Of {{
+        static int i(int value) {{ return value; }}
+        static long l(long value) {{ return value; }}
+        static float f(float value) {{ return value; }}
+        static double d(double value) {{ return value; }}
+    }}
+}}
+"
+    )
+    .unwrap();
     out
 }
 

@@ -1,9 +1,9 @@
 //! Instructions as the evaluator runs them: about two hundred opcodes in some thirty operations, constants looked up,
 //! branch targets as indexes of instructions. `Display` gives the form that `javap` prints.
 
-use super::class::{Bootstrap, Member};
-use super::text::Text;
-use super::value::{Kind, Value};
+use crate::class::{Bootstrap, Member};
+use crate::text::Text;
+use crate::value::{Kind, Value};
 use std::fmt;
 use std::rc::Rc;
 

@@ -9,13 +9,13 @@ pub struct Fault(Box<Inner>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Inner {
     kind: FaultKind,
-    place: Option<Place>,
+    location: Option<Location>,
     cause: Cause,
 }
 
 /// How the machine may deal with a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
+pub(crate) enum Cause {
     /// It ends the evaluation.
     Final,
     /// A class, field or method is not here: the machine may go on without what it gives.
@@ -45,7 +45,7 @@ pub enum FaultKind {
 
 /// An instruction of a class file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The class, as `Class.getName()` gives it.
     pub class: String,
     /// The method's name and descriptor.
@@ -66,57 +66,41 @@ impl Fault {
     }
 
     /// Where; `None` if no instruction was under way.
-    pub fn place(&self) -> Option<&Place> {
-        self.0.place.as_ref()
+    pub fn location(&self) -> Option<&Location> {
+        self.0.location.as_ref()
     }
 
-    /// What to do about it; begins with a verb.
-    pub fn help(&self) -> &'static str {
-        match self.kind() {
-            FaultKind::Unsupported(_) => {
-                "make the groups' flags and tags constants, or put the class that is called into the jar"
-            }
-            FaultKind::Thrown { .. } => {
-                "take what throws out of the groups' class; exceptions can't be caught here"
-            }
-            FaultKind::Limit(_) => {
-                "take loops and large tables out of the static initialisers that groups use"
-            }
-            FaultKind::Malformed(_) => "compile the jar again",
-        }
-    }
-
-    pub(super) fn unsupported(what: impl Into<String>) -> Self {
+    pub(crate) fn unsupported(what: impl Into<String>) -> Self {
         Self::new(FaultKind::Unsupported(what.into()))
     }
 
     /// For a class, field or method that is not here.
-    pub(super) fn missing(what: impl Into<String>) -> Self {
+    pub(crate) fn missing(what: impl Into<String>) -> Self {
         let mut fault = Self::unsupported(what);
         fault.0.cause = Cause::Missing;
         fault
     }
 
     /// For a value that is needed and not known.
-    pub(super) fn unknown(origin: u32) -> Self {
+    pub(crate) fn unknown(origin: u32) -> Self {
         let mut fault = Self::unsupported("a value is not known");
         fault.0.cause = Cause::Unknown(origin);
         fault
     }
 
-    pub(super) fn cause(&self) -> Cause {
+    pub(crate) fn cause(&self) -> Cause {
         self.0.cause
     }
 
-    pub(super) fn malformed(what: impl Into<String>) -> Self {
+    pub(crate) fn malformed(what: impl Into<String>) -> Self {
         Self::new(FaultKind::Malformed(what.into()))
     }
 
-    pub(super) fn limit(what: &'static str) -> Self {
+    pub(crate) fn limit(what: &'static str) -> Self {
         Self::new(FaultKind::Limit(what))
     }
 
-    pub(super) fn thrown(class: impl Into<String>, message: impl Into<String>) -> Self {
+    pub(crate) fn thrown(class: impl Into<String>, message: impl Into<String>) -> Self {
         let mut message = message.into();
         if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE) {
             message.truncate(end);
@@ -126,27 +110,27 @@ impl Fault {
     }
 
     /// The exception that the machine itself throws where a reference is null.
-    pub(super) fn null() -> Self {
+    pub(crate) fn null() -> Self {
         Self::thrown("java.lang.NullPointerException", "")
     }
 
-    /// With the place, unless one is known already: the innermost one counts.
-    pub(super) fn at(mut self, place: impl FnOnce() -> Option<Place>) -> Self {
-        if self.0.place.is_none() {
-            self.0.place = place();
+    /// With the location, unless one is known already: the innermost one counts.
+    pub(crate) fn at(mut self, location: impl FnOnce() -> Option<Location>) -> Self {
+        if self.0.location.is_none() {
+            self.0.location = location();
         }
         self
     }
 
     fn new(kind: FaultKind) -> Self {
-        Self(Box::new(Inner { kind, place: None, cause: Cause::Final }))
+        Self(Box::new(Inner { kind, location: None, cause: Cause::Final }))
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.kind().fmt(f)?;
-        self.place().map_or(Ok(()), |place| write!(f, ", at {place}"))
+        self.location().map_or(Ok(()), |location| write!(f, ", at {location}"))
     }
 }
 
@@ -166,7 +150,7 @@ impl fmt::Display for FaultKind {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` in `{}.{}`", self.instruction, self.class, self.method)?;
         if self.line > 0 {

@@ -1,11 +1,11 @@
 //! `invokedynamic`: string concatenation as javac has compiled it since Java 9. Lambdas are refused.
 
-use super::super::class::Bootstrap;
-use super::super::fault::Fault;
-use super::super::machine::Machine;
-use super::super::op::{CallSite, Constant};
-use super::super::text;
-use super::super::value::Value;
+use crate::class::Bootstrap;
+use crate::fault::Fault;
+use crate::machine::Machine;
+use crate::op::{CallSite, Constant};
+use crate::text;
+use crate::value::Value;
 
 /// In a recipe: the next argument.
 const ARGUMENT: u16 = 1;
@@ -81,7 +81,7 @@ impl Machine<'_> {
     }
 
     /// Appends a value as text. What is held before it becomes an object counts as used too.
-    pub(in super::super) fn append(
+    pub(crate) fn append(
         &mut self,
         out: &mut Vec<u16>,
         value: Value,

@@ -1,11 +1,11 @@
 //! `UUID`, by which AOSP's groups number themselves; lists and iterators.
 
-use super::super::fault::Fault;
-use super::super::heap::Object;
-use super::super::machine::Machine;
-use super::super::text;
-use super::super::value::Value;
 use super::{Answer, Args, Entry, answer, new_string, void};
+use crate::fault::Fault;
+use crate::heap::Object;
+use crate::machine::Machine;
+use crate::text;
+use crate::value::Value;
 use md5::{Digest, Md5};
 use std::rc::Rc;
 

@@ -12,11 +12,11 @@ mod lang;
 mod string;
 mod util;
 
-use super::fault::Fault;
-use super::heap::Object;
-use super::machine::Machine;
-use super::text::{Charset, Text};
-use super::value::{Ref, Value};
+use crate::fault::Fault;
+use crate::heap::Object;
+use crate::machine::Machine;
+use crate::text::{Charset, Text};
+use crate::value::{Ref, Value};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 

@@ -14,26 +14,26 @@
 //! if all that it is given can't change. Collections of `java.util` may be given enum constants too: of those they only
 //! ask for `equals`, `hashCode` and the like. What a `StringBuilder` holds becomes unknown with what is appended.
 //!
-//! [`platform`]: super::platform
+//! [`platform`]: crate::platform
 
-use super::class::Member;
-use super::descriptor::class_of;
-use super::fault::{Cause, Fault};
-use super::heap::Object;
-use super::machine::Machine;
-use super::value::Value;
+use crate::class::Member;
+use crate::descriptor::class_of;
+use crate::fault::{Cause, Fault};
+use crate::heap::Object;
+use crate::machine::Machine;
+use crate::value::Value;
 
 /// What is kept of each unknown value, roughly, besides names.
 const UNKNOWN: usize = 512;
 
 impl Machine<'_> {
     /// A value with this descriptor, unknown because of `fault`.
-    pub(super) fn unknown(&mut self, fault: Fault, descriptor: &str) -> Result<Value, Fault> {
+    pub(crate) fn unknown(&mut self, fault: Fault, descriptor: &str) -> Result<Value, Fault> {
         let kind = Value::default_of(descriptor).kind();
         if let Cause::Unknown(origin) = fault.cause() {
             return Ok(Value::Unknown(kind, origin));
         }
-        let fault = fault.at(|| self.place());
+        let fault = fault.at(|| self.location());
         self.heap.charge(UNKNOWN + 2 * fault.to_string().len())?;
         self.unknowns.push(fault);
         Ok(Value::Unknown(kind, (self.unknowns.len() - 1) as u32))
@@ -41,7 +41,7 @@ impl Machine<'_> {
 
     /// Leaves out a call that can't be made because of `fault`, if nothing that is known can depend on it. Gives its
     /// result, if it has one.
-    pub(super) fn leave_out(
+    pub(crate) fn leave_out(
         &mut self,
         fault: Fault,
         member: &Member,
@@ -49,7 +49,7 @@ impl Machine<'_> {
     ) -> Result<Option<Value>, Fault> {
         let may_change = |value: &Value| !self.is_inert(*value, member);
         // A fault with a place ended code that had begun.
-        let begun = fault.cause() == Cause::Final || fault.place().is_some();
+        let begun = fault.cause() == Cause::Final || fault.location().is_some();
         if begun || arguments.iter().any(may_change) {
             return Err(fault);
         }
@@ -60,7 +60,7 @@ impl Machine<'_> {
     }
 
     /// What a call returns whose arguments, or what they hold, are not known, which `fault` says.
-    pub(super) fn call_with_unknown(
+    pub(crate) fn call_with_unknown(
         &mut self,
         fault: Fault,
         member: &Member,
@@ -124,7 +124,7 @@ impl Machine<'_> {
     }
 
     /// A result for somebody who needs to know it.
-    pub(super) fn known(&self, result: Option<Value>) -> Result<Option<Value>, Fault> {
+    pub(crate) fn known(&self, result: Option<Value>) -> Result<Option<Value>, Fault> {
         match result {
             Some(Value::Unknown(_, origin)) => Err(self.explained(Fault::unknown(origin))),
             _ => Ok(result),

@@ -5,13 +5,13 @@
 //! lines (it takes their entries for six bytes each), a `tableswitch` up to the largest int, and descriptors, which it
 //! parses only where they are known to be right.
 
-use super::MAX_NAME;
-use super::decode::{Code, decode};
-use super::descriptor::{Signature, is_type};
-use super::fault::Fault;
-use super::op::Constant;
-use super::text::{self, Text};
-use super::value::Value;
+use crate::MAX_NAME;
+use crate::decode::{Code, decode};
+use crate::descriptor::{Signature, is_type};
+use crate::fault::Fault;
+use crate::op::Constant;
+use crate::text::{self, Text};
+use crate::value::Value;
 use noak::AccessFlags;
 use noak::error::DecodeError;
 use noak::reader::attributes::BootstrapMethod;
@@ -21,8 +21,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 
-/// A class file.
-pub(crate) struct Class<'j> {
+/// A class file that was parsed.
+pub struct Class<'j> {
     file: reader::Class<'j>,
     names: RefCell<HashMap<u16, Rc<str>>>,
     texts: RefCell<HashMap<u16, Text>>,
@@ -127,6 +127,16 @@ impl<'j> Class<'j> {
         Ok(class)
     }
 
+    /// The internal name, `com/foo/Bar$Baz`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// True for enums.
+    pub fn is_enum(&self) -> bool {
+        self.is(AccessFlags::ENUM)
+    }
+
     /// The position of a method that this class declares.
     pub(crate) fn method(&self, name: &Rc<str>, descriptor: &Rc<str>) -> Option<usize> {
         self.methods_by_name.get(&(Rc::clone(name), Rc::clone(descriptor))).copied()
@@ -167,7 +177,7 @@ impl<'j> Class<'j> {
     }
 
     /// The bootstrap method at `index`.
-    pub(super) fn bootstrap(&self, index: u16) -> Result<Rc<Bootstrap>, Fault> {
+    pub(crate) fn bootstrap(&self, index: u16) -> Result<Rc<Bootstrap>, Fault> {
         if let Some(known) = self.bootstraps.borrow().get(&index) {
             return Ok(Rc::clone(known));
         }
@@ -197,7 +207,7 @@ impl<'j> Class<'j> {
     }
 
     /// The field or method at `index` of the constant pool.
-    pub(super) fn member<I>(&self, index: cpool::Index<I>) -> Result<Member, Fault> {
+    pub(crate) fn member<I>(&self, index: cpool::Index<I>) -> Result<Member, Fault> {
         let (class, name_and_type) = match self.item(index)? {
             cpool::Item::FieldRef(at) => (at.class, at.name_and_type),
             cpool::Item::MethodRef(at) => (at.class, at.name_and_type),
@@ -208,7 +218,7 @@ impl<'j> Class<'j> {
     }
 
     /// A member of `class` with this name and type.
-    pub(super) fn named(
+    pub(crate) fn named(
         &self,
         class: Rc<str>,
         name_and_type: cpool::Index<cpool::NameAndType<'j>>,
@@ -224,7 +234,7 @@ impl<'j> Class<'j> {
     }
 
     /// The constant at `index` of the constant pool; `None` if it is a method handle or the like.
-    pub(super) fn constant<I>(&self, index: cpool::Index<I>) -> Result<Option<Constant>, Fault> {
+    pub(crate) fn constant<I>(&self, index: cpool::Index<I>) -> Result<Option<Constant>, Fault> {
         Ok(Some(match self.item(index)? {
             cpool::Item::Integer(number) => Constant::Number(Value::Int(number.value)),
             cpool::Item::Long(number) => Constant::Number(Value::Long(number.value)),
@@ -237,7 +247,7 @@ impl<'j> Class<'j> {
     }
 
     /// The call site at `index` of the constant pool.
-    pub(super) fn invoke_dynamic(
+    pub(crate) fn invoke_dynamic(
         &self,
         index: cpool::Index<cpool::InvokeDynamic<'j>>,
     ) -> Result<&cpool::InvokeDynamic<'j>, Fault> {
@@ -245,7 +255,7 @@ impl<'j> Class<'j> {
     }
 
     /// The name of the class at `index` of the constant pool.
-    pub(super) fn class_name(
+    pub(crate) fn class_name(
         &self,
         index: cpool::Index<cpool::Class<'j>>,
     ) -> Result<Rc<str>, Fault> {
@@ -253,7 +263,7 @@ impl<'j> Class<'j> {
     }
 
     /// The content of the attribute with this name.
-    pub(super) fn attribute(
+    pub(crate) fn attribute(
         &self,
         attributes: reader::DecodeMany<'j, reader::Attribute<'j>, u16>,
         name: &[u8],
@@ -265,7 +275,7 @@ impl<'j> Class<'j> {
     }
 
     /// The attribute with this name.
-    pub(super) fn raw_attribute(
+    pub(crate) fn raw_attribute(
         &self,
         attributes: reader::DecodeMany<'j, reader::Attribute<'j>, u16>,
         name: &[u8],
@@ -347,38 +357,15 @@ impl<'j> Class<'j> {
     }
 }
 
-/// `Class.getCanonicalName()` of the class with this internal name: `None` for one that is local or anonymous. `load`
-/// gives the classes that enclose it.
-pub(crate) fn canonical_name<'j>(
-    class: &Class<'j>,
-    mut load: impl FnMut(&str) -> Result<Option<Rc<Class<'j>>>, Fault>,
-) -> Result<Option<String>, Fault> {
-    let mut inner_names = Vec::new();
-    let mut nesting = class.nesting()?;
-    let mut outermost = Rc::clone(&class.name);
-    while let Some(Nesting { outer, name }) = nesting {
-        let (Some(outer), Some(name)) = (outer, name) else { return Ok(None) };
-        inner_names.push(name);
-        if inner_names.len() > super::MAX_NESTING {
-            return Err(Fault::limit("classes nested more than 48 deep"));
-        }
-        nesting = match load(&outer)? {
-            Some(class) => class.nesting()?,
-            None => None,
-        };
-        outermost = outer;
-    }
-    let mut canonical = outermost.replace('/', ".");
-    for name in inner_names.iter().rev() {
-        canonical.push('.');
-        canonical.push_str(name);
-    }
-    Ok(Some(canonical))
+#[allow(clippy::needless_pass_by_value)] // what `map_err` takes
+pub(crate) fn malformed(error: DecodeError) -> Fault {
+    Fault::malformed(error.to_string())
 }
 
-#[allow(clippy::needless_pass_by_value)] // what `map_err` takes
-pub(super) fn malformed(error: DecodeError) -> Fault {
-    Fault::malformed(error.to_string())
+impl fmt::Debug for Class<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Class").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl fmt::Display for Member {
@@ -386,5 +373,79 @@ impl fmt::Display for Member {
         let Self { class, name, descriptor, .. } = self;
         let separator = if descriptor.starts_with('(') { "" } else { ":" };
         write!(f, "{}.{name}{separator}{descriptor}", class.replace('/', "."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protolog_testkit::{skip, tool};
+    use std::fs::{File, canonicalize};
+    use std::io::Read;
+    use zip::ZipArchive;
+
+    /// The class files of a module of the installed JDK.
+    fn jdk_classes(module: &str) -> Option<Vec<(String, Vec<u8>)>> {
+        let home = canonicalize(tool("javac")?).unwrap();
+        let path = home.ancestors().nth(2).unwrap().join("jmods").join(module);
+        let Ok(file) = File::open(&path) else {
+            skip("class files of the JDK", "the JDK has no jmods");
+            return None;
+        };
+        let mut archive = ZipArchive::new(file).unwrap();
+        let mut classes = Vec::new();
+        for index in 0..archive.len() {
+            let mut entry = archive.by_index(index).unwrap();
+            let name = entry.name().unwrap().into_owned();
+            if name.ends_with(".class") {
+                let mut bytes = Vec::new();
+                entry.read_to_end(&mut bytes).unwrap();
+                classes.push((name, bytes));
+            }
+        }
+        Some(classes)
+    }
+
+    /// Decodes everything that evaluation could ask for; returns the number of instructions.
+    fn decode_all(bytes: &[u8]) -> Result<usize, Fault> {
+        let class = Class::parse(bytes)?;
+        class.nesting()?;
+        let mut count = 0;
+        for index in 0..class.methods.len() {
+            count += class.code(index)?.map_or(0, |code| code.ops.len());
+        }
+        Ok(count)
+    }
+
+    #[test]
+    fn every_class_file_of_the_jdk_is_decoded() {
+        let Some(classes) = jdk_classes("java.base.jmod") else { return };
+        assert!(classes.len() > 5000, "{}", classes.len());
+        let mut instructions = 0;
+        for (name, bytes) in &classes {
+            instructions += decode_all(bytes).unwrap_or_else(|fault| panic!("{name}: {fault}"));
+        }
+        assert!(instructions > 1_000_000, "{instructions}");
+    }
+
+    #[test]
+    fn damaged_class_files_are_survived() {
+        let Some(classes) = jdk_classes("java.logging.jmod") else { return };
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut random = |end: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % end
+        };
+        let mut refused = 0;
+        for _ in 0..5000 {
+            let mut bytes = classes[random(classes.len())].1.clone();
+            for _ in 0..=random(6) {
+                let at = random(bytes.len());
+                bytes[at] = random(256) as u8;
+            }
+            bytes.truncate(bytes.len() - random(8) / 7 * random(bytes.len()));
+            refused += usize::from(decode_all(&bytes).is_err());
+        }
+        assert!((500..4500).contains(&refused), "{refused} of 5000 were refused");
     }
 }

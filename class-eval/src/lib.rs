@@ -1,16 +1,19 @@
-//! A small evaluator of class files: enough of the Java virtual machine to find out what the constants of an enum are.
+//! Evaluates class files without a JVM: enough of the Java virtual machine to find out what the constants of an enum are.
 //!
 //! A group's flags and tag are results of code: a constructor, a static initialiser, getters. [`Machine`] runs that code
-//! over the class files of a [`Classes`], with the few methods of the platform that such code calls ([`platform`]).
+//! over the class files of a [`ClassSource`], with the few methods of the platform that such code calls ([`platform`]).
 //! For `Groups.values()` it loads `Groups`, runs its `<clinit>`, which makes the constants, then the body of `values`.
 //!
+//! Class files are parsed by `noak`; `docs/design/rewriting.md` says why, and why the evaluator is not smaller.
+//!
 //! Invariants:
-//! * What can't be evaluated is a [`Fault`] that names class, method and instruction; a value is never guessed. Code that
-//!   no group depends on may do what it likes, within the rules of [`unknown`].
+//! * Code that can't be evaluated ends in a [`Fault`] that names class, method and instruction; a value is never guessed.
+//!   Code that no group depends on may do what it likes, within the rules of [`unknown`].
 //! * Any bytes are safe: no panic, no endless loop, bounded memory. Each instruction and each platform method takes
 //!   steps in proportion to its work, each object takes heap, and the limits below end both. Nothing is freed before the
 //!   machine is, so no loop gets around the heap's limit.
 //! * Exceptions are not caught: code that throws ends in a fault that names the exception.
+#![forbid(unsafe_code)]
 
 mod class;
 mod decode;
@@ -27,19 +30,19 @@ mod text;
 mod unknown;
 mod value;
 
-pub(super) use class::{Class, canonical_name};
-pub use fault::{Fault, FaultKind, Place};
-pub(super) use machine::Machine;
-pub(super) use value::{Ref, Value};
+pub use class::Class;
+pub use fault::{Fault, FaultKind, Location};
+pub use machine::{Machine, StaticField};
+pub use value::{Kind, Ref, Value};
 
 /// Instructions, and the same amount of work in platform methods, that one machine does. Some hundred groups take some
 /// ten thousand.
 const MAX_STEPS: usize = 2_000_000;
 /// Bytes of objects, roughly, that one machine makes.
 const MAX_HEAP: usize = 32 << 20;
-/// Methods that are under way at one time.
+/// Unfinished method calls at one time.
 const MAX_DEPTH: usize = 1024;
-/// Locals of all methods that are under way.
+/// Local variables of all unfinished calls.
 const MAX_LOCALS: usize = 1 << 18;
 /// Class initialisers and calls from platform methods within each other: these take the host's stack.
 const MAX_NESTING: usize = 48;
@@ -50,9 +53,9 @@ const MAX_CLASSES: usize = 4096;
 /// Bytes of a name or descriptor.
 const MAX_NAME: usize = 4096;
 
-/// Where class files come from.
-pub(super) trait Classes {
-    /// The bytes of the class with this internal name (`com/foo/Bar$Baz`), `None` if it isn't there, or why it can't be
-    /// read.
+/// A collection of class files, such as a jar.
+pub trait ClassSource {
+    /// Returns the bytes of the class with this internal name (`com/foo/Bar$Baz`), `None` if there is no such class, or why
+    /// it can't be read.
     fn class(&self, name: &str) -> Result<Option<&[u8]>, String>;
 }

@@ -1,15 +1,15 @@
 //! Calls: of code in the jar, which is entered, and of the platform's methods, which run at once.
 
-use super::super::class::Member;
-use super::super::fault::{Cause, Fault};
-use super::super::heap::Object;
-use super::super::link::Method;
-use super::super::machine::Machine;
-use super::super::op::Dispatch;
-use super::super::platform::{self, Args};
-use super::super::value::{Ref, Value};
 use super::Flow;
 use super::member::outside;
+use crate::class::Member;
+use crate::fault::{Cause, Fault};
+use crate::heap::Object;
+use crate::link::Callee;
+use crate::machine::Machine;
+use crate::op::Dispatch;
+use crate::platform::{self, Args};
+use crate::value::{Ref, Value};
 use noak::AccessFlags;
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ impl Machine<'_> {
             Err(fault) => return self.without(fault, member, &arguments),
         };
         match method {
-            Method::Code(class, method) => {
+            Callee::Code(class, method) => {
                 let fixed = self.loaded[class].class.methods[method].flags;
                 if fixed.contains(AccessFlags::STATIC) != (dispatch == Dispatch::Static) {
                     return Err(Fault::malformed(
@@ -33,7 +33,7 @@ impl Machine<'_> {
                 self.enter(class, method, &arguments)?;
                 Ok(Flow::Entered)
             }
-            Method::Platform(native) => {
+            Callee::Platform(native) => {
                 let unknown = arguments.iter().find_map(|value| value.known().err());
                 let result = unknown.map_or_else(|| native(self, Args(&arguments)), Err);
                 let result = match result {
@@ -55,7 +55,7 @@ impl Machine<'_> {
         dispatch: Dispatch,
         member: &Member,
         arguments: &[Value],
-    ) -> Result<Method, Fault> {
+    ) -> Result<Callee, Fault> {
         match dispatch {
             Dispatch::Static => self.static_method(member),
             Dispatch::Special => self.special_method(member, arguments),
@@ -95,35 +95,35 @@ impl Machine<'_> {
         Ok(arguments)
     }
 
-    fn static_method(&mut self, member: &Member) -> Result<Method, Fault> {
+    fn static_method(&mut self, member: &Member) -> Result<Callee, Fault> {
         if let Some(native) = platform::exact(&member.class, &member.name, &member.descriptor) {
-            return Ok(Method::Platform(native));
+            return Ok(Callee::Platform(native));
         }
         let class = self.load(&member.class)?.ok_or_else(|| not_here(member))?;
         let found = self.find_method(class, &member.name, &member.descriptor)?;
         let (class, method) = found.ok_or_else(|| not_here(member))?;
         self.initialize(class)?;
-        Ok(Method::Code(class, method))
+        Ok(Callee::Code(class, method))
     }
 
     /// A constructor, a superclass's method, or a private one.
-    fn special_method(&mut self, member: &Member, arguments: &[Value]) -> Result<Method, Fault> {
+    fn special_method(&mut self, member: &Member, arguments: &[Value]) -> Result<Callee, Fault> {
         let receiver = arguments[0].object()?;
         if let Some(class) = self.load(&member.class)? {
             let found = self.find_method(class, &member.name, &member.descriptor)?;
             if let Some((class, method)) = found {
-                return Ok(Method::Code(class, method));
+                return Ok(Callee::Code(class, method));
             }
             let outer = self.platform_superclass(class);
             let native = platform::method(&outer, &member.name, &member.descriptor);
-            return native.map(Method::Platform).ok_or_else(|| not_here(member));
+            return native.map(Callee::Platform).ok_or_else(|| not_here(member));
         }
         if &*member.name == "<init>" && platform::is_throwable(&member.class) {
             self.set_message(receiver, arguments);
-            return Ok(Method::Platform(|_, _| Ok(None)));
+            return Ok(Callee::Platform(|_, _| Ok(None)));
         }
         platform::method(&member.class, &member.name, &member.descriptor)
-            .map(Method::Platform)
+            .map(Callee::Platform)
             .ok_or_else(|| not_here(member))
     }
 
@@ -142,15 +142,15 @@ impl Machine<'_> {
     }
 
     /// A private method, which no subclass overrides, however it is called.
-    fn private_method(&mut self, member: &Member) -> Result<Option<Method>, Fault> {
+    fn private_method(&mut self, member: &Member) -> Result<Option<Callee>, Fault> {
         let Some(class) = self.load(&member.class)? else { return Ok(None) };
         let file = &self.loaded[class].class;
         let found = file.method(&member.name, &member.descriptor);
         let private = |at: &usize| file.methods[*at].flags.contains(AccessFlags::PRIVATE);
-        Ok(found.filter(private).map(|method| Method::Code(class, method)))
+        Ok(found.filter(private).map(|method| Callee::Code(class, method)))
     }
 
-    fn virtual_method(&mut self, member: &Member, receiver: Ref) -> Result<Method, Fault> {
+    fn virtual_method(&mut self, member: &Member, receiver: Ref) -> Result<Callee, Fault> {
         if let Some(method) = self.select(receiver, &member.name, &member.descriptor)? {
             return Ok(method);
         }

@@ -1,12 +1,13 @@
 //! From noak's instructions to [`Op`]s: a method's code as the evaluator runs it.
 
-use super::class::{Class, malformed};
-use super::fault::Fault;
-use super::op::{
+use crate::class::{Class, Member, malformed};
+use crate::descriptor::descriptor_of;
+use crate::fault::Fault;
+use crate::op::{
     Arithmetic, CallSite, Compare, Condition, Constant, Dispatch, Element, Op, Relation, Shuffle,
     Switch, Target,
 };
-use super::value::{Kind, Value};
+use crate::value::{Kind, Value};
 use noak::reader::attributes::{ArrayType, Code as RawCode, RawInstruction as Raw};
 use std::rc::Rc;
 
@@ -24,7 +25,7 @@ pub(crate) struct Code {
 const MAX_CODE: usize = 65535;
 
 /// Decodes the code of a method of `class`.
-pub(super) fn decode<'j>(class: &Class<'j>, raw: &RawCode<'j>) -> Result<Code, Fault> {
+pub(crate) fn decode<'j>(class: &Class<'j>, raw: &RawCode<'j>) -> Result<Code, Fault> {
     let mut instructions = Vec::new();
     let mut offsets = Vec::new();
     for instruction in raw.raw_instructions() {
@@ -153,14 +154,14 @@ impl<'j> Decoder<'_, 'j> {
     /// Instructions that name something of the constant pool.
     fn linked(&self, raw: &Raw<'j>) -> Result<Op, Fault> {
         let class = self.class;
-        let method = |dispatch, member: Result<super::class::Member, Fault>| {
+        let method = |dispatch, member: Result<Member, Fault>| {
             let member = member?;
             if member.signature.is_none() {
                 return Err(Fault::malformed("a call of a field"));
             }
             Ok(Op::Invoke(dispatch, Rc::new(member)))
         };
-        let field = |op: fn(bool, Rc<super::class::Member>) -> Op, fixed, index| {
+        let field = |op: fn(bool, Rc<Member>) -> Op, fixed, index| {
             let member = class.member(index)?;
             if member.signature.is_some() {
                 return Err(Fault::malformed("a method used as a field"));
@@ -196,7 +197,7 @@ impl<'j> Decoder<'_, 'j> {
             Raw::New { index } => Ok(Op::New(class.class_name(*index)?)),
             Raw::ANewArray { index } => {
                 let element = class.class_name(*index)?;
-                Ok(Op::NewArray(super::descriptor::descriptor_of(&element).into()))
+                Ok(Op::NewArray(descriptor_of(&element).into()))
             }
             Raw::MultiANewArray { index, dimensions } => {
                 Ok(Op::NewMultiArray(class.class_name(*index)?, *dimensions))

@@ -1,29 +1,30 @@
 //! The machine: classes, heap, the methods under way, and what may still be spent.
 
-use super::class::Class;
-use super::decode::Code;
-use super::fault::{Fault, Place};
-use super::frame::Frame;
-use super::heap::Heap;
-use super::link::{Known, Loaded, Method};
-use super::platform::Args;
-use super::step::Flow;
-use super::value::{Ref, Value};
-use super::{Classes, MAX_DEPTH, MAX_LOCALS, MAX_NESTING, MAX_STEPS};
+use crate::class::{Class, Nesting};
+use crate::decode::Code;
+use crate::fault::{Fault, Location};
+use crate::frame::Frame;
+use crate::heap::Heap;
+use crate::link::{Callee, Known, Loaded};
+use crate::platform::Args;
+use crate::step::Flow;
+use crate::value::{Ref, Value};
+use crate::{ClassSource, MAX_DEPTH, MAX_LOCALS, MAX_NESTING, MAX_STEPS};
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
 /// A machine over the class files of one source.
-pub(crate) struct Machine<'j> {
-    pub(super) source: &'j dyn Classes,
-    pub(super) loaded: Vec<Loaded<'j>>,
-    pub(super) by_name: HashMap<Rc<str>, Known>,
+pub struct Machine<'j> {
+    pub(crate) source: &'j dyn ClassSource,
+    pub(crate) loaded: Vec<Loaded<'j>>,
+    pub(crate) by_name: HashMap<Rc<str>, Known>,
     /// Superclasses that wait for the class that is being loaded.
-    pub(super) loading: usize,
-    pub(super) heap: Heap,
+    pub(crate) loading: usize,
+    pub(crate) heap: Heap,
     /// Why values are unknown: what [`Value::Unknown`] counts.
-    pub(super) unknowns: Vec<Fault>,
+    pub(crate) unknowns: Vec<Fault>,
     frames: Vec<Frame>,
     /// Local variables of all frames.
     locals: usize,
@@ -33,8 +34,26 @@ pub(crate) struct Machine<'j> {
     nesting: usize,
 }
 
+/// A static field of a class, with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StaticField {
+    /// The field's name.
+    pub name: Rc<str>,
+    /// True for fields that are declared `final`.
+    pub is_final: bool,
+    /// The value.
+    pub value: Value,
+}
+
+impl fmt::Debug for Machine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Machine").field("steps", &self.steps).finish_non_exhaustive()
+    }
+}
+
 impl<'j> Machine<'j> {
-    pub(crate) fn new(source: &'j dyn Classes) -> Self {
+    /// A machine that has loaded nothing yet.
+    pub fn new(source: &'j dyn ClassSource) -> Self {
         Self {
             source,
             loaded: Vec::new(),
@@ -49,17 +68,28 @@ impl<'j> Machine<'j> {
         }
     }
 
-    pub(crate) fn heap(&self) -> &Heap {
-        &self.heap
+    /// The elements of an array or a list.
+    pub fn elements(&self, object: Ref) -> Result<&[Value], Fault> {
+        self.heap.elements(object)
+    }
+
+    /// The UTF-16 content of a string.
+    pub fn text(&self, string: Ref) -> Result<Rc<[u16]>, Fault> {
+        self.heap.text(string)
+    }
+
+    /// Returns the value, or the fault that says why it is not known.
+    pub fn require(&self, value: Value) -> Result<Value, Fault> {
+        value.known().map_err(|fault| self.explained(fault))
     }
 
     /// The class with this internal name; `None` if the source has none.
-    pub(crate) fn class(&mut self, name: &str) -> Result<Option<Rc<Class<'j>>>, Fault> {
+    pub fn class(&mut self, name: &str) -> Result<Option<Rc<Class<'j>>>, Fault> {
         Ok(self.load(&name.into())?.map(|class| Rc::clone(&self.loaded[class].class)))
     }
 
     /// Calls a static method without parameters of a class of the source. `None` if there is no such method.
-    pub(crate) fn call_static(
+    pub fn call_static(
         &mut self,
         class: &str,
         name: &str,
@@ -76,22 +106,17 @@ impl<'j> Machine<'j> {
     }
 
     /// The class of an instance of a class of the source.
-    pub(crate) fn class_of(&self, object: Ref) -> Option<&Rc<Class<'j>>> {
+    pub fn class_of(&self, object: Ref) -> Option<&Rc<Class<'j>>> {
         self.instance_class(object).map(|class| &self.loaded[class].class)
     }
 
-    /// Whether `object` has a method that can be called with [`Machine::call_method`].
-    pub(crate) fn has_method(
-        &mut self,
-        object: Ref,
-        name: &str,
-        descriptor: &str,
-    ) -> Result<bool, Fault> {
+    /// Checks that `object` has a method that [`Machine::call_method`] can call.
+    pub fn has_method(&mut self, object: Ref, name: &str, descriptor: &str) -> Result<bool, Fault> {
         Ok(self.select(object, &name.into(), &descriptor.into())?.is_some())
     }
 
     /// Calls a method of `object`, as its own class defines it.
-    pub(crate) fn call_method(
+    pub fn call_method(
         &mut self,
         object: Ref,
         name: &str,
@@ -101,8 +126,8 @@ impl<'j> Machine<'j> {
         let method = self.select(object, &name.into(), &descriptor.into())?;
         let arguments: Vec<Value> = [Value::Ref(object)].iter().chain(arguments).copied().collect();
         let result = match method {
-            Some(Method::Code(class, method)) => self.call(class, method, &arguments),
-            Some(Method::Platform(native)) => native(self, Args(&arguments)),
+            Some(Callee::Code(class, method)) => self.call(class, method, &arguments),
+            Some(Callee::Platform(native)) => native(self, Args(&arguments)),
             None => Err(Fault::unsupported(format!(
                 "`{}` has no method `{name}{descriptor}` in the jar",
                 self.object_class_name(object).replace('/', ".")
@@ -111,15 +136,40 @@ impl<'j> Machine<'j> {
         self.known(result?)
     }
 
-    /// The values of the static fields of a class, which is initialised if it was not: position, value.
-    pub(crate) fn statics(&mut self, class: &str) -> Result<Vec<(usize, Value)>, Fault> {
+    /// The static fields of a class, in order, after its initialiser has run.
+    pub fn statics(&mut self, class: &str) -> Result<Vec<StaticField>, Fault> {
         let Some(class) = self.load(&class.into())? else { return Ok(Vec::new()) };
         self.initialize(class)?;
         Ok(self.static_values(class))
     }
 
+    /// `Class.getCanonicalName()` of a class; `None` for one that is local or anonymous.
+    pub fn canonical_name(&mut self, class: &Class<'j>) -> Result<Option<String>, Fault> {
+        let mut inner_names = Vec::new();
+        let mut nesting = class.nesting()?;
+        let mut outermost = Rc::clone(&class.name);
+        while let Some(Nesting { outer, name }) = nesting {
+            let (Some(outer), Some(name)) = (outer, name) else { return Ok(None) };
+            inner_names.push(name);
+            if inner_names.len() > MAX_NESTING {
+                return Err(Fault::limit("classes nested more than 48 deep"));
+            }
+            nesting = match self.class(&outer)? {
+                Some(class) => class.nesting()?,
+                None => None,
+            };
+            outermost = outer;
+        }
+        let mut canonical = outermost.replace('/', ".");
+        for name in inner_names.iter().rev() {
+            canonical.push('.');
+            canonical.push_str(name);
+        }
+        Ok(Some(canonical))
+    }
+
     /// Takes `count` steps, or as many as bring the machine to its end.
-    pub(super) fn spend(&mut self, count: usize) -> Result<(), Fault> {
+    pub(crate) fn spend(&mut self, count: usize) -> Result<(), Fault> {
         self.steps = self.steps.saturating_sub(count);
         if self.steps == 0 {
             return Err(Fault::limit("more than 2000000 steps"));
@@ -128,7 +178,7 @@ impl<'j> Machine<'j> {
     }
 
     /// Calls a method and waits for its end.
-    pub(super) fn call(
+    pub(crate) fn call(
         &mut self,
         class: usize,
         method: usize,
@@ -148,7 +198,7 @@ impl<'j> Machine<'j> {
     }
 
     /// Puts a call of a method on the stack of those under way; [`Machine::run`] goes on there.
-    pub(super) fn enter(
+    pub(crate) fn enter(
         &mut self,
         class: usize,
         method: usize,
@@ -169,7 +219,7 @@ impl<'j> Machine<'j> {
     }
 
     /// The frame of the method that runs.
-    pub(super) fn frame(&mut self) -> Result<&mut Frame, Fault> {
+    pub(crate) fn frame(&mut self) -> Result<&mut Frame, Fault> {
         self.frames.last_mut().ok_or_else(|| Fault::malformed("no method is under way"))
     }
 
@@ -191,7 +241,7 @@ impl<'j> Machine<'j> {
                 Ok(ControlFlow::Continue(())) => {}
                 Ok(ControlFlow::Break(result)) => return Ok(result),
                 Err(fault) => {
-                    let fault = self.explained(fault).at(|| self.place());
+                    let fault = self.explained(fault).at(|| self.location());
                     while self.frames.len() > floor {
                         self.leave();
                     }
@@ -234,7 +284,7 @@ impl<'j> Machine<'j> {
     }
 
     /// The instruction that runs.
-    pub(super) fn place(&self) -> Option<Place> {
+    pub(crate) fn location(&self) -> Option<Location> {
         let frame = self.frames.last()?;
         let mut place = self.beginning(frame.class, frame.method);
         if let Some(op) = frame.code.ops.get(frame.next) {
@@ -244,10 +294,10 @@ impl<'j> Machine<'j> {
         Some(place)
     }
 
-    fn beginning(&self, class: usize, method: usize) -> Place {
+    fn beginning(&self, class: usize, method: usize) -> Location {
         let class = &self.loaded[class].class;
         let method = &class.methods[method];
-        Place {
+        Location {
             class: class.name.replace('/', "."),
             method: format!("{}{}", method.name, method.descriptor),
             line: 0,

@@ -1,12 +1,12 @@
 //! Arrays.
 
-use super::super::MAX_HEAP;
-use super::super::descriptor::class_of;
-use super::super::fault::Fault;
-use super::super::heap::Object;
-use super::super::machine::Machine;
-use super::super::op::{Element, Op};
-use super::super::value::{Ref, Value};
+use crate::MAX_HEAP;
+use crate::descriptor::class_of;
+use crate::fault::Fault;
+use crate::heap::Object;
+use crate::machine::Machine;
+use crate::op::{Element, Op};
+use crate::value::{Ref, Value};
 use std::mem::size_of;
 
 impl Machine<'_> {

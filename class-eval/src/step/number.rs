@@ -1,9 +1,9 @@
 //! Arithmetic, conversions and comparisons, with Java's rules for overflow, shifts and NaN.
 
-use super::super::fault::Fault;
-use super::super::machine::Machine;
-use super::super::op::{Arithmetic, Compare, Op, Target};
-use super::super::value::{Kind, Value};
+use crate::fault::Fault;
+use crate::machine::Machine;
+use crate::op::{Arithmetic, Compare, Op, Target};
+use crate::value::{Kind, Value};
 use std::cmp::Ordering;
 
 impl Machine<'_> {

@@ -1,9 +1,9 @@
 //! Objects. They live as long as the machine.
 
-use super::MAX_HEAP;
-use super::fault::Fault;
-use super::text::{Charset, Text};
-use super::value::{Kind, Ref, Value};
+use crate::MAX_HEAP;
+use crate::fault::Fault;
+use crate::text::{Charset, Text};
+use crate::value::{Kind, Ref, Value};
 use std::collections::HashMap;
 use std::mem::size_of;
 use std::rc::Rc;
@@ -72,7 +72,7 @@ pub(crate) struct Heap {
 
 impl Heap {
     /// Counts `bytes` as used.
-    pub(super) fn charge(&mut self, bytes: usize) -> Result<(), Fault> {
+    pub(crate) fn charge(&mut self, bytes: usize) -> Result<(), Fault> {
         self.used = self.used.saturating_add(bytes);
         if self.used > MAX_HEAP {
             return Err(Fault::limit("more than 32 MB of objects"));
@@ -80,7 +80,7 @@ impl Heap {
         Ok(())
     }
 
-    pub(super) fn add(&mut self, object: Object) -> Result<Ref, Fault> {
+    pub(crate) fn add(&mut self, object: Object) -> Result<Ref, Fault> {
         let content = match &object {
             Object::Instance { fields, .. } => fields.len() * size_of::<Value>(),
             Object::Array { values, .. } => values.len() * size_of::<Value>(),
@@ -98,17 +98,17 @@ impl Heap {
         &self.objects[object.0 as usize]
     }
 
-    pub(super) fn get_mut(&mut self, object: Ref) -> &mut Object {
+    pub(crate) fn get_mut(&mut self, object: Ref) -> &mut Object {
         &mut self.objects[object.0 as usize]
     }
 
     /// A new string.
-    pub(super) fn string(&mut self, text: impl Into<Text>) -> Result<Value, Fault> {
+    pub(crate) fn string(&mut self, text: impl Into<Text>) -> Result<Value, Fault> {
         self.add(Object::String(text.into())).map(Value::Ref)
     }
 
     /// The one string with this content that constants and `intern` give.
-    pub(super) fn interned(&mut self, text: &Text) -> Result<Ref, Fault> {
+    pub(crate) fn interned(&mut self, text: &Text) -> Result<Ref, Fault> {
         if let Some(known) = self.strings.get(text) {
             return Ok(*known);
         }
@@ -118,7 +118,7 @@ impl Heap {
     }
 
     /// The class object for a name.
-    pub(super) fn class(&mut self, name: &Rc<str>) -> Result<Ref, Fault> {
+    pub(crate) fn class(&mut self, name: &Rc<str>) -> Result<Ref, Fault> {
         if let Some(known) = self.classes.get(name) {
             return Ok(*known);
         }
@@ -128,7 +128,7 @@ impl Heap {
     }
 
     /// What `valueOf` of a box class gives: small numbers always as the same object.
-    pub(super) fn boxed(&mut self, class: &'static str, value: Value) -> Result<Ref, Fault> {
+    pub(crate) fn boxed(&mut self, class: &'static str, value: Value) -> Result<Ref, Fault> {
         let small = match value {
             Value::Int(number) => Some(i64::from(number)),
             Value::Long(number) => Some(number),
@@ -146,7 +146,7 @@ impl Heap {
     }
 
     /// The one object that `name`, unique in the platform, stands for.
-    pub(super) fn token(&mut self, name: &'static str, object: Object) -> Result<Ref, Fault> {
+    pub(crate) fn token(&mut self, name: &'static str, object: Object) -> Result<Ref, Fault> {
         if let Some(known) = self.tokens.get(name) {
             return Ok(*known);
         }
@@ -155,7 +155,7 @@ impl Heap {
         Ok(added)
     }
 
-    pub(super) fn array(&mut self, element: &str, values: Vec<Value>) -> Result<Ref, Fault> {
+    pub(crate) fn array(&mut self, element: &str, values: Vec<Value>) -> Result<Ref, Fault> {
         self.add(Object::Array { element: element.into(), values })
     }
 
@@ -167,7 +167,7 @@ impl Heap {
         }
     }
 
-    pub(super) fn set_constant(
+    pub(crate) fn set_constant(
         &mut self,
         object: Ref,
         name: Value,
@@ -179,7 +179,7 @@ impl Heap {
     }
 
     /// Name and ordinal of an enum constant; of one whose constructor has not run they are unset, as in Java.
-    pub(super) fn constant(&self, object: Ref) -> (Value, i32) {
+    pub(crate) fn constant(&self, object: Ref) -> (Value, i32) {
         self.constants.get(&object).copied().unwrap_or((Value::Null, 0))
     }
 
@@ -193,12 +193,12 @@ impl Heap {
     }
 
     /// The content of an array of bytes.
-    pub(super) fn bytes(&self, array: Ref) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn bytes(&self, array: Ref) -> Result<Vec<u8>, Fault> {
         self.elements(array)?.iter().map(|value| Ok(value.int()? as u8)).collect()
     }
 
     /// Numbers of the kind `kind` are equal as `equals` of their box says: NaN equals NaN, 0.0 is not -0.0.
-    pub(super) fn same_value(left: Value, right: Value) -> bool {
+    pub(crate) fn same_value(left: Value, right: Value) -> bool {
         match (left, right) {
             (Value::Float(left), Value::Float(right)) => {
                 (left.is_nan() && right.is_nan()) || left.to_bits() == right.to_bits()

@@ -1,32 +1,43 @@
 //! Values of local variables, operands and fields.
 
-use super::fault::Fault;
+use crate::fault::Fault;
 
 /// A value. What Java calls boolean, byte, char and short is an `Int`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
+    /// An int, or a smaller integer.
     Int(i32),
+    /// A long.
     Long(i64),
+    /// A float.
     Float(f32),
+    /// A double.
     Double(f64),
+    /// The null reference.
     Null,
+    /// A reference to an object.
     Ref(Ref),
-    /// What came from outside and is not known; the number says where it came from, see [`super::unknown`]. Whoever needs
-    /// to know it gets a fault.
+    /// A value from outside that is not known; the number stands for the fault that says why, see [`crate::unknown`]. Code
+    /// that needs it ends in that fault.
     Unknown(Kind, u32),
 }
 
 /// An object: its index in the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Ref(pub(super) u32);
+pub struct Ref(pub(crate) u32);
 
 /// The kinds of values that instructions tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// Ints and smaller integers.
     Int,
+    /// Longs.
     Long,
+    /// Floats.
     Float,
+    /// Doubles.
     Double,
+    /// References and null.
     Reference,
 }
 
@@ -75,7 +86,7 @@ impl Value {
     }
 
     /// The value, or the fault that it is not known.
-    pub(crate) fn known(self) -> Result<Self, Fault> {
+    pub fn known(self) -> Result<Self, Fault> {
         if let Self::Unknown(_, origin) = self { Err(Fault::unknown(origin)) } else { Ok(self) }
     }
 
@@ -84,7 +95,8 @@ impl Value {
         matches!(self.kind(), Kind::Long | Kind::Double)
     }
 
-    pub(crate) fn int(self) -> Result<i32, Fault> {
+    /// The int, or the fault that it is none.
+    pub fn int(self) -> Result<i32, Fault> {
         if let Self::Int(value) = self { Ok(value) } else { Err(self.unexpected("an int")) }
     }
 
@@ -101,7 +113,7 @@ impl Value {
     }
 
     /// The object, `None` for null.
-    pub(crate) fn reference(self) -> Result<Option<Ref>, Fault> {
+    pub fn reference(self) -> Result<Option<Ref>, Fault> {
         match self {
             Self::Null => Ok(None),
             Self::Ref(object) => Ok(Some(object)),
@@ -110,7 +122,7 @@ impl Value {
     }
 
     /// The object; null is the exception that Java throws.
-    pub(crate) fn object(self) -> Result<Ref, Fault> {
+    pub fn object(self) -> Result<Ref, Fault> {
         self.reference()?.ok_or_else(Fault::null)
     }
 
