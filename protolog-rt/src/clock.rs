@@ -19,12 +19,12 @@ mod counter;
 
 pub(crate) use counter::is_fenced;
 
-use crate::fork;
+use crate::sys::fork::{ForkLock, Order};
+use crate::sys::once::ForkOnce;
 use bias::{BiasCandidate, FenceBias};
 use counter::{invariant_tsc, load_fence, permitted, ticks, ticks_in_order};
 use protolog_core::schema::clock_id;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// How long a piece lasts. At a rate that is wrong by 5 in a million, which is what the first calibration may be off,
 /// the time is then wrong by half a microsecond at most.
@@ -149,12 +149,12 @@ impl Reader {
     #[cold]
     #[inline(never)]
     fn renew(&mut self, ticks: u64) -> u64 {
-        self.renew_from(timeline(), ticks)
+        self.renew_from(next_piece(ticks), ticks)
     }
 
-    fn renew_from(&mut self, timeline: Option<&Mutex<Timeline>>, ticks: u64) -> u64 {
-        let Some(timeline) = timeline else { return boottime() };
-        self.piece = timeline.lock().unwrap_or_else(PoisonError::into_inner).piece_at(ticks);
+    fn renew_from(&mut self, piece: Option<Piece>, ticks: u64) -> u64 {
+        let Some(piece) = piece else { return boottime() };
+        self.piece = piece;
         // Another thread may have begun the piece a moment after these ticks.
         self.piece.at(ticks.saturating_sub(self.piece.start).min(self.piece.ticks))
     }
@@ -264,40 +264,31 @@ impl Timeline {
     }
 }
 
-/// The timeline where the TSC can be trusted, made on first use.
-fn timeline() -> Option<&'static Mutex<Timeline>> {
-    static TIMELINE: OnceLock<Option<Mutex<Timeline>>> = OnceLock::new();
-    TIMELINE
-        .get_or_init(|| if trusted() { Timeline::calibrate().map(Mutex::new) } else { None })
-        .as_ref()
+/// The timeline where the counter can be trusted.
+static TIMELINE: ForkLock<Option<Timeline>> = ForkLock::new(Order::Timeline, None);
+
+/// True where the time is computed from the counter; the timeline is made on first use.
+pub(crate) fn counts() -> bool {
+    static COUNTS: ForkOnce<bool> = ForkOnce::new();
+    COUNTS.get().copied().unwrap_or_else(|| {
+        // Before the lock: it takes a while. Of several threads that are at it, one has its way.
+        let timeline = if trusted() { Timeline::calibrate() } else { None };
+        *COUNTS.get_or_make(|| {
+            let counts = timeline.is_some();
+            *TIMELINE.lock() = timeline;
+            counts
+        })
+    })
 }
 
-/// Held around a fork, so that the child does not find the timeline locked; it is right for both.
-pub(crate) struct AroundFork(Option<MutexGuard<'static, Timeline>>);
-
-impl AroundFork {
-    /// Before the fork; none where this thread may be the one that has the lock.
-    pub(crate) fn begin() -> Option<Self> {
-        match timeline() {
-            Some(timeline) => fork::lock_soon(timeline).map(|guard| Self(Some(guard))),
-            None => Some(Self(None)),
-        }
-    }
-
-    /// After it, in the child as in the parent.
-    pub(crate) fn end(self) {
-        drop(self.0);
-    }
+/// The piece that covers `ticks`, which are those of a moment ago; none where the kernel is asked each time.
+fn next_piece(ticks: u64) -> Option<Piece> {
+    if counts() { TIMELINE.lock().as_mut().map(|line| line.piece_at(ticks)) } else { None }
 }
 
 /// Makes the timeline, so that the first message does not have to wait for it.
 pub(crate) fn prepare() {
-    let _ = (timeline(), is_fenced());
-}
-
-/// Whether the time is computed from the counter.
-pub(crate) fn counts() -> bool {
-    timeline().is_some()
+    let _ = (counts(), is_fenced());
 }
 
 /// Whether the counter runs at a constant rate in all states of the CPU, and the kernel keeps time by it.
@@ -397,13 +388,13 @@ mod tests {
         let (start, base) = (1 << 40, 7 * HOUR);
         let piece = Piece { start, ticks: PIECE_NANOS, base, rate: 1 << 32 };
         let anchor = Sample { ticks: piece.start, nanos: piece.base };
-        let line = Mutex::new(Timeline { piece, anchor, rate: 1 << 32 });
+        let mut line = Timeline { piece, anchor, rate: 1 << 32 };
         let now = Sample { ticks, nanos: 8 * HOUR };
-        line.lock().unwrap().piece_by(ticks, || now);
+        line.piece_by(ticks, || now);
         let mut reader = Reader { piece, last: piece.base, ..Reader::new() };
         let is_over = ticks.wrapping_sub(reader.piece.start) >= reader.piece.ticks;
         assert!(is_over, "its next message asks for the next piece");
-        (reader.renew_from(Some(&line), ticks), now.nanos)
+        (reader.renew_from(Some(line.piece_at(ticks)), ticks), now.nanos)
     }
 
     #[test]

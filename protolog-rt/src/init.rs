@@ -9,15 +9,15 @@ use crate::control::{self, Server, Wishes, fulfil, read_file};
 use crate::level;
 use crate::level::{ProtoLogGroup, Source};
 use crate::paths::absolute;
+use crate::sys::fork::{ForkLock, Order};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 /// The variable that holds wishes.
 const VARIABLE: &str = "PROTOLOG";
 
 /// Listens for the rest of the process.
-static SERVER: Mutex<Option<(u32, Server)>> = Mutex::new(None);
+static SERVER: ForkLock<Option<(u32, Server)>> = ForkLock::new(Order::Server, None);
 
 /// Makes the program switchable from outside: fulfils what is wished in the variable `PROTOLOG` and in the state file, and
 /// listens to operators.
@@ -135,7 +135,7 @@ impl Init {
 
     /// Listens, unless this process does already. What is wrong, if anything is.
     fn listen(self) -> Vec<String> {
-        let mut server = SERVER.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut server = SERVER.lock();
         let process = std::process::id();
         if server.as_ref().is_some_and(|(owner, _)| *owner == process) {
             return Vec::new();

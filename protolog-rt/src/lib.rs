@@ -245,7 +245,6 @@ mod dictionary;
 pub mod dynamic;
 mod emit;
 mod error;
-mod fork;
 mod init;
 mod level;
 mod log;

@@ -5,11 +5,12 @@ use crate::level::{self, GroupInfo};
 use crate::seen::{self, Candidate};
 use crate::session::running;
 use crate::site::Subject;
+use crate::sys::once::ForkOnce;
 use crate::value::FixedString;
 use crate::writer::{self, Head, args::Args};
 use protolog_core::{Level, message_id};
 use std::panic::{self, PanicHookInfo};
-use std::sync::{Once, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -42,14 +43,15 @@ const PLACE: usize = 512;
 /// # }
 /// ```
 pub fn log_panics() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |panic| {
-            log(panic);
-            before(panic);
-        }));
-    });
+    static IS_SET: AtomicBool = AtomicBool::new(false);
+    if IS_SET.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        log(panic);
+        before(panic);
+    }));
 }
 
 fn log(panic: &PanicHookInfo<'_>) {
@@ -79,6 +81,6 @@ fn log(panic: &PanicHookInfo<'_>) {
 }
 
 fn group() -> &'static GroupInfo {
-    static GROUP_OF_PANICS: OnceLock<&'static GroupInfo> = OnceLock::new();
-    GROUP_OF_PANICS.get_or_init(|| level::make(GROUP, GROUP))
+    static GROUP_OF_PANICS: ForkOnce<&'static GroupInfo> = ForkOnce::new();
+    GROUP_OF_PANICS.get_or_make(|| level::make(GROUP, GROUP))
 }

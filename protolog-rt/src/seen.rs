@@ -5,11 +5,11 @@
 //!
 //! Invariants: an entry is in the table before a message refers to it; entries never change; looking one up takes no lock.
 
-use crate::fork;
 use crate::level::GroupInfo;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sys::fork::{ForkLock, Order};
 use protolog_core::{Arg, Level, MAX_PARAMS, ParamKind, ParamMask, Template};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// The most different templates that get an entry of their own.
 pub(crate) const MAX_TEMPLATES: usize = 4096;
@@ -65,7 +65,11 @@ static KNOWN: [Slot; SLOTS] =
     [const { Slot { id: AtomicU64::new(0), mask: AtomicU64::new(0), params: AtomicU32::new(0) } };
         SLOTS];
 
-static SEEN: Mutex<Table> = Mutex::new(Table { entries: Vec::new(), listeners: Vec::new() });
+static SEEN: ForkLock<Table> = ForkLock::with_child(
+    Order::Interned,
+    Table { entries: Vec::new(), listeners: Vec::new() },
+    forget_listeners,
+);
 
 /// The entries, and who gets each before it is used.
 pub(crate) struct Table {
@@ -91,7 +95,7 @@ pub(crate) fn enter(new: Candidate<'_>, limit: usize) -> Option<Shape> {
         return None;
     }
     let parsed = Template::parse(template).ok()?;
-    let mut table = table();
+    let mut table = SEEN.lock();
     if let Some(shape) = shape(id) {
         return Some(shape);
     }
@@ -115,7 +119,7 @@ pub(crate) fn enter(new: Candidate<'_>, limit: usize) -> Option<Shape> {
 
 /// The entries from the `index`-th on, in the order in which they came.
 pub(crate) fn from(index: usize) -> Vec<Seen> {
-    table().entries.get(index..).unwrap_or_default().to_vec()
+    SEEN.lock().entries.get(index..).unwrap_or_default().to_vec()
 }
 
 /// Gets messages first seen at run time.
@@ -126,7 +130,7 @@ pub(crate) trait Listener: Send + Sync {
 
 /// Gives `listener` all entries, and from now on each new one before a message refers to it.
 pub(crate) fn attach(listener: Arc<dyn Listener>) {
-    let mut table = table();
+    let mut table = SEEN.lock();
     listener.enter(&table.entries);
     table.listeners.push(listener);
 }
@@ -135,26 +139,12 @@ pub(crate) fn attach(listener: Arc<dyn Listener>) {
 pub(crate) fn detach(listener: &Arc<dyn Listener>) {
     let is_other =
         |other: &Arc<dyn Listener>| !std::ptr::addr_eq(Arc::as_ptr(other), Arc::as_ptr(listener));
-    table().listeners.retain(is_other);
+    SEEN.lock().listeners.retain(is_other);
 }
 
-/// Held around a fork, so that the child does not find the table in the middle of a change.
-pub(crate) struct AroundFork(MutexGuard<'static, Table>);
-
-impl AroundFork {
-    /// Before the fork; none where this thread may be the one that has the lock.
-    pub(crate) fn begin() -> Option<Self> {
-        fork::lock_soon(&SEEN).map(Self)
-    }
-
-    /// After it, in the child: the recordings are its parent's, the entries are both's.
-    pub(crate) fn in_child(mut self) {
-        std::mem::forget(std::mem::take(&mut self.0.listeners));
-    }
-}
-
-fn table() -> MutexGuard<'static, Table> {
-    SEEN.lock().unwrap_or_else(PoisonError::into_inner)
+/// In a forked child the listeners are its parent's, the entries are both's.
+fn forget_listeners(table: &mut Table) {
+    std::mem::forget(std::mem::take(&mut table.listeners));
 }
 
 /// The text, for the life of the process; the table is bounded.

@@ -9,12 +9,12 @@
 //! Invariant: a [`Site`] refers to its note, so a linker that takes the code takes the note.
 #![allow(unsafe_code)] // Notes have a section of their own, are copied in constants, and found by dl_iterate_phdr.
 
-use crate::fork;
 use crate::level::GroupInfo;
 use crate::note::NoteRef;
+use crate::sys::fork::{ForkLock, Order};
 use protolog_core::Level;
 use protolog_core::note::dictionary_header;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::RwLockWriteGuard;
 
 /// The code of a log call whose template was checked. The arguments stand behind the test, in `$values`; the group and the
 /// level stand in constants, so they must be constant. `$facts` are the group's: written once, by the proc macro, so that the
@@ -133,13 +133,11 @@ impl Subject {
 }
 
 /// Held around a fork, and by this library whenever it holds the loader's lock: not every C library makes that free in the child.
-static IMAGES: Mutex<()> = Mutex::new(());
+static IMAGES: ForkLock<()> = ForkLock::new(Order::Modules, ());
 
 /// What keeps this library from holding the loader's lock. A signal handler that interrupted who has it goes on without.
-pub(crate) fn no_images() -> Option<MutexGuard<'static, ()>> {
-    // A fork that does not know of the lock yet would not wait for it.
-    fork::prepare_for_forks();
-    fork::lock_soon(&IMAGES)
+pub(crate) fn no_images() -> Option<RwLockWriteGuard<'static, ()>> {
+    IMAGES.lock_within_limit()
 }
 
 /// Calls `f` with each stretch of notes of each loaded image, while the image can't be unloaded.

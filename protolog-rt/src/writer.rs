@@ -50,7 +50,7 @@ pub(crate) mod state;
 mod tests;
 mod texts;
 
-pub(crate) use aside::{Aside, aside, in_child};
+pub(crate) use aside::{Aside, aside};
 
 use crate::level::GroupInfo;
 use crate::loss::{LossCause, LossCounters, UnattributedLosses};

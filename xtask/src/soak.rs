@@ -82,7 +82,7 @@ fn stress() -> Result<()> {
     let mut stress = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
     stress
         .args(["--test=stress", "--test=idle", "--test=fork", "--test=signals_sessions"])
-        .args(["--test=threads"])
+        .args(["--test=threads", "--test=fork_locks", "--features=log,tracing"])
         .args(["--", "--nocapture"])
         .env(SECONDS, "60")
         .env("PROTOLOG_SOAK", "1");

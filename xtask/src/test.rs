@@ -64,7 +64,7 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
         let all = ["--locked", "--package", "protolog-rt", "--all-features"];
         let lints = [&["clippy"], &all[..], &["--all-targets", "--", "-D", "warnings"]].concat();
         have.with(&tools::CLIPPY, "the lints of features", skipped, || cargo(&lints))?;
-        let tests = ["--no-fail-fast", "--lib", "--test", "bridge"];
+        let tests = ["--no-fail-fast", "--lib", "--test", "bridge", "--test", "fork_locks"];
         have.test(&[&["test"], &all[..], &tests].concat(), skipped)?;
         have.test(&[&["test"], &all[..], &["--doc", "bridge"]].concat(), skipped)
     });

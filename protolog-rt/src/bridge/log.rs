@@ -7,13 +7,13 @@ use super::targets;
 use crate::dynamic::{Arg, trace_as, trace_text};
 use crate::level;
 use crate::seen::Candidate;
+use crate::sys::fork::{ForkLock, Order};
 use crate::value::FixedString;
 use crate::writer::running;
 use ::log::kv::{self, Key, Value, VisitSource};
 use ::log::{LevelFilter, Log, Metadata, Record, SetLoggerError};
 use protolog_core::{Level, message_id};
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 
 /// The most bytes of a text that has to be printed.
 const TEXT: usize = 4096;
@@ -42,9 +42,9 @@ pub fn install_log() -> Result<(), SetLoggerError> {
 
 /// Makes `log` ask for what somebody may want.
 fn follow() {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    static ONE_AT_A_TIME: ForkLock<()> = ForkLock::new(Order::LogBridge, ());
     // What a slower thread has seen would be older, and come last.
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = ONE_AT_A_TIME.lock();
     let wanted = level::text_levels() | running::levels_of_any_group();
     let wanted = if level::is_shared() { u8::MAX } else { wanted };
     // Of our levels VERBOSE, DEBUG … ERROR are TRACE, DEBUG … ERROR there.

@@ -7,7 +7,7 @@
 //! Invariant: looking a known target up takes no lock.
 
 use crate::level::{self, GroupInfo};
-use std::sync::OnceLock;
+use crate::sys::once::ForkOnce;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The most targets with a group of their own.
@@ -16,8 +16,8 @@ const MAX_TARGETS: usize = 512;
 /// The group of targets that are too many.
 const OTHERS: &str = "other targets";
 
-static TABLE: [OnceLock<&'static GroupInfo>; MAX_TARGETS * 2] =
-    [const { OnceLock::new() }; MAX_TARGETS * 2];
+static TABLE: [ForkOnce<&'static GroupInfo>; MAX_TARGETS * 2] =
+    [const { ForkOnce::new() }; MAX_TARGETS * 2];
 static MADE: AtomicUsize = AtomicUsize::new(0);
 
 /// The group of a target.
@@ -27,8 +27,8 @@ pub(super) fn group(target: &str) -> &'static GroupInfo {
 }
 
 fn others() -> &'static GroupInfo {
-    static GROUP: OnceLock<&'static GroupInfo> = OnceLock::new();
-    GROUP.get_or_init(|| level::make(OTHERS, OTHERS))
+    static GROUP: ForkOnce<&'static GroupInfo> = ForkOnce::new();
+    GROUP.get_or_make(|| level::make(OTHERS, OTHERS))
 }
 
 /// The group of this name; a new one if fewer than `limit` were made.
@@ -39,7 +39,7 @@ fn find(name: &str, limit: usize) -> Option<&'static GroupInfo> {
         let group = match slot.get() {
             Some(group) => group,
             None if MADE.load(Ordering::Relaxed) >= limit => return None,
-            None => slot.get_or_init(|| {
+            None => slot.get_or_make(|| {
                 MADE.fetch_add(1, Ordering::Relaxed);
                 level::make(name, name)
             }),

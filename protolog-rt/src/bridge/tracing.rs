@@ -21,7 +21,7 @@ use crate::writer::args::Args;
 use fields::Fields;
 use protolog_core::{Level, message_id};
 use sites::{Known, Site};
-use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::subscriber::Interest;
 use tracing_core::{Event, Metadata, Subscriber};
@@ -70,8 +70,10 @@ pub fn tracing_layer<S>() -> Filtered<TracingLayer, Switches, S>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    static FOLLOW: Once = Once::new();
-    FOLLOW.call_once(|| level::on_change(interest::rebuild));
+    static FOLLOWS: AtomicBool = AtomicBool::new(false);
+    if !FOLLOWS.swap(true, Ordering::Relaxed) {
+        level::on_change(interest::rebuild);
+    }
     TracingLayer::default().with_filter(Switches::default())
 }
 

@@ -4,7 +4,7 @@
 //! time by it.
 #![allow(unsafe_code)] // Reading the TSC and CPUID, prctl.
 
-use std::sync::OnceLock;
+use crate::sys::once::ForkOnce;
 
 /// Whether the process may read the counter at all.
 #[cfg(target_arch = "x86_64")]
@@ -34,8 +34,8 @@ pub(super) fn invariant_tsc() -> bool {
 
 /// [`needs_fence`], asked once.
 pub(crate) fn is_fenced() -> bool {
-    static FENCED: OnceLock<bool> = OnceLock::new();
-    *FENCED.get_or_init(needs_fence)
+    static FENCED: ForkOnce<bool> = ForkOnce::new();
+    *FENCED.get_or_make(needs_fence)
 }
 
 /// Whether this processor may read the counter before an earlier load has its value. Intel's do: of a token that two threads

@@ -6,13 +6,13 @@
 //! is another dictionary than the name says, counts as not there; nobody waits for another thread that reads one.
 
 use super::{fields, message_id};
+use crate::sys::fork::{ForkLock, Order};
 use protolog_core::schema::viewer_config;
-use std::sync::{Mutex, TryLockError};
 
 /// A hash, and the dictionary; none where there is no such file.
 type Known = (u64, Option<&'static [u8]>);
 
-static READ: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+static READ: ForkLock<Vec<Known>> = ForkLock::new(Order::Dictionaries, Vec::new());
 
 /// The message with this id in the dictionary with this hash.
 pub(super) fn message(hash: u64, id: u64) -> Option<&'static [u8]> {
@@ -24,11 +24,7 @@ pub(super) fn message(hash: u64, id: u64) -> Option<&'static [u8]> {
 }
 
 fn dictionary(hash: u64) -> Option<&'static [u8]> {
-    let mut read = match READ.try_lock() {
-        Ok(read) => read,
-        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        Err(TryLockError::WouldBlock) => return None,
-    };
+    let mut read = READ.try_lock()?;
     if let Some((_, found)) = read.iter().find(|(known, _)| *known == hash) {
         return *found;
     }

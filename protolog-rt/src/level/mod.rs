@@ -19,15 +19,15 @@ pub use page::Page;
 pub(crate) use page::call_bits;
 pub(crate) use shared::{Shared, Source, Wish};
 
-use crate::fork::prepare_for_forks;
+use crate::sys::fork::{Actions, ForkLock, Order};
 use std::cell::Cell;
 use std::fs::File;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::RwLockWriteGuard;
 
 /// Who is told when sessions or the text side may want something else.
 #[cfg(any(feature = "log", feature = "tracing"))]
-static FOLLOWERS: Mutex<Followers> = Mutex::new(Vec::new());
+static FOLLOWERS: ForkLock<Followers> = ForkLock::new(Order::Followers, Vec::new());
 
 #[cfg(any(feature = "log", feature = "tracing"))]
 type Followers = Vec<fn()>;
@@ -42,8 +42,12 @@ struct Registry {
     wishes: Vec<Wish>,
 }
 
-static REGISTRY: Mutex<Registry> =
-    Mutex::new(Registry { newest: None, levels: None, shared: None, wishes: Vec::new() });
+static REGISTRY: ForkLock<Registry> = ForkLock::with_actions(
+    Order::Levels,
+    Registry { newest: None, levels: None, shared: None, wishes: Vec::new() },
+    // A signal handler does not wait for the lock while its thread forks, either.
+    Actions { before: || !HOLDS.replace(true), in_child: unshare, after: || HOLDS.set(false) },
+);
 
 thread_local! {
     /// Whether this thread holds the registry's lock or is about to take it.
@@ -66,14 +70,14 @@ pub(crate) fn set_session_levels(
 /// Calls `follow` whenever sessions or the text side may want something else, with no lock held.
 #[cfg(any(feature = "log", feature = "tracing"))]
 pub(crate) fn on_change(follow: fn()) {
-    FOLLOWERS.lock().unwrap_or_else(PoisonError::into_inner).push(follow);
+    FOLLOWERS.lock().push(follow);
 }
 
 /// Tells who follows. No lock may be held.
 pub(crate) fn changed() {
     #[cfg(any(feature = "log", feature = "tracing"))]
     {
-        let followers = FOLLOWERS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let followers = FOLLOWERS.lock().clone();
         for follow in followers {
             follow();
         }
@@ -179,36 +183,16 @@ pub(crate) fn text_levels() -> u8 {
         .fold(0, |levels, group| levels | group.text_levels())
 }
 
-/// Held around a fork, so that the child does not find the registry in the middle of a change.
-pub(crate) struct AroundFork {
-    registry: Option<Locked>,
-    #[cfg(any(feature = "log", feature = "tracing"))]
-    _followers: Option<MutexGuard<'static, Followers>>,
-}
-
-impl AroundFork {
-    /// Before the fork.
-    pub(crate) fn begin() -> Self {
-        Self {
-            registry: Locked::take(),
-            #[cfg(any(feature = "log", feature = "tracing"))]
-            _followers: crate::fork::lock_soon(&FOLLOWERS),
-        }
+/// Gives a forked child pages of its own, in which no session wants anything.
+fn unshare(registry: &mut Registry) {
+    for set in sets(registry.newest) {
+        set.unshare();
+        apply(set, |_| 0);
     }
-
-    /// After it, in the child: gives it pages of its own, in which no session wants anything. Allocates nothing, waits for
-    /// nobody.
-    pub(crate) fn in_child(self) {
-        let Some(mut registry) = self.registry else { return };
-        for set in sets(registry.guard.newest) {
-            set.unshare();
-            apply(set, |_| 0);
-        }
-        // It speaks of the parent's sessions; forgotten, since dropping it might wait for somebody.
-        std::mem::forget(registry.guard.levels.take());
-        // The file is the parent's: the child's copy of the descriptor is closed, and that is all.
-        registry.guard.shared = None;
-    }
+    // It speaks of the parent's sessions; forgotten, since dropping it might wait for somebody.
+    std::mem::forget(registry.levels.take());
+    // The file is the parent's: the child's copy of the descriptor is closed, and that is all.
+    registry.shared = None;
 }
 
 /// Makes `set` known and sets its words. Where it is known already, somebody else wrote that it is new: no more than to set
@@ -256,18 +240,15 @@ impl Registry {
 
 /// The registry, locked, and the mark that this thread has it.
 struct Locked {
-    guard: MutexGuard<'static, Registry>,
+    guard: RwLockWriteGuard<'static, Registry>,
     _mark: Mark,
 }
 
 impl Locked {
     /// None where this thread has the lock already: in a signal handler that interrupted it.
     fn take() -> Option<Self> {
-        // A fork that does not know of the lock yet would not wait for it.
-        prepare_for_forks();
         let mark = Mark::set()?;
-        let guard = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(Self { guard, _mark: mark })
+        Some(Self { guard: REGISTRY.lock(), _mark: mark })
     }
 }
 
@@ -290,6 +271,10 @@ impl Drop for Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::fork::testing::check_child;
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
 
     #[test]
     fn a_handler_does_not_wait_for_its_own_thread() {
@@ -298,5 +283,21 @@ mod tests {
         assert!(Locked::take().is_none(), "nor the second one");
         drop(held);
         assert!(Locked::take().is_some());
+    }
+
+    #[test]
+    fn a_fork_waits_for_who_makes_an_enum_known() {
+        let hold = || {
+            let (send, locked) = mpsc::channel();
+            let holder = thread::spawn(move || {
+                let _held = Locked::take().expect("the lock");
+                send.send(()).expect("somebody waits");
+                thread::sleep(Duration::from_millis(100));
+            });
+            locked.recv().expect("the lock is held");
+            Box::new(move || holder.join().expect("it ends")) as Box<dyn FnOnce()>
+        };
+        let name = "level::tests::a_fork_waits_for_who_makes_an_enum_known";
+        check_child(name, hold, || Locked::take().is_some());
     }
 }

@@ -13,7 +13,6 @@ use super::trace::Trace;
 use super::{Session, Sink, dictionary, running};
 use crate::clock;
 use crate::error::Error;
-use crate::fork::prepare_for_forks;
 use crate::paths::absolute;
 use crate::shmem::buffer::Buffer;
 use crate::sys::barrier;
@@ -333,8 +332,6 @@ impl Builder {
             return Err(Error::NoFile);
         }
         let filter = Filter::new(&self.config, &dictionary::known_groups())?;
-        // First, so that a forked child finds all that follows in order.
-        prepare_for_forks();
         clock::prepare();
         barrier::prepare();
         if let (Some(path), true) = (&self.path, self.fill_policy != FillPolicy::Stream) {

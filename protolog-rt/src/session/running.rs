@@ -6,11 +6,11 @@
 //! Invariant: a file is written by one session of the process at a time.
 
 use super::core::Core;
-use crate::fork;
+use crate::sys::fork::{ForkLock, Order};
 use crate::writer;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
@@ -22,23 +22,27 @@ pub(crate) struct Running {
 /// Device and inode of a file; or of a directory, and a name in it.
 type FileId = (u64, u64, OsString);
 
-static RUNNING: Mutex<Running> = Mutex::new(Running { sessions: Vec::new(), files: Vec::new() });
+static RUNNING: ForkLock<Running> = ForkLock::with_child(
+    Order::Sessions,
+    Running { sessions: Vec::new(), files: Vec::new() },
+    forget_sessions,
+);
 
 /// Returns the sessions that run.
 pub(crate) fn all() -> Vec<Arc<Core>> {
-    writer::aside(|| lock().sessions.clone())
+    writer::aside(|| RUNNING.lock().sessions.clone())
 }
 
 /// Starts a session for the threads of the process.
 pub(super) fn add(core: &Arc<Core>) {
-    writer::aside(|| lock().sessions.push(Arc::clone(core)));
+    writer::aside(|| RUNNING.lock().sessions.push(Arc::clone(core)));
     writer::running::add(Arc::clone(&core.arbiter));
 }
 
 /// Stops a session for the threads of the process; those that are within a message may finish it.
 pub(super) fn remove(core: &Arc<Core>) {
     writer::running::remove(&core.arbiter);
-    writer::aside(|| lock().sessions.retain(|other| !Arc::ptr_eq(other, core)));
+    writer::aside(|| RUNNING.lock().sessions.retain(|other| !Arc::ptr_eq(other, core)));
 }
 
 /// Writes what was logged until now to the files of all sessions, as far as that takes at most `limit` each.
@@ -51,20 +55,10 @@ pub(crate) fn flush(limit: Duration) {
     }
 }
 
-/// Held around a fork, so that the child does not find the list in the middle of a change.
-pub(crate) struct AroundFork(MutexGuard<'static, Running>);
-
-impl AroundFork {
-    /// Before the fork; none where this thread may be the one that has the lock.
-    pub(crate) fn begin() -> Option<Self> {
-        fork::lock_soon(&RUNNING).map(Self)
-    }
-
-    /// After it, in the child: the sessions are its parent's. The files stay in use, since the parent may still write them.
-    /// Allocates nothing, waits for nobody.
-    pub(crate) fn in_child(mut self) {
-        std::mem::forget(std::mem::take(&mut self.0.sessions));
-    }
+/// In a forked child the sessions are its parent's. The files stay in use, since the parent may still write them.
+fn forget_sessions(running: &mut Running) {
+    // Dropping them might wait for somebody.
+    std::mem::forget(std::mem::take(&mut running.sessions));
 }
 
 /// A file that one session writes, and no other one may.
@@ -81,7 +75,7 @@ impl Claim {
     /// Whether another session has this file.
     pub(super) fn is_taken(metadata: &fs::Metadata) -> bool {
         let id = file_id(metadata);
-        metadata.is_file() && writer::aside(|| lock().files.contains(&id))
+        metadata.is_file() && writer::aside(|| RUNNING.lock().files.contains(&id))
     }
 
     /// Claims what is called `name` in a directory; none where another session has it.
@@ -94,7 +88,7 @@ impl Claim {
 
     fn of(id: FileId, alone: bool) -> Option<Self> {
         writer::aside(|| {
-            let mut running = lock();
+            let mut running = RUNNING.lock();
             if alone && running.files.contains(&id) {
                 return None;
             }
@@ -107,7 +101,7 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         writer::aside(|| {
-            let mut running = lock();
+            let mut running = RUNNING.lock();
             if let Some(at) = running.files.iter().position(|id| *id == self.0) {
                 running.files.swap_remove(at);
             }
@@ -117,8 +111,4 @@ impl Drop for Claim {
 
 fn file_id(metadata: &fs::Metadata) -> FileId {
     (metadata.dev(), metadata.ino(), OsString::new())
-}
-
-fn lock() -> MutexGuard<'static, Running> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,13 +4,13 @@
 //! Invariant: *listed*: what is open is in the list. Descriptors are opened and closed with the list locked, and a fork waits
 //! for that lock, so a child closes what its parent had open and nothing else.
 
-use crate::fork;
+use super::fork::{ForkLock, Order};
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-static OPEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
+/// The descriptors that are open.
+static OPEN: ForkLock<Vec<RawFd>> = ForkLock::with_child(Order::Descriptors, Vec::new(), close);
 
 /// A file that is closed in a forked child.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct CloseOnFork<F: AsRawFd> {
 impl<F: AsRawFd> CloseOnFork<F> {
     /// Takes the file that `open` opens. It must not wait.
     pub(crate) fn new(open: impl FnOnce() -> io::Result<F>) -> io::Result<Self> {
-        let mut list = list();
+        let mut list = OPEN.lock();
         let file = open()?;
         list.push(file.as_raw_fd());
         Ok(Self { file: Some(file) })
@@ -45,32 +45,17 @@ impl<F: AsRawFd> DerefMut for CloseOnFork<F> {
 
 impl<F: AsRawFd> Drop for CloseOnFork<F> {
     fn drop(&mut self) {
-        let mut list = list();
+        let mut list = OPEN.lock();
         let number = self.as_raw_fd();
         list.retain(|open| *open != number);
         drop(self.file.take());
     }
 }
 
-/// Held around a fork.
-pub(crate) struct AroundFork(MutexGuard<'static, Vec<RawFd>>);
-
-impl AroundFork {
-    /// Before the fork; none where this thread may be the one that has the lock.
-    pub(crate) fn begin() -> Option<Self> {
-        fork::lock_soon(&OPEN).map(Self)
+/// Closes a child's copies.
+fn close(open: &mut Vec<RawFd>) {
+    for number in open.drain(..) {
+        // SAFETY: *listed*: the descriptor is open. The thread that uses it is not in the child, so nobody does.
+        unsafe { libc::close(number) };
     }
-
-    /// After it, in the child: closes its copies.
-    pub(crate) fn in_child(mut self) {
-        for number in self.0.iter() {
-            // SAFETY: *listed*: the descriptor is open. The thread that uses it is not in the child, so nobody does.
-            unsafe { libc::close(*number) };
-        }
-        self.0.clear();
-    }
-}
-
-fn list() -> MutexGuard<'static, Vec<RawFd>> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,11 +6,11 @@
 //! - *private*: what a forked child writes disturbs nobody: before it runs, all mappings of its parent become memory of its
 //!   own, zeroed, at the same addresses.
 
+use super::fork::{ForkLock, Order};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The system's large pages, in bytes: less memory can have none.
 const LARGE_PAGE: usize = 2 << 20;
@@ -19,7 +19,8 @@ const LARGE_PAGE: usize = 2 << 20;
 const SMALL_PAGE: usize = 4096;
 
 /// Address and size of every mapping of this process.
-static MAPPINGS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+static MAPPINGS: ForkLock<Vec<(usize, usize)>> =
+    ForkLock::with_child(Order::Mappings, Vec::new(), detach);
 
 /// A mapping, private and anonymous or of a part of a file. Dropping it unmaps it.
 #[derive(Debug)]
@@ -64,7 +65,7 @@ impl Mapping {
             return Err(io::Error::last_os_error());
         }
         let base: NonNull<u8> = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        mappings().push((base.as_ptr().expose_provenance(), len));
+        MAPPINGS.lock().push((base.as_ptr().expose_provenance(), len));
         Ok(Self { base, len })
     }
 
@@ -108,31 +109,15 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         let base = self.base.as_ptr().addr();
         // Before the address can be another's.
-        mappings().retain(|mapping| mapping.0 != base);
+        MAPPINGS.lock().retain(|mapping| mapping.0 != base);
         // SAFETY: *mapped*; whoever uses the memory borrows or owns the value, which nobody does any more.
         let _ = unsafe { libc::munmap(self.base.as_ptr().cast(), self.len) };
     }
 }
 
-/// Held around a fork, so that the list of mappings is whole.
-pub(crate) type Mappings = MutexGuard<'static, Vec<(usize, usize)>>;
-
-/// The list of mappings; none where somebody has it.
-pub(crate) fn try_mappings() -> Option<Mappings> {
-    match MAPPINGS.try_lock() {
-        Err(TryLockError::WouldBlock) => None,
-        Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
-        Ok(guard) => Some(guard),
-    }
-}
-
-fn mappings() -> Mappings {
-    MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Makes all mappings of the parent *private*, in a forked child, which has one thread.
-pub(crate) fn detach(mappings: &Mappings) {
-    for &(base, len) in mappings.iter() {
+fn detach(mappings: &mut Vec<(usize, usize)>) {
+    for &mut (base, len) in mappings {
         // SAFETY: *listed*: the range is a mapping of ours and nothing else's. It is zero from now on, which is a value of
         // every type that is kept there, and the child has no other thread that looks meanwhile.
         let _ = unsafe { replace(std::ptr::with_exposed_provenance_mut(base), len, None) };
@@ -178,12 +163,12 @@ mod tests {
             unsafe { AtomicU32::from_ptr(mapping.base().as_ptr().wrapping_add(4096).cast()) };
         word.store(1, Ordering::Relaxed);
         // As before a fork. Its handlers do not run for a bare clone, in which the allocator must not be used.
-        let held = mappings();
+        let mut held = MAPPINGS.lock();
         let flags = libc::SIGCHLD;
         // SAFETY: without a stack and flags it is a fork.
         let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } as libc::pid_t;
         if pid == 0 {
-            detach(&held);
+            detach(&mut held);
             let before = word.swap(7, Ordering::Relaxed);
             // SAFETY: ends the process at once.
             unsafe { libc::_exit(before as i32) };

@@ -7,7 +7,8 @@
 //! - [`poll`], [`socket`]: waiting for several descriptors, what a socket has besides bytes.
 //! - [`barrier`]: a memory barrier on all threads.
 //! - [`modules`]: the program and the libraries that are loaded, their notes; stack traces.
-//! - [`fork`]: locks that no forked child finds held, and the handlers that see to it.
+//! - [`fork`]: locks that no forked child finds held, and the handlers that see to it; [`once`]: values that are made once.
+//! - [`close_on_fork`]: descriptors that a forked child closes.
 //!
 //! Invariants
 //! - Every function is safe to call with any arguments.
@@ -17,7 +18,9 @@
 pub(crate) mod barrier;
 pub(crate) mod close_on_fork;
 pub(crate) mod file;
+pub(crate) mod fork;
 pub(crate) mod mapping;
+pub(crate) mod once;
 pub(crate) mod poll;
 pub(crate) mod process;
 pub(crate) mod socket;

@@ -12,7 +12,7 @@ use crate::sync::{AtomicPtr, AtomicU32, Ordering};
 static KEPT_ID: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Keeps the id from now on. Called once.
-pub(crate) fn prepare() {
+pub(super) fn prepare() {
     if let Some(page) = wiped_page() {
         KEPT_ID.store(page, Ordering::Release);
     }
@@ -68,11 +68,10 @@ pub(crate) fn user() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fork::prepare_for_forks;
 
     #[test]
     fn every_child_knows_its_own_id() {
-        prepare_for_forks();
+        prepare();
         assert_eq!(id(), std::process::id());
         // Not by the C library, so that no handler runs.
         let flags = libc::SIGCHLD;

@@ -6,6 +6,7 @@
 use super::lines::Output;
 use super::sink::{TextLine, TextSink, print};
 use crate::paths::absolute;
+use crate::sys::fork::{ForkLock, Order};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,9 @@ pub struct RotatingFile {
     state: Mutex<State>,
 }
 
+/// Held whenever a file's own lock is, so that no forked child finds that one locked. One for all files: a program has one.
+static WRITING: ForkLock<()> = ForkLock::new(Order::TextFiles, ());
+
 #[derive(Debug)]
 struct State {
     file: File,
@@ -57,6 +61,7 @@ impl RotatingFile {
 
     /// The last thing that went wrong, once.
     pub fn problem(&self) -> Option<io::Error> {
+        let _no_fork = WRITING.lock();
         self.state.lock().unwrap_or_else(PoisonError::into_inner).problem.take()
     }
 
@@ -106,6 +111,7 @@ impl State {
 
 impl TextSink for RotatingFile {
     fn show(&self, line: &TextLine<'_>) {
+        let _no_fork = WRITING.lock();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = Out { file: self, state: &mut state };
         print(&mut out, line.level, line.tag, |out| out.write_str(line.text));

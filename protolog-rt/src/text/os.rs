@@ -5,6 +5,7 @@
 #![allow(unsafe_code)] // localtime_r, gettid and write.
 
 use super::lines::Output;
+use crate::sys::fork::{ForkLock, Order};
 use core::cell::Cell;
 use core::fmt;
 use std::io::IsTerminal as _;
@@ -77,6 +78,9 @@ fn zone_offset(second: i64) -> i64 {
 }
 
 fn ask_zone_offset(second: i64) -> i64 {
+    /// Held while the C library has its own lock on the zone, which not every one makes free in a forked child.
+    static ZONE: ForkLock<()> = ForkLock::new(Order::Zone, ());
+    let _zone = ZONE.lock();
     // SAFETY: a tm is integers and a pointer; all zeros are valid for it.
     let mut time: libc::tm = unsafe { core::mem::zeroed() };
     // SAFETY: both pointers are to values of ours that live through the call.

@@ -5,13 +5,13 @@
 
 use super::lines::{LINE, Lines};
 use super::os::Stderr;
+use crate::sys::once::ForkOnce;
 use crate::value::FixedString;
 use core::cell::Cell;
 use core::fmt::{self, Write};
 use protolog_core::Level;
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
 
 /// Takes the messages of groups that log to text.
 ///
@@ -61,7 +61,7 @@ impl fmt::Display for SinkIsSet {
 
 impl Error for SinkIsSet {}
 
-static SINK: OnceLock<Box<dyn TextSink>> = OnceLock::new();
+static SINK: ForkOnce<Box<dyn TextSink>> = ForkOnce::new();
 
 thread_local! {
     /// Whether this thread is in the sink.
@@ -102,10 +102,10 @@ fn sink() -> Option<&'static dyn TextSink> {
 /// The sink of a program that has set none.
 #[cfg(target_os = "android")]
 fn platform() -> Option<&'static dyn TextSink> {
-    static LOGD: OnceLock<Option<super::Logd>> = OnceLock::new();
+    static LOGD: ForkOnce<Option<super::Logd>> = ForkOnce::new();
     // A signal handler must not wait for its own thread.
     SHOWING.set(true);
-    let logd = LOGD.get_or_init(|| super::Logd::later().ok());
+    let logd = LOGD.get_or_make(|| super::Logd::later().ok());
     SHOWING.set(false);
     logd.as_ref().map(|logd| logd as &dyn TextSink)
 }

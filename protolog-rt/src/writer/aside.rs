@@ -7,6 +7,8 @@
 use super::{ASIDE, FRONT, GONE, NONE, READY, UNATTRIBUTED, WITHIN};
 use crate::loss::LossCause;
 use crate::sync::{Ordering, light_barrier};
+use crate::sys::fork::{ThreadActions, set_thread_actions};
+use std::cell::Cell;
 
 /// As long as it lives, what a signal handler logs on this thread counts as nested.
 #[derive(Debug)]
@@ -15,6 +17,7 @@ pub(crate) struct Aside(u8);
 impl Aside {
     /// From now on.
     pub(crate) fn new() -> Self {
+        set_thread_actions(&FORK);
         let before = FRONT.with(|front| front.state.swap(ASIDE, Ordering::Relaxed));
         light_barrier();
         Self(before)
@@ -34,14 +37,30 @@ pub(crate) fn aside<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// In a forked child: its thread's writers are its parent's. What a signal handler interrupted in the middle of a message
-/// is the parent's to finish. Where not all is as it should be, the thread is at its end. It was aside until now.
-pub(crate) fn in_child(aside: Aside, whole: bool) {
-    let before = aside.0;
-    std::mem::forget(aside);
+thread_local! {
+    /// The state of a thread that forks, as it is to be afterwards.
+    static AFTER_FORK: Cell<u8> = const { Cell::new(NONE) };
+}
+
+/// A thread that forks is aside until it is known what of its state is the child's.
+static FORK: ThreadActions = ThreadActions { before: before_fork, in_child, in_parent };
+
+fn before_fork() {
+    AFTER_FORK.set(FRONT.with(|front| front.state.swap(ASIDE, Ordering::Relaxed)));
+    light_barrier();
+}
+
+fn in_parent() {
+    light_barrier();
+    FRONT.with(|front| front.state.store(AFTER_FORK.get(), Ordering::Relaxed));
+}
+
+/// In a forked child the thread's writers are its parent's. A message that a signal handler interrupted is the parent's to
+/// finish. Where not all locks could be taken, the thread is at its end.
+fn in_child(is_complete: bool) {
     FRONT.with(|front| {
-        let next = match before {
-            _ if !whole => GONE,
+        let next = match AFTER_FORK.get() {
+            _ if !is_complete => GONE,
             READY => NONE,
             WITHIN => {
                 UNATTRIBUTED.add_of_unknown_group(LossCause::Forked);

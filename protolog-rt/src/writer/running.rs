@@ -10,23 +10,23 @@
 
 use super::arbiter::Arbiter;
 use super::{Writer, aside};
-use crate::fork;
 use crate::level::{self, GroupInfo, set_session_levels};
 use crate::loss::LossCause;
 use crate::sync::{AtomicU32, Ordering, fence};
 use crate::sys::barrier;
+use crate::sys::fork::{ForkLock, Order};
 use protolog_core::Level;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard, TryLockError};
+use std::sync::Arc;
 
 /// All that record.
 type Arbiters = Vec<Arc<Arbiter>>;
 
-static RUNNING: Mutex<Arbiters> = Mutex::new(Vec::new());
+static RUNNING: ForkLock<Arbiters> = ForkLock::with_child(Order::Running, Vec::new(), abandon);
 static EPOCH: AtomicU32 = AtomicU32::new(1);
 
 /// Those with drop counters that outlive the process, for drops of threads without a sequence. Signal handlers only try the
 /// lock.
-static MIRRORED: RwLock<Arbiters> = RwLock::new(Vec::new());
+static MIRRORED: ForkLock<Arbiters> = ForkLock::with_child(Order::Mirrored, Vec::new(), forget);
 
 /// Returns a number that changes whenever a session starts or stops.
 pub(crate) fn epoch() -> u32 {
@@ -35,7 +35,7 @@ pub(crate) fn epoch() -> u32 {
 
 /// Returns the epoch, and the arbiters that record since then.
 pub(super) fn all() -> (u32, Vec<Arc<Arbiter>>) {
-    let running = lock();
+    let running = RUNNING.lock();
     (epoch(), running.clone())
 }
 
@@ -43,9 +43,9 @@ pub(super) fn all() -> (u32, Vec<Arc<Arbiter>>) {
 pub(crate) fn add(arbiter: Arc<Arbiter>) {
     aside(|| {
         if arbiter.owner.mirror().is_some() {
-            mirrored().push(Arc::clone(&arbiter));
+            MIRRORED.lock().push(Arc::clone(&arbiter));
         }
-        let mut running = lock();
+        let mut running = RUNNING.lock();
         running.push(arbiter);
         announce(&running);
         set_levels(&running);
@@ -56,7 +56,7 @@ pub(crate) fn add(arbiter: Arc<Arbiter>) {
 /// Stops recording, for all threads of the process; those that are within a message may finish it.
 pub(crate) fn remove(arbiter: &Arc<Arbiter>) {
     aside(|| {
-        let mut running = lock();
+        let mut running = RUNNING.lock();
         running.retain(|other| !Arc::ptr_eq(other, arbiter));
         set_levels(&running);
         announce(&running);
@@ -66,13 +66,13 @@ pub(crate) fn remove(arbiter: &Arc<Arbiter>) {
 
 /// Stops counting drops of threads without a sequence in the arbiter's mirror.
 pub(crate) fn end_mirror(arbiter: &Arc<Arbiter>) {
-    mirrored().retain(|other| !Arc::ptr_eq(other, arbiter));
+    MIRRORED.lock().retain(|other| !Arc::ptr_eq(other, arbiter));
 }
 
 /// Counts a message of a thread without a sequence as dropped, in the mirrors of those that record it. Safe in signal
 /// handlers.
 pub(super) fn count_in_mirrors(group: &'static GroupInfo, level: Level, cause: LossCause) {
-    let Ok(mirrored) = MIRRORED.try_read() else { return };
+    let Some(mirrored) = MIRRORED.try_read() else { return };
     for arbiter in mirrored.iter().filter(|arbiter| arbiter.is_enabled(group, level)) {
         if let Some(mirror) = arbiter.unattributed.mirror() {
             mirror.add(group.id, cause, 1);
@@ -84,7 +84,7 @@ pub(super) fn count_in_mirrors(group: &'static GroupInfo, level: Level, cause: L
 #[cfg(feature = "log")]
 pub(crate) fn levels_of_any_group() -> u8 {
     let levels = |arbiter: &Arc<Arbiter>| arbiter.owner.levels_of_any_group();
-    aside(|| lock().iter().map(levels).fold(0, |all, levels| all | levels))
+    aside(|| RUNNING.lock().iter().map(levels).fold(0, |all, levels| all | levels))
 }
 
 /// Returns whether no writer but `writer` is within a message, after a barrier on all threads. False where that can't be told
@@ -92,7 +92,7 @@ pub(crate) fn levels_of_any_group() -> u8 {
 /// in another trace than what `writer` writes.
 pub(super) fn is_alone(writer: &Writer) -> bool {
     aside(|| {
-        let Ok(running) = RUNNING.try_lock() else { return false };
+        let Some(running) = RUNNING.try_lock() else { return false };
         barrier::is_ready()
             && running.iter().all(|arbiter| arbiter.has_few_writers())
             && barrier::heavy()
@@ -106,10 +106,10 @@ pub(super) fn beside<R>(arbiter: &Arc<Arbiter>, f: impl FnOnce() -> R) -> R {
     struct Remove<'a>(&'a Arc<Arbiter>);
     impl Drop for Remove<'_> {
         fn drop(&mut self) {
-            aside(|| lock().retain(|other| !Arc::ptr_eq(other, self.0)));
+            aside(|| RUNNING.lock().retain(|other| !Arc::ptr_eq(other, self.0)));
         }
     }
-    aside(|| lock().push(Arc::clone(arbiter)));
+    aside(|| RUNNING.lock().push(Arc::clone(arbiter)));
     let _remove = Remove(arbiter);
     f()
 }
@@ -127,45 +127,25 @@ fn announce(running: &Arbiters) {
 fn set_levels(running: &Arbiters) {
     let running = running.clone();
     set_session_levels(move |group: &'static GroupInfo| {
-        running.iter().for_each(|arbiter| arbiter.owner.add_group());
+        for arbiter in &running {
+            arbiter.owner.add_group();
+        }
         running.iter().fold(0, |levels, arbiter| levels | arbiter.enabled_levels(group))
     });
 }
 
-/// Held around a fork, so that the child does not find the lists in the middle of a change.
-pub(crate) struct AroundFork {
-    running: MutexGuard<'static, Arbiters>,
-    mirrored: RwLockWriteGuard<'static, Arbiters>,
-}
-
-impl AroundFork {
-    /// Before the fork; none where this thread may be the one that has a lock.
-    pub(crate) fn begin() -> Option<Self> {
-        let running = fork::lock_soon(&RUNNING)?;
-        let mirrored = fork::soon(|| match MIRRORED.try_write() {
-            Err(TryLockError::WouldBlock) => None,
-            Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
-            Ok(guard) => Some(guard),
-        })?;
-        Some(Self { running, mirrored })
+/// In a forked child recording is the parent's, and over.
+fn abandon(running: &mut Arbiters) {
+    let running = std::mem::take(running);
+    for arbiter in &running {
+        arbiter.abandon();
     }
-
-    /// After it, in the child: recording is the parent's, and over here. Allocates nothing, waits for nobody.
-    pub(crate) fn in_child(mut self) {
-        let running = std::mem::take(&mut *self.running);
-        for arbiter in &running {
-            arbiter.abandon();
-        }
-        std::mem::forget(running);
-        std::mem::forget(std::mem::take(&mut *self.mirrored));
-        EPOCH.fetch_add(1, Ordering::AcqRel);
-    }
+    // Dropping them might wait for somebody.
+    std::mem::forget(running);
+    EPOCH.fetch_add(1, Ordering::AcqRel);
 }
 
-fn lock() -> MutexGuard<'static, Arbiters> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn mirrored() -> RwLockWriteGuard<'static, Arbiters> {
-    MIRRORED.write().unwrap_or_else(PoisonError::into_inner)
+/// In a forked child the mirrors are the parent's.
+fn forget(mirrored: &mut Arbiters) {
+    std::mem::forget(std::mem::take(mirrored));
 }

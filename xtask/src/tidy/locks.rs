@@ -10,7 +10,7 @@ use super::{Finding, Place};
 /// The crate that programs link, the type that its statics use, and the file in which that type is.
 const PACKAGE: &str = "protolog-rt";
 const ALLOWED: &str = "ForkLock";
-const WITHIN: [&str; 2] = ["protolog-rt/src/fork.rs", "protolog-rt/src/fork/"];
+const WITHIN: [&str; 1] = ["protolog-rt/src/sys/fork.rs"];
 
 /// The standard library's types that one thread can hold while another forks.
 const LOCKS: [&str; 6] = ["Mutex", "RwLock", "Condvar", "Once", "LazyLock", "Barrier"];
@@ -65,7 +65,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let sources = sources(&format!("== protolog-rt/src/lib.rs\nmod a;\nmod fork;\n{text}"));
+        let sources = sources(&format!("== protolog-rt/src/lib.rs\nmod a;\nmod sys;\n{text}"));
         let target = Target::read(super::PACKAGE, "protolog-rt/src/lib.rs", true, &sources);
         let found = super::check(&[target]);
         let found: Vec<String> =
@@ -91,7 +91,8 @@ mod tests {
             "== protolog-rt/src/a.rs\nstatic A: ForkLock<u8> = ForkLock::new(1);\nstruct T { lock: ForkLock<Mutex<u8>> }\n\
              static B: T = T::new();\nstatic C: AtomicU8 = AtomicU8::new(1);\n\
              thread_local! { static D: Mutex<u8> = X; }\n#[cfg(test)]\nmod tests { static E: Mutex<u8> = X; }\n\
-             == protolog-rt/src/fork.rs\nstatic HANDLERS: Mutex<u8> = X;\n",
+             == protolog-rt/src/sys.rs\nmod fork;\n\
+             == protolog-rt/src/sys/fork.rs\nstatic HANDLERS: Mutex<u8> = X;\n",
             &[],
         );
     }

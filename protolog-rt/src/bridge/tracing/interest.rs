@@ -2,16 +2,16 @@
 //!
 //! Invariant: whichever thread tells it, the answer of every subscriber that is alive counts.
 
-use std::sync::{Mutex, PoisonError};
+use crate::sys::fork::{ForkLock, Order};
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::subscriber::{Interest, NoSubscriber};
 use tracing_core::{Dispatch, Event, LevelFilter, Metadata, Subscriber, callsite, dispatcher};
 
 /// Asks all subscribers again what they want of all callsites.
 pub(super) fn rebuild() {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    static ONE_AT_A_TIME: ForkLock<()> = ForkLock::new(Order::TracingBridge, ());
     // The answers of a slower thread would be older, and come last.
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = ONE_AT_A_TIME.lock();
     // While one subscriber is alive `tracing` asks the calling thread's alone. On a thread without any it would switch all
     // callsites off, for every layer of a subscriber that other threads have; a new subscriber has everybody asked.
     if dispatcher::get_default(Dispatch::is::<NoSubscriber>) {

@@ -8,15 +8,15 @@ use super::level_of;
 use crate::bridge::targets;
 use crate::level::GroupInfo;
 use crate::seen::Shape;
+use crate::sys::once::ForkOnce;
 use protolog_core::Level;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tracing_core::Metadata;
 
 /// The most callsites that are remembered.
 const MAX_SITES: usize = 2048;
 
-static TABLE: [OnceLock<Site>; MAX_SITES * 2] = [const { OnceLock::new() }; MAX_SITES * 2];
+static TABLE: [ForkOnce<Site>; MAX_SITES * 2] = [const { ForkOnce::new() }; MAX_SITES * 2];
 static MADE: AtomicUsize = AtomicUsize::new(0);
 
 /// A callsite.
@@ -26,7 +26,7 @@ pub(super) struct Site {
     pub(super) group: &'static GroupInfo,
     pub(super) level: Level,
     /// The message of its first event.
-    pub(super) known: OnceLock<Known>,
+    pub(super) known: ForkOnce<Known>,
 }
 
 /// A message that a callsite's events become, when they have these fields.
@@ -41,7 +41,7 @@ pub(super) struct Known {
 impl Site {
     fn new(metadata: &'static Metadata<'static>) -> Self {
         let (group, level) = (targets::group(metadata.target()), level_of(*metadata.level()));
-        Self { metadata, group, level, known: OnceLock::new() }
+        Self { metadata, group, level, known: ForkOnce::new() }
     }
 }
 
@@ -66,10 +66,13 @@ fn find(metadata: &'static Metadata<'static>) -> Option<&'static Site> {
         let site = match slot.get() {
             Some(site) => site,
             None if MADE.load(Ordering::Relaxed) >= MAX_SITES => return None,
-            None => slot.get_or_init(|| {
-                MADE.fetch_add(1, Ordering::Relaxed);
-                Site::new(metadata)
-            }),
+            None => {
+                let site = Site::new(metadata);
+                slot.get_or_make(|| {
+                    MADE.fetch_add(1, Ordering::Relaxed);
+                    site
+                })
+            }
         };
         if std::ptr::eq(site.metadata, metadata) {
             return Some(site);

@@ -20,8 +20,6 @@ pub(super) const LAYERS: [Layers; 1] = [Layers {
         ("sync", &["sync"]),
         // Every system call, behind safe functions.
         ("sys", &["sys"]),
-        // Fork handlers, and the locks that they take.
-        ("fork", &["fork"]),
         ("shmem", &["shmem"]),
         ("clock", &["clock"]),
         ("losses", &["loss", "stats"]),
