@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::level::{self, GroupInfo};
 use crate::loss::LossCause;
 use crate::session::dictionary::tagged_groups;
-use crate::session::running;
 use crate::session::{Session, config::Config, config::GroupOverride, config::TracingMode};
+use crate::session::{running, summary};
 use crate::stats::{GroupStats, Loss, Summary};
 use protolog_core::FillPolicy;
 use protolog_core::control::protocol::{Reply, Request, TraceStart, VERSION};
@@ -188,7 +188,13 @@ impl Answers {
             if !self.trace.as_ref().is_some_and(|(session, ..)| session.is_of(&core)) {
                 let fill_policy = core.fill_policy;
                 let file = core.path().map_or("-".into(), Path::to_string_lossy);
-                told(&so_far(core.so_far(), fill_policy), false, fill_policy, &file, answer);
+                told(
+                    &so_far(summary::so_far(&core), fill_policy),
+                    false,
+                    fill_policy,
+                    &file,
+                    answer,
+                );
             }
         }
         for problem in &self.problems {

@@ -6,9 +6,10 @@ use super::bundles::bundles;
 use super::config::{Config, Filter, GroupOverride, TracingMode};
 use super::core::{Core, SessionOwner};
 use super::file::TraceFile;
-use super::recorder::{self, Recorder, RecordingPath};
+use super::recorder::{Recorder, RecordingPath};
+use super::requests::Requests;
 use super::segments::{Limits, Segments};
-use super::stream::{Requests, Stream};
+use super::stream::Stream;
 use super::trace::Trace;
 use super::{Session, Sink, dictionary, running};
 use crate::clock;
@@ -356,7 +357,7 @@ impl Builder {
             }
             (_, path) => Sink::Kept { path, compression: self.compression },
         };
-        recorder::begin(&core);
+        running::attach_recorder(&core);
         running::add(&core);
         Ok(Session { core, sink: Some(sink) })
     }

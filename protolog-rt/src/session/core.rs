@@ -2,28 +2,20 @@
 
 use super::chunk_wait::ChunkWait;
 use super::config::Filter;
-use super::counts::Counts;
-use super::dictionary::Dictionary;
-use super::kept;
 use super::recorder::Recorder;
-use super::stream::Requests;
+use super::requests::Requests;
 use crate::clock;
 use crate::loss::{Mirror, UnattributedSnapshot};
 use crate::shmem::buffer::{Buffer, Chunk};
-use crate::stats::{Summary, of_buffer};
-use crate::sync::Ordering;
+use crate::writer::UNATTRIBUTED;
 use crate::writer::arbiter::Arbiter;
 use crate::writer::owner::Owner;
-use crate::writer::{UNATTRIBUTED, Writer};
 use protolog_core::FillPolicy;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 use std::time::Duration;
-
-/// How long is waited for what was committed to be in the file, where that is only asked about.
-const FLUSH: Duration = Duration::from_secs(1);
 
 /// The shared part of a session: what its writers know of, and the rest.
 #[derive(Debug)]
@@ -161,39 +153,6 @@ impl Core {
         Self { arbiter: Arc::new(arbiter), owner }
     }
 
-    /// Returns what was written and dropped so far; of a file that is written all the time, after what waits for it is in it.
-    pub(crate) fn so_far(&self) -> Summary {
-        let (mut summary, mut reported) = (Summary::default(), Vec::new());
-        let mut unwritten = Counts::default();
-        if self.pid != std::process::id() {
-            // A forked child: it is the parent's, whose locks may be held.
-            return summary;
-        }
-        let counts = if let Some(drain) = self.owner.drain.get() {
-            drain.requests.flush_within(FLUSH, || self.wake());
-            let so_far = drain.requests.so_far();
-            (summary.messages, summary.bytes, reported) =
-                (so_far.messages, so_far.bytes, so_far.reported);
-            (summary.groups, unwritten) = (so_far.earlier, so_far.unreported);
-            so_far.counts
-        } else {
-            let told = |writer: Arc<Writer>| writer.told.load(Ordering::Relaxed);
-            summary.messages = self.all_writers().into_iter().map(told).sum();
-            kept::count(self)
-        };
-        let live = self.all_writers();
-        let own = live.iter().flat_map(|writer| writer.losses.pending());
-        let losses = own.chain(self.reported.pending()).chain(self.unattributed.pending());
-        let dictionary = Dictionary::known();
-        summary.losses =
-            dictionary.losses(losses.chain(reported).chain(dictionary.unwritten(&unwritten)));
-        // The losses of files before this one are among them.
-        summary.groups.iter_mut().for_each(|group| group.losses.clear());
-        summary.add_groups(dictionary.groups(&counts, &summary.losses));
-        summary.buffer = of_buffer(&self.buffer);
-        summary
-    }
-
     /// Returns the file that the session writes, now or in the end; none where it only records.
     pub(crate) fn path(&self) -> Option<&Path> {
         let recording = || self.owner.recorder.as_ref().map(|recorder| recorder.path());
@@ -224,6 +183,11 @@ impl Core {
         if drain.thread.id() != std::thread::current().id() {
             drain.requests.flush_within(limit, || self.wake());
         }
+    }
+
+    /// Returns the requests to the thread that reads the buffer, if there is one.
+    pub(super) fn requests(&self) -> Option<&Requests> {
+        self.owner.drain.get().map(|drain| &*drain.requests)
     }
 
     /// Says which thread reads the buffer.

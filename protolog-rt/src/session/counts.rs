@@ -6,7 +6,7 @@
 //!
 //! Invariant: each message offered is counted once; those whose id can't be read are counted together.
 
-use super::drain::MESSAGE;
+use super::wire::MESSAGE;
 use protolog_core::schema::{message, packet};
 use protozero::Reader;
 use protozero::wire::{WireType, packed_varint, tag};
@@ -253,8 +253,8 @@ fn any_id(packet: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::drain::OWN_SEQUENCE;
     use super::super::packets::Seal;
+    use super::super::wire::OWN_SEQUENCE;
     use super::*;
     use protozero::{Heap, Writer};
 

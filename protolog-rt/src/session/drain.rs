@@ -8,18 +8,11 @@
 
 use super::core::Core;
 use super::file::TraceFile;
-use super::state::State;
+use super::state::SequenceState;
+use super::wire::{sequence_id, span, split};
 use crate::shmem::drain::{self, Committed, Found};
-use protolog_core::chunk::{DROPPED_PACKET_SIZE, Packets};
-use protolog_core::schema::packet;
-use protozero::wire::{WireType, decode_varint, tag};
+use protolog_core::chunk::Packets;
 use std::collections::{HashMap, HashSet};
-
-/// The first byte of a message's packet, and of no other one.
-pub(super) const MESSAGE: u8 = tag(packet::TIMESTAMP, WireType::Varint) as u8;
-
-/// The session's own sequence in the file; that of a writer is its id and one.
-pub(super) const OWN_SEQUENCE: u32 = 1;
 
 /// So many chunks are freed before those who wait for one are told, so that they do not wake for each.
 const QUIET: usize = 16;
@@ -47,7 +40,7 @@ pub(super) struct Sequence {
     begun: Option<Vec<u8>>,
     /// What its chunk set up.
     /// Apart, since sequences of threads that are gone have none, and there may be many of those.
-    state: Option<Box<State>>,
+    state: Option<Box<SequenceState>>,
     /// Whether the file has that.
     stale: bool,
 }
@@ -90,7 +83,7 @@ impl Drain {
         if !file.has_room(|| sequence.size(&committed), self.written.len()) {
             return None;
         }
-        let mut to = Copy { file, sequence: self::sequence(found.writer_id) };
+        let mut to = FileCopy { file, sequence: sequence_id(found.writer_id) };
         if sequence.copy(&committed, found.complete, &mut to) {
             self.written.insert(found.writer_id);
         }
@@ -144,12 +137,12 @@ pub(super) trait Sink {
 }
 
 /// Copies to the file.
-struct Copy<'a> {
+struct FileCopy<'a> {
     file: &'a mut TraceFile,
     sequence: u32,
 }
 
-impl Sink for Copy<'_> {
+impl Sink for FileCopy<'_> {
     fn packet(&mut self, packet: &[u8]) {
         self.file.copy(self.sequence, packet);
     }
@@ -226,26 +219,3 @@ impl Sequence {
         }
     }
 }
-
-/// The first packet of `sized`, and what follows it.
-pub(super) fn split(sized: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (size, size_len) = decode_varint(sized).ok()?;
-    sized.get(size_len..)?.split_at_checked(size as usize)
-}
-
-/// The bytes of the first `count` packets of `sized`; of all, if what follows is no packet.
-fn span(sized: &[u8], count: usize) -> usize {
-    let mut rest = sized;
-    for _ in 0..count {
-        rest = split(rest).map_or(&[], |(_, after)| after);
-    }
-    sized.len() - rest.len()
-}
-
-/// The sequence of a writer.
-pub(super) fn sequence(writer_id: u16) -> u32 {
-    OWN_SEQUENCE + writer_id as u32
-}
-
-// An abandoned packet's size fits no chunk, so the walk over committed packets ends there.
-const _: () = assert!(DROPPED_PACKET_SIZE as usize > protolog_core::chunk::MAX_PAGE);

@@ -8,10 +8,10 @@
 
 use super::bundles::Bundles;
 use super::counts::Counts;
-use super::drain::OWN_SEQUENCE;
 use super::gap::Gap;
 use super::packets::{AROUND, Seal};
 use super::running::Claim;
+use super::wire::OWN_SEQUENCE;
 use super::write_behind::{WriteBehind, WriteBehindResult};
 use crate::error::Error;
 use crate::shmem::buffer::MAX_PAYLOAD;

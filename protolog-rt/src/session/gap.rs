@@ -6,7 +6,7 @@
 //! Invariant: what is taken is told, or comes back when the packet that tells of it can't be written either.
 
 use super::counts::Counts;
-use super::drain::MESSAGE;
+use super::wire::MESSAGE;
 use crate::loss::{LossCause, LossCount};
 use protolog_core::schema::{loss, packet};
 use protozero::{Field, Reader};

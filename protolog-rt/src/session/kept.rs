@@ -9,11 +9,12 @@
 use super::bundles::bundles;
 use super::core::Core;
 use super::counts::Counts;
-use super::drain::{Sequence, Sink, sequence, split};
+use super::drain::{Sequence, Sink};
 use super::file::TraceFile;
 use super::packets::Seal;
 use super::state;
 use super::trace::{Trace, TraceEnd};
+use super::wire::{sequence_id, split};
 use crate::error::Error;
 use crate::loss::{LossCause, LossCount};
 use crate::shmem::drain::{self, Committed, Found};
@@ -124,7 +125,7 @@ fn find(core: &Core) -> BTreeMap<u16, Chunks> {
 }
 
 /// Copies a sequence into the trace, and counts.
-struct Copy<'a> {
+struct SnapshotCopy<'a> {
     trace: &'a mut Trace,
     sequence: u32,
     /// Messages in the trace.
@@ -141,7 +142,7 @@ fn copy<'a>(
     writer_id: u16,
     chunks: impl DoubleEndedIterator<Item = &'a (Found, Option<Image>)>,
 ) -> (u64, u64) {
-    let mut to = Copy { trace, sequence: sequence(writer_id), messages: 0, numbered: 0 };
+    let mut to = SnapshotCopy { trace, sequence: sequence_id(writer_id), messages: 0, numbered: 0 };
     walk(core, chunks, &mut to);
     (to.messages, to.numbered)
 }
@@ -179,7 +180,7 @@ pub(super) fn count(core: &Core) -> Counts {
     let _reader = core.reader.lock().unwrap_or_else(PoisonError::into_inner);
     let mut counts = Counts::default();
     for (writer, chunks) in find(core) {
-        let mut to = Counting { seal: Seal::new(sequence(writer)), counts: &mut counts };
+        let mut to = Counting { seal: Seal::new(sequence_id(writer)), counts: &mut counts };
         walk(core, chunks.values(), &mut to);
     }
     counts
@@ -206,14 +207,14 @@ impl Sink for Counting<'_> {
     }
 }
 
-impl Copy<'_> {
+impl SnapshotCopy<'_> {
     fn count(&mut self, messages: u64) {
         self.messages += messages;
         self.numbered += messages;
     }
 }
 
-impl Sink for Copy<'_> {
+impl Sink for SnapshotCopy<'_> {
     fn packet(&mut self, packet: &[u8]) {
         let is_message = self.trace.file.copy(self.sequence, packet);
         self.count(is_message as u64);

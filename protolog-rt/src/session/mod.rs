@@ -20,17 +20,20 @@ mod gap;
 mod kept;
 mod packets;
 pub(crate) mod recorder;
+mod requests;
 pub(crate) mod running;
 mod segments;
 mod state;
 mod stream;
+pub(crate) mod summary;
 mod trace;
+mod wire;
 mod write_behind;
 
 pub use self::builder::Builder;
 
 use self::core::Core;
-use self::stream::Requests;
+use self::requests::Requests;
 use crate::error::Error;
 use crate::stats::Summary;
 use std::path::{Path, PathBuf};
@@ -141,7 +144,7 @@ impl Session {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn so_far(&self) -> Summary {
-        self.core.so_far()
+        summary::so_far(&self.core)
     }
 
     /// Returns an error if the session belongs to the process that this one was forked from: its locks may be held by threads
@@ -191,7 +194,7 @@ impl Session {
     /// Writes what the buffer keeps, if a file was named. The recording is removed when all is well: not if a panic ends the
     /// session, and the recording is the only trace of it.
     fn end_kept(&self, path: Option<&Path>, compression: Option<u32>) -> Result<Summary, Error> {
-        recorder::end(&self.core);
+        running::detach_recorder(&self.core);
         let write = |path| kept::write(&self.core, path, compression, "protolog session stopped");
         let mut summary = path.map_or_else(|| Ok(Summary::default()), write);
         drop(self.core.take_writers());

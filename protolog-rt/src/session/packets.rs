@@ -11,7 +11,7 @@
 //! Invariant: what is written is whole packets only.
 
 use super::counts::{Counts, short_id};
-use super::drain::split;
+use super::wire::split;
 use protolog_core::schema::{packet, trace};
 use protozero::wire::{WireType, packed_varint, tag};
 
@@ -169,7 +169,7 @@ impl Seal {
 
 #[cfg(test)]
 mod tests {
-    use super::super::drain::MESSAGE;
+    use super::super::wire::MESSAGE;
     use super::*;
 
     /// The same, packet by packet.

@@ -8,7 +8,6 @@
 //! - *order*: the magic is stored last, when all the rest is there.
 //! - A forked child never touches the file but through chunks that a thread had when it was forked.
 
-use super::core::Core;
 use super::dictionary::Dictionary;
 use super::trace;
 use crate::clock;
@@ -20,7 +19,6 @@ use crate::shmem::memory::Memory;
 use crate::site::{self, for_each_own_note_segment};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::sys::file;
-use crate::writer::running;
 use protolog_core::recorder::{
     BuildId, ClockSource, HEADER_SIZE, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT,
     METADATA_USED_AT, OTHER_LOSSES_AT, OTHER_MESSAGE_COUNT_AT, RING_AT, VERSION, loss_key,
@@ -67,21 +65,6 @@ struct Annex {
     /// Where it begins in the file.
     start: u64,
     used: u64,
-}
-
-/// Gives the recording the messages first seen at run time, those known and those to come.
-pub(super) fn begin(core: &Core) {
-    if let Some(recorder) = &core.owner.recorder {
-        seen::attach(Arc::clone(recorder) as Arc<dyn seen::Listener>);
-    }
-}
-
-/// Ends what [`begin`] and the start of the session began.
-pub(super) fn end(core: &Core) {
-    if let Some(recorder) = &core.owner.recorder {
-        seen::detach(&(Arc::clone(recorder) as Arc<dyn seen::Listener>));
-        running::end_mirror(&core.arbiter);
-    }
 }
 
 impl Recorder {

@@ -6,6 +6,7 @@
 //! Invariant: a file is written by one session of the process at a time.
 
 use super::core::Core;
+use crate::seen;
 use crate::sys::fork::{ForkLock, Order};
 use crate::writer;
 use std::ffi::{OsStr, OsString};
@@ -37,6 +38,21 @@ pub(crate) fn all() -> Vec<Arc<Core>> {
 pub(super) fn add(core: &Arc<Core>) {
     writer::aside(|| RUNNING.lock().sessions.push(Arc::clone(core)));
     writer::running::add(Arc::clone(&core.arbiter));
+}
+
+/// Gives the session's recording the messages interned at run time, those known and those to come.
+pub(super) fn attach_recorder(core: &Core) {
+    if let Some(recorder) = &core.owner.recorder {
+        seen::attach(Arc::clone(recorder) as Arc<dyn seen::Listener>);
+    }
+}
+
+/// Ends what [`attach_recorder`] and [`add`] began for the session's recording.
+pub(super) fn detach_recorder(core: &Core) {
+    if let Some(recorder) = &core.owner.recorder {
+        seen::detach(&(Arc::clone(recorder) as Arc<dyn seen::Listener>));
+        writer::running::end_mirror(&core.arbiter);
+    }
 }
 
 /// Stops a session for the threads of the process; those that are within a message may finish it.

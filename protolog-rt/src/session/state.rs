@@ -6,18 +6,18 @@
 //!
 //! Invariant: bytes that make no sense leave what was known before.
 
-use super::drain::split;
+use super::wire::split;
 use protolog_core::schema::{
     clock, clock_id, clock_snapshot, packet, packet_defaults, sequence_flags,
 };
 use protozero::{Field, Heap, Reader, Writer};
 
-/// The most bytes that [`State::packets`] take in a file, but for texts.
+/// The most bytes that [`SequenceState::packets`] take in a file, but for texts.
 const MAX_STATE: usize = 320;
 
 /// What the packets of a chunk rest on, after those that were followed.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct SequenceState {
     /// The sequence's clock, in nanoseconds.
     time: u64,
     /// Process and thread, as the chunk's first packet has them.
@@ -28,7 +28,7 @@ pub(super) struct State {
     texts: Vec<u8>,
 }
 
-impl State {
+impl SequenceState {
     /// Takes note of packets, each with its size before it.
     pub(super) fn follow(&mut self, sized: &[u8]) {
         let mut rest = sized;

@@ -6,19 +6,17 @@
 
 use super::chunk_wait;
 use super::core::Core;
-use super::counts::Counts;
 use super::drain::Drain;
-use super::file;
+use super::requests::{Pending, Requests, SoFar};
 use super::segments::Segments;
 use super::trace::{Trace, TraceEnd};
 use crate::error::Error;
 use crate::loss::LossCount;
-use crate::stats::{GroupStats, Summary};
+use crate::stats::Summary;
 use crate::sys::thread::block_signals;
 use crate::writer::Writer;
 use crate::writer::reclaim::LOOK_NANOS;
-use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -49,84 +47,6 @@ const POLL_INTERVAL: Duration = Duration::from_nanos(LOOK_NANOS);
 /// The most that it grows to while there is nothing to reclaim.
 const MAX_POLL_INTERVAL: Duration = Duration::from_millis(128);
 
-/// Requests of the session's owner to the thread.
-#[derive(Debug, Default)]
-pub(super) struct Requests {
-    state: Mutex<RequestState>,
-    flushed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct RequestState {
-    stop: bool,
-    /// Flushes requested so far.
-    flushes_requested: u64,
-    /// Flushes done so far.
-    flushes_done: u64,
-    /// The error of the last flush.
-    error: Option<io::Error>,
-    so_far: SoFar,
-}
-
-/// State of the file at the last flush.
-#[derive(Clone, Debug, Default)]
-pub(super) struct SoFar {
-    /// Messages in it.
-    pub(super) messages: u64,
-    /// Its size in bytes.
-    pub(super) bytes: u64,
-    /// The drops that this file and earlier ones report.
-    pub(super) reported: Vec<LossCount>,
-    /// The groups of earlier files.
-    pub(super) earlier: Vec<GroupStats>,
-    /// The messages in this file.
-    pub(super) counts: Counts,
-    /// The messages that could not be written, and that no file reports yet.
-    pub(super) unreported: Counts,
-}
-
-impl Requests {
-    /// Lets the thread end.
-    pub(super) fn stop(&self) {
-        self.lock().stop = true;
-        self.flushed.notify_all();
-    }
-
-    /// Wakes the thread with `wake`, so that it writes what is committed, and waits for it.
-    pub(super) fn flush(&self, wake: impl FnOnce()) -> io::Result<()> {
-        let mut state = self.lock();
-        state.flushes_requested += 1;
-        let ticket = state.flushes_requested;
-        drop(state);
-        wake();
-        let state = self.lock();
-        let until =
-            self.flushed.wait_while(state, |state| state.flushes_done < ticket && !state.stop);
-        let state = until.unwrap_or_else(PoisonError::into_inner);
-        state.error.as_ref().map_or(Ok(()), |error| Err(file::clone_error(error)))
-    }
-
-    /// As [`Self::flush`], but waits at most `limit`, and reports nothing.
-    pub(super) fn flush_within(&self, limit: Duration, wake: impl FnOnce()) {
-        let mut state = self.lock();
-        state.flushes_requested += 1;
-        let ticket = state.flushes_requested;
-        drop(state);
-        wake();
-        let is_pending = |state: &mut RequestState| state.flushes_done < ticket && !state.stop;
-        drop(self.flushed.wait_timeout_while(self.lock(), limit, is_pending));
-    }
-
-    /// Returns the state of the file at the last flush.
-    pub(super) fn so_far(&self) -> SoFar {
-        self.lock().so_far.clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, RequestState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Stream {
     /// A thread that continues `trace`, and then further `segments`.
     pub(super) fn new(
@@ -154,26 +74,21 @@ impl Stream {
         block_signals();
         chunk_wait::never_wait_here();
         loop {
-            let RequestState { stop, flushes_requested, flushes_done, .. } = *self.requests.lock();
+            let Pending { stop, flush } = self.requests.pending();
             if stop {
                 return self.end();
             }
-            let flush = flushes_requested > flushes_done;
-            self.retry_if_due(flush);
+            self.retry_if_due(flush.is_some());
             let failed = self.trace.file.has_failed();
             let left = self.segments.as_ref().filter(|_| !failed).and_then(Segments::left);
             let old = left.is_some_and(|left| left.is_zero());
-            self.copy_round(flush || old);
+            self.copy_round(flush.is_some() || old);
             if old {
                 self.rotate_if_due();
             }
-            if flush {
-                let so_far = self.so_far();
-                let mut state = self.requests.lock();
-                state.flushes_done = flushes_requested;
-                state.so_far = so_far;
-                state.error = self.trace.file.failure();
-                self.requests.flushed.notify_all();
+            if let Some(flush) = flush {
+                let error = self.trace.file.failure();
+                self.requests.finish_flush(flush, self.so_far(), error);
             } else if !self.core.buffer.is_half_full() {
                 match left.filter(|_| !old) {
                     Some(left) => self.sleep(left),

@@ -4,9 +4,9 @@
 
 use super::core::Core;
 use super::dictionary::Dictionary;
-use super::drain::{OWN_SEQUENCE, sequence};
 use super::file::{Finished, TraceFile};
 use super::gap::Gap;
+use super::wire::{OWN_SEQUENCE, sequence_id};
 use crate::clock;
 use crate::error::Error;
 use crate::loss::{LossCount, LossCounters, UnattributedSnapshot};
@@ -172,7 +172,7 @@ impl Trace {
         let thread = &writer.thread;
         let mut losses = self.take_unreported(&writer.losses);
         losses.extend(more);
-        self.packet(sequence(writer.id), |to| {
+        self.packet(sequence_id(writer.id), |to| {
             to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
             to.nested(packet::THREAD_DESCRIPTOR)
                 .uint32(thread_descriptor::PID, pid)

@@ -127,10 +127,10 @@ fn announce(running: &Arbiters) {
 fn set_levels(running: &Arbiters) {
     let running = running.clone();
     set_session_levels(move |group: &'static GroupInfo| {
-        for arbiter in &running {
+        running.iter().fold(0, |levels, arbiter| {
             arbiter.owner.add_group();
-        }
-        running.iter().fold(0, |levels, arbiter| levels | arbiter.enabled_levels(group))
+            levels | arbiter.enabled_levels(group)
+        })
     });
 }
 

@@ -4,6 +4,8 @@
 mod drain;
 #[path = "../../../src/session/state.rs"]
 mod state;
+#[path = "../../../src/session/wire.rs"]
+mod wire;
 
 use crate::shmem::buffer::Buffer;
 
@@ -55,7 +57,7 @@ pub(crate) mod file {
         pub(crate) fn packets(&mut self, sequence: u32, sized: &[u8], count: u16) -> u64 {
             let mut rest = sized;
             for _ in 0..count {
-                let Some((packet, after)) = super::drain::split(rest) else { break };
+                let Some((packet, after)) = super::wire::split(rest) else { break };
                 if !packet.is_empty() {
                     self.packet(sequence, packet);
                 }

@@ -1,0 +1,118 @@
+//! Requests to the thread of a session that streams, and its answers: stop, flush, and the state of the file.
+//!
+//! Invariant: a flush that was requested is done, or ends with the thread.
+
+use super::counts::Counts;
+use super::file;
+use crate::loss::LossCount;
+use crate::stats::GroupStats;
+use std::io;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Requests of the session's owner to the thread.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    state: Mutex<RequestState>,
+    flushed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct RequestState {
+    stop: bool,
+    /// Flushes requested so far.
+    flushes_requested: u64,
+    /// Flushes done so far.
+    flushes_done: u64,
+    /// The error of the last flush.
+    error: Option<io::Error>,
+    so_far: SoFar,
+}
+
+/// Requests that the thread has not answered.
+#[derive(Debug)]
+pub(super) struct Pending {
+    /// The session ends.
+    pub(super) stop: bool,
+    /// A flush.
+    pub(super) flush: Option<Flush>,
+}
+
+/// A flush, as the number of flushes requested by then.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flush(u64);
+
+/// State of the file at the last flush.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SoFar {
+    /// Messages in it.
+    pub(super) messages: u64,
+    /// Its size in bytes.
+    pub(super) bytes: u64,
+    /// The drops that this file and earlier ones report.
+    pub(super) reported: Vec<LossCount>,
+    /// The groups of earlier files.
+    pub(super) earlier: Vec<GroupStats>,
+    /// The messages in this file.
+    pub(super) counts: Counts,
+    /// The messages that could not be written, and that no file reports yet.
+    pub(super) unreported: Counts,
+}
+
+impl Requests {
+    /// Lets the thread end.
+    pub(super) fn stop(&self) {
+        self.lock().stop = true;
+        self.flushed.notify_all();
+    }
+
+    /// Wakes the thread with `wake`, so that it writes what is committed, and waits for it.
+    pub(super) fn flush(&self, wake: impl FnOnce()) -> io::Result<()> {
+        let mut state = self.lock();
+        state.flushes_requested += 1;
+        let ticket = state.flushes_requested;
+        drop(state);
+        wake();
+        let state = self.lock();
+        let until =
+            self.flushed.wait_while(state, |state| state.flushes_done < ticket && !state.stop);
+        let state = until.unwrap_or_else(PoisonError::into_inner);
+        state.error.as_ref().map_or(Ok(()), |error| Err(file::clone_error(error)))
+    }
+
+    /// As [`Self::flush`], but waits at most `limit`, and reports nothing.
+    pub(super) fn flush_within(&self, limit: Duration, wake: impl FnOnce()) {
+        let mut state = self.lock();
+        state.flushes_requested += 1;
+        let ticket = state.flushes_requested;
+        drop(state);
+        wake();
+        let is_pending = |state: &mut RequestState| state.flushes_done < ticket && !state.stop;
+        drop(self.flushed.wait_timeout_while(self.lock(), limit, is_pending));
+    }
+
+    /// Returns the state of the file at the last flush.
+    pub(super) fn so_far(&self) -> SoFar {
+        self.lock().so_far.clone()
+    }
+
+    /// Returns the requests that the thread has not answered.
+    pub(super) fn pending(&self) -> Pending {
+        let state = self.lock();
+        let is_flush_due = state.flushes_requested > state.flushes_done;
+        Pending { stop: state.stop, flush: is_flush_due.then_some(Flush(state.flushes_requested)) }
+    }
+
+    /// Answers a flush, and those requested before it.
+    pub(super) fn finish_flush(&self, flush: Flush, so_far: SoFar, error: Option<io::Error>) {
+        let mut state = self.lock();
+        state.flushes_done = flush.0;
+        state.so_far = so_far;
+        state.error = error;
+        self.flushed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RequestState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
