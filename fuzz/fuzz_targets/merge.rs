@@ -30,5 +30,5 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(log.stats().ended_early, None);
     }
     let again = merge(&[&Input(&merged)], &mut io::sink());
-    assert!(again.is_ok_and(|again| again.malformed == 0 && again.cut.is_empty()));
+    assert!(again.is_ok_and(|again| again.malformed == 0 && again.truncated.is_empty()));
 });

@@ -1,7 +1,7 @@
-//! How fast traces are read: `cargo bench -p protolog-reader [-- TRACE]`.
+//! The speed of reading traces: `cargo bench -p protolog-reader [-- TRACE]`.
 //!
-//! Without a trace, one is made of 300,000 messages of four threads, in chunks as the runtime writes them. Prints
-//! milliseconds, the best of five runs, for decoding, for text and for JSON lines.
+//! Without a trace, the input is generated: 300,000 messages of four threads, in chunks as the runtime writes them. Prints
+//! the best of five runs, in milliseconds, for decoding, for text and for JSON lines.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use protolog_reader::{TextWriter, Times, Trace, write_json};
 mod description;
 
 const MESSAGES: usize = 300_000;
-/// About as many as fit a chunk of 4 KiB.
+/// About as many messages as fit a chunk of 4 KiB.
 const CHUNK: usize = 80;
 const RUNS: usize = 5;
 

@@ -1,9 +1,9 @@
-//! Makes traces from descriptions, to look at them in Perfetto or to start fuzzing from them:
+//! Writes traces from descriptions, for viewing in Perfetto or as a fuzzing corpus:
 //!
 //!     cargo run -p protolog-reader --example describe -- DIR protolog-reader/tests/cases/*.txt
 //!
-//! writes `DIR/<name>.pftrace` for each. How descriptions are written stands in `tests/common/trace/mod.rs`; what follows a
-//! line `--- …` is what tests expect and no part of them.
+//! writes `DIR/<name>.pftrace` for each. `tests/common/trace/mod.rs` has the syntax of descriptions, which end at a line
+//! `--- …`: the expectations of the tests follow.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

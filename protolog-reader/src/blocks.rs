@@ -1,12 +1,12 @@
-//! The bytes that a log is made of, and references into them.
+//! The bytes behind a log, and references into them.
 //!
-//! A log is made of several blocks: the trace itself, each inflated bundle of packets, and texts that had to be mended.
-//! They share one space of addresses, so that a reference is an address and a length, whatever block it points into.
+//! A log refers to several blocks: the trace itself, each inflated bundle of packets, and repaired strings. They share one
+//! address space, so a reference is an address and a length, whatever block it points into.
 //!
-//! Invariants: blocks don't overlap and don't move; a [`Span`] made from a block's bytes lies within that block. A span
-//! that doesn't (there is none) reads as empty.
+//! Invariants: blocks don't overlap and don't move; a [`Span`] made from a block's bytes lies within that block. Any other
+//! span would read as empty.
 
-/// Bytes somewhere in the blocks.
+/// A range of bytes in the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) at: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Blocks {
     sorted: Vec<Block>,
     /// First free address.
     end: u64,
-    mended: Vec<u8>,
+    repaired: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -29,34 +29,34 @@ struct Block {
     bytes: Vec<u8>,
 }
 
-/// Where mended texts lie: far beyond any trace.
-const MENDED: u64 = 1 << 62;
+/// Address of the repaired strings: far beyond any trace.
+const REPAIRED: u64 = 1 << 62;
 
 impl Blocks {
-    /// Addresses for a block of `len` bytes, whose bytes come later by [`put`](Self::put).
+    /// Reserves the addresses of a block of `len` bytes; [`put`](Self::put) supplies its bytes later.
     pub(crate) fn reserve(&mut self, len: usize) -> u64 {
         let at = self.end;
         self.end += len as u64;
         at
     }
 
-    /// The bytes of the block that was reserved at `at`.
+    /// Supplies the bytes of the block that was reserved at `at`.
     pub(crate) fn put(&mut self, at: u64, bytes: Vec<u8>) {
         let index = self.sorted.partition_point(|block| block.at < at);
         self.sorted.insert(index, Block { at, bytes });
     }
 
-    /// Keeps `text`, the mended form of bytes that are not UTF-8.
-    pub(crate) fn keep_mended(&mut self, text: &str) -> Span {
-        let at = MENDED + self.mended.len() as u64;
-        self.mended.extend_from_slice(text.as_bytes());
+    /// Adds `text`, the repaired form of bytes that are not UTF-8.
+    pub(crate) fn add_repaired(&mut self, text: &str) -> Span {
+        let at = REPAIRED + self.repaired.len() as u64;
+        self.repaired.extend_from_slice(text.as_bytes());
         Span { at, len: text.len() as u32 }
     }
 
     /// The bytes of a span.
     pub(crate) fn bytes(&self, span: Span) -> &[u8] {
-        let (at, bytes) = if span.at >= MENDED {
-            (MENDED, self.mended.as_slice())
+        let (at, bytes) = if span.at >= REPAIRED {
+            (REPAIRED, self.repaired.as_slice())
         } else {
             let index = self.sorted.partition_point(|block| block.at <= span.at);
             match index.checked_sub(1).and_then(|index| self.sorted.get(index)) {
@@ -68,7 +68,7 @@ impl Blocks {
         bytes.get(start..start + span.len as usize).unwrap_or_default()
     }
 
-    /// The text of a span that was made from a text.
+    /// The string in a span that was made from one.
     pub(crate) fn text(&self, span: Span) -> &str {
         str::from_utf8(self.bytes(span)).unwrap_or_default()
     }
@@ -79,14 +79,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_lead_back_whatever_the_order_of_blocks() {
+    fn spans_find_their_bytes_whatever_the_order_of_blocks() {
         let mut blocks = Blocks::default();
         let (first, second) = (blocks.reserve(3), blocks.reserve(2));
-        let mended = blocks.keep_mended("é");
+        let repaired = blocks.add_repaired("é");
         blocks.put(second, b"de".to_vec());
         blocks.put(first, b"abc".to_vec());
         let text = |at, len| blocks.text(Span { at, len });
         assert_eq!((text(1, 2), text(3, 2), text(4, 1), text(5, 1)), ("bc", "de", "e", ""));
-        assert_eq!(blocks.text(mended), "é");
+        assert_eq!(blocks.text(repaired), "é");
     }
 }

@@ -1,10 +1,10 @@
-//! What the packets say, kept for the entries that will be made of it.
+//! The contents of the packets, collected for the entries of the log.
 //!
-//! A record is a reference to a message's bytes, with the time and the texts that its sequence's state gives it at that
-//! moment. The dictionary and the relations of clocks may come at any place of a trace, so they are applied when all is
-//! read (`log.rs`).
+//! A record refers to a message's bytes, with the time and the strings that the state of its sequence gives it. The
+//! dictionary and the relations of clocks may come anywhere in a trace, so they are applied after the last packet
+//! (`log.rs`).
 //!
-//! Within a packet the order is: loss, clear, defaults, interned texts, clock snapshot, thread, timestamp, message.
+//! A packet is applied in this order: loss, clear, defaults, interned strings, clock snapshot, thread, timestamp, message.
 
 use std::collections::HashMap;
 
@@ -25,32 +25,32 @@ use crate::sequence::SequenceState;
 use crate::stats::{self, ServiceLosses, Stats};
 use crate::thread::{self, Source, Threads};
 
-/// Stands for a text that the message does not name.
-pub(crate) const NO_TEXT: u32 = u32::MAX;
-/// Stands for a text that was never defined.
-pub(crate) const MISSING_TEXT: u32 = u32::MAX - 1;
+/// Index for "no string".
+pub(crate) const NO_STRING: u32 = u32::MAX;
+/// Index of a string that was never defined.
+pub(crate) const UNDEFINED_STRING: u32 = u32::MAX - 1;
 
-/// A message as it was found.
+/// A message as it was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MessageRecord {
     pub(crate) moment: Moment,
     /// The bytes of the `ProtoLogMessage`.
     pub(crate) message: Span,
-    /// Where its strings start in `Collected::strings`.
+    /// Index of its first string in `Collected::string_refs`.
     pub(crate) strings: usize,
-    /// Index of a text, [`MISSING_TEXT`] or [`NO_TEXT`].
+    /// Index into `Collected::strings`, [`UNDEFINED_STRING`] or [`NO_STRING`].
     pub(crate) stack_trace: u32,
     pub(crate) thread: u32,
 }
 
-/// All that the packets say.
+/// The contents of all packets.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     pub(crate) blocks: Blocks,
     pub(crate) records: Vec<MessageRecord>,
-    /// Indices into `texts`, in the order in which the messages name them.
-    pub(crate) strings: Vec<u32>,
-    pub(crate) texts: Vec<Span>,
+    /// Indices into `strings`, in the order of the messages' arguments.
+    pub(crate) string_refs: Vec<u32>,
+    pub(crate) strings: Vec<Span>,
     pub(crate) threads: Threads,
     /// Names of processes by pid.
     pub(crate) processes: HashMap<u32, String>,
@@ -59,26 +59,26 @@ pub(crate) struct Collected {
     pub(crate) losses: Losses,
     pub(crate) stats: Stats,
     shared_clocks: CustomClocks,
-    /// The largest time so far.
+    /// The latest moment so far.
     latest: Option<Moment>,
-    /// The loss that counts packets that can't be decoded, while they follow each other.
+    /// The loss that counts a run of packets that can't be decoded.
     malformed: Option<u32>,
     good_packets: u64,
 }
 
 impl Collected {
-    /// Applies a packet. After an error, what came before it in the order of the module's doc holds.
+    /// Applies a packet. After an error, the steps before it (see the module) have been applied.
     pub(crate) fn apply(
         &mut self,
         sequence: &mut SequenceState,
         packet: &Packet<'_>,
         field: Field<'_>,
     ) -> Result<(), DecodeError> {
-        // The service also sets the flag where it can't know, on the first packet that a writer ever wrote.
+        // The service also sets the flag on the first packet that a writer ever wrote, where it can't know.
         let lost = packet.dropped && (sequence.started || !packet.first_on_sequence);
         sequence.started = true;
         if lost {
-            sequence.lose();
+            sequence.invalidate();
         }
         if packet.cleared {
             sequence.clear();
@@ -97,13 +97,13 @@ impl Collected {
         let moment = self.moment(sequence, packet);
         if lost || packet.has_losses {
             let moment = read.filter(|_| moment.guessed).unwrap_or(moment);
-            self.lose(sequence, field, lost, moment)?;
+            self.record_losses(sequence, field, lost, moment)?;
         }
-        self.describe(packet)?;
+        self.apply_trace_wide(packet)?;
         match packet.message {
             Some(_) if packet.needs_state && !sequence.valid => {
                 let run = &mut sequence.stateless;
-                self.losses.count(run, LossReason::MissingState, sequence.thread, moment);
+                self.losses.extend_run(run, LossReason::MissingState, sequence.thread, moment);
                 Ok(())
             }
             Some(message) => self.message(sequence, message, moment),
@@ -111,19 +111,19 @@ impl Collected {
         }
     }
 
-    /// The packet before was in order.
-    pub(crate) fn well_formed(&mut self) {
+    /// Counts a packet that was decoded, which ends a run of malformed ones.
+    pub(crate) fn count_good(&mut self) {
         self.malformed = None;
         self.good_packets += 1;
     }
 
     /// Counts a packet that can't be decoded.
-    pub(crate) fn malformed(&mut self) {
+    pub(crate) fn count_malformed(&mut self) {
         let moment = self.latest.unwrap_or(UNKNOWN_MOMENT).guess();
-        self.losses.count(&mut self.malformed, LossReason::Malformed, thread::UNKNOWN, moment);
+        self.losses.extend_run(&mut self.malformed, LossReason::Malformed, thread::UNKNOWN, moment);
     }
 
-    /// Whether there was a packet that could be decoded.
+    /// True if a packet could be decoded.
     pub(crate) fn has_good_packets(&self) -> bool {
         self.good_packets > 0
     }
@@ -143,13 +143,13 @@ impl Collected {
                 interned_data::PROTOLOG_STACKTRACE => &mut sequence.stack_traces,
                 _ => continue,
             };
-            let consistent = table.define(field, &mut self.texts, &mut self.blocks)?;
+            let consistent = table.define(field, &mut self.strings, &mut self.blocks)?;
             self.stats.redefined_strings += u64::from(!consistent);
         }
         Ok(())
     }
 
-    /// Takes over a clock snapshot. Gives its moment.
+    /// Applies a clock snapshot and returns its moment.
     fn snapshot(
         &mut self,
         sequence: &mut SequenceState,
@@ -186,7 +186,7 @@ impl Collected {
         Ok(())
     }
 
-    /// The time of a packet; a guess where it has none that can be understood.
+    /// The moment of a packet; a guess if it has no usable timestamp.
     fn moment(&mut self, sequence: &mut SequenceState, packet: &Packet<'_>) -> Moment {
         let clock = match packet.clock {
             TRACE_CLOCK => sequence.default_clock.unwrap_or(TRACE_CLOCK),
@@ -215,8 +215,8 @@ impl Collected {
         }
     }
 
-    /// Notes the losses before this packet: those that the writer recorded, else that there was one.
-    fn lose(
+    /// Records the losses before this packet: those that the writer reported, or else one of unknown size.
+    fn record_losses(
         &mut self,
         sequence: &SequenceState,
         packet: Field<'_>,
@@ -228,17 +228,17 @@ impl Collected {
             let field = field?;
             if field.number == number::LOSS {
                 let record = loss::LossRecord::parse(field)?;
-                explained |= self.losses.recorded(&record, sequence.thread, moment);
+                explained |= self.losses.add_reported(&record, sequence.thread, moment);
             }
         }
         if lost && !explained {
-            self.losses.dropped(sequence.thread, moment);
+            self.losses.add_dropped(sequence.thread, moment);
         }
         Ok(())
     }
 
-    /// What a packet says of the whole trace.
-    fn describe(&mut self, packet: &Packet<'_>) -> Result<(), DecodeError> {
+    /// Applies what a packet says of the whole trace.
+    fn apply_trace_wide(&mut self, packet: &Packet<'_>) -> Result<(), DecodeError> {
         if let Some(viewer_config) = packet.viewer_config {
             self.dictionary.add_packet(viewer_config)?;
         }
@@ -263,19 +263,19 @@ impl Collected {
     ) -> Result<(), DecodeError> {
         let fields = message.as_message()?;
         let span = Span { at: fields.offset(), len: message.as_bytes()?.len() as u32 };
-        let strings = self.strings.len();
-        let (mut stack_trace, mut missing) = (NO_TEXT, 0);
-        let mut text = |known: Option<u32>| {
+        let strings = self.string_refs.len();
+        let (mut stack_trace, mut missing) = (NO_STRING, 0);
+        let mut index_of = |known: Option<u32>| {
             missing += u64::from(known.is_none());
-            known.unwrap_or(MISSING_TEXT)
+            known.unwrap_or(UNDEFINED_STRING)
         };
         let done = message_fields::visit(fields, |value| match value {
-            MessageField::String(iid) => self.strings.push(text(sequence.strings.get(iid))),
-            MessageField::StackTrace(iid) => stack_trace = text(sequence.stack_traces.get(iid)),
+            MessageField::String(iid) => self.string_refs.push(index_of(sequence.strings.get(iid))),
+            MessageField::StackTrace(iid) => stack_trace = index_of(sequence.stack_traces.get(iid)),
             _ => {}
         });
         if done.is_err() {
-            self.strings.truncate(strings);
+            self.string_refs.truncate(strings);
             return done;
         }
         self.stats.missing_strings += missing;
@@ -285,7 +285,7 @@ impl Collected {
     }
 }
 
-/// Where nothing is known of time.
+/// The moment if nothing is known of the time.
 const UNKNOWN_MOMENT: Moment = Moment { ns: 0, clock: TRACE_CLOCK, guessed: true };
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! From bytes to packets: walks a trace and its bundles, and hands on each packet with its sequence's state.
+//! Decodes bytes to packets: walks a trace and its bundles, and applies each packet to the state of its sequence.
 //!
-//! Invariants: a bad packet harms no other one of the trace, and is counted; memory grows with the bytes that were read,
-//! by at most [`Limits`] and a constant factor; recursion is as deep as bundles may be nested.
+//! Invariants: a malformed packet is counted and affects no other one; memory is at most a constant factor times the bytes
+//! that were read, within [`Limits`]; recursion is as deep as the limit of nested bundles.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::packet::Packet;
 use crate::sequence::SequenceState;
 use crate::stats::{EndReason, EndedEarly};
 
-/// Reads traces.
+/// A decoder for one trace.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     limits: Limits,
@@ -31,7 +31,7 @@ impl Decoder {
         Self { limits, ..Self::default() }
     }
 
-    /// Reads a whole trace.
+    /// Decodes a whole trace.
     pub(crate) fn read(mut self, bytes: Vec<u8>) -> Collected {
         let at = self.collected.blocks.reserve(bytes.len());
         self.collected.stats.bytes = bytes.len() as u64;
@@ -40,7 +40,7 @@ impl Decoder {
         self.collected
     }
 
-    /// Reads the packets of a trace or bundle. Gives where it had to end before the end of `bytes`.
+    /// Decodes the packets of a trace or bundle. Returns the position if decoding ended before the end of `bytes`.
     fn packets(&mut self, bytes: &[u8], at: u64, depth: u32) -> Option<EndedEarly> {
         let mut reader = Reader::with_offset(bytes, at);
         loop {
@@ -56,8 +56,8 @@ impl Decoder {
             }
             self.collected.stats.packets += 1;
             match self.packet(field, depth) {
-                Ok(Ok(())) => self.collected.well_formed(),
-                Ok(Err(_)) => self.collected.malformed(),
+                Ok(Ok(())) => self.collected.count_good(),
+                Ok(Err(_)) => self.collected.count_malformed(),
                 Err(LimitReached) => return ended(EndReason::Limit),
             }
         }

@@ -1,7 +1,7 @@
-//! The dictionary of a log: what the trace itself says, and files that stand in where it says nothing.
+//! The dictionary of a log: the trace's own, completed from files.
 //!
-//! Unlike `viewer_config::Dictionary`, which refuses contradictions, this one takes whatever a trace holds: of two entries
-//! with one id the first wins, as in trace_processor, and the contradiction is counted.
+//! Unlike `viewer_config::Dictionary`, which refuses contradictions, this one accepts whatever a trace holds: of two entries
+//! with one id the first wins, as in trace_processor, and the conflict is counted.
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -11,34 +11,34 @@ use protolog_core::Level;
 use protolog_core::schema::{group, message_data, message_hints, viewer_config as config};
 use protozero::{DecodeError, Field, Reader};
 
-/// Locations of one message that are kept; each new one is compared with all.
+/// Maximum number of locations of one message; each new one is compared with all.
 const MAX_LOCATIONS: usize = 16;
 
-/// Texts by message id, groups by group id.
+/// Messages by id, groups by id.
 #[derive(Debug, Default)]
 pub struct Dictionary {
     messages: HashMap<u64, Message>,
     groups: HashMap<u32, Group>,
-    /// Hashes of dictionaries that were taken out of the programs, and that nobody has given yet.
+    /// Hashes of the dictionaries of stripped programs that have not been provided.
     missing: BTreeSet<u64>,
     conflicts: u64,
 }
 
-/// What all entries with one id have in common.
+/// A message: the part that all entries with one id share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
-    /// The template as trace_processor knows it.
+    /// The template in the bare form, which trace_processor understands.
     pub bare: String,
-    /// The full template, where it differs.
+    /// The full template, if it differs.
     pub template: Option<String>,
     /// Bit `i` is set where argument `i` is an unsigned integer.
     pub unsigned: u32,
-    /// The level; nothing where the dictionary has none or an unknown one.
+    /// The level; none if the dictionary has none or an unknown one.
     pub level: Option<Level>,
     /// Id of the group.
     pub group: u32,
-    /// `path:line`, several lines as `path:12,40`; empty where not known.
+    /// `path:line`, several lines as `path:12,40`; empty if not known.
     pub location: String,
 }
 
@@ -48,7 +48,7 @@ pub struct Message {
 pub struct Group {
     /// The full name.
     pub name: String,
-    /// The tag under which its messages are shown.
+    /// The tag of its messages in text output.
     pub tag: String,
 }
 
@@ -63,12 +63,12 @@ impl Dictionary {
         self.groups.get(&id)
     }
 
-    /// All groups, in no order.
+    /// All groups, in no particular order.
     pub fn groups(&self) -> impl Iterator<Item = &Group> {
         self.groups.values()
     }
 
-    /// The full name of the group with this id; its number where that is not known.
+    /// The full name of the group with this id, or its number if the name is not known.
     pub fn group_name(&self, id: u32) -> Cow<'_, str> {
         self.group(id).map_or_else(|| format!("group {id}").into(), |group| (&group.name).into())
     }
@@ -78,17 +78,17 @@ impl Dictionary {
         self.messages.len()
     }
 
-    /// Whether there is no message.
+    /// True if there is no message.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
-    /// How many entries said something else than one with the same id before them.
+    /// Number of entries that contradict an earlier one with the same id.
     pub fn conflicts(&self) -> u64 {
         self.conflicts
     }
 
-    /// Adds what a packet holds.
+    /// Adds the entries of a packet.
     pub(crate) fn add_packet(&mut self, viewer_config: Field<'_>) -> Result<(), DecodeError> {
         for field in viewer_config.as_message()? {
             let field = field?;
@@ -110,14 +110,14 @@ impl Dictionary {
         Ok(())
     }
 
-    /// The same message at another place is no contradiction: AOSP's tool writes one entry per call.
+    /// Adds a message. The same message at another location is no conflict: AOSP's tool writes one entry per call.
     fn add_message(&mut self, id: u64, message: Message) {
         match self.messages.entry(id) {
             Entry::Vacant(entry) => {
                 entry.insert(message);
             }
             Entry::Occupied(mut entry) => {
-                self.conflicts += u64::from(!entry.get().same(&message));
+                self.conflicts += u64::from(!entry.get().has_same_meaning(&message));
                 let location = std::mem::take(&mut entry.get_mut().location);
                 entry.get_mut().location = join(location, &message.location);
             }
@@ -133,12 +133,12 @@ impl Dictionary {
         }
     }
 
-    /// Hashes of dictionaries that were taken out of the programs and are not given, ascending.
+    /// Hashes of the dictionaries of stripped programs that have not been provided, ascending.
     pub fn missing(&self) -> impl Iterator<Item = u64> {
         self.missing.iter().copied()
     }
 
-    /// Adds a dictionary file for what is not there yet.
+    /// Adds the entries of a dictionary file that are not there yet.
     pub(crate) fn fill_from(&mut self, file: &viewer_config::Dictionary) {
         if !self.missing.is_empty() {
             self.missing.remove(&file.hash());
@@ -164,8 +164,8 @@ impl Dictionary {
         }
     }
 
-    /// The id under which a file's group is now. That of the file, unless another group has it here: the ids in a file
-    /// count only within that file.
+    /// Adds a file's group and returns its id here. It is the id in the file, unless another group has it here: ids in a
+    /// file are valid only in that file.
     fn fill_group(&mut self, group: &viewer_config::Group) -> u32 {
         let mut id = group.id;
         loop {
@@ -182,13 +182,13 @@ impl Dictionary {
 }
 
 impl Message {
-    /// The template: the full one where there is one.
+    /// The full template if there is one, or else the bare one.
     pub fn template(&self) -> &str {
         self.template.as_deref().unwrap_or(&self.bare)
     }
 
-    /// Whether both are the same but for the location.
-    pub(crate) fn same(&self, other: &Self) -> bool {
+    /// True if both are equal except for the location.
+    pub(crate) fn has_same_meaning(&self, other: &Self) -> bool {
         let parts = |message: &Self| (message.unsigned, message.level, message.group);
         let texts = self.bare == other.bare && self.template == other.template;
         texts && parts(self) == parts(other)
@@ -240,7 +240,7 @@ impl Group {
     }
 }
 
-/// The list of locations with one more, if it isn't there yet and there are not too many.
+/// Adds a location to a list, unless it is there or the list is full.
 fn join(mut list: String, location: &str) -> String {
     let mut known = list.split(';');
     let add =
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn locations_are_listed_once_and_not_without_end() {
+    fn locations_are_listed_once_up_to_a_limit() {
         let joined = |all: &[&str]| all.iter().fold(String::new(), |list, one| join(list, one));
         assert_eq!(joined(&["", "a.rs:1", "b.rs:2", "", "a.rs:1", "b.rs:2"]), "a.rs:1;b.rs:2");
         let many: Vec<String> = (0..MAX_LOCATIONS + 9).map(|line| format!("a.rs:{line}")).collect();

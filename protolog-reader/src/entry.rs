@@ -1,18 +1,18 @@
-//! One entry: a message that was logged, with its values.
+//! One entry: a logged message with its time, its thread and its values.
 
 use std::fmt;
 
 use protolog_core::{Arg, ParamKind};
 use protozero::Reader;
 
-use crate::collect::{MISSING_TEXT, MessageRecord};
+use crate::collect::{MessageRecord, UNDEFINED_STRING};
 use crate::dictionary::Message;
 use crate::log::Log;
 use crate::message_fields::{self, MessageField};
 use crate::thread::Thread;
 use crate::values::Values;
 
-/// Stands for a text that was never defined.
+/// Placeholder for a string that was never defined.
 const MISSING_STRING: &str = "[MISSING_STRING]";
 
 /// A message that was logged.
@@ -27,38 +27,37 @@ impl<'a> Entry<'a> {
         Self { log, record }
     }
 
-    /// When: nanoseconds of the trace's clock.
+    /// The time, in nanoseconds of the trace's clock.
     pub fn time(&self) -> i64 {
         self.record.moment.ns
     }
 
-    /// Whether [`time`](Self::time) is a guess from the packets around, since the packet has no timestamp of its own that
-    /// can be understood.
+    /// True if [`time`](Self::time) is a guess from neighbouring packets, because the packet has no usable timestamp.
     pub fn time_is_guess(&self) -> bool {
         self.record.moment.guessed
     }
 
-    /// When: nanoseconds since 1970 (UTC), where the trace relates its clock to the wall clock.
+    /// The wall clock, in nanoseconds since 1970 (UTC); none if the trace does not relate its clock to it.
     pub fn wall_time(&self) -> Option<i64> {
         self.log.wall_time(self.time())
     }
 
-    /// Who.
+    /// The thread that logged.
     pub fn thread(&self) -> &'a Thread {
         self.log.thread(self.record.thread)
     }
 
-    /// The name of the process.
+    /// The name of the thread's process.
     pub fn process_name(&self) -> Option<&'a str> {
         self.log.process_name(self.thread().pid?)
     }
 
-    /// What: the message's id, 0 where it has none.
+    /// The message's id; 0 if it has none.
     pub fn message_id(&self) -> u64 {
         self.counts().0
     }
 
-    /// What: the message in the dictionary.
+    /// The message in the dictionary.
     pub fn message(&self) -> Option<&'a Message> {
         self.log.dictionary().message(self.message_id())
     }
@@ -66,12 +65,12 @@ impl<'a> Entry<'a> {
     /// The stack trace that was logged with the message.
     pub fn stack_trace(&self) -> Option<&'a str> {
         match self.record.stack_trace {
-            MISSING_TEXT => Some(MISSING_STRING),
+            UNDEFINED_STRING => Some(MISSING_STRING),
             index => self.log.stack_trace(index),
         }
     }
 
-    /// The message with its values: all that takes reading it. Whoever needs several of these asks once.
+    /// Decodes the message with its values. Call it once and reuse the result.
     pub fn values(&self) -> Values<'a> {
         let mut strings = self.log.strings_from(self.record.strings).iter();
         let mut values = Values::default();
@@ -91,7 +90,7 @@ impl<'a> Entry<'a> {
         values
     }
 
-    /// The message's id, and how many values of each kind it has.
+    /// The message's id, and its number of values of each kind.
     pub(crate) fn counts(&self) -> (u64, [usize; 4]) {
         let (mut id, mut counts) = (0, [0; 4]);
         self.visit_fields(|value| match value {

@@ -1,8 +1,8 @@
-//! Why a trace can't be read at all. What can be read in part is no error, see [`Stats`](crate::Stats).
+//! Errors for traces that can't be read at all. Partial reads are no errors, see [`Stats`](crate::Stats).
 
 use std::{fmt, io};
 
-/// Nothing of a trace can be read.
+/// The error if nothing of a trace can be read.
 #[derive(Debug)]
 pub struct ReadError {
     kind: ReadErrorKind,
@@ -12,26 +12,26 @@ pub struct ReadError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadErrorKind {
-    /// The bytes can't be had.
+    /// The file can't be read.
     Io(io::Error),
-    /// The bytes are not a trace, not even the start of one.
+    /// The bytes are not a trace, nor the start of one.
     NotATrace,
     /// The whole trace is compressed with zstd, which this reader does not support.
     Zstd,
 }
 
 impl ReadError {
-    /// What is wrong.
+    /// The kind of the error.
     pub fn kind(&self) -> &ReadErrorKind {
         &self.kind
     }
 
-    /// What to do about it: a sentence that starts with a verb.
+    /// The help line, which starts with a verb.
     pub fn help(&self) -> &'static str {
         match &self.kind {
             ReadErrorKind::Io(_) => "check the path and its permissions",
             ReadErrorKind::NotATrace => {
-                "give a Perfetto trace, as it is or compressed with gzip (dictionaries are no traces)"
+                "give a Perfetto trace, plain or compressed with gzip; a dictionary is not a trace"
             }
             ReadErrorKind::Zstd => "decompress it with `zstd -d` first",
         }

@@ -1,38 +1,38 @@
-//! Inflating, with a limit: a few bytes can hold gigabytes.
+//! Inflates streams up to a limit, because a few bytes can hold gigabytes.
 
 use std::io::Read;
 
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 
-/// What came of inflating.
+/// The result of inflating.
 #[derive(Debug)]
 pub(crate) struct Inflated {
-    /// All that could be read, whether or not it ended well.
+    /// Everything that could be inflated, even if the stream is broken.
     pub(crate) bytes: Vec<u8>,
     pub(crate) end: StreamEnd,
 }
 
-/// How the stream ended.
+/// The end of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StreamEnd {
     Whole,
-    /// The stream is cut off or corrupt.
+    /// The stream is truncated or corrupt.
     Broken,
-    /// There is more than the limit.
+    /// The stream holds more than the limit.
     TooLarge,
 }
 
-/// Whether `bytes` start as a gzip stream does.
+/// True if `bytes` begin like a gzip stream.
 pub(crate) fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
-/// Whether `bytes` start as a zstd frame does.
+/// True if `bytes` begin like a zstd frame.
 pub(crate) fn is_zstd(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
 }
 
-/// Inflates a gzip (also of several members) or zlib stream to `limit` bytes at most.
+/// Inflates a gzip stream, also of several members, or a zlib stream, to at most `limit` bytes.
 pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Inflated {
     if is_gzip(bytes) {
         read(MultiGzDecoder::new(bytes), limit)

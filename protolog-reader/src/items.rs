@@ -8,12 +8,12 @@ use crate::entry::Entry;
 use crate::log::Log;
 use crate::loss::Loss;
 
-/// Something to show.
+/// An item of a log.
 #[derive(Clone, Copy, Debug)]
 pub enum Item<'a> {
     /// A message that was logged.
     Entry(Entry<'a>),
-    /// Something that is missing.
+    /// Messages that are missing.
     Loss(&'a Loss),
 }
 
@@ -23,7 +23,7 @@ impl Log {
         self.records().iter().map(|record| Entry::new(self, record))
     }
 
-    /// Entries and losses, by time. At one moment, a loss comes before the entries, one whose time is a guess after them.
+    /// Entries and losses, by time. At one time, a loss comes before the entries, unless its time is a guess: then after them.
     pub fn items(&self) -> Items<'_> {
         Items {
             log: self,
@@ -46,7 +46,8 @@ impl<'a> Iterator for Items<'a> {
 
     fn next(&mut self) -> Option<Item<'a>> {
         let record = self.records.peek().map(|record| record.moment.ns);
-        // A loss with a time of its own was before that; one with the time of the packet before it was after that.
+        // A loss with a time of its own comes before the record of that time. A guessed time is that of the packet before
+        // the loss, so the loss comes after that record.
         let is_next = |loss: &&Loss| {
             record.is_none_or(|time| loss.time < time || loss.time == time && !loss.guessed)
         };

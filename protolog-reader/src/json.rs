@@ -5,8 +5,8 @@
 //! {"type":"loss","ts":2000,"reason":"buffer_full","group":"demo::AppLog::Disk","count":3,"pid":1234,"tid":1240}
 //! ```
 //!
-//! `ts` is the trace's clock in nanoseconds, `time` the wall clock in UTC. Members that are not known are left out. Ids are
-//! hexadecimal, since many readers of JSON have no 64-bit integers; floats that JSON doesn't have are strings.
+//! `ts` is the trace's clock in nanoseconds, `time` the wall clock in UTC. Unknown members are omitted. Ids are hexadecimal,
+//! because many JSON parsers have no 64-bit integers; floats that JSON can't express are strings.
 
 use std::borrow::Cow;
 
@@ -31,13 +31,13 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<String>,
     #[serde(flatten)]
-    who: Who<'a>,
+    origin: Origin<'a>,
     #[serde(flatten)]
-    what: What<'a>,
+    body: Body<'a>,
 }
 
 #[derive(Serialize)]
-struct Who<'a> {
+struct Origin<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +50,7 @@ struct Who<'a> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum What<'a> {
+enum Body<'a> {
     Message(Box<MessageLine<'a>>),
     Loss {
         reason: &'static str,
@@ -94,7 +94,7 @@ pub fn write_json(log: &Log, item: &Item<'_>, out: &mut Vec<u8>) {
 fn entry_line<'a>(log: &'a Log, entry: &Entry<'a>) -> Line<'a> {
     let values = entry.values();
     let (message, group) = (values.message(), values.group(log));
-    let what = What::Message(Box::new(MessageLine {
+    let body = Body::Message(Box::new(MessageLine {
         level: values.level().map(Level::name),
         tag: group.map(|group| group.tag.as_str()),
         group: group.map(|group| group.name.as_str()),
@@ -105,13 +105,13 @@ fn entry_line<'a>(log: &'a Log, entry: &Entry<'a>) -> Line<'a> {
         location: message.map(|message| message.location.as_str()).filter(|at| !at.is_empty()),
         stack_trace: entry.stack_trace(),
     }));
-    line(log, "message", entry.time(), entry.time_is_guess(), entry.thread(), what)
+    line(log, "message", entry.time(), entry.time_is_guess(), entry.thread(), body)
 }
 
 fn loss_line<'a>(log: &'a Log, loss: &Loss) -> Line<'a> {
     let group = loss.group.map(|id| log.dictionary().group_name(id));
-    let what = What::Loss { reason: loss.reason.name(), group, count: loss.count };
-    line(log, "loss", loss.time, loss.guessed, log.thread_of(loss), what)
+    let body = Body::Loss { reason: loss.reason.name(), group, count: loss.count };
+    line(log, "loss", loss.time, loss.guessed, log.thread_of(loss), body)
 }
 
 fn line<'a>(
@@ -120,17 +120,17 @@ fn line<'a>(
     ts: i64,
     ts_guessed: bool,
     thread: &'a Thread,
-    what: What<'a>,
+    body: Body<'a>,
 ) -> Line<'a> {
     let wall = log.wall_time(ts).map(i128::from).map(Timestamp::from_nanosecond);
-    let who = Who {
+    let origin = Origin {
         pid: thread.pid,
         tid: thread.tid,
         thread: thread.name.as_deref(),
         process: thread.pid.and_then(|pid| log.process_name(pid)),
     };
     let time = wall.and_then(Result::ok).map(|wall| wall.to_string());
-    Line { r#type, ts, ts_guessed, time, who, what }
+    Line { r#type, ts, ts_guessed, time, origin, body }
 }
 
 /// A value in its own JSON type.

@@ -1,4 +1,4 @@
-//! Reads the log out of a trace: bytes to packets, packets to entries, entries to text.
+//! Reads the log in a trace: bytes to packets, packets to entries, entries to text.
 //!
 //! ```no_run
 //! use protolog_reader::{Item, Rendering, Trace};
@@ -10,8 +10,8 @@
 //! # Ok::<(), protolog_reader::ReadError>(())
 //! ```
 //!
-//! Invariants: any bytes may be read, without a panic and within [`Limits`]; nothing that a trace holds is left out without
-//! being counted in [`Stats`]; nothing is printed.
+//! Invariants: any bytes can be read, without a panic and within [`Limits`]; everything that is left out of a log is counted
+//! in [`Stats`]; nothing is printed.
 #![forbid(unsafe_code)]
 
 mod blocks;

@@ -1,20 +1,20 @@
 //! Limits of the memory that a trace may take.
 
-/// How much memory a trace may take, which says nothing of its own accord. All have generous defaults.
+/// Limits of what a trace can contain beyond its own size. All have generous defaults.
 ///
-/// Beside these, memory grows with the bytes that are read: the trace is kept as it is, an entry takes 48 bytes and 4 for
-/// each of its texts, an interned text 16 (its characters stay where they are in the trace), an entry of the dictionary its
-/// texts and about 150. Bytes made up to do harm take up to about fifteen times their number.
+/// Apart from these, memory is proportional to the bytes that are read. The trace itself is kept, an entry takes 48 bytes
+/// and 4 for each of its strings, an interned string 16 (its characters stay in the trace), a dictionary entry its texts and
+/// about 150 bytes. Malicious bytes take up to about fifteen times their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes that all that is compressed may have when it is inflated. Default: 1 GiB.
+    /// Total inflated size of everything that is compressed, in bytes. Default: 1 GiB.
     pub inflated_bytes: u64,
-    /// How deep compressed bundles of packets may be nested. Default: 4, of which Perfetto uses one.
+    /// Depth of nested compressed bundles. Default: 4; Perfetto writes one level.
     pub nesting: u32,
-    /// Default: 2^26, or 67 million.
+    /// Number of entries. Default: 2^26, or 67 million.
     pub entries: u64,
-    /// Default: 2^20, or a million.
+    /// Number of sequences. Default: 2^20, or a million.
     pub sequences: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The log: all entries and losses of a trace in the order of time, with what is needed to show them.
+//! The log: all messages and losses of a trace in the order of time, with the data to show them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,20 +13,20 @@ use crate::loss::Loss;
 use crate::stats::Stats;
 use crate::thread::Thread;
 
-/// What a trace says, read whole.
+/// The log of a trace.
 #[derive(Debug)]
 pub struct Log {
-    /// Times are nanoseconds of the trace's clock; sorted by time, packets' order where times are equal.
+    /// Times are nanoseconds of the trace's clock. Records are sorted by time; those of one time are in packet order.
     collected: Collected,
     losses: Vec<Loss>,
-    /// To the wall clock, where the trace relates it to its own.
+    /// The route to the wall clock, if the trace relates it to its own clock.
     wall: Option<Route>,
-    /// Stack traces that were given names, by the index of their text.
-    named: HashMap<u32, String>,
+    /// Symbolized stack traces, by the index of their string.
+    symbolized: HashMap<u32, String>,
 }
 
 impl Log {
-    /// Puts everything into the order of time and applies the dictionary.
+    /// Sorts everything by time, after converting it to the trace's clock, and completes the dictionary.
     pub(crate) fn new(
         mut collected: Collected,
         files: &[viewer_config::Dictionary],
@@ -42,19 +42,19 @@ impl Log {
         let relations = std::mem::take(&mut collected.relations);
         let mut routes = relations.routes(relations.trace_clock());
         for record in &mut collected.records {
-            settle(&mut record.moment, &mut routes);
+            convert_to_trace_clock(&mut record.moment, &mut routes);
             collected.stats.guessed_times += u64::from(record.moment.guessed);
         }
         collected.records.sort_by_key(|record| record.moment.ns);
         let mut losses = Vec::with_capacity(collected.losses.0.len());
         for mut found in std::mem::take(&mut collected.losses).0 {
-            settle(&mut found.moment, &mut routes);
+            convert_to_trace_clock(&mut found.moment, &mut routes);
             let Moment { ns: time, guessed, .. } = found.moment;
             losses.push(Loss { time, guessed, ..found.loss });
         }
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
         let wall = routes.back_to(clock_id::REALTIME);
-        Self { collected, losses, wall, named: HashMap::new() }
+        Self { collected, losses, wall, symbolized: HashMap::new() }
     }
 
     /// All losses, by time.
@@ -62,27 +62,27 @@ impl Log {
         &self.losses
     }
 
-    /// Counts of what was read and of all that went wrong.
+    /// Statistics of the reading, and of everything that went wrong.
     pub fn stats(&self) -> &Stats {
         &self.collected.stats
     }
 
-    /// The texts of the messages.
+    /// The dictionary of the messages.
     pub fn dictionary(&self) -> &Dictionary {
         &self.collected.dictionary
     }
 
-    /// The thread whose messages were lost.
+    /// The thread that a loss belongs to.
     pub fn thread_of(&self, loss: &Loss) -> &Thread {
         self.thread(loss.thread)
     }
 
-    /// The name of a process, where the trace says it.
+    /// The name of a process, if the trace has it.
     pub fn process_name(&self, pid: u32) -> Option<&str> {
         self.collected.processes.get(&pid).map(String::as_str).filter(|name| !name.is_empty())
     }
 
-    /// Nanoseconds since 1970 (UTC) at a time of the trace, where the trace relates its clock to the wall clock.
+    /// The wall clock, in nanoseconds since 1970 (UTC), at a time of the trace; none if the trace does not relate the two.
     pub fn wall_time(&self, time: i64) -> Option<i64> {
         self.wall.as_ref().map(|wall| wall.convert(time))
     }
@@ -104,37 +104,37 @@ impl Log {
         self.collected.threads.get(index)
     }
 
-    /// The text with this index, nothing for the two that stand for none.
+    /// The string with this index; none for the two reserved indices.
     pub(crate) fn interned(&self, index: u32) -> Option<&str> {
-        let span = self.collected.texts.get(index as usize)?;
+        let span = self.collected.strings.get(index as usize)?;
         Some(self.collected.blocks.text(*span))
     }
 
-    /// Puts what `name` makes of it in place of each stack trace, for those that come as addresses.
-    pub fn name_frames(&mut self, mut name: impl FnMut(&str) -> String) {
+    /// Replaces each stack trace by the result of `symbolize`, for traces that hold addresses.
+    pub fn symbolize_stack_traces(&mut self, mut symbolize: impl FnMut(&str) -> String) {
         let traces: BTreeSet<u32> =
             self.collected.records.iter().map(|record| record.stack_trace).collect();
         for index in traces {
-            if let Some(named) = self.interned(index).map(&mut name) {
-                self.named.insert(index, named);
+            if let Some(text) = self.interned(index).map(&mut symbolize) {
+                self.symbolized.insert(index, text);
             }
         }
     }
 
     /// The stack trace with this index.
     pub(crate) fn stack_trace(&self, index: u32) -> Option<&str> {
-        self.named.get(&index).map(String::as_str).or_else(|| self.interned(index))
+        self.symbolized.get(&index).map(String::as_str).or_else(|| self.interned(index))
     }
 
-    /// Indices of the strings of a message, beginning with its first.
+    /// Indices of strings, from the first one of a message on.
     pub(crate) fn strings_from(&self, first: usize) -> &[u32] {
-        self.collected.strings.get(first..).unwrap_or_default()
+        self.collected.string_refs.get(first..).unwrap_or_default()
     }
 }
 
-/// Turns a moment of any clock into one of the trace's.
-fn settle(moment: &mut Moment, routes: &mut Routes<'_>) {
-    match routes.settle(moment.clock, moment.ns) {
+/// Converts a moment of any clock to the trace's clock.
+fn convert_to_trace_clock(moment: &mut Moment, routes: &mut Routes<'_>) {
+    match routes.convert_moment(moment.clock, moment.ns) {
         Some(ns) => moment.ns = ns,
         None => moment.guessed = true,
     }

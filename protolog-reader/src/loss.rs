@@ -1,4 +1,4 @@
-//! What is missing from the log, where, and why.
+//! Losses: messages that are missing from the log, with position and reason.
 
 use std::fmt;
 
@@ -9,23 +9,23 @@ use protozero::{DecodeError, Field};
 use crate::clock::Moment;
 use crate::dictionary::Dictionary;
 
-/// Something that was logged and can't be shown.
+/// Messages or packets that were logged and can't be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
-    /// Nanoseconds of the trace's clock. What was lost came before.
+    /// Nanoseconds of the trace's clock. The lost messages came before.
     pub time: i64,
     /// The reason.
     pub reason: LossReason,
-    /// Id of the group that the messages belong to, where it is known.
+    /// Id of the messages' group, if it is known.
     pub group: Option<u32>,
-    /// How many; nothing where nobody counted.
+    /// Number of messages or packets; none if it is not known.
     pub count: Option<u64>,
     pub(crate) thread: u32,
     pub(crate) guessed: bool,
 }
 
-/// Why something is missing.
+/// The reason for a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LossReason {
@@ -33,7 +33,7 @@ pub enum LossReason {
     Reported(LossCause),
     /// The writer reported the loss, with the number of a cause that this reader does not know.
     ReportedUnknown(u32),
-    /// Packets of the sequence did not reach the trace, as the tracing service or the writer found.
+    /// Packets of the sequence did not reach the trace, as the tracing service or the writer reports.
     Dropped,
     /// The message refers to state that was lost before, such as its strings.
     MissingState,
@@ -125,33 +125,38 @@ impl LossRecord {
     }
 }
 
-/// The losses in the order in which they were found.
+/// The losses in the order of their discovery.
 #[derive(Debug, Default)]
-pub(crate) struct Losses(pub(crate) Vec<Found>);
+pub(crate) struct Losses(pub(crate) Vec<FoundLoss>);
 
-/// A loss whose time is not yet one of the trace's clock.
+/// A loss whose moment is not converted to the trace's clock yet.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundLoss {
     pub(crate) moment: Moment,
     pub(crate) loss: Loss,
 }
 
 impl Losses {
-    /// Notes a loss that the writer recorded. Whether it explains that a packet is missing.
-    pub(crate) fn recorded(&mut self, record: &LossRecord, thread: u32, moment: Moment) -> bool {
+    /// Adds a loss that the writer reported. True if it explains that a packet is missing.
+    pub(crate) fn add_reported(
+        &mut self,
+        record: &LossRecord,
+        thread: u32,
+        moment: Moment,
+    ) -> bool {
         let reason = LossReason::from_wire(record.cause);
         self.push(reason, record.group, Some(record.count), thread, moment);
         reason != LossReason::Reported(LossCause::Truncated)
     }
 
-    /// Notes that an unknown number of packets is missing.
-    pub(crate) fn dropped(&mut self, thread: u32, moment: Moment) {
+    /// Adds a loss of an unknown number of packets.
+    pub(crate) fn add_dropped(&mut self, thread: u32, moment: Moment) {
         self.push(LossReason::Dropped, None, None, thread, moment);
     }
 
-    /// Counts one more message or packet of a run that is shown as one loss. `run` is where the run was noted, and is set
-    /// when it starts.
-    pub(crate) fn count(
+    /// Counts one more message or packet of a run that is shown as one loss. `run` is the index of the run's loss, set when
+    /// the run starts.
+    pub(crate) fn extend_run(
         &mut self,
         run: &mut Option<u32>,
         reason: LossReason,
@@ -159,7 +164,7 @@ impl Losses {
         moment: Moment,
     ) {
         match run.and_then(|index| self.0.get_mut(index as usize)) {
-            Some(Found { loss: Loss { count: Some(count), .. }, .. }) => *count += 1,
+            Some(FoundLoss { loss: Loss { count: Some(count), .. }, .. }) => *count += 1,
             _ => {
                 *run = Some(self.0.len() as u32);
                 self.push(reason, None, Some(1), thread, moment);
@@ -176,6 +181,6 @@ impl Losses {
         moment: Moment,
     ) {
         let loss = Loss { time: 0, reason, group, count, thread, guessed: false };
-        self.0.push(Found { moment, loss });
+        self.0.push(FoundLoss { moment, loss });
     }
 }

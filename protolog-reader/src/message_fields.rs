@@ -1,7 +1,7 @@
-//! The values in a `ProtoLogMessage`, as they stand on the wire.
+//! The fields of a `ProtoLogMessage` on the wire.
 //!
-//! Each kind has a repeated field of its own; the template says in which order they belong together. Unpacked and packed
-//! forms are both read, though trace_processor reads the unpacked only.
+//! Each kind of value has a repeated field of its own; the template has their common order. Packed fields are read too,
+//! although trace_processor reads unpacked ones only.
 
 use protolog_core::schema::message;
 use protozero::wire::{decode_varint, unzigzag};
@@ -22,7 +22,7 @@ pub(crate) enum MessageField {
     Unsigned(u32),
 }
 
-/// Calls `each` for every value, in the order of the wire.
+/// Calls `visitor` for each field, in the order of the wire.
 pub(crate) fn visit(
     fields: Reader<'_>,
     mut visitor: impl FnMut(MessageField),
@@ -56,7 +56,7 @@ fn varints(field: Field<'_>, mut visitor: impl FnMut(u64)) -> Result<(), DecodeE
     };
     while !packed.is_empty() {
         let Ok((value, len)) = decode_varint(packed) else {
-            // A scalar was asked for and is not there: the error names the field.
+            // Not a scalar, so this returns the error that names the field.
             return field.as_u64().map(|_| ());
         };
         visitor(value);

@@ -1,7 +1,7 @@
-//! One `TracePacket`, taken apart: which of the fields that matter here it has.
+//! One parsed `TracePacket`, with the fields that matter to the log.
 //!
-//! Invariants: a packet either comes apart whole or is malformed as a whole; nothing is copied. Where a field that is not
-//! repeated stands twice, the last one counts, as everywhere in Perfetto.
+//! Invariants: a packet is either parsed or malformed as a whole; nothing is copied. If a field that is not repeated occurs
+//! twice, the last one counts, as everywhere in Perfetto.
 
 use protolog_core::schema::{packet, sequence_flags, track_descriptor};
 use protozero::{DecodeError, Field, Reader};
@@ -16,9 +16,9 @@ const TRUSTED_PID: u32 = 79;
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the packet")]
 pub(crate) struct Packet<'a> {
     pub(crate) timestamp: Option<u64>,
-    /// 0 where the packet names no clock.
+    /// 0 if the packet names no clock.
     pub(crate) clock: u32,
-    /// 0 where the packet names no sequence.
+    /// 0 if the packet names no sequence.
     pub(crate) sequence: u32,
     pub(crate) trusted_pid: Option<u32>,
     /// Packets of this sequence were lost before this one.
@@ -37,12 +37,12 @@ pub(crate) struct Packet<'a> {
     pub(crate) trace_stats: Option<Field<'a>>,
     pub(crate) compressed: Option<Field<'a>>,
     pub(crate) has_zstd: bool,
-    /// `LOSS` is repeated; who wants the records walks the packet again.
+    /// `LOSS` is repeated, so its records are read in a second pass over the packet.
     pub(crate) has_losses: bool,
 }
 
 impl<'a> Packet<'a> {
-    /// Takes the fields of one packet apart.
+    /// Parses the fields of a packet.
     pub(crate) fn parse(fields: Reader<'a>) -> Result<Self, DecodeError> {
         let mut packet = Self::default();
         for field in fields {
@@ -89,7 +89,7 @@ fn nested(field: Field<'_>) -> Result<Option<Field<'_>>, DecodeError> {
     field.as_bytes().map(|_| Some(field))
 }
 
-/// The process that a track is of.
+/// The process of a track.
 fn process_of(track: Field<'_>) -> Option<Field<'_>> {
     let mut fields = track.as_message().ok()?.map_while(Result::ok);
     fields.find(|field| field.number == track_descriptor::PROCESS)

@@ -1,4 +1,4 @@
-//! Writing traces: packets as fields of a `Trace`, each with the id of its sequence.
+//! Writes traces: packets as fields of a `Trace`, each with the id of its sequence.
 
 use protolog_core::schema::{packet, trace};
 use protozero::wire::{WireType, packed_varint, tag};
@@ -8,7 +8,7 @@ use std::io::{self, Write};
 const PACKET: u8 = tag(trace::PACKET, WireType::Bytes) as u8;
 const SEQUENCE_ID: u8 = tag(packet::TRUSTED_PACKET_SEQUENCE_ID, WireType::Varint) as u8;
 
-/// A trace in the making.
+/// Writes the packets of a trace.
 pub(crate) struct PacketWriter<'a> {
     out: &'a mut dyn Write,
 }
@@ -18,8 +18,8 @@ impl<'a> PacketWriter<'a> {
         Self { out }
     }
 
-    /// Appends a packet, which names no sequence, as one of `sequence`; 0 for none.
-    pub(crate) fn packet(&mut self, sequence: u32, bytes: &[u8]) -> io::Result<()> {
+    /// Appends a packet, which has no sequence id, to `sequence`; 0 for none.
+    pub(crate) fn write(&mut self, sequence: u32, bytes: &[u8]) -> io::Result<()> {
         let (id, id_len) = packed_varint(u64::from(sequence));
         let id_len = if sequence == 0 { 0 } else { 1 + id_len };
         let (size, size_len) = packed_varint((bytes.len() + id_len) as u64);
@@ -32,8 +32,8 @@ impl<'a> PacketWriter<'a> {
         self.out.write_all(&tail[..id_len])
     }
 
-    /// Appends a packet of `sequence` that `fill` makes.
-    pub(crate) fn make(
+    /// Appends a packet to `sequence`, whose fields `fill` sets.
+    pub(crate) fn write_with(
         &mut self,
         sequence: u32,
         fill: impl FnOnce(&mut Message<'_, Heap>),
@@ -41,6 +41,6 @@ impl<'a> PacketWriter<'a> {
         let mut writer = Writer::new(Heap::new());
         fill(&mut writer.message());
         let packet = writer.into_vec().map_err(io::Error::other)?;
-        self.packet(sequence, &packet)
+        self.write(sequence, &packet)
     }
 }

@@ -1,7 +1,7 @@
-//! From a message and its values to text.
+//! Renders a message and its values as text.
 //!
-//! Values travel in one list per kind, so each conversion takes the next value of its own kind. What does not fit is shown:
-//! `[MISSING_PARAM]` where a value lacks, `[EXTRA_PARAMS: …]` where some are left over.
+//! The wire has one list of values per kind, so each conversion takes the next value of its own kind. A mismatch is shown:
+//! `[MISSING_PARAM]` for a missing value, `[EXTRA_PARAMS: …]` for values that are left over.
 
 use std::fmt::{self, Write};
 
@@ -10,15 +10,15 @@ use protolog_core::{Arg, Conversion, MISSING, ParamKind, Piece, Template, Verb};
 use crate::dictionary::Message;
 use crate::values::{Values, as_unsigned, is_set};
 
-/// How to turn messages into text.
+/// The way in which messages become text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rendering {
-    /// With everything that the dictionary says: width, precision, unsigned integers.
+    /// With all details of the dictionary: width, precision, unsigned integers.
     #[default]
     Full,
-    /// As Perfetto's trace_processor does, for comparison: conversions without width and precision only, numbers cut
-    /// after 31 characters, left over values ignored. Escaped per cent signs are as from v55 on, missing values as from v53.
+    /// As in Perfetto's trace_processor, for comparison: conversions without width and precision only, numbers truncated to
+    /// 31 characters, extra values ignored. Escaped per cent signs are as from v55 on, missing values as from v53.
     Bare,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Characters that trace_processor keeps of a number.
+/// Maximum length of a number in trace_processor.
 const BARE_NUMBER: usize = 31;
 
 /// Writes the text of an entry.
@@ -74,7 +74,7 @@ fn in_order<'a>(values: &Values<'a>) -> Vec<Arg<'a>> {
     let mut picker = Picker::new(values);
     let mut ordered = Vec::with_capacity(values.args.len());
     each_kind(message, |kind| ordered.extend(picker.take(kind)));
-    ordered.extend(picker.left());
+    ordered.extend(picker.remaining());
     ordered
 }
 
@@ -98,13 +98,13 @@ fn each_kind(message: &Message, mut each: impl FnMut(ParamKind)) {
     }
 }
 
-/// Gives out values by kind.
+/// Hands out values by kind.
 struct Picker<'v, 'a> {
     args: &'v [Arg<'a>],
     unsigned: u32,
-    /// Number of values given out or asked for.
+    /// Number of requests so far.
     taken: u32,
-    /// For each kind, where to look for the next one.
+    /// For each kind, the index from which to search for the next value.
     next: [usize; 4],
 }
 
@@ -126,8 +126,8 @@ impl<'v, 'a> Picker<'v, 'a> {
         Some(if unsigned { as_unsigned(rest[at]) } else { rest[at] })
     }
 
-    /// What nobody took, in the order of the wire.
-    fn left(&self) -> impl Iterator<Item = &'v Arg<'a>> {
+    /// The values that were not taken, in the order of the wire.
+    fn remaining(&self) -> impl Iterator<Item = &'v Arg<'a>> {
         let next = self.next;
         let left = move |(index, arg): &(usize, &Arg<'a>)| *index >= next[kind_of(arg) as usize];
         self.args.iter().enumerate().filter(left).map(|(_, arg)| arg)
@@ -144,11 +144,11 @@ fn kind_of(arg: &Arg<'_>) -> ParamKind {
 }
 
 fn write_extra(out: &mut dyn Write, picker: &Picker<'_, '_>) -> fmt::Result {
-    if picker.left().next().is_none() {
+    if picker.remaining().next().is_none() {
         return Ok(());
     }
     out.write_str(" [EXTRA_PARAMS: ")?;
-    write_list(out, picker.left())?;
+    write_list(out, picker.remaining())?;
     out.write_char(']')
 }
 
@@ -173,12 +173,12 @@ fn write_arg(out: &mut dyn Write, arg: &Arg<'_>) -> fmt::Result {
     }
 }
 
-/// Renders a text that need not be a template: whatever is not a bare conversion is printed as it stands.
+/// Renders a text that may be no template: everything but bare conversions is printed literally.
 fn lenient(
     out: &mut dyn Write,
     text: &str,
     picker: &mut Picker<'_, '_>,
-    cut: Option<usize>,
+    max_number: Option<usize>,
 ) -> fmt::Result {
     for piece in (LenientPieces { text, at: 0 }) {
         let conversion = match piece {
@@ -198,7 +198,7 @@ fn lenient(
             (Some(arg), Ok(template)) => {
                 let mut number = String::new();
                 protolog_core::render(&mut number, &template, |_| Some(arg))?;
-                let end = cut.map_or(number.len(), |cut| cut.min(number.len()));
+                let end = max_number.map_or(number.len(), |max| max.min(number.len()));
                 out.write_str(&number[..end])?; // Numbers are ASCII.
             }
             _ => out.write_str(MISSING)?,
@@ -207,7 +207,7 @@ fn lenient(
     Ok(())
 }
 
-/// The pieces of a text as trace_processor sees them.
+/// Iterator over the pieces of a text as trace_processor parses it.
 struct LenientPieces<'a> {
     text: &'a str,
     at: usize,

@@ -1,13 +1,13 @@
-//! What packets of one sequence say about later ones: interned texts, defaults, clocks, the thread.
+//! The state of a sequence, which its packets set for later ones: interned strings, defaults, clocks, the thread.
 //!
 //! ```text
 //!            cleared                    lost
-//!  invalid ----------> valid     valid -----> invalid     at first: invalid
+//!  invalid ----------> valid     valid -----> invalid     initially: invalid
 //! ```
-//! While the state is invalid nothing is interned, and messages that need the state are lost. Clocks and thread outlive a
-//! clear, as in Perfetto's trace_processor; defaults and interned texts do not.
+//! While the state is invalid, nothing is interned, and messages that need the state are lost. A clear keeps clocks and
+//! thread, as in Perfetto's trace_processor, and drops defaults and interned strings.
 //!
-//! Invariant: an id never changes its text between two clears; the first definition counts.
+//! Invariant: the string of an id never changes between two clears; the first definition counts.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -22,7 +22,7 @@ use crate::thread::{self, Source};
 /// The state of one sequence.
 #[derive(Debug, Default)]
 pub(crate) struct SequenceState {
-    /// Whether a packet was seen.
+    /// True once a packet was seen.
     pub(crate) started: bool,
     pub(crate) valid: bool,
     pub(crate) strings: Interned,
@@ -31,27 +31,27 @@ pub(crate) struct SequenceState {
     pub(crate) clocks: CustomClocks,
     pub(crate) thread: u32,
     pub(crate) thread_source: Source,
-    /// Of the last packet or clock snapshot that had one.
+    /// The moment of the last packet or clock snapshot that had one.
     pub(crate) last: Option<Moment>,
     /// The loss that counts messages without state since the state became invalid.
     pub(crate) stateless: Option<u32>,
 }
 
 impl SequenceState {
-    /// Packets were lost: what was interned may be incomplete.
-    pub(crate) fn lose(&mut self) {
+    /// Invalidates the state after a loss of packets.
+    pub(crate) fn invalidate(&mut self) {
         self.valid = false;
-        self.forget_texts();
+        self.forget_strings();
     }
 
-    /// The writer starts anew.
+    /// Resets the state where the writer does.
     pub(crate) fn clear(&mut self) {
         self.valid = true;
         self.default_clock = None;
-        self.forget_texts();
+        self.forget_strings();
     }
 
-    /// Takes over a thread, if nothing better is known.
+    /// Sets the thread, unless a better source has set it.
     pub(crate) fn set_thread(
         &mut self,
         source: Source,
@@ -64,35 +64,35 @@ impl SequenceState {
         }
     }
 
-    fn forget_texts(&mut self) {
+    fn forget_strings(&mut self) {
         self.strings.clear();
         self.stack_traces.clear();
         self.stateless = None;
     }
 }
 
-/// A table of up to this many texts is kept for the next ones.
+/// A table of up to this many strings keeps its capacity when it is cleared.
 const KEPT_CAPACITY: usize = 1024;
 
-/// Interned texts by id.
+/// Interned strings by id.
 #[derive(Debug, Default)]
-pub(crate) struct Interned(HashMap<u64, Text>);
+pub(crate) struct Interned(HashMap<u64, InternedString>);
 
 #[derive(Clone, Copy, Debug)]
-struct Text {
-    /// Index into the log's texts.
+struct InternedString {
+    /// Index into the log's strings.
     index: u32,
-    /// Of the bytes, to tell another text from the same one again.
+    /// Hash of the bytes, to detect a different string.
     hash: u64,
 }
 
 impl Interned {
-    /// The index of the text with this id.
+    /// The index of the string with this id.
     pub(crate) fn get(&self, iid: u64) -> Option<u32> {
-        self.0.get(&iid).map(|text| text.index)
+        self.0.get(&iid).map(|string| string.index)
     }
 
-    /// Takes over an `InternedString`. False where its id already stands for another text.
+    /// Adds an `InternedString`. False if its id already stands for another string.
     pub(crate) fn define(
         &mut self,
         string: Field<'_>,
@@ -116,16 +116,16 @@ impl Interned {
             Entry::Vacant(entry) => {
                 let span = match str::from_utf8(bytes) {
                     Ok(_) => Span { at, len: bytes.len() as u32 },
-                    Err(_) => blocks.keep_mended(&String::from_utf8_lossy(bytes)),
+                    Err(_) => blocks.add_repaired(&String::from_utf8_lossy(bytes)),
                 };
-                entry.insert(Text { index: texts.len() as u32, hash });
+                entry.insert(InternedString { index: texts.len() as u32, hash });
                 texts.push(span);
                 Ok(true)
             }
         }
     }
 
-    /// In time that the definitions since the last clear have paid for: clearing a map costs its capacity.
+    /// Takes time in proportion to the definitions since the last clear, although clearing a map costs its capacity.
     fn clear(&mut self) {
         if self.0.capacity() > KEPT_CAPACITY.max(4 * self.0.len()) {
             self.0 = HashMap::new();

@@ -1,4 +1,4 @@
-//! How much was read, and all that went wrong.
+//! Statistics of the reading: amounts, and everything that went wrong.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use protozero::{DecodeError, Field};
 
 use crate::LossReason;
 
-/// Counts over a whole log. What is not an entry with its whole text is in one of them.
+/// Statistics of a whole log. Everything that is not an entry with its complete text is in one of these counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Bytes of the trace, inflated if the whole trace was compressed.
+    /// Size of the trace in bytes, after inflation if the whole trace was compressed.
     pub bytes: u64,
-    /// Bytes that compressed bundles of packets held.
+    /// Inflated size of the compressed bundles of packets, in bytes.
     pub inflated_bytes: u64,
-    /// Packets, those in bundles included.
+    /// Packets, including those in bundles.
     pub packets: u64,
     /// Messages that became entries.
     pub entries: u64,
@@ -26,40 +26,39 @@ pub struct Stats {
     pub missing_values: u64,
     /// Entries with more values than their template takes: `[EXTRA_PARAMS: …]`.
     pub extra_values: u64,
-    /// Texts that an entry names but that were never defined: `[MISSING_STRING]`.
+    /// Strings that an entry refers to but that were never defined: `[MISSING_STRING]`.
     pub missing_strings: u64,
-    /// Ids of texts that were defined again with another text; the first one counts.
+    /// Ids of strings that were defined again with another value; the first one counts.
     pub redefined_strings: u64,
     /// Entries of the dictionary that contradict an earlier one.
     pub dictionary_conflicts: u64,
-    /// What was lost, by cause and, where it is known, id of the group. A loss of which nobody counted how many counts
-    /// as one.
+    /// Losses by reason and, if known, id of the group. A loss of unknown size counts as one.
     pub lost: BTreeMap<(LossReason, Option<u32>), u64>,
-    /// Entries with a time that is only a guess.
+    /// Entries whose time is a guess.
     pub guessed_times: u64,
-    /// Clocks that were ignored because one snapshot or sequence had too many of them.
+    /// Clocks that were ignored because a snapshot or sequence had too many of them.
     pub ignored_clocks: u64,
     /// Bundles compressed with zstd, which this reader does not support.
     pub unsupported_bundles: u64,
-    /// Bundles that are corrupt or cut off; what could be inflated was read.
+    /// Bundles that are corrupt or truncated; everything that could be inflated was read.
     pub broken_bundles: u64,
     /// Bundles that are nested too deep or too large (see [`Limits`](crate::Limits)).
     pub oversized_bundles: u64,
-    /// Where and why reading ended before the end of the trace.
+    /// Position and reason, if reading ended before the end of the trace.
     pub ended_early: Option<EndedEarly>,
-    /// What the tracing service says that it lost; from the last word it had.
+    /// The losses that the tracing service last reported.
     pub service: ServiceLosses,
-    /// What went through the buffer of the session that made the trace, of its own accord; from the last word it had.
+    /// The last statistics of the buffer, if a session of protolog wrote the trace itself.
     pub buffer: Option<BufferStats>,
 }
 
-/// Why a trace was not read to its end.
+/// The end of reading before the end of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EndedEarly {
-    /// Why.
+    /// The reason.
     pub reason: EndReason,
-    /// Byte of the (inflated) trace from which on nothing was read.
+    /// Offset in the (inflated) trace from which on nothing was read.
     pub offset: u64,
 }
 
@@ -67,23 +66,23 @@ pub struct EndedEarly {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndReason {
-    /// The trace ends inside a packet: it was cut off, or is still being written.
+    /// The trace ends inside a packet: it was truncated, or is still being written.
     Truncated,
-    /// What stands there is no packet.
+    /// The bytes are not a packet.
     Corrupt,
-    /// The compressed stream that the whole trace is in is cut off or corrupt.
+    /// The compressed stream of the whole trace is truncated or corrupt.
     BrokenStream,
     /// A limit was reached (see [`Limits`](crate::Limits)).
     Limit,
 }
 
-/// Losses that Perfetto's tracing service counted, over all buffers. Not only of log messages.
+/// Losses that Perfetto's tracing service counted, over all buffers and not only of log messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServiceLosses {
     /// Chunks of a ring buffer that were overwritten before they were read.
     pub chunks_overwritten: u64,
-    /// Chunks that the service threw away.
+    /// Chunks that the service discarded.
     pub chunks_discarded: u64,
     /// Packets that writers could not write.
     pub packets_lost: u64,
@@ -106,7 +105,7 @@ pub(crate) fn parse_buffer_stats(stats: Field<'_>) -> Result<Option<BufferStats>
 }
 
 fn parse_buffer(buffer: Field<'_>) -> Result<Option<BufferStats>, DecodeError> {
-    let (mut stats, mut own) = (BufferStats::default(), false);
+    let (mut stats, mut is_session) = (BufferStats::default(), false);
     for field in buffer.as_message()? {
         let field = field?;
         let place = match field.number {
@@ -119,14 +118,14 @@ fn parse_buffer(buffer: Field<'_>) -> Result<Option<BufferStats>, DecodeError> {
             buffer_stats::BYTES_OVERWRITTEN => &mut stats.bytes_overwritten,
             buffer_stats::CHUNKS_DISCARDED => &mut stats.chunks_discarded,
             buffer_stats::HIGH_WATER => {
-                own = true;
+                is_session = true;
                 &mut stats.high_water
             }
             _ => continue,
         };
         *place = field.as_u64()?;
     }
-    Ok(own.then_some(stats))
+    Ok(is_session.then_some(stats))
 }
 
 impl ServiceLosses {

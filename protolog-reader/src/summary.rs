@@ -1,4 +1,4 @@
-//! What went wrong, in sentences: one line each, nothing where all is well.
+//! The summary of everything that went wrong: one line each, empty if nothing did.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use crate::loss;
 use crate::stats::{EndReason, Stats};
 
 impl Log {
-    /// What went wrong, for people: nothing where all is well.
+    /// A summary for people of everything that went wrong; empty if nothing did.
     pub fn summary(&self) -> Summary<'_> {
         Summary(self)
     }
 }
 
-/// All that a reader of a log should know about its gaps. Empty where the log is whole.
+/// A summary of a log's gaps and problems, for people. Empty if the log is complete.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary<'a>(&'a Log);
 
@@ -28,7 +28,7 @@ impl fmt::Display for Summary<'_> {
         for hash in self.0.dictionary().missing() {
             writeln!(
                 f,
-                "texts were taken out of the program, into dictionary `{hash:016x}`, which is not given"
+                "missing dictionary `{hash:016x}`, which holds the texts of a stripped program"
             )?;
         }
         service(f, stats)?;
@@ -62,13 +62,13 @@ fn ended_early(f: &mut fmt::Formatter<'_>, stats: &Stats) -> fmt::Result {
     let Some(ended) = stats.ended_early else {
         return Ok(());
     };
-    let why = match ended.reason {
+    let reason = match ended.reason {
         EndReason::Truncated => "truncated: the trace ends inside a packet",
-        EndReason::Corrupt => "corrupt: what follows is no packet",
+        EndReason::Corrupt => "corrupt: the following bytes are not a packet",
         EndReason::BrokenStream => "truncated: the compressed trace is cut off or corrupt",
         EndReason::Limit => "too large: a limit was reached",
     };
-    writeln!(f, "{why}; {} of {} bytes were read", ended.offset, stats.bytes)
+    writeln!(f, "{reason}; {} of {} bytes were read", ended.offset, stats.bytes)
 }
 
 fn service(f: &mut fmt::Formatter<'_>, stats: &Stats) -> fmt::Result {
@@ -87,7 +87,7 @@ fn service(f: &mut fmt::Formatter<'_>, stats: &Stats) -> fmt::Result {
     Ok(())
 }
 
-/// Counters, with what to say of one and of several.
+/// Counters, with their sentences for one and for several.
 fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 11] {
     [
         (
@@ -105,11 +105,11 @@ fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 11] {
             "entry with more values than its template takes",
             "entries with more values than their templates take",
         ),
-        (stats.missing_strings, "text that was never defined", "texts that were never defined"),
+        (stats.missing_strings, "string that was never defined", "strings that were never defined"),
         (
             stats.redefined_strings,
-            "text defined twice in different ways",
-            "texts defined twice in different ways",
+            "string defined twice with different values",
+            "strings defined twice with different values",
         ),
         (
             stats.dictionary_conflicts,

@@ -5,12 +5,11 @@
 //! 11-20 18:27:01.130  1234  1240 ! LOST    : 3 messages of demo::AppLog::Disk: the buffer was full
 //! ```
 //!
-//! A message of several lines, and its stack trace, repeat the head on each line. Where the trace has no wall clock, or on
-//! request, seconds since boot stand in place of the date. A `~` in front of the time says that it is a guess, a `?` that
-//! something is not known.
+//! Each line of a multi-line message, and of its stack trace, repeats the head. Without a wall clock, or on request, the time
+//! is seconds since boot. A `~` marks a guessed time, a `?` an unknown value.
 //!
-//! Invariant: what controls a terminal, or turns the direction of a line around, never reaches it from a message; it is
-//! shown as `\u{1b}`.
+//! Invariant: characters of a message that control a terminal, or change the direction of a line, are escaped, as in
+//! `\u{1b}`.
 
 use std::fmt::{self, Write};
 
@@ -32,7 +31,7 @@ pub struct TextWriter<'a> {
     times: Times,
     color: bool,
     rendering: Rendering,
-    /// The second that was written last, and its text: most lines share it with the one before.
+    /// The last second, with its text: most lines have the same second as the one before.
     second: Option<i64>,
     second_text: String,
     head: String,
@@ -54,14 +53,14 @@ impl<'a> TextWriter<'a> {
         }
     }
 
-    /// Whether to colour lines by level, with the escape sequences of terminals.
+    /// Enables or disables colors by level, with the escape sequences of terminals.
     #[must_use]
     pub fn with_color(mut self, color: bool) -> Self {
         self.color = color;
         self
     }
 
-    /// How to turn messages into text.
+    /// Sets the rendering of messages.
     #[must_use]
     pub fn with_rendering(mut self, rendering: Rendering) -> Self {
         self.rendering = rendering;
@@ -103,7 +102,7 @@ impl<'a> TextWriter<'a> {
         Ok(())
     }
 
-    /// Time, process and thread.
+    /// Starts the head: time, process and thread.
     fn start(&mut self, time: i64, guessed: bool, thread: &Thread) -> fmt::Result {
         self.head.clear();
         if guessed {
@@ -156,7 +155,7 @@ impl<'a> TextWriter<'a> {
         write!(self.head, "{:1$}: ", "", TAG_WIDTH.saturating_sub(width))
     }
 
-    /// The lines of the body, each with the head.
+    /// Appends the lines of the body, each with the head.
     fn lines(&self, color: &str, out: &mut String) {
         let body = self.body.strip_suffix('\n').unwrap_or(&self.body);
         for line in body.split('\n') {
@@ -176,15 +175,15 @@ impl<'a> TextWriter<'a> {
 /// Shorter tags are padded to this width.
 const TAG_WIDTH: usize = 8;
 
-/// Seconds with microseconds.
+/// Appends seconds with six decimals.
 fn boot_time(out: &mut String, time: i64) -> fmt::Result {
     let (sign, ns) = (if time < 0 { "-" } else { "" }, time.unsigned_abs());
     let seconds = format!("{sign}{}", ns / NS as u64);
     write!(out, "{seconds:>6}.{:06}", ns % NS as u64 / 1000)
 }
 
-/// Appends `text` with control characters, except for tabs, as escapes, and so those that embed, override or isolate the
-/// direction of writing and those that end a line.
+/// Appends `text` with escapes for control characters except tabs, for line separators, and for characters that embed,
+/// override or isolate the direction of writing.
 fn push_printable(out: &mut String, text: &str) {
     let is_control = |char: char| match char {
         '\t' => false,
@@ -206,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_shown() {
+    fn control_characters_are_escaped() {
         let mut out = String::new();
         push_printable(&mut out, "a\x1b[31m\tb\rc\u{9b}é\u{202e}גד\u{2069}");
         assert_eq!(out, "a\\u{1b}[31m\tb\\rc\\u{9b}é\\u{202e}גד\\u{2069}");

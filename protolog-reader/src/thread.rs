@@ -1,4 +1,4 @@
-//! Who logged: the process and thread of a sequence, as far as the trace says.
+//! Threads: the process and thread of a sequence, as far as the trace identifies them.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub struct Thread {
     pub name: Option<String>,
 }
 
-/// How well a source knows the thread of a sequence; a better one wins, and of equals the later.
+/// The source of a sequence's thread. A better source wins; of equal ones, the later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     #[default]
@@ -30,14 +30,14 @@ pub(crate) enum Source {
     Sequence,
 }
 
-/// Every thread once.
+/// All distinct threads.
 #[derive(Debug)]
 pub(crate) struct Threads {
     threads: Vec<Thread>,
     index: HashMap<Thread, u32>,
 }
 
-/// The thread of which nothing is known.
+/// Index of the thread of which nothing is known.
 pub(crate) const UNKNOWN: u32 = 0;
 
 impl Default for Threads {
@@ -52,7 +52,7 @@ impl Threads {
         &self.threads[index as usize]
     }
 
-    /// The index of `thread`; most often it is the one at `likely`.
+    /// The index of `thread`, which is usually `likely`.
     pub(crate) fn index(&mut self, thread: Thread, likely: u32) -> u32 {
         if *self.get(likely) == thread {
             return likely;
@@ -64,19 +64,19 @@ impl Threads {
     }
 }
 
-/// Reads our `SEQUENCE_INFO`.
+/// Parses our `SEQUENCE_INFO`.
 pub(crate) fn parse_sequence_info(info: Field<'_>) -> Result<Thread, DecodeError> {
     let fields = [sequence_info::PID, sequence_info::TID, sequence_info::THREAD_NAME];
     parse(info, fields)
 }
 
-/// Reads Perfetto's `ThreadDescriptor`.
+/// Parses Perfetto's `ThreadDescriptor`.
 pub(crate) fn parse_descriptor(descriptor: Field<'_>) -> Result<Thread, DecodeError> {
     let fields = [thread_descriptor::PID, thread_descriptor::TID, thread_descriptor::THREAD_NAME];
     parse(descriptor, fields)
 }
 
-/// Reads pid and name of a `ProcessDescriptor`; where it has no name, the first word of its command line.
+/// Parses pid and name of a `ProcessDescriptor`; without a name, the first word of its command line.
 pub(crate) fn parse_process(descriptor: Field<'_>) -> Result<(u32, String), DecodeError> {
     let (mut pid, mut name, mut command) = (0, None, None);
     for field in descriptor.as_message()? {

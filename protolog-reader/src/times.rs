@@ -1,4 +1,4 @@
-//! Times for people: how to show them, and how to read what people write.
+//! Times for people: display, and parsing of what people write.
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -6,20 +6,20 @@ use jiff::{Timestamp, Zoned};
 
 use crate::log::Log;
 
-/// Nanoseconds of a second.
+/// Nanoseconds in a second.
 pub(crate) const NS: i64 = 1_000_000_000;
 
-/// Which times to show.
+/// The times to show.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Times {
-    /// Date and time of this zone, where the trace knows the wall clock.
+    /// Date and time in this zone; seconds since boot if the trace has no wall clock.
     Zone(TimeZone),
     /// Seconds since boot: the trace's clock.
     Boot,
 }
 
-/// A moment that somebody named.
+/// A point in time, of either clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimePoint {
     /// Nanoseconds of the trace's clock.
@@ -39,7 +39,7 @@ impl Times {
         Self::Zone(TimeZone::system())
     }
 
-    /// The moment that `text` names: seconds since boot (`12.5`), a date and time of this zone (`2026-11-20 18:27:01.5`;
+    /// Parses a point in time: seconds since boot (`12.5`), a date and time of this zone (`2026-11-20 18:27:01.5`;
     /// the year, or the whole date, may be that of the log's first entry: `11-20 18:27:01.5`, `18:27`), or a date and time
     /// with its offset (`2026-11-20T18:27:01Z`).
     pub fn parse(&self, text: &str, log: &Log) -> Option<TimePoint> {
@@ -74,7 +74,7 @@ fn seconds(text: &str) -> Option<i64> {
     whole.parse::<i64>().ok()?.checked_mul(NS)?.checked_add(fraction)
 }
 
-/// A date and time with what `text` leaves out taken from `first`.
+/// A complete date and time: the parts that `text` omits are those of `first`.
 fn complete(text: &str, first: Option<&Zoned>) -> Option<String> {
     let Some((date, time)) = text.trim().split_once([' ', 'T']) else {
         let is_date = text.matches('-').count() == 2;

@@ -1,4 +1,4 @@
-//! A trace before it is read: its bytes, dictionaries that stand in for what it lacks, limits.
+//! A trace before it is read: its bytes, further dictionaries, limits.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::log::Log;
 use crate::stats::{EndReason, EndedEarly};
 
-/// The bytes of a trace, and how to read them.
+/// The bytes of a trace, with options for reading them.
 #[derive(Debug)]
 pub struct Trace {
     bytes: Vec<u8>,
@@ -21,7 +21,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Takes the bytes of a trace: a file that Perfetto reads, as it is or compressed with gzip.
+    /// A trace from bytes: a file that Perfetto can read, plain or compressed with gzip.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self { bytes: bytes.into(), dictionaries: Vec::new(), limits: Limits::default() }
     }
@@ -31,14 +31,14 @@ impl Trace {
         Self::from_reader(File::open(path)?)
     }
 
-    /// Reads the bytes that `reader` gives into memory.
+    /// Reads all bytes of `reader` into memory.
     pub fn from_reader(mut reader: impl Read) -> io::Result<Self> {
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes)?;
         Ok(Self::from_bytes(bytes))
     }
 
-    /// Adds a dictionary for ids that are not in the trace's own one, nor in one that was added before.
+    /// Adds a dictionary for ids that are neither in the trace's own dictionary nor in one that was added before.
     #[must_use]
     pub fn with_dictionary(mut self, dictionary: viewer_config::Dictionary) -> Self {
         self.dictionaries.push(dictionary);
@@ -52,12 +52,12 @@ impl Trace {
         self
     }
 
-    /// Reads the log. Where only part of it can be read, that part is the log, and its statistics say so.
+    /// Reads the log. If only a part can be read, the log consists of that part, and its statistics say so.
     pub fn read(self) -> Result<Log, ReadError> {
         self.read_with(|_| None)
     }
 
-    /// As [`read`](Self::read), with `find` to get dictionaries that the trace names by their hash and that were not added.
+    /// As [`read`](Self::read). `find` supplies dictionaries that the trace names by their hash and that were not added.
     pub fn read_with(
         self,
         find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,

@@ -1,4 +1,4 @@
-//! Any bytes may be read: no panic, nothing left out without a count, memory in proportion.
+//! Any bytes can be read: no panic, everything left out is counted, memory is proportional.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{cases, text};
 use proptest::prelude::*;
 use protolog_reader::{EndReason, Item, Limits, Log, Trace, write_json};
 
-/// Reads bytes and renders all that comes of it. Checks what holds for every log.
+/// Reads bytes and renders the log, and checks the invariants of every log.
 fn check(bytes: &[u8]) -> Option<Log> {
     let log = Trace::from_bytes(bytes).read().ok()?;
     let stats = log.stats();
@@ -39,7 +39,7 @@ fn check(bytes: &[u8]) -> Option<Log> {
 }
 
 #[test]
-fn traces_cut_off_anywhere() {
+fn traces_truncated_anywhere() {
     for case in cases() {
         let bytes = case.trace();
         let whole = check(&bytes).map_or(0, |log| log.entries().len());
@@ -49,12 +49,12 @@ fn traces_cut_off_anywhere() {
                 continue;
             };
             let entries = log.entries().len();
-            assert!((last..=whole).contains(&entries), "{} cut at {length}", case.name());
+            assert!((last..=whole).contains(&entries), "{} truncated at {length}", case.name());
             last = entries;
-            // Either a packet ends here, or the log says that it is not whole.
+            // Either a packet ends here, or the log reports its end.
             let ended = log.stats().ended_early;
             let reread = Trace::from_bytes(&bytes[..length]).read().unwrap();
-            assert_eq!(reread.stats().ended_early, ended, "reading again gives the same");
+            assert_eq!(reread.stats().ended_early, ended, "a second read has the same result");
             if let Some(ended) = ended {
                 assert!(ended.offset <= log.stats().bytes);
             }
@@ -63,7 +63,7 @@ fn traces_cut_off_anywhere() {
 }
 
 #[test]
-fn a_cut_off_packet_is_said_to_be_cut_off() {
+fn a_truncated_packet_is_reported_as_such() {
     let bytes = common::trace("ts=1 log(0x11, 1)\nts=2 log(0x11, 2)");
     let half = bytes.len() / 2;
     for length in 1..bytes.len() {
@@ -89,7 +89,7 @@ fn limits_hold() {
     let log = Trace::from_bytes(bytes).with_limits(limits).read().unwrap();
     assert_eq!(log.entries().len(), 2);
 
-    // The limit is one for all bundles.
+    // All bundles share one limit.
     limits = Limits::default();
     limits.inflated_bytes = 1000;
     let part = format!("bundle(zlib) {{\nts=2 field(200, \"{}\")\n}}\n", "x".repeat(600));
@@ -97,7 +97,7 @@ fn limits_hold() {
     let log = Trace::from_bytes(bytes).with_limits(limits).read().unwrap();
     assert_eq!((log.stats().oversized_bundles, log.stats().inflated_bytes), (2, 1000));
 
-    // A megabyte of zeros in a thousand bytes, which is no packet.
+    // A megabyte of zeros, compressed to a thousand bytes.
     let mut limits = Limits::default();
     limits.inflated_bytes = 1000;
     let zeros = "\\x00".repeat(1 << 20);
@@ -117,7 +117,7 @@ fn limits_hold() {
 }
 
 #[test]
-fn clocks_without_end_take_no_time() {
+fn many_clocks_take_little_time() {
     let clocks: Vec<_> = (128..100_000).map(|id| format!("{id}=1")).collect();
     let chain = (200..2200)
         .map(|id| format!("snapshot({id}=1, {}=2, 199=1)\nts=1 clock={id} log(1)\n", id + 1));
@@ -129,7 +129,7 @@ fn clocks_without_end_take_no_time() {
 }
 
 #[test]
-fn clearing_a_large_table_takes_no_time() {
+fn clearing_a_large_table_takes_little_time() {
     let strings: Vec<_> = (0..100_000).map(|iid| format!("string({iid}, \"\")")).collect();
     let clears = "@1 cleared string(1, \"\")\n".repeat(100_000);
     let description = format!("@1 cleared {}\n{clears}@1 needs ts=1 log(1, $1)", strings.join(" "));

@@ -1,6 +1,6 @@
-//! Descriptions of traces and the text that comes of them, and the same traces in Perfetto's own reader.
+//! Cases: descriptions of traces with the expected text, and the same traces in Perfetto's own reader.
 //!
-//! `UPDATE_EXPECT=1` rewrites what the files expect.
+//! `UPDATE_EXPECT=1` rewrites the expectations.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn texts_and_rows() {
     trace_processor_shows_the_same();
 }
 
-/// Not a test of its own, since both rewrite the same files.
+/// Not a test of its own, because both rewrite the same files.
 fn trace_processor_shows_the_same() {
     let dir = protolog_testkit::temp_dir();
     let mut failed = false;

@@ -1,4 +1,4 @@
-//! Lines of JSON: what is said where there is something to say.
+//! JSON lines: members that appear only when there is a value.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn check(description: &str, expected: &str) {
 }
 
 #[test]
-fn processes_guesses_and_floats_that_are_no_numbers() {
+fn processes_guessed_times_and_infinite_floats() {
     check(
         r#"
 @1 group(1, "demo::Log::A", "A") message(0x11, INFO, 1, "%f") process(7, "app")

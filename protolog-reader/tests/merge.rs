@@ -1,4 +1,4 @@
-//! Traces of several processes as one: what each says is in it, and what contradicts itself is refused.
+//! Merges: the result has everything that the inputs have, and contradictions are refused.
 
 mod common;
 
@@ -70,7 +70,7 @@ fn merged(inputs: &[(&'static str, Vec<u8>)]) -> Result<(Merged, Vec<u8>), Strin
     Ok((merged, out))
 }
 
-/// The text of what two traces make; Perfetto agrees and has nothing to complain about.
+/// Merges two traces and checks the text of the result; Perfetto agrees and counts no errors.
 #[track_caller]
 fn check(first: Vec<u8>, second: Vec<u8>, expected: &str) -> (Merged, Vec<u8>) {
     let (merged, bytes) = merged(&[("first", first), ("second", second)]).unwrap();
@@ -93,22 +93,22 @@ fn every_message_has_its_process_and_time() {
     for (first, second) in [(SERVER, WORKER), (WORKER, SERVER)] {
         let (report, bytes) = check(trace(first), trace(second), BOTH);
         assert_eq!((report.sequences, report.malformed), (5, 0));
-        assert_eq!(report.cut, Vec::<String>::new());
+        assert_eq!(report.truncated, Vec::<String>::new());
         let whole = merged(&[("one", bytes.clone())]).unwrap().1;
         assert_eq!(Trace::from_bytes(whole).read().unwrap().entries().len(), 6);
         let copies = bytes.windows(8).filter(|bytes| bytes == b"slow: %s").count();
-        assert_eq!(copies, 1, "texts that both have stand there once");
+        assert_eq!(copies, 1, "texts that both have are there once");
         assert_eq!(report.packets, Reader::new(&bytes).count() as u64);
         for packet in Reader::new(&bytes).map(Result::unwrap) {
             let fields = packet.as_message().unwrap().map(Result::unwrap);
             let ids = fields.filter(|it| it.number == packet::TRUSTED_PACKET_SEQUENCE_ID);
-            assert!(ids.count() <= 1, "the old one is gone");
+            assert!(ids.count() <= 1, "the old id is gone");
         }
     }
 }
 
-/// A process that began after the machine had slept for five seconds, and its wall clock had been set forward by half a
-/// second; its threads count from MONOTONIC, as those of a JVM.
+/// A process that started after the machine had slept for five seconds and its wall clock had been set forward by half a
+/// second. Its threads use MONOTONIC, as those of a JVM.
 const LATER: &str = r#"
 @1 snapshot(real=1795199227500000000, mono=2000000000, boot=7000000000) boot(7)
 @1 group(3, "worker::Log::Job", "Job") message(0x33, INFO, 3, "job %d", "src/worker.rs:7")
@@ -155,33 +155,33 @@ fn compressed_traces_are_merged_too() {
 }
 
 #[test]
-fn what_is_cut_off_or_malformed_is_told() {
+fn truncated_and_malformed_inputs_are_reported() {
     let cut = trace(&format!("{SERVER}\ncut(3)"));
     let (report, _) = check(cut, trace(WORKER), &BOTH[..BOTH.rfind("11-20").unwrap()]);
-    assert_eq!(report.cut, ["first"]);
+    assert_eq!(report.truncated, ["first"]);
     let broken = trace(&format!("{SERVER}\nbytes(\"\\x0a\\x02\\x07\\x07\")"));
     let (report, _) = check(broken, trace(WORKER), BOTH);
-    assert_eq!((report.malformed, report.cut.len()), (1, 0));
-    // What is no packet, or the beginning of one.
+    assert_eq!((report.malformed, report.truncated.len()), (1, 0));
+    // Bytes that are no packet, or the beginning of one.
     for end in
         ["what?", "\\x12\\x00", "\\x0a", "\\x0a\\x80", "\\x8a", "\\x0a\\xff\\xff\\xff\\xff\\x7f"]
     {
         let worker = trace(&format!("{WORKER}\nbytes(\"{end}\")"));
         let (report, bytes) = merged(&[("first", trace(SERVER)), ("second", worker)]).unwrap();
         assert_eq_text(BOTH, &text(&Trace::from_bytes(bytes).read().unwrap()));
-        assert_eq!((report.malformed, report.cut), (0, vec!["second".to_owned()]), "{end}");
+        assert_eq!((report.malformed, report.truncated), (0, vec!["second".to_owned()]), "{end}");
     }
-    // A bundle that is cut off, or in another one.
+    // A truncated bundle, and a bundle in a bundle.
     let inner = "bundle(zlib) {\n@2 ts=0 log(0x33, 9)\n}";
     for bundle in [inner.replace("zlib", "zlib, cut"), format!("bundle(zlib) {{\n{inner}\n}}")] {
         let worker = trace(&format!("{WORKER}\n{bundle}"));
         let (report, bytes) = merged(&[("first", trace(SERVER)), ("second", worker)]).unwrap();
-        assert_eq!((report.malformed, report.cut.len()), (1, 0), "{bundle}");
+        assert_eq!((report.malformed, report.truncated.len()), (1, 0), "{bundle}");
         assert_eq_text(BOTH, &text(&Trace::from_bytes(bytes).read().unwrap()));
     }
 }
 
-/// A trace on a disk that fails after so many bytes.
+/// A trace on a disk that fails after its bytes.
 struct Failing(&'static str, Vec<u8>);
 
 impl MergeInput for Failing {
@@ -201,7 +201,7 @@ impl MergeInput for Failing {
 }
 
 #[test]
-fn what_can_not_be_read_is_an_error() {
+fn a_failing_input_is_an_error() {
     let bytes = trace(WORKER);
     for length in [0, 1, 2, 20, bytes.len()] {
         let input = Failing("worker", bytes[..length].to_vec());
@@ -232,14 +232,14 @@ fn contradictions_are_refused_by_name_and_place() {
         refused("boot(7)", "boot(8)"),
         "`a.pftrace` and `b.pftrace` are not of the same boot of the same machine"
     );
-    // The same message at another line is none, and a trace need not say of which boot it is.
+    // The same message at another line is no contradiction, and a trace may have no boot id.
     let moved = WORKER.replace("src/lib.rs:40", "src/lib.rs:41").replace("boot(7)", "");
     let (_, bytes) = merged(&[("a", trace(SERVER)), ("b", trace(&moved))]).unwrap();
     assert_eq_text(BOTH, &text(&Trace::from_bytes(bytes).read().unwrap()));
 }
 
 #[test]
-fn what_is_no_trace_is_refused() {
+fn inputs_that_are_no_traces_are_refused() {
     let refused =
         |bytes: &[u8]| merged(&[("a", trace(SERVER)), ("b", bytes.to_vec())]).unwrap_err();
     assert_eq!(refused(b"hello"), "`b` is not a trace");
@@ -247,5 +247,5 @@ fn what_is_no_trace_is_refused() {
     assert_eq!(refused(b"\x0a\x03\x08"), "`b` is not a trace");
     assert_eq!(refused(&[0x28, 0xb5, 0x2f, 0xfd, 0]), "`b` is compressed with zstd");
     let (report, _) = merged(&[("a", trace(SERVER)), ("b", Vec::new())]).unwrap();
-    assert_eq!(report.cut.len(), 0, "a trace may be empty");
+    assert_eq!(report.truncated.len(), 0, "a trace may be empty");
 }

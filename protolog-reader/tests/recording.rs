@@ -1,4 +1,4 @@
-//! Recordings, whole and not: what is recovered of them, what is said of the rest, and that nothing else happens.
+//! Recordings, complete and damaged: the recovered messages, and the report of the rest.
 
 mod common;
 
@@ -10,7 +10,7 @@ use protolog_core::schema::loss_cause;
 use protolog_reader::{Flaw, Log, Recording, Recovered, Trace};
 use protolog_testkit::{assert_eq_text, temp_dir, trace_stats};
 
-/// Two threads; the first one's first chunk is gone.
+/// Two threads; the first chunk of the first one was overwritten.
 const APP: &str = r#"
 @1 process(100, "app")
 @1 group(1, "demo::AppLog::Net", "Net") message(0x11, DEBUG, 1, "sent %d bytes", "src/net.rs:12")
@@ -24,11 +24,11 @@ const APP: &str = r#"
 @3 ts=5 log(0x11, 1)
 "#;
 
-/// Messages of threads that are gone.
-const TOLD: u64 = 4;
+/// Messages of threads without a chunk.
+const VANISHED: u64 = 4;
 
 fn app() -> Vec<u8> {
-    recording(APP, TOLD)
+    recording(APP, VANISHED)
 }
 
 fn recover(bytes: &[u8]) -> (Recovered, Vec<u8>) {
@@ -48,7 +48,7 @@ fn check(bytes: &[u8], expected: &str, flaws: &[Flaw]) {
     assert_eq!(report.flaws, flaws);
 }
 
-/// What is read of [`app`].
+/// The text of [`app`].
 const TEXT: &str = "\
 11-20 18:27:02.000   100   101 ! LOST    : 3 messages: overwritten before being read
 11-20 18:27:02.001   100   101 D Net     : sent 4 bytes
@@ -74,14 +74,17 @@ fn a_recording_is_read_as_text() {
 }
 
 #[test]
-fn what_is_cut_off_is_missing_and_the_rest_is_there() {
+fn the_rest_of_a_truncated_recording_is_recovered() {
     let bytes = app();
     let ring = 3 * 4096;
-    let annex = bytes.len() - RING_AT - ring;
-    // Without the last byte of the texts one packet of them is lost.
+    let metadata = bytes.len() - RING_AT - ring;
+    // Without its last byte, a packet of the metadata is lost.
     let (report, trace) = recover(&bytes[..bytes.len() - 1]);
     assert!(
-        matches!(report.flaws[..], [Flaw::Truncated(1), Flaw::Texts(_), Flaw::Textless(1)]),
+        matches!(
+            report.flaws[..],
+            [Flaw::Truncated(1), Flaw::Metadata(_), Flaw::UnknownMessages(1)]
+        ),
         "{report:?}"
     );
     assert_eq!(report.messages, 4);
@@ -90,20 +93,20 @@ fn what_is_cut_off_is_missing_and_the_rest_is_there() {
         "{}",
         text(&read(&trace))
     );
-    // Without texts and the last page.
+    // Without metadata and the last page.
     let (report, _) = recover(&bytes[..RING_AT + 2 * 4096 + 17]);
-    let missing = (annex + 4096 - 17) as u64;
-    assert_eq!(report.flaws, [Flaw::Truncated(missing), Flaw::Textless(3)]);
+    let missing = (metadata + 4096 - 17) as u64;
+    assert_eq!(report.flaws, [Flaw::Truncated(missing), Flaw::UnknownMessages(3)]);
     assert_eq!(report.messages, 3);
-    // With nothing but a header.
+    // With the header only.
     let (report, trace) = recover(&bytes[..HEADER_SIZE]);
     assert_eq!(report.flaws, [Flaw::Truncated((bytes.len() - HEADER_SIZE) as u64)]);
-    assert_eq!((report.messages, report.overwritten), (0, TOLD));
+    assert_eq!((report.messages, report.overwritten), (0, VANISHED));
     read(&trace);
 }
 
 #[test]
-fn what_is_damaged_is_counted_and_the_rest_is_there() {
+fn corrupt_parts_are_counted_and_the_rest_is_recovered() {
     let page = |index: usize| RING_AT + 4096 * index;
     let changed = |at: usize, value: &[u8]| {
         let mut bytes = app();
@@ -112,18 +115,22 @@ fn what_is_damaged_is_counted_and_the_rest_is_there() {
     };
     let (report, _) = recover(&changed(page(0), &0x7000_0000u32.to_ne_bytes()));
     assert_eq!(report.flaws, [Flaw::Pages(1)]);
-    assert_eq!((report.messages, report.overwritten), (2, 9), "5 before the second chunk, 4 gone");
+    assert_eq!(
+        (report.messages, report.overwritten),
+        (2, 9),
+        "5 before the second chunk, 4 without a chunk"
+    );
     let bytes = changed(page(0) + PAGE_HEADER + WRITER_ID_AT, &[0, 0]);
     assert_eq!(recover(&bytes).0.flaws, [Flaw::Chunks(1)]);
     assert!(!text(&read(&recover(&bytes).1)).contains("sent 4"));
     let bytes = changed(page(0) + PAGE_HEADER, &1u32.to_ne_bytes());
-    assert_eq!(recover(&bytes).0.flaws, [Flaw::Chunks(1)], "two chunks of one number");
+    assert_eq!(recover(&bytes).0.flaws, [Flaw::Chunks(1)], "two chunks with one number");
     let bytes = changed(page(0) + PAGE_HEADER + PACKETS_AT, &Packets::new(100, 0).0.to_ne_bytes());
-    assert_eq!(recover(&bytes).0.flaws, [], "packets of no bytes are nothing");
-    // A tag of the first packet that is none.
+    assert_eq!(recover(&bytes).0.flaws, [], "packets without bytes are ignored");
+    // An invalid tag in the first packet.
     let bytes = changed(page(2) + PAGE_HEADER + 8 + 1, &[0x07]);
     assert_eq!(recover(&bytes).0.flaws, [Flaw::Packets(1)]);
-    // A size that leads out of the chunk.
+    // A size beyond the end of the chunk.
     let bytes = changed(page(2) + PAGE_HEADER + 8, &[0xff, 0xff, 0x03]);
     assert_eq!(recover(&bytes).0.flaws, [Flaw::Chunks(1)]);
     check(&changed(8, &2u32.to_ne_bytes()), TEXT, &[Flaw::Newer(2)]);
@@ -133,19 +140,19 @@ fn what_is_damaged_is_counted_and_the_rest_is_there() {
 }
 
 #[test]
-fn chunks_that_were_about_to_be_taken_are_whole() {
+fn chunks_that_were_about_to_be_reused_are_complete() {
     let mut bytes = app();
     // PageLayout One, chunk 0 Reading.
     bytes[RING_AT..][..4].copy_from_slice(&0x1000_0002u32.to_ne_bytes());
     check(&bytes, TEXT, &[]);
-    // Free ones are not, whatever is in them.
+    // Free ones are ignored, whatever is in them.
     bytes[RING_AT..][..4].copy_from_slice(&0x1000_0000u32.to_ne_bytes());
     let (report, _) = recover(&bytes);
     assert_eq!((report.messages, report.overwritten, report.flaws.len()), (2, 9, 0));
 }
 
 #[test]
-fn losses_are_told() {
+fn losses_are_reported() {
     let mut bytes = app();
     for (index, cause, count) in [(0, loss_cause::TRUNCATED, 2u64), (1, loss_cause::REENTRANT, 3)] {
         let at = LOSSES_AT + 16 * index;
@@ -153,7 +160,7 @@ fn losses_are_told() {
         bytes[at + 8..][..8].copy_from_slice(&count.to_ne_bytes());
     }
     let (report, trace) = recover(&bytes);
-    assert_eq!((report.lost, report.messages), (3, 4), "what is cut is there");
+    assert_eq!((report.lost, report.messages), (3, 4), "truncated messages are there");
     assert_eq_text(
         "\
 lost: 7 messages: overwritten before being read
@@ -171,16 +178,16 @@ fn what_is_none_is_refused() {
         assert!(error.help().starts_with(|c: char| c.is_ascii_lowercase()));
         error.to_string()
     };
-    assert_eq!(refused(b""), "it is not a recording");
-    assert_eq!(refused(&recover(&app()).1), "it is not a recording");
+    assert_eq!(refused(b""), "not a recording");
+    assert_eq!(refused(&recover(&app()).1), "not a recording");
     assert_eq!(refused(&app()[..100]), "the recording ends within its header");
     let mut bytes = app();
     bytes[12..16].reverse();
-    assert_eq!(refused(&bytes), "the recording has another byte order than this machine");
+    assert_eq!(refused(&bytes), "the recording has the byte order of another machine");
     bytes[12..16].reverse();
     bytes[..8].fill(0);
-    assert_eq!(refused(&bytes), "the recording was not set up yet");
-    assert!(Recording::is_one(&app()) && !Recording::is_one(&bytes));
+    assert_eq!(refused(&bytes), "the recording is incomplete");
+    assert!(Recording::matches(&app()) && !Recording::matches(&bytes));
 }
 
 /// Recovers any bytes, and checks what always holds.

@@ -1,5 +1,5 @@
-//! Recordings chunk by chunk: their order, packets that go on from one to the next, and what counts of one that was being
-//! written.
+//! Recordings chunk by chunk: the order of chunks, packets that continue in the next one, and the valid part of a chunk that
+//! was being written.
 
 mod common;
 
@@ -11,13 +11,13 @@ use protolog_reader::{Flaw, Recording, Recovered, Trace};
 use protolog_testkit::assert_eq_text;
 use protozero::wire::encode_varint;
 
-const TEXTS: &str = r#"
+const METADATA: &str = r#"
 @1 process(100, "app")
 @1 group(1, "demo::AppLog::Net", "Net") message(0x11, DEBUG, 1, "sent %d bytes", "src/net.rs:12")
 @1 message(0x12, WARN, 1, "slow: %s", "src/net.rs:40")
 "#;
 
-/// What all lines begin with.
+/// The beginning of all lines.
 const MINUTE: &str = "11-20 18:27:";
 
 const CONTINUED: u16 = Packets::CONTINUED;
@@ -27,7 +27,7 @@ fn packet(description: &str) -> Vec<u8> {
     packets(&format!("@2 {description}\n")).remove(0).2
 }
 
-/// What a chunk of a thread begins with that had so many messages `before`, so many milliseconds after the first one.
+/// The first packet of a chunk that has `before` messages of its thread before it, `millis` after the first one.
 fn begin(before: u64, millis: u64) -> Vec<u8> {
     let time = 2_000_000_000 + millis * 1_000_000;
     packet(&format!(
@@ -35,17 +35,17 @@ fn begin(before: u64, millis: u64) -> Vec<u8> {
     ))
 }
 
-/// A message of a millisecond later.
+/// A message, a millisecond later.
 fn sent(number: u64) -> Vec<u8> {
     packet(&format!("ts=1000000 log(0x11, {number})"))
 }
 
-/// The same, with a text.
+/// A message with a string, a millisecond later.
 fn slow(what: &str) -> Vec<u8> {
     packet(&format!("needs ts=1000000 string(1, \"{what}\") log(0x12, $1)"))
 }
 
-/// A whole chunk of the first thread.
+/// A complete chunk of the first thread.
 fn chunk(id: u32, flags: u16, packets: &[&[u8]]) -> ChunkSpec {
     let packets: Vec<_> = packets.iter().map(|packet| packet.to_vec()).collect();
     let count = packets.len() as u16;
@@ -60,20 +60,20 @@ fn chunk(id: u32, flags: u16, packets: &[&[u8]]) -> ChunkSpec {
     }
 }
 
-/// A recording with these chunks; writers without a counter of their own told of so many messages.
-fn bytes(chunks: &[ChunkSpec], told: u64) -> Vec<u8> {
-    let texts: Vec<_> = packets(TEXTS).into_iter().map(|(.., packet)| packet).collect();
-    with_chunks(&texts, chunks, told)
+/// A recording with these chunks, whose writers without a counter of their own have completed `completed` messages.
+fn bytes(chunks: &[ChunkSpec], completed: u64) -> Vec<u8> {
+    let metadata: Vec<_> = packets(METADATA).into_iter().map(|(.., packet)| packet).collect();
+    with_chunks(&metadata, chunks, completed)
 }
 
-/// What is recovered of it.
-fn recover(chunks: &[ChunkSpec], told: u64) -> (Recovered, String) {
-    let (bytes, mut trace) = (bytes(chunks, told), Vec::new());
+/// The report and the text of a recovery.
+fn recover(chunks: &[ChunkSpec], completed: u64) -> (Recovered, String) {
+    let (bytes, mut trace) = (bytes(chunks, completed), Vec::new());
     let report = Recording::parse(&bytes).unwrap().write(&mut trace).unwrap();
     (report, text(&Trace::from_bytes(trace).read().unwrap()))
 }
 
-/// The lines are these, from the seconds on, and nothing is wrong but `flaws`.
+/// Checks the lines, from the seconds on, and the flaws.
 #[track_caller]
 fn check(chunks: &[ChunkSpec], expected: &str, flaws: &[Flaw]) {
     let (report, text) = recover(chunks, 0);
@@ -82,12 +82,12 @@ fn check(chunks: &[ChunkSpec], expected: &str, flaws: &[Flaw]) {
     assert_eq!(report.flaws, flaws);
 }
 
-/// The line of [`sent`], so many milliseconds after the first one.
+/// The line of [`sent`], `millis` after the first one.
 fn line(millis: u64, number: u64) -> String {
     format!("02.{millis:03}   100   101 D Net     : sent {number} bytes\n")
 }
 
-/// The line of messages that are missing.
+/// The line of missing messages.
 fn missing(millis: u64, count: u64) -> String {
     let messages = if count == 1 { "message" } else { "messages" };
     format!(
@@ -96,14 +96,14 @@ fn missing(millis: u64, count: u64) -> String {
 }
 
 #[test]
-fn a_packet_goes_on_in_the_next_chunks() {
+fn a_packet_continues_in_the_next_chunks() {
     let long = slow("a text that is in several pieces");
     let text = "02.002   100   101 W Net     : slow: a text that is in several pieces\n".to_owned();
     let expected = [line(1, 1), text, line(101, 2), line(201, 3)].concat();
     for first in 1..long.len() - 1 {
         let second = (first + 3).min(long.len() - 1);
         let (one, two, three) = (&long[..first], &long[first..second], &long[second..]);
-        // Numbers of chunks wrap.
+        // The numbers of chunks wrap.
         let mut chunks = [
             chunk(u32::MAX, CONTINUED, &[&begin(0, 0), &sent(1), one]),
             chunk(0, CONTINUES | CONTINUED, &[two]),
@@ -111,7 +111,7 @@ fn a_packet_goes_on_in_the_next_chunks() {
             chunk(2, 0, &[&begin(3, 200), &sent(3)]),
         ];
         check(&chunks, &expected, &[]);
-        // Where they lie says nothing.
+        // Their order in the ring does not matter.
         chunks.rotate_left(first % 4);
         chunks.swap(1, 2);
         check(&chunks, &expected, &[]);
@@ -119,7 +119,7 @@ fn a_packet_goes_on_in_the_next_chunks() {
 }
 
 #[test]
-fn a_piece_without_the_others_is_nothing() {
+fn a_piece_without_the_others_is_ignored() {
     let long = slow("in two pieces");
     let (begun, rest) = long.split_at(long.len() / 2);
     let begins = |id| chunk(id, CONTINUED, &[&begin(0, 0), &sent(1), begun]);
@@ -127,19 +127,19 @@ fn a_piece_without_the_others_is_nothing() {
     let whole = |id, before| chunk(id, 0, &[&begin(before, 200), &sent(3)]);
     check(&[ends(1), whole(2, 3)], &[missing(100, 2), line(101, 2), line(201, 3)].concat(), &[]);
     check(&[begins(0), whole(2, 3)], &[line(1, 1), missing(200, 2), line(201, 3)].concat(), &[]);
-    // The rest is that of another one.
+    // The rest belongs to another packet.
     let expected = [line(1, 1), missing(100, 1), line(101, 2)].concat();
     check(&[begins(0), ends(2)], &expected, &[]);
-    // The next chunk has no rest.
+    // The next chunk does not continue the packet.
     check(&[begins(0), whole(1, 1)], &[line(1, 1), line(201, 3)].concat(), &[]);
-    // It was begun, and nothing more.
+    // The next chunk was only begun.
     let mut empty = chunk(1, 0, &[b""]);
     empty.state = ChunkState::Writing;
     check(&[begins(0), empty, ends(2)], &expected, &[]);
 }
 
 #[test]
-fn the_packet_that_is_being_written_does_not_count() {
+fn a_packet_that_was_being_written_does_not_count() {
     let long = slow("in two pieces");
     let (begun, rest) = long.split_at(long.len() / 2);
     let mut chunks = [
@@ -153,39 +153,39 @@ fn the_packet_that_is_being_written_does_not_count() {
     chunks[0].state = ChunkState::Reading;
     let first = [line(1, 1), line(2, 2), line(101, 3)].concat();
     check(&chunks, &first, &[]);
-    // Of one in which nothing was begun there is nothing to say.
+    // A chunk without packets is ignored.
     chunks[0].count = 0;
     check(&chunks, &[missing(100, 2), line(101, 3)].concat(), &[]);
 }
 
 #[test]
-fn what_was_abandoned_ends_its_chunk() {
+fn a_dropped_packet_ends_its_chunk() {
     let mark = || encode_varint(u64::from(DROPPED_PACKET_SIZE)).0[..4].to_vec();
-    let abandoned = |id, flags, packets: &[&[u8]]| {
+    let dropped = |id, flags, packets: &[&[u8]]| {
         let chunk = chunk(id, flags, packets);
         ChunkSpec { count: chunk.count + 2, rest: mark(), ..chunk }
     };
     let whole = |id, before| chunk(id, 0, &[&begin(before, 200), &sent(3)]);
-    let chunks = [abandoned(0, 0, &[&begin(0, 0), &sent(1)]), whole(1, 1)];
+    let chunks = [dropped(0, 0, &[&begin(0, 0), &sent(1)]), whole(1, 1)];
     check(&chunks, &[line(1, 1), line(201, 3)].concat(), &[]);
-    // The rest of what goes on.
+    // The rest of a packet that continues.
     let long = slow("in two pieces");
     let (begun, rest) = long.split_at(long.len() / 2);
     let mut chunks = [
         chunk(0, CONTINUED, &[&begin(0, 0), &sent(1), begun]),
-        abandoned(1, CONTINUES, &[]),
+        dropped(1, CONTINUES, &[]),
         chunk(2, CONTINUES, &[rest, &begin(2, 100), &sent(2)]),
     ];
     let expected = [line(1, 1), missing(100, 1), line(101, 2)].concat();
     check(&chunks, &expected, &[]);
-    // Another size that leads out of the chunk is damage.
+    // Any other size beyond the end of the chunk is corrupt.
     chunks[1].rest[0] ^= 1;
     check(&chunks, &expected, &[Flaw::Chunks(1)]);
 }
 
 #[test]
-fn what_counters_tell_and_no_chunk_does_is_overwritten() {
-    // Of a writer without a counter of its own, complete chunks are told; of what is newer nobody knows.
+fn messages_in_counters_but_in_no_chunk_are_overwritten() {
+    // The shared counter has the complete chunks of writers without a counter of their own; newer messages are not counted.
     let many = MESSAGE_COUNTS as u16 + 1;
     let of = |writer, mut chunk: ChunkSpec, state| {
         (chunk.writer, chunk.state) = (writer, state);
@@ -193,24 +193,28 @@ fn what_counters_tell_and_no_chunk_does_is_overwritten() {
     };
     let first = |writer, state| of(writer, chunk(0, 0, &[&begin(0, 0), &sent(1), &sent(2)]), state);
     let second = |writer, state| of(writer, chunk(1, 0, &[&begin(2, 100), &sent(3), b""]), state);
-    let overwritten = |chunks: &[ChunkSpec], told| recover(chunks, told).0.overwritten;
+    let overwritten = |chunks: &[ChunkSpec], completed| recover(chunks, completed).0.overwritten;
     let (complete, writing) = (ChunkState::Complete, ChunkState::Writing);
-    for (told, expected) in [(0, 0), (2, 0), (5, 3)] {
+    for (completed, expected) in [(0, 0), (2, 0), (5, 3)] {
         let chunks = [first(many, complete), second(many, writing)];
-        assert_eq!(overwritten(&chunks, told), expected, "{told}");
+        assert_eq!(overwritten(&chunks, completed), expected, "{completed}");
         let another = [first(many, complete), first(many + 1, complete)];
-        assert_eq!(overwritten(&another, told), u64::saturating_sub(told, 4), "{told}");
-        // Its second one says how many were in the first one.
+        assert_eq!(
+            overwritten(&another, completed),
+            u64::saturating_sub(completed, 4),
+            "{completed}"
+        );
+        // Its second chunk has the number of messages in the first one.
         let second = [second(many, writing)];
-        assert_eq!(overwritten(&second, told), 2 + expected, "{told}");
-        // With a counter of its own it is not among them.
-        assert_eq!(overwritten(&[first(1, complete)], told), told, "{told}");
+        assert_eq!(overwritten(&second, completed), 2 + expected, "{completed}");
+        // A writer with a counter of its own is not in the shared one.
+        assert_eq!(overwritten(&[first(1, complete)], completed), completed, "{completed}");
     }
-    // At the time of the last message.
+    // The loss has the time of the last message.
     let text = recover(&[first(1, complete)], 1).1;
     let lost = |line: &str| line.contains(":02.002 ") && line.contains("LOST");
     assert!(text.lines().any(lost), "{text}");
-    // One with a counter may have lost its newest chunks, or all.
+    // A writer with a counter may have lost its newest chunks, or all.
     let mut bytes = bytes(&[first(1, complete)], 0);
     for (writer, count) in [(1, 5u64), (2, 7)] {
         bytes[message_count_at(writer).unwrap()..][..8].copy_from_slice(&count.to_ne_bytes());

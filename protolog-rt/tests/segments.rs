@@ -379,7 +379,7 @@ fn merged_segments_are_the_whole_trace() {
     let inputs: Vec<&dyn MergeInput> = inputs.iter().map(|one| one as &dyn MergeInput).collect();
     let path = dir.path().join("whole.pftrace");
     let report = merge(&inputs, &mut std::fs::File::create(&path).unwrap()).unwrap();
-    assert_eq!((report.malformed, report.cut.len()), (0, 0));
+    assert_eq!((report.malformed, report.truncated.len()), (0, 0));
     let mut of_segments = inputs
         .iter()
         .flat_map(|input| read_as(Path::new(input.name()), false).lines)

@@ -192,7 +192,7 @@ fn what_can_not_be_read() {
         (
             &["text"],
             "error: can't read `text`: not a trace\n\
-             help: give a Perfetto trace, as it is or compressed with gzip (dictionaries are no traces)\n",
+             help: give a Perfetto trace, plain or compressed with gzip; a dictionary is not a trace\n",
         ),
         (
             &["app", "--viewer-config", "text.json"],

@@ -1,15 +1,15 @@
-//! Clocks: what a timestamp means.
+//! Clocks, and the conversion of timestamps.
 //!
-//! A timestamp is a number of ticks of some clock: the trace's own, another one that the operating system has, or a custom
-//! one, which a snapshot defines (unit, absolute or incremental, value at a moment). Custom clocks 64 to 127 belong to one
-//! sequence, those from 128 up to the whole trace. Two steps lead to a time in the trace:
+//! A timestamp counts ticks of a clock: the trace's own, another clock of the operating system, or a custom one, which a
+//! snapshot defines (unit, absolute or incremental, value at a moment). Custom clocks 64 to 127 belong to one sequence,
+//! those from 128 up to the whole trace. Timestamps are converted in two steps:
 //!
-//! 1. While packets are read, in their order: ticks become nanoseconds of a clock that the whole trace shares, by what the
-//!    last snapshot of the sequence said ([`CustomClock`]). An incremental clock counts on from packet to packet.
-//! 2. When all packets are read, so that snapshots may come late: nanoseconds of any shared clock become those of the trace
+//! 1. While packets are read, in their order: ticks become nanoseconds of a clock that the whole trace shares, by the last
+//!    snapshot of the sequence ([`CustomClock`]). An incremental clock advances from packet to packet.
+//! 2. After the last packet, because snapshots may come late: nanoseconds of a shared clock become those of the trace's
 //!    clock, by the last snapshot of both that is not later ([`relations`]).
 //!
-//! Invariant: all arithmetic wraps. A time that can't be known is a guess that says so, never an error.
+//! Invariant: all arithmetic wraps. An unknown time becomes a guess, which is marked, never an error.
 
 pub(crate) mod relations;
 
@@ -20,19 +20,19 @@ use protozero::{DecodeError, Field, Reader};
 const CUSTOM: u32 = 64;
 /// First id of the custom clocks of the whole trace.
 const SHARED_CUSTOM: u32 = 128;
-/// Clocks that one snapshot can have; the operating system has about ten.
+/// Maximum number of clocks in a snapshot; the operating system has about ten.
 pub(crate) const MAX_CLOCKS_OF_SNAPSHOT: usize = 64;
 
-/// Stands for the trace's own clock, whichever that is.
+/// The trace's own clock, whichever that is.
 pub(crate) const TRACE_CLOCK: u32 = 0;
 
-/// A moment, as far as it is known while packets are read.
+/// A moment in a shared clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
     pub(crate) ns: i64,
     /// The shared clock that `ns` counts in, or [`TRACE_CLOCK`].
     pub(crate) clock: u32,
-    /// Taken from the packets around, since this one has no usable timestamp.
+    /// True if the time is that of a neighbouring packet, because this one has no usable timestamp.
     pub(crate) guessed: bool,
 }
 
@@ -42,7 +42,7 @@ impl Moment {
     }
 }
 
-/// Whether the clock belongs to one sequence.
+/// True if the clock belongs to one sequence.
 pub(crate) fn is_of_sequence(clock: u32) -> bool {
     (CUSTOM..SHARED_CUSTOM).contains(&clock)
 }
@@ -67,13 +67,12 @@ pub(crate) struct CustomClock {
     unit_ns: i64,
     /// Value of an incremental clock at the last timestamp, in nanoseconds.
     now: i64,
-    /// The shared clock that the snapshot ties this one to, and what to add.
+    /// A shared clock in the same snapshot, and its offset.
     anchor: Option<(u32, i64)>,
 }
 
 impl CustomClock {
-    /// The moment of a timestamp; nothing where no shared clock was in the snapshot. Consumes the ticks of an
-    /// incremental clock either way.
+    /// The moment of a timestamp; none if the snapshot had no shared clock. Advances an incremental clock either way.
     fn moment(&mut self, ticks: u64) -> Option<Moment> {
         let ns = (ticks as i64).wrapping_mul(self.unit_ns);
         let value = if self.incremental { self.now.wrapping_add(ns) } else { ns };
@@ -88,12 +87,12 @@ impl CustomClock {
 pub(crate) struct CustomClocks(Vec<CustomClock>);
 
 impl CustomClocks {
-    /// The moment of a timestamp in the custom clock `id`; nothing where no snapshot tells.
+    /// The moment of a timestamp in the custom clock `id`; none without a snapshot of it.
     pub(crate) fn moment(&mut self, id: u32, ticks: u64) -> Option<Moment> {
         self.0.iter_mut().find(|clock| clock.id == id)?.moment(ticks)
     }
 
-    /// As [`moment`](Self::moment), for the clocks that the whole trace shares, among them those that need no snapshot.
+    /// As [`moment`](Self::moment), for shared clocks, including those that need no snapshot.
     pub(crate) fn shared_moment(&mut self, id: u32, ticks: u64) -> Option<Moment> {
         if id < CUSTOM {
             return Some(Moment { ns: ticks as i64, clock: id, guessed: false });
@@ -114,7 +113,7 @@ impl CustomClocks {
 #[derive(Debug, Default)]
 pub(crate) struct ClockSnapshot {
     readings: Vec<Reading>,
-    /// The clock that the trace's timestamps are in, where the snapshot says so.
+    /// The trace's clock, if the snapshot names it.
     pub(crate) primary: Option<u32>,
     /// Clocks beyond [`MAX_CLOCKS_OF_SNAPSHOT`].
     pub(crate) ignored: u64,
@@ -151,14 +150,14 @@ impl ClockSnapshot {
         Ok(parsed)
     }
 
-    /// The clocks that the whole trace shares, with their nanoseconds.
+    /// The shared clocks, with their nanoseconds.
     pub(crate) fn shared(&self) -> impl Iterator<Item = (u32, i64)> {
         let shared = self.readings.iter().filter(|reading| !is_of_sequence(reading.id));
         shared.filter(|reading| reading.id != TRACE_CLOCK).map(|reading| (reading.id, reading.ns))
     }
 
-    /// The moment of the snapshot itself, in the clock that serves best as an anchor: `preferred` where there is one,
-    /// else one that runs on while the machine sleeps, else any.
+    /// The moment of the snapshot itself, in the best clock for an anchor: `preferred` if it is there, or else one that runs
+    /// while the machine sleeps, or else any.
     pub(crate) fn moment(&self, preferred: Option<u32>) -> Option<Moment> {
         let find = |id| self.shared().find(|shared| shared.0 == id);
         let (clock, ns) = preferred
@@ -169,7 +168,7 @@ impl ClockSnapshot {
         Some(Moment { ns, clock, guessed: false })
     }
 
-    /// Takes over what the snapshot says of custom clocks: the sequence's into `own`, the trace's into `shared`.
+    /// Defines the custom clocks of the snapshot: those of the sequence in `own`, those of the trace in `shared`.
     pub(crate) fn define(
         &self,
         anchor: Option<Moment>,

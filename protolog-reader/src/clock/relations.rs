@@ -1,10 +1,10 @@
-//! How the clocks that a whole trace shares relate to each other.
+//! Relations between the clocks that a whole trace shares.
 //!
-//! Each snapshot that has two clocks or more says that their values belong together. A route from one clock to another is
-//! the shortest chain of clocks of which each two neighbours share a snapshot; a time takes each hop by the last snapshot
-//! that is not later than it, or by the first one. Nothing is interpolated, as in Perfetto's trace_processor.
+//! A snapshot with two or more clocks relates their values. A route from one clock to another is the shortest chain of
+//! clocks in which each two neighbours share a snapshot. Each hop uses the last snapshot that is not later than the time, or
+//! else the first one. Nothing is interpolated, as in Perfetto's trace_processor.
 //!
-//! Invariant: work is bounded by the snapshots' size times the clocks of one snapshot, however the bytes were made up.
+//! Invariant: work is bounded by the size of the snapshots times the clocks of one snapshot, whatever the bytes.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,36 +12,36 @@ use protolog_core::schema::clock_id;
 
 use super::TRACE_CLOCK;
 
-/// Chains of more clocks than this are not followed.
+/// Maximum length of a route.
 const MAX_HOPS: usize = 4;
 
-/// Collects what snapshots say of shared clocks.
+/// The shared clocks of all snapshots.
 #[derive(Debug, Default)]
 pub(crate) struct Relations {
     /// Those with at least two clocks.
     snapshots: Vec<Vec<(u32, i64)>>,
     by_clock: HashMap<u32, Vec<u32>>,
     primary: Option<u32>,
-    /// In some snapshot, with or without others.
+    /// Set if any snapshot has the clock.
     has_boottime: bool,
     has_monotonic: bool,
 }
 
-/// The ways from all clocks to one of them.
+/// The routes from all clocks to one of them.
 #[derive(Debug)]
 pub(crate) struct Routes<'a> {
     relations: &'a Relations,
     target: u32,
-    /// Where the shortest way from each clock goes next.
+    /// The next clock on the shortest route from each clock.
     next: HashMap<u32, u32>,
-    /// The hops that were asked for, by the clock they start from.
+    /// The hops that were used, by the clock they start from.
     hops: HashMap<u32, Hop>,
 }
 
-/// From one clock to the next: values that belong together, sorted by the first.
+/// A hop from one clock to the next: related values, sorted by the first.
 type Hop = Vec<(i64, i64)>;
 
-/// The way from the trace's clock to another one.
+/// The route from the trace's clock to another one.
 #[derive(Debug, Default)]
 pub(crate) struct Route(Vec<Hop>);
 
@@ -62,12 +62,12 @@ impl Relations {
         self.snapshots.push(clocks);
     }
 
-    /// The clock that snapshots said to be the trace's, as far as they were read.
+    /// The trace's clock, if a snapshot so far has named it.
     pub(crate) fn primary(&self) -> Option<u32> {
         self.primary
     }
 
-    /// The trace's clock: what a snapshot says; else boot time, unless only monotonic time was ever read.
+    /// The trace's clock: the one that a snapshot names, or else boot time, unless there is only monotonic time.
     pub(crate) fn trace_clock(&self) -> u32 {
         self.primary.unwrap_or(if self.has_monotonic && !self.has_boottime {
             clock_id::MONOTONIC
@@ -76,7 +76,7 @@ impl Relations {
         })
     }
 
-    /// The ways from all clocks to `target`.
+    /// The routes from all clocks to `target`.
     pub(crate) fn routes(&self, target: u32) -> Routes<'_> {
         let mut next = HashMap::new();
         let mut open = VecDeque::from([target]);
@@ -107,12 +107,12 @@ impl Relations {
 }
 
 impl Routes<'_> {
-    /// The value of the target clock for a moment, which may be of that clock already; nothing where no way leads there.
-    pub(crate) fn settle(&mut self, clock: u32, ns: i64) -> Option<i64> {
+    /// Converts a moment to the target clock; none if there is no route.
+    pub(crate) fn convert_moment(&mut self, clock: u32, ns: i64) -> Option<i64> {
         if clock == TRACE_CLOCK { Some(ns) } else { self.convert(clock, ns) }
     }
 
-    /// The value of the target clock when `clock` has the value `ns`; nothing where no way leads there.
+    /// The value of the target clock when `clock` has the value `ns`; none if there is no route.
     fn convert(&mut self, clock: u32, ns: i64) -> Option<i64> {
         let (mut clock, mut ns) = (clock, ns);
         for _ in 0..=MAX_HOPS {
@@ -126,7 +126,7 @@ impl Routes<'_> {
         None
     }
 
-    /// The way from the target to `clock`.
+    /// The route from the target to `clock`.
     pub(crate) fn back_to(&self, clock: u32) -> Option<Route> {
         let mut hops = Vec::new();
         let mut at = clock;
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn routes_go_over_other_clocks_but_not_for_ever() {
+    fn routes_have_a_maximum_length() {
         let chain: Vec<[(u32, i64); 2]> = (1..9).map(|id| [(id, 0), (id + 1, 10)]).collect();
         let chain: Vec<&[(u32, i64)]> = chain.iter().map(<[_; 2]>::as_slice).collect();
         let relations = relations(&chain);

@@ -1,4 +1,4 @@
-//! Copying what was surveyed.
+//! Copies the packets of the inputs to the result.
 
 use super::error::MergeError;
 use super::input::MergeInput;
@@ -11,15 +11,15 @@ use protolog_core::schema::packet;
 use protozero::{Heap, Reader, Writer};
 use std::collections::HashSet;
 
-/// See the module.
+/// Copies packets, with the knowledge of a survey.
 pub(super) struct Copier<'a, 'b> {
     survey: &'a mut Survey,
     to: &'a mut PacketWriter<'b>,
-    /// Hashes of the elements of dictionaries that are written.
+    /// Hashes of the dictionary elements that were written.
     written: HashSet<u64>,
     /// Packets that were written.
     pub(super) packets: u64,
-    /// Packets that can't be read.
+    /// Packets that can't be decoded.
     pub(super) malformed: u64,
 }
 
@@ -28,8 +28,8 @@ impl<'a, 'b> Copier<'a, 'b> {
         Self { survey, to, written: HashSet::new(), packets: 0, malformed: 0 }
     }
 
-    /// Writes the clock snapshots that count for the whole trace, in the order of time.
-    pub(super) fn snapshots(&mut self) -> Result<(), MergeError> {
+    /// Writes the clock snapshots for the whole trace, in the order of time.
+    pub(super) fn copy_snapshots(&mut self) -> Result<(), MergeError> {
         let mut snapshots = std::mem::take(&mut self.survey.snapshots);
         snapshots.sort_by_key(|snapshot| snapshot.nanos);
         for snapshot in &snapshots {
@@ -38,13 +38,13 @@ impl<'a, 'b> Copier<'a, 'b> {
         Ok(())
     }
 
-    /// Writes all else of an input.
-    pub(super) fn input(
+    /// Writes all other packets of an input.
+    pub(super) fn copy_input(
         &mut self,
         index: usize,
         input: &dyn MergeInput,
     ) -> Result<TraceEnd, MergeError> {
-        let stop = |stop: Stop| stop.of(input.name());
+        let stop = |stop: Stop| stop.into_error(input.name());
         let trace = input.open().map_err(|error| stop(error.into()))?;
         stream::packets(trace, &mut |bytes| self.packet(index, bytes, true)).map_err(stop)
     }
@@ -64,7 +64,7 @@ impl<'a, 'b> Copier<'a, 'b> {
                 self.malformed += 1;
                 return Ok(());
             }
-            // Written already.
+            // `copy_snapshots` has written it.
             None if found.snapshot.is_some() => return Ok(()),
             None => {}
         }
@@ -72,7 +72,7 @@ impl<'a, 'b> Copier<'a, 'b> {
         if found.configs.is_empty() {
             return Ok(self.write(sequence, &without_sequence(bytes))?);
         }
-        match self.dictionary(bytes) {
+        match self.new_packet(bytes) {
             Some(packet) => Ok(self.write(sequence, &packet)?),
             None => Ok(()),
         }
@@ -80,11 +80,11 @@ impl<'a, 'b> Copier<'a, 'b> {
 
     fn write(&mut self, sequence: u32, packet: &[u8]) -> Result<(), MergeError> {
         self.packets += 1;
-        self.to.packet(sequence, packet).map_err(MergeError::Write)
+        self.to.write(sequence, packet).map_err(MergeError::Write)
     }
 
-    /// A packet with what of its dictionary is not written yet; none where nothing is left of it.
-    fn dictionary(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+    /// A packet reduced to the dictionary elements that are not written yet; none if nothing is left.
+    fn new_packet(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut kept = Vec::with_capacity(bytes.len());
         let (mut reader, mut from) = (Reader::new(bytes), 0);
         while let Some(Ok(field)) = reader.next() {

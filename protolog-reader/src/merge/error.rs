@@ -1,8 +1,8 @@
-//! Why traces can't be merged.
+//! The errors of a merge.
 
 use std::{fmt, io};
 
-/// Why traces can't be merged. Nothing of the result is of use then.
+/// A merge failed; its result is unusable.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum MergeError {
@@ -10,10 +10,10 @@ pub enum MergeError {
     Read {
         /// Its name.
         input: String,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// An input is no trace.
+    /// An input is not a trace.
     NotATrace {
         /// Its name.
         input: String,
@@ -23,38 +23,38 @@ pub enum MergeError {
         /// Its name.
         input: String,
     },
-    /// Inputs are of different boots of the machine, or of different machines.
+    /// Two inputs are of different boots of the machine, or of different machines.
     Boots {
-        /// The names of two of them.
+        /// Their names.
         inputs: [String; 2],
     },
     /// One id stands for two messages, or for two groups.
     Clash {
-        /// The id, and what it is of.
-        what: String,
-        /// What it stands for and where, twice.
+        /// The kind of the id, and the id.
+        id: String,
+        /// Both meanings, with their locations.
         meanings: [String; 2],
     },
-    /// There are more clock snapshots than can be put into order.
+    /// There are too many clock snapshots to sort.
     Snapshots,
     /// The result can't be written.
     Write(io::Error),
 }
 
 impl MergeError {
-    /// What to do about it: a sentence that starts with a verb.
+    /// The help line, which starts with a verb.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Read { .. } => "check the path and its permissions",
             Self::NotATrace { .. } => {
-                "give Perfetto traces, as they are or compressed with gzip; make one of a recording with `recover`"
+                "give Perfetto traces, plain or compressed with gzip; make one from a recording with `recover`"
             }
             Self::Zstd { .. } => "decompress it with `zstd -d` first",
             Self::Boots { .. } => {
-                "merge the traces of each boot; times since one boot say nothing about another one"
+                "merge the traces of each boot separately; their times are not comparable"
             }
             Self::Clash { .. } => {
-                "read the traces one by one; each is right with its own dictionary only"
+                "read the traces separately; each is valid only with its own dictionary"
             }
             Self::Snapshots => "merge fewer or shorter traces",
             Self::Write(_) => "check that there is space",
@@ -71,8 +71,8 @@ impl fmt::Display for MergeError {
             Self::Boots { inputs: [first, second] } => {
                 write!(f, "`{first}` and `{second}` are not of the same boot of the same machine")
             }
-            Self::Clash { what, meanings: [first, second] } => {
-                write!(f, "{what} is {first}, but {second}")
+            Self::Clash { id, meanings: [first, second] } => {
+                write!(f, "{id} is {first}, but {second}")
             }
             Self::Snapshots => f.write_str("too many clock snapshots"),
             Self::Write(error) => write!(f, "can't write the trace: {error}"),

@@ -2,11 +2,11 @@
 
 use std::io::{self, Read};
 
-/// A trace to be merged. It is opened twice.
+/// A trace to merge. It is opened twice.
 pub trait MergeInput {
-    /// What to call it when something is wrong.
+    /// Its name in error messages.
     fn name(&self) -> &str;
 
-    /// Its bytes, from the start.
+    /// Opens it at its start.
     fn open(&self) -> io::Result<Box<dyn Read + '_>>;
 }

@@ -1,14 +1,14 @@
-//! Traces of several processes as one.
+//! Merges the traces of several processes into one.
 //!
-//! What counts within one trace only is made to count in all: sequences get new ids; clock snapshots that count for the
-//! whole trace come first, in the order of time; the dictionaries become one. All else stays as it is, in the order of the
-//! inputs; readers sort by time.
+//! Everything that is local to one trace is made global: sequences get new ids; clock snapshots for the whole trace come
+//! first, in the order of time; the dictionaries become one. All other packets are copied unchanged in the order of the
+//! inputs; readers sort them by time.
 //!
-//! Each input is read twice: first it is [surveyed](survey), so that what contradicts itself is found before anything is
-//! written, then copied.
+//! Each input is read twice: first it is [surveyed](survey), so that contradictions are found before anything is written,
+//! then it is copied.
 //!
-//! Invariants: one packet is in memory at a time; beside it sequences, clock snapshots and dictionaries are. A message or
-//! group of the result has one meaning in all inputs, or there is no result.
+//! Invariants: only one packet is in memory at a time, in addition to sequence ids, clock snapshots and dictionaries. Each
+//! message and group of the result has the same meaning in all inputs, or there is no result.
 
 mod copy;
 mod error;
@@ -26,7 +26,7 @@ use std::io::Write;
 use stream::TraceEnd;
 use survey::Survey;
 
-/// What was merged.
+/// The report of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Merged {
@@ -34,26 +34,26 @@ pub struct Merged {
     pub packets: u64,
     /// Sequences in the result.
     pub sequences: u32,
-    /// Names of inputs that end within a packet, or go on with what is none; what came before is in the result.
-    pub cut: Vec<String>,
-    /// Packets that can't be read. They are not in the result.
+    /// Names of inputs that end within a packet, or are corrupt from some point on; the part before is in the result.
+    pub truncated: Vec<String>,
+    /// Packets that can't be decoded, which are not in the result.
     pub malformed: u64,
 }
 
-/// Writes one trace that says what all `inputs` say.
+/// Merges `inputs` into one trace.
 pub fn merge(inputs: &[&dyn MergeInput], out: &mut dyn Write) -> Result<Merged, MergeError> {
     let mut survey = Survey::default();
     for (index, input) in inputs.iter().enumerate() {
-        survey.input(index, *input, inputs)?;
+        survey.add_input(index, *input, inputs)?;
     }
     let mut to = PacketWriter::new(out);
-    let mut copy = Copier::new(&mut survey, &mut to);
-    copy.snapshots()?;
-    let mut cut = Vec::new();
+    let mut copier = Copier::new(&mut survey, &mut to);
+    copier.copy_snapshots()?;
+    let mut truncated = Vec::new();
     for (index, input) in inputs.iter().enumerate() {
-        let end = copy.input(index, *input)?;
-        cut.extend((end != TraceEnd::Whole).then(|| input.name().to_owned()));
+        let end = copier.copy_input(index, *input)?;
+        truncated.extend((end != TraceEnd::Whole).then(|| input.name().to_owned()));
     }
-    let (packets, malformed) = (copy.packets, copy.malformed);
-    Ok(Merged { packets, sequences: survey.sequences(), cut, malformed })
+    let (packets, malformed) = (copier.packets, copier.malformed);
+    Ok(Merged { packets, sequences: survey.sequences(), truncated, malformed })
 }

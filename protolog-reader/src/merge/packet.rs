@@ -5,26 +5,26 @@ use protolog_core::schema::{
 };
 use protozero::{DecodeError, Field, Reader};
 
-/// Clocks that belong to one sequence.
-const OF_SEQUENCE: std::ops::Range<u32> = 64..128;
+/// Ids of clocks that belong to one sequence.
+const SEQUENCE_CLOCKS: std::ops::Range<u32> = 64..128;
 
-/// What of a packet matters here.
+/// The parts of a packet that matter to merging.
 #[derive(Debug, Default)]
 pub(super) struct PacketContents<'a> {
-    /// Its sequence, 0 for none.
+    /// Its sequence id; 0 for none.
     pub(super) sequence: u32,
-    /// BOOTTIME, or another clock, of a snapshot that counts for the whole trace.
+    /// BOOTTIME, or another clock, of a clock snapshot for the whole trace.
     pub(super) snapshot: Option<u64>,
-    /// The id of the boot that it is of.
+    /// The boot id.
     pub(super) boot: Option<&'a [u8]>,
     /// Its dictionaries.
     pub(super) configs: Vec<Field<'a>>,
-    /// The bundle of packets that it is.
+    /// Its compressed bundle of packets.
     pub(super) compressed: Option<&'a [u8]>,
 }
 
 impl<'a> PacketContents<'a> {
-    /// What a packet says; an error where any of it can't be read.
+    /// Parses a packet; an error if any of its fields is malformed.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let mut contents = Self::default();
         for field in Reader::new(bytes) {
@@ -52,7 +52,7 @@ impl<'a> PacketContents<'a> {
     }
 }
 
-/// When a snapshot was taken, if it counts for the whole trace.
+/// The time of a clock snapshot; none if it is for one sequence.
 fn snapshot(snapshot: Field<'_>) -> Result<Option<u64>, DecodeError> {
     let mut best = None;
     for clock in snapshot.as_message()? {
@@ -69,7 +69,7 @@ fn snapshot(snapshot: Field<'_>) -> Result<Option<u64>, DecodeError> {
                 _ => {}
             }
         }
-        if OF_SEQUENCE.contains(&id) {
+        if SEQUENCE_CLOCKS.contains(&id) {
             return Ok(None);
         }
         if best.is_none() || id == clock_id::BOOTTIME {
@@ -79,7 +79,7 @@ fn snapshot(snapshot: Field<'_>) -> Result<Option<u64>, DecodeError> {
     Ok(best)
 }
 
-/// A packet without the field that names its sequence.
+/// The packet without its sequence id.
 pub(super) fn without_sequence(bytes: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(bytes.len());
     let (mut reader, mut from) = (Reader::new(bytes), 0);

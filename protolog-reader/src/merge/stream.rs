@@ -1,30 +1,30 @@
-//! The packets of a trace as it is read, one at a time, whatever the size of the trace.
+//! Reads the packets of a trace one at a time, whatever the size of the trace.
 
 use super::error::MergeError;
 use flate2::bufread::{MultiGzDecoder, ZlibDecoder};
 use std::io::{self, BufRead, BufReader, Read};
 
-/// The largest packet that is looked at, in bytes; what Perfetto's service writes is far smaller.
+/// Maximum size of a packet, in bytes; Perfetto's service writes far smaller ones.
 pub(super) const MAX_PACKET: u64 = 256 << 20;
 
-/// How a trace ended.
+/// The end of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TraceEnd {
     /// After its last packet.
     Whole,
-    /// Within a packet, or with what is none.
+    /// Within a packet, or at corrupt bytes.
     Early,
     /// It is no trace at all.
     NotATrace,
-    /// It is compressed in a way that this code does not know.
+    /// It is compressed with zstd, which is not supported.
     Zstd,
 }
 
-/// What stops a walk over packets.
+/// The reason to stop reading packets.
 pub(super) enum Stop {
     /// The trace can't be read.
     Read(io::Error),
-    /// Whoever got a packet does not want more.
+    /// The visitor of the packets failed.
     Refused(MergeError),
 }
 
@@ -41,8 +41,8 @@ impl From<io::Error> for Stop {
 }
 
 impl Stop {
-    /// What to say of it, where the trace is called `input`.
-    pub(super) fn of(self, input: &str) -> MergeError {
+    /// The error for the trace with the name `input`.
+    pub(super) fn into_error(self, input: &str) -> MergeError {
         match self {
             Self::Read(error) => MergeError::Read { input: input.to_owned(), error },
             Self::Refused(error) => error,
@@ -50,33 +50,40 @@ impl Stop {
     }
 }
 
-/// Takes a packet.
-type Give<'a> = dyn FnMut(&[u8]) -> Result<(), Stop> + 'a;
+/// A visitor of packets.
+type Visitor<'a> = dyn FnMut(&[u8]) -> Result<(), Stop> + 'a;
 
-/// Calls `give` with each packet of a trace, which may be compressed with gzip.
-pub(super) fn packets(trace: Box<dyn Read + '_>, give: &mut Give<'_>) -> Result<TraceEnd, Stop> {
+/// Calls `visitor` with each packet of a trace, which may be compressed with gzip.
+pub(super) fn packets(
+    trace: Box<dyn Read + '_>,
+    visitor: &mut Visitor<'_>,
+) -> Result<TraceEnd, Stop> {
     let mut trace = BufReader::with_capacity(256 << 10, trace);
     match trace.fill_buf()? {
         [0x1f, 0x8b, ..] => {
             let inflated = BufReader::with_capacity(256 << 10, MultiGzDecoder::new(trace));
-            plain(inflated, true, give)
+            plain(inflated, true, visitor)
         }
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(TraceEnd::Zstd),
-        _ => plain(trace, false, give),
+        _ => plain(trace, false, visitor),
     }
 }
 
-/// The same, of a bundle of packets within a packet.
-pub(super) fn bundle(bytes: &[u8], give: &mut Give<'_>) -> Result<TraceEnd, Stop> {
+/// Calls `visitor` with each packet of a compressed bundle.
+pub(super) fn bundle(bytes: &[u8], visitor: &mut Visitor<'_>) -> Result<TraceEnd, Stop> {
     if bytes.starts_with(&[0x1f, 0x8b]) {
-        plain(BufReader::new(MultiGzDecoder::new(bytes)), true, give)
+        plain(BufReader::new(MultiGzDecoder::new(bytes)), true, visitor)
     } else {
-        plain(BufReader::new(ZlibDecoder::new(bytes)), true, give)
+        plain(BufReader::new(ZlibDecoder::new(bytes)), true, visitor)
     }
 }
 
-/// The packets of what is not compressed any more. A stream that can't be inflated further ends early.
-fn plain(mut trace: impl BufRead, inflated: bool, give: &mut Give<'_>) -> Result<TraceEnd, Stop> {
+/// Reads packets from a stream that is already inflated. If it can't be inflated further, it ends early.
+fn plain(
+    mut trace: impl BufRead,
+    inflated: bool,
+    visitor: &mut Visitor<'_>,
+) -> Result<TraceEnd, Stop> {
     const PACKET: u64 = 0x0a;
     let early = |error: io::Error| {
         let cut = error.kind() == io::ErrorKind::UnexpectedEof;
@@ -101,7 +108,7 @@ fn plain(mut trace: impl BufRead, inflated: bool, give: &mut Give<'_>) -> Result
         };
         packet.clear();
         match (&mut trace).take(size).read_to_end(&mut packet) {
-            Ok(read) if read as u64 == size => give(&packet)?,
+            Ok(read) if read as u64 == size => visitor(&packet)?,
             Ok(_) => return Ok(TraceEnd::Early),
             Err(error) => return early(error),
         }

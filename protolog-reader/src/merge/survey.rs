@@ -1,4 +1,4 @@
-//! What has to be known of all traces before the first packet is written: sequences, clock snapshots, boots, meanings.
+//! The survey of all inputs before the first packet is written: sequences, clock snapshots, boots, dictionaries.
 
 use super::error::MergeError;
 use super::input::MergeInput;
@@ -9,15 +9,15 @@ use protolog_core::schema::viewer_config;
 use protozero::{Field, Reader};
 use std::collections::HashMap;
 
-/// The most clock snapshots for the whole trace; those of a service that takes one a second for 12 days.
+/// Maximum number of clock snapshots for the whole trace: one per second for 12 days.
 const MAX_SNAPSHOTS: usize = 1 << 20;
 
-/// See the module.
+/// The findings about all inputs.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     /// New ids, by input and old id.
     ids: HashMap<(usize, u32), u32>,
-    /// Clock snapshots that count for the whole trace.
+    /// Clock snapshots for the whole trace.
     pub(super) snapshots: Vec<SnapshotPacket>,
     boot: Option<(Vec<u8>, usize)>,
     messages: HashMap<u64, (Message, usize)>,
@@ -27,29 +27,29 @@ pub(super) struct Survey {
 /// A packet with a clock snapshot.
 #[derive(Debug)]
 pub(super) struct SnapshotPacket {
-    /// BOOTTIME, or another clock where that is not in it.
+    /// BOOTTIME, or another clock if it has none.
     pub(super) nanos: u64,
-    /// New id of its sequence.
+    /// The new id of its sequence.
     pub(super) sequence: u32,
-    /// The packet without its sequence.
+    /// The packet without its sequence id.
     pub(super) packet: Vec<u8>,
 }
 
 impl Survey {
     /// Surveys one of `inputs`.
-    pub(super) fn input(
+    pub(super) fn add_input(
         &mut self,
         index: usize,
         input: &dyn MergeInput,
         inputs: &[&dyn MergeInput],
     ) -> Result<(), MergeError> {
         let name = || input.name().to_owned();
-        let trace = input.open().map_err(|error| Stop::from(error).of(input.name()))?;
+        let trace = input.open().map_err(|error| Stop::from(error).into_error(input.name()))?;
         let (mut packets, mut good) = (0u64, 0u64);
         let end = stream::packets(trace, &mut |bytes| {
             packets += 1;
             good += u64::from(Reader::new(bytes).all(|field| field.is_ok()));
-            self.packet(index, bytes, inputs, true)
+            self.add_packet(index, bytes, inputs, true)
         });
         match end {
             Ok(TraceEnd::Zstd) => Err(MergeError::Zstd { input: name() }),
@@ -57,11 +57,11 @@ impl Survey {
             Ok(TraceEnd::Early) if good == 0 => Err(MergeError::NotATrace { input: name() }),
             Ok(_) if good == 0 && packets > 0 => Err(MergeError::NotATrace { input: name() }),
             Ok(_) => Ok(()),
-            Err(stop) => Err(stop.of(input.name())),
+            Err(stop) => Err(stop.into_error(input.name())),
         }
     }
 
-    /// The new id of a sequence, 0 for none.
+    /// The new id of a sequence; 0 for none.
     pub(super) fn id(&mut self, input: usize, sequence: u32) -> u32 {
         let next = self.ids.len() as u32 + 1;
         if sequence == 0 { 0 } else { *self.ids.entry((input, sequence)).or_insert(next) }
@@ -72,20 +72,20 @@ impl Survey {
         self.ids.len() as u32
     }
 
-    fn packet(
+    fn add_packet(
         &mut self,
         index: usize,
         bytes: &[u8],
         inputs: &[&dyn MergeInput],
         outer: bool,
     ) -> Result<(), Stop> {
-        // What can't be read is left out when it is copied.
+        // The copier counts malformed packets and omits them.
         let Ok(found) = PacketContents::read(bytes) else { return Ok(()) };
         if let Some(compressed) = found.compressed {
             if !outer {
                 return Ok(());
             }
-            stream::bundle(compressed, &mut |bytes| self.packet(index, bytes, inputs, false))?;
+            stream::bundle(compressed, &mut |bytes| self.add_packet(index, bytes, inputs, false))?;
             return Ok(());
         }
         let sequence = self.id(index, found.sequence);
@@ -97,15 +97,15 @@ impl Survey {
             self.snapshots.push(SnapshotPacket { nanos, sequence, packet });
         }
         if let Some(boot) = found.boot {
-            self.boot(index, boot, inputs)?;
+            self.check_boot(index, boot, inputs)?;
         }
         for config in found.configs {
-            self.config(index, config, inputs)?;
+            self.check_dictionary(index, config, inputs)?;
         }
         Ok(())
     }
 
-    fn boot(
+    fn check_boot(
         &mut self,
         index: usize,
         boot: &[u8],
@@ -124,8 +124,8 @@ impl Survey {
         }
     }
 
-    /// Compares what a dictionary says with what the others said. Contradictions within one input are its own.
-    fn config(
+    /// Compares a dictionary with those of the other inputs. Contradictions within one input are ignored.
+    fn check_dictionary(
         &mut self,
         index: usize,
         config: Field<'_>,
@@ -139,13 +139,13 @@ impl Survey {
                     let Ok((id, message)) = Message::parse(fields) else { continue };
                     let (known, first) =
                         self.messages.entry(id).or_insert_with(|| (message.clone(), index));
-                    if *first != index && !known.same(&message) {
-                        let what = format!("message {id:016x}");
+                    if *first != index && !known.has_same_meaning(&message) {
+                        let id = format!("message {id:016x}");
                         let meanings = [(&*known, *first), (&message, index)];
                         let meanings = meanings.map(|(message, index)| {
                             meaning(message.template(), &message.location, inputs[index])
                         });
-                        return Err(MergeError::Clash { what, meanings });
+                        return Err(MergeError::Clash { id, meanings });
                     }
                 }
                 viewer_config::GROUPS => {
@@ -153,13 +153,13 @@ impl Survey {
                     let (known, first) =
                         self.groups.entry(id).or_insert_with(|| (group.clone(), index));
                     if *first != index && *known != group {
-                        let what = format!("group {id:08x}");
+                        let id = format!("group {id:08x}");
                         let meanings = [(&*known, *first), (&group, index)];
                         let meanings = meanings.map(|(group, index)| {
                             let tag = format!("tag {}", group.tag);
                             meaning(&group.name, &tag, inputs[index])
                         });
-                        return Err(MergeError::Clash { what, meanings });
+                        return Err(MergeError::Clash { id, meanings });
                     }
                 }
                 _ => {}
@@ -169,7 +169,7 @@ impl Survey {
     }
 }
 
-/// A text, where it is from, and in which input.
+/// A text with its location and its input, for an error message.
 fn meaning(text: &str, place: &str, input: &dyn MergeInput) -> String {
     let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
     format!("`{text}`{place} in `{}`", input.name())

@@ -1,7 +1,7 @@
-//! The chunks of a ring, by sequence.
+//! The chunks of a ring, by writer.
 //!
-//! A chunk counts as it was when the process died. One that was being written has all but its last packet; one that was
-//! about to be taken again is still whole, since its header is cleared before anything else of it is.
+//! A chunk is read in the state in which the process left it. One that was being written has all packets but its last; one
+//! that was about to be reused is still complete, because its header is cleared before anything else.
 
 use protolog_core::chunk::{
     CHUNK_HEADER, ChunkState, MAX_WRITER_ID, PACKETS_AT, Packets, PageLayout, PageWord,
@@ -11,35 +11,35 @@ use protolog_core::recorder::read_u32;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// What is committed of a chunk.
+/// The committed part of a chunk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk<'a> {
-    /// Its number among its writer's.
+    /// Its number among the chunks of its writer.
     pub(super) id: u32,
-    /// Its packets, each with its size before it, and what may be behind them.
+    /// Its packets, each after its size, and whatever follows them.
     pub(super) bytes: &'a [u8],
-    /// How many of them count.
+    /// Number of valid packets.
     pub(super) count: u16,
-    /// The first packet is the rest of one of the chunk before.
+    /// True if the first packet continues one of the chunk before.
     pub(super) continues: bool,
-    /// The last packet goes on in the next chunk.
+    /// True if the last packet continues in the next chunk.
     pub(super) continued: bool,
-    /// Whether its writer was done with it.
+    /// True if its writer had completed it.
     pub(super) complete: bool,
 }
 
 /// The chunks of a ring.
 #[derive(Debug, Default)]
 pub(super) struct Chunks<'a> {
-    /// By writer, each one's by age, the oldest first.
+    /// By writer id; the chunks of a writer from the oldest to the newest.
     pub(super) by_writer: BTreeMap<u16, Vec<Chunk<'a>>>,
-    /// Pages that make no sense.
+    /// Number of corrupt pages.
     pub(super) bad_pages: u64,
-    /// Chunks that make no sense.
-    pub(super) bad: u64,
+    /// Number of corrupt or duplicate chunks.
+    pub(super) bad_chunks: u64,
 }
 
-/// All chunks of a ring that has pages of this size.
+/// Finds all chunks of a ring with pages of this size.
 pub(super) fn find(ring: &[u8], page_size: usize) -> Chunks<'_> {
     let mut found = BTreeMap::new();
     let mut chunks = Chunks::default();
@@ -79,14 +79,14 @@ impl<'a> Chunks<'a> {
             let good = (1..=MAX_WRITER_ID).contains(&writer);
             match place {
                 Entry::Vacant(place) if good => _ = place.insert(chunk),
-                _ => self.bad += 1,
+                _ => self.bad_chunks += 1,
             }
         }
     }
 }
 
 impl<'a> Chunk<'a> {
-    /// The chunk in `bytes`, and its writer; none where nothing is committed.
+    /// Parses the chunk in `bytes`, with its writer id; none if it has no packets.
     fn read(bytes: &'a [u8], state: ChunkState) -> Option<(u16, Self)> {
         let half = |at: usize| Some(u16::from_ne_bytes(*bytes.get(at..)?.first_chunk()?));
         let packets = Packets(half(PACKETS_AT)?);
@@ -103,7 +103,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// The oldest first. Ids count up and may wrap; a ring has far fewer chunks than there are ids.
+/// Sorts from the oldest to the newest. Ids count up and may wrap; a ring has far fewer chunks than there are ids.
 fn sort_by_age(chunks: &mut [Chunk<'_>]) {
     let any = chunks.first().map_or(0, |chunk| chunk.id);
     let since = |chunk: &Chunk<'_>| chunk.id.wrapping_sub(any) as i32;

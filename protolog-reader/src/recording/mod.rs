@@ -1,15 +1,15 @@
-//! Recordings: files that processes log into as memory, which are there when the process is dead, made into traces.
+//! Recovers traces from recordings, the files that processes map and log into, which survive the process.
 //!
-//! The layout is that of [`protolog_core::recorder`]. Whoever was killed left the file as it was at that instant:
+//! The layout is that of [`protolog_core::recorder`]. If the process was killed, the file is as it was at that instant:
 //!
 //! ```text
-//! header -> clocks, losses          \
-//! annex  -> texts, the process       > a trace: clocks, texts, each thread's messages in order, what is missing and where
-//! ring   -> chunks -> sequences     /
+//! header   -> clocks, losses          \
+//! metadata -> dictionary, process      > a trace: clocks, dictionary, each thread's messages in order, losses
+//! ring     -> chunks -> sequences     /
 //! ```
 //!
-//! Invariants: any bytes may be recovered, without a panic and in memory that their number bounds; each message that is
-//! whole in the ring is in the trace; what is missing of a thread's messages is counted where it is missing.
+//! Invariants: any bytes can be recovered, without a panic and with memory bounded by their number; each message that is
+//! complete in the ring is in the trace; missing messages of a thread are counted where they are missing.
 
 mod chunks;
 mod report;
@@ -23,67 +23,70 @@ use protolog_core::recorder::{self, Header, HeaderError, VERSION};
 use std::fmt;
 use std::io::{self, Write};
 
-/// A recording, as it was found.
+/// A recording.
 #[derive(Clone, Copy, Debug)]
 pub struct Recording<'a> {
     bytes: &'a [u8],
     header: Header,
 }
 
-/// Bytes are no recording of which something can be recovered.
+/// The error for bytes from which nothing can be recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordingError(HeaderError);
 
 impl<'a> Recording<'a> {
-    /// The most bytes that a recording takes, unless its program was loaded with texts of gigabytes. Who reads files of
-    /// unknown origin need not read more.
+    /// Maximum size of a recording in bytes, unless its program has gigabytes of metadata. A limit for reading files of
+    /// unknown origin.
     pub const MAX_BYTES: u64 = 1 << 30;
 
-    /// The recording that is in `bytes`, or in the part of it that they are.
+    /// Parses a recording. `bytes` may be truncated.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, RecordingError> {
         Ok(Self { bytes, header: Header::parse(bytes).map_err(RecordingError)? })
     }
 
-    /// Whether a file that begins with these bytes may be one.
-    pub fn is_one(bytes: &[u8]) -> bool {
+    /// True if a file that begins with these bytes may be a recording.
+    pub fn matches(bytes: &[u8]) -> bool {
         bytes.starts_with(&recorder::MAGIC)
     }
 
-    /// What it says of itself.
+    /// The header.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Writes all that can be recovered, as a trace.
+    /// Writes everything that can be recovered, as a trace.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<Recovered> {
         write::write(self, &mut PacketWriter::new(out))
     }
 
-    /// The ring, as far as it is there.
+    /// The ring, as far as the file has it.
     fn ring(&self) -> &'a [u8] {
         let size = self.header.page as usize * self.header.pages as usize;
         let ring = self.from(self.header.ring_at);
         ring.get(..size).unwrap_or(ring)
     }
 
-    /// The part of the annex that counts, as far as it is there.
-    fn annex(&self) -> &'a [u8] {
-        let annex = self.from(self.header.metadata_at);
-        usize::try_from(self.annex_used()).ok().and_then(|used| annex.get(..used)).unwrap_or(annex)
+    /// The valid metadata, as far as the file has it.
+    fn metadata(&self) -> &'a [u8] {
+        let metadata = self.from(self.header.metadata_at);
+        usize::try_from(self.metadata_used())
+            .ok()
+            .and_then(|used| metadata.get(..used))
+            .unwrap_or(metadata)
     }
 
-    fn annex_used(&self) -> u64 {
+    fn metadata_used(&self) -> u64 {
         self.counter(recorder::METADATA_USED_AT)
     }
 
-    /// Bytes at the end that are not there.
-    fn missing(&self) -> u64 {
-        let end = self.header.metadata_at.saturating_add(self.annex_used());
+    /// Number of bytes that are missing at the end.
+    fn missing_bytes(&self) -> u64 {
+        let end = self.header.metadata_at.saturating_add(self.metadata_used());
         end.saturating_sub(self.bytes.len() as u64)
     }
 
-    /// A version that is newer than this code.
-    fn newer(&self) -> Option<u32> {
+    /// The version, if it is newer than this code.
+    fn newer_version(&self) -> Option<u32> {
         Some(self.header.version).filter(|version| *version > VERSION)
     }
 
@@ -97,14 +100,14 @@ impl<'a> Recording<'a> {
 }
 
 impl RecordingError {
-    /// What to do about it: a sentence that starts with a verb.
+    /// The help line, which starts with a verb.
     pub fn help(&self) -> &'static str {
         match self.0 {
             HeaderError::WrongMagic => {
-                "give the file of a session that records; see `Session::recording`"
+                "give the file of a session that records, see `Session::recording`"
             }
             HeaderError::Unfinished => {
-                "give another one; the process died before it logged anything"
+                "give another file; this process died before it logged anything"
             }
             HeaderError::ByteOrder => {
                 "run `protologtool recover` on a machine like the one that wrote it"
@@ -117,11 +120,11 @@ impl RecordingError {
 impl fmt::Display for RecordingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            HeaderError::WrongMagic => "it is not a recording",
-            HeaderError::Unfinished => "the recording was not set up yet",
-            HeaderError::ByteOrder => "the recording has another byte order than this machine",
+            HeaderError::WrongMagic => "not a recording",
+            HeaderError::Unfinished => "the recording is incomplete",
+            HeaderError::ByteOrder => "the recording has the byte order of another machine",
             HeaderError::Truncated => "the recording ends within its header",
-            HeaderError::Corrupt => "the recording's header is damaged",
+            HeaderError::Corrupt => "the header of the recording is corrupt",
         })
     }
 }

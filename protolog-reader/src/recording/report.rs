@@ -1,45 +1,45 @@
-//! What came of a recovery.
+//! The report of a recovery.
 
 use std::fmt;
 
-/// What was recovered, and what was not.
+/// The report of a recovery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovered {
-    /// The process.
+    /// The process id.
     pub pid: u32,
     /// Messages in the trace.
     pub messages: u64,
     /// Threads with a message in the trace.
     pub threads: u64,
-    /// Messages that newer ones took the place of.
+    /// Messages that newer ones overwrote.
     pub overwritten: u64,
-    /// Messages that were lost for other reasons, as the trace says.
+    /// Messages that were lost for other reasons, which the trace has.
     pub lost: u64,
-    /// What is wrong with the recording.
+    /// The flaws of the recording.
     pub flaws: Vec<Flaw>,
 }
 
-/// Something that is wrong with a recording.
+/// A flaw of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Flaw {
-    /// It has a later version of the layout than this code.
+    /// Its layout has a newer version than this code.
     Newer(u32),
-    /// So many bytes are missing at its end.
+    /// Number of bytes that are missing at its end.
     Truncated(u64),
-    /// Pages of the ring make no sense.
+    /// Number of corrupt pages.
     Pages(u64),
-    /// Chunks of the ring make no sense, or stand there twice.
+    /// Number of corrupt or duplicate chunks.
     Chunks(u64),
-    /// Packets are no protobuf.
+    /// Number of packets that are not valid protobuf.
     Packets(u64),
-    /// So many bytes of the texts make no sense.
-    Texts(u64),
-    /// The texts of some messages found no room when they were first logged.
-    UnenteredTexts(u64),
-    /// Messages in the trace have no text.
-    Textless(u64),
+    /// Number of corrupt bytes of metadata.
+    Metadata(u64),
+    /// Number of metadata packets that did not fit the device.
+    LostMetadata(u64),
+    /// Number of messages in the trace without a dictionary entry.
+    UnknownMessages(u64),
 }
 
 impl fmt::Display for Flaw {
@@ -53,16 +53,16 @@ impl fmt::Display for Flaw {
                 counted(f, bytes, "byte is", "bytes are")?;
                 f.write_str(" missing at its end")
             }
-            Self::Pages(count) => counted(f, count, "page is damaged", "pages are damaged"),
-            Self::Chunks(count) => counted(f, count, "chunk is damaged", "chunks are damaged"),
-            Self::Packets(count) => counted(f, count, "packet is damaged", "packets are damaged"),
-            Self::Texts(bytes) => write!(f, "{bytes} bytes of texts are damaged"),
-            Self::UnenteredTexts(count) => {
-                counted(f, count, "packet of texts", "packets of texts")?;
-                f.write_str(" found no room on the device")
+            Self::Pages(count) => counted(f, count, "page is corrupt", "pages are corrupt"),
+            Self::Chunks(count) => counted(f, count, "chunk is corrupt", "chunks are corrupt"),
+            Self::Packets(count) => counted(f, count, "packet is corrupt", "packets are corrupt"),
+            Self::Metadata(bytes) => write!(f, "{bytes} bytes of metadata are corrupt"),
+            Self::LostMetadata(count) => {
+                counted(f, count, "metadata packet", "metadata packets")?;
+                f.write_str(" did not fit the device")
             }
-            Self::Textless(count) => {
-                counted(f, count, "message has no text", "messages have no text")
+            Self::UnknownMessages(count) => {
+                counted(f, count, "message is in no dictionary", "messages are in no dictionary")
             }
         }
     }

@@ -1,7 +1,7 @@
-//! One sequence of a recording: its packets, joined where they lie in several chunks, in order, with the number of
-//! messages that are missing before each chunk.
+//! One sequence of a recording: its packets in order, reassembled from their chunks, with the number of messages that are
+//! missing before each chunk.
 //!
-//! Invariant: a packet is given once, whole, and only if it is protobuf.
+//! Invariant: each packet is passed on once, complete, and only if it is valid protobuf.
 
 use super::chunks::Chunk;
 use crate::thread::{self, Thread};
@@ -13,93 +13,94 @@ use protozero::wire::decode_varint;
 use protozero::{DecodeError, Field, Reader};
 use std::borrow::Cow;
 
-/// What stands in a sequence, one after the other.
+/// An element of a sequence.
 #[derive(Debug)]
 pub(super) enum Part<'a> {
-    /// Messages are missing here.
+    /// A gap.
     Missing(Missing<'a>),
-    /// A packet that is no message.
+    /// A packet without a message.
     Packet(&'a [u8]),
-    /// A message's packet, and the message's id.
+    /// A packet with a message, and the message's id.
     Message(&'a [u8], u64),
 }
 
-/// Messages that are missing.
+/// A gap: messages that are missing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Missing<'a> {
-    /// How many.
+    /// Number of messages.
     pub(super) count: u64,
-    /// Whose they were.
+    /// The thread that logged them.
     pub(super) thread: Option<&'a Thread>,
-    /// When what follows them begins, in nanoseconds of BOOTTIME.
+    /// The time at which the next chunk begins, in nanoseconds of BOOTTIME.
     pub(super) time: u64,
 }
 
-/// How far a sequence is read.
+/// Reads a sequence, chunk by chunk.
 #[derive(Debug, Default)]
 pub(super) struct SequenceReader {
-    /// Messages that were given or counted.
-    pub(super) numbered: u64,
-    /// Messages in complete chunks that were ever written, as far as its chunks say.
-    pub(super) told: u64,
-    /// Whose it is.
+    /// Messages that were passed on or counted as missing.
+    pub(super) messages: u64,
+    /// Messages in all chunks ever completed, as far as the chunks show.
+    pub(super) completed_messages: u64,
+    /// The thread of the sequence.
     pub(super) thread: Option<Thread>,
-    /// Of the last packet, in nanoseconds of BOOTTIME.
+    /// The time of the last packet, in nanoseconds of BOOTTIME.
     pub(super) time: u64,
-    /// Packets that are no protobuf.
+    /// Number of packets that are not valid protobuf.
     pub(super) bad_packets: u64,
-    /// Chunks that make no sense.
+    /// Number of corrupt chunks.
     pub(super) bad_chunks: u64,
-    /// The beginning of a packet that goes on in the next chunk.
-    begun: Option<Vec<u8>>,
+    /// The beginning of a packet that continues in the next chunk.
+    partial: Option<Vec<u8>>,
 }
 
 impl SequenceReader {
-    /// Reads a chunk, which follows what was read unless there is a `gap`. No chunk says that more messages were before it
-    /// than `most`.
+    /// Reads a chunk and passes its elements to `visitor`. `gap`: it does not directly follow the chunk before. `max_messages`:
+    /// the most messages that a valid chunk can have before it.
     pub(super) fn read(
         &mut self,
         chunk: &Chunk<'_>,
         gap: bool,
-        most: u64,
-        give: &mut dyn FnMut(Part<'_>),
+        max_messages: u64,
+        visitor: &mut dyn FnMut(Part<'_>),
     ) {
         if gap || !chunk.continues {
-            self.begun = None;
+            self.partial = None;
         }
         let mut rest = chunk.bytes;
         for number in 0..chunk.count {
             let Some((bytes, after)) = next(rest) else {
                 let field = decode_varint(rest.get(..4).unwrap_or(rest));
-                let abandoned = field.is_ok_and(|(size, _)| size == u64::from(DROPPED_PACKET_SIZE));
-                self.bad_chunks += u64::from(!abandoned);
-                self.begun = None;
+                let is_dropped =
+                    field.is_ok_and(|(size, _)| size == u64::from(DROPPED_PACKET_SIZE));
+                self.bad_chunks += u64::from(!is_dropped);
+                self.partial = None;
                 break;
             };
             rest = after;
             let (first, last) = (number == 0, number + 1 == chunk.count);
-            let rest_of_one = first && chunk.continues;
-            // The rest of a packet whose beginning is not there is nothing.
-            let whole = match self.begun.take() {
-                Some(mut begun) if rest_of_one => {
-                    begun.extend_from_slice(bytes);
-                    Cow::Owned(begun)
+            let is_continuation = first && chunk.continues;
+            // The rest of a packet without its beginning is skipped.
+            let whole = match self.partial.take() {
+                Some(mut partial) if is_continuation => {
+                    partial.extend_from_slice(bytes);
+                    Cow::Owned(partial)
                 }
-                _ if rest_of_one => continue,
+                _ if is_continuation => continue,
                 _ => Cow::Borrowed(bytes),
             };
             if last && chunk.continued {
-                self.begun = Some(whole.into_owned());
+                self.partial = Some(whole.into_owned());
             } else if !whole.is_empty() {
-                self.packet(&whole, most, give);
+                self.packet(&whole, max_messages, visitor);
             }
         }
         if chunk.complete {
-            self.told = self.numbered;
+            self.completed_messages = self.messages;
         }
     }
 
-    fn packet(&mut self, bytes: &[u8], most: u64, give: &mut dyn FnMut(Part<'_>)) {
+    fn packet(&mut self, bytes: &[u8], max_messages: u64, visitor: &mut dyn FnMut(Part<'_>)) {
         let Ok(contents) = RecordedPacket::read(bytes) else {
             self.bad_packets += 1;
             return;
@@ -109,22 +110,22 @@ impl SequenceReader {
         }
         if let Some(id) = contents.message {
             self.time = self.time.saturating_add(contents.delta);
-            self.numbered += 1;
-            return give(Part::Message(bytes, id));
+            self.messages += 1;
+            return visitor(Part::Message(bytes, id));
         }
         if let Some(thread) = contents.thread {
             self.thread = Some(thread);
         }
-        if let Some(before) = contents.before.filter(|before| *before <= most) {
-            let count = before.saturating_sub(self.numbered);
+        if let Some(before) = contents.before.filter(|before| *before <= max_messages) {
+            let count = before.saturating_sub(self.messages);
             if count > 0 {
                 let (thread, time) = (self.thread.as_ref(), self.time);
-                give(Part::Missing(Missing { count, thread, time }));
-                self.numbered = before;
+                visitor(Part::Missing(Missing { count, thread, time }));
+                self.messages = before;
             }
-            self.told = self.told.max(before);
+            self.completed_messages = self.completed_messages.max(before);
         }
-        give(Part::Packet(bytes));
+        visitor(Part::Packet(bytes));
     }
 }
 
@@ -134,17 +135,17 @@ fn next(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     bytes.get(length..)?.split_at_checked(usize::try_from(size).ok()?)
 }
 
-/// What a packet says, as far as it matters here.
+/// One packet, as far as recovery depends on it.
 #[derive(Debug, Default)]
 struct RecordedPacket {
-    /// The id of the message that it is.
+    /// The id of its message.
     message: Option<u64>,
     /// Its timestamp.
     delta: u64,
-    /// The sequence's clock.
+    /// The value of the sequence's clock in a snapshot.
     clock: Option<u64>,
     thread: Option<Thread>,
-    /// Messages before it.
+    /// Number of messages of the sequence before it.
     before: Option<u64>,
 }
 
@@ -170,7 +171,7 @@ impl RecordedPacket {
     }
 }
 
-/// The id of a message, all of whose fields can be read.
+/// The id of a message; an error if any of its fields is malformed.
 fn message_id(message: Field<'_>) -> Result<u64, DecodeError> {
     let mut id = 0;
     for field in message.as_message()? {
@@ -182,7 +183,7 @@ fn message_id(message: Field<'_>) -> Result<u64, DecodeError> {
     Ok(id)
 }
 
-/// What a snapshot says of the sequence's clock.
+/// The value of the sequence's clock in a snapshot.
 fn sequence_clock(snapshot: Field<'_>) -> Result<Option<u64>, DecodeError> {
     for clock in snapshot.as_message()? {
         let clock = clock?;

@@ -1,10 +1,10 @@
-//! A recording as a trace.
+//! Writes a recording as a trace.
 //!
 //! | sequence | packets |
 //! |---|---|
-//! | 1 | clocks and boot, the process and the dictionary (from the annex), an instant at the start |
-//! | 2… | each writer's packets; where messages are missing, their number; the thread's name |
-//! | 1 | losses of all threads, messages of threads of which nothing is left, an instant at the end |
+//! | 1 | clocks and boot id, the process and the dictionary (from the metadata), an instant at the start |
+//! | 2… | the packets of each writer, with losses where messages are missing; the thread's name |
+//! | 1 | losses of all threads, including messages of threads that have no chunk left; an instant at the end |
 
 use super::chunks::{self, Chunk};
 use super::sequence::{Missing, Part, SequenceReader};
@@ -24,104 +24,113 @@ use protozero::{Heap, Message, Reader};
 use std::collections::HashSet;
 use std::io;
 
-/// The sequence of what belongs to no thread.
-const OWN: u32 = 1;
+/// The session's own sequence.
+const SESSION_SEQUENCE: u32 = 1;
 
-/// Writes all that can be recovered.
+/// Writes everything that can be recovered.
 pub(super) fn write(recording: &Recording<'_>, to: &mut PacketWriter<'_>) -> io::Result<Recovered> {
     let (pid, started) = (recording.header.pid, recording.header.boottime);
     let mut recovery = Recovery {
         report: Recovered { pid, ..Recovered::default() },
-        texts: HashSet::new(),
-        textless: 0,
-        most: most(recording),
+        known_messages: HashSet::new(),
+        unknown_messages: 0,
+        max_messages: max_messages(recording),
     };
-    to.make(OWN, |to| clocks(to, recording))?;
-    let damaged = recovery.annex(recording, to)?;
-    to.make(OWN, |to| mark(to, pid, started, "protolog recording started"))?;
+    to.write_with(SESSION_SEQUENCE, |to| set_clocks(to, recording))?;
+    let corrupt_metadata = recovery.write_metadata(recording, to)?;
+    to.write_with(SESSION_SEQUENCE, |to| {
+        set_instant(to, pid, started, "protolog recording started")
+    })?;
     let chunks = chunks::find(recording.ring(), recording.header.page as usize);
-    let (mut told, mut gone, mut ended) = (0u64, 0u64, started);
-    let (mut bad_packets, mut bad) = (0, chunks.bad);
+    let (mut completed, mut without_chunk, mut ended) = (0u64, 0u64, started);
+    let (mut bad_packets, mut bad_chunks) = (0, chunks.bad_chunks);
     for (writer, chunks) in &chunks.by_writer {
-        let read = recovery.sequence(u32::from(*writer) + OWN, chunks, to)?;
+        let read = recovery.write_sequence(u32::from(*writer) + SESSION_SEQUENCE, chunks, to)?;
         match message_count_at(*writer) {
-            // More than its chunks say: those that came later are gone.
+            // If its counter has more than its chunks, newer chunks were overwritten.
             Some(at) => {
-                gone = gone.saturating_add(recording.counter(at).saturating_sub(read.numbered));
+                without_chunk = without_chunk
+                    .saturating_add(recording.counter(at).saturating_sub(read.messages));
             }
-            None => told = told.saturating_add(read.told),
+            None => completed = completed.saturating_add(read.completed_messages),
         }
         ended = ended.max(read.time);
         bad_packets += read.bad_packets;
-        bad += read.bad_chunks;
+        bad_chunks += read.bad_chunks;
     }
     let absent = (1..=MESSAGE_COUNTS as u16).filter(|id| !chunks.by_writer.contains_key(id));
     for at in absent.filter_map(message_count_at) {
-        gone = gone.saturating_add(recording.counter(at));
+        without_chunk = without_chunk.saturating_add(recording.counter(at));
     }
-    let vanished =
-        recording.counter(OTHER_MESSAGE_COUNT_AT).saturating_sub(told).saturating_add(gone);
-    recovery.losses(recording, vanished, ended, to)?;
-    to.make(OWN, |to| mark(to, pid, ended, "protolog recording ended"))?;
+    let vanished = recording
+        .counter(OTHER_MESSAGE_COUNT_AT)
+        .saturating_sub(completed)
+        .saturating_add(without_chunk);
+    recovery.write_losses(recording, vanished, ended, to)?;
+    to.write_with(SESSION_SEQUENCE, |to| set_instant(to, pid, ended, "protolog recording ended"))?;
     let mut report = recovery.report;
-    report.flaws.extend(recording.newer().map(Flaw::Newer));
+    report.flaws.extend(recording.newer_version().map(Flaw::Newer));
     for (flaw, count) in [
-        (Flaw::Truncated as fn(u64) -> Flaw, recording.missing()),
+        (Flaw::Truncated as fn(u64) -> Flaw, recording.missing_bytes()),
         (Flaw::Pages, chunks.bad_pages),
-        (Flaw::Chunks, bad),
+        (Flaw::Chunks, bad_chunks),
         (Flaw::Packets, bad_packets),
-        (Flaw::Texts, damaged),
-        (Flaw::UnenteredTexts, recording.counter(METADATA_LOST_AT)),
-        (Flaw::Textless, recovery.textless),
+        (Flaw::Metadata, corrupt_metadata),
+        (Flaw::LostMetadata, recording.counter(METADATA_LOST_AT)),
+        (Flaw::UnknownMessages, recovery.unknown_messages),
     ] {
         report.flaws.extend((count > 0).then(|| flaw(count)));
     }
     Ok(report)
 }
 
-/// What has been written, and what is needed to write more.
+/// The state of a recovery.
 struct Recovery {
     report: Recovered,
-    /// Ids of messages that have a text.
-    texts: HashSet<u64>,
-    textless: u64,
-    /// What no number of messages can exceed.
-    most: u64,
+    /// Ids of messages that have a dictionary entry.
+    known_messages: HashSet<u64>,
+    unknown_messages: u64,
+    /// Upper bound for any number of messages.
+    max_messages: u64,
 }
 
-/// Messages that were ever logged, at most: those of complete chunks, and all that can stand in the ring.
-fn most(recording: &Recording<'_>) -> u64 {
+/// Upper bound for the messages ever logged: those in completed chunks, and as many as fit the ring.
+fn max_messages(recording: &Recording<'_>) -> u64 {
     let writers = (1..=MESSAGE_COUNTS as u16).filter_map(message_count_at);
-    let told =
+    let counts =
         writers.map(|at| recording.counter(at)).chain([recording.counter(OTHER_MESSAGE_COUNT_AT)]);
-    told.fold(recording.ring().len() as u64, u64::saturating_add)
+    counts.fold(recording.ring().len() as u64, u64::saturating_add)
 }
 
 impl Recovery {
-    /// Writes the packets of the annex. The number of bytes of it that make no sense.
-    fn annex(&mut self, recording: &Recording<'_>, to: &mut PacketWriter<'_>) -> io::Result<u64> {
-        let mut rest = recording.annex();
+    /// Writes the packets of the metadata and returns its number of corrupt bytes.
+    fn write_metadata(
+        &mut self,
+        recording: &Recording<'_>,
+        to: &mut PacketWriter<'_>,
+    ) -> io::Result<u64> {
+        let mut rest = recording.metadata();
         while let Some((packet, after)) = next_record(rest) {
             rest = after;
-            self.learn(packet);
-            to.packet(OWN, packet)?;
+            self.add_known_messages(packet);
+            to.write(SESSION_SEQUENCE, packet)?;
         }
-        // What is not there at all is told as such.
+        // Bytes beyond the end of the file are reported as missing instead.
         Ok(rest.len() as u64)
     }
 
-    /// Notes which messages a packet has texts of.
-    fn learn(&mut self, bytes: &[u8]) {
+    /// Notes the messages that a packet has dictionary entries for.
+    fn add_known_messages(&mut self, bytes: &[u8]) {
         let configs = fields(bytes, packet::PROTOLOG_VIEWER_CONFIG);
         for message in configs.flat_map(|config| fields(config, viewer_config::MESSAGES)) {
             let ids = Reader::new(message).flatten();
             let mut ids = ids.filter(|field| field.number == message_data::MESSAGE_ID);
-            self.texts.extend(ids.next().and_then(|field| field.as_fixed64().ok()));
+            self.known_messages.extend(ids.next().and_then(|field| field.as_fixed64().ok()));
         }
     }
 
-    /// Writes a writer's packets.
-    fn sequence(
+    /// Writes the packets of one writer.
+    fn write_sequence(
         &mut self,
         id: u32,
         chunks: &[Chunk<'_>],
@@ -132,53 +141,58 @@ impl Recovery {
         for chunk in chunks {
             let gap = next != Some(chunk.id);
             next = Some(chunk.id.wrapping_add(1));
-            sequence.read(chunk, gap, self.most, &mut |part| {
+            sequence.read(chunk, gap, self.max_messages, &mut |part| {
                 if result.is_ok() {
-                    result = self.part(id, &part, to);
+                    result = self.write_part(id, &part, to);
                 }
             });
         }
         result?;
         self.report.threads += u64::from(self.report.messages > before);
         if let Some(thread) = &sequence.thread {
-            to.make(id, |to| {
+            to.write_with(id, |to| {
                 to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
                 to.nested(packet::THREAD_DESCRIPTOR)
                     .uint32(thread_descriptor::PID, thread.pid.unwrap_or(0))
                     .uint32(thread_descriptor::TID, thread.tid.unwrap_or(0))
                     .string(thread_descriptor::THREAD_NAME, name(thread));
-                owner(to, thread);
+                set_thread(to, thread);
             })?;
         }
         Ok(sequence)
     }
 
-    fn part(&mut self, id: u32, part: &Part<'_>, to: &mut PacketWriter<'_>) -> io::Result<()> {
+    fn write_part(
+        &mut self,
+        id: u32,
+        part: &Part<'_>,
+        to: &mut PacketWriter<'_>,
+    ) -> io::Result<()> {
         match *part {
-            Part::Packet(packet) => to.packet(id, packet),
+            Part::Packet(packet) => to.write(id, packet),
             Part::Message(packet, message) => {
                 self.report.messages += 1;
-                self.textless += u64::from(!self.texts.contains(&message));
-                to.packet(id, packet)
+                self.unknown_messages += u64::from(!self.known_messages.contains(&message));
+                to.write(id, packet)
             }
             Part::Missing(Missing { count, thread, time }) => {
                 self.report.overwritten = self.report.overwritten.saturating_add(count);
-                to.make(id, |to| {
+                to.write_with(id, |to| {
                     to.uint64(packet::TIMESTAMP, time)
                         .uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED)
                         .uint32(packet::PREVIOUS_PACKET_DROPPED, 1);
                     if let Some(thread) = thread {
-                        owner(to, thread);
+                        set_thread(to, thread);
                     }
-                    lost(to, 0, loss_cause::OVERWRITTEN, count);
+                    add_loss(to, 0, loss_cause::OVERWRITTEN, count);
                 })
             }
         }
     }
 
-    /// Writes what was lost by all threads, and how many messages have `vanished`: were overwritten, without a chunk of their
-    /// writer that tells of them.
-    fn losses(
+    /// Writes the losses of all threads, and the number of messages that have `vanished`: they were overwritten, and no chunk
+    /// of their writer shows it.
+    fn write_losses(
         &mut self,
         recording: &Recording<'_>,
         vanished: u64,
@@ -203,10 +217,10 @@ impl Recovery {
         if all.is_empty() {
             return Ok(());
         }
-        to.make(OWN, |to| {
+        to.write_with(SESSION_SEQUENCE, |to| {
             to.uint64(packet::TIMESTAMP, time);
             for (group, cause, count) in all {
-                lost(to, group, cause, count);
+                add_loss(to, group, cause, count);
             }
         })
     }
@@ -218,8 +232,8 @@ fn fields(bytes: &[u8], number: u32) -> impl Iterator<Item = &[u8]> {
     fields.filter_map(|field| field.as_bytes().ok())
 }
 
-/// Whose a sequence is.
-fn owner(to: &mut Message<'_, Heap>, thread: &Thread) {
+/// Sets the process and the thread of a sequence.
+fn set_thread(to: &mut Message<'_, Heap>, thread: &Thread) {
     to.nested(packet::SEQUENCE_INFO)
         .uint32(sequence_info::PID, thread.pid.unwrap_or(0))
         .uint32(sequence_info::TID, thread.tid.unwrap_or(0))
@@ -230,8 +244,8 @@ fn name(thread: &Thread) -> &str {
     thread.name.as_deref().unwrap_or_default()
 }
 
-/// A record of losses.
-fn lost(to: &mut Message<'_, Heap>, group: u32, cause: u32, count: u64) {
+/// Adds a loss record.
+fn add_loss(to: &mut Message<'_, Heap>, group: u32, cause: u32, count: u64) {
     let mut record = to.nested(packet::LOSS);
     if group != 0 {
         record.uint32(loss::GROUP_ID, group);
@@ -239,8 +253,8 @@ fn lost(to: &mut Message<'_, Heap>, group: u32, cause: u32, count: u64) {
     record.uint32(loss::CAUSE, cause).uint64(loss::COUNT, count);
 }
 
-/// The clocks at the start, and which boot it was.
-fn clocks(to: &mut Message<'_, Heap>, recording: &Recording<'_>) {
+/// Sets the clocks at the start, and the boot id.
+fn set_clocks(to: &mut Message<'_, Heap>, recording: &Recording<'_>) {
     let header = &recording.header;
     let mut snapshot = to.nested(packet::CLOCK_SNAPSHOT);
     for (id, nanos) in [
@@ -262,8 +276,8 @@ fn clocks(to: &mut Message<'_, Heap>, recording: &Recording<'_>) {
     }
 }
 
-/// An instant on the process's track: with nothing but messages, Perfetto takes a trace for empty.
-fn mark(to: &mut Message<'_, Heap>, pid: u32, nanos: u64, name: &str) {
+/// Sets an instant on the process's track, without which Perfetto considers a trace of messages empty.
+fn set_instant(to: &mut Message<'_, Heap>, pid: u32, nanos: u64, name: &str) {
     to.uint64(packet::TIMESTAMP, nanos);
     to.nested(packet::TRACK_EVENT)
         .uint32(track_event::TYPE, track_event::TYPE_INSTANT)

@@ -1,8 +1,8 @@
-//! Cases: files of a description and what is to come of it, in sections that begin with `--- name`.
+//! Cases: files with a description and the expected results, in sections that begin with `--- name`.
 //!
-//! `text` holds the lines of the log, `summary` what is missing, `error` why nothing can be read. A section
-//! `trace_processor: reason` holds the rows that Perfetto's reader shows where they differ from ours, and why they do;
-//! `trace_processor shows garbage: reason` says that they are not the same each time.
+//! `text` has the lines of the log, `summary` its summary, `error` the error if nothing can be read. A section
+//! `trace_processor: reason` has the rows of Perfetto's reader if they differ from ours, and the reason;
+//! `trace_processor shows garbage: reason` means that its rows differ from run to run.
 
 use std::fmt::Write;
 use std::fs;
@@ -55,7 +55,7 @@ impl Case {
         super::trace(&self.description)
     }
 
-    /// Compares the file with what came of the trace.
+    /// Compares the file with the actual results.
     #[track_caller]
     pub(crate) fn expect(&self, sections: &[(&str, String)]) {
         let mut text = self.description.clone();
@@ -68,7 +68,7 @@ impl Case {
         protolog_testkit::expect_file(&self.path, format!("{}\n", text.trim_end()).as_str());
     }
 
-    /// Compares the rows of trace_processor with ours, or with the file where it says that they differ.
+    /// Compares the rows of trace_processor with ours, or with the file's if they differ.
     #[track_caller]
     pub(crate) fn expect_rows(&mut self, ours: &str, theirs: &Table) {
         let theirs = theirs.to_string();
@@ -91,7 +91,7 @@ impl Case {
     }
 }
 
-/// Our rows, as trace_processor's table has them.
+/// Our rows, in the form of trace_processor's table.
 pub(crate) fn rows(log: &Log) -> String {
     let mut rows = String::new();
     for entry in log.entries() {

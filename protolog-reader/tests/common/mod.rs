@@ -1,4 +1,4 @@
-//! What the tests of this crate share: traces from descriptions, and cases.
+//! Helpers for the tests of this crate: traces from descriptions, and cases.
 #![allow(dead_code, unused_imports, reason = "each test binary uses its part")]
 
 mod case;

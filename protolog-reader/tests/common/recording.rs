@@ -1,7 +1,7 @@
-//! Recordings for tests, made from the description of a trace: packets of sequence 1 are its annex; those of another one
-//! are the chunks of writer `sequence - 1`, each of which begins with a packet that is `cleared`.
+//! Recordings for tests, made from the description of a trace: packets of sequence 1 are the metadata; those of another
+//! sequence are the chunks of writer `sequence - 1`, each of which begins with a packet that is `cleared`.
 //!
-//! A chunk has a page for itself. The last one of each writer is still being written.
+//! A chunk has a page for itself. The last chunk of each writer is still being written.
 
 use super::trace::trace;
 use protolog_core::chunk::{CHUNK_HEADER, ChunkState, PAGE_HEADER, Packets, PageLayout, PageWord};
@@ -15,26 +15,27 @@ use std::collections::HashMap;
 
 const PAGE: usize = 4096;
 
-/// A chunk, in a page for itself.
+/// A chunk, in a page of its own.
 pub(crate) struct ChunkSpec {
     pub(crate) writer: u16,
     pub(crate) id: u32,
     pub(crate) state: ChunkState,
     pub(crate) flags: u16,
-    /// Packets that count, with the one that is being written.
+    /// The packet count, including the packet that is being written.
     pub(crate) count: u16,
     /// Packets, or pieces of them.
     pub(crate) packets: Vec<Vec<u8>>,
-    /// What follows them.
+    /// The bytes after them.
     pub(crate) rest: Vec<u8>,
 }
 
-/// The bytes of a recording that says what `description` does; so many messages were of writers that have no place in the header.
-pub(crate) fn recording(description: &str, told: u64) -> Vec<u8> {
-    let (mut annex, mut chunks, mut ids) = (Vec::new(), Vec::<ChunkSpec>::new(), HashMap::new());
+/// The bytes of a recording with the contents of `description`. Writers without a counter of their own have completed
+/// `completed` messages.
+pub(crate) fn recording(description: &str, completed: u64) -> Vec<u8> {
+    let (mut metadata, mut chunks, mut ids) = (Vec::new(), Vec::<ChunkSpec>::new(), HashMap::new());
     for (sequence, cleared, packet) in packets(description) {
         if sequence <= 1 {
-            annex.push(packet);
+            metadata.push(packet);
             continue;
         }
         let writer = sequence as u16 - 1;
@@ -61,21 +62,21 @@ pub(crate) fn recording(description: &str, told: u64) -> Vec<u8> {
             chunk.state = ChunkState::Writing;
         }
     }
-    with_chunks(&annex, &chunks, told)
+    with_chunks(&metadata, &chunks, completed)
 }
 
-/// The bytes of a recording with these packets in its annex and these chunks.
-pub(crate) fn with_chunks(annex: &[Vec<u8>], chunks: &[ChunkSpec], told: u64) -> Vec<u8> {
-    let annex: Vec<u8> =
-        annex.iter().flat_map(|packet| [&record_header(packet), &packet[..]].concat()).collect();
+/// The bytes of a recording with these metadata packets and chunks.
+pub(crate) fn with_chunks(metadata: &[Vec<u8>], chunks: &[ChunkSpec], completed: u64) -> Vec<u8> {
+    let metadata: Vec<u8> =
+        metadata.iter().flat_map(|packet| [&record_header(packet), &packet[..]].concat()).collect();
     let ring: Vec<u8> = chunks.iter().flat_map(page).collect();
     let mut bytes = header(ring.len()).to_bytes().to_vec();
     bytes[..8].copy_from_slice(&MAGIC);
     bytes.resize(RING_AT, 0);
-    bytes[METADATA_USED_AT..][..8].copy_from_slice(&(annex.len() as u64).to_ne_bytes());
-    bytes[OTHER_MESSAGE_COUNT_AT..][..8].copy_from_slice(&told.to_ne_bytes());
+    bytes[METADATA_USED_AT..][..8].copy_from_slice(&(metadata.len() as u64).to_ne_bytes());
+    bytes[OTHER_MESSAGE_COUNT_AT..][..8].copy_from_slice(&completed.to_ne_bytes());
     bytes.extend(ring);
-    bytes.extend(annex);
+    bytes.extend(metadata);
     bytes
 }
 
@@ -96,14 +97,14 @@ fn header(ring: usize) -> Header {
     }
 }
 
-/// The packets of a description: their sequence, whether they are `cleared`, and what is in them.
+/// The packets of a description: sequence, `cleared` flag, contents.
 pub(crate) fn packets(description: &str) -> Vec<(u32, bool, Vec<u8>)> {
     let trace = trace(description);
-    Reader::new(&trace).map(|field| take_apart(field.unwrap().as_bytes().unwrap())).collect()
+    Reader::new(&trace).map(|field| split_packet(field.unwrap().as_bytes().unwrap())).collect()
 }
 
-/// Its sequence, whether its state is cleared, and the packet without its sequence.
-fn take_apart(bytes: &[u8]) -> (u32, bool, Vec<u8>) {
+/// The sequence of a packet, its `cleared` flag, and the packet without its sequence id.
+fn split_packet(bytes: &[u8]) -> (u32, bool, Vec<u8>) {
     let (mut sequence, mut cleared, mut rest) = (0, false, Vec::new());
     let (mut reader, mut from) = (Reader::new(bytes), 0);
     while let Some(field) = reader.next() {
@@ -121,7 +122,7 @@ fn take_apart(bytes: &[u8]) -> (u32, bool, Vec<u8>) {
     (sequence, cleared, rest)
 }
 
-/// A page with this chunk.
+/// A page with one chunk.
 fn page(chunk: &ChunkSpec) -> Vec<u8> {
     let mut page = PageWord::divided(PageLayout::One).with(0, chunk.state).0.to_ne_bytes().to_vec();
     page.resize(PAGE_HEADER, 0);

@@ -15,7 +15,7 @@ use std::path::Path;
 #[track_caller]
 fn look(path: &Path) -> Option<Vec<String>> {
     let bytes = fs::read(path).ok()?;
-    if !Recording::is_one(&bytes) {
+    if !Recording::matches(&bytes) {
         return None;
     }
     let recording =

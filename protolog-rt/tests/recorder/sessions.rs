@@ -307,5 +307,5 @@ fn what_finds_no_room_for_its_text_is_counted() {
     let recording = Recording::parse(&bytes).unwrap();
     let report = recording.write(&mut std::io::sink()).unwrap();
     let flaws: Vec<String> = report.flaws.iter().map(ToString::to_string).collect();
-    assert_eq!(flaws, ["3 packets of texts found no room on the device"]);
+    assert_eq!(flaws, ["3 metadata packets did not fit the device"]);
 }

@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
     let traces: Vec<File<'_>> = args.traces.iter().map(|path| File::new(path, system)).collect();
     let inputs: Vec<&dyn MergeInput> = traces.iter().map(|file| file as &dyn MergeInput).collect();
     let merged = write(&inputs, &args.output, &args.traces, system)?;
-    for cut in &merged.cut {
+    for cut in &merged.truncated {
         system.print_error(&format!("warning: `{cut}` ends within a packet\n"));
     }
     match merged.malformed {
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
         1 => system.print_error("warning: 1 packet can't be read\n"),
         more => system.print_error(&format!("warning: {more} packets can't be read\n")),
     }
-    let whole = merged.cut.is_empty() && merged.malformed == 0;
+    let whole = merged.truncated.is_empty() && merged.malformed == 0;
     Ok(if whole { Exit::Done } else { Exit::Problems })
 }
 

@@ -131,7 +131,7 @@ pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
     })?;
     if args.symbolize {
         let mut symbols = Symbols::default();
-        log.name_frames(|stack| symbols.name(stack));
+        log.symbolize_stack_traces(|stack| symbols.name(stack));
         for problem in symbols.problems() {
             system.print_error(&format!("warning: {problem}\n"));
         }

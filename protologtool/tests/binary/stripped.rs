@@ -72,7 +72,7 @@ fn a_stripped_program_logs_ids_and_its_traces_find_the_texts() {
     for args in [&[][..], &["--viewer-config", text(&shelf)]] {
         let output = read(args);
         let missing = format!(
-            "warning: texts were taken out of the program, into dictionary `{hash}`, which is not given\n"
+            "warning: missing dictionary `{hash}`, which holds the texts of a stripped program\n"
         );
         assert!(output.stderr.contains(&missing), "{}", output.stderr);
         assert!(output.stderr.contains("help: name it, or a directory that holds it"));

@@ -1,4 +1,4 @@
-//! From a description to the bytes of a trace.
+//! Encodes a description as the bytes of a trace.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use protolog_core::schema::{
 use protozero::wire::{encode_varint, zigzag};
 use protozero::{Heap, Message, Writer};
 
-use super::syntax::{Atom, Element, items};
+use super::syntax::{Atom, Element, elements};
 
 type Fields<'a> = Message<'a, Heap>;
 
@@ -34,13 +34,13 @@ pub(crate) fn trace(description: &str) -> Vec<u8> {
             append(&mut open, &framed(&bundle));
             continue;
         }
-        let items = items(line.trim_end_matches('{'));
-        match items[0].name.as_str() {
-            "bundle" => open.push((Vec::new(), items.into_iter().next())),
-            "whole" => whole = items.into_iter().next(),
-            "bytes" => append(&mut open, items[0].text(0)),
-            "cut" => cut = items[0].number(0) as usize,
-            _ => append(&mut open, &framed(&message_of(|fields| encode_packet(fields, &items)))),
+        let elements = elements(line.trim_end_matches('{'));
+        match elements[0].name.as_str() {
+            "bundle" => open.push((Vec::new(), elements.into_iter().next())),
+            "whole" => whole = elements.into_iter().next(),
+            "bytes" => append(&mut open, elements[0].text(0)),
+            "cut" => cut = elements[0].number(0) as usize,
+            _ => append(&mut open, &framed(&message_of(|fields| encode_packet(fields, &elements)))),
         }
     }
     assert_eq!(open.len(), 1, "a bundle is not closed");
@@ -89,31 +89,31 @@ fn message_of(write: impl FnOnce(&mut Fields<'_>)) -> Vec<u8> {
     writer.into_vec().unwrap()
 }
 
-fn encode_packet(out: &mut Fields<'_>, items: &[Element]) {
+fn encode_packet(out: &mut Fields<'_>, elements: &[Element]) {
     let mut flags = 0;
     let (mut interned, mut dictionary) = (Vec::new(), Vec::new());
-    for item in items {
-        match item.name.as_str() {
-            "@" => drop(out.uint64(packet::TRUSTED_PACKET_SEQUENCE_ID, item.number(0))),
+    for element in elements {
+        match element.name.as_str() {
+            "@" => drop(out.uint64(packet::TRUSTED_PACKET_SEQUENCE_ID, element.number(0))),
             "cleared" => flags |= 1,
             "needs" => flags |= 2,
             "dropped" => drop(out.bool(packet::PREVIOUS_PACKET_DROPPED, true)),
             "first" => drop(out.bool(packet::FIRST_PACKET_ON_SEQUENCE, true)),
-            "ts" => drop(out.uint64(packet::TIMESTAMP, item.number(0))),
-            "clock" => drop(out.uint64(packet::TIMESTAMP_CLOCK_ID, item.number(0))),
-            "pid" => drop(out.uint64(79, item.number(0))),
+            "ts" => drop(out.uint64(packet::TIMESTAMP, element.number(0))),
+            "clock" => drop(out.uint64(packet::TIMESTAMP_CLOCK_ID, element.number(0))),
+            "pid" => drop(out.uint64(79, element.number(0))),
             "default_clock" => {
                 let mut defaults = out.nested(packet::TRACE_PACKET_DEFAULTS);
-                defaults.uint64(packet_defaults::TIMESTAMP_CLOCK_ID, item.number(0));
+                defaults.uint64(packet_defaults::TIMESTAMP_CLOCK_ID, element.number(0));
             }
-            "string" => interned.push((interned_data::PROTOLOG_STRING_ARGS, item)),
-            "stack" => interned.push((interned_data::PROTOLOG_STACKTRACE, item)),
-            "group" | "message" | "hint" => dictionary.push(item),
-            "field" => drop(out.bytes(item.number(0) as u32, item.text(1))),
-            "log" => encode_message(&mut out.nested(packet::PROTOLOG_MESSAGE), item),
-            "packed" => encode_packed(&mut out.nested(packet::PROTOLOG_MESSAGE), item),
-            "snapshot" => encode_snapshot(&mut out.nested(packet::CLOCK_SNAPSHOT), item),
-            _ => encode_other(out, item),
+            "string" => interned.push((interned_data::PROTOLOG_STRING_ARGS, element)),
+            "stack" => interned.push((interned_data::PROTOLOG_STACKTRACE, element)),
+            "group" | "message" | "hint" => dictionary.push(element),
+            "field" => drop(out.bytes(element.number(0) as u32, element.text(1))),
+            "log" => encode_message(&mut out.nested(packet::PROTOLOG_MESSAGE), element),
+            "packed" => encode_packed(&mut out.nested(packet::PROTOLOG_MESSAGE), element),
+            "snapshot" => encode_snapshot(&mut out.nested(packet::CLOCK_SNAPSHOT), element),
+            _ => encode_other(out, element),
         }
     }
     if flags != 0 {
@@ -121,77 +121,77 @@ fn encode_packet(out: &mut Fields<'_>, items: &[Element]) {
     }
     if !interned.is_empty() {
         let mut data = out.nested(packet::INTERNED_DATA);
-        for (field, item) in interned {
+        for (field, element) in interned {
             let mut string = data.nested(field);
-            string.uint64(interned_string::IID, item.number(0));
-            string.bytes(interned_string::STR, item.text(1));
+            string.uint64(interned_string::IID, element.number(0));
+            string.bytes(interned_string::STR, element.text(1));
         }
     }
     if !dictionary.is_empty() {
         let mut config = out.nested(packet::PROTOLOG_VIEWER_CONFIG);
-        for item in dictionary {
-            encode_dictionary(&mut config, item);
+        for element in dictionary {
+            encode_dictionary(&mut config, element);
         }
     }
 }
 
-fn encode_other(out: &mut Fields<'_>, item: &Element) {
-    match item.name.as_str() {
+fn encode_other(out: &mut Fields<'_>, element: &Element) {
+    match element.name.as_str() {
         "info" => {
             let mut info = out.nested(packet::SEQUENCE_INFO);
-            info.uint64(sequence_info::PID, item.number(0));
-            info.uint64(sequence_info::TID, item.number(1));
-            info.bytes(sequence_info::THREAD_NAME, item.text(2));
-            if item.args.len() > 3 {
-                info.uint64(sequence_info::MESSAGES, item.number(3));
+            info.uint64(sequence_info::PID, element.number(0));
+            info.uint64(sequence_info::TID, element.number(1));
+            info.bytes(sequence_info::THREAD_NAME, element.text(2));
+            if element.args.len() > 3 {
+                info.uint64(sequence_info::MESSAGES, element.number(3));
             }
         }
         "boot" => {
-            let id = [item.number(0) as u8; 16];
+            let id = [element.number(0) as u8; 16];
             out.nested(packet::SEQUENCE_INFO).bytes(sequence_info::BOOT_ID, &id);
         }
         "thread" => {
             let mut thread = out.nested(packet::THREAD_DESCRIPTOR);
-            thread.uint64(thread_descriptor::PID, item.number(0));
-            thread.uint64(thread_descriptor::TID, item.number(1));
-            thread.bytes(thread_descriptor::THREAD_NAME, item.text(2));
+            thread.uint64(thread_descriptor::PID, element.number(0));
+            thread.uint64(thread_descriptor::TID, element.number(1));
+            thread.bytes(thread_descriptor::THREAD_NAME, element.text(2));
         }
         "process" => {
             let mut process = out.nested(packet::PROCESS_DESCRIPTOR);
-            process.uint64(process_descriptor::PID, item.number(0));
-            process.bytes(process_descriptor::PROCESS_NAME, item.text(1));
+            process.uint64(process_descriptor::PID, element.number(0));
+            process.bytes(process_descriptor::PROCESS_NAME, element.text(1));
         }
         "track" => {
             let mut track = out.nested(packet::TRACK_DESCRIPTOR);
-            track.uint64(track_descriptor::UUID, item.number(0));
+            track.uint64(track_descriptor::UUID, element.number(0));
             let mut process = track.nested(track_descriptor::PROCESS);
-            process.uint64(process_descriptor::PID, item.number(0));
-            process.bytes(process_descriptor::PROCESS_NAME, item.text(1));
+            process.uint64(process_descriptor::PID, element.number(0));
+            process.bytes(process_descriptor::PROCESS_NAME, element.text(1));
         }
         "loss" => {
             let mut record = out.nested(packet::LOSS);
-            record.uint64(loss::GROUP_ID, item.number(0));
-            record.uint64(loss::CAUSE, item.number(1));
-            record.uint64(loss::COUNT, item.number(2));
+            record.uint64(loss::GROUP_ID, element.number(0));
+            record.uint64(loss::CAUSE, element.number(1));
+            record.uint64(loss::COUNT, element.number(2));
         }
         "stats" => {
             let mut stats = out.nested(packet::TRACE_STATS);
             let mut buffer = stats.nested(1);
-            buffer.uint64(3, item.number(0));
-            buffer.uint64(18, item.number(1));
-            buffer.uint64(19, item.number(2));
+            buffer.uint64(3, element.number(0));
+            buffer.uint64(18, element.number(1));
+            buffer.uint64(19, element.number(2));
         }
-        other => panic!("unknown item `{other}`"),
+        other => panic!("unknown element `{other}`"),
     }
 }
 
-fn encode_snapshot(out: &mut Fields<'_>, item: &Element) {
+fn encode_snapshot(out: &mut Fields<'_>, element: &Element) {
     let find = |name: &str| {
-        let found = item.args.iter().find(|(key, _)| key.as_deref() == Some(name));
+        let found = element.args.iter().find(|(key, _)| key.as_deref() == Some(name));
         found.map(|(_, value)| value.number())
     };
     let (incremental, unit) = (find("incremental"), find("unit"));
-    for (key, value) in &item.args {
+    for (key, value) in &element.args {
         let id = match key.as_deref().expect("a clock") {
             "real" => clock_id::REALTIME,
             "mono" => clock_id::MONOTONIC,
@@ -214,9 +214,9 @@ fn encode_snapshot(out: &mut Fields<'_>, item: &Element) {
     }
 }
 
-fn encode_message(out: &mut Fields<'_>, item: &Element) {
-    out.fixed64(message::MESSAGE_ID, item.number(0));
-    for (key, value) in &item.args[1..] {
+fn encode_message(out: &mut Fields<'_>, element: &Element) {
+    out.fixed64(message::MESSAGE_ID, element.number(0));
+    for (key, value) in &element.args[1..] {
         match value {
             Atom::Int(bits) if key.as_deref() == Some("unsigned") => {
                 out.uint64(message::UNSIGNED, *bits as u64);
@@ -235,9 +235,9 @@ fn encode_message(out: &mut Fields<'_>, item: &Element) {
     }
 }
 
-fn encode_packed(out: &mut Fields<'_>, item: &Element) {
+fn encode_packed(out: &mut Fields<'_>, element: &Element) {
     let (mut ints, mut floats, mut strings, mut bools) = (vec![], vec![], vec![], vec![]);
-    for (_, value) in &item.args[1..] {
+    for (_, value) in &element.args[1..] {
         match value {
             Atom::Int(value) => varint(&mut ints, zigzag(*value as i64)),
             Atom::Float(value) => floats.extend_from_slice(&value.to_le_bytes()),
@@ -246,7 +246,7 @@ fn encode_packed(out: &mut Fields<'_>, item: &Element) {
             Atom::Text(text) => panic!("{text:?}: strings are interned"),
         }
     }
-    out.fixed64(message::MESSAGE_ID, item.number(0));
+    out.fixed64(message::MESSAGE_ID, element.number(0));
     out.bytes(message::STR_PARAM_IIDS, &strings).bytes(message::SINT64_PARAMS, &ints);
     out.bytes(message::DOUBLE_PARAMS, &floats).bytes(message::BOOLEAN_PARAMS, &bools);
 }
@@ -256,28 +256,28 @@ fn varint(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&bytes[..len]);
 }
 
-fn encode_dictionary(out: &mut Fields<'_>, item: &Element) {
-    if item.name == "group" {
+fn encode_dictionary(out: &mut Fields<'_>, element: &Element) {
+    if element.name == "group" {
         let mut group = out.nested(viewer_config::GROUPS);
-        group.uint64(group::ID, item.number(0));
-        group.bytes(group::NAME, item.text(1)).bytes(group::TAG, item.text(2));
+        group.uint64(group::ID, element.number(0));
+        group.bytes(group::NAME, element.text(1)).bytes(group::TAG, element.text(2));
         return;
     }
     let mut data = out.nested(viewer_config::MESSAGES);
-    data.fixed64(message_data::MESSAGE_ID, item.number(0));
-    data.bytes(message_data::MESSAGE, item.text(3));
-    let level = match item.at(1) {
+    data.fixed64(message_data::MESSAGE_ID, element.number(0));
+    data.bytes(message_data::MESSAGE, element.text(3));
+    let level = match element.at(1) {
         Atom::Word(name) => u64::from(name.parse::<Level>().unwrap().wire()),
         number => number.number(),
     };
-    data.uint64(message_data::LEVEL, level).uint64(message_data::GROUP_ID, item.number(2));
-    if item.name == "hint" {
+    data.uint64(message_data::LEVEL, level).uint64(message_data::GROUP_ID, element.number(2));
+    if element.name == "hint" {
         let mut hints = data.nested(message_data::HINTS);
-        hints.bytes(message_hints::TEMPLATE, item.text(4));
-        if item.args.len() > 5 {
-            hints.uint64(message_hints::UNSIGNED, item.number(5));
+        hints.bytes(message_hints::TEMPLATE, element.text(4));
+        if element.args.len() > 5 {
+            hints.uint64(message_hints::UNSIGNED, element.number(5));
         }
-    } else if item.args.len() > 4 {
-        data.bytes(message_data::LOCATION, item.text(4));
+    } else if element.args.len() > 4 {
+        data.bytes(message_data::LOCATION, element.text(4));
     }
 }

@@ -1,6 +1,6 @@
-//! Traces for tests, made from a description that can be read.
+//! Traces for tests, made from readable descriptions.
 //!
-//! A description has a packet per line: `@` and its sequence, then what is in it.
+//! A description has a packet per line: `@` and its sequence, then its contents.
 //!
 //! ```text
 //! group(1, "demo::AppLog::Net", "Net") message(0x11, DEBUG, 1, "sent %d to %s", "net.rs:12")
@@ -16,23 +16,23 @@
 //! | `cleared` `needs` `dropped` `first` | flags |
 //! | `ts=5` `clock=64` `default_clock=64` | timestamp and its clock |
 //! | `snapshot(64=0, boot=9, mono=9, real=9, 3=9, incremental=64, unit=1000, primary=3)` | clock snapshot; `unit` is that of all custom clocks in it |
-//! | `string(1, "text")` `stack(1, "text")` | interned texts |
-//! | `log(0x11, 5, 0.5, true, $1, stack=1, unsigned=1)` | a message: id, values in order, `$1` is an interned string; our bits of which are unsigned |
+//! | `string(1, "text")` `stack(1, "text")` | interned strings |
+//! | `log(0x11, 5, 0.5, true, $1, stack=1, unsigned=1)` | a message: id, values in order, `$1` is an interned string; `unsigned` has our bits of unsigned arguments |
 //! | `packed(0x11, …)` | the same with packed values |
 //! | `group(id, "name", "tag")` `message(id, LEVEL, group, "text", "location")` | dictionary |
 //! | `hint(id, LEVEL, group, "bare", "full", unsigned)` | a message with our hints |
-//! | `info(pid, tid, "name", 7)` `boot(1)` | who, and how many messages the sequence had before; a boot id of such bytes |
-//! | `thread(pid, tid, "name")` `process(pid, "name")` `track(pid, "name")` `pid=5` | who; a process as a track of its own |
+//! | `info(pid, tid, "name", 7)` `boot(1)` | process, thread, messages of the sequence before; a boot id that repeats this byte |
+//! | `thread(pid, tid, "name")` `process(pid, "name")` `track(pid, "name")` `pid=5` | process and thread; a process on a track of its own |
 //! | `loss(group, cause, count)` | our loss record |
 //! | `stats(3, 18, 19)` | TraceStats: chunks overwritten, discarded, packets lost |
 //! | `field(133, "bytes")` | any other field of the packet |
 //!
 //! | instead of a packet | |
 //! |---|---|
-//! | `bundle(zlib) {` … `}` | compressed packets (`zlib`, `gzip`; `cut` breaks the stream off) |
+//! | `bundle(zlib) {` … `}` | compressed packets (`zlib`, `gzip`; `cut` truncates the stream) |
 //! | `whole(gzip)` | the whole trace is compressed |
 //! | `bytes("…")` | these bytes in place of a packet |
-//! | `cut(3)` | at the end: the last bytes are missing |
+//! | `cut(3)` | at the end: truncates the trace by this many bytes |
 
 mod encode;
 mod syntax;

@@ -1,10 +1,10 @@
-//! Words, numbers and texts of the descriptions.
+//! The syntax of the descriptions.
 
-/// One thing in a packet.
+/// One element of a packet.
 #[derive(Debug)]
 pub(super) struct Element {
     pub(super) name: String,
-    /// Of `name=value` or `name(value, key=value)`.
+    /// The arguments of `name=value` or `name(value, key=value)`.
     pub(super) args: Vec<(Option<String>, Atom)>,
 }
 
@@ -52,14 +52,14 @@ impl Atom {
     }
 }
 
-/// The items of a line.
-pub(super) fn items(line: &str) -> Vec<Element> {
+/// Parses the elements of a line.
+pub(super) fn elements(line: &str) -> Vec<Element> {
     let mut scanner = Scanner { rest: line };
-    let mut items = Vec::new();
+    let mut elements = Vec::new();
     while !scanner.at_end() {
-        items.push(scanner.item());
+        elements.push(scanner.element());
     }
-    items
+    elements
 }
 
 struct Scanner<'a> {
@@ -79,7 +79,7 @@ impl Scanner<'_> {
         rest.is_some()
     }
 
-    fn item(&mut self) -> Element {
+    fn element(&mut self) -> Element {
         if self.eat('@') {
             return Element { name: "@".into(), args: vec![(None, self.atom())] };
         }
@@ -140,7 +140,7 @@ impl Scanner<'_> {
         word.to_owned()
     }
 
-    /// What stands before the closing quote. Escapes: `\n \t \\ \" \xNN`.
+    /// The text up to the closing quote. Escapes: `\n \t \\ \" \xNN`.
     fn quoted(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut rest = self.rest.bytes();
