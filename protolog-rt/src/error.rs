@@ -108,6 +108,11 @@ impl std::error::Error for Error {
     }
 }
 
+/// Returns the same error, as far as its number or kind says it.
+pub(crate) fn clone_io_error(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

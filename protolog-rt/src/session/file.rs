@@ -7,13 +7,13 @@
 //! given to the file meanwhile are counted as dropped.
 
 use super::bundles::Bundles;
+use super::claim::Claim;
 use super::counts::Counts;
 use super::gap::Gap;
 use super::packets::{AROUND, Seal};
-use super::running::Claim;
 use super::wire::OWN_SEQUENCE;
 use super::write_behind::{WriteBehind, WriteBehindResult};
-use crate::error::Error;
+use crate::error::{Error, clone_io_error};
 use crate::shmem::buffer::MAX_PAYLOAD;
 use crate::sync::{AtomicU32, Ordering};
 use crate::sys::file::{lock, not_found};
@@ -340,7 +340,7 @@ impl TraceFile {
 
     /// Returns the error that keeps it from being written at the moment, if there is one.
     pub(super) fn failure(&self) -> Option<io::Error> {
-        self.error.as_ref().map(clone_error)
+        self.error.as_ref().map(clone_io_error)
     }
 
     /// Returns whether the last write failed.
@@ -369,11 +369,6 @@ impl TraceFile {
         let (counts, lost) = (std::mem::take(&mut self.counts), std::mem::take(&mut self.lost));
         Finished { bytes: self.written, counts, lost, gap: std::mem::take(&mut self.gap), error }
     }
-}
-
-/// Returns the same error, as far as its number or kind says it.
-pub(super) fn clone_error(error: &io::Error) -> io::Error {
-    error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }
 
 /// Returns the number of names that a file has.

@@ -10,6 +10,7 @@
 mod builder;
 mod bundles;
 mod chunk_wait;
+mod claim;
 pub(crate) mod config;
 pub(crate) mod core;
 mod counts;
@@ -19,6 +20,7 @@ mod file;
 mod gap;
 mod kept;
 mod packets;
+mod process;
 pub(crate) mod recorder;
 mod requests;
 pub(crate) mod running;

@@ -9,7 +9,7 @@
 //! - A forked child never touches the file but through chunks that a thread had when it was forked.
 
 use super::dictionary::Dictionary;
-use super::trace;
+use super::process::{boot_id, describe_process};
 use crate::clock;
 use crate::error::Error;
 use crate::loss::{LossCause, Mirror};
@@ -97,7 +97,7 @@ impl Recorder {
             Mutex::new(Annex { dictionary: Dictionary::default(), loads: None, start, used: 0 });
         let recorder = Self { path, pid: head.pid, file, header, annex };
         let mut process = protozero::Writer::new(Heap::new());
-        trace::process(&mut process.message(), recorder.pid);
+        describe_process(&mut process.message(), recorder.pid);
         recorder.append(&mut recorder.annex(), &process.into_vec().unwrap_or_default());
         recorder.images();
         let magic = u64::from_ne_bytes(MAGIC);
@@ -230,7 +230,7 @@ fn head(ring: usize) -> Header {
         realtime,
         monotonic,
         boottime,
-        boot_id: trace::boot_id().unwrap_or_default(),
+        boot_id: boot_id().unwrap_or_default(),
         build_id: build_id(),
     }
 }

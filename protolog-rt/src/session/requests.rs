@@ -3,7 +3,7 @@
 //! Invariant: a flush that was requested is done, or ends with the thread.
 
 use super::counts::Counts;
-use super::file;
+use crate::error::clone_io_error;
 use crate::loss::LossCount;
 use crate::stats::GroupStats;
 use std::io;
@@ -77,7 +77,7 @@ impl Requests {
         let until =
             self.flushed.wait_while(state, |state| state.flushes_done < ticket && !state.stop);
         let state = until.unwrap_or_else(PoisonError::into_inner);
-        state.error.as_ref().map_or(Ok(()), |error| Err(file::clone_error(error)))
+        state.error.as_ref().map_or(Ok(()), |error| Err(clone_io_error(error)))
     }
 
     /// As [`Self::flush`], but waits at most `limit`, and reports nothing.

@@ -10,8 +10,8 @@
 //! Invariants: a name without `.part` is that of a complete file; only files whose names have this form are ever removed.
 
 use super::bundles::bundles;
+use super::claim::Claim;
 use super::file::TraceFile;
-use super::running::Claim;
 use crate::error::Error;
 use std::collections::VecDeque;
 use std::ffi::OsStr;

@@ -6,6 +6,7 @@ use super::core::Core;
 use super::dictionary::Dictionary;
 use super::file::{Finished, TraceFile};
 use super::gap::Gap;
+use super::process::describe_process;
 use super::wire::{OWN_SEQUENCE, sequence_id};
 use crate::clock;
 use crate::error::Error;
@@ -15,8 +16,8 @@ use crate::writer::state::loss_record;
 use crate::writer::{UNATTRIBUTED, Writer};
 use protolog_core::process_track;
 use protolog_core::schema::{
-    buffer_stats, clock as clock_field, clock_id, clock_snapshot, packet, process_descriptor,
-    sequence_flags, sequence_info, thread_descriptor, trace_stats, track_descriptor, track_event,
+    buffer_stats, clock as clock_field, clock_id, clock_snapshot, packet, sequence_flags,
+    sequence_info, thread_descriptor, trace_stats, track_event,
 };
 use protozero::{Heap, Message};
 use std::sync::Arc;
@@ -103,7 +104,7 @@ impl Trace {
     fn write_beginning(&mut self, nanos: u64, what: &str) {
         let pid = self.core.pid;
         self.write_clocks(clock::snapshot());
-        self.own_packet(|to| process(to, pid));
+        self.own_packet(|to| describe_process(to, pid));
         self.own_packet(|to| instant(to, pid, nanos, what));
         self.write_interned();
         self.write_module_texts();
@@ -298,39 +299,6 @@ fn is_set(before: &Clocks, now: &Clocks) -> bool {
     let distance = |[(_, wall), _, (_, boot)]: &Clocks| wall.wrapping_sub(*boot);
     let moved = distance(now).wrapping_sub(distance(before)) as i64;
     moved.unsigned_abs() >= MIN_CLOCK_STEP
-}
-
-/// Names the process, in Perfetto's terms and in ours.
-pub(super) fn process(to: &mut Message<'_, Heap>, pid: u32) {
-    let arguments: Vec<String> =
-        std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
-    let name = arguments.first().map_or("", String::as_str);
-    let mut track = to.nested(packet::TRACK_DESCRIPTOR);
-    track.uint64(track_descriptor::UUID, process_track(pid));
-    let mut process = track.nested(track_descriptor::PROCESS);
-    process.uint32(process_descriptor::PID, pid);
-    for argument in &arguments {
-        process.string(process_descriptor::CMDLINE, argument);
-    }
-    process.string(process_descriptor::PROCESS_NAME, name);
-    drop(process);
-    drop(track);
-    let mut info = to.nested(packet::SEQUENCE_INFO);
-    info.uint32(sequence_info::PID, pid);
-    if let Some(id) = boot_id() {
-        info.bytes(sequence_info::BOOT_ID, &id);
-    }
-}
-
-/// Which boot of the machine this is, where the kernel says it.
-pub(super) fn boot_id() -> Option<[u8; 16]> {
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    let mut digits = text.chars().filter_map(|c| c.to_digit(16));
-    let mut id = [0; 16];
-    for place in &mut id {
-        *place = (digits.next()? << 4 | digits.next()?) as u8;
-    }
-    Some(id)
 }
 
 /// Appends statistics of the buffer, in Perfetto's fields and in ours.

@@ -45,8 +45,10 @@ pub(crate) enum Order {
     TracingBridge,
     /// Files that text goes to.
     TextFiles,
-    /// The sessions that run, and the files that they write.
+    /// The sessions that run.
     Sessions,
+    /// The files that sessions write.
+    TraceFiles,
     /// The arbiters that record.
     Running,
     /// The group enums.
