@@ -16,22 +16,35 @@ pub(super) type Layer = (&'static str, &'static [&'static str]);
 pub(super) const LAYERS: [Layers; 1] = [Layers {
     package: "protolog-rt",
     layers: &[
-        // Locks and atomics, the standard library's or those of the models.
-        ("sync", &["sync"]),
+        // Atomics, the standard library's or those of the models; what everybody may use.
+        ("base", &["sync", "error", "names", "paths"]),
         // Every system call, behind safe functions.
         ("sys", &["sys"]),
         ("shmem", &["shmem"]),
         ("clock", &["clock"]),
         ("losses", &["loss", "stats"]),
-        // What a call is made of.
-        (
-            "calls",
-            &["level", "site", "value", "error", "names", "note", "paths", "seen", "arguments"],
-        ),
-        ("writer", &["writer", "log", "emit"]),
-        ("session", &["session", "dictionary"]),
+        // A call in the binary: constants.
+        ("notes", &["note"]),
+        // What a call is made of at run time.
+        ("calls", &["level", "site", "value", "dictionary", "seen"]),
+        // The write path.
+        ("writer", &["writer", "log"]),
+        ("session", &["session"]),
         ("output", &["text", "control"]),
         // The outer ring of the API.
-        ("api", &["bridge", "dynamic", "panic", "init", "macros", "rewritten", "__private"]),
+        (
+            "api",
+            &[
+                "bridge",
+                "dynamic",
+                "panic",
+                "init",
+                "emit",
+                "arguments",
+                "macros",
+                "rewritten",
+                "__private",
+            ],
+        ),
     ],
 }];
