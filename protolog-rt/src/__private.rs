@@ -4,7 +4,7 @@
 pub use crate::__no_proc_macros as call;
 pub use crate::arguments::{Arguments, Visitor};
 use crate::emit::emit;
-pub use crate::level::{GroupInfo, GroupSet, Page};
+pub use crate::level::{GroupInfo, GroupSet, SwitchPage};
 pub use crate::log::Values;
 pub use crate::names::{full_name, full_name_len, utf8};
 pub use crate::note::GroupDef;
@@ -36,8 +36,8 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     pub fn wanted<G: ProtoLogGroup>(group: G, level: Level) -> bool {
         let index = group.index();
         group.is_compiled()
-            && level::test(G::page(), index, level::call_bits(level), || {
-                level::first_call::<G>(index)
+            && level::is_switch_on(G::page(), index, level::call_bits(level), || {
+                level::register_on_first_call::<G>(index)
             })
     }
 

@@ -36,10 +36,10 @@ pub fn log(group: &impl ProtoLogGroup, level: Level, template: &str, args: &[Arg
         return;
     }
     let group = group.info();
-    if group.texted(level) {
+    if group.is_text_enabled(level) {
         crate::text::emit_dynamic(level, group.tag, template, args);
     }
-    if group.traced(level) {
+    if group.is_trace_enabled(level) {
         trace(group, level, template, args);
     }
 }

@@ -32,7 +32,7 @@ fn log<V: Values>(id: u64, subject: Subject, note: NoteRef, values: V) {
 /// `values` are the values or a reference to them.
 #[inline(always)]
 fn log_by<V: Values, P: Borrow<V> + Copy>(head: Head, note: NoteRef, values: P) {
-    if head.subject.is_only_traced() {
+    if head.subject.is_trace_only() {
         writer::write_quick::<V, P>(head, values);
     } else {
         show::<V, P>(head, note, values);
@@ -45,7 +45,7 @@ fn log_by<V: Values, P: Borrow<V> + Copy>(head: Head, note: NoteRef, values: P) 
 fn show<V: Values, P: Borrow<V>>(head: Head, note: NoteRef, values: P) {
     let values = values.borrow();
     let (group, level) = head.subject.parts();
-    if group.texted(level) {
+    if group.is_text_enabled(level) {
         text::emit_text(head.id, level, group.tag, note.bytes(), values);
     }
     trace(head.id, level, group, values);

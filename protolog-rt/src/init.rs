@@ -7,7 +7,7 @@
 
 use crate::control::{self, Server, Wishes, fulfil, read_file};
 use crate::level;
-use crate::level::{ProtoLogGroup, Source};
+use crate::level::{ProtoLogGroup, SettingSource};
 use crate::paths::absolute;
 use crate::sys::fork::{ForkLock, Order};
 use std::fmt;
@@ -119,13 +119,13 @@ impl Init {
             Err(error) => problems.push(format!("{error}\nhelp: make it a readable file")),
         };
         if self.state {
-            file(&state_file(), Source::Others);
+            file(&state_file(), SettingSource::Other);
         }
         if let Some(config) = &self.config {
-            file(config, Source::File);
+            file(config, SettingSource::ConfigFile);
         }
         if let Some(text) = std::env::var_os(VARIABLE) {
-            problems.extend(fulfil(&text.to_string_lossy(), VARIABLE, Source::Others));
+            problems.extend(fulfil(&text.to_string_lossy(), VARIABLE, SettingSource::Other));
         }
         if self.control {
             problems.extend(self.listen());

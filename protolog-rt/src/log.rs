@@ -10,7 +10,7 @@ pub use crate::writer::encode::Values;
 /// Writes `values` as a message to the sessions that want it.
 #[inline]
 pub(crate) fn trace<V: Values>(id: u64, level: Level, group: &'static GroupInfo, values: &V) {
-    if group.traced(level) {
+    if group.is_trace_enabled(level) {
         writer::write(Head { id, subject: Subject::new(group, level) }, values);
     }
 }

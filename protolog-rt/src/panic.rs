@@ -58,7 +58,7 @@ fn log(panic: &PanicHookInfo<'_>) {
     let group = group();
     let level = Level::Wtf;
     // An enum's first call makes it known; this group has to be asked for that too.
-    if !group.is_enabled(level) || !group.traced(level) {
+    if !group.is_enabled(level) || !group.is_trace_enabled(level) {
         return;
     }
     let thread = thread::current();
@@ -82,5 +82,5 @@ fn log(panic: &PanicHookInfo<'_>) {
 
 fn group() -> &'static GroupInfo {
     static GROUP_OF_PANICS: ForkOnce<&'static GroupInfo> = ForkOnce::new();
-    GROUP_OF_PANICS.get_or_make(|| level::make(GROUP, GROUP))
+    GROUP_OF_PANICS.get_or_make(|| level::create_group(GROUP, GROUP))
 }

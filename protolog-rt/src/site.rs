@@ -116,9 +116,9 @@ impl Subject {
 
     /// Whether sessions want the level of the group, and the text side does not.
     #[inline]
-    pub(crate) fn is_only_traced(self) -> bool {
+    pub(crate) fn is_trace_only(self) -> bool {
         let (group, severity) = self.raw_parts();
-        group.is_only_traced(severity)
+        group.is_trace_only(severity)
     }
 
     /// The group, and the level's place in the order of severity.

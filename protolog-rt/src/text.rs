@@ -49,7 +49,7 @@ pub fn print_group(group: &impl ProtoLogGroup, level: Option<Level>) {
             .fold(0, |set, level| set | 1 << level.severity())
     });
     crate::level::set_text(group.info(), levels);
-    crate::level::changed();
+    crate::level::notify_change();
 }
 
 /// Shows the message that `note` describes, with `values`. Without a note, as in rewritten code, a dictionary that is loaded

@@ -75,10 +75,10 @@ impl Log for Logger {
             Some(text) if !has_pairs => text,
             _ => buffer.print(&WithPairs(record)),
         };
-        if group.texted(level) {
+        if group.is_text_enabled(level) {
             crate::text::emit_dynamic(level, group.tag, "%s", &[Arg::Str(text)]);
         }
-        if !group.traced(level) {
+        if !group.is_trace_enabled(level) {
             return;
         }
         let (file, line) = (record.file().unwrap_or_default(), record.line().unwrap_or_default());

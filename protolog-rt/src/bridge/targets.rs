@@ -28,7 +28,7 @@ pub(super) fn group(target: &str) -> &'static GroupInfo {
 
 fn others() -> &'static GroupInfo {
     static GROUP: ForkOnce<&'static GroupInfo> = ForkOnce::new();
-    GROUP.get_or_make(|| level::make(OTHERS, OTHERS))
+    GROUP.get_or_make(|| level::create_group(OTHERS, OTHERS))
 }
 
 /// The group of this name; a new one if fewer than `limit` were made.
@@ -41,7 +41,7 @@ fn find(name: &str, limit: usize) -> Option<&'static GroupInfo> {
             None if MADE.load(Ordering::Relaxed) >= limit => return None,
             None => slot.get_or_make(|| {
                 MADE.fetch_add(1, Ordering::Relaxed);
-                level::make(name, name)
+                level::create_group(name, name)
             }),
         };
         if group.name == name {

@@ -121,10 +121,10 @@ fn write(site: &Site, fields: &Fields) {
     let Site { metadata, group, level, known } = site;
     let (group, level) = (*group, *level);
     fields.with_args(|args| {
-        if group.texted(level) {
+        if group.is_text_enabled(level) {
             crate::text::emit_dynamic(level, group.tag, &fields.template(), args);
         }
-        let Some(shape) = Shape::of(args).filter(|_| group.traced(level)) else { return };
+        let Some(shape) = Shape::of(args).filter(|_| group.is_trace_enabled(level)) else { return };
         let kind = Known { fields: fields.names(), shape, id: 0 };
         match known.get() {
             Some(known) if (Known { id: 0, ..*known }) == kind => {

@@ -138,7 +138,7 @@ impl Answers {
         let fresh = self.notes.take().filter(|(since, _)| since.elapsed() < NOTES);
         let notes = self.notes.insert(fresh.unwrap_or_else(|| (Instant::now(), tagged_groups())));
         for (name, tag) in notes.1.iter().filter(|(name, _)| !known.contains(name.as_str())) {
-            let (page, index, word) = (None, 0, level::word_to_be(name));
+            let (page, index, word) = (None, 0, level::word_before_registration(name));
             answer.line(Reply::Group { page, index, word, compiled: true, name, tag });
         }
     }
@@ -178,7 +178,7 @@ impl Answers {
 
     fn status(&self, answer: &mut Answer) {
         if let Some((session, fill_policy, file)) = &self.trace {
-            told(&so_far(session.so_far(), *fill_policy), true, *fill_policy, file, answer);
+            told(&so_far(session.summary(), *fill_policy), true, *fill_policy, file, answer);
         }
     }
 
@@ -219,9 +219,13 @@ fn set(item: &str) -> Result<(), Refusal> {
     for item in Settings::new(item) {
         let item = item.map_err(|error| Refusal { what: error.to_string(), help: error.help() })?;
         let (pattern, setting) = (item.group.into(), item.setting);
-        wishes.push(level::Wish { pattern, setting, source: level::Source::Others });
+        wishes.push(level::PatternSetting {
+            pattern,
+            setting,
+            source: level::SettingSource::Other,
+        });
     }
-    level::wish(wishes);
+    level::apply_settings(wishes);
     Ok(())
 }
 

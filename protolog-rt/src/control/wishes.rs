@@ -4,7 +4,7 @@
 //! group itself says. A file that is gone wishes nothing; one that can't be read changes nothing. What is wrong in it is passed
 //! over, and told to operators.
 
-use crate::level::{self, Source, Wish};
+use crate::level::{self, PatternSetting, SettingSource};
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::file::watch;
 use protolog_core::control::setting::{GroupSetting, Settings};
@@ -45,9 +45,11 @@ impl Wishes {
         let mut events = [0; 4096];
         while self.watched.as_mut().is_some_and(|file| matches!(file.read(&mut events), Ok(1..))) {}
         self.file.as_deref().map_or(Vec::new(), |file| match read_file(file) {
-            Ok(text) => {
-                fulfil(&text.unwrap_or_default(), &file.display().to_string(), Source::File)
-            }
+            Ok(text) => fulfil(
+                &text.unwrap_or_default(),
+                &file.display().to_string(),
+                SettingSource::ConfigFile,
+            ),
             Err(error) => vec![error],
         })
     }
@@ -69,22 +71,22 @@ pub(crate) fn read_file(path: &Path) -> Result<Option<String>, String> {
 
 /// Fulfils the wishes of a text that comes from `origin`, as far as they are for this program; those of the configuration file
 /// take the place of those that it had before. What is wrong with others, each with what to do about it.
-pub(crate) fn fulfil(text: &str, origin: &str, source: Source) -> Vec<String> {
+pub(crate) fn fulfil(text: &str, origin: &str, source: SettingSource) -> Vec<String> {
     let (mut wishes, mut problems) = (Vec::new(), Vec::new());
     let own = program();
     for item in Settings::new(text) {
         match item {
             Ok(GroupSetting { program, group, setting }) => {
                 if program.is_none_or(|program| program == own) {
-                    wishes.push(Wish { pattern: group.into(), setting, source });
+                    wishes.push(PatternSetting { pattern: group.into(), setting, source });
                 }
             }
             Err(error) => problems.push(format!("{origin}: {error}\nhelp: {}", error.help())),
         }
     }
     match source {
-        Source::File => level::wish_of_file(wishes),
-        Source::Others => level::wish(wishes),
+        SettingSource::ConfigFile => level::replace_config_file_settings(wishes),
+        SettingSource::Other => level::apply_settings(wishes),
     }
     problems
 }

@@ -1,108 +1,114 @@
-//! Who wants which levels of which groups.
+//! Enabled levels of groups: their switches, and the registry that sets them.
 //!
-//! Each group enum owns a [`Page`] of switches. An enum makes itself known on the first call of any of its groups (its
-//! words start out as wanted and marked new), wherever it was loaded from and whenever; from then on the registry sets
-//! its words at each start and stop of a session. Where the program listens to operators ([`share`]), the page is shared
-//! with them, and an operator's switch needs nobody here.
+//! Each group enum has a [`SwitchPage`]. An enum registers with the first call of any of its groups, in the program or in a library
+//! that is loaded later: its words start out as enabled and marked as unregistered. From then on the registry sets its words
+//! whenever a session starts or stops. In a program that listens to operators ([`share`]) the page is shared with them, and an
+//! operator switches a group without running any code here.
 //!
-//! Invariants: a call takes the registry's lock at most once per enum; a signal handler that interrupts the lock's holder
-//! does not wait for it (it finds the enum new, and that no session wants it yet).
+//! Invariants: a call takes the registry's lock at most once per enum; a signal handler that interrupts the lock's holder does not
+//! wait for it (it finds the enum unregistered, and all levels off for sessions).
 
 mod group;
 mod page;
+mod settings;
 mod shared;
 
-pub(crate) use group::make;
+pub(crate) use group::create_group;
 pub use group::{GroupInfo, GroupSet, ProtoLogGroup};
-pub(crate) use group::{first_call, test};
-pub use page::Page;
+pub(crate) use group::{is_switch_on, register_on_first_call};
+pub use page::SwitchPage;
 pub(crate) use page::call_bits;
-pub(crate) use shared::{Shared, Source, Wish};
+pub(crate) use settings::{PatternSetting, SettingSource};
 
 use crate::sys::fork::{Actions, ForkLock, Order};
+use shared::SharedPages;
 use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::sync::RwLockWriteGuard;
 
-/// Who is told when sessions or the text side may want something else.
+/// Functions to call when the enabled levels may have changed.
 #[cfg(any(feature = "log", feature = "tracing"))]
-static FOLLOWERS: ForkLock<Followers> = ForkLock::new(Order::Followers, Vec::new());
+static OBSERVERS: ForkLock<Observers> = ForkLock::new(Order::Followers, Vec::new());
 
 #[cfg(any(feature = "log", feature = "tracing"))]
-type Followers = Vec<fn()>;
+type Observers = Vec<fn()>;
 
-type Levels = Box<dyn Fn(&'static GroupInfo) -> u8 + Send + Sync>;
+type SessionLevels = Box<dyn Fn(&'static GroupInfo) -> u8 + Send + Sync>;
 
 struct Registry {
     newest: Option<&'static GroupSet>,
-    levels: Option<Levels>,
-    shared: Option<Shared>,
-    /// In the order in which they came; later ones win.
-    wishes: Vec<Wish>,
+    levels: Option<SessionLevels>,
+    shared: Option<SharedPages>,
+    /// Oldest first; later ones win.
+    settings: Vec<PatternSetting>,
 }
 
 static REGISTRY: ForkLock<Registry> = ForkLock::with_actions(
     Order::Levels,
-    Registry { newest: None, levels: None, shared: None, wishes: Vec::new() },
-    // A signal handler does not wait for the lock while its thread forks, either.
-    Actions { before: || !HOLDS.replace(true), in_child: unshare, after: || HOLDS.set(false) },
+    Registry { newest: None, levels: None, shared: None, settings: Vec::new() },
+    // While its thread forks, a signal handler does not wait for the lock either.
+    Actions {
+        before: || !HOLDS_REGISTRY.replace(true),
+        in_child: unshare,
+        after: || HOLDS_REGISTRY.set(false),
+    },
 );
 
 thread_local! {
-    /// Whether this thread holds the registry's lock or is about to take it.
-    static HOLDS: Cell<bool> = const { Cell::new(false) };
+    /// True while this thread holds the registry's lock or is about to take it.
+    static HOLDS_REGISTRY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes `levels` the answer to which levels (bit = [`severity`](protolog_core::Level::severity)) sessions want of a group, for
-/// the groups known now and those that come. It is called with the registry locked: it must not log or take a lock that is
-/// held around this call.
+/// Sets the function that returns the levels (bit = [`severity`](protolog_core::Level::severity)) of a group that sessions record,
+/// and applies it to all groups that are registered now or later. It is called with the registry locked: it must not log,
+/// or take a lock that is held around this call.
 pub(crate) fn set_session_levels(
     levels: impl Fn(&'static GroupInfo) -> u8 + Send + Sync + 'static,
 ) {
-    let Some(mut registry) = Locked::take() else { return };
+    let Some(mut registry) = RegistryGuard::lock() else { return };
     for set in sets(registry.guard.newest) {
-        apply(set, &levels);
+        apply_session_levels(set, &levels);
     }
     registry.guard.levels = Some(Box::new(levels));
 }
 
-/// Calls `follow` whenever sessions or the text side may want something else, with no lock held.
+/// Calls `observer` whenever the enabled levels may have changed, with no lock held.
 #[cfg(any(feature = "log", feature = "tracing"))]
-pub(crate) fn on_change(follow: fn()) {
-    FOLLOWERS.lock().push(follow);
+pub(crate) fn on_change(observer: fn()) {
+    OBSERVERS.lock().push(observer);
 }
 
-/// Tells who follows. No lock may be held.
-pub(crate) fn changed() {
+/// Calls the functions of [`on_change`]. The caller holds no lock.
+pub(crate) fn notify_change() {
     #[cfg(any(feature = "log", feature = "tracing"))]
     {
-        let followers = FOLLOWERS.lock().clone();
-        for follow in followers {
-            follow();
+        let observers = OBSERVERS.lock().clone();
+        for observer in observers {
+            observer();
         }
     }
 }
 
-/// Makes `levels` what the text side wants of a group.
+/// Sets the levels of a group that are enabled for the text output.
 pub(crate) fn set_text(group: &'static GroupInfo, levels: u8) {
-    // Without the lock it is this thread that holds it, outside of what sharing a page may not see.
-    let _registry = Locked::take();
+    // If it is this thread that holds the lock, it does not share a page just now: that blocks signals.
+    let _registry = RegistryGuard::lock();
     group.set_text(levels);
 }
 
-/// Makes the enum of these groups known, as the first call of one would.
+/// Registers the enum of these groups, as its first call would.
 pub(crate) fn register_groups(groups: &'static [GroupInfo]) {
     if let Some(group) = groups.first() {
         group.register();
     }
 }
 
-/// Shares the pages of all enums, known and to come, with whoever gets the file. Again is the same file.
+/// Shares the pages of all enums, registered now or later, with every process that gets the file. Does nothing the second time.
 pub(crate) fn share() -> io::Result<()> {
-    let Some(mut registry) = Locked::take() else { return Ok(()) };
+    let Some(mut registry) = RegistryGuard::lock() else { return Ok(()) };
     if registry.guard.shared.is_none() {
-        registry.guard.shared = Some(Shared::new()?);
+        registry.guard.shared = Some(SharedPages::new()?);
         let newest = registry.guard.newest;
         let mut all: Vec<_> = sets(newest).collect();
         all.reverse();
@@ -110,60 +116,60 @@ pub(crate) fn share() -> io::Result<()> {
             registry.guard.share(set);
         }
         drop(registry);
-        changed();
+        notify_change();
     }
     Ok(())
 }
 
-/// Whether operators may switch groups without telling anybody here.
+/// Returns true if operators may switch groups without running any code here.
 #[cfg(any(feature = "log", feature = "tracing"))]
 pub(crate) fn is_shared() -> bool {
-    // A signal handler that interrupted the lock's holder does not look.
-    Locked::take().is_some_and(|registry| registry.guard.shared.is_some())
+    // A signal handler that interrupted the lock's holder gets no answer.
+    RegistryGuard::lock().is_some_and(|registry| registry.guard.shared.is_some())
 }
 
-/// The shared pages: the file, how many pages it has, and bytes of a page.
+/// Returns the file of shared pages, their number and their size.
 pub(crate) fn shared_file() -> Option<io::Result<(File, u32, u32)>> {
-    let registry = Locked::take()?;
+    let registry = RegistryGuard::lock()?;
     let shared = registry.guard.shared.as_ref()?;
     Some(shared.file().map(|file| (file, shared::PAGES, page::PAGE_SIZE as u32)))
 }
 
-/// Adds wishes, for the groups known now and those that come; later ones win over earlier ones.
-pub(crate) fn wish(wishes: Vec<Wish>) {
-    let Some(mut registry) = Locked::take() else { return };
+/// Applies settings to all groups that are registered now or later; they win over earlier ones.
+pub(crate) fn apply_settings(settings: Vec<PatternSetting>) {
+    let Some(mut registry) = RegistryGuard::lock() else { return };
     for set in sets(registry.guard.newest) {
-        shared::fulfil(set, &wishes);
+        settings::apply_all(set, &settings);
     }
-    registry.guard.remember(wishes);
+    registry.guard.merge(settings);
     drop(registry);
-    changed();
+    notify_change();
 }
 
-/// Puts the wishes of the configuration file in the place of those that it had before: they are the latest now, and what it wishes
-/// no more goes back to what others wish, or else to what the group itself says.
-pub(crate) fn wish_of_file(wishes: Vec<Wish>) {
-    let Some(mut registry) = Locked::take() else { return };
-    let all = std::mem::take(&mut registry.guard.wishes);
-    let (old, others) = all.into_iter().partition(|wish| wish.source == Source::File);
-    registry.guard.wishes = others;
-    registry.guard.remember(wishes);
+/// Replaces the settings of the configuration file, and applies the new ones as the latest. A group that only the old ones named goes
+/// back to the settings of other sources, or else to its defaults.
+pub(crate) fn replace_config_file_settings(settings: Vec<PatternSetting>) {
+    let Some(mut registry) = RegistryGuard::lock() else { return };
+    let all = std::mem::take(&mut registry.guard.settings);
+    let (old, others) = all.into_iter().partition(|it| it.source == SettingSource::ConfigFile);
+    registry.guard.settings = others;
+    registry.guard.merge(settings);
     for set in sets(registry.guard.newest) {
-        shared::replace(set, &old, &registry.guard.wishes);
+        settings::reapply(set, &old, &registry.guard.settings);
     }
     drop(registry);
-    changed();
+    notify_change();
 }
 
-/// The word that a group will have which has not come up, as far as it is wished; marked new.
-pub(crate) fn word_to_be(name: &str) -> u32 {
-    let Some(registry) = Locked::take() else { return 0 };
-    shared::word_to_be(name, &registry.guard.wishes)
+/// Returns the word that the settings give a group which has not registered yet, with its mark as unregistered.
+pub(crate) fn word_before_registration(name: &str) -> u32 {
+    let Some(registry) = RegistryGuard::lock() else { return 0 };
+    settings::word_before_registration(name, &registry.guard.settings)
 }
 
-/// Calls `f` with each group of each enum that is known, oldest first, its page where it is shared, and its word.
+/// Calls `f` with each registered group, oldest first: the number of its page if that is shared, the group, and its word.
 pub(crate) fn for_each_group(mut f: impl FnMut(Option<u32>, &'static GroupInfo, u32)) {
-    let Some(registry) = Locked::take() else { return };
+    let Some(registry) = RegistryGuard::lock() else { return };
     let mut all: Vec<_> = sets(registry.guard.newest).collect();
     drop(registry);
     all.reverse();
@@ -174,97 +180,98 @@ pub(crate) fn for_each_group(mut f: impl FnMut(Option<u32>, &'static GroupInfo, 
     }
 }
 
-/// The levels (bit = [`severity`](protolog_core::Level::severity)) that the text side wants of any known group.
+/// Returns the levels (bit = [`severity`](protolog_core::Level::severity)) that are enabled for the text output in any group.
 #[cfg(feature = "log")]
 pub(crate) fn text_levels() -> u8 {
-    let Some(registry) = Locked::take() else { return 0 };
+    let Some(registry) = RegistryGuard::lock() else { return 0 };
     sets(registry.guard.newest)
         .flat_map(GroupSet::groups)
         .fold(0, |levels, group| levels | group.text_levels())
 }
 
-/// Gives a forked child pages of its own, in which no session wants anything.
+/// Gives a forked child private pages, with all levels off for sessions.
 fn unshare(registry: &mut Registry) {
     for set in sets(registry.newest) {
         set.unshare();
-        apply(set, |_| 0);
+        apply_session_levels(set, |_| 0);
     }
-    // It speaks of the parent's sessions; forgotten, since dropping it might wait for somebody.
+    // It refers to the parent's sessions; leaked, since dropping it might wait for a lock.
     std::mem::forget(registry.levels.take());
-    // The file is the parent's: the child's copy of the descriptor is closed, and that is all.
+    // Closes the child's copy of the descriptor; the file stays the parent's.
     registry.shared = None;
 }
 
-/// Makes `set` known and sets its words. Where it is known already, somebody else wrote that it is new: no more than to set
-/// its words again. Does nothing when this thread was interrupted while it held the lock.
+/// Registers `set` and sets its words. If it is registered already, an operator has marked its words as unregistered, and only
+/// they are set again. Does nothing in a signal handler that interrupted the lock's holder.
 fn register(set: &'static GroupSet) {
-    let Some(mut registry) = Locked::take() else { return };
+    let Some(mut registry) = RegistryGuard::lock() else { return };
     let is_new = set.next.set(registry.guard.newest).is_ok();
     match &registry.guard.levels {
-        Some(levels) => apply(set, levels),
-        None => apply(set, |_| 0),
+        Some(levels) => apply_session_levels(set, levels),
+        None => apply_session_levels(set, |_| 0),
     }
     if is_new {
         registry.guard.newest = Some(set);
-        shared::fulfil(set, &registry.guard.wishes);
+        settings::apply_all(set, &registry.guard.settings);
         registry.guard.share(set);
     }
 }
 
-fn apply(set: &GroupSet, levels: impl Fn(&'static GroupInfo) -> u8) {
+fn apply_session_levels(set: &GroupSet, levels: impl Fn(&'static GroupInfo) -> u8) {
     for group in set.groups() {
         group.set_trace(levels(group));
     }
 }
 
-/// The enums from `newest` on, each of which knows the one before it.
+/// Iterates over the enums from `newest` back to the first.
 fn sets(newest: Option<&'static GroupSet>) -> impl Iterator<Item = &'static GroupSet> {
     std::iter::successors(newest, |set| set.next.get().copied().flatten())
 }
 
 impl Registry {
-    /// Shares the page of `set`, where pages are shared and there is one left. What can't be shared is switched by request.
+    /// Shares the page of `set`, if pages are shared and one is left. Groups of other pages are switched by request.
     fn share(&mut self, set: &'static GroupSet) {
         if let Some(shared) = &mut self.shared {
             shared.add(set);
         }
     }
 
-    /// Keeps wishes for enums to come, one for each pattern.
-    fn remember(&mut self, wishes: Vec<Wish>) {
-        for wish in wishes {
-            Wish::merge(&mut self.wishes, wish);
+    /// Keeps settings for enums that register later, one for each pattern.
+    fn merge(&mut self, settings: Vec<PatternSetting>) {
+        for setting in settings {
+            PatternSetting::merge(&mut self.settings, setting);
         }
     }
 }
 
-/// The registry, locked, and the mark that this thread has it.
-struct Locked {
+/// The locked registry, and the mark that this thread has locked it.
+struct RegistryGuard {
     guard: RwLockWriteGuard<'static, Registry>,
-    _mark: Mark,
+    _mark: HoldMark,
 }
 
-impl Locked {
-    /// None where this thread has the lock already: in a signal handler that interrupted it.
-    fn take() -> Option<Self> {
-        let mark = Mark::set()?;
+impl RegistryGuard {
+    /// Locks the registry. None if this thread has the lock already: in a signal handler that interrupted its holder.
+    fn lock() -> Option<Self> {
+        let mark = HoldMark::set()?;
         Some(Self { guard: REGISTRY.lock(), _mark: mark })
     }
 }
 
-struct Mark;
+/// The mark in [`HOLDS_REGISTRY`]; dropping it clears it.
+struct HoldMark;
 
-impl Mark {
+impl HoldMark {
     fn set() -> Option<Self> {
-        let free = HOLDS.with(|holds| !holds.replace(true));
-        // Not made where it is not given: dropping it would clear the mark.
-        if free { Some(Self) } else { None }
+        let is_free = !HOLDS_REGISTRY.replace(true);
+        // `then_some(Self)` would create a mark even if not free, and dropping that would clear the holder's.
+        if is_free { Some(Self) } else { None }
     }
 }
 
-impl Drop for Mark {
+impl Drop for HoldMark {
     fn drop(&mut self) {
-        HOLDS.with(|holds| holds.set(false));
+        HOLDS_REGISTRY.set(false);
     }
 }
 
@@ -278,26 +285,26 @@ mod tests {
 
     #[test]
     fn a_handler_does_not_wait_for_its_own_thread() {
-        let held = Locked::take().expect("the lock");
-        assert!(Locked::take().is_none());
-        assert!(Locked::take().is_none(), "nor the second one");
+        let held = RegistryGuard::lock().expect("the lock");
+        assert!(RegistryGuard::lock().is_none());
+        assert!(RegistryGuard::lock().is_none(), "nor the second time");
         drop(held);
-        assert!(Locked::take().is_some());
+        assert!(RegistryGuard::lock().is_some());
     }
 
     #[test]
-    fn a_fork_waits_for_who_makes_an_enum_known() {
+    fn a_fork_waits_for_a_registration() {
         let hold = || {
             let (send, locked) = mpsc::channel();
             let holder = thread::spawn(move || {
-                let _held = Locked::take().expect("the lock");
+                let _held = RegistryGuard::lock().expect("the lock");
                 send.send(()).expect("somebody waits");
                 thread::sleep(Duration::from_millis(100));
             });
             locked.recv().expect("the lock is held");
             Box::new(move || holder.join().expect("it ends")) as Box<dyn FnOnce()>
         };
-        let name = "level::tests::a_fork_waits_for_who_makes_an_enum_known";
-        check_child(name, hold, || Locked::take().is_some());
+        let name = "level::tests::a_fork_waits_for_a_registration";
+        check_child(name, hold, || RegistryGuard::lock().is_some());
     }
 }

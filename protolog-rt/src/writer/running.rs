@@ -50,7 +50,7 @@ pub(crate) fn add(arbiter: Arc<Arbiter>) {
         announce(&running);
         set_levels(&running);
     });
-    level::changed();
+    level::notify_change();
 }
 
 /// Stops recording, for all threads of the process; those that are within a message may finish it.
@@ -61,7 +61,7 @@ pub(crate) fn remove(arbiter: &Arc<Arbiter>) {
         set_levels(&running);
         announce(&running);
     });
-    level::changed();
+    level::notify_change();
 }
 
 /// Stops counting drops of threads without a sequence in the arbiter's mirror.

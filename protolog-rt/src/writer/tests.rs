@@ -14,7 +14,7 @@ use super::encode::Values;
 use super::own::Own;
 use super::running;
 use super::{Head, Writer};
-use crate::level::{GroupInfo, GroupSet, Page};
+use crate::level::{GroupInfo, GroupSet, SwitchPage};
 use crate::loss::LossCause;
 use crate::note::GroupDef;
 use crate::session::config::Filter;
@@ -36,7 +36,7 @@ use service::{Image, RESERVED, Service};
 use std::sync::Arc;
 
 const DEF: GroupDef = GroupDef::new("app::Log::NetNet", 3, 0, true, false);
-static PAGE_OF_NET: Page = Page::new(&[DEF]);
+static PAGE_OF_NET: SwitchPage = SwitchPage::new(&[DEF]);
 static SET: GroupSet = GroupSet::new(&PAGE_OF_NET, &[]);
 static NET: GroupInfo = GroupInfo::new(&DEF, &PAGE_OF_NET, &SET);
 const HEAD: Head = Head { id: 0x0123456789abcdef, subject: Subject::new(&NET, Level::Info) };

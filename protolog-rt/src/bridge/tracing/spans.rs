@@ -201,7 +201,7 @@ fn write(
 ) -> bool {
     let (group, level) = sites::with(metadata, |site| (site.group, site.level));
     // An enum that is new says no session wants it; a group of a target is not.
-    if !group.is_enabled(level) || !group.traced(level) {
+    if !group.is_enabled(level) || !group.is_trace_enabled(level) {
         return false;
     }
     let mut memory = [0; MAX_SLICE];

@@ -1,0 +1,142 @@
+//! Settings of groups that come from outside: from operators, the state file, the variable and the configuration file.
+//!
+//! A setting names groups by a pattern, so it also holds for groups that register later. Later settings win over earlier ones.
+//!
+//! Invariant: the list is bounded, and has at most one setting for each source and pattern.
+
+use super::group::{GroupInfo, GroupSet};
+use protolog_core::control::matches_group;
+use protolog_core::control::setting::Setting;
+use protolog_core::control::switch::{ALL_LEVELS, ALLOWED_SHIFT, TEXT_SHIFT, UNREGISTERED};
+
+/// A setting of the groups that a pattern names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PatternSetting {
+    /// A pattern of [`matches_group`].
+    pub(crate) pattern: Box<str>,
+    pub(crate) setting: Setting,
+    pub(crate) source: SettingSource,
+}
+
+/// The source of a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SettingSource {
+    /// The configuration file: its settings are replaced when it changes.
+    ConfigFile,
+    /// Operators, the state file, the variable: their settings stay.
+    Other,
+}
+
+/// Maximum number of settings that are kept for groups that register later; beyond it, the oldest are dropped.
+const MAX_SETTINGS: usize = 4096;
+
+impl PatternSetting {
+    /// Adds `new` to `all`. It replaces an earlier setting of the same source and pattern, but keeps the parts that it leaves out.
+    pub(super) fn merge(all: &mut Vec<Self>, new: Self) {
+        let mut setting = new.setting;
+        let is_same = |old: &Self| old.source == new.source && old.pattern == new.pattern;
+        if let Some(at) = all.iter().position(is_same) {
+            let old = all.remove(at).setting;
+            setting =
+                Setting { trace: setting.trace.or(old.trace), text: setting.text.or(old.text) };
+        } else if all.len() >= MAX_SETTINGS {
+            all.remove(0);
+        }
+        all.push(Self { setting, ..new });
+    }
+
+    fn apply(&self, group: &'static GroupInfo) {
+        if matches_group(&self.pattern, group.name) {
+            if let Some(levels) = self.setting.trace {
+                group.set_allowed(levels);
+            }
+            if let Some(levels) = self.setting.text {
+                group.set_text(levels);
+            }
+        }
+    }
+}
+
+/// Applies settings to the groups of `set`.
+pub(super) fn apply_all(set: &GroupSet, settings: &[PatternSetting]) {
+    for group in set.groups() {
+        for setting in settings {
+            setting.apply(group);
+        }
+    }
+}
+
+/// Applies `all` to those groups of `set` that a setting of the configuration file names, in its `old` content or in the new one.
+/// Without any setting in `all`, a group goes back to its default.
+pub(super) fn reapply(set: &GroupSet, old: &[PatternSetting], all: &[PatternSetting]) {
+    let is_of_file = |setting: &&PatternSetting| setting.source == SettingSource::ConfigFile;
+    for group in set.groups() {
+        // None if no setting of the file concerns this part; `Some(None)` if none of `all` does any more.
+        let current = |part: fn(&Setting) -> Option<u8>| {
+            let levels = |it: &PatternSetting| {
+                part(&it.setting).filter(|_| matches_group(&it.pattern, group.name))
+            };
+            let concerned = old.iter().chain(all.iter().filter(is_of_file)).find_map(levels);
+            concerned.map(|_| all.iter().rev().find_map(levels))
+        };
+        if let Some(levels) = current(|setting| setting.trace) {
+            group.set_allowed(levels.unwrap_or(ALL_LEVELS as u8));
+        }
+        if let Some(levels) = current(|setting| setting.text) {
+            group.set_text(levels.unwrap_or(if group.log_to_text { ALL_LEVELS as u8 } else { 0 }));
+        }
+    }
+}
+
+/// Returns the switch word that `settings` give a group which has not registered yet.
+pub(super) fn word_before_registration(name: &str, settings: &[PatternSetting]) -> u32 {
+    let (mut allowed, mut text) = (ALL_LEVELS as u8, 0);
+    for it in settings.iter().filter(|it| matches_group(&it.pattern, name)) {
+        allowed = it.setting.trace.unwrap_or(allowed);
+        text = it.setting.text.unwrap_or(text);
+    }
+    UNREGISTERED | u32::from(text) << TEXT_SHIFT | u32::from(allowed) << ALLOWED_SHIFT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setting(pattern: &str, trace: Option<u8>, text: Option<u8>) -> PatternSetting {
+        let source = SettingSource::Other;
+        PatternSetting { pattern: pattern.into(), setting: Setting { trace, text }, source }
+    }
+
+    #[test]
+    fn settings_of_one_pattern_are_merged() {
+        let mut all = Vec::new();
+        for new in [
+            setting("a", Some(1), Some(2)),
+            setting("*", Some(4), None),
+            setting("a", Some(8), None),
+        ] {
+            PatternSetting::merge(&mut all, new);
+        }
+        assert_eq!(all, [setting("*", Some(4), None), setting("a", Some(8), Some(2))]);
+    }
+
+    #[test]
+    fn settings_of_two_sources_stay_apart() {
+        let mut all = Vec::new();
+        let of_file = |it| PatternSetting { source: SettingSource::ConfigFile, ..it };
+        PatternSetting::merge(&mut all, setting("a", Some(1), None));
+        PatternSetting::merge(&mut all, of_file(setting("a", Some(2), None)));
+        PatternSetting::merge(&mut all, of_file(setting("a", None, Some(4))));
+        assert_eq!(all, [setting("a", Some(1), None), of_file(setting("a", Some(2), Some(4)))]);
+    }
+
+    #[test]
+    fn settings_are_bounded() {
+        let mut all = Vec::new();
+        for number in 0..=MAX_SETTINGS {
+            PatternSetting::merge(&mut all, setting(&format!("g{number}"), Some(0), None));
+        }
+        assert_eq!(all.len(), MAX_SETTINGS);
+        assert_eq!(&*all[0].pattern, "g1");
+    }
+}
