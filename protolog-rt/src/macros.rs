@@ -21,6 +21,11 @@
 /// integers, `%f %e %g` for floats, `%b` for booleans, and `%s` for strings and everything that is `Display`, with width, zero
 /// padding and precision as in C. Arguments are borrowed, as by `println!`, and evaluated once if the level is enabled for the
 /// group, otherwise not at all.
+///
+/// The template stays out of the program's code: it is in a note of the program's file (`.note.protolog`), which is not loaded until
+/// a trace needs it. `strip`, `strip = true` in a profile, LTO and separate debug information keep notes; without them
+/// (`objcopy --remove-section`) traces have no texts. `protologtool generate-viewer-config --from-binary PROGRAM --strip-to OTHER`
+/// removes them on purpose, and writes the dictionary that `read-log` then needs.
 #[macro_export]
 macro_rules! d {
     ($group:expr, $template:expr $(, $argument:expr)* $(,)?) => {
@@ -166,7 +171,7 @@ macro_rules! __group_enum {
                 }>(::core::module_path!(), ::core::concat!($name, $tag));
                 rt::GroupDef::new(rt::utf8(NAME_TAG), $tag.len(), INDEX as u16, $enabled, $text)
             } ),*];
-            static PAGE: rt::Page = rt::Page::new(&DEFS);
+            static PAGE: rt::SwitchPage = rt::SwitchPage::new(&DEFS);
             static SET: rt::GroupSet = rt::GroupSet::new(&PAGE, &GROUPS);
             static GROUPS: [rt::GroupInfo; COUNT] =
                 [$( $(#[$condition])? rt::GroupInfo::new(&DEFS[$index], &PAGE, &SET) ),*];
@@ -195,7 +200,7 @@ macro_rules! __group_enum {
                 }
 
                 #[inline(always)]
-                fn page() -> &'static rt::Page {
+                fn page() -> &'static rt::SwitchPage {
                     &PAGE
                 }
 

@@ -19,7 +19,20 @@
 /// protolog_rt::dictionary!(concat!(env!("OUT_DIR"), "/app.pb"));
 /// ```
 ///
-/// Calls that were not rewritten carry their own entries and need none.
+/// Calls that were not rewritten carry their own entries and need no dictionary.
+///
+/// Rewritten sources are built without this crate's default feature `macros`, so without any proc macro:
+///
+/// ```text
+/// #[cfg(feature = "rewritten")] // in src/main.rs; in Cargo.toml: [features] rewritten = []
+/// protolog_rt::dictionary!("../app.pb");
+///
+/// $ protologtool transform-protolog-calls --output-dir rewritten --viewer-config rewritten/app.pb src
+/// $ cp Cargo.toml rewritten/ # in that: protolog-rt = { path = "../../protolog/protolog-rt", default-features = false }
+/// $ cargo run --manifest-path rewritten/Cargo.toml --features rewritten
+/// ```
+///
+/// The package keeps its name there, since the names of its groups begin with it.
 #[macro_export]
 macro_rules! dictionary {
     ($path:expr $(,)?) => {

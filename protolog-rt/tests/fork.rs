@@ -197,7 +197,7 @@ fn an_inherited_session_is_over_in_the_child() {
         let session = recording.session();
         assert!(matches!(session.flush(), Err(Error::Forked)));
         assert!(matches!(session.snapshot(path.with_extension("child")), Err(Error::Forked)));
-        assert_eq!(session.so_far(), Summary::default());
+        assert_eq!(session.summary(), Summary::default());
         // Its parent's file has what it had; the parent may have gone on meanwhile.
         refused && std::fs::read(&path).is_ok_and(|now| now.starts_with(&before))
     }));

@@ -31,7 +31,7 @@ fn a_full_buffer_drops_and_says_where() {
         }
         i!(Log::Trickle, "end of round %d", rounds);
         rounds += 1;
-        let now = recording.session().so_far().lost();
+        let now = recording.session().summary().lost();
         lossy += u32::from(now > lost);
         lost = now;
     }
@@ -109,7 +109,7 @@ fn a_message_whose_rest_finds_no_room_is_lost_whole() {
         record(|session| session.log_from(Level::Debug).buffer_size(64 << 10).max_text(1000));
     let text = "x".repeat(1000);
     let (mut sent, mut small) = (0, 0);
-    while sent < 300 || recording.session().so_far().lost() == 0 {
+    while sent < 300 || recording.session().summary().lost() == 0 {
         assert!(sent < 10_000, "64 KiB are too few for this");
         i!(
             Log::Flood,

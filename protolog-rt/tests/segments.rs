@@ -163,11 +163,11 @@ fn losses_are_told_once_over_all_files() {
         assert!(rounds < 200, "64 KiB are too few for this");
         (0..5_000).for_each(|number| log(0, rounds * 5_000 + number));
         rounds += 1;
-        let now = session.so_far().lost();
+        let now = session.summary().lost();
         lossy += u32::from(now > lost);
         lost = now;
     }
-    let so_far = session.so_far();
+    let so_far = session.summary();
     let summary = session.stop().unwrap();
     assert_eq!((&so_far.losses, &so_far.groups), (&summary.losses, &summary.groups));
     assert_eq!(summary.losses.len(), 1, "{:?}", summary.losses);
@@ -447,7 +447,7 @@ fn a_segment_that_is_taken_away_is_told_and_the_others_are_there() {
     std::fs::remove_file(dir.path().join("app.0001.pftrace.part")).unwrap();
     (1..5_000).for_each(|number| log(0, number));
     session.flush().unwrap();
-    let so_far = session.so_far();
+    let so_far = session.summary();
     assert_eq!((so_far.messages, so_far.lost()), (5_000, 0));
     let error = session.stop().unwrap_err();
     let shown = dir.path().join("app.0001.pftrace");

@@ -48,7 +48,7 @@ fn handlers_log_or_are_counted() {
         });
         let start = Instant::now();
         let nested = || {
-            let losses = recording.session().so_far().losses;
+            let losses = recording.session().summary().losses;
             losses.iter().any(|loss| loss.cause == LossCause::Reentrant)
         };
         let is_enough = || {

@@ -64,9 +64,9 @@ fn talk(count: u64) {
 #[test]
 fn groups_of_a_stream() {
     let recording = record(roomy);
-    assert_eq!(recording.session().so_far().groups, []);
+    assert_eq!(recording.session().summary().groups, []);
     talk(400);
-    let half = by_group(&recording.session().so_far().groups);
+    let half = by_group(&recording.session().summary().groups);
     talk(400);
     let trace = recording.stop();
     let whole = by_group(&trace.summary.groups);
@@ -84,7 +84,7 @@ fn groups_of_several_files() {
     let path = dir.path().join("app.pftrace");
     let session = roomy(Session::builder()).file(&path).segment_bytes(16 << 10).start().unwrap();
     talk(1_000);
-    let so_far = session.so_far();
+    let so_far = session.summary();
     let summary = session.stop().unwrap();
     assert!(dir.path().join("app.0003.pftrace").exists());
     assert_eq!(by_group(&so_far.groups), by_group(&summary.groups));
@@ -97,7 +97,7 @@ fn groups_of_what_is_kept() {
     for configure in [Builder::keep_newest, Builder::keep_first, Builder::record] {
         let recording = record(|session| configure(start(session)));
         talk(200);
-        let so_far = by_group(&recording.session().so_far().groups);
+        let so_far = by_group(&recording.session().summary().groups);
         assert_eq!(so_far.values().map(|counts| counts.0).collect::<Vec<_>>(), [100, 200]);
         let snapshot = recording.snapshot();
         assert_eq!(so_far, by_group(&snapshot.summary.groups));
@@ -105,7 +105,7 @@ fn groups_of_what_is_kept() {
         // More than there is room for.
         talk(20_000);
         let kept: u64 =
-            recording.session().so_far().groups.iter().map(|group| group.messages).sum();
+            recording.session().summary().groups.iter().map(|group| group.messages).sum();
         let trace = recording.stop();
         assert_eq!(kept, trace.summary.messages);
         let of_groups = trace.summary.groups.iter().filter(|group| group.messages > 0);
@@ -121,7 +121,7 @@ fn losses_of_groups() {
     let recording = record(|session| start(session).max_text(10));
     i!(Log::Work, "%d", 1);
     i!(Log::Quiet, "%s", "more than ten bytes");
-    let so_far = recording.session().so_far();
+    let so_far = recording.session().summary();
     let summary = recording.stop().summary;
     for summary in [so_far, summary] {
         let losses = |group: &GroupStats| (group.losses.clone(), group.lost());
@@ -185,7 +185,7 @@ fn check(trace: &Trace) -> BufferStats {
 #[test]
 fn of_a_stream() {
     let recording = record(start);
-    let before = recording.session().so_far();
+    let before = recording.session().summary();
     assert_eq!(before.buffer.chunks_written, 0);
     for number in 0..2_000u64 {
         i!(Log::Work, "%d", number);
@@ -194,7 +194,7 @@ fn of_a_stream() {
         }
     }
     recording.session().flush().unwrap();
-    let during = recording.session().so_far();
+    let during = recording.session().summary();
     assert_eq!((during.messages, during.lost()), (2_000, 0));
     let trace = recording.stop();
     let stats = check(&trace);
@@ -229,7 +229,7 @@ fn of_a_file_that_can_not_be_written() {
         i!(Log::Work, "%d", number);
     }
     assert!(session.flush().is_err());
-    let stats = session.so_far().buffer;
+    let stats = session.summary().buffer;
     let gone = stats.chunks_read + stats.chunks_discarded;
     assert!(stats.chunks_written > 3 && gone <= stats.chunks_written, "{stats:?}");
     assert!(session.stop().is_err());

@@ -102,7 +102,7 @@ fn run(path: &Path, make: fn(Builder) -> Builder) -> Summary {
     }
     // What is missing has to be said.
     drop(limit);
-    let so_far = session.so_far();
+    let so_far = session.summary();
     let summary = session.stop().expect("a trace that says what is missing");
     assert_eq!((so_far.messages, &so_far.losses), (summary.messages, &summary.losses));
     summary
@@ -130,7 +130,7 @@ fn what_finds_no_room_is_counted() {
     (0..SENT).for_each(|number| {
         if number % 10 == 0 { i!(Log::Other, "%d", number) } else { i!(Log::Work, "x") }
     });
-    check(&session.so_far(), 0);
+    check(&session.summary(), 0);
     assert!(session.flush().is_err());
     let error = session.stop().expect_err("there is no room").to_string();
     assert_eq!(error, "can't write `/dev/full`: no space left on device");
@@ -206,13 +206,13 @@ fn a_file_goes_on_when_there_is_room_again() {
             let error = gap.session.flush().expect_err("there is no room").to_string();
             assert!(error.ends_with("app.pftrace`: file too large"), "{error}");
         }
-        assert_eq!(gap.session.so_far().lost(), 102);
+        assert_eq!(gap.session.summary().lost(), 102);
         drop(limit);
         gap.log("after", 10, true);
         dynamic::log(&Log::Other, Level::Info, template, &[dynamic::Arg::Int(2)]);
         gap.expected.push("INFO Other a template of the gap, 2".into());
         gap.session.flush().expect("there is room again");
-        assert_eq!((gap.session.so_far().messages, gap.session.so_far().lost()), (21, 102));
+        assert_eq!((gap.session.summary().messages, gap.session.summary().lost()), (21, 102));
         let limit = gap.fill();
         gap.log("without room again", 5, false);
         gap.session.flush().expect_err("there is no room");

@@ -66,9 +66,79 @@ use std::thread::JoinHandle;
 /// Any number of sessions may run at once, each with its own file, filter and buffer. A thread's first message after a session
 /// started or stopped may allocate and take a lock; a signal handler should not be the one to log it.
 ///
-/// By default a session streams to its file. If the process ends without stopping or dropping it (by `exit` or a signal), the
-/// trace has what was written by then; messages that were still in the buffer are lost. Other sessions keep messages in
-/// memory ([`Builder::keep_newest`], [`Builder::keep_first`]), or where they survive the process ([`Builder::record`]).
+/// By default a session streams to its file. Other sessions keep messages in memory ([`Builder::keep_newest`],
+/// [`Builder::keep_first`]), or in a file that survives the process ([`Builder::record`]).
+///
+/// # The process is killed, aborts or crashes
+///
+/// A message is committed when its call returns. The committed messages of a session are
+///
+/// | session | |
+/// |---|---|
+/// | [`record`](Builder::record) | kept, as far as the ring reaches; overwritten ones are counted. `protologtool recover` makes a trace of the recording |
+/// | [`file`](Builder::file) | kept as far as they were written, and readable; the rest is lost, and can't be counted. The session's thread writes when the buffer is half full (2 MiB of 4), and at [`Session::flush`] |
+/// | [`keep_newest`](Builder::keep_newest), [`keep_first`](Builder::keep_first) | lost, except in snapshots that were written before |
+///
+/// A message whose call has not returned is not in the trace, and no message is torn. A recorder keeps all of 10,000 messages
+/// written just before a SIGKILL. If the machine goes down, a recording in `/dev/shm` is lost, and one
+/// [on a disk](Builder::record_at) has everything up to the last flush.
+///
+/// # The process exits or panics
+///
+/// A session that is stopped or dropped is complete. `std::process::exit` drops nothing, nor does anything drop a session in a
+/// static: the table above applies then, so stop sessions first.
+///
+/// Unwinding loses nothing: a session that it drops completes its file, or leaves its recording. With
+/// [`log_panics`](crate::log_panics), each panic becomes a message with its stack trace, and the files of all sessions have
+/// everything up to it, even if the process then aborts.
+///
+/// # The process forks
+///
+/// The parent's sessions continue. In the child they are over: it writes to none of their files ([`Session::flush`] returns an error
+/// there), and its messages for them are discarded without being counted. All levels are off in the child until it starts sessions of
+/// its own; it may do so, call [`init`](crate::init) and log like any program. If a signal handler forks within a message, the
+/// parent's trace has the message, and the child counts a loss ([`LossCause::Forked`](crate::LossCause::Forked)).
+///
+/// A bare `clone` system call runs no fork handlers, so such a child should only call `exec`. Its messages go into its copy of the
+/// buffer, which leaves the parent's trace intact; with a recorder they go into its thread's chunk until that is full, where
+/// the fork is noticed.
+///
+/// # A signal handler logs
+///
+/// Its message is recorded, unless it interrupts another message of the same thread: then it is dropped and counted as
+/// [`LossCause::Reentrant`](crate::LossCause::Reentrant), and the interrupted message is whole. A thread's first message after a
+/// session started or stopped may allocate, which a handler must not: let the thread log a message before, or block the signal
+/// meanwhile. [`dynamic::log`](crate::dynamic::log), stack traces and [text output](crate::text) are not for handlers.
+///
+/// # A thread ends
+///
+/// Its messages stay in the trace, under its name and id; its chunk is given back, and none of its memory remains. Thread-local
+/// destructors may log: messages of those that run after the runtime's own are counted as
+/// [`LossCause::ThreadExit`](crate::LossCause::ThreadExit).
+///
+/// # The buffer is full
+///
+/// A session that streams, or keeps the first messages, drops the message and counts it as
+/// [`LossCause::BufferFull`](crate::LossCause::BufferFull). A ring overwrites its oldest chunk, and counts its messages as
+/// [`LossCause::Overwritten`](crate::LossCause::Overwritten). A larger [`Builder::buffer_size`] helps against bursts,
+/// [`Builder::wait_at_most`] against the rest.
+///
+/// # The file can't be written
+///
+/// The program continues, and so does the trace once there is room again: the session tries once a second while messages
+/// arrive, at [`Session::flush`], and at [`Session::stop`]. Missing messages are counted by group as
+/// [`LossCause::WriteFailed`](crate::LossCause::WriteFailed), in the trace once it can be written, and in [`Session::summary`] at once.
+/// While the file can't be written, `flush` returns an error; `stop` does if this lasts to the end, and the trace then ends
+/// with the last packet that had room. A pipe or device that failed once is not tried again.
+///
+/// If the file is deleted meanwhile, `stop` returns an error; with [`Builder::segment_bytes`] the next segments are written all the
+/// same. Other programs should not change the file while it is written: truncating it (`copytruncate`) leaves a hole of zeros.
+/// Use [`Builder::segment_age`] to rotate instead.
+///
+/// # The clock is set
+///
+/// The order of messages and the time between them stay as they are, since they are counted from the machine's start. Dates follow
+/// the new time from the session's next write to its file.
 #[derive(Debug)]
 pub struct Session {
     core: Arc<Core>,
@@ -137,7 +207,7 @@ impl Session {
     /// protolog_rt::d!(AppLog::Net, "sent %d bytes", 512);
     /// protolog_rt::d!(AppLog::Net, "sent %d bytes", 7);
     /// protolog_rt::d!(AppLog::Disk, "sync");
-    /// let groups = session.so_far().groups;
+    /// let groups = session.summary().groups;
     /// let short = |name: &Option<String>| name.as_deref().and_then(|name| name.rsplit("::").next()).map(str::to_owned);
     /// let counts: Vec<_> = groups.iter().map(|group| (short(&group.group), group.messages)).collect();
     /// assert_eq!(counts, [(Some("Disk".into()), 1), (Some("Net".into()), 2)]);
@@ -145,7 +215,7 @@ impl Session {
     /// # std::fs::remove_file(path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn so_far(&self) -> Summary {
+    pub fn summary(&self) -> Summary {
         summary::so_far(&self.core)
     }
 
@@ -161,7 +231,7 @@ impl Session {
     }
 
     /// Ends the session and completes the file. Messages that other threads log at this moment may or may not be in it. An error
-    /// if the file can't be written, or was deleted meanwhile; [`Self::so_far`], called before, has the counts then. If the file
+    /// if the file can't be written, or was deleted meanwhile; [`Self::summary`], called before, has the counts then. If the file
     /// could not be written for a while only, the drops say what is missing.
     pub fn stop(mut self) -> Result<Summary, Error> {
         self.end()

@@ -206,7 +206,7 @@ fn stats_tell_of_all_sessions() {
     };
     let [session, written, next] = lines("/s t");
     assert!(session.starts_with("session n stream 2 0 "), "{told:?}");
-    let so_far = streams.so_far();
+    let so_far = streams.summary();
     let bytes = so_far.groups[0].bytes;
     assert!(bytes > 20, "{so_far:?}");
     assert_eq!(written, format!("written 2 0 {bytes} control::Counted::Net"));

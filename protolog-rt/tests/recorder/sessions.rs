@@ -181,7 +181,7 @@ fn pages_of_a_ring_are_there_before_they_are_written() {
         let before = faults();
         (0..400_000).for_each(|number| i!(Log::Net, "%d", number));
         let faults = faults() - before;
-        assert!(session.so_far().buffer.chunks_overwritten > 0, "all pages were written");
+        assert!(session.summary().buffer.chunks_overwritten > 0, "all pages were written");
         assert!(faults < PAGES as i64 / 4, "{faults} page faults");
     }
 }
