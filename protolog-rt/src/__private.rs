@@ -5,7 +5,7 @@ pub use crate::__no_proc_macros as call;
 pub use crate::arguments::{Arguments, Visitor};
 use crate::emit::emit;
 pub use crate::level::{GroupInfo, GroupSet, SwitchPage};
-pub use crate::log::Values;
+pub use crate::log::FastArgs;
 pub use crate::names::{full_name, full_name_len, utf8};
 pub use crate::note::GroupDef;
 pub use crate::note::{NoteBytes, new_note, note_size};
@@ -36,8 +36,8 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     pub fn wanted<G: ProtoLogGroup>(group: G, level: Level) -> bool {
         let index = group.index();
         group.is_compiled()
-            && level::is_switch_on(G::page(), index, level::call_bits(level), || {
-                level::register_on_first_call::<G>(index)
+            && level::test(G::page(), index, level::call_bits(level), || {
+                level::first_call::<G>(index)
             })
     }
 
@@ -72,7 +72,7 @@ struct Emit(Site);
 
 impl Visitor for Emit {
     #[inline]
-    fn visit<V: Values>(self, values: V) {
-        emit(self.0, values);
+    fn visit<A: FastArgs>(self, args: A) {
+        emit(self.0, args);
     }
 }

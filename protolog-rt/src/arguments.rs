@@ -5,7 +5,7 @@
 //!
 //! Invariant: user code (`Display`) runs here only, before the write path is entered.
 
-use crate::log::Values;
+use crate::log::FastArgs;
 use crate::value::{Bool, Float, Int, Shown, Text, Uint};
 use crate::value::{FixedString, SHOWN_CAPACITY};
 use core::fmt::Display;
@@ -18,8 +18,8 @@ pub trait Arguments {
 
 /// Takes the finished list of values.
 pub trait Visitor {
-    /// Takes the values of the arguments from here on.
-    fn visit<V: Values>(self, values: V);
+    /// Takes the arguments from here on.
+    fn visit<A: FastArgs>(self, args: A);
 }
 
 impl Arguments for () {
@@ -46,8 +46,8 @@ macro_rules! values {
 
         impl<K: Visitor> Visitor for Prepend<$value, K> {
             #[inline]
-            fn visit<V: Values>(self, values: V) {
-                self.visitor.visit((self.value, values));
+            fn visit<A: FastArgs>(self, args: A) {
+                self.visitor.visit((self.value, args));
             }
         }
     )* };

@@ -9,7 +9,7 @@ use crate::level::{GroupInfo, ProtoLogGroup};
 use crate::log;
 use crate::loss::LossCause;
 use crate::seen::{self, Candidate, Shape};
-use crate::writer::{self, args::Args};
+use crate::writer::{self, arg_slice::ArgSlice};
 use protolog_core::{Level, message_id};
 
 pub use protolog_core::Arg;
@@ -58,7 +58,7 @@ pub(crate) fn trace_as(message: Candidate<'_>, args: &[Arg<'_>]) -> bool {
     let shape = seen::shape(message.id).or_else(|| seen::enter(message, seen::MAX_TEMPLATES));
     let fits = shape.is_some_and(|shape| Shape::of(args) == Some(shape));
     if fits {
-        log::trace(message.id, message.level, message.group, &Args(args));
+        log::trace(message.id, message.level, message.group, &ArgSlice(args));
     }
     fits
 }
@@ -68,9 +68,9 @@ pub(crate) fn trace_text(group: &'static GroupInfo, level: Level, text: &str) {
     let id = message_id("", "%s", level, group.name);
     let any = Candidate { id, template: "%s", level, group, place: "", at: None };
     if seen::shape(id).or_else(|| seen::enter(any, seen::MAX_ENTRIES)).is_some() {
-        log::trace(id, level, group, &Args(&[Arg::Str(text)]));
+        log::trace(id, level, group, &ArgSlice(&[Arg::Str(text)]));
     } else {
-        writer::lose(group, level, LossCause::TemplateLimit);
+        writer::drop_message(group, level, LossCause::TemplateLimit);
     }
 }
 

@@ -2,51 +2,51 @@
 
 #![allow(clippy::inline_always)] // The parts of a site are immediates only where this is inlined.
 
-use crate::log::{Values, trace};
+use crate::log::{FastArgs, trace};
 use crate::note::NoteRef;
 use crate::site::{Site, Subject};
 use crate::text;
 use crate::writer::{self, Head};
 use std::borrow::Borrow;
 
-/// Logs `values` at `site`, to whoever wants it.
+/// Logs `args` at `site`, to the sessions and the text output.
 #[inline(always)]
-pub(crate) fn emit<V: Values>(site: Site, values: V) {
-    log(site.id, site.subject, site.note, values);
+pub(crate) fn emit<A: FastArgs>(site: Site, args: A) {
+    log(site.id, site.subject, site.note, args);
 }
 
 /// One copy for all calls with arguments of the same types; the parts of the site come in registers.
 #[inline(never)]
-#[allow(clippy::needless_pass_by_value)] // A reference would send the values through memory.
-fn log<V: Values>(id: u64, subject: Subject, note: NoteRef, values: V) {
+#[allow(clippy::needless_pass_by_value)] // A reference would send the arguments through memory.
+fn log<A: FastArgs>(id: u64, subject: Subject, note: NoteRef, args: A) {
     let head = Head { id, subject };
     // Two words come in registers, and stay there if nothing borrows them: what is out of line gets them by value. More come in
     // memory.
-    if const { size_of::<V>() <= 2 * size_of::<usize>() } {
-        log_by::<V, V>(head, note, values);
+    if const { size_of::<A>() <= 2 * size_of::<usize>() } {
+        log_by::<A, A>(head, note, args);
     } else {
-        log_by::<V, &V>(head, note, &values);
+        log_by::<A, &A>(head, note, &args);
     }
 }
 
-/// `values` are the values or a reference to them.
+/// `args` are the arguments or a reference to them.
 #[inline(always)]
-fn log_by<V: Values, P: Borrow<V> + Copy>(head: Head, note: NoteRef, values: P) {
+fn log_by<A: FastArgs, R: Borrow<A> + Copy>(head: Head, note: NoteRef, args: R) {
     if head.subject.is_trace_only() {
-        writer::write_quick::<V, P>(head, values);
+        writer::write_message::<A, R>(head, args);
     } else {
-        show::<V, P>(head, note, values);
+        show::<A, R>(head, note, args);
     }
 }
 
-/// Not only sessions want the message, or none does any more.
+/// The text output takes the message too, or no session does any more.
 #[cold]
 #[inline(never)]
-fn show<V: Values, P: Borrow<V>>(head: Head, note: NoteRef, values: P) {
-    let values = values.borrow();
+fn show<A: FastArgs, R: Borrow<A>>(head: Head, note: NoteRef, args: R) {
+    let args = args.borrow();
     let (group, level) = head.subject.parts();
     if group.is_text_enabled(level) {
-        text::emit_text(head.id, level, group.tag, note.bytes(), values);
+        text::emit_text(head.id, level, group.tag, note.bytes(), args);
     }
-    trace(head.id, level, group, values);
+    trace(head.id, level, group, args);
 }

@@ -5,12 +5,13 @@ use crate::site::Subject;
 use crate::writer::{self, Head};
 use protolog_core::Level;
 
-pub use crate::writer::encode::Values;
+pub(crate) use crate::writer::args::Args;
+pub use crate::writer::fast::FastArgs;
 
-/// Writes `values` as a message to the sessions that want it.
+/// Writes a message with `args` to the sessions that want it.
 #[inline]
-pub(crate) fn trace<V: Values>(id: u64, level: Level, group: &'static GroupInfo, values: &V) {
+pub(crate) fn trace<A: Args>(id: u64, level: Level, group: &'static GroupInfo, args: &A) {
     if group.is_trace_enabled(level) {
-        writer::write(Head { id, subject: Subject::new(group, level) }, values);
+        writer::write_packet(Head { id, subject: Subject::new(group, level) }, args);
     }
 }

@@ -7,7 +7,7 @@ use crate::session::running;
 use crate::site::Subject;
 use crate::sys::once::ForkOnce;
 use crate::value::FixedString;
-use crate::writer::{self, Head, args::Args};
+use crate::writer::{self, Head, arg_slice::ArgSlice};
 use protolog_core::{Level, message_id};
 use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,9 +73,12 @@ fn log(panic: &PanicHookInfo<'_>) {
     let id = message_id(place, TEMPLATE, level, group.name);
     let message = Candidate { id, template: TEMPLATE, level, group, place, at };
     if seen::shape(id).or_else(|| seen::enter(message, seen::MAX_ENTRIES)).is_some() {
-        writer::write_with_stack(Head { id, subject: Subject::new(group, level) }, &Args(&args));
+        writer::write_with_stack(
+            Head { id, subject: Subject::new(group, level) },
+            &ArgSlice(&args),
+        );
     } else {
-        writer::lose(group, level, crate::LossCause::TemplateLimit);
+        writer::drop_message(group, level, crate::LossCause::TemplateLimit);
     }
     running::flush(FLUSH);
 }

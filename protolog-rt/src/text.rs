@@ -25,7 +25,7 @@ pub use sink::{SinkIsSet, TextLine, TextSink, set_sink};
 
 use crate::dictionary::template;
 use crate::level::ProtoLogGroup;
-use crate::log::Values;
+use crate::log::Args;
 use core::fmt::{self, Write};
 use lines::LINE;
 use protolog_core::note::{Note, ParsedNote};
@@ -52,19 +52,19 @@ pub fn print_group(group: &impl ProtoLogGroup, level: Option<Level>) {
     crate::level::notify_change();
 }
 
-/// Shows the message that `note` describes, with `values`. Without a note, as in rewritten code, a dictionary that is loaded
+/// Shows the message that `note` describes, with `args`. Without a note, as in rewritten code, a dictionary that is loaded
 /// knows the text; where none does, the id stands for it.
 #[cold]
-pub(crate) fn emit_text<V: Values>(id: u64, level: Level, tag: &str, note: &[u8], values: &V) {
-    let mut args = [Arg::Bool(false); MAX_PARAMS];
+pub(crate) fn emit_text<A: Args>(id: u64, level: Level, tag: &str, note: &[u8], args: &A) {
+    let mut all = [Arg::Bool(false); MAX_PARAMS];
     let mut count = 0;
-    values.for_each(&mut |arg| {
-        if let Some(slot) = args.get_mut(count) {
+    args.visit(&mut |arg| {
+        if let Some(slot) = all.get_mut(count) {
             *slot = arg;
             count += 1;
         }
     });
-    let args = &args[..count];
+    let args = &all[..count];
     if let Some((ParsedNote::Note(note), _)) = Note::parse(note) {
         return emit_dynamic(level, tag, note.template, args);
     }

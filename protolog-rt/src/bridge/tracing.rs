@@ -17,7 +17,7 @@ use crate::level;
 use crate::log;
 use crate::seen::{Candidate, Shape};
 use crate::value::FixedString;
-use crate::writer::args::Args;
+use crate::writer::arg_slice::ArgSlice;
 use fields::Fields;
 use protolog_core::{Level, message_id};
 use sites::{Known, Site};
@@ -128,7 +128,7 @@ fn write(site: &Site, fields: &Fields) {
         let kind = Known { fields: fields.names(), shape, id: 0 };
         match known.get() {
             Some(known) if (Known { id: 0, ..*known }) == kind => {
-                log::trace(known.id, level, group, &Args(args));
+                log::trace(known.id, level, group, &ArgSlice(args));
             }
             _ => {
                 let template = fields.template();

@@ -27,7 +27,7 @@ impl Claim {
     /// Returns whether another session has this file.
     pub(super) fn is_taken(metadata: &fs::Metadata) -> bool {
         let id = file_id(metadata);
-        metadata.is_file() && writer::aside(|| CLAIMED.lock().contains(&id))
+        metadata.is_file() && writer::guarded(|| CLAIMED.lock().contains(&id))
     }
 
     /// Claims a name in a directory; none if another session has it.
@@ -39,7 +39,7 @@ impl Claim {
     }
 
     fn of(id: FileId, is_exclusive: bool) -> Option<Self> {
-        writer::aside(|| {
+        writer::guarded(|| {
             let mut claimed = CLAIMED.lock();
             if is_exclusive && claimed.contains(&id) {
                 return None;
@@ -52,7 +52,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        writer::aside(|| {
+        writer::guarded(|| {
             let mut claimed = CLAIMED.lock();
             if let Some(at) = claimed.iter().position(|id| *id == self.0) {
                 claimed.swap_remove(at);

@@ -15,12 +15,12 @@ static SESSIONS: ForkLock<Vec<Arc<Core>>> =
 
 /// Returns the sessions that run.
 pub(crate) fn all() -> Vec<Arc<Core>> {
-    writer::aside(|| SESSIONS.lock().clone())
+    writer::guarded(|| SESSIONS.lock().clone())
 }
 
 /// Starts a session for the threads of the process.
 pub(super) fn add(core: &Arc<Core>) {
-    writer::aside(|| SESSIONS.lock().push(Arc::clone(core)));
+    writer::guarded(|| SESSIONS.lock().push(Arc::clone(core)));
     writer::running::add(Arc::clone(&core.arbiter));
 }
 
@@ -42,14 +42,14 @@ pub(super) fn detach_recorder(core: &Core) {
 /// Stops a session for the threads of the process; those that are within a message may finish it.
 pub(super) fn remove(core: &Arc<Core>) {
     writer::running::remove(&core.arbiter);
-    writer::aside(|| SESSIONS.lock().retain(|other| !Arc::ptr_eq(other, core)));
+    writer::guarded(|| SESSIONS.lock().retain(|other| !Arc::ptr_eq(other, core)));
 }
 
 /// Writes what was logged until now to the files of all sessions, as far as that takes at most `limit` each.
 pub(crate) fn flush(limit: Duration) {
     // Not while another thread has the lock: it may wait for this one.
     let sessions =
-        writer::aside(|| SESSIONS.try_lock().map_or(Vec::new(), |sessions| sessions.clone()));
+        writer::guarded(|| SESSIONS.try_lock().map_or(Vec::new(), |sessions| sessions.clone()));
     for session in sessions {
         session.flush_within(limit);
     }

@@ -16,7 +16,7 @@
 use super::level_cache::LevelCache;
 use super::owner::Owner;
 use super::reclaim::{LOOK_NANOS, reclaim};
-use super::{Aside, Writer};
+use super::{ReentrancyGuard, Writer};
 use crate::clock;
 use crate::level::GroupInfo;
 use crate::loss::{LossCause, LossCount, LossCounters};
@@ -88,7 +88,7 @@ struct Writers {
 struct LockedWriters<'a> {
     writers: MutexGuard<'a, Writers>,
     // After the lock, in this order.
-    _aside: Aside,
+    _guard: ReentrancyGuard,
 }
 
 impl Deref for LockedWriters<'_> {
@@ -245,7 +245,7 @@ impl Arbiter {
         if !barrier::is_ready() {
             return 0;
         }
-        let _aside = Aside::new();
+        let _guard = ReentrancyGuard::new();
         let Ok(mut writers) = self.writers.try_lock() else { return 0 };
         let now = clock::boottime();
         if now < writers.looked + LOOK_NANOS {
@@ -315,8 +315,8 @@ impl Arbiter {
     }
 
     fn writers(&self) -> LockedWriters<'_> {
-        let aside = Aside::new();
+        let guard = ReentrancyGuard::new();
         let writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
-        LockedWriters { writers, _aside: aside }
+        LockedWriters { writers, _guard: guard }
     }
 }

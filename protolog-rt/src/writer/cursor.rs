@@ -1,22 +1,24 @@
-//! Stores at a place that moves on: wide ones, of which the next covers what was too much.
+//! A cursor over a packet in the making. Stores are wide: the next one covers what was too much of the one before.
 //!
-//! Invariant: *room*: whoever calls an `unsafe` function here has made sure that so many bytes, and [`SLACK`] more, are the
-//! caller's to write.
-#![allow(unsafe_code)] // Stores through a pointer, checked once for the whole packet.
-#![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
+//! Invariant *room*: whoever creates a cursor proves that everything that is appended through it and its copies fits into
+//! memory that is the caller's to write, with [`SLACK`] bytes to spare. What [`Packet`](super::packet::Packet),
+//! [`Args`](super::args::Args) and [`FastArgs`](super::fast::FastArgs) append, their contracts say. So the functions that
+//! append are safe, and a debug build checks each store.
+#![allow(unsafe_code)] // Stores through a pointer, proved once for the whole packet.
+#![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
 
 use protozero::wire::{packed_varint, short_varint};
 
-/// Bytes after a packet that its last store may touch.
+/// The number of bytes after a packet that its last store may touch.
 pub(crate) const SLACK: usize = 16;
 
-/// A number, and what it looks like as a varint.
+/// A number and its varint.
 #[derive(Clone, Copy, Debug)]
 pub struct Varint {
     pub(super) value: u64,
-    /// Its first eight bytes.
+    /// The first eight bytes of the varint.
     low: u64,
-    /// How many bytes it takes.
+    /// The length of the varint.
     pub(super) len: usize,
 }
 
@@ -28,172 +30,186 @@ impl Varint {
     }
 }
 
-/// Where the next byte goes.
-#[derive(Debug)]
+/// The place of the next byte.
+#[derive(Clone, Copy, Debug)]
 pub struct Cursor {
     at: *mut u8,
+    /// The end of the room, in debug builds only.
+    #[cfg(debug_assertions)]
+    end: usize,
 }
 
+/// A byte that is filled in later: the size of what follows it.
+#[derive(Debug)]
+pub(super) struct SizeByte(*mut u8);
+
 impl Cursor {
-    /// Starts at `at`.
-    #[inline]
-    pub(crate) fn new(at: *mut u8) -> Self {
-        Self { at }
+    /// A cursor at `at`, with room for `room` bytes.
+    ///
+    /// # Safety
+    /// *room*: as long as anything is appended, the caller may write the `room` bytes at `at` and [`SLACK`] more ([`Self::bytes`]
+    /// does without these), and no more than `room` bytes are appended through the cursor and its copies.
+    #[inline(always)]
+    pub(crate) unsafe fn new(at: *mut u8, room: usize) -> Self {
+        let _ = room;
+        Self {
+            at,
+            #[cfg(debug_assertions)]
+            end: at as usize + room,
+        }
     }
 
-    /// Where the next byte goes.
-    #[inline]
+    /// The place of the next byte.
+    #[inline(always)]
     pub(crate) fn at(&self) -> *mut u8 {
         self.at
     }
 
     /// Appends the low `len` bytes of `bits`, at most 16.
-    ///
-    /// # Safety
-    /// *room*: 16 bytes.
     #[inline(always)]
-    pub(crate) unsafe fn put(&mut self, bits: u128, len: usize) {
-        // SAFETY: *room*; the store may be unaligned.
-        unsafe { self.at.cast::<[u8; 16]>().write(bits.to_le_bytes()) };
-        // SAFETY: `len` is at most 16, and so many bytes are the caller's.
-        self.at = unsafe { self.at.add(len) };
+    pub(crate) fn put(&mut self, bits: u128, len: usize) {
+        self.store(bits.to_le_bytes(), len);
     }
 
     /// Appends the low `len` bytes of `bits`, at most 8.
-    ///
-    /// # Safety
-    /// *room*: 8 bytes.
     #[inline(always)]
-    pub(super) unsafe fn put8(&mut self, bits: u64, len: usize) {
-        // SAFETY: *room*; the store may be unaligned.
-        unsafe { self.at.cast::<[u8; 8]>().write(bits.to_le_bytes()) };
-        // SAFETY: `len` is at most 8, and so many bytes are the caller's.
-        self.at = unsafe { self.at.add(len) };
-    }
-
-    /// Appends a byte.
-    ///
-    /// # Safety
-    /// *room*: the byte.
-    #[inline(always)]
-    pub(super) unsafe fn put1(&mut self, byte: u8) {
-        // SAFETY: *room*.
-        unsafe { self.at.write(byte) };
-        // SAFETY: *room*.
-        self.at = unsafe { self.at.add(1) };
+    pub(super) fn put8(&mut self, bits: u64, len: usize) {
+        self.store(bits.to_le_bytes(), len);
     }
 
     /// Appends the low `len` bytes of `bits`, at most 4.
-    ///
-    /// # Safety
-    /// *room*: 4 bytes.
     #[inline(always)]
-    pub(super) unsafe fn put4(&mut self, bits: u32, len: usize) {
-        // SAFETY: *room*; the store may be unaligned.
-        unsafe { self.at.cast::<[u8; 4]>().write(bits.to_le_bytes()) };
-        // SAFETY: `len` is at most 4, and so many bytes are the caller's.
-        self.at = unsafe { self.at.add(len) };
+    pub(super) fn put4(&mut self, bits: u32, len: usize) {
+        self.store(bits.to_le_bytes(), len);
     }
 
-    /// Appends a field with a tag of one byte and `value << SHIFT`, which does not overflow, as a varint.
-    ///
-    /// # Safety
-    /// *room*: 11 bytes.
+    /// Appends a byte.
     #[inline(always)]
-    pub(super) unsafe fn number<const SHIFT: u32>(&mut self, tag: u8, value: u64) {
-        // SAFETY: as the caller's, here and below.
-        unsafe { self.put1(tag) };
+    pub(super) fn put1(&mut self, byte: u8) {
+        self.store([byte], 1);
+    }
+
+    /// Appends a field with a tag of one byte and `value << SHIFT`, which does not overflow, as a varint: at most 11 bytes.
+    #[inline(always)]
+    pub(super) fn number<const SHIFT: u32>(&mut self, tag: u8, value: u64) {
+        self.put1(tag);
         if value < 1 << (7 - SHIFT) {
-            // SAFETY: as above.
-            unsafe { self.put1((value as u8) << SHIFT) };
+            self.put1((value as u8) << SHIFT);
         } else if value < 1 << (28 - SHIFT) {
             let (bits, len) = short_varint((value as u32) << SHIFT);
-            // SAFETY: as above.
-            unsafe { self.put4(bits, len) };
+            self.put4(bits, len);
         } else {
             let (bits, len) = packed_varint(value << SHIFT);
-            // SAFETY: as above.
-            unsafe { self.put(bits, len) };
+            self.put(bits, len);
         }
     }
 
     /// Appends a field with a tag of one byte and a varint.
-    ///
-    /// # Safety
-    /// *room*: 17 bytes.
     #[inline(always)]
-    pub(super) unsafe fn varint(&mut self, tag: u8, varint: Varint) {
-        // SAFETY: as the caller's, here and below.
-        unsafe { self.put8(tag.into(), 1) };
-        // SAFETY: as above.
+    pub(super) fn varint(&mut self, tag: u8, varint: Varint) {
+        self.put8(tag.into(), 1);
         if varint.len > 8 {
             let (bits, len) = packed_varint(varint.value);
-            // SAFETY: as above; the tag, and at most ten bytes.
-            return unsafe { self.put(bits, len) };
+            return self.put(bits, len);
         }
-        // SAFETY: as above.
-        unsafe { self.put8(varint.low, varint.len) };
+        self.put8(varint.low, varint.len);
     }
 
-    /// Appends `bytes`.
-    ///
-    /// # Safety
-    /// *room*: as many bytes.
+    /// Appends the low `len` bytes of `tags`, at most 4, and a size.
+    #[inline(always)]
+    pub(super) fn size(&mut self, tags: u128, len: usize, size: usize) {
+        if size < 0x80 {
+            self.put8(tags as u64 | (size as u64) << (8 * len), len + 1);
+        } else {
+            let (size, size_len) = packed_varint(size as u64);
+            self.put(tags | size << (8 * len), len + size_len);
+        }
+    }
+
+    /// Appends `bytes`, and touches none after them.
     #[inline]
-    pub(crate) unsafe fn bytes(&mut self, bytes: &[u8]) {
-        // SAFETY: *room*; the memory is a chunk or a scratch buffer, which no argument of a call can be part of.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.check(bytes.len());
+        // SAFETY: *room* covers what is appended. It is a chunk or a scratch buffer, of which no argument of a call is part.
         unsafe { self.at.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-        // SAFETY: *room*.
+        // SAFETY: *room* covers what was appended.
         self.at = unsafe { self.at.add(bytes.len()) };
     }
 
-    /// Appends a text of less than 128 bytes: for most of them no call, whose way in and out takes longer than the copy.
-    ///
-    /// # Safety
-    /// *room*: as many bytes and [`SLACK`].
+    /// Appends less than 128 bytes. Most strings are short, and a call of `memcpy` takes longer than the copy.
     #[inline(always)]
-    pub(super) unsafe fn short_bytes(&mut self, bytes: &[u8]) {
+    pub(super) fn short_bytes(&mut self, bytes: &[u8]) {
         if bytes.len() > 64 {
-            // SAFETY: as the caller's, here and below.
-            unsafe { self.bytes(bytes) };
-        } else if let Some(ends) = ends::<32>(bytes) {
-            // SAFETY: as above.
-            unsafe { self.overlapping(ends, bytes.len()) };
-        } else if let Some(ends) = ends::<16>(bytes) {
-            // SAFETY: as above.
-            unsafe { self.overlapping(ends, bytes.len()) };
-        } else if let Some(ends) = ends::<8>(bytes) {
-            // SAFETY: as above.
-            unsafe { self.overlapping(ends, bytes.len()) };
-        } else if let Some(ends) = ends::<4>(bytes) {
-            // SAFETY: as above.
-            unsafe { self.overlapping(ends, bytes.len()) };
-        } else {
+            self.bytes(bytes);
+        } else if !self.copy_ends::<32>(bytes)
+            && !self.copy_ends::<16>(bytes)
+            && !self.copy_ends::<8>(bytes)
+            && !self.copy_ends::<4>(bytes)
+        {
             let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
             let bits = u32::from_le_bytes([byte(0), byte(1), byte(2), 0]);
-            // SAFETY: as above.
-            unsafe { self.put(bits as u128, bytes.len()) };
+            self.put(bits as u128, bytes.len());
         }
     }
 
-    /// Appends `len` bytes of which the first and the last `N` are given; they may overlap, and leave nothing out.
-    ///
-    /// # Safety
-    /// *room*: `len` bytes, which are at least `N`.
+    /// Appends a byte that is filled in later.
     #[inline(always)]
-    unsafe fn overlapping<const N: usize>(
-        &mut self,
-        (first, last): ([u8; N], [u8; N]),
-        len: usize,
-    ) {
-        // SAFETY: *room*; the store may be unaligned.
-        unsafe { self.at.cast::<[u8; N]>().write(first) };
-        // SAFETY: *room*.
+    pub(super) fn skip_size(&mut self) -> SizeByte {
+        let place = SizeByte(self.at);
+        self.check(1);
+        // SAFETY: *room* covers the byte, which counts as appended.
+        self.at = unsafe { self.at.add(1) };
+        place
+    }
+
+    /// The number of bytes from a skipped one, itself not included, to the cursor.
+    #[inline(always)]
+    pub(super) fn since(&self, place: &SizeByte) -> usize {
+        self.at as usize - place.0 as usize - 1
+    }
+
+    /// Fills in a byte that this cursor skipped.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, SizeByte(at): SizeByte, size: usize) {
+        debug_assert!(at < self.at, "a byte of this cursor");
+        // SAFETY: *room*: the byte was appended through this cursor.
+        unsafe { at.write(size as u8) };
+    }
+
+    /// Stores `bytes`, of which the first `len` are appended.
+    #[inline(always)]
+    fn store<const N: usize>(&mut self, bytes: [u8; N], len: usize) {
+        const { assert!(N <= SLACK, "a store may begin at the end of the room") };
+        self.check(len);
+        // SAFETY: *room*: the cursor is at its end or before it, so SLACK bytes may be written here. They may be unaligned.
+        unsafe { self.at.cast::<[u8; N]>().write(bytes) };
+        // SAFETY: *room* covers what was appended.
         self.at = unsafe { self.at.add(len) };
-        // SAFETY: `len` is at least `N`.
+    }
+
+    /// Appends `bytes`, at most two times `N`, by their first and last `N`, which may overlap. False where they are fewer than `N`.
+    #[inline(always)]
+    fn copy_ends<const N: usize>(&mut self, bytes: &[u8]) -> bool {
+        let Some((first, last)) = ends::<N>(bytes) else { return false };
+        self.check(bytes.len());
+        // SAFETY: *room* covers all of `bytes`, which are at least N since they have ends. The store may be unaligned.
+        unsafe { self.at.cast::<[u8; N]>().write(first) };
+        // SAFETY: *room* covers what was appended.
+        self.at = unsafe { self.at.add(bytes.len()) };
+        // SAFETY: the cursor has just moved by at least N.
         let rest = unsafe { self.at.sub(N) };
-        // SAFETY: *room*.
+        // SAFETY: these N bytes are the last ones of those that were appended.
         unsafe { rest.cast::<[u8; N]>().write(last) };
+        true
+    }
+
+    /// Checks in a debug build that `len` bytes fit.
+    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), allow(clippy::unused_self))] // There is nothing to check with.
+    fn check(&self, len: usize) {
+        let _ = len;
+        #[cfg(debug_assertions)]
+        assert!(self.at as usize + len <= self.end, "more bytes than there is room for");
     }
 }
 

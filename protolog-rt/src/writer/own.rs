@@ -11,17 +11,17 @@
 #![allow(unsafe_code)] // Stores into the chunk.
 #![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
 
+use super::Writer;
 use super::arbiter::{Arbiter, Identity};
-use super::encode::{Before, Cursor, Interner, Plan, SLACK, Values};
+use super::cursor::{Cursor, SLACK};
+use super::fast::MAX_DELTA;
 use super::gate::Gate;
-use super::quick::MAX_DELTA;
+use super::intern::InternTable;
+use super::plan::{Base, Plan};
 use super::running;
-use super::slice::MAX_TRACK;
 use super::state::{MAX_LOSSES, MAX_STATE};
-use super::texts::Texts;
-use super::{Head, Writer};
+use super::track::MAX_TRACK;
 use crate::clock;
-use crate::loss::LossCause;
 use crate::shmem::buffer::{Chunk, MAX_PAYLOAD, PAGE};
 use crate::sync::{AtomicU16, Ordering};
 use crate::sys::process;
@@ -35,10 +35,6 @@ use std::sync::Arc;
 
 /// Sizes of a thread's first chunks; from the last on they stay. A thread that logs once holds 292 bytes.
 const GROWTH: [PageLayout; 3] = [PageLayout::Fourteen, PageLayout::Four, PageLayout::One];
-
-/// The most bytes of a message without its texts, and of what stands around each text.
-const MAX_WITHOUT_TEXTS: usize = 1024;
-const MAX_AROUND_TEXT: usize = 32;
 
 // The smallest chunk has room for its first packet.
 const _: () = assert!(
@@ -65,8 +61,8 @@ pub(super) struct Own {
     /// The most bytes of a text.
     pub(super) max_text: usize,
     pub(super) clock: clock::Reader,
-    /// The texts of this chunk.
-    pub(super) texts: Texts,
+    /// The strings of this chunk.
+    pub(super) strings: InternTable,
     /// The address up to which packets may go.
     end: *mut u8,
     chunk: Option<Chunk>,
@@ -100,7 +96,7 @@ impl Own {
             header: std::ptr::null(),
             word: 0,
             next_iid: 1,
-            texts: Texts::new(),
+            strings: InternTable::new(),
             max_text: 0,
             last: 0,
             clock: clock::Reader::NONE,
@@ -160,11 +156,11 @@ impl Own {
         Some(delta as u32)
     }
 
-    /// What a message now rests on.
+    /// The state that a message now starts from.
     #[inline(always)]
-    pub(super) fn before(&mut self) -> Before {
+    pub(super) fn before(&mut self) -> Base {
         let delta = self.clock.now().saturating_sub(self.last);
-        Before { delta, iid: self.next_iid, max_text: self.max_text }
+        Base { delta, iid: self.next_iid, max_text: self.max_text }
     }
 
     /// Publishes a message that was written from `position` to `end`, and starts the next packet.
@@ -175,16 +171,6 @@ impl Own {
     pub(super) unsafe fn commit(&mut self, end: *mut u8, plan: &Plan) {
         self.last += plan.delta();
         self.next_iid = plan.next_iid();
-        // SAFETY: as the caller's.
-        unsafe { self.start_next(end) };
-    }
-
-    /// Likewise, for a message without new texts.
-    ///
-    /// # Safety
-    /// *chunk*: `end` is not above the limit.
-    #[inline(always)]
-    pub(super) unsafe fn commit_quick(&mut self, end: *mut u8) {
         // SAFETY: as the caller's.
         unsafe { self.start_next(end) };
     }
@@ -268,7 +254,7 @@ impl Own {
         self.identity.next_chunk = self.identity.next_chunk.wrapping_add(1);
         self.chunk = Some(chunk);
         self.next_iid = 1;
-        self.texts.begin(self.position);
+        self.strings.reset(self.position);
         self.others = 0;
         // SAFETY: as above.
         unsafe { self.position.write(0) };
@@ -306,8 +292,7 @@ impl Own {
 
     /// Gives the chunk, if there is one, to the reader.
     pub(super) fn complete(&mut self, writer: &Writer) {
-        writer.close();
-        self.recall(writer);
+        self.close(writer);
         self.hand_over(writer);
     }
 
@@ -337,12 +322,11 @@ impl Own {
         if self.room() < size_len + bytes.len() {
             return false;
         }
-        let mut cursor = Cursor::new(self.position);
-        // SAFETY: *chunk*: there is room for size, bytes and SLACK.
-        unsafe { cursor.put(size, size_len) };
-        // SAFETY: as above.
-        unsafe { cursor.bytes(bytes) };
-        // SAFETY: as above.
+        // SAFETY: *chunk*: there is room up to the end for size and bytes, and for SLACK after it.
+        let mut cursor = unsafe { Cursor::new(self.position, size_len + bytes.len()) };
+        cursor.put(size, size_len);
+        cursor.bytes(bytes);
+        // SAFETY: *chunk*: the cursor ends at or below the end.
         unsafe { self.start_next(cursor.at()) };
         true
     }
@@ -352,28 +336,16 @@ impl Own {
         (self.end as usize).saturating_sub(self.position as usize)
     }
 
-    /// Writes a message that does not fit a chunk, from the present chunk on. False where the buffer is full; what was
-    /// written of it is then marked as abandoned.
-    #[cold]
-    pub(super) fn write_split<V: Values>(
-        &mut self,
-        writer: &Writer,
-        head: Head,
-        values: &V,
-    ) -> bool {
+    /// Takes the chunk back, so that nobody else completes it.
+    pub(super) fn close(&mut self, writer: &Writer) {
         writer.close();
         self.recall(writer);
-        let (plan, seen) = self.plan_split(values);
-        let size = values.size(&plan);
-        let mut scratch = vec![0; size + SLACK];
-        let mut cursor = Cursor::new(scratch.as_mut_ptr());
-        // Its texts are not remembered: they are in two chunks, and the next one begins anew.
-        let new = Interner { iid: self.next_iid, texts: None };
-        // SAFETY: *room*: the scratch has `size` bytes and SLACK.
-        unsafe { values.packet(&mut cursor, head.id, (&plan, seen), new) };
-        scratch.truncate(size);
-        self.last += plan.delta();
-        let mut rest = scratch.as_slice();
+    }
+
+    /// Writes a packet into the chunk and, in fragments, the next ones. False where the buffer is full; the fragments are then marked
+    /// as abandoned.
+    pub(super) fn append_split(&mut self, writer: &Writer, packet: &[u8]) -> bool {
+        let mut rest = packet;
         while !self.append(rest) {
             let Some(left) = self.append_fragment(writer, rest) else {
                 self.hand_over(writer);
@@ -381,29 +353,16 @@ impl Own {
             };
             rest = left;
         }
-        if plan.cut() > 0 {
-            writer.losses.add(head.group().id, LossCause::Truncated, 1);
-        }
+        true
+    }
+
+    /// Lets messages into the chunk in which a packet of several chunks ended, if it has room for the state that they rest on.
+    pub(super) fn resume(&mut self, writer: &Writer) {
         if self.write_state(writer) {
             self.allow(writer);
         } else {
             self.hand_over(writer);
         }
-        true
-    }
-
-    /// Measures a message. Texts that make it larger than half of the buffer are cut to equal shares of that half.
-    fn plan_split<V: Values>(&mut self, values: &V) -> (Plan, V::Seen) {
-        let before = self.before();
-        let (most, _) = Plan::fresh(values, Before { delta: u64::MAX, ..before }); // Whatever the time.
-        let half = self.core.as_ref().map_or(0, |core| core.buffer.pages() * PAGE / 2);
-        let texts = (most.next_iid() - self.next_iid) as usize;
-        if texts == 0 || values.size(&most) <= half {
-            return Plan::fresh(values, before);
-        }
-        let share = half.saturating_sub(MAX_WITHOUT_TEXTS) / texts;
-        let max_text = share.saturating_sub(MAX_AROUND_TEXT).min(self.max_text);
-        Plan::fresh(values, Before { max_text, ..before })
     }
 
     /// Fills the chunk with the beginning of `bytes` and opens the next one, into which the rest goes.
@@ -412,16 +371,15 @@ impl Own {
         let (now, later) = bytes.split_at(take);
         let field = self.position;
         let size = redundant_varint(take as u32)?;
-        let mut cursor = Cursor::new(field);
-        // SAFETY: *chunk*: room for the size field, `take` bytes and SLACK; where there is not even room for the field,
-        // SLACK holds it.
-        unsafe { cursor.bytes(&size) };
-        // SAFETY: as above.
-        unsafe { cursor.bytes(now) };
+        // SAFETY: *chunk*: there is room for the size field and `take` bytes; where there is not even room for the field, SLACK,
+        // which `bytes` does not need, holds it.
+        let mut cursor = unsafe { Cursor::new(field, FRAGMENT_SIZE_LEN + take) };
+        cursor.bytes(&size);
+        cursor.bytes(now);
         let Some(next) = self.acquire(later.len()) else {
             let mark = redundant_varint(DROPPED_PACKET_SIZE)?;
-            // SAFETY: as above: the field that was just written.
-            unsafe { Cursor::new(field).bytes(&mark) };
+            // SAFETY: *chunk*: the size field was just written here, and is as long.
+            unsafe { Cursor::new(field, FRAGMENT_SIZE_LEN) }.bytes(&mark);
             self.publish(self.word);
             return None;
         };

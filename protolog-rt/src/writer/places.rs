@@ -6,13 +6,28 @@
 //! Invariant: what a session did not ask for never reaches its writer from here.
 
 use super::arbiter::Arbiter;
-use super::encode::Values;
+use super::packet::Packet;
 use super::running;
-use super::stack::{self, WithStack};
+use super::thread_state::{EXITED, ThreadState};
 use super::{Head, Writer};
 use crate::loss::LossCause;
 use crate::sync::Ordering;
+use std::cell::RefCell;
 use std::sync::Arc;
+
+thread_local! {
+    pub(super) static EXIT_GUARD: ExitGuard = const { ExitGuard(RefCell::new(Places::new())) };
+}
+
+/// Keeps the thread's writers, and leaves the sessions when the thread exits.
+pub(super) struct ExitGuard(pub(super) RefCell<Places>);
+
+impl Drop for ExitGuard {
+    fn drop(&mut self) {
+        ThreadState::with(|state| state.route(EXITED, std::ptr::null()));
+        self.0.get_mut().leave();
+    }
+}
 
 /// See the module.
 #[derive(Debug)]
@@ -53,8 +68,8 @@ impl Places {
         before.into_iter().filter_map(|place| place.writer).for_each(|writer| writer.leave());
     }
 
-    /// Writes a message to each session that wants it.
-    pub(super) fn write<V: Values>(&mut self, head: Head, values: &V) {
+    /// Writes a packet to each session that wants it.
+    pub(super) fn write<P: Packet>(&mut self, head: Head, packet: &P) {
         for Place { core, writer } in &mut self.all {
             if !core.is_enabled(head.group(), head.level()) {
                 continue;
@@ -64,12 +79,9 @@ impl Places {
             }
             match writer {
                 // Refused where the session has just ended.
-                Some(writer) if V::IS_MESSAGE && core.collects_stack(head.group()) => {
-                    stack::with(|stack| {
-                        writer.write(head, &WithStack(values, stack));
-                    });
+                Some(writer) => {
+                    _ = packet.write_with(writer, head, core.collects_stack(head.group()));
                 }
-                Some(writer) => _ = writer.write(head, values),
                 None => core.unattributed.add(head.group().id, LossCause::BufferFull, 1),
             }
         }

@@ -1,16 +1,15 @@
-//! How large a message and its parts are, before it is written.
+//! The sizes of a message and its parts, before it is written.
 //!
-//! Invariant: what [`super::encode`] writes of the same values takes as many bytes.
-#![allow(unsafe_code)] // Looks texts up in the chunk.
-#![allow(clippy::inline_always)] // One function per signature: what it is made of must not be calls.
+//! Invariant: [`super::packet`] writes as many bytes of the same arguments.
+#![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
 
 use super::cursor::Varint;
-use super::encode::{MESSAGE_LEN, NEEDS, STRING_ARGS_LEN, UNSIGNED_LEN, Values};
-use super::texts::{Seen, Texts};
+use super::intern::{ChunkStrings, Lookup};
+use super::layout::{MESSAGE_LEN, NEEDS_STATE, STRING_ARGS_LEN, UNSIGNED_LEN};
 use crate::shmem::buffer::MAX_PAYLOAD;
 use protozero::wire::varint_len;
 
-/// What ends a text that was too long.
+/// The end of a string that was too long.
 const ELLIPSIS: &str = "…";
 
 /// Sizes of a message's parts, in bytes.
@@ -21,66 +20,50 @@ pub struct Plan {
     /// The arguments in the message.
     pub(super) params: usize,
     /// The contents of `interned_data`.
-    pub(super) texts: usize,
-    /// The next text's id.
+    pub(super) strings: usize,
+    /// The next string's id.
     iid: u32,
     /// Position of the next argument.
     pub(super) index: u32,
     /// Bit `i`: argument `i` is unsigned and does not look so.
     pub(super) unsigned: u32,
-    /// The most bytes of a text.
+    /// The most bytes of a string.
     pub(super) max_text: usize,
-    /// Number of texts that are longer.
+    /// Number of strings that are longer.
     cut: u32,
-    /// Whether there is a text, known or not.
-    pub(super) has_texts: bool,
+    /// Whether there is a string, known or new.
+    pub(super) has_strings: bool,
 }
 
-/// What stands before a message's values: how long after the message before it comes, the id of the first new text, the most
-/// bytes of a text.
+/// The state of the sequence that a packet starts from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Before {
+pub(crate) struct Base {
+    /// Nanoseconds since the message before.
     pub(crate) delta: u64,
+    /// The id of the first new string.
     pub(crate) iid: u32,
+    /// The most bytes of a string.
     pub(crate) max_text: usize,
 }
 
 impl Plan {
-    /// Measures `values`; texts that `known` has are named only.
-    ///
-    /// # Safety
-    /// *there*, of [`super::texts`], where there are texts that are known.
+    /// A plan of no arguments.
     #[inline(always)]
-    pub(crate) unsafe fn new<V: Values>(
-        values: &V,
-        before: Before,
-        known: Option<&Texts>,
-    ) -> (Self, V::Seen) {
-        let Before { delta, iid, max_text } = before;
+    pub(super) fn new(base: Base) -> Self {
+        let Base { delta, iid, max_text } = base;
         let delta = Varint::new(delta);
-        let (params, texts, has_texts) = (0, 0, false);
+        let (params, strings, has_strings) = (0, 0, false);
         let (index, unsigned, cut) = (0, 0, 0);
-        let mut plan =
-            Self { delta, params, texts, iid, index, unsigned, max_text, cut, has_texts };
-        // SAFETY: as the caller's.
-        let seen = unsafe { values.measure(&mut plan, known) };
-        (plan, seen)
+        Self { delta, params, strings, iid, index, unsigned, max_text, cut, has_strings }
     }
 
-    /// The same, with an id and a copy for each text.
-    #[inline(always)]
-    pub(crate) fn fresh<V: Values>(values: &V, before: Before) -> (Self, V::Seen) {
-        // SAFETY: no texts are known.
-        unsafe { Self::new(values, before, None) }
-    }
-
-    /// Number of texts that are cut.
+    /// Number of strings that are cut.
     #[inline]
     pub(crate) fn cut(&self) -> u32 {
         self.cut
     }
 
-    /// The id of the text after the last one.
+    /// The id of the string after the last one.
     #[inline]
     pub(crate) fn next_iid(&self) -> u32 {
         self.iid
@@ -92,15 +75,16 @@ impl Plan {
         self.delta.value
     }
 
-    /// Size of the packet, without its own size field.
+    /// The size of the message's packet, without its own size field.
     #[inline(always)]
-    pub(crate) fn packet(&self) -> usize {
+    pub(super) fn packet(&self) -> usize {
         let message = self.message();
-        let texts = if self.texts > 0 { 1 + size_len(self.texts) + self.texts } else { 0 };
-        let needs = if self.has_texts { NEEDS.len() } else { 0 };
-        1 + self.delta.len + texts + needs + MESSAGE_LEN + size_len(message) + message
+        let strings = if self.strings > 0 { 1 + size_len(self.strings) + self.strings } else { 0 };
+        let flags = if self.has_strings { NEEDS_STATE.len() } else { 0 };
+        1 + self.delta.len + strings + flags + MESSAGE_LEN + size_len(message) + message
     }
 
+    /// The size of the message.
     #[inline(always)]
     pub(super) fn message(&self) -> usize {
         let unsigned =
@@ -108,48 +92,44 @@ impl Plan {
         9 + self.params + unsigned
     }
 
+    /// Adds an argument.
     #[inline(always)]
-    pub(super) fn param(&mut self, bytes: usize) {
+    pub(super) fn add_param(&mut self, bytes: usize) {
         self.params += bytes;
         self.index += 1;
     }
 
-    /// # Safety
-    /// As [`Self::new`].
+    /// Adds an argument that is a string.
     #[inline(always)]
-    pub(super) unsafe fn text(&mut self, text: &str, known: Option<&Texts>) -> Seen {
+    pub(super) fn add_string(&mut self, text: &str, known: Option<ChunkStrings<'_>>) -> Lookup {
         if !is_short(text, self.iid, self.max_text) {
-            // SAFETY: as the caller's.
-            let long = unsafe { LongText::new(text, self.iid, self.max_text, known) };
-            self.long_text(&long);
-            return long.seen;
+            let long = LongString::new(text, self.iid, self.max_text, known);
+            self.add_long_string(&long);
+            return long.lookup;
         }
-        // SAFETY: as above.
-        let seen = unsafe { Seen::of(text, known) };
-        if !seen.is_known {
-            self.texts += SHORT_HEAD_LEN + text.len();
+        let lookup = Lookup::of(text, known);
+        if !lookup.is_known {
+            self.strings += SHORT_HEAD_LEN + text.len();
             self.iid += 1;
         }
-        // Ids of known texts are below that of the next one.
-        self.param(2);
-        self.has_texts = true;
-        seen
+        // Ids of known strings are below that of the next one.
+        self.add_param(2);
+        self.has_strings = true;
+        lookup
+    }
+
+    /// Adds a string that no table has.
+    pub(super) fn add_new_string(&mut self, text: &str) {
+        self.add_long_string(&LongString::new(text, self.iid, self.max_text, None));
     }
 
     #[inline(always)]
-    fn long_text(&mut self, long: &LongText) {
-        self.texts += long.interned;
-        self.iid += !long.seen.is_known as u32;
+    fn add_long_string(&mut self, long: &LongString) {
+        self.strings += long.interned;
+        self.iid += !long.lookup.is_known as u32;
         self.cut += long.is_cut as u32;
-        self.param(long.param);
-        self.has_texts = true;
-    }
-
-    /// A text that no table has.
-    pub(super) fn new_text(&mut self, text: &str) {
-        // SAFETY: no texts are known.
-        let long = unsafe { LongText::new(text, self.iid, self.max_text, None) };
-        self.long_text(&long);
+        self.add_param(long.param);
+        self.has_strings = true;
     }
 }
 
@@ -166,46 +146,43 @@ fn size_len(size: usize) -> usize {
     if size < 0x80 { 1 } else { varint_len(size as u64) }
 }
 
-/// Sizes of a text's parts. By value, so that the plan itself stays in registers.
+/// Sizes of a string's parts. By value, so that the plan itself stays in registers.
 #[derive(Debug)]
-struct LongText {
-    /// What comes in `interned_data`.
+struct LongString {
+    /// Its field of `interned_data`.
     interned: usize,
     param: usize,
     is_cut: bool,
-    seen: Seen,
+    lookup: Lookup,
 }
 
-impl LongText {
-    /// # Safety
-    /// As [`Plan::new`].
+impl LongString {
     #[inline(never)]
-    unsafe fn new(text: &str, iid: u32, max: usize, known: Option<&Texts>) -> Self {
+    fn new(text: &str, iid: u32, max: usize, known: Option<ChunkStrings<'_>>) -> Self {
         let known = known.filter(|_| text.len() <= max.min(MAX_PAYLOAD));
-        // SAFETY: as the caller's.
-        let seen = unsafe { Seen::of(text, known) };
-        let param = 1 + varint_len(seen.iid(iid).into());
-        if seen.is_known {
-            return Self { interned: 0, param, is_cut: false, seen };
+        let lookup = Lookup::of(text, known);
+        let param = 1 + varint_len(lookup.iid(iid).into());
+        if lookup.is_known {
+            return Self { interned: 0, param, is_cut: false, lookup };
         }
         let (kept, ellipsis) = cut(text, max);
         let size = kept.len() + ellipsis.len();
         let string = param + 1 + varint_len(size as u64) + size;
         let interned = STRING_ARGS_LEN + varint_len(string as u64) + string;
-        Self { interned, param, is_cut: !ellipsis.is_empty(), seen }
+        Self { interned, param, is_cut: !ellipsis.is_empty(), lookup }
     }
 }
 
-/// Bytes of an interned text's fields, before the text, where all numbers take one byte.
+/// Bytes of an interned string's fields, before the string, where all numbers take one byte.
 pub(super) const SHORT_HEAD_LEN: usize = STRING_ARGS_LEN + 1 + 4;
 
-/// Whether the fields of an interned text have one byte for each number: its id and the sizes.
+/// Whether the fields of an interned string have one byte for each number: its id and the sizes.
 #[inline(always)]
 pub(super) fn is_short(text: &str, iid: u32, max: usize) -> bool {
     iid < 0x80 && text.len() < 0x80 - 4 && text.len() <= max
 }
 
-/// What is kept of a text, and what stands for the rest.
+/// The part of a string that is kept, and what stands for the rest.
 #[inline]
 pub(super) fn cut(text: &str, max: usize) -> (&str, &'static str) {
     if text.len() <= max { (text, "") } else { shorten(text, max) }

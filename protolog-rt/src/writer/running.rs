@@ -9,7 +9,7 @@
 //! - Messages that a signal handler logs on the thread that holds the lock do not wait for it: they count as nested.
 
 use super::arbiter::Arbiter;
-use super::{Writer, aside};
+use super::{Writer, guarded};
 use crate::level::{self, GroupInfo, set_session_levels};
 use crate::loss::LossCause;
 use crate::sync::{AtomicU32, Ordering, fence};
@@ -41,7 +41,7 @@ pub(super) fn all() -> (u32, Vec<Arc<Arbiter>>) {
 
 /// Starts recording, for all threads of the process.
 pub(crate) fn add(arbiter: Arc<Arbiter>) {
-    aside(|| {
+    guarded(|| {
         if arbiter.owner.mirror().is_some() {
             MIRRORED.lock().push(Arc::clone(&arbiter));
         }
@@ -55,7 +55,7 @@ pub(crate) fn add(arbiter: Arc<Arbiter>) {
 
 /// Stops recording, for all threads of the process; those that are within a message may finish it.
 pub(crate) fn remove(arbiter: &Arc<Arbiter>) {
-    aside(|| {
+    guarded(|| {
         let mut running = RUNNING.lock();
         running.retain(|other| !Arc::ptr_eq(other, arbiter));
         set_levels(&running);
@@ -84,14 +84,14 @@ pub(super) fn count_in_mirrors(group: &'static GroupInfo, level: Level, cause: L
 #[cfg(feature = "log")]
 pub(crate) fn levels_of_any_group() -> u8 {
     let levels = |arbiter: &Arc<Arbiter>| arbiter.owner.levels_of_any_group();
-    aside(|| RUNNING.lock().iter().map(levels).fold(0, |all, levels| all | levels))
+    guarded(|| RUNNING.lock().iter().map(levels).fold(0, |all, levels| all | levels))
 }
 
 /// Returns whether no writer but `writer` is within a message, after a barrier on all threads. False where that can't be told
 /// at once; allocates nothing, waits for nobody. Writers of a session that has ended are not asked: what they still finish is
 /// in another trace than what `writer` writes.
 pub(super) fn is_alone(writer: &Writer) -> bool {
-    aside(|| {
+    guarded(|| {
         let Some(running) = RUNNING.try_lock() else { return false };
         barrier::is_ready()
             && running.iter().all(|arbiter| arbiter.has_few_writers())
@@ -106,10 +106,10 @@ pub(super) fn beside<R>(arbiter: &Arc<Arbiter>, f: impl FnOnce() -> R) -> R {
     struct Remove<'a>(&'a Arc<Arbiter>);
     impl Drop for Remove<'_> {
         fn drop(&mut self) {
-            aside(|| RUNNING.lock().retain(|other| !Arc::ptr_eq(other, self.0)));
+            guarded(|| RUNNING.lock().retain(|other| !Arc::ptr_eq(other, self.0)));
         }
     }
-    aside(|| RUNNING.lock().push(Arc::clone(arbiter)));
+    guarded(|| RUNNING.lock().push(Arc::clone(arbiter)));
     let _remove = Remove(arbiter);
     f()
 }

@@ -13,9 +13,10 @@
 //! Invariant: nothing here runs while a writer is busy.
 #![allow(unsafe_code)] // The unwinder, and the images that dl_iterate_phdr shows.
 
-use super::encode::{Cursor, Interner, Plan, Values, sealed::Sealed};
-use super::quick::Quick;
-use super::texts::{Seen, Texts};
+use super::args::Args;
+use super::cursor::Cursor;
+use super::intern::{ChunkStrings, Interner, Lookup};
+use super::plan::Plan;
 use crate::site::no_images;
 use crate::value::{FixedString, Text};
 use protolog_core::Arg;
@@ -31,9 +32,12 @@ const MAX_FRAMES: usize = 48;
 /// The most bytes of a trace.
 const MAX_TEXT: usize = 4096;
 
-/// A message's values, and its stack trace.
+/// A message's arguments, and its stack trace.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WithStack<'a, V>(pub(super) &'a V, pub(super) &'a str);
+pub(super) struct WithStack<'a, A> {
+    pub(super) args: &'a A,
+    pub(super) stack: &'a str,
+}
 
 /// Calls `f` with the stack trace of the calling thread.
 pub(super) fn with<R>(f: impl FnOnce(&str) -> R) -> R {
@@ -187,42 +191,39 @@ const INTERNED: u128 =
     packed_varint(tag(interned_data::PROTOLOG_STACKTRACE, WireType::Bytes) as u64).0;
 const PARAM: u8 = tag(message::STACKTRACE_IID, WireType::Varint) as u8;
 
-impl<V: Values> Sealed for WithStack<'_, V> {}
-
-impl<V: Values> Quick for WithStack<'_, V> {
-    type Found = ();
-}
-
-/// The stack trace is one more text, a new one each time: its fields are as long as those of a text, and only their numbers
+/// The stack trace is one more string, a new one each time: its fields are as long as those of a string, and only their numbers
 /// differ.
-impl<V: Values> Values for WithStack<'_, V> {
-    type Seen = V::Seen;
-    const HAS_TEXTS: bool = true;
+// SAFETY: *measured*: what the message's arguments promise, and `Plan::add_new_string` adds up what `encode_interned` appends of a string
+// that no table has, and a tag of one byte with its id.
+unsafe impl<A: Args> Args for WithStack<'_, A> {
+    type Measured = A::Measured;
+    const HAS_STRINGS: bool = true;
 
-    unsafe fn measure(&self, plan: &mut Plan, known: Option<&Texts>) -> V::Seen {
-        // SAFETY: as the caller's.
-        let seen = unsafe { self.0.measure(plan, known) };
-        plan.new_text(self.1);
-        seen
+    fn measure(&self, plan: &mut Plan, known: Option<ChunkStrings<'_>>) -> A::Measured {
+        let measured = self.args.measure(plan, known);
+        plan.add_new_string(self.stack);
+        measured
     }
 
-    unsafe fn params(&self, to: &mut Cursor, seen: V::Seen, iid: &mut u32) {
-        // SAFETY: as the caller's, here and below.
-        unsafe { self.0.params(to, seen, iid) };
+    fn encode_strings(
+        &self,
+        to: &mut Cursor,
+        measured: A::Measured,
+        interner: &mut Interner<'_>,
+        max: usize,
+    ) {
+        self.args.encode_strings(to, measured, interner, max);
+        Text(self.stack).encode_interned(INTERNED, to, Lookup::UNKNOWN, interner, max);
+    }
+
+    fn encode_params(&self, to: &mut Cursor, measured: A::Measured, iid: &mut u32) {
+        self.args.encode_params(to, measured, iid);
         let (bits, len) = packed_varint(u64::from(*iid));
-        // SAFETY: as above.
-        unsafe { to.put(u128::from(PARAM) | bits << 8, 1 + len) };
+        to.put(u128::from(PARAM) | bits << 8, 1 + len);
         *iid += 1;
     }
 
-    unsafe fn texts(&self, to: &mut Cursor, seen: V::Seen, new: &mut Interner<'_>, max: usize) {
-        // SAFETY: as the caller's: the parts are as long as measured.
-        unsafe { self.0.texts(to, seen, new, max) };
-        // SAFETY: as above.
-        unsafe { Text(self.1).intern(INTERNED, to, Seen::FRESH, new, max) };
-    }
-
-    fn for_each<'a>(&'a self, f: &mut dyn FnMut(Arg<'a>)) {
-        self.0.for_each(f);
+    fn visit<'a>(&'a self, visitor: &mut dyn FnMut(Arg<'a>)) {
+        self.args.visit(visitor);
     }
 }

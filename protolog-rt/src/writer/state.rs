@@ -9,7 +9,7 @@ use super::arbiter::Arbiter;
 use super::cursor::Cursor;
 use super::fields::Fields;
 use super::own::Own;
-use super::slice;
+use super::track;
 use crate::loss::{LossCause, LossCount};
 use crate::sys::thread::Thread;
 use protolog_core::FillPolicy;
@@ -44,26 +44,25 @@ impl Own {
         let losses = core.map(|core| take_losses(core, writer));
         let losses =
             losses.as_ref().map_or((&[][..], false), |(all, dropped)| (all.bytes(), *dropped));
-        // SAFETY: *chunk*: there is room for the largest packet with the most losses, and SLACK.
-        let end = unsafe { self.state(&writer.thread, losses) };
-        // SAFETY: *chunk*: as above.
-        unsafe { self.start_next(end) };
+        // SAFETY: *chunk*: there is room, as just asked, for the largest state with the most losses and its size, and for SLACK.
+        let mut to =
+            unsafe { Cursor::new(self.position, MAX_STATE + MAX_LOSSES + FRAGMENT_SIZE_LEN) };
+        self.encode_state(&mut to, &writer.thread, losses);
+        // SAFETY: *chunk*: the cursor began at the position, and ends within that room.
+        unsafe { self.start_next(to.at()) };
         self.others += 1;
         !self.has_track || self.write_track(writer)
     }
 
     fn write_track(&mut self, writer: &Writer) -> bool {
         let pid = self.core.as_ref().map_or(0, |core| core.pid);
-        let written = self.append(slice::description(pid, &writer.thread).bytes());
+        let written = self.append(track::description(pid, &writer.thread).bytes());
         self.others += written as u16;
         written
     }
 
-    /// Writes the packet with its size to `position`, straight on, since there is one in each chunk; gives its end.
-    ///
-    /// # Safety
-    /// *room*, of [`super::cursor`]: [`MAX_STATE`] bytes, the losses, and the packet's size.
-    unsafe fn state(&self, thread: &Thread, (losses, dropped): (&[u8], bool)) -> *mut u8 {
+    /// Appends the packet with its size, field by field, since there is one in each chunk.
+    fn encode_state(&self, to: &mut Cursor, thread: &Thread, (losses, dropped): (&[u8], bool)) {
         let nanos = Packed::NONE.varint(self.last);
         let (pid, fill_policy) =
             self.core.as_ref().map_or((0, FillPolicy::Stream), |core| (core.pid, core.fill_policy));
@@ -79,7 +78,6 @@ impl Own {
         let snapshot = 2 * (CLOCK.len + 1) + sequence + boottime;
         let info = pid.len + tid.len + NAME.len + 1 + name.len() + messages.len;
         let size = SNAPSHOT.len + 1 + snapshot + flags.len + INFO.len + 1 + info + losses.len();
-        let mut to = Cursor::new(self.position);
         let parts = [
             Packed::NONE.varint(size as u64),
             SNAPSHOT.byte(snapshot).and(CLOCK).byte(sequence).and(SEQUENCE_CLOCK),
@@ -93,18 +91,13 @@ impl Own {
             NAME.byte(name.len()),
         ];
         for part in parts {
-            // SAFETY: as the caller's: the parts are as long as `size` says.
-            unsafe { to.put(part.bits, part.len) };
+            to.put(part.bits, part.len);
         }
-        // SAFETY: as above.
-        unsafe { to.short_bytes(name) };
-        // SAFETY: as above.
-        unsafe { to.put(messages.bits, messages.len) };
+        to.short_bytes(name);
+        to.put(messages.bits, messages.len);
         if !losses.is_empty() {
-            // SAFETY: as above.
-            unsafe { to.bytes(losses) };
+            to.bytes(losses);
         }
-        to.at()
     }
 }
 

@@ -7,11 +7,13 @@ mod bounds;
 mod idle;
 mod service;
 mod stopped;
-mod texts;
+mod strings;
 
 use super::arbiter::{Arbiter, Identity};
-use super::encode::Values;
+use super::fast::FastArgs;
 use super::own::Own;
+use super::packet::Packet;
+use super::path::{Exit, IfStale};
 use super::running;
 use super::{Head, Writer};
 use crate::level::{GroupInfo, GroupSet, SwitchPage};
@@ -89,10 +91,19 @@ impl Rig {
         self.write(&(Int(number), (Text(&format!("{number:x>length$}")), ())))
     }
 
-    fn write<V: Values>(&self, values: &V) -> bool {
+    fn write<A: FastArgs>(&self, args: &A) -> bool {
+        self.is_kept(|| write(&self.writer, args))
+    }
+
+    /// The same for what always takes the slow path.
+    fn write_packet<P: Packet>(&self, packet: &P) -> bool {
+        self.is_kept(|| self.writer.write(HEAD, packet))
+    }
+
+    fn is_kept(&self, write: impl FnOnce() -> bool) -> bool {
         let before = self.lost(LossCause::BufferFull);
-        assert!(write(&self.writer, values), "the session runs");
-        // What a chunk's first packet tells of is not among them any more.
+        assert!(write(), "the session runs");
+        // What a chunk's first packet reports is not among them any more.
         self.lost(LossCause::BufferFull) <= before
     }
 
@@ -128,17 +139,23 @@ impl Rig {
     }
 }
 
-/// A message as a thread writes it.
-fn write<V: Values>(writer: &Writer, values: &V) -> bool {
+/// Writes a message as a thread does.
+fn write<A: FastArgs>(writer: &Writer, args: &A) -> bool {
     writer.gate.enter();
     // SAFETY: *busy*: this is the only thread that knows the writer, and no message is being written.
     let own = unsafe { &mut *writer.own.get() };
-    let done = match writer.write_quick(own, HEAD, values) {
+    let is_handled = match writer.fast_path(own, HEAD.id, args) {
         Ok(()) => true,
-        Err(now) => writer.write_planned(own, HEAD, (values, now), |_| false),
+        Err(now) => write_slow(writer, own, args, now),
     };
     writer.gate.exit();
-    done
+    is_handled
+}
+
+fn write_slow<A: FastArgs>(writer: &Writer, own: &mut Own, args: &A, now: Exit) -> bool {
+    writer.fast_path_interning(own, HEAD.id, args, now)
+        || writer.slow_path(own, HEAD, args)
+        || writer.out_of_room(own, HEAD, args, IfStale::Write)
 }
 
 /// The numbers of the messages that a service has of `images`.

@@ -12,7 +12,8 @@
 use super::fields::Fields;
 use super::sites;
 use crate::site::Subject;
-use crate::writer::slice::{MAX_SLICE, Slice, current_track};
+use crate::writer::slice::{MAX_SLICE, Slice};
+use crate::writer::track::current_track;
 use crate::writer::{self, Head, running};
 use protolog_core::schema::track_event;
 use protozero::{Fixed, Heap, Message, Writer};
@@ -212,7 +213,7 @@ fn write(
     let Ok(done) = writer.finish() else { return false };
     let length = done.length as usize;
     let head = Head { id: 0, subject: Subject::new(group, level) };
-    writer::write(head, &Slice(&memory[..length]));
+    writer::write_packet(head, &Slice(&memory[..length]));
     true
 }
 

@@ -1,44 +1,43 @@
-//! Common messages at every distance from a chunk's end, as long as such messages can be: none goes beyond the limit.
+//! Messages of the fast path at every distance from a chunk's end, as long as they can be: none goes beyond the limit.
 
-use super::super::quick::MAX_DELTA;
+use super::super::fast::MAX_DELTA;
 use super::*;
 
-/// Writes a message after a time that takes as many bytes as it may. Whether it was written as a common one.
-fn write_late<V: Values>(rig: &Rig, values: &V) -> bool {
+/// Writes a message after a time that takes as many bytes as it may. Whether the fast path wrote it.
+fn write_late<A: FastArgs>(rig: &Rig, args: &A) -> bool {
     let writer = &rig.writer;
     writer.gate.enter();
     // SAFETY: *busy*: this is the only thread that knows the writer, and no message is being written.
     let own = unsafe { &mut *writer.own.get() };
     own.last = own.last.saturating_sub(MAX_DELTA / 2);
     let limit = writer.gate.limit();
-    let quick = writer.write_quick(own, HEAD, values);
-    let is_common = match quick {
+    let is_fast = match writer.fast_path(own, HEAD.id, args) {
         Ok(()) => true,
-        Err(now) => writer.write_new(own, HEAD, values, now),
+        Err(now) => writer.fast_path_interning(own, HEAD.id, args, now),
     };
-    if is_common {
+    if is_fast {
         let end = own.position as usize;
         assert!(end <= limit, "{} bytes beyond the limit", end - limit);
     } else {
-        assert!(writer.write_planned(own, HEAD, (values, None), |_| false), "the session runs");
+        assert!(write_slow(writer, own, args, None), "the session runs");
     }
     writer.gate.exit();
-    is_common
+    is_fast
 }
 
 /// Fills chunks with what `write` writes, from every place on.
 fn fill(write: impl Fn(&Rig, u32) -> bool) {
-    let mut common = 0;
+    let mut fast = 0;
     for before in 0..128 {
         let rig = Rig::new(16);
         rig.log(1, before);
-        common += (0..300).filter(|number| write(&rig, *number)).count();
+        fast += (0..300).filter(|number| write(&rig, *number)).count();
         rig.finish();
         let mut service = Service::default();
         assert_eq!(kept_by(&mut service, &rig.chunks()).len(), 301, "{before}");
         assert_eq!(service.violations, 0, "{before}");
     }
-    assert!(common > 0 || !crate::clock::counts());
+    assert!(fast > 0 || !crate::clock::counts());
 }
 
 #[test]
@@ -47,17 +46,17 @@ fn numbers_stay_below_the_limit() {
 }
 
 #[test]
-fn known_texts_stay_below_the_limit() {
+fn known_strings_stay_below_the_limit() {
     fill(|rig, _| write_late(rig, &(Text("known"), (Int(i64::MIN), ()))));
 }
 
 #[test]
-fn new_texts_stay_below_the_limit() {
+fn new_strings_stay_below_the_limit() {
     fill(|rig, number| write_late(rig, &(Int(i64::MIN), (Text(&format!("{number:08}")), ()))));
 }
 
 #[test]
-fn texts_of_all_lengths_have_their_size() {
+fn strings_of_all_lengths_have_their_size() {
     let four = (Int(i64::MIN), (Int(i64::MIN), (Int(i64::MIN), (Int(i64::MIN), ()))));
     fill(|rig, number| {
         let length = number as usize % 70;
@@ -66,7 +65,7 @@ fn texts_of_all_lengths_have_their_size() {
 }
 
 #[test]
-fn texts_that_are_longer_than_they_may_be_are_cut() {
+fn strings_that_are_longer_than_they_may_be_are_cut() {
     for (length, cut) in [(10, 0), (11, 2)] {
         let buffer = Buffer::anonymous(PAGE).unwrap();
         let core = arbiter(buffer, 10, FillPolicy::Stream);

@@ -1,13 +1,13 @@
 //! Texts that a chunk has already are named, others come with their message: what a reader makes of it is what was logged,
 //! whatever repeats and wherever it lies in memory, and each chunk is read alone.
 
-use super::super::args::Args;
+use super::super::arg_slice::ArgSlice;
 use super::*;
 use protolog_core::Arg;
 use protolog_core::schema::{interned_data, interned_string, sequence_flags};
 use std::collections::HashMap;
 
-/// What was read: the texts of each message, and how many texts came with messages.
+/// The strings of each message that was read, and the number of strings that came with messages.
 #[derive(Debug, Default)]
 struct Seen {
     messages: Vec<Vec<String>>,
@@ -119,7 +119,7 @@ fn any_mixture_is_read_as_it_was_logged() {
                 0 => rig.write(&(Int(1), ())),
                 1 => rig.write(&(Text(one), ())),
                 2 => rig.write(&(Text(one), (Int(-1), (Text(two), (Text(one), ()))))),
-                _ => rig.write(&Args(&[Arg::Str(one), Arg::Float(0.5), Arg::Str(two)])),
+                _ => rig.write_packet(&ArgSlice(&[Arg::Str(one), Arg::Float(0.5), Arg::Str(two)])),
             };
             if done {
                 expected.push((first, second));
@@ -143,7 +143,7 @@ fn more_arguments_than_a_template_names_are_written_too() {
     let rig = Rig::new(16);
     let texts: Vec<String> = (0..40).map(|number| format!("text {}", number % 20)).collect();
     let args: Vec<Arg<'_>> = texts.iter().map(|text| Arg::Str(text)).collect();
-    (0..3).for_each(|_| assert!(rig.write(&Args(&args))));
+    (0..3).for_each(|_| assert!(rig.write_packet(&ArgSlice(&args))));
     assert_eq!(texts_of(&rig).messages, vec![texts; 3]);
 }
 

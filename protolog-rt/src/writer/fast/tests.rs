@@ -1,7 +1,9 @@
-//! Common messages have the bytes that the encoder gives them.
+//! The fast path's encoder writes the bytes that the slow path's writes.
 
-use super::super::args::Args;
-use super::super::encode::{Before, Cursor, Interner, Plan, SLACK};
+use super::super::cursor::SLACK;
+use super::super::intern::InternTable;
+use super::super::packet::Packet;
+use super::super::plan::Base;
 use super::*;
 
 const ID: u64 = 0x0123456789abcdef;
@@ -9,92 +11,95 @@ const ROOM: usize = 4096;
 /// Bytes that nobody may touch.
 const BEYOND: usize = 64;
 
-/// A chunk's bytes, and the texts that are in it.
+/// A chunk's bytes, and the strings that are in it.
 struct Chunk {
     bytes: Vec<u8>,
-    texts: Texts,
+    table: InternTable,
     iid: u32,
 }
 
 impl Chunk {
     fn new() -> Self {
-        let mut chunk = Self { bytes: vec![0xee; ROOM], texts: Texts::new(), iid: 1 };
-        chunk.texts.begin(chunk.bytes.as_ptr());
+        let mut chunk = Self { bytes: vec![0xee; ROOM], table: InternTable::new(), iid: 1 };
+        chunk.table.reset(chunk.bytes.as_ptr());
         chunk
     }
 
-    /// The packet of `values` as the encoder writes it, at `at`; new texts are noted.
-    fn encode<V: Values>(&mut self, at: usize, delta: u32, values: &V) -> Vec<u8> {
-        let before = Before { delta: delta.into(), iid: self.iid, max_text: 1_000 };
-        // SAFETY: *there*: nobody else has the bytes.
-        let (plan, seen) = unsafe { Plan::new(values, before, Some(&self.texts)) };
-        let size = plan.packet();
+    fn strings(&self) -> ChunkStrings<'_> {
+        // SAFETY: *readable*: nobody else has the bytes.
+        unsafe { ChunkStrings::new(&self.table) }
+    }
+
+    /// The packet of `args` as the slow path writes it, at `at`; new strings are noted.
+    fn encode<A: Args>(&mut self, at: usize, delta: u32, args: &A) -> Vec<u8> {
+        let base = Base { delta: delta.into(), iid: self.iid, max_text: 1_000 };
+        let (plan, measured) = args.plan(base, Some(self.strings()));
+        let size = args.size(&plan);
         assert!(at + size + SLACK <= ROOM);
-        // SAFETY: as just said.
+        // SAFETY: that is within the bytes.
         let start = unsafe { self.bytes.as_mut_ptr().add(at) };
-        let new = Interner { iid: self.iid, texts: Some(&mut self.texts) };
-        // SAFETY: *room*, as just said.
-        unsafe { values.packet(&mut Cursor::new(start), ID, (&plan, seen), new) };
+        // SAFETY: the chunk has so many bytes and SLACK from there on.
+        let mut to = unsafe { Cursor::new(start, size) };
+        // SAFETY: *entries*: the table was reset to these bytes.
+        let interner = unsafe { Interner::new(self.iid, &mut self.table) };
+        Packet::encode(args, &mut to, ID, (&plan, measured), interner);
         self.iid = plan.next_iid();
         self.bytes[at..at + size].to_vec()
     }
 
-    /// The same as [`Self::write`], with new texts, which are not noted.
-    fn write_new<V: Values>(&self, delta: u32, values: &V) -> Option<Vec<u8>> {
-        let mut new = New::default();
-        // SAFETY: *there*: nobody else has the bytes.
-        let found = unsafe { values.find(&self.texts, &mut new) }?;
-        let most =
-            most::<V>().map(|most| most + AROUND_NEW + new.bytes).filter(|most| *most <= 0x80)?;
-        let mut room = vec![0xee; most + SLACK + BEYOND];
-        let start = room.as_mut_ptr();
-        let interner = Interner { iid: self.iid, texts: None };
-        // SAFETY: *room*.
-        let end = unsafe { packet(start, (ID, delta), (values, found), new.bytes, interner) };
-        let len = end as usize - start as usize;
-        assert!(len <= most, "{len} bytes of {most}");
-        assert_eq!(room[len + SLACK..].iter().find(|byte| **byte != 0xee), None);
-        room.truncate(len);
-        Some(room)
+    /// The same by the fast path, with its size before it; none where that is not for it. New strings are not noted.
+    fn write_new<A: FastArgs>(&self, delta: u32, args: &A) -> Option<Vec<u8>> {
+        let mut new = NewStrings::default();
+        let found = args.find(self.strings(), &mut new)?;
+        let most = most::<A>().map(|most| most + AROUND_NEW + new.bytes);
+        let most = most.filter(|most| *most <= 0x80)?;
+        Some(self.encode_fast(most, delta, (args, found), new.bytes))
     }
 
-    /// The packet of `values` as it is written straight on, with its size before it; none where it is not a common one.
-    fn write<V: Values>(&self, delta: u32, values: &V) -> Option<Vec<u8>> {
-        let most = most::<V>()?;
+    /// Likewise, if the chunk has all strings.
+    fn write<A: FastArgs>(&self, delta: u32, args: &A) -> Option<Vec<u8>> {
+        let found = args.find_known(self.strings())?;
+        Some(self.encode_fast(most::<A>()?, delta, (args, found), 0))
+    }
+
+    fn encode_fast<A: FastArgs>(
+        &self,
+        most: usize,
+        delta: u32,
+        args: (&A, A::Found),
+        new: usize,
+    ) -> Vec<u8> {
         let mut room = vec![0xee; most + SLACK + BEYOND];
-        let start = room.as_mut_ptr();
-        // SAFETY: *there*: nobody else has the bytes.
-        let found = unsafe { values.known(&self.texts) }?;
-        let none = Interner { iid: self.iid, texts: None };
-        // SAFETY: *room*.
-        let end = unsafe { packet(start, (ID, delta), (values, found), 0, none) };
-        let len = end as usize - start as usize;
+        // SAFETY: the vector has `most` bytes and SLACK.
+        let mut to = unsafe { Cursor::new(room.as_mut_ptr(), most) };
+        encode(&mut to, (ID, delta), args, new, Interner::forgetful(self.iid));
+        let len = to.at() as usize - room.as_ptr() as usize;
         assert!(len <= most, "{len} bytes of {most}");
         assert_eq!(room[len + SLACK..].iter().find(|byte| **byte != 0xee), None);
         room.truncate(len);
-        Some(room)
+        room
     }
 }
 
-/// Checks that `values` make a common packet, which is the encoder's, before and after the chunk has the texts.
-fn check<V: Values>(delta: u32, values: &V) {
+/// Checks that the fast path takes `args`, and writes what the slow path does, before and after the chunk has the strings.
+fn check<A: FastArgs>(delta: u32, args: &A) {
     let mut chunk = Chunk::new();
-    let new = chunk.write_new(delta, values);
-    let mut first = chunk.encode(0, delta, values);
+    let new = chunk.write_new(delta, args);
+    let mut first = chunk.encode(0, delta, args);
     if let Some(new) = new {
         first.insert(0, first.len() as u8);
         assert_eq!(new, first);
     } else {
         assert!(first.len() > 0x80 - 11 * 3 - 4, "{} bytes", first.len());
     }
-    let mut expected = chunk.encode(2_000, delta, values);
+    let mut expected = chunk.encode(2_000, delta, args);
     expected.insert(0, expected.len() as u8);
-    assert_eq!(chunk.write(delta, values), Some(expected));
+    assert_eq!(chunk.write(delta, args), Some(expected));
 }
 
 /// The most bytes of such a message.
-fn most_of<V: Values>(_: &V) -> Option<usize> {
-    most::<V>()
+fn most_of<A: FastArgs>(_: &A) -> Option<usize> {
+    most::<A>()
 }
 
 /// Numbers around each length of a varint.
@@ -124,7 +129,7 @@ fn times_are_the_same() {
 }
 
 #[test]
-fn texts_are_the_same() {
+fn strings_are_the_same() {
     for length in 0..=64 {
         let text: String = ('a'..='z').cycle().take(length).collect();
         check(7, &(Text(&text), ()));
@@ -133,11 +138,10 @@ fn texts_are_the_same() {
 }
 
 #[test]
-fn what_is_not_common_is_left_to_the_encoder() {
+fn everything_else_is_left_to_the_slow_path() {
     let chunk = Chunk::new();
     assert_eq!(chunk.write(7, &(Uint(1 << 63), ())), None, "it looks unsigned");
     assert_eq!(chunk.write(7, &(Text("new"), ())), None, "the chunk does not have it");
-    assert_eq!(chunk.write(7, &Args(&[])), None, "nothing says how many there are");
     let ten = (Int(1), (Int(2), (Int(3), (Int(4), (Int(5), ())))));
     let ten = (Int(1), (Int(2), (Int(3), (Int(4), (Int(5), ten)))));
     assert_eq!(chunk.write(7, &ten), None, "its size may take two bytes");
@@ -148,7 +152,7 @@ fn what_is_not_common_is_left_to_the_encoder() {
 }
 
 #[test]
-fn texts_of_long_ids_are_brought_again() {
+fn strings_of_long_ids_come_again() {
     let mut chunk = Chunk::new();
     chunk.iid = 128;
     for at in [0, 1_000] {
@@ -159,7 +163,7 @@ fn texts_of_long_ids_are_brought_again() {
 }
 
 #[test]
-fn the_longest_common_message_is_the_same() {
+fn the_longest_message_is_the_same() {
     let number = Int(i64::MIN);
     let numbers =
         (number, (number, (number, (number, (number, (number, (number, (number, ()))))))));

@@ -1,0 +1,60 @@
+//! A packet that does not fit a chunk: it goes on in the next ones, in fragments.
+#![allow(unsafe_code)] // A cursor over a scratch buffer.
+
+use super::cursor::{Cursor, SLACK};
+use super::intern::Interner;
+use super::own::Own;
+use super::packet::Packet;
+use super::plan::{Base, Plan};
+use super::{Head, Writer};
+use crate::loss::LossCause;
+use crate::shmem::buffer::PAGE;
+
+/// The most bytes of a message without its strings, and of what stands around each string.
+const MAX_WITHOUT_STRINGS: usize = 1024;
+const MAX_AROUND_STRING: usize = 32;
+
+impl Own {
+    /// Writes a packet that does not fit a chunk, from the present chunk on. False where the buffer is full; what was written of
+    /// the packet is then marked as abandoned.
+    #[cold]
+    pub(super) fn write_split<P: Packet>(
+        &mut self,
+        writer: &Writer,
+        head: Head,
+        packet: &P,
+    ) -> bool {
+        self.close(writer);
+        let (plan, measured) = self.plan_split(packet);
+        let size = packet.size(&plan);
+        let mut scratch = vec![0; size + SLACK];
+        // SAFETY: the scratch has `size` bytes and SLACK; *planned*: the packet takes `size` bytes.
+        let mut to = unsafe { Cursor::new(scratch.as_mut_ptr(), size) };
+        // Its strings are not remembered: they are in two chunks, and the next one begins anew.
+        packet.encode(&mut to, head.id, (&plan, measured), Interner::forgetful(self.next_iid));
+        scratch.truncate(size);
+        self.last += plan.delta();
+        if !self.append_split(writer, &scratch) {
+            return false;
+        }
+        if plan.cut() > 0 {
+            writer.losses.add(head.group().id, LossCause::Truncated, 1);
+        }
+        self.resume(writer);
+        true
+    }
+
+    /// Measures a packet. Strings that make it larger than half of the buffer are cut to equal shares of that half.
+    fn plan_split<P: Packet>(&mut self, packet: &P) -> (Plan, P::Measured) {
+        let base = self.before();
+        let (most, _) = packet.plan(Base { delta: u64::MAX, ..base }, None); // Whatever the time.
+        let half = self.core.as_ref().map_or(0, |core| core.buffer.pages() * PAGE / 2);
+        let strings = (most.next_iid() - self.next_iid) as usize;
+        if strings == 0 || packet.size(&most) <= half {
+            return packet.plan(base, None);
+        }
+        let share = half.saturating_sub(MAX_WITHOUT_STRINGS) / strings;
+        let max_text = share.saturating_sub(MAX_AROUND_STRING).min(self.max_text);
+        packet.plan(Base { max_text, ..base }, None)
+    }
+}
