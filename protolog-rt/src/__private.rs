@@ -36,8 +36,8 @@ pub mod log_calls_cannot_stand_in_a_const_fn {
     pub fn wanted<G: ProtoLogGroup>(group: G, level: Level) -> bool {
         let index = group.index();
         group.is_compiled()
-            && level::test(G::page(), index, level::call_bits(level), || {
-                level::first_call::<G>(index)
+            && level::is_switch_on(G::page(), index, level::call_bits(level), || {
+                level::register_on_first_call::<G>(index)
             })
     }
 
