@@ -5,7 +5,7 @@
 
 mod stripped;
 
-use crate::site::for_each_note_segment;
+use crate::sys::modules::for_each_note_segment;
 use protolog_core::note::{Note, ParsedNote};
 use protolog_core::schema::{message_data, message_hints, viewer_config};
 use protozero::{Field, Reader};

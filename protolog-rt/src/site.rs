@@ -7,14 +7,12 @@
 //! id is read from the note, which release builds do when compiling.
 //!
 //! Invariant: a [`Site`] refers to its note, so a linker that takes the code takes the note.
-#![allow(unsafe_code)] // Notes have a section of their own, are copied in constants, and found by dl_iterate_phdr.
+#![allow(unsafe_code)] // Notes have a section of their own, and are copied in constants.
 
 use crate::level::GroupInfo;
 use crate::note::NoteRef;
-use crate::sys::fork::{ForkLock, Order};
 use protolog_core::Level;
 use protolog_core::note::dictionary_header;
-use std::sync::RwLockWriteGuard;
 
 /// The code of a log call whose template was checked. The arguments stand behind the test, in `$values`; the group and the
 /// level stand in constants, so they must be constant. `$facts` are the group's: written once, by the proc macro, so that the
@@ -130,99 +128,6 @@ impl Subject {
         // SAFETY: a group is aligned, so what was added to its address is the remainder; it lives for ever.
         (unsafe { &*group }, severity as u8)
     }
-}
-
-/// Held around a fork, and by this library whenever it holds the loader's lock: not every C library makes that free in the child.
-static IMAGES: ForkLock<()> = ForkLock::new(Order::Modules, ());
-
-/// What keeps this library from holding the loader's lock. A signal handler that interrupted who has it goes on without.
-pub(crate) fn no_images() -> Option<RwLockWriteGuard<'static, ()>> {
-    IMAGES.lock_within_limit()
-}
-
-/// Calls `f` with each stretch of notes of each loaded image, while the image can't be unloaded.
-pub(crate) fn for_each_note_segment(f: &mut dyn FnMut(&[u8])) {
-    let mut f = f;
-    let _images = no_images();
-    // SAFETY: the callback gets the pointer that stands here and uses it as what it is; it lives through the call.
-    unsafe { libc::dl_iterate_phdr(Some(note_segments), (&raw mut f).cast()) };
-}
-
-/// How many images were ever loaded; none where the system does not say.
-pub(crate) fn loads() -> Option<u64> {
-    unsafe extern "C" fn first(
-        image: *mut libc::dl_phdr_info,
-        size: libc::size_t,
-        data: *mut libc::c_void,
-    ) -> libc::c_int {
-        let end = core::mem::offset_of!(libc::dl_phdr_info, dlpi_adds) + size_of::<u64>();
-        if size >= end {
-            // SAFETY: dl_iterate_phdr passes an image that is valid during the callback, with so many bytes.
-            let adds = unsafe { (*image).dlpi_adds };
-            // SAFETY: `loads` passes this, exclusively, and lives through the callback.
-            unsafe { *data.cast::<Option<u64>>() = Some(adds) };
-        }
-        1 // All say the same.
-    }
-    let mut loads = None::<u64>;
-    let _images = no_images();
-    // SAFETY: as in `for_each_note_segment`.
-    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut loads).cast()) };
-    loads
-}
-
-/// Calls `f` with each stretch of notes of the program itself, without the libraries.
-pub(crate) fn for_each_own_note_segment(f: &mut dyn FnMut(&[u8])) {
-    unsafe extern "C" fn first(
-        image: *mut libc::dl_phdr_info,
-        size: libc::size_t,
-        data: *mut libc::c_void,
-    ) -> libc::c_int {
-        // SAFETY: as the caller's.
-        unsafe { note_segments(image, size, data) };
-        1 // No more: the program comes first.
-    }
-    let mut f = f;
-    let _images = no_images();
-    // SAFETY: as in `for_each_note_segment`.
-    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut f).cast()) };
-}
-
-/// For `dl_iterate_phdr`: passes on the segments of notes of one image.
-unsafe extern "C" fn note_segments(
-    image: *mut libc::dl_phdr_info,
-    _size: libc::size_t,
-    data: *mut libc::c_void,
-) -> libc::c_int {
-    // SAFETY: dl_iterate_phdr passes an image that is valid during the callback.
-    let image = unsafe { &*image };
-    // SAFETY: `for_each_note_segment` passes this, exclusively, and lives through the callback.
-    let f = unsafe { &mut *data.cast::<&mut dyn FnMut(&[u8])>() };
-    /// `PF_R` of elf.h: the segment can be read. The libc crate does not have it for Android.
-    const READABLE: u32 = 1 << 2;
-    if image.dlpi_phdr.is_null() {
-        return 0;
-    }
-    // SAFETY: the image says that so many program headers stand there.
-    let headers =
-        unsafe { core::slice::from_raw_parts(image.dlpi_phdr, usize::from(image.dlpi_phnum)) };
-    for notes in headers.iter().filter(|header| header.p_type == libc::PT_NOTE) {
-        // Notes that are not loaded have an address too.
-        let end = notes.p_vaddr.checked_add(notes.p_memsz);
-        let loaded = headers.iter().any(|load| {
-            load.p_type == libc::PT_LOAD
-                && load.p_flags & READABLE != 0
-                && load.p_vaddr <= notes.p_vaddr
-                && end.is_some_and(|end| end <= load.p_vaddr.saturating_add(load.p_filesz))
-        });
-        if loaded {
-            let start = image.dlpi_addr.wrapping_add(notes.p_vaddr) as usize;
-            let start = core::ptr::with_exposed_provenance::<u8>(start);
-            // SAFETY: the bytes are part of a readable segment of a loaded image, which nothing writes.
-            f(unsafe { core::slice::from_raw_parts(start, notes.p_memsz as usize) });
-        }
-    }
-    0
 }
 
 /// `to[at..][..from.len()].copy_from_slice(from)`, in constants: byte by byte would be the larger part of what a call

@@ -16,13 +16,12 @@ use crate::loss::{LossCause, Mirror};
 use crate::seen::{self, Seen};
 use crate::shmem::buffer::{Buffer, PAGE, size};
 use crate::shmem::memory::Memory;
-use crate::site::{self, for_each_own_note_segment};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::sys::file;
+use crate::sys::{file, modules};
 use protolog_core::recorder::{
     BuildId, ClockSource, HEADER_SIZE, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT,
     METADATA_USED_AT, OTHER_LOSSES_AT, OTHER_MESSAGE_COUNT_AT, RING_AT, VERSION, loss_key,
-    message_count_at, read_u32, record_header,
+    message_count_at, record_header,
 };
 use protozero::Heap;
 use std::fs::{self, File, OpenOptions};
@@ -150,7 +149,7 @@ impl Recorder {
     /// log: so the texts of a library are there before its first message, whatever its groups are called.
     pub(super) fn images(&self) {
         self.with_annex(|annex, give| {
-            let loads = site::loads();
+            let loads = modules::load_count();
             if loads.is_none() || loads != annex.loads {
                 annex.dictionary.write_modules(give);
                 annex.loads = loads;
@@ -231,7 +230,7 @@ fn head(ring: usize) -> Header {
         monotonic,
         boottime,
         boot_id: boot_id().unwrap_or_default(),
-        build_id: build_id(),
+        build_id: BuildId::new(&modules::build_id_of_program().unwrap_or_default()),
     }
 }
 
@@ -285,25 +284,4 @@ fn program() -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let good = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     name.chars().take(64).map(good).collect()
-}
-
-/// The program's build id, which linkers put into a note.
-fn build_id() -> BuildId {
-    const GNU: &[u8] = b"GNU\0";
-    const BUILD_ID: u32 = 3;
-    let mut found = BuildId::default();
-    for_each_own_note_segment(&mut |mut notes| {
-        while let (Some(name), Some(length), Some(kind)) =
-            (read_u32(notes, 0), read_u32(notes, 4), read_u32(notes, 8))
-        {
-            let start = 12 + (name as usize).next_multiple_of(4);
-            let id = notes.get(start..).and_then(|rest| rest.get(..length as usize));
-            if let (Some(id), true, Some(GNU)) = (id, kind == BUILD_ID, notes.get(12..16)) {
-                found = BuildId::new(id);
-            }
-            let next = start.saturating_add((length as usize).next_multiple_of(4));
-            notes = notes.get(next..).unwrap_or_default();
-        }
-    });
-    found
 }

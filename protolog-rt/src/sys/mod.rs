@@ -20,6 +20,7 @@ pub(crate) mod close_on_fork;
 pub(crate) mod file;
 pub(crate) mod fork;
 pub(crate) mod mapping;
+pub(crate) mod modules;
 pub(crate) mod once;
 pub(crate) mod poll;
 pub(crate) mod process;

@@ -1,0 +1,284 @@
+//! Loaded modules: the program and the libraries that it has loaded, with their notes and build ids; stack traces.
+//!
+//! The loader keeps the list of modules under a lock, which not every C library makes free in a forked child. So this library
+//! asks the loader, or the unwinder, which asks it too, only while it holds the *module list lock*, a [`ForkLock`].
+//!
+//! Invariant: *loaded*: a [`Module`] lives only within the loader's callback, during which the module can't be unloaded.
+
+use super::fork::{ForkLock, Order};
+use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt as _;
+use std::sync::RwLockWriteGuard;
+
+#[cfg(target_pointer_width = "32")]
+use libc::Elf32_Phdr as Header;
+#[cfg(target_pointer_width = "64")]
+use libc::Elf64_Phdr as Header;
+
+/// The module list lock.
+static LIST: ForkLock<()> = ForkLock::new(Order::Modules, ());
+
+/// Takes the module list lock. A signal handler that interrupted its holder goes on without.
+fn lock_list() -> Option<RwLockWriteGuard<'static, ()>> {
+    LIST.lock_within_limit()
+}
+
+/// A loaded module.
+struct Module<'a> {
+    info: &'a libc::dl_phdr_info,
+    headers: &'a [Header],
+}
+
+/// The module that an address belongs to.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The address that its own addresses are relative to.
+    pub(crate) base: usize,
+    /// Its path.
+    pub(crate) name: String,
+    /// Its build id; empty where it has none.
+    pub(crate) build_id: Vec<u8>,
+}
+
+/// Calls `f` with each segment of notes of each loaded module, while the module can't be unloaded. `f` must not load or unload
+/// a library.
+pub(crate) fn for_each_note_segment(f: &mut dyn FnMut(&[u8])) {
+    visit(&mut |module| {
+        module.note_segments().for_each(&mut *f);
+        ControlFlow::Continue(())
+    });
+}
+
+/// Returns the number of modules that were ever loaded; none where the system does not count them.
+pub(crate) fn load_count() -> Option<u64> {
+    unsafe extern "C" fn first(
+        info: *mut libc::dl_phdr_info,
+        size: libc::size_t,
+        data: *mut c_void,
+    ) -> c_int {
+        let end = core::mem::offset_of!(libc::dl_phdr_info, dlpi_adds) + size_of::<u64>();
+        if size >= end {
+            // SAFETY: dl_iterate_phdr passes a module that is valid during the callback, with so many bytes.
+            let adds = unsafe { (*info).dlpi_adds };
+            // SAFETY: `load_count` passes this, exclusively, and it lives through the callback.
+            unsafe { *data.cast::<Option<u64>>() = Some(adds) };
+        }
+        1 // All modules have the same count.
+    }
+    let mut count = None::<u64>;
+    let _list = lock_list();
+    // SAFETY: the callback gets the pointer that stands here and uses it as what it is; it lives through the call.
+    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut count).cast()) };
+    count
+}
+
+/// Returns the build id of the program, which linkers put into a note.
+pub(crate) fn build_id_of_program() -> Option<Vec<u8>> {
+    let mut found = None;
+    // The program comes first.
+    visit(&mut |program| {
+        found = program.build_id().map(<[u8]>::to_vec);
+        ControlFlow::Break(())
+    });
+    found
+}
+
+/// Returns the module that has `address`.
+pub(crate) fn find(address: usize) -> Option<Found> {
+    let mut found = None;
+    visit(&mut |module| {
+        if !module.has(address) {
+            return ControlFlow::Continue(());
+        }
+        let build_id = module.build_id().unwrap_or_default().to_vec();
+        found = Some(Found { base: module.base(), name: module.name(), build_id });
+        ControlFlow::Break(())
+    });
+    found
+}
+
+impl<'a> Module<'a> {
+    fn base(&self) -> usize {
+        self.info.dlpi_addr as usize
+    }
+
+    /// The path; that of the program is not in the list.
+    fn name(&self) -> String {
+        let mut name = String::new();
+        if !self.info.dlpi_name.is_null() {
+            // SAFETY: *loaded*: the loader's C string is valid.
+            let path = unsafe { CStr::from_ptr(self.info.dlpi_name) };
+            name = OsStr::from_bytes(path.to_bytes()).to_string_lossy().into_owned();
+        }
+        if name.is_empty() {
+            let program = std::env::current_exe().unwrap_or_default();
+            name = program.to_string_lossy().into_owned();
+        }
+        name
+    }
+
+    fn of_type(&self, kind: u32) -> impl Iterator<Item = &'a Header> + use<'a> {
+        self.headers.iter().filter(move |header| header.p_type == kind)
+    }
+
+    fn has(&self, address: usize) -> bool {
+        let within = address.wrapping_sub(self.base());
+        self.of_type(libc::PT_LOAD)
+            .any(|load| within.wrapping_sub(load.p_vaddr as usize) < load.p_memsz as usize)
+    }
+
+    /// The bytes of each segment of notes.
+    fn note_segments(&self) -> impl Iterator<Item = &'a [u8]> + use<'a, '_> {
+        /// `PF_R` of elf.h: the segment can be read. The libc crate does not have it for Android.
+        const READABLE: u32 = 1 << 2;
+        // Notes that are not loaded have an address too.
+        let is_loaded = |notes: &&Header| {
+            let end = notes.p_vaddr.checked_add(notes.p_memsz);
+            self.of_type(libc::PT_LOAD).any(|load| {
+                load.p_flags & READABLE != 0
+                    && load.p_vaddr <= notes.p_vaddr
+                    && end.is_some_and(|end| end <= load.p_vaddr.saturating_add(load.p_filesz))
+            })
+        };
+        self.of_type(libc::PT_NOTE).filter(is_loaded).map(|notes| {
+            let start = self.base().wrapping_add(notes.p_vaddr as usize);
+            let start = std::ptr::with_exposed_provenance::<u8>(start);
+            // SAFETY: *loaded*: the bytes are part of a readable segment, which nothing writes.
+            unsafe { std::slice::from_raw_parts(start, notes.p_memsz as usize) }
+        })
+    }
+
+    fn build_id(&self) -> Option<&'a [u8]> {
+        self.note_segments().find_map(build_id)
+    }
+}
+
+/// Calls `f` with each loaded module, the program first, until it breaks.
+fn visit(f: &mut dyn FnMut(&Module<'_>) -> ControlFlow<()>) {
+    unsafe extern "C" fn one(
+        info: *mut libc::dl_phdr_info,
+        _size: libc::size_t,
+        data: *mut c_void,
+    ) -> c_int {
+        // SAFETY: dl_iterate_phdr passes a module that is valid during the callback.
+        let info = unsafe { &*info };
+        // SAFETY: `visit` passes this, exclusively, and it lives through the callback.
+        let f = unsafe { &mut *data.cast::<&mut dyn FnMut(&Module<'_>) -> ControlFlow<()>>() };
+        let headers = if info.dlpi_phdr.is_null() {
+            &[]
+        } else {
+            // SAFETY: the module says that so many program headers stand there.
+            unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) }
+        };
+        c_int::from(f(&Module { info, headers }).is_break())
+    }
+    let mut f = f;
+    let _list = lock_list();
+    // SAFETY: the callback gets the pointer that stands here and uses it as what it is; it lives through the call.
+    unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut f).cast()) };
+}
+
+/// The build id among ELF notes: sizes of name and description, type, name, description, each padded to 4 bytes.
+fn build_id(mut notes: &[u8]) -> Option<&[u8]> {
+    const TYPE: u32 = 3; // NT_GNU_BUILD_ID
+    loop {
+        let (name_size, rest) = notes.split_first_chunk()?;
+        let (size, rest) = rest.split_first_chunk()?;
+        let (kind, rest) = rest.split_first_chunk()?;
+        let (name_size, size) =
+            (u32::from_ne_bytes(*name_size) as usize, u32::from_ne_bytes(*size) as usize);
+        let name = rest.get(..name_size)?;
+        let rest = rest.get(name_size.checked_next_multiple_of(4)?..)?;
+        let description = rest.get(..size)?;
+        if u32::from_ne_bytes(*kind) == TYPE && name == b"GNU\0" {
+            return Some(description);
+        }
+        notes = rest.get(size.checked_next_multiple_of(4)?..)?;
+    }
+}
+
+/// The return addresses of a thread's calls, innermost first; of more than `N`, the innermost.
+#[derive(Debug)]
+pub(crate) struct Backtrace<const N: usize> {
+    addresses: [usize; N],
+    count: usize,
+}
+
+impl<const N: usize> Backtrace<N> {
+    /// That of the calling thread. Each address is within the call rather than behind it; the first is in the caller.
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // So that the first frame is the caller's.
+    pub(crate) fn here() -> Self {
+        let mut frames = Self { addresses: [0; N], count: 0 };
+        let _list = lock_list();
+        // SAFETY: the callback gets the frames that stand here, exclusively, and they live through the call.
+        unsafe { _Unwind_Backtrace(step::<N>, (&raw mut frames).cast()) };
+        frames
+    }
+
+    /// The addresses.
+    pub(crate) fn addresses(&self) -> &[usize] {
+        self.addresses.get(..self.count).unwrap_or_default()
+    }
+}
+
+// The standard library unwinds panics with it, so it is linked into every program.
+unsafe extern "C" {
+    fn _Unwind_Backtrace(
+        step: unsafe extern "C" fn(context: *mut c_void, data: *mut c_void) -> c_int,
+        data: *mut c_void,
+    ) -> c_int;
+    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+}
+
+/// For `_Unwind_Backtrace`: adds a frame.
+unsafe extern "C" fn step<const N: usize>(context: *mut c_void, data: *mut c_void) -> c_int {
+    const GO_ON: c_int = 0;
+    const END_OF_STACK: c_int = 5;
+    // SAFETY: `here` passes this, exclusively, and it lives through the callback.
+    let frames = unsafe { &mut *data.cast::<Backtrace<N>>() };
+    // SAFETY: the unwinder passes its context.
+    let address = unsafe { _Unwind_GetIP(context) };
+    let Some(slot) = frames.addresses.get_mut(frames.count).filter(|_| address != 0) else {
+        return END_OF_STACK;
+    };
+    // The address is where the call returns to, which may be another line or function.
+    *slot = address - 1;
+    frames.count += 1;
+    GO_ON
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_id_is_found_among_other_notes() {
+        let note = |name: &[u8], kind: u32, description: &[u8]| {
+            let mut bytes = (name.len() as u32).to_ne_bytes().to_vec();
+            bytes.extend((description.len() as u32).to_ne_bytes());
+            bytes.extend(kind.to_ne_bytes());
+            for part in [name, description] {
+                bytes.extend(part);
+                bytes.resize(bytes.len().next_multiple_of(4), 0);
+            }
+            bytes
+        };
+        let (abi, id) = (note(b"GNU\0", 1, &[1; 16]), note(b"GNU\0", 3, &[7; 20]));
+        let other = note(b"Go\0", 3, &[5; 9]);
+        assert_eq!(build_id(&[&abi[..], &other, &id].concat()), Some(&[7; 20][..]));
+        assert_eq!(build_id(&[&abi[..], &other].concat()), None);
+        assert_eq!(build_id(&id[..id.len() - 1]), None, "cut");
+        assert_eq!(build_id(&[0xff; 64]), None);
+    }
+
+    #[test]
+    fn this_function_is_in_the_program() {
+        let here = Backtrace::<8>::here();
+        let found = find(here.addresses()[0]).expect("the module of this test");
+        assert_eq!(Some(found.name.as_ref()), std::env::current_exe().unwrap().to_str());
+        assert_eq!(build_id_of_program().unwrap_or_default(), found.build_id);
+        assert!(find(0).is_none());
+    }
+}
