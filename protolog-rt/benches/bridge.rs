@@ -122,7 +122,8 @@ fn set_up(setup: Setup, directory: &std::path::Path) -> Option<Session> {
         }
         Setup::Bridge { shared, session } => {
             if shared {
-                let control = Init::new().remembered(false).directory(directory.join("control"));
+                let control =
+                    Init::new().persistent_settings(false).directory(directory.join("control"));
                 control.start().expect("listen");
             }
             bridge::install_log().expect("there is no other logger");

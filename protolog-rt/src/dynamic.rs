@@ -1,23 +1,23 @@
-//! Messages that no tool has seen: their text becomes known when they are logged for the first time.
+//! Messages whose template is known at run time only.
 //!
-//! Such a message has the empty place, so its id depends on text, level and group alone. The first time it is logged it
-//! is entered into a table; a session's thread writes the entries into the trace. The table is bounded: when
-//! [`MAX_TEMPLATES`] texts are known, further ones are rendered here and logged as the argument of `%s`, so that nothing
-//! is lost but the saving; the same happens to arguments that do not fit their template.
+//! Such a message has an empty place, so its id depends on template, level and group alone. Its first call inserts it into a
+//! table, and a session's thread writes the entries into the trace. The table is bounded: further templates, beyond
+//! [`MAX_TEMPLATES`], are rendered here and logged as the argument of `%s`, which takes more bytes but loses nothing. The same
+//! happens to arguments that do not fit their template.
 
 use crate::level::{GroupInfo, ProtoLogGroup};
 use crate::log;
 use crate::loss::LossCause;
-use crate::seen::{self, Candidate, Shape};
+use crate::message_table::{self, NewMessage, Signature};
 use crate::writer::{self, arg_slice::ArgSlice};
 use protolog_core::{Level, message_id};
 
 pub use protolog_core::Arg;
 
-/// The most different templates that get a dictionary entry of their own.
-pub const MAX_TEMPLATES: usize = seen::MAX_TEMPLATES;
+/// Maximum number of templates that get a dictionary entry of their own.
+pub const MAX_TEMPLATES: usize = message_table::MAX_TEMPLATES;
 
-/// Logs a message whose template is known at run time only.
+/// Logs a message with a template that is known at run time only.
 ///
 /// ```
 /// use protolog_rt::dynamic::{self, Arg};
@@ -46,35 +46,35 @@ pub fn log(group: &impl ProtoLogGroup, level: Level, template: &str, args: &[Arg
 
 fn trace(group: &'static GroupInfo, level: Level, template: &str, args: &[Arg<'_>]) {
     let id = message_id("", template, level, group.name);
-    let message = Candidate { id, template, level, group, place: "", at: None };
+    let message = NewMessage { id, template, level, group, place: "", at: None };
     if !trace_as(message, args) {
         trace_text(group, level, &rendered(template, args));
     }
 }
 
-/// Writes a message that may be new. False, and nothing done, where it can't get an entry, or is entered with other
-/// arguments.
-pub(crate) fn trace_as(message: Candidate<'_>, args: &[Arg<'_>]) -> bool {
-    let shape = seen::shape(message.id).or_else(|| seen::enter(message, seen::MAX_TEMPLATES));
-    let fits = shape.is_some_and(|shape| Shape::of(args) == Some(shape));
+/// Writes a message, after inserting it into the table if it is new. Returns false, and writes nothing, if the table is full or has
+/// it with other kinds of arguments.
+pub(crate) fn trace_as(message: NewMessage<'_>, args: &[Arg<'_>]) -> bool {
+    let signature = message_table::signature_or_insert(message, message_table::MAX_TEMPLATES);
+    let fits = signature.is_some_and(|signature| Signature::of(args) == Some(signature));
     if fits {
         log::trace(message.id, message.level, message.group, &ArgSlice(args));
     }
     fits
 }
 
-/// Writes a message that has no entry of its own.
+/// Writes a rendered message that has no entry of its own.
 pub(crate) fn trace_text(group: &'static GroupInfo, level: Level, text: &str) {
     let id = message_id("", "%s", level, group.name);
-    let any = Candidate { id, template: "%s", level, group, place: "", at: None };
-    if seen::shape(id).or_else(|| seen::enter(any, seen::MAX_ENTRIES)).is_some() {
+    let any = NewMessage { id, template: "%s", level, group, place: "", at: None };
+    if message_table::signature_or_insert(any, message_table::MAX_ENTRIES).is_some() {
         log::trace(id, level, group, &ArgSlice(&[Arg::Str(text)]));
     } else {
         writer::drop_message(group, level, LossCause::TemplateLimit);
     }
 }
 
-/// The message as text.
+/// Renders a message.
 pub(crate) fn rendered(template: &str, args: &[Arg<'_>]) -> String {
     let mut text = String::new();
     // Writing to a string can't fail.
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_rendered() {
+    fn arguments_that_do_not_fit_are_rendered() {
         assert_eq!(rendered("a %d", &[Arg::Str("x"), Arg::Bool(true)]), "a x true");
         assert_eq!(rendered("100% sure", &[Arg::Int(7)]), "100% sure 7");
         assert_eq!(rendered("%s and %s", &[Arg::Str("x")]), "x and [MISSING_PARAM]");

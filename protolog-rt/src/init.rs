@@ -1,9 +1,9 @@
-//! What a program that wants to be switched from outside does at its start: it fulfils what was wished before, and listens.
+//! Start-up of a program that can be switched from outside: it applies settings, and listens to operators.
 //!
-//! Wishes come from three places, the later ones win: the state file (what operators wanted remembered), a configuration
-//! file that the program names, the variable `PROTOLOG`. All are written as [`protolog_core::control::setting`] has it.
+//! Settings come from three sources, later ones win: the state file (settings that operators made persistent), a configuration file
+//! that the program names, and the variable `PROTOLOG`. All have the format of [`protolog_core::control::setting`].
 //!
-//! Invariant: what can be done is done, whatever else fails; what failed is in the error.
+//! Invariant: a step that fails keeps no other from being done; the error lists all failures.
 
 use crate::control::{self, Server, Wishes, fulfil, read_file};
 use crate::level;
@@ -13,35 +13,35 @@ use crate::sys::fork::{ForkLock, Order};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The variable that holds wishes.
+/// The environment variable with settings.
 const VARIABLE: &str = "PROTOLOG";
 
-/// Listens for the rest of the process.
+/// The server, and the process that it belongs to; it listens until the process ends.
 static SERVER: ForkLock<Option<(u32, Server)>> = ForkLock::new(Order::Server, None);
 
-/// Makes the program switchable from outside: fulfils what is wished in the variable `PROTOLOG` and in the state file, and
-/// listens to operators.
+/// Makes the program switchable from outside: applies the settings in the variable `PROTOLOG` and in the state file, and listens to
+/// operators.
 ///
 /// ```no_run
 /// # #[derive(protolog_rt::ProtoLogGroup)]
 /// # enum AppLog { Net }
 /// if let Err(error) = protolog_rt::init() {
-///     eprintln!("{error}"); // the program works all the same
+///     eprintln!("{error}"); // the program works without it
 /// }
 /// protolog_rt::d!(AppLog::Net, "hello");
 /// ```
 ///
 /// ```text
 /// $ PROTOLOG='net=debug,text' app                      # prints group Net from DEBUG on
-/// $ protologtool configuration logcat disable Net      # and no more
+/// $ protologtool configuration logcat disable Net      # and stops
 /// ```
 ///
-/// [`Init`] has what can be chosen.
+/// [`Init`] has the options.
 pub fn init() -> Result<(), InitError> {
     Init::new().start()
 }
 
-/// What [`init`] does, with choices.
+/// [`init`] with options.
 #[derive(Clone, Debug)]
 #[must_use = "it does nothing until `start`"]
 pub struct Init {
@@ -52,7 +52,7 @@ pub struct Init {
     watch: bool,
 }
 
-/// What [`init`] could not do, and what to do about it. Everything else is done.
+/// The steps of [`init`] that failed, each with advice. All others are done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InitError {
     problems: Vec<String>,
@@ -65,50 +65,51 @@ impl Default for Init {
 }
 
 impl Init {
-    /// All of it, and no configuration file.
+    /// Creates the options of [`init`]: all steps, no configuration file.
     pub fn new() -> Self {
         Self { control: true, state: true, directory: None, config: None, watch: false }
     }
 
-    /// Whether to listen to operators.
+    /// Sets whether to listen to operators; the default is true.
     pub fn control(mut self, listen: bool) -> Self {
         self.control = listen;
         self
     }
 
-    /// Whether to fulfil what operators wanted remembered.
-    pub fn remembered(mut self, fulfil: bool) -> Self {
-        self.state = fulfil;
+    /// Sets whether to apply the settings that operators made persistent; the default is true. They are in `$PROTOLOG_STATE`, or else
+    /// `protolog/settings` in `$XDG_STATE_HOME`, `~/.local/state` or, without a home, `/var/lib`.
+    pub fn persistent_settings(mut self, apply: bool) -> Self {
+        self.state = apply;
         self
     }
 
-    /// The directory of the socket, in place of the usual one.
+    /// Sets the directory of the socket.
     pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(absolute(directory.into()));
         self
     }
 
-    /// Fulfils what is wished in this file, if there is one.
+    /// Applies the settings in this file, if it exists.
     pub fn config_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.config = Some(absolute(path.into()));
         self
     }
 
-    /// Reads the configuration file again whenever it changes; what it wishes no more goes back to what it was without the file.
-    /// It takes listening to operators.
+    /// Reads the configuration file again whenever it changes. Groups that it no longer names go back to their state without the
+    /// file. Has no effect without [`Self::control`].
     pub fn reload(mut self) -> Self {
         self.watch = true;
         self
     }
 
-    /// Makes the groups of an enum known, which its first enabled call would do otherwise: operators see their state from
+    /// Registers the groups of an enum now, rather than with its first enabled call, so that operators see their state from
     /// the start.
     pub fn groups<G: ProtoLogGroup>(self) -> Self {
         level::register_groups(G::groups());
         self
     }
 
-    /// Does it. A second time, wishes are read again, and the program goes on listening.
+    /// Applies the settings and starts to listen. A second call reads the settings again.
     pub fn start(self) -> Result<(), InitError> {
         let mut problems = Vec::new();
         let mut file = |path: &Path, source| match read_file(path) {
@@ -133,7 +134,7 @@ impl Init {
         if problems.is_empty() { Ok(()) } else { Err(InitError { problems }) }
     }
 
-    /// Listens, unless this process does already. What is wrong, if anything is.
+    /// Starts to listen, unless this process does already; returns the problems.
     fn listen(self) -> Vec<String> {
         let mut server = SERVER.lock();
         let process = std::process::id();
@@ -152,15 +153,15 @@ impl Init {
             }
         };
         match Server::start(self.directory, wishes) {
-            // That of a forked child's parent is not ours to end.
+            // A server that is replaced belongs to the parent of this forked child, and is not ours to end.
             Ok(new) => drop(server.replace((process, new)).map(|(_, old)| old.forever())),
-            Err(error) => problems.push(told(&error)),
+            Err(error) => problems.push(describe(&error)),
         }
         problems
     }
 }
 
-fn told(error: &control::Error) -> String {
+fn describe(error: &control::Error) -> String {
     format!("{error}\nhelp: {}", error.help())
 }
 

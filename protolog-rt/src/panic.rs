@@ -1,8 +1,8 @@
-//! Panics as messages.
+//! Panics, logged as messages with their stack trace.
 
 use crate::dynamic::Arg;
 use crate::level::{self, GroupInfo};
-use crate::seen::{self, Candidate};
+use crate::message_table::{self, NewMessage};
 use crate::session::running;
 use crate::site::Subject;
 use crate::sys::once::ForkOnce;
@@ -17,17 +17,16 @@ use std::time::Duration;
 /// The group of panics: full name and tag.
 const GROUP: &str = "panic";
 
-/// The longest that a panic waits for each session's file.
+/// Maximum time that a panic waits for each session's file.
 const FLUSH: Duration = Duration::from_secs(1);
 
 const TEMPLATE: &str = "thread `%s` panicked: %s";
 
-/// The most bytes of `file:line:column`.
+/// Maximum bytes of `file:line:column`.
 const PLACE: usize = 512;
 
-/// Logs each panic from now on, as a WTF of the group `panic` with the thread's stack trace, before the hook that was there
-/// runs; and sees to it that sessions have written what was logged until then, since the process may be about to abort.
-/// Sessions want WTF unless they say otherwise.
+/// Logs each panic from now on, at level WTF of the group `panic`, with the thread's stack trace, and then runs the previous panic
+/// hook. It also flushes all sessions, since the process may be about to abort. Sessions record WTF unless configured otherwise.
 ///
 /// ```
 /// use protolog_rt::Session;
@@ -57,7 +56,7 @@ pub fn log_panics() {
 fn log(panic: &PanicHookInfo<'_>) {
     let group = group();
     let level = Level::Wtf;
-    // An enum's first call makes it known; this group has to be asked for that too.
+    // The first test registers the group, as that of an enum; the second one asks for sessions only.
     if !group.is_enabled(level) || !group.is_trace_enabled(level) {
         return;
     }
@@ -66,13 +65,13 @@ fn log(panic: &PanicHookInfo<'_>) {
     let payload = panic.payload();
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let args = [Arg::Str(name), Arg::Str(text.unwrap_or("a value that is no text"))];
+    let args = [Arg::Str(name), Arg::Str(text.unwrap_or("a value that is not a string"))];
     let at = panic.location().map(|place| (place.file(), place.line()));
     let mut place = FixedString::<PLACE>::new();
     let place = panic.location().map_or("", |location| place.print(location));
     let id = message_id(place, TEMPLATE, level, group.name);
-    let message = Candidate { id, template: TEMPLATE, level, group, place, at };
-    if seen::shape(id).or_else(|| seen::enter(message, seen::MAX_ENTRIES)).is_some() {
+    let message = NewMessage { id, template: TEMPLATE, level, group, place, at };
+    if message_table::signature_or_insert(message, message_table::MAX_ENTRIES).is_some() {
         writer::write_with_stack(
             Head { id, subject: Subject::new(group, level) },
             &ArgSlice(&args),

@@ -110,7 +110,8 @@ fn init_again() {
         return;
     }
     let dir = temp_dir_for_sockets();
-    let init = || Init::new().remembered(false).directory(dir.path().join("run")).start().is_ok();
+    let init =
+        || Init::new().persistent_settings(false).directory(dir.path().join("run")).start().is_ok();
     assert!(init());
     check(|| assert!(init()), init);
 }

@@ -103,7 +103,7 @@ fn panics_are_logged_with_their_stack() {
     let trace = recording.stop();
     let lines = trace.messages();
     assert_eq!(lines[0], "WTF panic thread `baker` panicked: out of eggs");
-    assert!(lines[1].ends_with("` panicked: a value that is no text"), "{}", lines[1]);
+    assert!(lines[1].ends_with("` panicked: a value that is not a string"), "{}", lines[1]);
     let stacks = stacks(&trace.path);
     assert!(stacks.iter().all(|(_, stack)| frames(stack.as_deref().expect("a stack")).len() > 3));
     let log = trace.log();

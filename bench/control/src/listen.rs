@@ -15,7 +15,11 @@ pub(crate) enum BenchLog {
 
 /// Makes this program one that listens.
 pub(crate) fn init() {
-    protolog_rt::Init::new().remembered(false).groups::<BenchLog>().start().expect("listen");
+    protolog_rt::Init::new()
+        .persistent_settings(false)
+        .groups::<BenchLog>()
+        .start()
+        .expect("listen");
     assert!(!BenchLog::Disk.is_enabled(Level::Wtf));
 }
 

@@ -6,7 +6,7 @@
 use super::targets;
 use crate::dynamic::{Arg, trace_as, trace_text};
 use crate::level;
-use crate::seen::Candidate;
+use crate::message_table::NewMessage;
 use crate::sys::fork::{ForkLock, Order};
 use crate::value::FixedString;
 use crate::writer::running;
@@ -86,7 +86,7 @@ impl Log for Logger {
         let place = place.print(&format_args!("{file}:{line}"));
         let id = message_id(place, "%s", level, group.name);
         let at = Some((file, line)).filter(|(file, _)| !file.is_empty());
-        let message = Candidate { id, template: "%s", level, group, place, at };
+        let message = NewMessage { id, template: "%s", level, group, place, at };
         if !trace_as(message, &[Arg::Str(text)]) {
             trace_text(group, level, text);
         }

@@ -15,7 +15,7 @@ mod spans;
 use crate::dynamic::{trace_as, trace_text};
 use crate::level;
 use crate::log;
-use crate::seen::{Candidate, Shape};
+use crate::message_table::{NewMessage, Signature};
 use crate::value::FixedString;
 use crate::writer::arg_slice::ArgSlice;
 use fields::Fields;
@@ -124,8 +124,10 @@ fn write(site: &Site, fields: &Fields) {
         if group.is_text_enabled(level) {
             crate::text::emit_dynamic(level, group.tag, &fields.template(), args);
         }
-        let Some(shape) = Shape::of(args).filter(|_| group.is_trace_enabled(level)) else { return };
-        let kind = Known { fields: fields.names(), shape, id: 0 };
+        let Some(signature) = Signature::of(args).filter(|_| group.is_trace_enabled(level)) else {
+            return;
+        };
+        let kind = Known { fields: fields.names(), signature, id: 0 };
         match known.get() {
             Some(known) if (Known { id: 0, ..*known }) == kind => {
                 log::trace(known.id, level, group, &ArgSlice(args));
@@ -140,7 +142,7 @@ fn write(site: &Site, fields: &Fields) {
                     None => metadata.name(),
                 };
                 let id = message_id(place, &template, level, group.name);
-                let message = Candidate { id, template: &template, level, group, place, at };
+                let message = NewMessage { id, template: &template, level, group, place, at };
                 if trace_as(message, args) {
                     // Where another thread was faster it knows the same, or another set of fields.
                     let _ = known.set(Known { id, ..kind });

@@ -11,7 +11,7 @@ use crate::dictionary::{
 };
 use crate::level;
 use crate::loss::{LossCause, LossCount};
-use crate::seen::{self, Seen};
+use crate::message_table::{self, RuntimeMessage};
 use crate::stats::{GroupStats, Loss};
 use protolog_core::schema::{group, message_data, message_hints, packet, viewer_config};
 use protolog_core::{Level, Template};
@@ -221,16 +221,16 @@ impl Dictionary {
 
     /// Passes packets with the messages interned at run time since the last call to `give`.
     pub(super) fn write_interned(&mut self, give: &mut dyn FnMut(&[u8])) {
-        let new = seen::from(self.interned);
+        let new = message_table::entries_from(self.interned);
         self.interned += new.len();
         self.write_messages(&new, give);
     }
 
     /// Passes packets with messages interned at run time to `give`.
-    pub(super) fn write_messages(&mut self, new: &[Seen], give: &mut dyn FnMut(&[u8])) {
+    pub(super) fn write_messages(&mut self, new: &[RuntimeMessage], give: &mut dyn FnMut(&[u8])) {
         let mut entries = BTreeMap::new();
         let mut groups = Vec::new();
-        for &Seen { id, template, level, group, place, at } in new {
+        for &RuntimeMessage { id, template, level, group, place, at } in new {
             if self.messages.insert(id, group.id).is_none() {
                 let (template, place) = (template.to_owned(), place.to_owned());
                 let lines = at.map(|(file, line)| (file.to_owned(), [line].into()));

@@ -13,7 +13,7 @@ use super::process::{boot_id, describe_process};
 use crate::clock;
 use crate::error::Error;
 use crate::loss::{LossCause, Mirror};
-use crate::seen::{self, Seen};
+use crate::message_table::{self, RuntimeMessage};
 use crate::shmem::buffer::{Buffer, PAGE, size};
 use crate::shmem::memory::Memory;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -198,8 +198,8 @@ impl Recorder {
     }
 }
 
-impl seen::Listener for Recorder {
-    fn enter(&self, new: &[Seen]) {
+impl message_table::MessageListener for Recorder {
+    fn on_insert(&self, new: &[RuntimeMessage]) {
         self.with_annex(|annex, give| annex.dictionary.write_messages(new, give));
     }
 }

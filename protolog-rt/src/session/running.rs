@@ -4,7 +4,7 @@
 //! which flush all files.
 
 use super::core::Core;
-use crate::seen;
+use crate::message_table;
 use crate::sys::fork::{ForkLock, Order};
 use crate::writer;
 use std::sync::Arc;
@@ -27,14 +27,16 @@ pub(super) fn add(core: &Arc<Core>) {
 /// Gives the session's recording the messages interned at run time, those known and those to come.
 pub(super) fn attach_recorder(core: &Core) {
     if let Some(recorder) = &core.owner.recorder {
-        seen::attach(Arc::clone(recorder) as Arc<dyn seen::Listener>);
+        message_table::add_listener(Arc::clone(recorder) as Arc<dyn message_table::MessageListener>);
     }
 }
 
 /// Ends what [`attach_recorder`] and [`add`] began for the session's recording.
 pub(super) fn detach_recorder(core: &Core) {
     if let Some(recorder) = &core.owner.recorder {
-        seen::detach(&(Arc::clone(recorder) as Arc<dyn seen::Listener>));
+        message_table::remove_listener(
+            &(Arc::clone(recorder) as Arc<dyn message_table::MessageListener>),
+        );
         writer::running::end_mirror(&core.arbiter);
     }
 }

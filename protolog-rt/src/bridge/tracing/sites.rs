@@ -7,7 +7,7 @@
 use super::level_of;
 use crate::bridge::targets;
 use crate::level::GroupInfo;
-use crate::seen::Shape;
+use crate::message_table::Signature;
 use crate::sys::once::ForkOnce;
 use protolog_core::Level;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,7 +34,7 @@ pub(super) struct Site {
 pub(super) struct Known {
     /// Bit `i`: the callsite's field `i` has a value.
     pub(super) fields: u32,
-    pub(super) shape: Shape,
+    pub(super) signature: Signature,
     pub(super) id: u64,
 }
 

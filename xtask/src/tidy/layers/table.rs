@@ -26,7 +26,7 @@ pub(super) const LAYERS: [Layers; 1] = [Layers {
         // A call in the binary: constants.
         ("notes", &["note"]),
         // What a call is made of at run time.
-        ("calls", &["level", "site", "value", "dictionary", "seen"]),
+        ("calls", &["level", "site", "value", "dictionary", "message_table"]),
         // The write path.
         ("writer", &["writer", "log"]),
         ("session", &["session"]),
