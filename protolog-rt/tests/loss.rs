@@ -1,4 +1,4 @@
-//! What is lost is counted by group and cause, and the trace says where.
+//! Lost messages: counted by group and cause, at their place in the trace.
 
 mod common;
 
@@ -16,16 +16,16 @@ fn id(group: &Log) -> u32 {
 }
 
 #[test]
-fn a_full_buffer_drops_and_says_where() {
+fn the_trace_has_losses_where_messages_were_dropped() {
     let recording = record(|session| session.log_from(Level::Debug).buffer_size(64 << 10));
     const COUNT: u64 = 2_000;
     let text = "x".repeat(400);
-    // The file's writer may be as fast as this thread for a while, so until it was not a few times.
+    // The session's thread may keep up for a while, so log until it did not a few times.
     let (mut rounds, mut lossy, mut lost) = (0, 0, 0);
     while rounds < 10 || lossy < 3 {
-        assert!(rounds < 1000, "64 KiB are too few for this");
+        assert!(rounds < 1000, "64 KiB do not suffice");
         for number in 0..COUNT {
-            // Texts that a chunk has already would take no room.
+            // A string that the chunk already interned would take no space.
             let text = &text[200 + number as usize % 200..];
             d!(Log::Flood, "%d %s", rounds * COUNT + number, text);
         }
@@ -48,7 +48,7 @@ fn a_full_buffer_drops_and_says_where() {
         packets.iter().filter(|packet| !packet.losses.is_empty()).count() > 1,
         "several places"
     );
-    // Perfetto's own mark stands where a chunk begins, and nowhere else.
+    // `previous_packet_dropped` is set only in the first packet of a chunk.
     assert!(packets.iter().any(|packet| packet.dropped));
     assert!(packets.iter().filter(|packet| packet.dropped).all(|packet| packet.info.is_some()));
     let Some(table) = trace.query("select message from protolog where tag = 'Flood' order by ts")
@@ -65,7 +65,7 @@ fn a_full_buffer_drops_and_says_where() {
 }
 
 #[test]
-fn long_texts_are_cut_and_counted() {
+fn long_strings_are_truncated_and_counted() {
     let recording = record(|session| session.log_from(Level::Debug).max_text(100));
     let long = "é".repeat(60);
     i!(Log::Trickle, "<%s> <%s> %d", long, "short", 7);
@@ -81,15 +81,15 @@ fn long_texts_are_cut_and_counted() {
 }
 
 #[test]
-fn messages_larger_than_a_chunk_arrive_whole() {
-    // Room for all of them, whenever the session's thread gets to run.
+fn messages_larger_than_a_chunk_are_complete() {
+    // Large enough for all of them, even if the session's thread is not scheduled.
     let recording = record(|session| session.log_from(Level::Debug).buffer_size(32 << 20));
     let text = |seed: usize, length: usize| -> String {
         (0..length).map(|at| char::from(b'a' + ((seed + at) % 26) as u8)).collect()
     };
     let mut expected = Vec::new();
     for length in (3_900..=4_096).chain([1, 4_096]) {
-        // One that may just fit, one that can't, one that is small.
+        // One that may just fit, one that can't, a small one.
         let (a, b, c, d) = (text(length, length), text(1, 4_000), text(2, 4_000), text(3, length));
         i!(Log::Trickle, "%s", a);
         i!(Log::Trickle, "%s %s %s %d", b, c, d, length);
@@ -104,13 +104,13 @@ fn messages_larger_than_a_chunk_arrive_whole() {
 }
 
 #[test]
-fn a_message_whose_rest_finds_no_room_is_lost_whole() {
+fn a_message_whose_tail_does_not_fit_is_dropped_completely() {
     let recording =
         record(|session| session.log_from(Level::Debug).buffer_size(64 << 10).max_text(1000));
     let text = "x".repeat(1000);
     let (mut sent, mut small) = (0, 0);
     while sent < 300 || recording.session().summary().lost() == 0 {
-        assert!(sent < 10_000, "64 KiB are too few for this");
+        assert!(sent < 10_000, "64 KiB do not suffice");
         i!(
             Log::Flood,
             "%s %s %s %s %s %s %s %s %s %s",
@@ -136,22 +136,22 @@ fn a_message_whose_rest_finds_no_room_is_lost_whole() {
     trace.losses();
     let sql = "select distinct length(message) as length from protolog where tag = 'Flood'";
     if let Some(table) = trace.query(sql) {
-        assert_eq!(table.texts("length"), ["10009"], "whole or not at all");
+        assert_eq!(table.texts("length"), ["10009"], "complete or not at all");
     }
     trace.check_stats();
 }
 
 #[test]
-fn nested_calls_are_counted() {
-    /// Logs while it is printed; that is before the outer message is begun, so both arrive.
-    struct Chatty;
-    impl std::fmt::Display for Chatty {
+fn a_call_inside_the_formatting_of_an_argument_is_logged() {
+    /// Logs while it is formatted. The outer message is reserved only after that, so both are written.
+    struct LogWhenFormatted;
+    impl std::fmt::Display for LogWhenFormatted {
         fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
             i!(Log::Trickle, "inner");
             f.write_str("outer")
         }
     }
     let recording = record(|session| session.log_from(Level::Debug));
-    i!(Log::Trickle, "%s", Chatty);
+    i!(Log::Trickle, "%s", LogWhenFormatted);
     recording.stop().check(&["INFO Trickle inner", "INFO Trickle outer"]);
 }

@@ -1,4 +1,4 @@
-//! The macros, as programs use them: where they may stand, what they evaluate, how groups are named.
+//! The macros as programs use them: allowed positions, evaluation of arguments, names of groups.
 use protolog_rt::{Level, ProtoLogGroup, print_group};
 use std::cell::Cell;
 use std::fmt::Display;
@@ -11,22 +11,22 @@ pub(crate) enum AppLog {
     Disk,
     #[protolog(enabled = false, log_to_text = true)]
     Off,
-    /// Named with a keyword, and numbered.
+    /// Named with a keyword, with a discriminant.
     #[allow(non_camel_case_types, reason = "the name is what is tested")]
     r#type = 17,
 }
 
-/// Prints on standard error while it lives, so that calls of the group are on.
-struct On<'a, G: ProtoLogGroup>(&'a G);
+/// Enables the text output of a group while it lives, and so its calls.
+struct EnabledGroup<'a, G: ProtoLogGroup>(&'a G);
 
-impl<'a, G: ProtoLogGroup> On<'a, G> {
+impl<'a, G: ProtoLogGroup> EnabledGroup<'a, G> {
     fn new(group: &'a G) -> Self {
         print_group(group, Some(Level::Verbose));
         Self(group)
     }
 }
 
-impl<G: ProtoLogGroup> Drop for On<'_, G> {
+impl<G: ProtoLogGroup> Drop for EnabledGroup<'_, G> {
     fn drop(&mut self) {
         print_group(self.0, None);
     }
@@ -78,23 +78,23 @@ fn arguments_are_evaluated_once_when_enabled_and_never_when_not() {
     };
     protolog_rt::i!(Own::Net, "%d %s", next(), next());
     protolog_rt::i!(Own::Off, "%d %s", next(), next());
-    assert_eq!(count.get(), 0, "nobody wants them");
+    assert_eq!(count.get(), 0, "disabled");
     {
-        let _on = On::new(&Own::Net);
+        let _on = EnabledGroup::new(&Own::Net);
         protolog_rt::i!(Own::Net, "%d %s %b %f", next(), next(), next() > 0, f64::from(next()));
         assert_eq!(count.get(), 4);
         print_group(&Own::Off, Some(Level::Verbose));
         protolog_rt::i!(Own::Off, "%d %s", next(), next());
-        assert_eq!(count.get(), 4, "not compiled in, whoever wants it");
+        assert_eq!(count.get(), 4, "compiled out");
         assert!(!Own::Off.is_enabled(Level::Wtf));
     }
     protolog_rt::i!(Own::Net, "%d %s", next(), next());
-    assert_eq!(count.get(), 4, "nobody wants them any more");
+    assert_eq!(count.get(), 4, "disabled again");
 }
 
 #[test]
 fn arguments_are_borrowed() {
-    let _on = On::new(&AppLog::Net);
+    let _on = EnabledGroup::new(&AppLog::Net);
     let (text, mut number, list) = (String::from("kept"), 5, [1, 2]);
     protolog_rt::d!(AppLog::Net, "%s %d %d", text, number, list[1]);
     let borrowed = &mut number;
@@ -106,10 +106,10 @@ fn arguments_are_borrowed() {
 }
 
 #[test]
-fn calls_stand_where_expressions_stand() {
+fn calls_are_expressions() {
     const ALIAS: AppLog = AppLog::Net;
     use AppLog::Disk;
-    let _on = On::new(&AppLog::Net);
+    let _on = EnabledGroup::new(&AppLog::Net);
     let log = |n: i32| protolog_rt::d!(AppLog::Net, "in a closure: %d", n);
     log(1);
     match 1 {
@@ -135,7 +135,7 @@ fn calls_stand_where_expressions_stand() {
 }
 
 #[test]
-fn arguments_may_leave_the_function() {
+fn arguments_may_return_from_the_function() {
     fn half(value: Option<u32>) -> Option<u32> {
         protolog_rt::d!(AppLog::Disk, "the value is %d", value?);
         for _ in 0..3 {
@@ -148,8 +148,8 @@ fn arguments_may_leave_the_function() {
         }
         value.map(|value| value / 2)
     }
-    assert_eq!(half(None), None, "a call that is off does not look at its arguments");
-    /// What has no value is an argument of every conversion.
+    assert_eq!(half(None), None, "a disabled call does not evaluate its arguments");
+    /// An expression of the type `!` is an argument of every conversion.
     #[allow(unreachable_code, clippy::diverging_sub_expression, reason = "what is tested")]
     fn leaves(which: u32) -> u32 {
         match which {
@@ -164,7 +164,7 @@ fn arguments_may_leave_the_function() {
         which
     }
     assert_eq!([0, 3, 4].map(leaves), [0, 3, 4]);
-    let _on = On::new(&AppLog::Disk);
+    let _on = EnabledGroup::new(&AppLog::Disk);
     assert_eq!((half(None), half(Some(2)), half(Some(8))), (None, Some(20), Some(4)));
     assert_eq!([0, 1, 2, 3, 4].map(leaves), [10, 11, 12, 13, 4]);
 }
@@ -174,7 +174,7 @@ fn futures_that_log_are_send() {
     async fn logs(n: u32) -> u32 {
         let text = String::from("t");
         protolog_rt::d!(AppLog::Net, "%d %s %d %s", n, text, std::future::ready(n + 1).await, n);
-        // What has to be printed waits with the future, as itself.
+        // The future holds the argument itself, not its text.
         let (some, any) = (Some(n), &n as &(dyn Display + Sync));
         protolog_rt::d!(
             AppLog::Net,
@@ -190,14 +190,14 @@ fn futures_that_log_are_send() {
     fn must_be_send<T: Send>(future: T) -> T {
         future
     }
-    let _on = On::new(&AppLog::Net);
+    let _on = EnabledGroup::new(&AppLog::Net);
     let mut future = std::pin::pin!(must_be_send(logs(3)));
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(future.as_mut().poll(&mut context).is_ready());
 }
 
 #[test]
-fn macros_of_the_program_may_wrap_them() {
+fn macros_of_the_program_may_wrap_calls() {
     macro_rules! with_expr {
         ($group:expr, $template:expr, $($argument:expr),*) => {
             protolog_rt::d!($group, $template, $($argument),*)
@@ -212,7 +212,7 @@ fn macros_of_the_program_may_wrap_them() {
         };
     }
     let value = 1;
-    let _on = On::new(&AppLog::Net);
+    let _on = EnabledGroup::new(&AppLog::Net);
     with_expr!(AppLog::Net, "%d of %d", value + 1, value << 1);
     with_tokens!("%d %s", std::cmp::max::<i32>(value, 2), [1, 2].map(|v| v + 1).len());
     with_literal!("%d after %d", value);
@@ -220,7 +220,7 @@ fn macros_of_the_program_may_wrap_them() {
 
 #[test]
 fn all_thirty_two_arguments_fit() {
-    let _on = On::new(&AppLog::Net);
+    let _on = EnabledGroup::new(&AppLog::Net);
     protolog_rt::d!(
         AppLog::Net,
         "%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%s",
@@ -260,7 +260,7 @@ fn all_thirty_two_arguments_fit() {
 }
 
 #[test]
-fn groups_are_off_until_somebody_wants_them() {
+fn groups_are_disabled_until_text_output_or_a_session_enables_them() {
     #[derive(ProtoLogGroup)]
     enum Fresh {
         A,

@@ -1,5 +1,5 @@
-//! Rewritten calls and derives, as `protologtool` writes them. The texts come from calls of the same messages that were not
-//! rewritten; the tool's own tests build programs that have none.
+//! Rewritten calls and derives, as `protologtool` writes them. The dictionary comes from the same calls in their original
+//! form; the tool's own tests build programs without these.
 
 mod common;
 
@@ -16,11 +16,11 @@ enum Log {
 }
 protolog_rt::__rewritten_groups!(ProtoLogGroup; Log; Net, 0, "Log::Net", "Net", true, false,; Disk, 1, "Log::Disk", "DISK", true, false,; Off, 2, "Log::Off", "Off", false, false,;);
 
-/// The same groups, for calls that are not rewritten.
+/// The same groups, for calls in their original form.
 use Log as Same;
 
 #[test]
-fn a_rewritten_call_logs_what_the_other_logs() {
+fn a_rewritten_call_logs_the_same_as_the_original() {
     let (n, host, ms, yes) = (1500_u16, String::from("example.org"), 0.25, true);
     let recording = record(Builder::enable_all);
     d!(Log::Net, @0x86f9f86caf40ebaa [d s f b], n, host, ms, yes);
@@ -33,7 +33,7 @@ fn a_rewritten_call_logs_what_the_other_logs() {
 }
 
 #[test]
-fn ids_are_those_of_the_macro() {
+fn ids_equal_those_of_the_macro() {
     let id = |text, level, group| message_id("rewritten", text, level, group);
     let net = id("sent %d bytes to %s in %f ms: %b", Level::Debug, "rewritten::Log::Net");
     let disk = id("full", Level::Warn, "rewritten::Log::Disk");
@@ -49,7 +49,7 @@ fn arguments_are_evaluated_once_when_enabled_and_never_when_not() {
     };
     v!(Log::Net, @1 [d s], next(), next());
     i!(Log::Off, @2 [d s], next(), next());
-    assert_eq!(count.get(), 0, "nobody wants it");
+    assert_eq!(count.get(), 0, "disabled");
     let recording = record(Builder::enable_all);
     e!(Log::Net, @3 [d s], next(), next(),);
     wtf!(Log::Off, @4 [d], next());
@@ -59,7 +59,7 @@ fn arguments_are_evaluated_once_when_enabled_and_never_when_not() {
 }
 
 #[test]
-fn groups_are_those_of_the_derive() {
+fn groups_equal_those_of_the_derive() {
     let groups: Vec<_> =
         Log::groups().iter().map(|group| (group.name, group.tag, group.compiled)).collect();
     assert_eq!(

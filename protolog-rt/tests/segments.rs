@@ -1,4 +1,4 @@
-//! A trace in several files: each is read alone, together they have every message, and limits are kept.
+//! Traces in several files: each segment reads alone, together they have every message, and limits hold.
 
 mod common;
 
@@ -33,24 +33,24 @@ fn names(dir: &Path) -> Vec<String> {
     files(dir).iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
 }
 
-/// What a file has, read alone.
+/// The contents of one file, read alone.
 struct Segment {
     lines: Vec<String>,
     lost: u64,
     size: u64,
 }
 
-/// Reads a file with our reader, and where it `matters` with Perfetto's, which takes its time.
+/// Reads a file with our reader, and if `fully` with Perfetto's too, which is slow.
 #[track_caller]
-fn read_as(path: &Path, matters: bool) -> Segment {
+fn read_as(path: &Path, fully: bool) -> Segment {
     let mut summary = Summary::default();
     summary.bytes = std::fs::metadata(path).unwrap().len();
     let size = summary.bytes;
-    // The directory is the test's.
+    // `path` is in the test's directory; this one is empty.
     let trace = Trace::of(path.to_path_buf(), summary, temp_dir());
     let log = trace.log();
     let lost = log.stats().lost.values().sum();
-    let lines = if matters { trace.messages() } else { trace.lines() };
+    let lines = if fully { trace.messages() } else { trace.lines() };
     Segment { lines, lost, size }
 }
 
@@ -59,12 +59,12 @@ fn read(path: &Path) -> Segment {
     read_as(path, true)
 }
 
-/// Checks that the segments have together what was sent, each thread's numbers in order; gives the segments.
+/// Checks that the segments together have every message or its loss, each thread's in order. Returns the segments.
 #[track_caller]
 fn check(dir: &TempDir, summary: &Summary, threads: usize, count: usize) -> Vec<Segment> {
     let files = files(dir.path());
-    let matters = |index: usize| index < 2 || index + 1 == files.len() || index % 8 == 0;
-    let segments = files.iter().enumerate().map(|(index, path)| read_as(path, matters(index)));
+    let fully = |index: usize| index < 2 || index + 1 == files.len() || index % 8 == 0;
+    let segments = files.iter().enumerate().map(|(index, path)| read_as(path, fully(index)));
     let segments: Vec<Segment> = segments.collect();
     let lines: Vec<&String> = segments.iter().flat_map(|segment| &segment.lines).collect();
     let lost: u64 = segments.iter().map(|segment| segment.lost).sum();
@@ -86,7 +86,7 @@ fn check(dir: &TempDir, summary: &Summary, threads: usize, count: usize) -> Vec<
     segments
 }
 
-/// Now and then one that crosses chunks.
+/// Filler of varying length, sometimes longer than a chunk.
 fn filler(number: usize) -> String {
     let length = if number % 97 == 5 { 3_000 + number % 4_000 } else { number % 40 };
     "x".repeat(length)
@@ -97,7 +97,7 @@ fn log(thread: usize, number: usize) {
 }
 
 #[test]
-fn segments_are_read_alone_and_have_everything_together() {
+fn each_segment_reads_alone_and_together_they_are_complete() {
     const THREADS: usize = 4;
     const COUNT: usize = 6_000;
     const LIMIT: u64 = 400 << 10;
@@ -113,7 +113,7 @@ fn segments_are_read_alone_and_have_everything_together() {
     let done = &AtomicBool::new(false);
     thread::scope(|scope| {
         let _end = SetOnDrop(done);
-        // Flushes, so that chunks are copied in parts and go on in the next file.
+        // Flushes, so that chunks are copied in parts and continue in the next file.
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 session.flush().unwrap();
@@ -151,16 +151,16 @@ fn segments_are_read_alone_and_have_everything_together() {
 }
 
 #[test]
-fn losses_are_told_once_over_all_files() {
+fn each_loss_is_reported_in_one_segment() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let session = start(&dir, |session| {
         session.segment_bytes(100 << 10).buffer_size(64 << 10).max_text(8_000)
     });
-    // The file's writer may be as fast as this thread for a while, so until it was not a few times, with much in between.
+    // The session's thread may keep up for a while, so log until it did not a few times.
     let (mut rounds, mut lossy, mut lost) = (0, 0, 0);
     while rounds < 20 || lossy < 3 {
-        assert!(rounds < 200, "64 KiB are too few for this");
+        assert!(rounds < 200, "64 KiB do not suffice");
         (0..5_000).for_each(|number| log(0, rounds * 5_000 + number));
         rounds += 1;
         let now = session.summary().lost();
@@ -173,12 +173,12 @@ fn losses_are_told_once_over_all_files() {
     assert_eq!(summary.losses.len(), 1, "{:?}", summary.losses);
     assert_eq!(wire(summary.losses[0].cause), wire(LossCause::BufferFull));
     let segments = check(&dir, &summary, 1, rounds * 5_000);
-    assert!(segments.iter().filter(|segment| segment.lost > 0).count() > 1, "where they were lost");
+    assert!(segments.iter().filter(|segment| segment.lost > 0).count() > 1, "in several segments");
     assert!(segments.iter().all(|segment| segment.size <= 100 << 10));
 }
 
 #[test]
-fn time_ends_a_segment_though_nobody_logs() {
+fn a_segment_ends_by_age_without_new_messages() {
     const AGE: Duration = Duration::from_millis(150);
     let _lock = lock_sessions();
     let dir = temp_dir();
@@ -195,7 +195,7 @@ fn time_ends_a_segment_though_nobody_logs() {
     until(&[expected[0], "app.0002.pftrace.part"]);
     log(0, 1);
     until(&expected);
-    // With nothing to tell there is no file.
+    // Without new messages there is no new file.
     thread::sleep(3 * AGE);
     assert_eq!(names(dir.path()), expected);
     log(0, 2);
@@ -207,18 +207,18 @@ fn time_ends_a_segment_though_nobody_logs() {
 }
 
 #[test]
-fn a_chunk_that_goes_on_in_another_file_keeps_its_times() {
+fn a_chunk_that_continues_in_the_next_segment_keeps_its_timestamps() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let session = start(&dir, |session| session.segment_age(Duration::from_millis(50)));
-    const NAMED: &str = "select count(*) from thread where name glob 'a_chunk_that_go*'";
+    const NAMED: &str = "select count(*) from thread where name glob 'a_chunk_that_co*'";
     let clock = || {
         let boottime = std::fs::read_to_string("/proc/uptime").unwrap();
         boottime.split(' ').next().unwrap().parse::<f64>().unwrap()
     };
     let mut times = Vec::new();
     while times.len() < 30 || files(dir.path()).len() < 3 {
-        assert!(times.len() < 10_000, "time ends no segment");
+        assert!(times.len() < 10_000, "no segment ends by age");
         let before = clock();
         log(0, times.len());
         times.push(before..=clock());
@@ -229,7 +229,7 @@ fn a_chunk_that_goes_on_in_another_file_keeps_its_times() {
     let mut found = Vec::new();
     for path in files(dir.path()) {
         let log = protolog_reader::Trace::open(&path).unwrap().read().unwrap();
-        // For Perfetto the first file names the thread too, though it goes on.
+        // trace_processor finds the name of the thread in the first file too, though its sequence continues.
         let tables = found.is_empty().then(|| trace_processor(&path, &[NAMED])).flatten();
         if let Some(tables) = tables {
             assert_eq!(tables[0].to_string(), "1\n", "{}", path.display());
@@ -242,7 +242,7 @@ fn a_chunk_that_goes_on_in_another_file_keeps_its_times() {
     }
     assert_eq!(found.len(), times.len());
     for (found, time) in found.iter().zip(&times) {
-        // The file has hundredths of a second.
+        // `/proc/uptime` counts hundredths of a second.
         let (start, end) = (time.start() - 0.05, time.end() + 0.05);
         assert!((start..=end).contains(found), "{found} for {time:?}");
     }
@@ -250,14 +250,14 @@ fn a_chunk_that_goes_on_in_another_file_keeps_its_times() {
 }
 
 #[test]
-fn only_the_newest_stay_and_numbers_go_on() {
+fn old_segments_are_deleted_and_numbering_continues() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let left = dir.path().join("app.0003.pftrace.part");
     std::fs::write(&left, "of a crash").unwrap();
-    std::fs::write(dir.path().join("app.0002.pftrace"), "of a run before").unwrap();
+    std::fs::write(dir.path().join("app.0002.pftrace"), "of an earlier run").unwrap();
     for other in ["app.pftrace", "application.0001.pftrace", "app.0001.txt"] {
-        std::fs::write(dir.path().join(other), "somebody's").unwrap();
+        std::fs::write(dir.path().join(other), "of another program").unwrap();
     }
     let session = start(&dir, |session| session.keep_segments(2));
     assert!(left.exists());
@@ -287,13 +287,13 @@ fn only_the_newest_stay_and_numbers_go_on() {
 }
 
 #[test]
-fn messages_first_seen_at_run_time_are_text_in_every_file() {
+fn every_segment_has_its_dynamic_templates() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let session = start(&dir, |session| session.segment_age(Duration::from_millis(30)));
     let mut count = 0i64;
     while count < 20 || files(dir.path()).len() < 3 {
-        assert!(count < 10_000, "time ends no segment");
+        assert!(count < 10_000, "no segment ends by age");
         let template = format!("template {} of %d", count % 3);
         dynamic::log(&Log::Work, Level::Info, &template, &[dynamic::Arg::Int(count)]);
         count += 1;
@@ -308,7 +308,7 @@ fn messages_first_seen_at_run_time_are_text_in_every_file() {
 }
 
 #[test]
-fn a_message_larger_than_a_segment_has_one_for_itself() {
+fn a_message_larger_than_a_segment_has_its_own() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let session = start(&dir, |session| {
@@ -326,7 +326,7 @@ fn a_message_larger_than_a_segment_has_one_for_itself() {
 }
 
 #[test]
-fn two_sessions_of_one_name_are_refused() {
+fn a_second_session_with_the_same_name_is_refused() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let first = start(&dir, |session| session.keep_segments(1));
@@ -357,7 +357,7 @@ impl MergeInput for Input {
 }
 
 #[test]
-fn merged_segments_are_the_whole_trace() {
+fn merged_segments_have_every_message() {
     const COUNT: usize = 3_000;
     let _lock = lock_sessions();
     let dir = temp_dir();
@@ -370,7 +370,7 @@ fn merged_segments_are_the_whole_trace() {
             });
         }
     });
-    // A text that only the last segment knows of.
+    // A template that only the last segment has.
     dynamic::log(&Log::Work, Level::Info, "and %s", &[dynamic::Arg::Str("the end")]);
     let summary = session.stop().unwrap();
     assert_eq!(summary.lost(), 0);
@@ -393,50 +393,50 @@ fn merged_segments_are_the_whole_trace() {
 }
 
 #[test]
-fn a_segment_that_can_not_be_made_is_an_error_of_stop() {
+fn stop_fails_if_a_segment_can_not_be_created() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let inner = dir.path().join("inner");
     std::fs::create_dir(&inner).unwrap();
     let session =
         start(&dir, |session| session.file(inner.join("app.pftrace")).segment_bytes(64 << 10));
-    std::fs::rename(&inner, dir.path().join("gone")).unwrap();
+    std::fs::rename(&inner, dir.path().join("moved")).unwrap();
     (0..20_000).for_each(|number| log(0, number));
     assert!(session.flush().is_err());
     assert!(matches!(session.stop().unwrap_err(), Error::File { .. }));
-    assert_eq!(names(&dir.path().join("gone")), ["app.0001.pftrace.part"], "what there is stays");
-    assert!(!read(&dir.path().join("gone/app.0001.pftrace.part")).lines.is_empty());
+    assert_eq!(names(&dir.path().join("moved")), ["app.0001.pftrace.part"], "it is not deleted");
+    assert!(!read(&dir.path().join("moved/app.0001.pftrace.part")).lines.is_empty());
 }
 
 #[test]
-fn segments_go_on_when_they_can_be_made_again() {
+fn segments_continue_once_they_can_be_created_again() {
     let _lock = lock_sessions();
     let dir = temp_dir();
-    let (inner, gone) = (dir.path().join("inner"), dir.path().join("gone"));
+    let (inner, moved) = (dir.path().join("inner"), dir.path().join("moved"));
     std::fs::create_dir(&inner).unwrap();
     let session =
         start(&dir, |session| session.file(inner.join("app.pftrace")).segment_bytes(64 << 10));
-    std::fs::rename(&inner, &gone).unwrap();
-    // None with a text that is cut.
+    std::fs::rename(&inner, &moved).unwrap();
+    // No message with a string that would be truncated.
     (10..90).cycle().take(3_000).for_each(|number| log(0, number));
     for _ in 0..3 {
         let error = session.flush().unwrap_err().to_string();
         assert!(error.ends_with("app.pftrace`: no such file or directory"), "{error}");
     }
-    std::fs::rename(&gone, &inner).unwrap();
+    std::fs::rename(&moved, &inner).unwrap();
     session.flush().unwrap();
     (0..100).for_each(|number| log(0, number % 5));
     let summary = session.stop().unwrap();
     assert!(summary.messages > 100 && summary.lost() > 0, "{summary:?}");
     assert_eq!(names(&inner), ["app.0001.pftrace", "app.0002.pftrace"]);
     let segments = files(&inner).iter().map(|path| read(path)).collect::<Vec<_>>();
-    assert_eq!(segments[0].lost, summary.lost(), "told where the messages are missing");
+    assert_eq!(segments[0].lost, summary.lost(), "reported where the messages are missing");
     assert_eq!(segments[1].lines.len(), 100);
     assert_eq!(segments.iter().map(|one| one.lines.len() as u64).sum::<u64>(), summary.messages);
 }
 
 #[test]
-fn a_segment_that_is_taken_away_is_told_and_the_others_are_there() {
+fn stop_names_a_deleted_segment_and_keeps_the_others() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let room =
@@ -458,5 +458,5 @@ fn a_segment_that_is_taken_away_is_told_and_the_others_are_there() {
     let lines = files.iter().flat_map(|path| read_as(path, false).lines).collect::<Vec<_>>();
     assert!(lines.len() > 2_500, "{}", lines.len());
     let line = |number| format!("INFO Work 0:{number} {}", filler(number));
-    assert!((5_000 - lines.len()..5_000).map(line).eq(lines), "all from some message on");
+    assert!((5_000 - lines.len()..5_000).map(line).eq(lines), "the last ones, without a gap");
 }

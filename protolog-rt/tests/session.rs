@@ -20,7 +20,7 @@ enum Other {
     Net,
 }
 
-/// One message of each level and group.
+/// Logs one message of each level and group.
 fn log_all(text: &str) {
     v!(Log::Net, "v %s", text);
     d!(Log::Net, "d %s", text);
@@ -37,7 +37,7 @@ fn log_all(text: &str) {
 }
 
 #[test]
-fn every_kind_of_argument_arrives() {
+fn every_type_of_argument_is_logged() {
     let recording = record(Builder::enable_all);
     v!(Log::Net, "nothing");
     d!(Log::Net, "%d %d %d", 0, -1, i64::MIN);
@@ -58,9 +58,9 @@ fn every_kind_of_argument_arrives() {
 }
 
 #[test]
-fn every_level_of_every_group_can_be_on_or_off() {
+fn every_level_of_every_group_can_be_enabled() {
     let choices = || [None].into_iter().chain(Level::ALL.map(Some));
-    // The least level of one group goes up while that of the other goes down.
+    // The minimum level of one group rises while that of the other falls.
     for (net, disk) in choices().zip(choices().rev()) {
         let recording = record(|session| session.group("Log::Net", net).group("Log::Disk", disk));
         log_all("x");
@@ -92,7 +92,7 @@ fn defaults_are_wtf_and_overrides_go_both_ways() {
 }
 
 #[test]
-fn started_late_and_stopped_early() {
+fn a_session_has_the_messages_between_start_and_stop() {
     let _lock = lock_sessions();
     log_all("before");
     let recording = record_concurrently(|session| session.log_from(Level::Wtf));
@@ -103,7 +103,7 @@ fn started_late_and_stopped_early() {
 }
 
 #[test]
-fn a_thread_goes_from_session_to_session() {
+fn a_thread_logs_to_one_session_after_the_other() {
     for round in ["first", "second", "third"] {
         let recording = record(|session| session.log_from(Level::Error).group("Disk", None));
         log_all(round);
@@ -112,7 +112,7 @@ fn a_thread_goes_from_session_to_session() {
 }
 
 #[test]
-fn an_empty_session_is_a_trace() {
+fn the_trace_of_an_empty_session_is_valid() {
     let trace = record(Builder::enable_all).stop();
     trace.check(&[]);
     assert_eq!(trace.summary.bytes, std::fs::metadata(&trace.path).unwrap().len());
@@ -133,7 +133,7 @@ fn a_dropped_session_is_stopped() {
 }
 
 #[test]
-fn a_flushed_trace_can_be_read_while_the_session_goes_on() {
+fn a_flushed_trace_can_be_read_while_the_session_runs() {
     let recording = record(|session| session);
     wtf!(Log::Net, "one");
     wtf!(Log::Net, "two");
@@ -147,12 +147,12 @@ fn a_flushed_trace_can_be_read_while_the_session_goes_on() {
     if let Some(mut tables) =
         protolog_testkit::trace_processor(&early, &["select message from protolog"])
     {
-        assert_eq!(tables.remove(0).texts("message"), ["one", "two"], "texts are there, too");
+        assert_eq!(tables.remove(0).texts("message"), ["one", "two"], "with its dictionary");
     }
     recording.stop().check(&["WTF Net one", "WTF Net two", "WTF Net three", "WTF Net four"]);
 }
 
-/// Whether the session's thread is asleep, and how often it has gone to sleep so far.
+/// True if the session's thread sleeps, and the number of times that it went to sleep.
 fn sleeps() -> (bool, u64) {
     let tasks = std::fs::read_dir("/proc/self/task").expect("list the threads");
     let mut all =
@@ -175,25 +175,25 @@ fn the_sessions_thread_sleeps_until_half_of_the_buffer_is_full() {
     let wait = |mut done: Box<dyn FnMut() -> bool>| {
         let end = Instant::now() + Duration::from_secs(60);
         while !done() {
-            assert!(Instant::now() < end, "in vain");
+            assert!(Instant::now() < end, "timed out");
             std::thread::sleep(Duration::from_millis(1));
         }
     };
-    // A moment after the flush; from then on nothing wakes it.
+    // The thread falls asleep soon after the flush, and nothing wakes it from then on.
     wait(Box::new(|| sleeps().0));
     let (slept, written) = (sleeps(), size());
     // A quarter of the buffer.
     log(10..260);
     std::thread::sleep(Duration::from_millis(100));
-    assert_eq!((sleeps(), size()), (slept, written), "nobody polls");
-    // Nobody asks for it, but half is full now.
+    assert_eq!((sleeps(), size()), (slept, written), "it does not poll");
+    // Half of the buffer is full now, which wakes the thread.
     log(260..610);
     wait(Box::new(|| size() > written));
     assert_eq!(recording.stop().summary.messages, 610);
 }
 
 #[test]
-fn a_second_session_of_the_same_file_is_refused_and_harms_nothing() {
+fn a_second_session_with_the_same_file_is_refused() {
     let recording = record(|session| session);
     wtf!(Log::Net, "still here");
     recording.session().flush().unwrap();
@@ -207,7 +207,7 @@ fn a_second_session_of_the_same_file_is_refused_and_harms_nothing() {
 }
 
 #[test]
-fn sessions_that_can_not_start_say_why() {
+fn errors_of_start_name_the_cause() {
     let _lock = lock_sessions();
     assert!(matches!(Session::builder().start(), Err(Error::NoFile)));
     let dir = temp_dir();
@@ -220,20 +220,19 @@ fn sessions_that_can_not_start_say_why() {
     let names = "`session::Log::Net`, `session::Other::Net`";
     assert_eq!(text, format!("group `Net` is ambiguous: {names}"));
     wtf!(Other::Net, "so that the group has a message");
-    // Nothing is left behind.
+    // The failed starts leave nothing behind.
     let session = Session::builder().file(dir.path().join("b.pftrace")).start().unwrap();
     assert_eq!(session.stop().unwrap().messages, 0);
 }
 
 #[test]
-fn a_full_disk_is_an_error_of_stop() {
-    let recording = lock_sessions();
+fn stop_fails_on_a_full_disk() {
+    let _lock = lock_sessions();
     let session = Session::builder().file("/dev/full").start().unwrap();
-    wtf!(Log::Net, "into the void");
+    wtf!(Log::Net, "to a full disk");
     assert!(session.flush().is_err());
     let error = session.stop().unwrap_err();
     assert!(error.to_string().starts_with("can't write `/dev/full`: "), "{error}");
-    drop(recording);
 }
 
 #[test]
@@ -260,7 +259,7 @@ fn the_official_descriptors_know_every_field_but_ours() {
 }
 
 #[test]
-fn the_trace_knows_process_and_thread() {
+fn the_trace_names_process_and_thread() {
     let thread = std::thread::Builder::new().name("worker".into());
     let recording = record(|session| session);
     thread.spawn(|| wtf!(Log::Net, "from a thread")).unwrap().join().unwrap();

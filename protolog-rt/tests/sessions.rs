@@ -1,4 +1,4 @@
-//! Several sessions at once: each gets exactly what it asked for, whatever the others do.
+//! Several sessions at once: each gets exactly the messages that it enabled, whatever the others do.
 
 mod common;
 
@@ -18,7 +18,7 @@ enum Log {
     Rare,
 }
 
-/// One message of each level and group.
+/// Logs one message of each level and group.
 fn log_all(text: &str) {
     v!(Log::Net, "%s", text);
     d!(Log::Net, "%s", text);
@@ -34,7 +34,7 @@ fn log_all(text: &str) {
     wtf!(Log::Disk, "%s", text);
 }
 
-/// The lines that `log_all` leaves, from these levels on.
+/// The lines that `log_all` leaves in a session with these minimum levels.
 fn lines(text: &str, net: Option<Level>, disk: Option<Level>) -> Vec<String> {
     let of = |tag: &'static str, from: Option<Level>| {
         let levels = Level::ALL.into_iter().filter(move |level| from.is_some_and(|f| *level >= f));
@@ -51,7 +51,7 @@ fn check(trace: &Trace, expected: &[Vec<String>]) {
 }
 
 #[test]
-fn each_gets_what_it_asked_for() {
+fn each_session_gets_the_levels_it_enabled() {
     use Level::{Error, Info, Verbose, Warn, Wtf};
     let all = Some(Verbose);
     let _lock = lock_sessions();
@@ -85,7 +85,7 @@ fn each_gets_what_it_asked_for() {
 }
 
 #[test]
-fn many_sessions_of_one_program() {
+fn twenty_sessions_run_at_once() {
     let first = record(Builder::enable_all);
     let mut sessions = Vec::new();
     for number in 0..20u64 {
@@ -94,9 +94,9 @@ fn many_sessions_of_one_program() {
     }
     for number in 20..40u64 {
         let trace = sessions.remove(0).stop();
-        assert_eq!(trace.summary.messages, 20, "each saw twenty: {:?}", trace.summary);
+        assert_eq!(trace.summary.messages, 20, "twenty each: {:?}", trace.summary);
         let texts: Vec<String> = (number - 20..number).map(|n| format!("INFO Net {n}")).collect();
-        // Perfetto takes its time.
+        // trace_processor is slow.
         let lines = if number % 5 == 0 { trace.messages() } else { trace.lines() };
         assert_eq!(lines, texts);
         i!(Log::Net, "%d", number);
@@ -105,7 +105,7 @@ fn many_sessions_of_one_program() {
 }
 
 #[test]
-fn sessions_that_come_and_go_cost_the_others_nothing() {
+fn sessions_that_start_and_stop_lose_no_messages_of_others() {
     const THREADS: usize = 3;
     const COUNT: usize = 40_000;
     let steady = record(|session| {
@@ -158,9 +158,9 @@ fn sessions_that_come_and_go_cost_the_others_nothing() {
 }
 
 #[test]
-fn a_session_that_is_full_does_not_hurt_another() {
+fn a_full_session_does_not_affect_another() {
     let roomy = record(|session| session.log_from(Level::Info).buffer_size(32 << 20));
-    // Keeps the first, since a file's writer may be fast enough to make room all the time.
+    // A discard buffer, since the thread of a stream may be fast enough to lose nothing.
     let tight = record_concurrently(|session| {
         session.log_from(Level::Info).keep_first().buffer_size(64 << 10)
     });
@@ -177,51 +177,51 @@ fn a_session_that_is_full_does_not_hurt_another() {
     roomy.check_stats();
 }
 
-struct LogsWhenDropped;
+struct LogOnDrop;
 
-impl Drop for LogsWhenDropped {
+impl Drop for LogOnDrop {
     fn drop(&mut self) {
         i!(Log::Rare, "in a destructor");
     }
 }
 
 thread_local! {
-    static EARLY: RefCell<Option<LogsWhenDropped>> = const { RefCell::new(None) };
-    static LATE: RefCell<Option<LogsWhenDropped>> = const { RefCell::new(None) };
+    static EARLY: RefCell<Option<LogOnDrop>> = const { RefCell::new(None) };
+    static LATE: RefCell<Option<LogOnDrop>> = const { RefCell::new(None) };
 }
 
 #[test]
-fn losses_without_a_sequence_are_told_to_all_that_wanted_the_message() {
-    let wants = record(|session| session.log_from(Level::Info));
-    let dead = |trace: &Trace| -> Vec<(u32, u64)> {
+fn losses_without_a_sequence_are_reported_to_every_session_that_enabled_the_message() {
+    let enabled = record(|session| session.log_from(Level::Info));
+    let count_thread_exit = |trace: &Trace| -> Vec<(u32, u64)> {
         trace.losses().into_iter().map(|((_, cause), count)| (cause, count)).collect()
     };
-    let too = record_concurrently(|session| session.group("Rare", Level::Debug));
-    let not = record_concurrently(|session| session.group("Rare", Level::Warn));
+    let verbose = record_concurrently(|session| session.group("Rare", Level::Debug));
+    let disabled = record_concurrently(|session| session.group("Rare", Level::Warn));
     thread::spawn(|| {
-        EARLY.set(Some(LogsWhenDropped));
+        EARLY.set(Some(LogOnDrop));
         i!(Log::Rare, "in the thread");
-        LATE.set(Some(LogsWhenDropped));
+        LATE.set(Some(LogOnDrop));
     })
     .join()
     .unwrap();
     let later = record_concurrently(|session| session.log_from(Level::Info));
-    for session in [not, later] {
+    for session in [disabled, later] {
         let trace = session.stop();
-        assert_eq!((dead(&trace), trace.summary.messages), (vec![], 0));
+        assert_eq!((count_thread_exit(&trace), trace.summary.messages), (vec![], 0));
     }
-    // The one that keeps other tests from logging stops last.
-    for session in [too, wants] {
+    // The session that holds the lock stops last.
+    for session in [verbose, enabled] {
         let trace = session.stop();
-        assert_eq!(dead(&trace), [(wire(LossCause::ThreadExit), 1)]);
+        assert_eq!(count_thread_exit(&trace), [(wire(LossCause::ThreadExit), 1)]);
         assert_eq!(trace.summary.messages, 2);
     }
 }
 
 #[test]
-fn a_thread_within_a_message_while_sessions_change() {
-    // One thread logs what only the first session wants, as fast as it can; its messages must all arrive there, and none
-    // in the others, though it is sent to look at each start and stop.
+fn messages_in_progress_while_sessions_change_go_to_the_right_session() {
+    // One thread logs messages that only the first session enables, as fast as it can. They must all be in that session
+    // and in no other, although each start and stop makes the thread leave the fast path.
     let first = record(|session| session.group("Load", Level::Info).buffer_size(32 << 20));
     let done = &AtomicBool::new(false);
     let (mut sent, mut others) = (0, Vec::new());

@@ -1,5 +1,5 @@
-//! Signal handlers that log: within a message they are counted as nested, elsewhere they log. A test of its own, since
-//! signals hit any thread of a process.
+//! Signal handlers that log: inside a message their own is counted as reentrant, elsewhere it is logged. A separate binary,
+//! since a signal may hit any thread of the process.
 #![allow(unsafe_code)] // sigaction, pthread_kill.
 
 mod common;
@@ -23,9 +23,9 @@ extern "C" fn handler(_: libc::c_int) {
 }
 
 #[test]
-fn handlers_log_or_are_counted() {
+fn a_handler_logs_or_its_message_is_counted_as_reentrant() {
     let recording = record(|session| session.log_from(Level::Debug).buffer_size(16 << 20));
-    // Its first message attaches a thread and registers an enum, which is not for handlers.
+    // The first message registers the thread and the enum, which a handler must not do.
     i!(Log::Main, "%d", 0);
     // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler may.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -60,8 +60,8 @@ fn handlers_log_or_are_counted() {
                 i!(Log::Main, "%d", sent);
                 sent += 1;
             }
-            // Not faster than the trace can be written, so that the losses are those of the handler. A sleep would draw
-            // the signals to itself.
+            // Slower than the trace is written, so that only the handler loses messages. It must not sleep, or most
+            // signals would hit the sleep.
             let pause = Instant::now();
             while pause.elapsed() < Duration::from_micros(30) {}
         }

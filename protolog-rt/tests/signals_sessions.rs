@@ -1,6 +1,6 @@
-//! Signal handlers that log while sessions start and stop: at whatever instruction of a message they land, and whatever
-//! changed since that message began, nothing is torn, doubled or touched after it is gone. A test of its own, since
-//! signals hit any thread of a process; AddressSanitizer makes more of it.
+//! Signal handlers that log while sessions start and stop. A handler may interrupt any instruction of a message, and
+//! sessions may have changed since that message began; no message is torn or written twice, and no freed memory is used.
+//! A separate binary, since a signal may hit any thread of the process. AddressSanitizer makes the test stronger.
 #![allow(unsafe_code)] // sigaction, timers.
 
 mod common;
@@ -20,8 +20,8 @@ enum Log {
 
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
 
-/// May be the first on its thread to log after a session changed, which allocates: the thread that it interrupts does
-/// nothing but log, and so holds no lock of the allocator where the handler is let through.
+/// Logs. The first message after a session changed allocates memory, which is safe here: the interrupted thread does
+/// nothing but log, and holds no lock of the allocator wherever a handler may log.
 extern "C" fn handler(_: libc::c_int) {
     let number = SIGNALS.fetch_add(1, Ordering::Relaxed);
     d!(Log::Handler, "%d", number);
@@ -32,7 +32,7 @@ struct Timer(libc::timer_t);
 
 impl Timer {
     fn start() -> Self {
-        // SAFETY: plain numbers and pointers, for which zero is a value.
+        // SAFETY: `sigevent` has only integers and raw pointers, for which zero is valid.
         let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
         event.sigev_notify = libc::SIGEV_THREAD_ID;
         event.sigev_signo = libc::SIGUSR1;
@@ -54,18 +54,18 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        // SAFETY: it exists until here.
+        // SAFETY: `start` created the timer, and only this function deletes it.
         unsafe { libc::timer_delete(self.0) };
     }
 }
 
-/// `PROTOLOG_SOAK` makes it longer.
+/// The length of the test; `PROTOLOG_SOAK` makes it longer.
 fn duration() -> Duration {
     Duration::from_secs(if std::env::var_os("PROTOLOG_SOAK").is_some() { 30 } else { 2 })
 }
 
 #[test]
-fn handlers_log_while_sessions_change() {
+fn handlers_log_while_sessions_start_and_stop() {
     // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler may.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as *const () as usize;
@@ -87,7 +87,7 @@ fn handlers_log_while_sessions_change() {
         }
         let end = Instant::now() + duration();
         let mut rounds = 0u64;
-        // Where there is little time for this process, it takes more of it.
+        // On a busy machine the test takes longer.
         while Instant::now() < end || rounds <= 10 || SIGNALS.load(Ordering::Relaxed) <= 1_000 {
             round(rounds);
             rounds += 1;
@@ -96,7 +96,7 @@ fn handlers_log_while_sessions_change() {
     });
 }
 
-/// A session, or two at once.
+/// Runs one session, or two at once.
 fn round(number: u64) {
     let start = |session: protolog_rt::Builder| {
         let session = session.log_from(Level::Debug).buffer_size(64 << 10 << (number % 4));
@@ -107,7 +107,7 @@ fn round(number: u64) {
     thread::sleep(Duration::from_micros(100 * (number % 5)));
     for recording in [Some(first), second].into_iter().flatten() {
         let trace = recording.stop();
-        // Reading takes the most time.
+        // Reading is the slowest part.
         if number % 16 != 0 {
             continue;
         }

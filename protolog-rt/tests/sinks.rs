@@ -1,4 +1,4 @@
-//! Where text goes: each sink in a process of its own, since a process has one.
+//! Text sinks, each in its own process, since a process has one sink.
 
 use protolog_rt::text::{
     Journald, Logd, RotatingFile, SinkIsSet, Syslog, TextLine, TextSink, set_sink,
@@ -20,15 +20,15 @@ enum Log {
     Inner,
 }
 
-/// What the process that logs is told: a path.
+/// The environment variable that gives the child process its path.
 const CHILD: &str = "PROTOLOG_SINKS_CHILD";
 
-/// The path, in the process that logs.
+/// The path, in the child process only.
 fn child() -> Option<PathBuf> {
     std::env::var_os(CHILD).map(PathBuf::from)
 }
 
-/// Runs `test` of this binary in a process of its own.
+/// Runs `test` of this binary in a child process.
 fn run(test: &str, path: &Path) -> Output {
     let program = std::env::current_exe().expect("the test itself");
     let mut child = Command::new(program);
@@ -38,13 +38,13 @@ fn run(test: &str, path: &Path) -> Output {
     output
 }
 
-/// What stands after the level, of each line.
+/// Each line from its level on.
 fn tails(text: &str) -> Vec<&str> {
     text.lines().map(|line| &line[line.find(" Net  ").expect(line) - 1..]).collect()
 }
 
 #[test]
-fn a_file_is_put_aside_when_it_is_full() {
+fn a_full_file_is_rotated() {
     if let Some(path) = child() {
         let file = RotatingFile::open(&path, 1000, 2).expect("open the file");
         assert!(set_sink(file).is_ok());
@@ -56,7 +56,7 @@ fn a_file_is_put_aside_when_it_is_full() {
     let dir = temp_dir_for_sockets();
     let path = dir.path().join("app.log");
     fs::write(&path, "x".repeat(990) + "\n").expect("a file that is there");
-    let output = run("a_file_is_put_aside_when_it_is_full", &path);
+    let output = run("a_full_file_is_rotated", &path);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     let read = |name: &str| fs::read_to_string(dir.path().join(name)).expect(name);
     let files = ["app.log.2", "app.log.1", "app.log"].map(read);
@@ -72,7 +72,7 @@ fn a_file_is_put_aside_when_it_is_full() {
 }
 
 #[test]
-fn a_full_disk_loses_lines_only() {
+fn a_full_disk_loses_only_lines() {
     if child().is_some() {
         let file = RotatingFile::open("/dev/full", 1000, 2).expect("open the device");
         let file: &'static RotatingFile = Box::leak(Box::new(file));
@@ -83,15 +83,15 @@ fn a_full_disk_loses_lines_only() {
             }
         }
         assert!(set_sink(Leaked(file)).is_ok());
-        i!(Log::Net, "gone");
+        i!(Log::Net, "to a full disk");
         assert_eq!(file.problem().expect("a problem").kind(), std::io::ErrorKind::StorageFull);
-        assert!(file.problem().is_none(), "told once");
+        assert!(file.problem().is_none(), "reported once");
         return;
     }
-    run("a_full_disk_loses_lines_only", Path::new("none"));
+    run("a_full_disk_loses_only_lines", Path::new("none"));
 }
 
-/// What arrived at a socket until nothing more comes.
+/// The datagrams that arrive at a socket until it is silent.
 fn received(socket: &UnixDatagram) -> Vec<Vec<u8>> {
     socket.set_read_timeout(Some(Duration::from_millis(200))).expect("set the limit");
     let mut all = Vec::new();
@@ -103,7 +103,7 @@ fn received(socket: &UnixDatagram) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn syslog_gets_a_datagram_a_line() {
+fn syslog_gets_one_datagram_per_line() {
     if let Some(path) = child() {
         assert!(set_sink(Syslog::connect_to(path).expect("connect")).is_ok());
         w!(Log::Net, "%s", "one\ntwo");
@@ -113,7 +113,7 @@ fn syslog_gets_a_datagram_a_line() {
     let dir = temp_dir_for_sockets();
     let path = dir.path().join("log");
     let socket = UnixDatagram::bind(&path).expect("bind");
-    let output = run("syslog_gets_a_datagram_a_line", &path);
+    let output = run("syslog_gets_one_datagram_per_line", &path);
     let out = String::from_utf8_lossy(&output.stdout);
     let pid = out.lines().find_map(|line| line.split_once("pid ")).expect("the pid").1;
     let lines: Vec<String> =
@@ -143,7 +143,7 @@ fn the_journal_gets_fields() {
 }
 
 #[test]
-fn androids_log_daemon_gets_a_datagram_a_message() {
+fn androids_log_daemon_gets_one_datagram_per_message() {
     if let Some(path) = child() {
         assert!(set_sink(Logd::connect_to(path).expect("connect")).is_ok());
         w!(Log::Net, "%s of %03d", "one\ntwo", 7);
@@ -152,14 +152,14 @@ fn androids_log_daemon_gets_a_datagram_a_message() {
     let dir = temp_dir_for_sockets();
     let path = dir.path().join("logdw");
     let socket = UnixDatagram::bind(&path).expect("bind");
-    run("androids_log_daemon_gets_a_datagram_a_message", &path);
+    run("androids_log_daemon_gets_one_datagram_per_message", &path);
     let datagrams = received(&socket);
     assert_eq!(datagrams.len(), 1);
-    // Behind log, thread and time.
+    // After the log id, the thread id and the time.
     assert_eq!(&datagrams[0][11..], b"\x05Net\0one\ntwo of 007\0");
 }
 
-/// The fields of a datagram, as the journal reads them.
+/// The fields of a datagram in the journal's native protocol.
 fn fields(mut datagram: &[u8]) -> Vec<(String, String)> {
     let mut fields = Vec::new();
     while !datagram.is_empty() {
@@ -174,23 +174,23 @@ fn fields(mut datagram: &[u8]) -> Vec<(String, String)> {
     fields
 }
 
-/// Collects, logs while it does, and panics when it is told.
-struct Difficult(Arc<Mutex<Vec<String>>>);
+/// Collects lines, logs while it does, and panics at the line `panic`.
+struct LogAndPanic(Arc<Mutex<Vec<String>>>);
 
-impl TextSink for Difficult {
+impl TextSink for LogAndPanic {
     fn show(&self, line: &TextLine<'_>) {
         i!(Log::Inner, "shows %s", line.tag);
-        assert!(line.text != "panic", "told to");
+        assert!(line.text != "panic", "the line `panic`");
         self.0.lock().unwrap().push(format!("{} {} {}", line.level, line.tag, line.text));
     }
 }
 
 #[test]
-fn a_sink_that_logs_or_panics_hurts_nobody() {
+fn a_sink_may_log_and_panic() {
     if child().is_some() {
         let shown = Arc::default();
-        assert_eq!(set_sink(Difficult(Arc::clone(&shown))), Ok(()));
-        assert_eq!(set_sink(Difficult(Arc::default())), Err(SinkIsSet));
+        assert_eq!(set_sink(LogAndPanic(Arc::clone(&shown))), Ok(()));
+        assert_eq!(set_sink(LogAndPanic(Arc::default())), Err(SinkIsSet));
         std::panic::set_hook(Box::new(|_| ()));
         d!(Log::Net, "%s", "x".repeat(5000));
         i!(Log::Net, "panic");
@@ -200,7 +200,7 @@ fn a_sink_that_logs_or_panics_hurts_nobody() {
         assert_eq!(shown[1..], ["WARN Net after"]);
         return;
     }
-    let output = run("a_sink_that_logs_or_panics_hurts_nobody", Path::new("none"));
+    let output = run("a_sink_may_log_and_panic", Path::new("none"));
     let printed = String::from_utf8(output.stderr).expect("text");
     let tails: Vec<&str> =
         printed.lines().map(|line| line.split_once(" I ").expect(line).1).collect();

@@ -1,9 +1,9 @@
-//! Stack traces of messages, and panics.
+//! Stack traces of messages, and messages of panics.
 
 mod common;
 
 use common::record;
-use protolog_reader::{Rendering, Trace as Reading};
+use protolog_reader::{Rendering, Trace as TraceFile};
 use protolog_rt::{Level, ProtoLogGroup, Session, d, dynamic, i, log_panics};
 use protolog_testkit::temp_dir;
 use std::path::{Path, PathBuf};
@@ -15,16 +15,16 @@ enum Log {
     Plain,
 }
 
-/// Text and stack trace of each message.
+/// The text and stack trace of each message.
 fn stacks(path: &Path) -> Vec<(String, Option<String>)> {
-    let log = Reading::open(path).expect("open the trace").read().expect("read the trace");
+    let log = TraceFile::open(path).expect("open the trace").read().expect("read the trace");
     let stack = |entry: protolog_reader::Entry<'_>| {
         (entry.values().text(Rendering::Full), entry.stack_trace().map(str::to_owned))
     };
     log.entries().map(stack).collect()
 }
 
-/// The image and the address of each frame.
+/// The module and the address of each frame.
 #[track_caller]
 fn frames(stack: &str) -> Vec<(PathBuf, u64)> {
     let mut frames = Vec::new();
@@ -44,7 +44,7 @@ fn logs(number: u32) {
 }
 
 #[test]
-fn messages_of_a_group_come_with_stack_traces() {
+fn messages_of_a_group_have_stack_traces() {
     let recording = record(|session| session.enable_all().collect_stacktrace("Traced"));
     for number in 0..3 {
         logs(number);
@@ -66,7 +66,7 @@ fn messages_of_a_group_come_with_stack_traces() {
     let first = of(0);
     assert!(first.len() > 3 && first[0].0 == own, "{first:?}");
     let in_logs: Vec<_> = first.iter().zip(of(1)).map(|(a, b)| *a == b).collect();
-    assert!(!in_logs.contains(&false), "the same way twice: {first:?}");
+    assert!(!in_logs.contains(&false), "the same stack twice: {first:?}");
     let start = logs as fn(u32) as usize as u64;
     let base = base_of(&own);
     let within = |(image, address): &(PathBuf, u64)| {
@@ -81,15 +81,15 @@ fn messages_of_a_group_come_with_stack_traces() {
     }
 }
 
-/// Where the image starts in memory.
+/// The address at which a module starts in memory.
 fn base_of(image: &Path) -> u64 {
     let maps = std::fs::read_to_string("/proc/self/maps").expect("the memory map");
     let line = maps.lines().find(|line| line.ends_with(&*image.to_string_lossy())).expect("mapped");
     u64::from_str_radix(line.split('-').next().expect(line), 16).expect(line)
 }
 
-const BAKES: u32 = line!() + 2;
-fn bakes() {
+const PANIC_LINE: u32 = line!() + 2;
+fn panic_in_a_function() {
     panic!("out of {}", "eggs");
 }
 
@@ -97,7 +97,7 @@ fn bakes() {
 fn panics_are_logged_with_their_stack() {
     log_panics();
     let recording = record(|session| session);
-    let thread = std::thread::Builder::new().name("baker".into()).spawn(bakes);
+    let thread = std::thread::Builder::new().name("baker".into()).spawn(panic_in_a_function);
     thread.expect("a thread").join().expect_err("a panic");
     std::panic::catch_unwind(|| std::panic::panic_any(7)).expect_err("a panic");
     let trace = recording.stop();
@@ -108,12 +108,12 @@ fn panics_are_logged_with_their_stack() {
     assert!(stacks.iter().all(|(_, stack)| frames(stack.as_deref().expect("a stack")).len() > 3));
     let log = trace.log();
     let place = &log.entries().next().expect("an entry").message().expect("known").location;
-    assert_eq!(*place, format!("{}:{BAKES}", file!()));
+    assert_eq!(*place, format!("{}:{PANIC_LINE}", file!()));
 }
 
-/// The message of a panic is in the file, although the process aborts in the middle.
+/// The process aborts while the session runs.
 #[test]
-fn a_panic_that_aborts_is_in_the_file() {
+fn the_message_of_an_aborting_panic_is_in_the_file() {
     const CHILD: &str = "PROTOLOG_TEST_ABORTS";
     if let Some(path) = std::env::var_os(CHILD) {
         log_panics();
@@ -128,7 +128,7 @@ fn a_panic_that_aborts_is_in_the_file() {
     let dir = temp_dir();
     let path = dir.path().join("aborted.pftrace");
     let child = Command::new(std::env::current_exe().expect("the test's own path"))
-        .args(["--exact", "a_panic_that_aborts_is_in_the_file", "--nocapture"])
+        .args(["--exact", "the_message_of_an_aborting_panic_is_in_the_file", "--nocapture"])
         .env(CHILD, &path)
         .output()
         .expect("run the test again");

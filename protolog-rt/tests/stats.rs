@@ -1,4 +1,4 @@
-//! What a session says of its buffer: through the API, in the trace, and as Perfetto and our reader read it.
+//! Statistics of a session's groups and buffer: from the API, in the trace, and as Perfetto and our reader read them.
 
 mod common;
 
@@ -14,7 +14,7 @@ enum Log {
     Quiet,
 }
 
-/// Messages and bytes by group, the last part of its name.
+/// Messages and bytes by the last part of the group's name.
 fn by_group(groups: &[GroupStats]) -> BTreeMap<String, (u64, u64)> {
     let name = |group: &GroupStats| {
         let name = group.group.as_deref().expect("a group with a name");
@@ -24,7 +24,7 @@ fn by_group(groups: &[GroupStats]) -> BTreeMap<String, (u64, u64)> {
     groups.iter().map(stats).collect()
 }
 
-/// The same, as it stands in the file.
+/// The same, counted in the file.
 fn in_file(trace: &Trace) -> BTreeMap<String, (u64, u64)> {
     let log = trace.log();
     let mut groups = BTreeMap::<_, (u64, u64)>::new();
@@ -33,13 +33,13 @@ fn in_file(trace: &Trace) -> BTreeMap<String, (u64, u64)> {
         groups.entry(group).or_default().0 += 1;
     }
     let bytes = std::fs::read(&trace.path).expect("read the trace");
-    // Which packet is of which message, our reader does not say: groups are told apart by their texts.
+    // Our reader does not give the packet of a message, so the strings tell the two groups apart.
     for packet in protozero::Reader::new(&bytes).map(|field| field.expect("a packet")) {
         let fields: Vec<_> = packet.as_message().expect("a packet").map(Result::unwrap).collect();
         if !fields.iter().any(|field| field.number == 104) {
             continue;
         }
-        // Only those with texts need what came before.
+        // Only packets with strings depend on earlier ones.
         let text = fields.iter().any(|field| field.number == 13);
         let size = packet.as_bytes().expect("a packet").len();
         let head = 1 + if size < 0x80 { 1 } else { 2 };
@@ -49,8 +49,8 @@ fn in_file(trace: &Trace) -> BTreeMap<String, (u64, u64)> {
     groups
 }
 
-/// Logs `count` messages without a text in one group, and half as many with one in another.
-fn talk(count: u64) {
+/// Logs `count` messages without a string in one group, and half as many with one in another.
+fn log_numbers(count: u64) {
     for number in 0..count {
         i!(Log::Work, "%d", number << 20);
         match number % 4 {
@@ -62,12 +62,12 @@ fn talk(count: u64) {
 }
 
 #[test]
-fn groups_of_a_stream() {
-    let recording = record(roomy);
+fn group_statistics_of_a_stream() {
+    let recording = record(with_large_buffer);
     assert_eq!(recording.session().summary().groups, []);
-    talk(400);
+    log_numbers(400);
     let half = by_group(&recording.session().summary().groups);
-    talk(400);
+    log_numbers(400);
     let trace = recording.stop();
     let whole = by_group(&trace.summary.groups);
     assert_eq!(whole, in_file(&trace));
@@ -78,12 +78,13 @@ fn groups_of_a_stream() {
 }
 
 #[test]
-fn groups_of_several_files() {
+fn group_statistics_of_several_files() {
     let dir = protolog_testkit::temp_dir();
     let _lock = lock_sessions();
     let path = dir.path().join("app.pftrace");
-    let session = roomy(Session::builder()).file(&path).segment_bytes(16 << 10).start().unwrap();
-    talk(1_000);
+    let session =
+        with_large_buffer(Session::builder()).file(&path).segment_bytes(16 << 10).start().unwrap();
+    log_numbers(1_000);
     let so_far = session.summary();
     let summary = session.stop().unwrap();
     assert!(dir.path().join("app.0003.pftrace").exists());
@@ -93,17 +94,17 @@ fn groups_of_several_files() {
 }
 
 #[test]
-fn groups_of_what_is_kept() {
+fn group_statistics_of_in_memory_sessions() {
     for configure in [Builder::keep_newest, Builder::keep_first, Builder::record] {
         let recording = record(|session| configure(start(session)));
-        talk(200);
+        log_numbers(200);
         let so_far = by_group(&recording.session().summary().groups);
         assert_eq!(so_far.values().map(|counts| counts.0).collect::<Vec<_>>(), [100, 200]);
         let snapshot = recording.snapshot();
         assert_eq!(so_far, by_group(&snapshot.summary.groups));
         assert_eq!(so_far, in_file(&snapshot));
-        // More than there is room for.
-        talk(20_000);
+        // More than fits.
+        log_numbers(20_000);
         let kept: u64 =
             recording.session().summary().groups.iter().map(|group| group.messages).sum();
         let trace = recording.stop();
@@ -117,7 +118,7 @@ fn groups_of_what_is_kept() {
 }
 
 #[test]
-fn losses_of_groups() {
+fn group_statistics_have_losses() {
     let recording = record(|session| start(session).max_text(10));
     i!(Log::Work, "%d", 1);
     i!(Log::Quiet, "%s", "more than ten bytes");
@@ -139,12 +140,12 @@ fn start(session: Builder) -> Builder {
     session.log_from(Level::Info).buffer_size(64 << 10)
 }
 
-/// With room for all that is logged here.
-fn roomy(session: Builder) -> Builder {
+/// Large enough for all messages of the test.
+fn with_large_buffer(session: Builder) -> Builder {
     start(session).buffer_size(4 << 20)
 }
 
-/// What the trace says agrees with the summary; gives both.
+/// Checks that the trace and the summary agree. Returns the statistics.
 #[track_caller]
 fn check(trace: &Trace) -> BufferStats {
     let ours = trace.summary.buffer;
@@ -183,7 +184,7 @@ fn check(trace: &Trace) -> BufferStats {
 }
 
 #[test]
-fn of_a_stream() {
+fn buffer_statistics_of_a_stream() {
     let recording = record(start);
     let before = recording.session().summary();
     assert_eq!(before.buffer.chunks_written, 0);
@@ -200,7 +201,7 @@ fn of_a_stream() {
     let stats = check(&trace);
     assert_eq!(stats.chunks_written, stats.chunks_read);
     assert_eq!(stats.bytes_written, stats.bytes_read);
-    // One chunk of 292 bytes, one of 1020, and then those of 4088; the last one is still this thread's.
+    // One chunk of 292 bytes, one of 1020, then chunks of 4088; this thread still owns the last one.
     assert!(stats.chunks_written >= 5, "{stats:?}");
     assert_eq!(stats.bytes_written, 292 + 1020 + (stats.chunks_written - 2) * 4088);
     assert!(during.buffer.chunks_written <= stats.chunks_written && stats.high_water >= 4088);
@@ -208,7 +209,7 @@ fn of_a_stream() {
 }
 
 #[test]
-fn of_a_ring() {
+fn buffer_statistics_of_a_ring_buffer() {
     let recording = record(|session| start(session).keep_newest());
     (0..20_000u64).for_each(|number| i!(Log::Work, "%d", number));
     let snapshot = check(&recording.snapshot());
@@ -222,7 +223,7 @@ fn of_a_ring() {
 }
 
 #[test]
-fn of_a_file_that_can_not_be_written() {
+fn buffer_statistics_of_a_file_that_can_not_be_written() {
     let _lock = lock_sessions();
     let session = start(Session::builder()).file("/dev/full").start().unwrap();
     for number in 0..3_000u64 {
@@ -230,7 +231,7 @@ fn of_a_file_that_can_not_be_written() {
     }
     assert!(session.flush().is_err());
     let stats = session.summary().buffer;
-    let gone = stats.chunks_read + stats.chunks_discarded;
-    assert!(stats.chunks_written > 3 && gone <= stats.chunks_written, "{stats:?}");
+    let consumed = stats.chunks_read + stats.chunks_discarded;
+    assert!(stats.chunks_written > 3 && consumed <= stats.chunks_written, "{stats:?}");
     assert!(session.stop().is_err());
 }

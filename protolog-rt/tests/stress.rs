@@ -1,12 +1,12 @@
-//! Many threads that come and go over the smallest buffer: whatever was logged arrived once and whole, in its thread's
-//! order, or is counted by group and cause.
+//! Many short-lived threads that share the smallest buffer: each message is in the trace once, complete and in the order
+//! of its thread, or is counted by group and cause.
 //!
-//! A few seconds; `PROTOLOG_STRESS_SECONDS` makes it longer.
+//! Takes a few seconds; `PROTOLOG_STRESS_SECONDS` makes it longer.
 
 mod common;
 
 use common::{Trace, record, wire};
-use protolog_reader::{Arg, Trace as Reading};
+use protolog_reader::{Arg, Trace as TraceFile};
 use protolog_rt::{Level, LossCause, ProtoLogGroup, d, w};
 use std::collections::{BTreeMap, HashMap};
 use std::env;
@@ -20,18 +20,18 @@ enum Log {
     Large,
 }
 
-/// Threads at a time.
+/// Number of concurrent threads.
 const THREADS: u64 = 8;
 
-/// What the threads logged, by group.
+/// Number of messages that the threads logged, by group.
 #[derive(Default)]
 struct Sent {
     small: AtomicU64,
     large: AtomicU64,
 }
 
-/// The text that belongs to message `number` of `thread`, of `length` bytes: a torn or mixed one differs.
-fn text(thread: u64, number: u64, length: usize) -> String {
+/// The string of message `number` of `thread`, of `length` bytes. A torn or mixed one differs from it.
+fn pattern(thread: u64, number: u64, length: usize) -> String {
     let start = thread * 31 + number * 7;
     (0..length as u64).map(|at| char::from(b'!' + ((start + at) % 90) as u8)).collect()
 }
@@ -40,16 +40,16 @@ fn length(thread: u64, number: u64) -> usize {
     ((thread * 131 + number * 7919) % 97) as usize
 }
 
-/// Logs as thread `thread`, for a while.
+/// Logs a few hundred messages as thread `thread`.
 fn work(thread: u64, sent: &Sent) {
     for number in 0..100 + thread * 37 % 1_500 {
         if (thread + number) % 61 == 0 {
-            // Crosses from chunk to chunk.
-            let part = text(thread, number, 900 + length(thread, number));
+            // Longer than a chunk.
+            let part = pattern(thread, number, 900 + length(thread, number));
             w!(Log::Large, "%d %d %s %s %s %s %s", thread, number, part, part, part, part, part);
             sent.large.fetch_add(1, Ordering::Relaxed);
         } else {
-            let part = text(thread, number, length(thread, number));
+            let part = pattern(thread, number, length(thread, number));
             d!(Log::Small, "%d %d %s", thread, number, part);
             sent.small.fetch_add(1, Ordering::Relaxed);
         }
@@ -59,9 +59,9 @@ fn work(thread: u64, sent: &Sent) {
     }
 }
 
-/// What arrived, by group's tag; each message is whole, and comes after those that its thread logged before.
+/// Number of messages in the trace by group. Checks that each is complete and in the order of its thread.
 fn received(trace: &Trace) -> BTreeMap<String, u64> {
-    let log = Reading::open(&trace.path).expect("open the trace").read().expect("read the trace");
+    let log = TraceFile::open(&trace.path).expect("open the trace").read().expect("read the trace");
     let mut last: HashMap<i64, i64> = HashMap::new();
     let mut counts = BTreeMap::new();
     for entry in log.entries() {
@@ -72,7 +72,7 @@ fn received(trace: &Trace) -> BTreeMap<String, u64> {
         };
         let large = texts.len() > 1;
         let size = length(*thread as u64, *number as u64) + if large { 900 } else { 0 };
-        let expected = text(*thread as u64, *number as u64, size);
+        let expected = pattern(*thread as u64, *number as u64, size);
         assert!(texts.iter().all(|text| *text == Arg::Str(&expected)), "torn: {args:?}");
         let before = last.insert(*thread, *number);
         assert!(before < Some(*number), "thread {thread}: {before:?} before {number}");
@@ -91,7 +91,7 @@ fn round(first: u64, until: Instant) -> (u64, u64) {
             let sent = &sent;
             scope.spawn(move || {
                 let mut thread = first + lane;
-                // A thread after the other, each with a sequence of its own.
+                // One thread after the other, each with its own sequence.
                 while Instant::now() < until {
                     thread::scope(|inner| inner.spawn(|| work(thread, sent)).join().unwrap());
                     thread += THREADS;
@@ -113,7 +113,7 @@ fn round(first: u64, until: Instant) -> (u64, u64) {
 }
 
 #[test]
-fn whatever_is_not_there_is_counted() {
+fn every_message_arrives_or_is_counted() {
     let seconds = env::var("PROTOLOG_STRESS_SECONDS").ok().and_then(|text| text.parse().ok());
     let end = Instant::now() + Duration::from_secs_f64(seconds.unwrap_or(3.0));
     let (mut messages, mut lost, mut rounds) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! The text side: what a program prints on standard error.
+//! Text output on standard error.
 
 use protolog_rt::{Level, ProtoLogGroup, print_group};
 use protolog_testkit::expect_file;
@@ -19,10 +19,10 @@ enum AppLog {
     Quiet,
 }
 
-/// Set for the process that prints.
+/// The environment variable of the child process, which prints.
 const CHILD: &str = "PROTOLOG_TEXT_CHILD";
 
-/// Runs `test` of this binary in a process of its own, with the zone `TZ`, and gives what it prints on standard error.
+/// Runs `test` of this binary in a child process in the time zone `zone`. Returns its lines on standard error.
 fn printed_by(test: &str, zone: &str) -> Vec<String> {
     let program = std::env::current_exe().expect("the test itself");
     let mut child = Command::new(program);
@@ -36,7 +36,7 @@ fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// What stands after date, time and ids.
+/// The lines without date, time and ids.
 fn messages(lines: &[String]) -> Vec<&str> {
     lines
         .iter()
@@ -51,9 +51,9 @@ fn after_ids(ids_and_rest: &str) -> &str {
 }
 
 #[test]
-fn prints_every_type() {
+fn every_type_is_printed() {
     if !is_child() {
-        let lines = printed_by("prints_every_type", "UTC");
+        let lines = printed_by("every_type_is_printed", "UTC");
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/every_type.txt");
         expect_file(&file, &(messages(&lines).join("\n") + "\n"));
         return;
@@ -78,9 +78,9 @@ fn prints_every_type() {
 }
 
 #[test]
-fn prints_levels_as_asked() {
+fn enabled_levels_are_printed() {
     if !is_child() {
-        let lines = printed_by("prints_levels_as_asked", "UTC");
+        let lines = printed_by("enabled_levels_are_printed", "UTC");
         let expected = ["V Shown   : v", "D Shown   : d", "I Shown   : i", "W Shown   : w"];
         let more = ["E Shown   : e", "F Shown   : wtf", "E QUIET   : 2", "F QUIET   : 3"];
         assert_eq!(messages(&lines), [&expected[..], &more].concat());
@@ -102,17 +102,17 @@ fn prints_levels_as_asked() {
 }
 
 #[test]
-fn heads_have_the_local_time_and_the_ids() {
+fn lines_start_with_the_local_time_and_the_ids() {
     if !is_child() {
         let begun = Instant::now();
-        let utc = printed_by("heads_have_the_local_time_and_the_ids", "UTC");
-        let ahead = printed_by("heads_have_the_local_time_and_the_ids", "NPT-05:45");
+        let utc = printed_by("lines_start_with_the_local_time_and_the_ids", "UTC");
+        let ahead = printed_by("lines_start_with_the_local_time_and_the_ids", "NPT-05:45");
         let minutes = |line: &str| {
             let number = |at: usize| line[at..at + 2].parse::<i64>().expect(line);
             ((number(3) * 24 + number(6)) * 60 + number(9), line.chars().nth(14))
         };
         let ((utc, dot), (ahead, _)) = (minutes(&utc[0]), minutes(&ahead[0]));
-        // The day of the month begins anew once in a while.
+        // The day of the month may have started over.
         let apart = (ahead - utc).rem_euclid(24 * 60);
         let later = begun.elapsed().as_secs() as i64 / 60 + 1;
         let expected = 345..=345 + later;
@@ -124,11 +124,11 @@ fn heads_have_the_local_time_and_the_ids() {
 }
 
 #[test]
-fn lines_of_threads_do_not_mix() {
+fn lines_of_threads_are_not_interleaved() {
     const THREADS: usize = 8;
     const LINES: usize = 200;
     if !is_child() {
-        let lines = printed_by("lines_of_threads_do_not_mix", "UTC");
+        let lines = printed_by("lines_of_threads_are_not_interleaved", "UTC");
         assert_eq!(lines.len(), THREADS * LINES);
         let whole = |message: &&str| message.starts_with("I Shown   : <") && message.ends_with('>');
         assert!(messages(&lines).iter().all(whole));
@@ -146,14 +146,14 @@ fn lines_of_threads_do_not_mix() {
 }
 
 #[test]
-fn a_closed_standard_error_harms_nothing() {
+fn a_closed_standard_error_is_ignored() {
     if is_child() {
-        (0..100).for_each(|n| protolog_rt::i!(AppLog::Shown, "nobody reads %d", n));
+        (0..100).for_each(|n| protolog_rt::i!(AppLog::Shown, "to a closed file %d", n));
         return;
     }
     let program = std::env::current_exe().expect("the test itself");
     let mut child = Command::new("/bin/sh");
-    let test = "a_closed_standard_error_harms_nothing";
+    let test = "a_closed_standard_error_is_ignored";
     child.args(["-c", "exec \"$0\" --exact \"$1\" --nocapture 2>&-"]).arg(program).arg(test);
     let output = child.env(CHILD, "1").output().expect("run the test itself");
     assert!(output.status.success(), "{output:?}");

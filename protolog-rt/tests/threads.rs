@@ -1,4 +1,4 @@
-//! Many threads: nothing lost, doubled or torn; threads that end, and that log while they end.
+//! Many threads: no message is lost, written twice or torn, also of threads that end or log while they end.
 
 mod common;
 
@@ -14,12 +14,12 @@ use std::time::Duration;
 #[derive(ProtoLogGroup)]
 enum Log {
     Work,
-    /// Logged to while no session, or another test's, runs.
+    /// For messages while no session runs, or that of another test.
     Late,
     Load,
 }
 
-/// Each of `threads` threads logs `messages` messages, numbered.
+/// Logs `messages` numbered messages in each of `threads` threads.
 fn work(threads: usize, messages: usize) {
     let start = Barrier::new(threads);
     thread::scope(|scope| {
@@ -28,7 +28,7 @@ fn work(threads: usize, messages: usize) {
             scope.spawn(move || {
                 start.wait();
                 for number in 0..messages {
-                    // Lengths vary, so that chunks end everywhere.
+                    // Varying lengths, so that messages end at every offset of a chunk.
                     let filler = &"................................"[..number * 7 % 32];
                     i!(Log::Work, "%d:%d %s", thread, number, filler);
                 }
@@ -37,7 +37,7 @@ fn work(threads: usize, messages: usize) {
     });
 }
 
-/// Every message is there once and whole, each thread's in order, but for as many as the summary says were lost.
+/// Checks that the messages are complete and each thread's in order, and that they and the losses add up.
 #[track_caller]
 fn check_numbers(trace: &Trace, threads: usize, messages: usize) {
     assert_eq!(trace.summary.messages + trace.summary.lost(), (threads * messages) as u64);
@@ -55,13 +55,13 @@ fn check_numbers(trace: &Trace, threads: usize, messages: usize) {
     }
 }
 
-fn info() -> TestSession {
+fn start_info() -> TestSession {
     record(|session| session.group("Work", Level::Info))
 }
 
 #[test]
-fn threads_that_end_before_the_session_leave_everything() {
-    let recording = info();
+fn messages_of_ended_threads_are_in_the_trace() {
+    let recording = start_info();
     work(8, 500);
     let trace = recording.stop();
     assert_eq!(trace.summary.lost(), 0);
@@ -79,7 +79,7 @@ fn threads_that_end_before_the_session_leave_everything() {
 }
 
 #[test]
-fn many_threads_that_log_once_share_little_memory() {
+fn three_hundred_threads_that_log_once_share_a_small_buffer() {
     let recording = record(|session| session.group("Work", Level::Info).buffer_size(128 << 10));
     work(300, 1);
     let trace = recording.stop();
@@ -88,8 +88,8 @@ fn many_threads_that_log_once_share_little_memory() {
 }
 
 #[test]
-fn a_thread_that_found_no_chunk_at_all_is_named_and_its_losses_told() {
-    // Sixteen chunks for forty threads.
+fn a_thread_without_a_chunk_is_named_and_its_losses_reported() {
+    // The buffer has sixteen chunks for forty threads.
     let recording = record(|session| session.group("Work", Level::Info).buffer_size(64 << 10));
     let (logged, more) = (Barrier::new(40), "x".repeat(900));
     thread::scope(|scope| {
@@ -114,7 +114,7 @@ fn a_thread_that_found_no_chunk_at_all_is_named_and_its_losses_told() {
 }
 
 #[test]
-fn in_a_small_buffer_what_is_not_there_is_counted() {
+fn every_message_to_a_small_buffer_is_written_or_counted() {
     let recording = record(|session| session.group("Work", Level::Info).buffer_size(64 << 10));
     work(4, 20_000);
     let trace = recording.stop();
@@ -123,7 +123,7 @@ fn in_a_small_buffer_what_is_not_there_is_counted() {
 }
 
 #[test]
-fn threads_that_outlive_the_session_go_on() {
+fn threads_outlive_sessions() {
     let late = |session: Builder| session.group("Late", Level::Info);
     let recording = record(late);
     let (logged, stopped) = (Barrier::new(2), Barrier::new(2));
@@ -149,7 +149,7 @@ fn threads_that_outlive_the_session_go_on() {
 }
 
 #[test]
-fn sessions_that_come_and_go_under_load_stay_right() {
+fn sessions_start_and_stop_under_load() {
     let done = &AtomicBool::new(false);
     thread::scope(|scope| {
         for thread in 0..3usize {
@@ -165,7 +165,7 @@ fn sessions_that_come_and_go_under_load_stay_right() {
                 }
             });
         }
-        // Also when an assertion fails: the scope waits for the threads.
+        // Ends the threads also when an assertion fails, since the scope waits for them.
         let _done = SetOnDrop(done);
         for round in 0..30 {
             let recording =
@@ -182,28 +182,28 @@ fn sessions_that_come_and_go_under_load_stay_right() {
     });
 }
 
-struct LogsWhenDropped;
+struct LogOnDrop;
 
-impl Drop for LogsWhenDropped {
+impl Drop for LogOnDrop {
     fn drop(&mut self) {
         i!(Log::Work, "in a destructor");
     }
 }
 
 thread_local! {
-    static EARLY: RefCell<Option<LogsWhenDropped>> = const { RefCell::new(None) };
-    static LATE: RefCell<Option<LogsWhenDropped>> = const { RefCell::new(None) };
+    static EARLY: RefCell<Option<LogOnDrop>> = const { RefCell::new(None) };
+    static LATE: RefCell<Option<LogOnDrop>> = const { RefCell::new(None) };
 }
 
 #[test]
 fn thread_local_destructors_log_or_are_counted() {
-    let recording = info();
+    let recording = start_info();
     thread::spawn(|| {
-        // Destructors run in the reverse order of first use on some systems, in that order on others: the thread's
-        // writer is between the two.
-        EARLY.set(Some(LogsWhenDropped));
+        // Some systems run destructors in the order of first use, others in the reverse order. One of the two values is
+        // dropped before the thread's writer, the other after it.
+        EARLY.set(Some(LogOnDrop));
         i!(Log::Work, "in the thread");
-        LATE.set(Some(LogsWhenDropped));
+        LATE.set(Some(LogOnDrop));
     })
     .join()
     .unwrap();
@@ -216,19 +216,19 @@ fn thread_local_destructors_log_or_are_counted() {
     assert_eq!(trace.messages().len(), 2);
 }
 
-/// How many messages threads log that hand over a token: so many, with `PROTOLOG_SOAK` more.
-fn turns(few: usize, soaked: usize) -> usize {
+/// `few`, or `soaked` if `PROTOLOG_SOAK` is set.
+fn scale_by_soak(few: usize, soaked: usize) -> usize {
     if std::env::var_os("PROTOLOG_SOAK").is_some() { soaked } else { few }
 }
 
-/// A session that loses none of them.
-fn patient() -> TestSession {
+/// Starts a session that stalls instead of dropping.
+fn start_stalling() -> TestSession {
     let minute = Duration::from_secs(60);
     record(|session| session.group("Work", Level::Info).wait_at_most(minute))
 }
 
-/// Waits until the token is at `turn`: as fast as a processor sees it, where the other thread has one of its own.
-fn wait_for(token: &AtomicUsize, turn: usize) {
+/// Waits until the token is at `turn`. It spins, so that the hand-over is as fast as the hardware allows.
+fn wait_for_token(token: &AtomicUsize, turn: usize) {
     let mut spins = 0;
     while token.load(Ordering::Acquire) != turn {
         spins += 1;
@@ -236,7 +236,7 @@ fn wait_for(token: &AtomicUsize, turn: usize) {
     }
 }
 
-/// All messages are there, in the order of the numbers that they begin with, for us and for Perfetto.
+/// Checks that our reader and Perfetto read all messages in the order of their numbers.
 #[track_caller]
 fn check_order(trace: &Trace, turns: usize) {
     assert_eq!((trace.summary.messages, trace.summary.lost()), (turns as u64, 0));
@@ -245,7 +245,7 @@ fn check_order(trace: &Trace, turns: usize) {
         let number = line.strip_prefix("INFO Work ").and_then(|text| text.split(' ').next());
         assert_eq!(number, Some(turn.to_string().as_str()), "of {turns}");
     }
-    // As many rows are too much for a comparison of texts.
+    // Too many rows to compare as text.
     let sql = "select count(*) as rows, sum(number < before) as reversed from (select number, \
                lag(number) over (order by id) as before from (select id, \
                cast(message as int) as number from protolog))";
@@ -256,15 +256,15 @@ fn check_order(trace: &Trace, turns: usize) {
 }
 
 #[test]
-fn who_hands_over_a_token_comes_first() {
-    let turns = turns(30_000, 1_000_000);
-    let recording = patient();
+fn messages_are_ordered_by_the_token_between_threads() {
+    let turns = scale_by_soak(30_000, 1_000_000);
+    let recording = start_stalling();
     let token = &AtomicUsize::new(0);
     thread::scope(|scope| {
         for thread in 0..2 {
             scope.spawn(move || {
                 for turn in (thread..turns).step_by(2) {
-                    wait_for(token, turn);
+                    wait_for_token(token, turn);
                     i!(Log::Work, "%d", turn);
                     token.store(turn + 1, Ordering::Release);
                 }
@@ -274,15 +274,15 @@ fn who_hands_over_a_token_comes_first() {
     check_order(&recording.stop(), turns);
 }
 
-/// How many messages a thread logs before it hands over the token: one or two, or some chunks full, during which it comes to
-/// be the only one that logs. Of two threads, as of three, each has each of these lengths.
+/// Number of messages that a thread logs before it hands over the token: one or two, or several chunks of them, during
+/// which it becomes the only active writer. With two threads as with three, each thread gets each of these lengths.
 const RUNS: [usize; 7] = [1, 1, 100, 1, 1, 300, 2];
 
-/// Threads that hand over a token log in runs.
+/// Checks the order of messages of threads that log in runs and then hand over a token.
 #[track_caller]
 fn take_turns_in_runs(threads: usize) {
-    let rounds = turns(20, 750);
-    let recording = patient();
+    let rounds = scale_by_soak(20, 750);
+    let recording = start_stalling();
     let (token, dots) = (&AtomicUsize::new(0), &".".repeat(200));
     thread::scope(|scope| {
         for thread in 0..threads {
@@ -290,10 +290,10 @@ fn take_turns_in_runs(threads: usize) {
                 let (mut first, runs) = (0, RUNS.into_iter().cycle().take(rounds * RUNS.len()));
                 for (run, length) in runs.enumerate() {
                     if run % threads == thread {
-                        wait_for(token, first);
+                        wait_for_token(token, first);
                         i!(Log::Work, "%d", first);
                         for turn in first + 1..first + length {
-                            // Long, and another one each time, so that chunks are soon full.
+                            // Long and different each time, so that chunks fill quickly.
                             i!(Log::Work, "%d %s", turn, &dots[turn % 100..]);
                         }
                         token.store(first + length, Ordering::Release);
@@ -307,19 +307,19 @@ fn take_turns_in_runs(threads: usize) {
 }
 
 #[test]
-fn of_two_threads_one_that_was_alone_hands_over_a_token() {
+fn two_threads_that_take_turns_in_runs_are_in_order() {
     take_turns_in_runs(2);
 }
 
 #[test]
-fn of_three_threads_one_that_was_alone_hands_over_a_token() {
+fn three_threads_that_take_turns_in_runs_are_in_order() {
     take_turns_in_runs(3);
 }
 
 #[test]
-fn clocks_of_threads_agree() {
-    let recording = info();
-    // Two threads in turn, so that the order of messages is known.
+fn timestamps_of_threads_are_in_order() {
+    let recording = start_info();
+    // Two threads take turns, so that the order of messages is known.
     let turn = Barrier::new(2);
     thread::scope(|scope| {
         for thread in 0..2usize {

@@ -1,4 +1,4 @@
-//! Crates of users, outside of this workspace, with lints of their own: what the macros leave there must not be warned of.
+//! Crates outside this workspace with strict lints, which must not warn of expansions of the macros.
 
 use protolog_testkit::{Output, run_any, skip, workspace_root};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::{env, fs};
 
-/// The crates, where they can be compiled, copied once for all tests. What was compiled before is kept.
+/// A copy of the crates that can be compiled, made once for all tests. Earlier build results are kept.
 fn copied() -> &'static Path {
     static COPY: OnceLock<PathBuf> = OnceLock::new();
     COPY.get_or_init(copy)
@@ -43,7 +43,7 @@ fn cargo(copy: &Path, command: &str, package: &str, flags: &[&str]) -> Output {
 }
 
 #[test]
-fn the_strictest_lints_find_nothing() {
+fn pedantic_lints_find_nothing() {
     let clippy = Command::new(env!("CARGO")).args(["clippy", "--version"]).output();
     if !clippy.is_ok_and(|output| output.status.success()) {
         skip("lints in crates of users", "clippy is missing");
@@ -55,18 +55,18 @@ fn the_strictest_lints_find_nothing() {
         let output = cargo(copy, "clippy", package, &strict);
         assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{package}");
     }
-    // The lints are on: what they would find is found.
+    // The lints are enabled: they find a planted mistake.
     let source = copy.join("old/src/lib.rs");
     let text = fs::read_to_string(&source).expect("read a crate");
     let worse = text.replace("text.len() as u64", "return Ok(text.len() as u64)");
     assert_ne!(text, worse);
     fs::write(&source, worse).expect("write a crate");
     let output = cargo(copy, "clippy", "old", &strict);
-    assert_ne!(output.code, Some(0), "a call in an unreachable place is warned of");
+    assert_ne!(output.code, Some(0), "a warning for an unreachable call");
 }
 
 #[test]
-fn a_call_that_was_not_rewritten_says_so() {
+fn a_call_that_was_not_rewritten_is_a_compile_error() {
     let output = cargo(copied(), "check", "unrewritten", &[]);
     let lines: Vec<&str> = output.stderr.lines().take(2).collect();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The example in `docs/design/wire-format.md` is what it says: Perfetto and our reader read its bytes.
+//! The example in `docs/design/wire-format.md`: Perfetto and our reader read its bytes as the page says.
 
 mod common;
 
@@ -6,13 +6,13 @@ use protolog_reader::{Rendering, Trace};
 use protolog_testkit::{check_trace, read_trace, temp_dir, workspace_root};
 use std::fs;
 
-/// The bytes in the page's `hex` blocks: the two-digit words that a line begins with.
+/// The bytes in the page's `hex` blocks: the two-digit words at the start of each line.
 fn example() -> Vec<u8> {
     let page = fs::read_to_string(workspace_root().join("docs/design/wire-format.md"));
     let page = page.expect("read the page");
     let blocks = page.split("```hex\n").skip(1).filter_map(|rest| rest.split("```").next());
     let byte = |word: &str| (word.len() == 2).then(|| u8::from_str_radix(word, 16).ok()).flatten();
-    // Two spaces or more separate bytes from what they mean.
+    // Two or more spaces separate the bytes from their explanation.
     let line = |line: &'static str| {
         line.trim_start().split("  ").next().unwrap_or_default().split(' ').map_while(byte)
     };
@@ -21,7 +21,7 @@ fn example() -> Vec<u8> {
 }
 
 #[test]
-fn the_example_is_a_trace() {
+fn the_example_is_a_valid_trace() {
     let dir = temp_dir();
     let path = dir.path().join("example.pftrace");
     fs::write(&path, example()).expect("write the example");

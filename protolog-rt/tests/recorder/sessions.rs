@@ -242,17 +242,17 @@ fn losses_are_in_the_file_at_once() {
     assert_eq!(found.log.stats().lost[&(LossReason::Reported(LossCause::Truncated), Some(id))], 2);
 }
 
-struct LogsWhenDropped;
+struct LogOnDrop;
 
-impl Drop for LogsWhenDropped {
+impl Drop for LogOnDrop {
     fn drop(&mut self) {
         i!(Log::Net, "in a destructor");
     }
 }
 
 thread_local! {
-    static EARLY: RefCell<Option<LogsWhenDropped>> = const { RefCell::new(None) };
-    static LATE: RefCell<Option<LogsWhenDropped>> = const { RefCell::new(None) };
+    static EARLY: RefCell<Option<LogOnDrop>> = const { RefCell::new(None) };
+    static LATE: RefCell<Option<LogOnDrop>> = const { RefCell::new(None) };
 }
 
 #[test]
@@ -261,9 +261,9 @@ fn losses_without_a_thread_are_in_the_file_at_once() {
     let session = net().record().start().unwrap();
     thread::spawn(|| {
         // One of the two comes after the thread's writer is gone.
-        EARLY.set(Some(LogsWhenDropped));
+        EARLY.set(Some(LogOnDrop));
         i!(Log::Net, "in the thread");
-        LATE.set(Some(LogsWhenDropped));
+        LATE.set(Some(LogOnDrop));
     })
     .join()
     .unwrap();

@@ -1,5 +1,5 @@
-//! Sessions in which a message waits for room: nothing is lost to a slow sink, a stuck one costs no more than the patience,
-//! and a stop ends every wait.
+//! Sessions that stall when their buffer is full: a slow sink loses no message, a stuck one delays a writer by no more than
+//! the timeout, and `stop` ends every stall.
 
 mod common;
 #[path = "common/pipe.rs"]
@@ -17,12 +17,12 @@ enum Log {
     Work,
 }
 
-const LONG: Duration = Duration::from_secs(3600);
+const TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// A session with the smallest buffer that writes to `pipe`.
-fn start(pipe: &Pipe, patience: Duration) -> Session {
+/// Starts a session with the smallest buffer that writes to `pipe`.
+fn start(pipe: &Pipe, timeout: Duration) -> Session {
     let session = Session::builder().file(&pipe.path).log_from(Level::Info);
-    session.buffer_size(64 << 10).wait_at_most(patience).start().expect("start a session")
+    session.buffer_size(64 << 10).wait_at_most(timeout).start().expect("start a session")
 }
 
 /// The trace that went through the pipe.
@@ -31,7 +31,7 @@ fn finish(pipe: Pipe, summary: Summary) -> Trace {
     Trace::of(path, summary, pipe.finish())
 }
 
-/// Checks that each thread's messages are those that it sent, but for what was lost, in order.
+/// Checks that messages and losses add up to `sent`, and that every loss is of a full buffer.
 #[track_caller]
 fn check(trace: &Trace, sent: u64) {
     assert_eq!(trace.summary.messages + trace.summary.lost(), sent, "{:?}", trace.summary);
@@ -43,20 +43,20 @@ fn check(trace: &Trace, sent: u64) {
 }
 
 #[test]
-fn a_slow_sink_loses_nothing() {
+fn a_stalling_session_loses_nothing_to_a_slow_sink() {
     const THREADS: u64 = 4;
     const COUNT: u64 = 15_000;
     let _lock = lock_sessions();
     let pipe = Pipe::stalled();
     pipe.read(Duration::from_millis(2));
-    let session = start(&pipe, LONG);
+    let session = start(&pipe, TIMEOUT);
     thread::scope(|scope| {
         for thread in 0..THREADS {
             scope.spawn(move || {
                 let large = "x".repeat(1000);
                 for number in 0..COUNT {
                     if number % 500 == 0 {
-                        // Crosses from chunk to chunk, and waits within.
+                        // Longer than a chunk, so it stalls in the middle.
                         i!(
                             Log::Work,
                             "%d:%d %s%s%s%s%s",
@@ -89,21 +89,21 @@ fn a_slow_sink_loses_nothing() {
 }
 
 #[test]
-fn a_stuck_sink_costs_the_patience_once_and_the_rest_is_counted() {
-    const PATIENCE: Duration = Duration::from_millis(300);
+fn a_stuck_sink_stalls_for_the_timeout_and_the_rest_is_counted() {
+    const TIMEOUT: Duration = Duration::from_millis(300);
     let _lock = lock_sessions();
     let pipe = Pipe::stalled();
-    let session = start(&pipe, PATIENCE);
-    let mut waits = 0;
-    // More than pipe, file buffer and session buffer hold together.
+    let session = start(&pipe, TIMEOUT);
+    let mut stalls = 0;
+    // More than the pipe, the file buffer and the session's buffer hold together.
     for number in 0..100_000u64 {
         let before = Instant::now();
         i!(Log::Work, "%d", number);
-        waits += u32::from(before.elapsed() >= PATIENCE);
+        stalls += u32::from(before.elapsed() >= TIMEOUT);
     }
-    assert!(waits > 0, "nothing waited");
-    // What was freed while it waited may have been too little, so there may be some waits, but not one for each message.
-    assert!(waits < 100, "{waits} of 100,000 messages waited");
+    assert!(stalls > 0, "no message stalled");
+    // The chunks that were freed during a stall may not suffice, so there may be some stalls, but not one per message.
+    assert!(stalls < 100, "{stalls} of 100,000 messages stalled");
     pipe.read(Duration::ZERO);
     let trace = finish(pipe, session.stop().unwrap());
     assert!(trace.summary.lost() > 10_000, "{:?}", trace.summary);
@@ -111,11 +111,11 @@ fn a_stuck_sink_costs_the_patience_once_and_the_rest_is_counted() {
 }
 
 #[test]
-fn a_stop_ends_every_wait() {
+fn stop_ends_every_stall() {
     const THREADS: usize = 3;
     let _lock = lock_sessions();
     let pipe = Pipe::stalled();
-    let session = start(&pipe, LONG);
+    let session = start(&pipe, TIMEOUT);
     let (sent, done) = (&AtomicU64::new(0), &AtomicBool::new(false));
     let summary = thread::scope(|scope| {
         let loggers: Vec<_> = (0..THREADS)
@@ -136,21 +136,21 @@ fn a_stop_ends_every_wait() {
             logger.join().unwrap();
         }
         assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
-        assert!(!stopping.is_finished(), "the file is still to be written");
+        assert!(!stopping.is_finished(), "the file is not written yet");
         pipe.read(Duration::ZERO);
         stopping.join().unwrap()
     });
     let trace = finish(pipe, summary);
-    // Those that waited are lost.
+    // The stalled messages are lost.
     assert_eq!(trace.summary.lost(), THREADS as u64);
     check(&trace, sent.load(Ordering::Relaxed));
 }
 
 #[test]
-fn a_broken_sink_stops_nobody() {
+fn a_broken_sink_does_not_stall() {
     let _lock = lock_sessions();
     let session = Session::builder().file("/dev/full").log_from(Level::Info);
-    let session = session.buffer_size(64 << 10).wait_at_most(LONG).start().unwrap();
+    let session = session.buffer_size(64 << 10).wait_at_most(TIMEOUT).start().unwrap();
     for number in 0..20_000u64 {
         i!(Log::Work, "%d", number);
     }
@@ -159,9 +159,9 @@ fn a_broken_sink_stops_nobody() {
 }
 
 #[test]
-fn what_keeps_its_messages_has_nothing_to_wait_for() {
+fn in_memory_sessions_refuse_a_stall_timeout() {
     let _lock = lock_sessions();
-    let session = Session::builder().file("kept.pftrace").keep_newest().wait_at_most(LONG);
+    let session = Session::builder().file("ring.pftrace").keep_newest().wait_at_most(TIMEOUT);
     let error = session.start().unwrap_err();
     assert!(matches!(error, Error::OnlyStreams { option: "wait_at_most" }));
     assert_eq!(error.to_string(), "`wait_at_most` is for sessions that stream to a file");

@@ -1,5 +1,5 @@
-//! Signal handlers never wait for room: not within a message that does, and the session's own thread runs none. A test of its
-//! own, since signals hit any thread of a process.
+//! Signal handlers never stall: not inside a message that does, and the session's own thread blocks signals. A separate
+//! binary, since a signal may hit any thread of the process.
 #![allow(unsafe_code)] // sigaction, tgkill.
 
 mod common;
@@ -37,29 +37,29 @@ fn session_threads() -> Vec<i32> {
     named.map(|task| task.file_name().to_str().unwrap().parse().unwrap()).collect()
 }
 
-/// Whether a thread lets no handler of `signal` run.
+/// True if the thread blocks `signal`.
 fn blocks(thread: i32, signal: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/self/task/{thread}/status")).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).expect("a mask");
     u64::from_str_radix(mask.trim(), 16).expect("a mask") & 1 << (signal - 1) != 0
 }
 
-/// Interrupts a thread until a handler has come back.
+/// Interrupts a thread and waits until the handler returns.
 fn interrupt(thread: i32) {
     let before = LEFT.load(Ordering::SeqCst);
     let process = std::process::id();
-    // SAFETY: no pointers; a thread that is gone is an error.
+    // SAFETY: the call takes only integers; for a thread that ended it returns an error.
     let sent = unsafe { libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGUSR1) };
     assert_eq!(sent, 0);
     let begun = Instant::now();
     while LEFT.load(Ordering::SeqCst) == before {
-        assert!(begun.elapsed() < Duration::from_secs(60), "the handler waits");
+        assert!(begun.elapsed() < Duration::from_secs(60), "the handler stalls");
         thread::sleep(Duration::from_millis(1));
     }
 }
 
 #[test]
-fn handlers_never_wait() {
+fn signal_handlers_never_stall() {
     let _lock = lock_sessions();
     // SAFETY: a zeroed sigaction is one without flags; the handler does only what a signal handler may.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -71,7 +71,7 @@ fn handlers_never_wait() {
     let session = Session::builder().file(&pipe.path).log_from(Level::Debug);
     let session = session.buffer_size(64 << 10).wait_at_most(Duration::from_secs(3600));
     let session = session.start().unwrap();
-    // Its first message makes the enum known, which is not for handlers.
+    // The first message registers the enum, which a handler must not do.
     d!(Log::Handler, "%d", 1);
     let (sent, done, logger) = (&AtomicU64::new(1), &AtomicBool::new(false), &AtomicI32::new(0));
     let summary = thread::scope(|scope| {
@@ -86,7 +86,7 @@ fn handlers_never_wait() {
         wait_until_stalled(sent);
         interrupt(logger.load(Ordering::SeqCst));
         let [own] = session_threads()[..] else { panic!("one session has one thread") };
-        assert!(blocks(own, libc::SIGUSR1), "a handler there could wait for itself");
+        assert!(blocks(own, libc::SIGUSR1), "a handler there could stall on itself");
         done.store(true, Ordering::Relaxed);
         pipe.read(Duration::ZERO);
         work.join().unwrap();

@@ -1,10 +1,10 @@
-//! Sessions whose file is not what it should be: a pipe, a name of nothing, a file that is taken away meanwhile.
+//! Sessions with unusual files: a named pipe, a directory, a file that is deleted or renamed meanwhile.
 #![allow(unsafe_code)] // mkfifo.
 
 mod common;
 
 use common::lock_sessions;
-use protolog_reader::{Rendering, Trace as Reading};
+use protolog_reader::{Rendering, Trace as TraceFile};
 use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, i};
 use protolog_testkit::{TempDir, temp_dir};
 use std::fs;
@@ -21,12 +21,12 @@ fn session() -> Builder {
 }
 
 /// The messages of a trace.
-fn texts(trace: Vec<u8>) -> Vec<String> {
-    let log = Reading::from_bytes(trace).read().expect("a trace");
+fn messages(trace: Vec<u8>) -> Vec<String> {
+    let log = TraceFile::from_bytes(trace).read().expect("a trace");
     log.entries().map(|entry| entry.values().text(Rendering::Bare)).collect()
 }
 
-/// A named pipe.
+/// Creates a named pipe.
 fn pipe(dir: &TempDir) -> PathBuf {
     let path = dir.path().join("pipe");
     let name = std::ffi::CString::new(path.to_str().expect("a name")).expect("no zero");
@@ -36,12 +36,12 @@ fn pipe(dir: &TempDir) -> PathBuf {
 }
 
 #[test]
-fn a_pipe_is_written_to() {
+fn a_session_writes_to_a_named_pipe() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let path = &pipe(&dir);
     for make in [(|session| session) as fn(Builder) -> Builder, Builder::keep_newest] {
-        // It reads to the first end that it sees.
+        // The reader stops at the first end of file.
         let read = thread::scope(|scope| {
             let reader = scope.spawn(move || fs::read(path).expect("read the pipe"));
             let session = make(session()).file(path).start().expect("start a session");
@@ -51,18 +51,18 @@ fn a_pipe_is_written_to() {
             assert_eq!((summary.messages, summary.bytes), (1, read.len() as u64));
             read
         });
-        assert_eq!(texts(read), ["through a pipe"]);
+        assert_eq!(messages(read), ["through a pipe"]);
     }
 }
 
 #[track_caller]
 fn refused(builder: Builder, expected: &str) {
-    let error = builder.start().expect_err("nothing could be written there");
+    let error = builder.start().expect_err("the path is no file");
     assert_eq!(error.to_string(), expected);
 }
 
 #[test]
-fn names_of_nothing_are_refused_at_the_start() {
+fn paths_that_are_no_file_are_refused_at_the_start() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let shown = dir.path().display();
@@ -75,14 +75,14 @@ fn names_of_nothing_are_refused_at_the_start() {
 }
 
 #[test]
-fn a_file_that_is_taken_away_is_an_error_of_stop() {
+fn stop_fails_if_the_file_was_deleted() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let path = dir.path().join("app.pftrace");
     let session = session().file(&path).start().expect("start a session");
-    i!(Log::Work, "soon gone");
+    i!(Log::Work, "before the file is deleted");
     fs::remove_file(&path).expect("remove the file");
-    i!(Log::Work, "gone");
+    i!(Log::Work, "after the file is deleted");
     let error = session.stop().expect_err("there is no file");
     assert!(matches!(error, Error::File { .. }), "{error}");
     let shown = path.display();
@@ -91,7 +91,7 @@ fn a_file_that_is_taken_away_is_an_error_of_stop() {
 }
 
 #[test]
-fn a_file_that_is_renamed_is_whole_under_its_new_name() {
+fn a_renamed_file_is_complete_under_its_new_name() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let (path, other) = (dir.path().join("app.pftrace"), dir.path().join("other.pftrace"));
@@ -100,5 +100,5 @@ fn a_file_that_is_renamed_is_whole_under_its_new_name() {
     fs::rename(&path, &other).expect("rename the file");
     i!(Log::Work, "two");
     assert_eq!(session.stop().expect("stop the session").messages, 2);
-    assert_eq!(texts(fs::read(other).expect("read the file")), ["one", "two"]);
+    assert_eq!(messages(fs::read(other).expect("read the file")), ["one", "two"]);
 }

@@ -1,4 +1,4 @@
-//! The macros where programs put them: what is around a call must neither change nor break it.
+//! The macros in unusual surroundings, which must neither change nor break a call.
 #![no_implicit_prelude]
 #![forbid(unsafe_code)]
 #![deny(warnings, clippy::all, clippy::pedantic)]
@@ -14,7 +14,7 @@ use ::std::string::String;
 use ::std::sync::Arc;
 use ::std::{assert, assert_eq};
 
-// What expansions must not find: names of their own and of the prelude, with other meanings.
+// Items that expansions must not resolve to: they shadow names of expansions and of the prelude.
 mod core {}
 mod protolog_rt {}
 #[derive(Debug)]
@@ -60,8 +60,8 @@ fn every_type_has_its_conversion() {
 }
 
 #[test]
-fn names_of_the_program_do_not_meddle() {
-    // What the expansion calls its own variables, and items of such names.
+fn names_of_the_program_do_not_shadow_those_of_the_expansion() {
+    // The names of the expansion's own variables, and items of these names.
     #[derive(Clone, Copy)]
     struct Site;
     impl ::std::fmt::Display for Site {
@@ -78,7 +78,7 @@ fn names_of_the_program_do_not_meddle() {
     assert!(!Log::Main.is_enabled(Level::Wtf));
 }
 
-/// A crate that gives the macros on, under another name.
+/// A crate that re-exports the macros under another name.
 mod facade {
     pub(crate) use ::protolog_rt as logging;
 }
@@ -90,10 +90,10 @@ enum Renamed {
 }
 
 #[test]
-fn other_paths_lead_to_the_same_macros() {
+fn macros_work_through_reexports() {
     use facade::logging::{d as debug, protolog as at};
     debug!(Renamed::Main, "by another name: %d", 1);
     at!(Level::Info, Renamed::Main, "by another name: %s", "2");
     facade::logging::e!(Renamed::Main, "by a path");
-    assert_eq!(Renamed::Main.info().name, "macros_places::Renamed::Main");
+    assert_eq!(Renamed::Main.info().name, "macro_positions::Renamed::Main");
 }

@@ -1,4 +1,4 @@
-//! A trace file is written by one process at a time; others are told so. Each test runs itself as the other process.
+//! The lock of a trace file: a second process that opens it gets an error. Each test runs itself as the other process.
 #![allow(unsafe_code)] // fork, kill.
 
 use protolog_reader::{Log as Read, Trace};
@@ -13,11 +13,11 @@ enum Log {
     Net,
 }
 
-/// What the other process is told: the file.
+/// The environment variable that gives the other process the path of the file.
 const FILE: &str = "PROTOLOG_ONE_WRITER_FILE";
 
-/// The file, in the other process.
-fn file() -> Option<PathBuf> {
+/// The path of the file, in the other process only.
+fn file_from_environment() -> Option<PathBuf> {
     std::env::var_os(FILE).map(PathBuf::from)
 }
 
@@ -26,27 +26,31 @@ fn start(path: &Path) -> Result<Session, Error> {
 }
 
 /// The other process.
-struct Other {
+struct OtherProcess {
     process: Child,
-    /// What it said.
+    /// The number that it printed.
     number: libc::pid_t,
-    /// Kept, since the test's runner prints more.
+    /// Kept open, since the test harness prints more.
     _output: Lines<BufReader<ChildStdout>>,
 }
 
-/// Runs `test` of this binary as the other process, until it says a number.
-fn run(test: &str, path: &Path) -> Other {
+/// Runs `test` of this binary as the other process, and waits until it prints a number.
+fn run(test: &str, path: &Path) -> OtherProcess {
     let mut own = Command::new(std::env::current_exe().expect("the test itself"));
     own.args(["--exact", test, "--nocapture"]).env(FILE, path);
     let mut process =
         own.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("run the test itself");
     let mut output = BufReader::new(process.stdout.take().expect("its output")).lines();
     let number = output.by_ref().map_while(Result::ok).find_map(|line| line.parse().ok());
-    Other { process, number: number.expect("the other process has a session"), _output: output }
+    OtherProcess {
+        process,
+        number: number.expect("the other process has a session"),
+        _output: output,
+    }
 }
 
-/// What [`run`] waits for, on a line of its own, whatever the test's runner has printed.
-fn say(number: libc::pid_t) {
+/// Prints the number that [`run`] waits for, on a line of its own after the output of the test harness.
+fn print_number(number: libc::pid_t) {
     println!("\n{number}");
 }
 
@@ -59,21 +63,21 @@ fn check(path: &Path, message: &str) {
 }
 
 #[test]
-fn who_comes_while_another_process_writes_is_refused_and_harms_nothing() {
-    if let Some(path) = file() {
+fn a_second_process_is_refused_and_the_trace_of_the_first_is_complete() {
+    if let Some(path) = file_from_environment() {
         let session = start(&path).expect("start");
         i!(Log::Net, "of the other process");
         let error = start(&path).expect_err("this process writes it");
         assert!(matches!(error, Error::FileInUse { .. }), "{error}");
-        say(0);
-        // Until the input ends.
+        print_number(0);
+        // Wait for the end of the input.
         let _ = std::io::stdin().read_line(&mut String::new());
         session.stop().expect("stop");
         return;
     }
     let dir = temp_dir();
     let path = dir.path().join("trace");
-    let test = "who_comes_while_another_process_writes_is_refused_and_harms_nothing";
+    let test = "a_second_process_is_refused_and_the_trace_of_the_first_is_complete";
     let mut other = run(test, &path);
     for _ in 0..2 {
         let error = start(&path).expect_err("another process writes it");
@@ -90,8 +94,8 @@ fn who_comes_while_another_process_writes_is_refused_and_harms_nothing() {
 }
 
 #[test]
-fn a_forked_child_does_not_keep_the_file_of_a_process_that_died() {
-    if let Some(path) = file() {
+fn a_forked_child_does_not_hold_the_lock_of_a_process_that_died() {
+    if let Some(path) = file_from_environment() {
         let _session = start(&path).expect("start");
         // SAFETY: the child only sleeps, until it is killed.
         let child = unsafe { libc::fork() };
@@ -99,18 +103,18 @@ fn a_forked_child_does_not_keep_the_file_of_a_process_that_died() {
             std::thread::sleep(std::time::Duration::from_secs(600));
             std::process::abort();
         }
-        say(child);
+        print_number(child);
         let _ = std::io::stdin().read_line(&mut String::new());
         return;
     }
     let dir = temp_dir();
     let path = dir.path().join("trace");
-    let test = "a_forked_child_does_not_keep_the_file_of_a_process_that_died";
+    let test = "a_forked_child_does_not_hold_the_lock_of_a_process_that_died";
     let mut other = run(test, &path);
     other.process.kill().expect("kill the other process");
     other.process.wait().expect("wait for the other process");
     let session = start(&path);
     // SAFETY: the child sleeps until this.
     assert_eq!(unsafe { libc::kill(other.number, libc::SIGKILL) }, 0, "it outlived its parent");
-    session.expect("its writer is dead").stop().expect("stop");
+    session.expect("the first process is dead").stop().expect("stop");
 }
