@@ -1,7 +1,7 @@
-//! Being switched from outside: by an operator as the tool is one, and in bad company.
+//! Control from outside: by an operator, as the tool is one, and against hostile clients.
 #![allow(unsafe_code)] // A fork.
 
-mod company;
+mod hostile_clients;
 mod operator;
 mod process;
 
@@ -10,30 +10,30 @@ use protolog_rt::control::{Server, serve_in};
 use protolog_testkit::{TempDir, temp_dir_for_sockets};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A program that listens: this one.
-pub(crate) struct Listening {
+/// A target process with its control socket: this test.
+pub(crate) struct ControlledProgram {
     pub(crate) server: Server,
     pub(crate) dir: TempDir,
     _lock: MutexGuard<'static, ()>,
 }
 
-/// Listens in a directory of the test's own. No other test does at the same time: what an operator asks for may concern all
-/// groups of the process, as may sessions, and the process's files are counted.
-pub(crate) fn listen() -> Listening {
+/// Starts the control socket in a new directory. No other test does so at the same time: an operator and a session may
+/// change all groups of the process, and some tests count open files.
+pub(crate) fn listen() -> ControlledProgram {
     static SESSIONS: Mutex<()> = Mutex::new(());
     let lock = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = temp_dir_for_sockets();
     let server = serve_in(dir.path().join("run")).expect("listen");
-    Listening { server, dir, _lock: lock }
+    ControlledProgram { server, dir, _lock: lock }
 }
 
-impl Listening {
+impl ControlledProgram {
     pub(crate) fn connect(&self) -> Program {
         Program::connect(self.server.path()).expect("connect")
     }
 }
 
-/// The group whose name ends so.
+/// The group whose name ends with `end`.
 #[track_caller]
 pub(crate) fn group(program: &mut Program, end: &str) -> Group {
     let mut groups = program.groups().expect("groups");

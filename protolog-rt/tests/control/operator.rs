@@ -1,4 +1,4 @@
-//! What an operator can do.
+//! The operations of an operator.
 
 use crate::{group, listen};
 use protolog_control::{Error, Program};
@@ -10,8 +10,8 @@ use protolog_rt::{Level, ProtoLogGroup, Session, d, i, print_group, w};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// From this level on.
-fn from(level: Level) -> u8 {
+/// The levels from `level` on, as bits.
+fn at_least(level: Level) -> u8 {
     protolog_core::control::levels_at_least(Some(level))
 }
 
@@ -37,7 +37,7 @@ fn groups_are_listed_with_their_state() {
     let mut operator = program.connect();
     assert_eq!(operator.pid, std::process::id());
     assert!(operator.name.starts_with("control-"), "{}", operator.name);
-    assert_eq!(group(&mut operator, "Unused::Later").page, None, "only a note so far");
+    assert_eq!(group(&mut operator, "Unused::Later").page, None, "only a call-site note so far");
     assert!(!Listed::Quiet.is_enabled(Level::Debug) && Listed::Printed.is_enabled(Level::Debug));
     let printed = group(&mut operator, "Listed::Printed");
     assert_eq!(
@@ -53,7 +53,7 @@ fn groups_are_listed_with_their_state() {
 }
 
 #[test]
-fn a_switch_is_a_store() {
+fn switching_a_group_is_a_store_to_shared_memory() {
     #[derive(ProtoLogGroup)]
     enum Switched {
         Net,
@@ -68,8 +68,8 @@ fn a_switch_is_a_store() {
     let pages = operator.pages().expect("pages");
     drop(operator);
     drop(program.server);
-    // Nobody listens any more, and it works all the same.
-    assert!(pages.set_text_levels(&net, from(Level::Warn)));
+    // The switches work without the server.
+    assert!(pages.set_text_levels(&net, at_least(Level::Warn)));
     assert!(Switched::Net.is_enabled(Level::Warn) && !Switched::Net.is_enabled(Level::Info));
     assert!(!Switched::Disk.is_enabled(Level::Wtf));
     assert!(pages.set_text_levels(&net, 0) && pages.set_text_levels(&disk, 0));
@@ -77,7 +77,7 @@ fn a_switch_is_a_store() {
 }
 
 #[test]
-fn an_operator_takes_levels_from_sessions_and_gives_them_back() {
+fn an_operator_masks_levels_of_sessions_and_restores_them() {
     #[derive(ProtoLogGroup)]
     enum Masked {
         Net,
@@ -90,21 +90,21 @@ fn an_operator_takes_levels_from_sessions_and_gives_them_back() {
     let mut operator = program.connect();
     let net = group(&mut operator, "Masked::Net");
     let pages = operator.pages().expect("pages");
-    assert!(pages.set_allowed_levels(&net, from(Level::Warn)));
-    d!(Masked::Net, "two %d", evaluated());
+    assert!(pages.set_allowed_levels(&net, at_least(Level::Warn)));
+    d!(Masked::Net, "two %d", must_not_be_evaluated());
     w!(Masked::Net, "three");
     let other = Session::builder().file(program.dir.path().join("b")).enable_all().start().unwrap();
     i!(Masked::Net, "four: another session changes nothing");
     other.stop().unwrap();
     assert!(pages.set_allowed_levels(&net, 0x3f));
     d!(Masked::Net, "five");
-    assert!(!Masked::Net.is_enabled(Level::Verbose), "no more than the session wants");
+    assert!(!Masked::Net.is_enabled(Level::Verbose), "no more than the session enables");
     session.stop().unwrap();
     assert_eq!(messages(&path), ["one", "three", "five"]);
 }
 
-fn evaluated() -> i32 {
-    panic!("what is switched off evaluates nothing")
+fn must_not_be_evaluated() -> i32 {
+    panic!("a disabled call evaluates no argument")
 }
 
 fn messages(path: &Path) -> Vec<String> {
@@ -113,7 +113,7 @@ fn messages(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn wishes_hold_for_groups_that_come_later() {
+fn settings_apply_to_groups_registered_later() {
     #[derive(ProtoLogGroup)]
     enum Late {
         Net,
@@ -126,9 +126,9 @@ fn wishes_hold_for_groups_that_come_later() {
     assert!(Late::Net.is_enabled(Level::Error) && !Late::Net.is_enabled(Level::Warn));
     assert!(!Late::Disk.is_enabled(Level::Wtf));
     let word = group(&mut operator, "Late::Net").word;
-    assert_eq!(switch::allowed_levels(word), from(Level::Warn));
+    assert_eq!(switch::allowed_levels(word), at_least(Level::Warn));
     operator.request(&Request::Set("late::disk=text")).unwrap();
-    assert!(Late::Disk.is_enabled(Level::Verbose), "and for those that are there");
+    assert!(Late::Disk.is_enabled(Level::Verbose), "also to registered groups");
 }
 
 #[test]
@@ -151,12 +151,12 @@ fn traces_are_started_and_stopped() {
     assert!(operator.request(&Request::TraceStatus).unwrap().is_empty());
     operator.request(&Request::TraceStart(start)).unwrap();
     d!(Traced::Net, "net %d", 1);
-    d!(Traced::Disk, "not wanted");
+    d!(Traced::Disk, "disabled");
     w!(Traced::Disk, "disk");
     let begun = Instant::now();
     loop {
         let status = operator.request(&Request::TraceStatus).unwrap().remove(0);
-        // Where the trace's thread does not get to run within a second, it is told how far it was before.
+        // If the trace's thread is not scheduled within a second, the status is an older one.
         if status.starts_with("session y stream 2 0 ") && status.ends_with(file) {
             break;
         }
@@ -172,15 +172,15 @@ fn traces_are_started_and_stopped() {
         refused(&mut operator, &Request::TraceStart(relative))
             .starts_with("`a.pftrace` is no absolute")
     );
-    let kept = TraceStart { fill_policy: FillPolicy::RingBuffer, settings: "-", ..start };
-    operator.request(&Request::TraceStart(kept)).unwrap();
+    let ring = TraceStart { fill_policy: FillPolicy::RingBuffer, settings: "-", ..start };
+    operator.request(&Request::TraceStart(ring)).unwrap();
     drop(operator);
     drop(program.server);
-    assert!(!Traced::Net.is_enabled(Level::Wtf), "who stops listening ends the trace");
+    assert!(!Traced::Net.is_enabled(Level::Wtf), "the trace ends with the server");
 }
 
 #[test]
-fn stats_tell_of_all_sessions() {
+fn stats_list_all_sessions() {
     #[derive(ProtoLogGroup)]
     enum Counted {
         Net,
@@ -188,9 +188,9 @@ fn stats_tell_of_all_sessions() {
     let program = listen();
     let mut operator = program.connect();
     let path = |name: &str| program.dir.path().join(name);
-    let streams =
+    let stream =
         Session::builder().file(path("s t")).group("Counted::Net", Level::Info).start().unwrap();
-    let keeps = Session::builder()
+    let ring = Session::builder()
         .file(path("k"))
         .group("Counted::Net", Level::Warn)
         .keep_newest()
@@ -198,30 +198,34 @@ fn stats_tell_of_all_sessions() {
         .unwrap();
     i!(Counted::Net, "one");
     w!(Counted::Net, "two");
-    streams.flush().unwrap();
-    let told = operator.request(&Request::Stats).unwrap();
+    stream.flush().unwrap();
+    let stats = operator.request(&Request::Stats).unwrap();
     let lines = |end: &str| {
-        let at = told.iter().position(|line| line.ends_with(end)).expect(end);
-        [told[at].as_str(), &told[at + 1], told.get(at + 2).map_or("", |line| line)]
+        let at = stats.iter().position(|line| line.ends_with(end)).expect(end);
+        [
+            stats[at].as_str(),
+            &stats[at + 1],
+            stats.get(at + 2).map_or("", |line| line),
+        ]
     };
     let [session, written, next] = lines("/s t");
-    assert!(session.starts_with("session n stream 2 0 "), "{told:?}");
-    let so_far = streams.summary();
+    assert!(session.starts_with("session n stream 2 0 "), "{stats:?}");
+    let so_far = stream.summary();
     let bytes = so_far.groups[0].bytes;
     assert!(bytes > 20, "{so_far:?}");
     assert_eq!(written, format!("written 2 0 {bytes} control::Counted::Net"));
-    assert!(!next.starts_with("written") && !next.starts_with("lost"), "{told:?}");
+    assert!(!next.starts_with("written") && !next.starts_with("lost"), "{stats:?}");
     let [session, written, _] = lines("/k");
-    assert!(session.starts_with("session n ring-buffer "), "{told:?}");
-    assert!(written.starts_with("written 1 0 "), "{told:?}");
+    assert!(session.starts_with("session n ring-buffer "), "{stats:?}");
+    assert!(written.starts_with("written 1 0 "), "{stats:?}");
     assert_eq!((so_far.messages, so_far.lost()), (2, 0));
     assert_eq!(so_far.bytes, std::fs::metadata(path("s t")).unwrap().len());
-    assert_eq!(streams.stop().unwrap().messages, 2);
-    keeps.stop().unwrap();
+    assert_eq!(stream.stop().unwrap().messages, 2);
+    ring.stop().unwrap();
 }
 
 #[test]
-fn stats_tell_what_each_group_lost() {
+fn stats_have_the_losses_of_each_group() {
     #[derive(ProtoLogGroup)]
     enum Losing {
         Net,
@@ -234,7 +238,7 @@ fn stats_tell_what_each_group_lost() {
     let start =
         TraceStart { fill_policy: FillPolicy::Discard, buffer: 64 << 10, settings, file: &file };
     operator.request(&Request::TraceStart(start)).unwrap();
-    d!(Losing::Disk, "one that is there");
+    d!(Losing::Disk, "one that is written");
     for number in 0..20_000 {
         d!(Losing::Net, "number %d", number);
     }
@@ -249,7 +253,7 @@ fn stats_tell_what_each_group_lost() {
 }
 
 #[test]
-fn stats_tell_what_was_overwritten() {
+fn stats_have_overwritten_messages() {
     #[derive(ProtoLogGroup)]
     enum Overwriting {
         Net,
@@ -266,20 +270,23 @@ fn stats_tell_what_was_overwritten() {
     }
     let status = operator.request(&Request::TraceStatus).unwrap();
     let number = |line: &str, at: usize| line.split(' ').nth(at).unwrap().parse::<u64>().unwrap();
-    let check = |told: &[String]| {
-        let [session, unknown, lost, net] = told else { panic!("{told:?}") };
-        let (kept, gone) = (number(session, 3), number(session, 4));
-        assert_eq!(*unknown, format!("written 0 {gone} 0 "));
-        assert_eq!(*lost, format!("lost {gone} overwritten "));
-        assert_eq!((number(net, 1), number(net, 2)), (kept, 0));
-        assert!(net.ends_with(" control::Overwriting::Net") && kept > 100, "{told:?}");
-        (kept, gone)
+    let check = |stats: &[String]| {
+        let [session, unknown, lost, net] = stats else { panic!("{stats:?}") };
+        let (ring, overwritten_so_far) = (number(session, 3), number(session, 4));
+        assert_eq!(*unknown, format!("written 0 {overwritten_so_far} 0 "));
+        assert_eq!(*lost, format!("lost {overwritten_so_far} overwritten "));
+        assert_eq!((number(net, 1), number(net, 2)), (ring, 0));
+        assert!(net.ends_with(" control::Overwriting::Net") && ring > 100, "{stats:?}");
+        (ring, overwritten_so_far)
     };
-    let (kept, gone) = check(&status);
+    let (ring, overwritten_so_far) = check(&status);
     let (written, overwritten) = check(&operator.request(&Request::TraceStop).unwrap());
-    assert_eq!((written + overwritten, written), (20_000, kept));
-    // What the last chunk of the thread has overwritten is not told before it is full.
-    assert!(gone <= overwritten && overwritten - gone < 500, "{gone} {overwritten}");
+    assert_eq!((written + overwritten, written), (20_000, ring));
+    // Messages that the thread's current chunk overwrote are reported only once it is full.
+    assert!(
+        overwritten_so_far <= overwritten && overwritten - overwritten_so_far < 500,
+        "{overwritten_so_far} {overwritten}"
+    );
     assert_eq!(messages(Path::new(&file)).len() as u64, written);
 }
 
@@ -291,7 +298,7 @@ fn refused(operator: &mut Program, request: &Request<'_>) -> String {
 }
 
 #[test]
-fn any_bits_in_the_pages_do_no_harm() {
+fn arbitrary_bits_in_the_pages_are_harmless() {
     #[derive(ProtoLogGroup)]
     enum Harmed {
         Net,
@@ -300,7 +307,7 @@ fn any_bits_in_the_pages_do_no_harm() {
     }
     let program = listen();
     let path = program.dir.path().join("a.pftrace");
-    // The text side is kept out of it: it would print.
+    // Bits of text levels stay unset, or the test would print.
     let quiet = !(switch::ALL_LEVELS << switch::TEXT_SHIFT);
     let session = Session::builder().file(&path).group("Harmed::Net", Level::Info).start().unwrap();
     i!(Harmed::Net, "first");

@@ -1,5 +1,5 @@
-//! Whole processes: what `init` makes of its surroundings, and what a fork changes. Each test runs this binary again, with
-//! one test of it in a role.
+//! Whole processes: `init` with variables and files, and forks. Each test runs this binary again, with one of its tests in
+//! a role.
 
 use crate::{group, listen};
 use protolog_control::Program;
@@ -19,7 +19,7 @@ enum Own {
     Disk,
 }
 
-/// Runs the test `role` of this binary with these variables.
+/// Runs the test `role` of this binary with the variables `variables`.
 fn run(role: &str, directory: &Path, variables: &[(&str, &str)]) -> Output {
     let mut again = Command::new(std::env::current_exe().unwrap());
     again
@@ -27,7 +27,7 @@ fn run(role: &str, directory: &Path, variables: &[(&str, &str)]) -> Output {
         .env_remove("PROTOLOG")
         .env("PROTOLOG_TEST_ROLE", role)
         .env("PROTOLOG_RUNTIME_DIR", directory.join("run"))
-        .env("PROTOLOG_STATE", directory.join("wishes"))
+        .env("PROTOLOG_STATE", directory.join("settings"))
         .envs(variables.iter().copied());
     again.output().unwrap()
 }
@@ -36,15 +36,15 @@ fn in_role(role: &str) -> bool {
     std::env::var("PROTOLOG_TEST_ROLE").is_ok_and(|value| value == role)
 }
 
-/// The lines that a role printed with a `>` in front.
-fn told(output: &Output) -> Vec<String> {
+/// The lines that a role printed after `> `.
+fn printed_lines(output: &Output) -> Vec<String> {
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8_lossy(&output.stdout);
     text.lines().filter_map(|line| line.strip_prefix("> ")).map(str::to_owned).collect()
 }
 
-/// `Net` and `Disk`: the least level that is printed.
-fn state() -> String {
+/// The minimum level of the text output of `Net` and of `Disk`.
+fn minimum_levels() -> String {
     let least = |group: Own| {
         let mut on = Level::ALL.into_iter().filter(|level| group.is_enabled(*level));
         on.next().map_or("-", Level::name)
@@ -61,42 +61,43 @@ fn role_of_a_program_that_calls_init() {
     if let Err(error) = init() {
         error.to_string().lines().for_each(|line| println!("> {line}"));
     }
-    println!("> {}", state());
+    println!("> {}", minimum_levels());
     let sockets = std::fs::read_dir(std::env::var("PROTOLOG_RUNTIME_DIR").unwrap());
     println!("> {} sockets", sockets.map_or(0, Iterator::count));
     init().ok();
 }
 
 #[test]
-fn init_fulfils_wishes_and_listens() {
+fn init_applies_settings_and_listens() {
     let dir = temp_dir_for_sockets();
     let role = "role_of_a_program_that_calls_init";
-    assert_eq!(told(&run(role, dir.path(), &[])), ["- -", "1 sockets"]);
+    assert_eq!(printed_lines(&run(role, dir.path(), &[])), ["- -", "1 sockets"]);
     let variables = [("PROTOLOG", "own::net=warn,text;DISK=text:error")];
     assert_eq!(
-        told(&run(role, dir.path(), &variables)),
+        printed_lines(&run(role, dir.path(), &variables)),
         ["WARN ERROR", "2 sockets"],
-        "one was left behind"
+        "the earlier process left its socket"
     );
-    std::fs::write(dir.path().join("wishes"), "*=text:info\n[other]\n*=notext\n").unwrap();
+    std::fs::write(dir.path().join("settings"), "*=text:info\n[other]\n*=notext\n").unwrap();
     let variables = [("PROTOLOG", "disk=notext")];
-    let lines = told(&run(role, dir.path(), &variables));
-    assert_eq!(lines[0], "INFO -", "the variable wins over what was remembered");
+    let lines = printed_lines(&run(role, dir.path(), &variables));
+    assert_eq!(lines[0], "INFO -", "the variable overrides the settings file");
 }
 
 #[test]
-fn errors_of_init_teach_and_the_rest_is_done() {
+fn init_reports_errors_and_applies_the_rest() {
     let dir = temp_dir_for_sockets();
-    std::fs::write(dir.path().join("wishes"), "net=text\nnet=loud\n").unwrap();
+    std::fs::write(dir.path().join("settings"), "net=text\nnet=loud\n").unwrap();
     std::fs::write(dir.path().join("run"), "").unwrap();
     let role = "role_of_a_program_that_calls_init";
-    let lines = told(&run(role, dir.path(), &[("PROTOLOG", "disk=text:eror;disk=text:w")]));
+    let lines =
+        printed_lines(&run(role, dir.path(), &[("PROTOLOG", "disk=text:eror;disk=text:w")]));
     let words = "help: use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL, notext or notrace, with commas between";
     let path = dir.path().display();
     assert_eq!(
         lines,
         [
-            &format!("{path}/wishes: line 2: unknown word `loud`"),
+            &format!("{path}/settings: line 2: unknown word `loud`"),
             words,
             "PROTOLOG: unknown word `eror`",
             words,
@@ -114,8 +115,8 @@ enum Loud {
     Ui,
 }
 
-/// From which levels on `Net`, `Disk` and `Ui` are printed and may be traced, as an operator sees it.
-fn seen(operator: &mut Program) -> String {
+/// The minimum levels of text output and of traces of `Net`, `Disk` and `Ui`, as an operator sees them.
+fn operator_view(operator: &mut Program) -> String {
     let least = |levels: u8| minimum_level(levels).map_or("-", Level::name);
     let mut parts = Vec::new();
     for group in operator.groups().unwrap() {
@@ -131,12 +132,12 @@ fn seen(operator: &mut Program) -> String {
     parts.join(", ")
 }
 
-/// What the configuration file says in turn, none where it is removed; and what is seen then.
+/// The successive contents of the configuration file, none if it is deleted, and the operator's view after each.
 const CONFIGURATIONS: [(Option<&str>, &str); 7] = [
     (None, "Net -/VERBOSE, Disk INFO/VERBOSE, Ui VERBOSE/VERBOSE"),
     (Some("net=text:warn\n"), "Net WARN/VERBOSE, Disk INFO/VERBOSE, Ui VERBOSE/VERBOSE"),
     (Some("net=error,notext\nbad\ndisk=text:f\nui=off"), "Net -/ERROR, Disk WTF/VERBOSE, Ui -/-"),
-    // Of what it wishes no more, one goes back to what the variable says, the others to what the groups say themselves.
+    // A setting that the file drops falls back to the variable, and without one to the group's default.
     (Some("net=error\n"), "Net -/ERROR, Disk INFO/VERBOSE, Ui VERBOSE/VERBOSE"),
     (Some(""), "Net -/VERBOSE, Disk INFO/VERBOSE, Ui VERBOSE/VERBOSE"),
     (Some("*=warn,text"), "Net WARN/WARN, Disk WARN/WARN, Ui WARN/WARN"),
@@ -165,10 +166,10 @@ fn role_of_a_program_whose_configuration_changes() {
             }
         }
         let until = Instant::now() + Duration::from_secs(60);
-        while seen(&mut operator) != expected && Instant::now() < until {
+        while operator_view(&mut operator) != expected && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(2));
         }
-        println!("> {}", seen(&mut operator));
+        println!("> {}", operator_view(&mut operator));
         for line in operator.request(&Request::Stats).unwrap() {
             println!("> {}", line.replace(config.to_str().unwrap(), "CONFIG"));
         }
@@ -176,11 +177,11 @@ fn role_of_a_program_whose_configuration_changes() {
 }
 
 #[test]
-fn a_configuration_is_read_again_when_it_changes() {
+fn a_changed_configuration_file_is_reloaded() {
     let dir = temp_dir_for_sockets();
     let role = "role_of_a_program_whose_configuration_changes";
-    let lines = told(&run(role, dir.path(), &[("PROTOLOG", "disk=text:info")]));
-    let mut expected = CONFIGURATIONS.map(|(_, seen)| seen).to_vec();
+    let lines = printed_lines(&run(role, dir.path(), &[("PROTOLOG", "disk=text:info")]));
+    let mut expected = CONFIGURATIONS.map(|(_, operator_view)| operator_view).to_vec();
     expected.insert(
         3,
         "problem CONFIG: line 2: missing `=` in `bad`?help: write GROUP=WORDS, as in `net=debug,text`",
@@ -189,7 +190,7 @@ fn a_configuration_is_read_again_when_it_changes() {
 }
 
 #[test]
-fn a_forked_child_has_switches_of_its_own() {
+fn a_forked_child_has_its_own_switches() {
     #[derive(ProtoLogGroup)]
     enum Forked {
         Net,
@@ -225,7 +226,7 @@ fn a_forked_child_has_switches_of_its_own() {
     // SAFETY: one byte of ours.
     assert_eq!(unsafe { libc::read(ready.0, byte.as_mut_ptr().cast(), 1) }, 1);
     pages.set_text_levels(&net, 0);
-    assert!(!Forked::Net.is_enabled(Level::Wtf), "the parent obeys");
+    assert!(!Forked::Net.is_enabled(Level::Wtf), "the operator switches the parent");
     // SAFETY: one byte of ours.
     unsafe { libc::write(changed.1, byte.as_ptr().cast(), 1) };
     let mut status = -1;
@@ -233,12 +234,12 @@ fn a_forked_child_has_switches_of_its_own() {
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     assert_eq!(
         status, 0,
-        "the child has what there was at the fork, and what came later is not its own"
+        "the child keeps the switches of the fork, and later changes do not reach it"
     );
 }
 
 #[test]
-fn a_forked_child_holds_no_operator() {
+fn a_forked_child_does_not_hold_connections() {
     let program = listen();
     let mut operator = UnixStream::connect(program.server.path()).unwrap();
     operator.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
@@ -247,7 +248,7 @@ fn a_forked_child_holds_no_operator() {
     assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
     operator.write_all(b"protolog 1\n").unwrap();
     let mut answer = [0; 256];
-    assert!(operator.read(&mut answer).unwrap() > 0, "it is let in");
+    assert!(operator.read(&mut answer).unwrap() > 0, "it is accepted");
     // SAFETY: the child reads a byte and exits.
     let child = unsafe { libc::fork() };
     if child == 0 {
@@ -260,7 +261,7 @@ fn a_forked_child_holds_no_operator() {
         unsafe { libc::_exit(0) };
     }
     drop(program);
-    // The child lives on. If it had the connection too, this would wait for it.
+    // The child lives on. If it held the connection too, this loop would not end.
     let end = loop {
         match operator.read(&mut answer) {
             Ok(1..) => {}

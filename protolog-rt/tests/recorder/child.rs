@@ -1,7 +1,7 @@
-//! The process that dies: this test program, run again with a job in its environment.
+//! The process that is killed: this test program, run again with a job in its environment.
 //!
-//! It says on standard error which messages it committed, in frames of 12 bytes: the thread and the number of its last
-//! message. On standard input it is told how to die.
+//! It reports committed messages on standard error, in frames of 12 bytes: the thread and the number of its last message.
+//! Standard input tells it how to crash.
 
 use protolog_rt::dynamic::{self, Arg};
 use protolog_rt::{Builder, Level, ProtoLogGroup, Session, i};
@@ -16,19 +16,19 @@ enum Log {
     Work,
 }
 
-/// Threads of a child that works.
+/// Number of threads of the job `work`.
 pub(crate) const THREADS: u32 = 8;
 
-/// A thread says what it committed after so many messages.
+/// Number of messages between two reports of a thread.
 pub(crate) const PERIOD: u64 = 8;
 
-/// Size of the ring of a child that works, in bytes.
+/// Size of the ring of the job `work` in bytes.
 pub(crate) const RING: usize = 128 << 10;
 
 const JOB: &str = "PROTOLOG_TEST_JOB";
 const RECORDING: &str = "PROTOLOG_TEST_RECORDING";
 
-/// How a child dies.
+/// The cause of a child's death.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Death {
     Kill,
@@ -36,13 +36,13 @@ pub(crate) enum Death {
     BadAddress,
 }
 
-/// A child that runs.
-pub(crate) struct Running {
+/// A running child.
+pub(crate) struct RunningChild {
     pub(crate) child: Child,
 }
 
-/// Starts a child with a job; its recording is at `path`.
-pub(crate) fn start(job: &str, path: &Path) -> Running {
+/// Starts a child with a job. Its recording is at `path`.
+pub(crate) fn start(job: &str, path: &Path) -> RunningChild {
     let program = env::current_exe().expect("this program");
     let child = Command::new(program)
         .args(["--exact", "child::run", "--nocapture", "--test-threads=1"])
@@ -53,27 +53,27 @@ pub(crate) fn start(job: &str, path: &Path) -> Running {
         .stderr(Stdio::piped())
         .spawn()
         .expect("start a child");
-    Running { child }
+    RunningChild { child }
 }
 
-impl Running {
-    /// Makes the child die, and waits until it has.
+impl RunningChild {
+    /// Ends the child with `death` and waits for it.
     pub(crate) fn die(&mut self, death: Death) {
-        let mut tell = |word: &[u8]| {
+        let mut send = |word: &[u8]| {
             let stdin = self.child.stdin.as_mut().expect("a pipe");
-            stdin.write_all(word).expect("tell the child");
+            stdin.write_all(word).expect("write to the child");
         };
         match death {
             Death::Kill => self.child.kill().expect("kill the child"),
-            Death::Abort => tell(b"a"),
-            Death::BadAddress => tell(b"s"),
+            Death::Abort => send(b"a"),
+            Death::BadAddress => send(b"s"),
         }
         let status = self.child.wait().expect("wait for the child");
         assert!(!status.success(), "it died of {death:?}: {status}");
     }
 }
 
-/// Not a test of its own: what a child does.
+/// The entry point of a child; does nothing in the test run itself.
 #[test]
 fn run() {
     let Ok(job) = env::var(JOB) else { return };
@@ -84,8 +84,8 @@ fn run() {
         "write" => write(builder),
         "fork" => fork(builder, false),
         "clone" => fork(builder, true),
-        "step" => step(builder),
-        "begin" => begin(builder),
+        "single_step" => single_step(builder),
+        "startup" => startup(builder),
         "exit" => {
             let session = builder.start().expect("start a session");
             i!(Log::Work, "last words");
@@ -96,30 +96,30 @@ fn run() {
     }
 }
 
-/// Some threads log until the process dies.
+/// Logs in several threads until the process dies.
 fn work(builder: Builder) {
     let session = builder.start().expect("start a session");
     for thread in 0..THREADS {
         thread::Builder::new()
             .name(format!("worker {thread}"))
-            .spawn(move || log_and_say(thread))
+            .spawn(move || log_and_report(thread))
             .expect("start a thread");
     }
     await_death();
     drop(session);
 }
 
-fn log_and_say(thread: u32) {
+fn log_and_report(thread: u32) {
     for number in 0..u64::MAX {
         log(thread, number);
         if number % PERIOD == PERIOD - 1 {
-            say(thread, number);
+            report(thread, number);
         }
     }
 }
 
-/// A message that says where it is from, of a length that varies; one in 64 has a text that no tool has seen, one in 1000
-/// goes over several chunks.
+/// Logs a message with its thread, its number and filler of varying length. One in 64 has a dynamic template, one in 1000
+/// spans several chunks.
 fn log(thread: u32, number: u64) {
     if number % 64 == 63 && number < 32_768 {
         let template = format!("%d:%d # template {} of thread {thread}", number / 64);
@@ -138,7 +138,7 @@ fn log(thread: u32, number: u64) {
     }
 }
 
-/// Thread and number of a message of [`log`], which is whole.
+/// Thread and number of a message of [`log`]. Checks that it is complete.
 #[track_caller]
 pub(crate) fn parse(text: &str) -> (u32, u64) {
     let (thread, rest) = text.split_once(':').unwrap_or_else(|| panic!("{text}"));
@@ -155,16 +155,16 @@ pub(crate) fn parse(text: &str) -> (u32, u64) {
     (thread, number)
 }
 
-/// One thread logs 10,000 messages, says so, and waits for its death.
+/// Logs 10,000 messages in one thread, reports them, and waits for its death.
 fn write(builder: Builder) {
     let session = builder.start().expect("start a session");
     (0..10_000).for_each(|number| log(0, number));
-    say(0, 9_999);
+    report(0, 9_999);
     await_death();
     drop(session);
 }
 
-/// Logs, forks a child that logs and stops the session, and logs on. A `bare` child runs no handlers.
+/// Logs, forks a child that logs and stops the session, and continues to log. A `bare` child runs no fork handlers.
 fn fork(builder: Builder, bare: bool) {
     let session = builder.buffer_size(RING).start().expect("start a session");
     (0..100).for_each(|number| i!(Log::Work, "parent %d", number));
@@ -173,7 +173,7 @@ fn fork(builder: Builder, bare: bool) {
         // SAFETY: the child does nothing but log, which is what is tested, and ends; without a stack and flags it is a fork.
         unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) as libc::pid_t }
     } else {
-        // SAFETY: as above.
+        // SAFETY: the child does nothing but log, which is what is tested, and ends with `_exit`.
         unsafe { libc::fork() }
     };
     if child == 0 {
@@ -190,104 +190,105 @@ fn fork(builder: Builder, bare: bool) {
     unsafe { libc::waitpid(child, &raw mut status, 0) };
     assert_eq!(status, 0, "the child ended well");
     (100..200).for_each(|number| i!(Log::Work, "parent %d", number));
-    say(0, 199);
+    report(0, 199);
     await_death();
     drop(session);
 }
 
-/// Messages of a child that is stopped at every instruction, before that begins.
-pub(crate) const WARM: u64 = 1_000;
+/// Number of messages of the job `single_step` before its parent stops it at every instruction.
+pub(crate) const WARM_UP: u64 = 1_000;
 
-/// Messages that it logs then.
+/// Number of messages that it logs after that.
 pub(crate) const STEPPED: u64 = 20;
 
-/// Messages of short threads, which share pages, at [`SHORT_AT`]: their pages are taken again while it is stopped.
-pub(crate) const SHORT: u64 = 20;
-const SHORT_AT: u64 = 852;
+/// Number of short-lived threads with one message each, started after message [`SHORT_THREADS_AT`]. They share pages, which
+/// the single-stepped messages overwrite.
+pub(crate) const SHORT_THREADS: u64 = 20;
+const SHORT_THREADS_AT: u64 = 852;
 
-/// The text of message `number` of such a child; one goes over several chunks.
+/// The text of message `number` of the job `single_step`; one spans several chunks.
 pub(crate) fn step_text(number: u64) -> String {
-    let length = if number == WARM + 8 { 9_000 } else { 300 + number as usize % 50 };
+    let length = if number == WARM_UP + 8 { 9_000 } else { 300 + number as usize % 50 };
     format!("{number} {}", "x".repeat(length))
 }
 
-/// Logs until the ring has gone round, then says where its progress is, and lets its parent stop it at each instruction.
-fn step(builder: Builder) {
-    static PROGRESS: AtomicU64 = AtomicU64::new(WARM);
+/// Logs until the ring has wrapped, then reports the address of its progress and lets its parent stop it at each instruction.
+fn single_step(builder: Builder) {
+    static PROGRESS: AtomicU64 = AtomicU64::new(WARM_UP);
     let session = builder.max_text(10_000).buffer_size(64 << 10).start().expect("start a session");
-    let texts: Vec<String> = (0..WARM + STEPPED).map(step_text).collect();
+    let texts: Vec<String> = (0..WARM_UP + STEPPED).map(step_text).collect();
     let log = |number: u64| i!(Log::Work, "%s", texts[number as usize]);
-    (0..SHORT_AT).for_each(log);
-    for _ in 0..SHORT {
+    (0..SHORT_THREADS_AT).for_each(log);
+    for _ in 0..SHORT_THREADS {
         thread::spawn(|| i!(Log::Work, "short %s", "s".repeat(50))).join().expect("a thread");
     }
-    (SHORT_AT..WARM).for_each(log);
+    (SHORT_THREADS_AT..WARM_UP).for_each(log);
     // SAFETY: no arguments, no effects.
-    say(0, unsafe { libc::gettid() } as u64);
-    say(0, PROGRESS.as_ptr().addr() as u64);
+    report(0, unsafe { libc::gettid() } as u64);
+    report(0, PROGRESS.as_ptr().addr() as u64);
     let none = std::ptr::null_mut::<libc::c_void>();
     // SAFETY: makes the parent the tracer of this thread.
     let refused = unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, none, none) };
-    say(0, u64::from(refused != 0));
+    report(0, u64::from(refused != 0));
     if refused == 0 {
         // SAFETY: stops this thread until the parent lets it go on.
         unsafe { libc::raise(libc::SIGSTOP) };
-        for number in WARM..WARM + STEPPED {
+        for number in WARM_UP..WARM_UP + STEPPED {
             log(number);
             PROGRESS.store(number + 1, Ordering::Relaxed);
         }
-        // SAFETY: as above.
+        // SAFETY: stops this thread until the parent lets it go on.
         unsafe { libc::raise(libc::SIGSTOP) };
     }
     await_death();
     drop(session);
 }
 
-/// Messages with texts of their own that a child logs whose recording is looked at from its beginning.
-pub(crate) const NEW: u64 = 5;
+/// Number of messages with dynamic templates that the job `startup` logs.
+pub(crate) const DYNAMIC_MESSAGES: u64 = 5;
 
-/// Starts a session and logs what no tool has seen, while its parent stops it at each system call.
-fn begin(builder: Builder) {
+/// Starts a session and logs messages with dynamic templates, while its parent stops it at each system call.
+fn startup(builder: Builder) {
     // SAFETY: no arguments, no effects.
-    say(0, unsafe { libc::gettid() } as u64);
+    report(0, unsafe { libc::gettid() } as u64);
     let none = std::ptr::null_mut::<libc::c_void>();
     // SAFETY: makes the parent the tracer of this thread.
     let refused = unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, none, none) };
-    say(0, u64::from(refused != 0));
+    report(0, u64::from(refused != 0));
     if refused == 0 {
         // SAFETY: stops this thread until the parent lets it go on.
         unsafe { libc::raise(libc::SIGSTOP) };
     }
     let session = builder.buffer_size(64 << 10).start().expect("start a session");
-    for number in 0..NEW {
+    for number in 0..DYNAMIC_MESSAGES {
         let template = format!("number {number} is %d");
         dynamic::log(&Log::Work, Level::Info, &template, &[Arg::Uint(number)]);
     }
     if refused == 0 {
-        // SAFETY: as above.
+        // SAFETY: stops this thread until the parent lets it go on.
         unsafe { libc::raise(libc::SIGSTOP) };
     }
     await_death();
     drop(session);
 }
 
-/// Says that a thread's messages up to this one are committed.
-fn say(thread: u32, number: u64) {
+/// Reports that a thread's messages up to this one are committed.
+fn report(thread: u32, number: u64) {
     let mut frame = [0; 12];
     frame[..4].copy_from_slice(&thread.to_ne_bytes());
     frame[4..].copy_from_slice(&number.to_ne_bytes());
-    // One write, so that threads' frames do not mix.
+    // One write, so that frames of threads do not interleave.
     let _ = std::io::stderr().write_all(&frame);
 }
 
 fn await_death() {
     let mut word = [0];
-    // Without a parent there is nobody to log for.
-    let told = std::io::stdin().read(&mut word).unwrap_or(0);
-    match (told, word) {
+    // The end of the input means that the parent has ended.
+    let length = std::io::stdin().read(&mut word).unwrap_or(0);
+    match (length, word) {
         (1, [b's']) => {
             let nowhere = std::ptr::without_provenance_mut::<u8>(8);
-            // SAFETY: none: the process is to die of it.
+            // SAFETY: this is undefined behaviour on purpose: the process must die of the page fault.
             unsafe { nowhere.write_volatile(1) };
         }
         _ => std::process::abort(),

@@ -1,15 +1,14 @@
-//! Recordings: what they hold when a process is killed, at any instant and in any way, and what becomes of them when it
-//! is not.
+//! Recordings: their contents after a process is killed, at any instant and in any way, and their fate when it is not.
 //!
-//! The processes that die are this program once more: see [`child`].
-#![allow(unsafe_code)] // Children that die of a bad address, are forked, or are stopped at each instruction.
+//! The processes that are killed are this program, started again: see [`child`].
+#![allow(unsafe_code)] // Children that crash at a bad address, are forked, or are stopped at each instruction.
 
-mod begin;
 mod child;
 mod kill;
-mod late;
+mod late_libraries;
 mod sessions;
-mod step;
+mod single_step;
+mod startup;
 
 use protolog_reader::{Log, Recording, Recovered, Rendering, Trace};
 use protolog_testkit::{temp_dir, trace_stats};
@@ -17,24 +16,24 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// What was recovered of a recording.
-struct Found {
+/// The contents of a recording.
+struct Recovery {
     report: Recovered,
     log: Log,
 }
 
-impl Found {
-    /// Recovers the recording at `path`, in which nothing is wrong; nor has Perfetto anything to complain about.
+impl Recovery {
+    /// Recovers the recording at `path`. Checks that it has no flaws and that trace_processor reports no error.
     #[track_caller]
     fn read(path: &Path) -> Self {
         let dir = temp_dir();
         check_stats(path, dir.path());
-        Self::read_alone(path)
+        Self::read_without_perfetto(path)
     }
 
-    /// The same without Perfetto, which takes its time.
+    /// The same without trace_processor, which is slow.
     #[track_caller]
-    fn read_alone(path: &Path) -> Self {
+    fn read_without_perfetto(path: &Path) -> Self {
         let bytes = fs::read(path).expect("read the recording");
         let mut trace = Vec::new();
         let recording = Recording::parse(&bytes).expect("a recording");
@@ -48,16 +47,16 @@ impl Found {
         Self { report, log }
     }
 
-    /// The texts, in the order of time.
-    fn texts(&self) -> Vec<String> {
+    /// The texts of the messages in order of time.
+    fn messages(&self) -> Vec<String> {
         self.log.entries().map(|entry| entry.values().text(Rendering::Bare)).collect()
     }
 
-    /// The numbers that [`child::work`] logged, by thread, in the order of time; each message whole.
+    /// The numbers that [`child::work`] logged, by thread, in order of time. Checks that each message is complete.
     #[track_caller]
     fn numbers(&self) -> BTreeMap<u32, Vec<u64>> {
         let mut numbers: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-        for text in self.texts() {
+        for text in self.messages() {
             let (thread, number) = child::parse(&text);
             numbers.entry(thread).or_default().push(number);
         }
@@ -65,7 +64,7 @@ impl Found {
     }
 }
 
-/// Perfetto has nothing to complain about in what is recovered.
+/// Checks that trace_processor reports no error for the recovered trace.
 #[track_caller]
 fn check_stats(recording: &Path, dir: &Path) {
     let bytes = fs::read(recording).expect("read the recording");

@@ -1,6 +1,6 @@
-//! Recordings of sessions that end well, beside others, with losses, with late texts.
+//! Recordings of sessions that stop normally, run beside others, lose messages or get dynamic templates.
 
-use crate::Found;
+use crate::Recovery;
 use protolog_core::recorder::{Header, METADATA_LOST_AT};
 use protolog_reader::{LossCause, LossReason, Recording};
 use protolog_rt::dynamic::{self, Arg};
@@ -18,7 +18,7 @@ enum Log {
     Other,
 }
 
-/// One test has sessions at a time, as all sessions see all messages.
+/// Keeps other tests from starting sessions, since every session gets the messages of all threads.
 fn lock_sessions() -> MutexGuard<'static, ()> {
     static SESSIONS: Mutex<()> = Mutex::new(());
     SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -32,7 +32,7 @@ fn recording(session: &Session) -> PathBuf {
     session.recording().expect("a recording").to_path_buf()
 }
 
-/// Whether this process has the file open, whatever became of its name.
+/// True if this process has the file open, even if the file was deleted.
 fn is_held(path: &Path) -> bool {
     let open = fs::read_dir("/proc/self/fd").unwrap().filter_map(Result::ok);
     let mut files = open.filter_map(|open| fs::read_link(open.path()).ok());
@@ -40,7 +40,7 @@ fn is_held(path: &Path) -> bool {
 }
 
 #[test]
-fn a_recording_is_in_memory_and_private_and_goes_with_its_session() {
+fn a_recording_is_private_and_deleted_with_its_session() {
     let _lock = lock_sessions();
     let (first, second) = (net().record().start().unwrap(), net().record().start().unwrap());
     let paths = [recording(&first), recording(&second)];
@@ -51,23 +51,23 @@ fn a_recording_is_in_memory_and_private_and_goes_with_its_session() {
         assert!(name.starts_with("/dev/shm/protolog-recorder-") && name.contains(&pid), "{name}");
         let metadata = fs::metadata(path).unwrap();
         assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
-        assert!(metadata.blocks() * 512 >= 4 << 20, "room for the ring is there");
+        assert!(metadata.blocks() * 512 >= 4 << 20, "the ring is allocated");
     }
-    i!(Log::Net, "both have it");
-    assert_eq!(Found::read(&paths[0]).texts(), ["both have it"]);
+    i!(Log::Net, "to both sessions");
+    assert_eq!(Recovery::read(&paths[0]).messages(), ["to both sessions"]);
     assert!(is_held(&paths[0]));
     first.stop().unwrap();
     assert!(!paths[0].exists());
-    i!(Log::Net, "one has it");
-    assert!(!is_held(&paths[0]), "nor is it there without a name, once its threads know");
-    assert_eq!(Found::read(&paths[1]).texts(), ["both have it", "one has it"]);
+    i!(Log::Net, "to one session");
+    assert!(!is_held(&paths[0]), "closed once its threads have noticed the stop");
+    assert_eq!(Recovery::read(&paths[1]).messages(), ["to both sessions", "to one session"]);
     drop(second);
     assert!(!paths[1].exists());
 }
 
-/// What a panic unwinds through ends its session, and has nobody to stop it.
+/// A panic drops the session, so nobody calls `stop`.
 #[test]
-fn a_session_that_a_panic_drops_leaves_its_recording() {
+fn a_session_dropped_by_a_panic_leaves_its_recording() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let (path, trace) = (dir.path().join("r"), dir.path().join("t"));
@@ -82,20 +82,20 @@ fn a_session_that_a_panic_drops_leaves_its_recording() {
         i!(Log::Net, "after");
     };
     panics(net());
-    assert_eq!(Found::read(&path).texts(), ["before", "on a thread"]);
-    // The next run keeps it, and one that names a file needs no recording.
+    assert_eq!(Recovery::read(&path).messages(), ["before", "on a thread"]);
+    // The next session keeps the recording under another name. A session with a file needs none.
     panics(net().file(&trace));
     assert!(!path.exists() && dir.path().join("r.old").exists());
     let log = protolog_reader::Trace::open(&trace).unwrap().read().unwrap();
     assert_eq!(log.entries().count(), 2);
-    // Nor does one that is stopped before.
+    // Nor does a session that is stopped.
     let session = net().record_at(&path).start().unwrap();
     session.stop().unwrap();
     assert!(!path.exists());
 }
 
 #[test]
-fn a_session_that_is_stopped_leaves_the_trace_that_was_asked_for() {
+fn a_stopped_session_leaves_its_trace_and_no_recording() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let trace = dir.path().join("app.pftrace");
@@ -110,28 +110,28 @@ fn a_session_that_is_stopped_leaves_the_trace_that_was_asked_for() {
 }
 
 #[test]
-fn a_recording_stays_where_the_trace_can_not_be_written() {
+fn a_recording_stays_if_the_trace_can_not_be_written() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let folder = dir.path().join("folder");
     fs::create_dir(&folder).unwrap();
     let trace = folder.join("app.pftrace");
     let session = net().file(&trace).record_at(dir.path().join("app.rec")).start().unwrap();
-    i!(Log::Net, "precious");
+    i!(Log::Net, "in the recording only");
     let path = recording(&session);
     fs::remove_dir(&folder).unwrap();
     session.stop().unwrap_err();
-    assert_eq!(Found::read(&path).texts(), ["precious"]);
+    assert_eq!(Recovery::read(&path).messages(), ["in the recording only"]);
 }
 
 #[test]
-fn a_recording_of_a_run_before_is_kept_but_none_that_is_in_use() {
+fn an_old_recording_is_renamed_unless_it_is_in_use() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let path = dir.path().join("app.rec");
-    fs::write(&path, "of a run before").unwrap();
+    fs::write(&path, "of an earlier run").unwrap();
     let session = net().record_at(&path).start().unwrap();
-    assert_eq!(fs::read(dir.path().join("app.rec.old")).unwrap(), b"of a run before");
+    assert_eq!(fs::read(dir.path().join("app.rec.old")).unwrap(), b"of an earlier run");
     let refused = net().record_at(&path).start().unwrap_err();
     assert!(matches!(refused, Error::File { .. }), "{refused}");
     drop(session);
@@ -141,7 +141,7 @@ fn a_recording_of_a_run_before_is_kept_but_none_that_is_in_use() {
 }
 
 #[test]
-fn what_is_no_file_is_not_put_aside_for_a_recording() {
+fn only_a_regular_file_is_renamed_for_a_recording() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let folder = dir.path().join("folder");
@@ -161,7 +161,7 @@ fn what_is_no_file_is_not_put_aside_for_a_recording() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing else is left");
 }
 
-/// Page faults of this thread so far that needed no disk.
+/// Minor page faults of this thread so far.
 fn faults() -> i64 {
     // SAFETY: integers, for which zero is a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -171,7 +171,7 @@ fn faults() -> i64 {
 }
 
 #[test]
-fn pages_of_a_ring_are_there_before_they_are_written() {
+fn pages_of_a_ring_are_mapped_before_they_are_written() {
     const PAGES: usize = 1024;
     let _lock = lock_sessions();
     let dir = temp_dir();
@@ -181,13 +181,13 @@ fn pages_of_a_ring_are_there_before_they_are_written() {
         let before = faults();
         (0..400_000).for_each(|number| i!(Log::Net, "%d", number));
         let faults = faults() - before;
-        assert!(session.summary().buffer.chunks_overwritten > 0, "all pages were written");
+        assert!(session.summary().buffer.chunks_overwritten > 0, "every page was written");
         assert!(faults < PAGES as i64 / 4, "{faults} page faults");
     }
 }
 
 #[test]
-fn the_header_says_whose_it_is() {
+fn the_header_identifies_the_process() {
     let _lock = lock_sessions();
     let session = net().record().buffer_size(100_000).start().unwrap();
     let bytes = fs::read(recording(&session)).unwrap();
@@ -207,7 +207,7 @@ fn the_header_says_whose_it_is() {
 }
 
 #[test]
-fn texts_first_seen_at_run_time_are_there_before_they_are_used() {
+fn dynamic_templates_are_in_the_recording_before_their_messages() {
     let _lock = lock_sessions();
     let before = |number: i64| {
         let template = format!("before number {number}: %d");
@@ -220,25 +220,25 @@ fn texts_first_seen_at_run_time_are_there_before_they_are_used() {
         let template = format!("number {number}: %d");
         dynamic::log(&Log::Net, Level::Info, &template, &[Arg::Int(number)]);
     }
-    let texts = Found::read(&recording(&session)).texts();
-    assert_eq!(texts[0], "before number 1: 1");
-    assert!((0..500).map(|number| format!("number {number}: {number}")).eq(texts[1..].to_vec()));
+    let messages = Recovery::read(&recording(&session)).messages();
+    assert_eq!(messages[0], "before number 1: 1");
+    assert!((0..500).map(|number| format!("number {number}: {number}")).eq(messages[1..].to_vec()));
 }
 
 #[test]
-fn losses_are_in_the_file_at_once() {
+fn losses_are_in_the_recording_at_once() {
     let _lock = lock_sessions();
     let session = net().record().max_text(100).start().unwrap();
     i!(Log::Net, "cut: %s", "x".repeat(200));
     i!(Log::Net, "cut: %s", "x".repeat(300));
-    let found = Found::read(&recording(&session));
+    let found = Recovery::read(&recording(&session));
     let id = Log::Net.info().id;
     assert_eq!(found.log.stats().lost[&(LossReason::Reported(LossCause::Truncated), Some(id))], 2);
     assert_eq!((found.report.messages, found.report.lost), (2, 0), "the messages are there");
-    // A snapshot looks at them and leaves them.
+    // A snapshot reads the losses and leaves them in place.
     let dir = temp_dir();
     session.snapshot(dir.path().join("snapshot")).unwrap();
-    let found = Found::read(&recording(&session));
+    let found = Recovery::read(&recording(&session));
     assert_eq!(found.log.stats().lost[&(LossReason::Reported(LossCause::Truncated), Some(id))], 2);
 }
 
@@ -256,19 +256,19 @@ thread_local! {
 }
 
 #[test]
-fn losses_without_a_thread_are_in_the_file_at_once() {
+fn unattributed_losses_are_in_the_recording_at_once() {
     let _lock = lock_sessions();
     let session = net().record().start().unwrap();
     thread::spawn(|| {
-        // One of the two comes after the thread's writer is gone.
+        // One of the two is dropped after the thread's writer.
         EARLY.set(Some(LogOnDrop));
         i!(Log::Net, "in the thread");
         LATE.set(Some(LogOnDrop));
     })
     .join()
     .unwrap();
-    let found = Found::read(&recording(&session));
-    assert_eq!(found.texts(), ["in the thread", "in a destructor"]);
+    let found = Recovery::read(&recording(&session));
+    assert_eq!(found.messages(), ["in the thread", "in a destructor"]);
     assert_eq!(
         found.log.stats().lost
             [&(LossReason::Reported(LossCause::ThreadExit), Some(Log::Net.info().id))],
@@ -278,30 +278,30 @@ fn losses_without_a_thread_are_in_the_file_at_once() {
 }
 
 #[test]
-fn messages_of_threads_of_which_nothing_is_left_are_counted() {
+fn messages_of_threads_that_are_overwritten_completely_are_counted() {
     let _lock = lock_sessions();
     let session = net().record().buffer_size(64 << 10).start().unwrap();
-    // So many that the first are forgotten while others come.
+    // More threads than the session keeps after they end.
     for _ in 0..150 {
-        thread::spawn(|| (0..100).for_each(|number| i!(Log::Net, "gone %d", number)))
+        thread::spawn(|| (0..100).for_each(|number| i!(Log::Net, "overwritten %d", number)))
             .join()
             .unwrap();
     }
     (0..50_000).for_each(|number| i!(Log::Net, "stays %d", number));
-    let found = Found::read(&recording(&session));
-    assert!(found.texts().iter().all(|text| text.starts_with("stays ")));
+    let found = Recovery::read(&recording(&session));
+    assert!(found.messages().iter().all(|text| text.starts_with("stays ")));
     assert_eq!(found.report.messages + found.report.overwritten, 65_000);
     assert_eq!(found.report.threads, 1);
-    d!(Log::Other, "nobody wants this");
+    d!(Log::Other, "disabled");
     drop(session);
 }
 
 #[test]
-fn what_finds_no_room_for_its_text_is_counted() {
+fn templates_that_do_not_fit_on_the_device_are_counted() {
     let _lock = lock_sessions();
     let session = net().record().start().unwrap();
     let path = recording(&session);
-    // As if the device had been full.
+    // Set the counter as a full device would.
     let mut bytes = fs::read(&path).unwrap();
     bytes[METADATA_LOST_AT..][..8].copy_from_slice(&3u64.to_ne_bytes());
     let recording = Recording::parse(&bytes).unwrap();

@@ -1,8 +1,8 @@
-//! Libraries that are loaded while a process records, or streams: when it is killed, their messages are there as text.
+//! Libraries that are loaded while a process records or streams: when it is killed, the trace has their templates.
 //!
-//! The program and its libraries are built as [`built`] says, so that they share one runtime.
+//! The program and its libraries are linked to one shared runtime, see [`fixture`].
 
-use crate::Found;
+use crate::Recovery;
 use protolog_reader::{Rendering, Trace};
 use protolog_testkit::{run, temp_dir, trace_stats, workspace_root};
 use std::io::{BufRead as _, BufReader};
@@ -11,25 +11,25 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::{env, fs};
 
-struct Built {
+struct Fixture {
     host: PathBuf,
-    /// Two libraries with a group of the same name.
+    /// Paths of two libraries with a group of the same name.
     plugins: [PathBuf; 2],
-    /// Where shared libraries are.
+    /// The search path of shared libraries.
     libraries: String,
 }
 
 /// The fixture, built once for all tests.
-fn built() -> &'static Built {
-    static BUILT: OnceLock<Built> = OnceLock::new();
-    BUILT.get_or_init(|| {
+fn fixture() -> &'static Fixture {
+    static FIXTURE: OnceLock<Fixture> = OnceLock::new();
+    FIXTURE.get_or_init(|| {
         let runtime = Path::new(env!("CARGO_MANIFEST_DIR"));
         let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("late");
         for file in ["Cargo.toml", "host/Cargo.toml", "plugin/Cargo.toml", "common/Cargo.toml"] {
-            put(runtime, &copy, file);
+            copy_file(runtime, &copy, file);
         }
         for file in ["host/src/main.rs", "plugin/src/lib.rs", "common/src/lib.rs"] {
-            put(runtime, &copy, file);
+            copy_file(runtime, &copy, file);
         }
         fs::copy(workspace_root().join("Cargo.lock"), copy.join("Cargo.lock")).expect("copy");
         let out = copy.join("target/debug");
@@ -49,13 +49,14 @@ fn built() -> &'static Built {
         let std = run(Command::new("rustc").args(["--print", "target-libdir"])).stdout;
         let out = out.display();
         let libraries = format!("{out}:{out}/deps:{}", std.trim());
-        Built { host: copy.join("target/debug/host"), plugins, libraries }
+        Fixture { host: copy.join("target/debug/host"), plugins, libraries }
     })
 }
 
-/// Copies a file of the fixture, unless it is there as it should be.
-fn put(runtime: &Path, copy: &Path, file: &str) {
-    let text = fs::read_to_string(runtime.join("tests/fixtures/late").join(file)).expect("read");
+/// Copies a file of the fixture, unless the copy is up to date.
+fn copy_file(runtime: &Path, copy: &Path, file: &str) {
+    let text =
+        fs::read_to_string(runtime.join("tests/fixtures/late_libraries").join(file)).expect("read");
     let text = text.replace("PROTOLOG_RT", &runtime.display().to_string());
     let target = copy.join(file);
     fs::create_dir_all(target.parent().expect("a directory")).expect("make a directory");
@@ -64,9 +65,9 @@ fn put(runtime: &Path, copy: &Path, file: &str) {
     }
 }
 
-/// Runs the program until it has logged, and kills it.
+/// Runs the program until it has logged, then kills it.
 fn kill(output: &Path) {
-    let Built { host, plugins, libraries } = built();
+    let Fixture { host, plugins, libraries } = fixture();
     let mut host = Command::new(host);
     host.arg(output).args(plugins).env("LD_LIBRARY_PATH", libraries);
     let mut child = host.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("run it");
@@ -77,7 +78,7 @@ fn kill(output: &Path) {
     child.wait().expect("wait for its end");
 }
 
-const ALL: [&str; 4] = [
+const EXPECTED: [&str; 4] = [
     "the program: 1",
     "the first plugin works: 2",
     "the second plugin works: 3",
@@ -85,21 +86,21 @@ const ALL: [&str; 4] = [
 ];
 
 #[test]
-fn a_recording_has_the_texts_of_libraries_before_their_messages() {
+fn a_recording_has_the_templates_of_late_libraries() {
     let dir = temp_dir();
     let path = dir.path().join("late.rec");
     kill(&path);
-    assert_eq!(Found::read(&path).texts(), ALL);
+    assert_eq!(Recovery::read(&path).messages(), EXPECTED);
 }
 
 #[test]
-fn a_stream_has_the_texts_of_the_messages_that_it_has() {
+fn a_stream_has_the_templates_of_late_libraries() {
     let dir = temp_dir();
     let path = dir.path().join("late.pftrace");
     kill(&path);
     let log = Trace::open(&path).expect("open it").read().expect("read it");
-    let texts = log.entries().map(|entry| entry.values().text(Rendering::Bare));
-    assert!(ALL.into_iter().eq(texts), "{:?}", log.stats());
+    let messages = log.entries().map(|entry| entry.values().text(Rendering::Bare));
+    assert!(EXPECTED.into_iter().eq(messages), "{:?}", log.stats());
     if let Some(stats) = trace_stats(&path) {
         assert_eq!(stats.to_string(), "", "counters of trace_processor");
     }

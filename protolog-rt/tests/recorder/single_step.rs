@@ -1,10 +1,10 @@
-//! A process that is stopped at every instruction while it logs: whenever the recording has changed, it is recovered as it
-//! would be if the process had been killed right there.
+//! A process that is stopped at every instruction while it logs. After each change of the recording the test recovers it,
+//! as if the process had been killed right there.
 //!
-//! The ring has gone round before, and goes on: messages, chunks that are given back, pages that are taken again, some of
-//! which had chunks of other sizes, a message over several chunks.
+//! The ring has wrapped before. The steps cover messages, completed chunks, reused pages, also with another layout, and a
+//! message that spans several chunks.
 
-use crate::child::{self, SHORT, STEPPED, WARM};
+use crate::child::{self, SHORT_THREADS, STEPPED, WARM_UP};
 use protolog_core::chunk::{PageLayout, PageWord};
 use protolog_core::recorder::read_u32;
 use protolog_reader::{Recording, Rendering, Trace};
@@ -14,13 +14,13 @@ use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// The recording, as it is in memory.
-struct Mapped {
+/// A mapping of the recording.
+struct MappedRecording {
     base: *const u8,
     len: usize,
 }
 
-impl Mapped {
+impl MappedRecording {
     fn new(path: &Path) -> Self {
         let file = File::open(path).expect("open the recording");
         let len = file.metadata().expect("its size").len() as usize;
@@ -31,25 +31,25 @@ impl Mapped {
         Self { base: base.cast(), len }
     }
 
-    /// What it holds; the one process that writes it is stopped.
+    /// The contents. The only process that writes them is stopped.
     fn bytes(&self) -> &[u8] {
-        // SAFETY: mapped, and nobody writes while the reference lives.
+        // SAFETY: the mapping lives as long as `self`, and the only writer is stopped while the reference lives.
         unsafe { std::slice::from_raw_parts(self.base, self.len) }
     }
 }
 
-impl Drop for Mapped {
+impl Drop for MappedRecording {
     fn drop(&mut self) {
         // SAFETY: mapped by `new`.
         unsafe { libc::munmap(self.base.cast_mut().cast(), self.len) };
     }
 }
 
-/// A thread that this process traces.
-pub(crate) struct Traced(pub(crate) libc::pid_t);
+/// A thread that this process traces with ptrace.
+pub(crate) struct TracedThread(pub(crate) libc::pid_t);
 
-impl Traced {
-    /// Waits until the thread stops; the signal, or none where it is gone.
+impl TracedThread {
+    /// Waits until the thread stops. Returns the signal; none if the thread ended.
     pub(crate) fn wait(&self) -> Option<libc::c_int> {
         let mut status = 0;
         // SAFETY: the kernel writes an int to the address.
@@ -57,48 +57,48 @@ impl Traced {
         (waited == self.0 && libc::WIFSTOPPED(status)).then(|| libc::WSTOPSIG(status))
     }
 
-    /// Lets it execute one instruction.
+    /// Runs one instruction of the thread.
     fn step(&self) {
         let none = std::ptr::null_mut::<libc::c_void>();
         // SAFETY: the thread is stopped and this thread traces it.
         unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, self.0, none, none) };
     }
 
-    /// Lets it go on until it enters or leaves a system call.
-    pub(crate) fn call(&self) {
+    /// Continues the thread until it enters or leaves a system call.
+    pub(crate) fn continue_to_system_call(&self) {
         let none = std::ptr::null_mut::<libc::c_void>();
-        // SAFETY: as above.
+        // SAFETY: the thread is stopped and this thread traces it.
         unsafe { libc::ptrace(libc::PTRACE_SYSCALL, self.0, none, none) };
     }
 
-    /// Lets it go.
+    /// Detaches from the thread.
     pub(crate) fn detach(&self) {
         let none = std::ptr::null_mut::<libc::c_void>();
-        // SAFETY: as above.
+        // SAFETY: the thread is stopped and this thread traces it.
         unsafe { libc::ptrace(libc::PTRACE_DETACH, self.0, none, none) };
     }
 
-    /// A word of its memory.
+    /// A word of the thread's memory.
     fn word(&self, at: u64) -> u64 {
         let place = std::ptr::without_provenance_mut::<libc::c_void>(at as usize);
         let none = std::ptr::null_mut::<libc::c_void>();
-        // SAFETY: as above; what is read is the child's memory.
+        // SAFETY: the thread is stopped and this thread traces it; the call reads the child's memory, not ours.
         unsafe { libc::ptrace(libc::PTRACE_PEEKDATA, self.0, place, none) as u64 }
     }
 }
 
-/// What a recovery finds: messages, and messages that are overwritten.
+/// Number of recovered messages and of overwritten ones.
 type Counts = (u64, u64);
 
-/// Recovers what a process leaves that logged `done` messages, and maybe the next one.
+/// Recovers the recording of a process that logged `done` messages, and maybe the next one.
 #[track_caller]
 fn check(bytes: &[u8], done: u64, before: Counts) -> Counts {
     let mut trace = Vec::new();
     let report = Recording::parse(bytes).expect("a recording").write(&mut trace).expect("memory");
     assert_eq!(report.flaws, [], "after {done} messages");
-    let (there, all) = (report.messages, report.messages + report.overwritten - SHORT);
-    assert!(all == done || all == done + 1, "{there} of {all} are there after {done} messages");
-    if (there, report.overwritten) != before {
+    let (kept, all) = (report.messages, report.messages + report.overwritten - SHORT_THREADS);
+    assert!(all == done || all == done + 1, "{kept} of {all} are recovered after {done} messages");
+    if (kept, report.overwritten) != before {
         let log = Trace::from_bytes(trace).read().expect("a trace");
         let texts = log.entries().map(|entry| entry.values().text(Rendering::Bare));
         let (short, texts) = texts.partition::<Vec<_>, _>(|text| text.starts_with("short "));
@@ -106,10 +106,10 @@ fn check(bytes: &[u8], done: u64, before: Counts) -> Counts {
         let first = all - texts.len() as u64;
         assert!((first..all).map(child::step_text).eq(texts), "after {done} messages");
     }
-    (there, report.overwritten)
+    (kept, report.overwritten)
 }
 
-/// The pages that are divided as those of short threads are.
+/// Number of pages with the layout that short-lived threads get.
 fn short_pages(recording: &[u8]) -> usize {
     let header = *Recording::parse(recording).expect("a recording").header();
     let ring = &recording[header.ring_at as usize..header.metadata_at as usize];
@@ -119,27 +119,27 @@ fn short_pages(recording: &[u8]) -> usize {
 }
 
 #[test]
-fn whatever_the_instruction_all_that_was_committed_is_there() {
+fn committed_messages_are_recovered_after_every_instruction() {
     let dir = temp_dir();
     let path = dir.path().join("stepped.rec");
-    let mut running = child::start("step", &path);
+    let mut running = child::start("single_step", &path);
     let mut pipe = running.child.stderr.take().expect("a pipe");
-    let mut say = || {
+    let mut read_number = || {
         let mut frame = [0; 12];
         pipe.read_exact(&mut frame).expect("a frame");
         u64::from_ne_bytes(frame[4..].try_into().unwrap())
     };
-    let (thread, progress) = (Traced(say() as libc::pid_t), say());
-    if say() != 0 {
+    let (thread, progress) = (TracedThread(read_number() as libc::pid_t), read_number());
+    if read_number() != 0 {
         skip("stopping a process at every instruction", "ptrace is not permitted here");
         return running.die(child::Death::Kill);
     }
     assert_eq!(thread.wait(), Some(libc::SIGSTOP));
-    let recording = Mapped::new(&path);
+    let recording = MappedRecording::new(&path);
     let mut last = recording.bytes().to_vec();
-    let mut counts = check(&last, WARM, (0, 0));
+    let mut counts = check(&last, WARM_UP, (0, 0));
     let short = short_pages(&last);
-    assert!(short >= 2, "{short} pages are of short threads");
+    assert!(short >= 2, "{short} pages are of short-lived threads");
     let (mut instructions, mut changes) = (0u64, 0u64);
     loop {
         thread.step();
@@ -155,9 +155,9 @@ fn whatever_the_instruction_all_that_was_committed_is_there() {
         }
     }
     thread.detach();
-    assert_eq!(short_pages(&last), 0, "all of them were taken again");
+    assert_eq!(short_pages(&last), 0, "all of them were reused");
     println!("{instructions} instructions, {changes} of which change the recording");
-    assert_eq!(counts.0 + counts.1, WARM + STEPPED + SHORT);
+    assert_eq!(counts.0 + counts.1, WARM_UP + STEPPED + SHORT_THREADS);
     assert!(changes > 20 * STEPPED, "{changes} changes are too few to mean anything");
     running.die(child::Death::Kill);
 }

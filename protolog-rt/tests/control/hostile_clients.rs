@@ -1,4 +1,4 @@
-//! Bad company: whatever comes over the socket, or stands in its place, the program goes on, and others are served.
+//! Hostile clients: whatever arrives on the socket, or lies in its place, the program runs on and serves other clients.
 
 use crate::listen;
 use protolog_control::{Error, Program, REPLY_TIMEOUT, sockets};
@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Everything that is answered until the program closes the connection.
-fn converse(path: &Path, question: &[u8]) -> String {
+/// Sends `question` and returns everything that the program answers until it closes the connection.
+fn exchange(path: &Path, question: &[u8]) -> String {
     let mut stream = UnixStream::connect(path).unwrap();
     // The program may have closed it already.
     let _ = stream.write_all(question);
@@ -29,7 +29,7 @@ fn converse(path: &Path, question: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_no_question_is_refused() {
+fn malformed_requests_are_refused() {
     let program = listen();
     let path = program.server.path();
     let pid = std::process::id();
@@ -39,31 +39,31 @@ fn what_is_no_question_is_refused() {
         rest.to_owned()
     };
     assert_eq!(
-        converse(path, b"protolog 2\nprotolog 1\n"),
+        exchange(path, b"protolog 2\nprotolog 1\n"),
         "help use a protologtool of the version that the program was built with\nerror version 2 is not spoken here\n"
     );
     let help = "help ask as docs/design/control.md says, in lines of UTF-8\n";
     let agreed = format!("{help}error no version was agreed upon\n");
     for early in [&b"groups\n"[..], b"\n", b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\n"] {
-        assert_eq!(converse(path, early), agreed);
+        assert_eq!(exchange(path, early), agreed);
     }
-    assert_eq!(converse(path, &[b'x'; 10_000]), format!("{help}error the line is too long\n"));
-    assert_eq!(converse(path, b"\xff\xfe\n"), format!("{help}error the line is no UTF-8\n"));
-    assert_eq!(converse(path, b"protolog 1"), "", "half a line is no line");
-    assert_eq!(converse(path, b""), "");
-    let rest = hello(&converse(path, b"protolog 1\nsing \x1b[1m\nset x\ntrace-status\n"));
+    assert_eq!(exchange(path, &[b'x'; 10_000]), format!("{help}error the line is too long\n"));
+    assert_eq!(exchange(path, b"\xff\xfe\n"), format!("{help}error the line is no UTF-8\n"));
+    assert_eq!(exchange(path, b"protolog 1"), "", "an incomplete line");
+    assert_eq!(exchange(path, b""), "");
+    let rest = hello(&exchange(path, b"protolog 1\nsing \x1b[1m\nset x\ntrace-status\n"));
     let unknown = format!("{help}error unknown question `sing ?[1m`\n");
     let set = "help write GROUP=WORDS, as in `net=debug,text`\nerror missing `=` in `x`\n";
-    assert_eq!(rest, format!("{unknown}{set}ok\n"), "one bad question does not end it");
+    assert_eq!(rest, format!("{unknown}{set}ok\n"), "a bad request does not close the connection");
 }
 
 #[test]
-fn the_slow_the_silent_and_the_dead_are_closed() {
+fn slow_silent_and_dead_clients_are_disconnected() {
     let program = listen();
     let path = program.server.path();
     let begun = Instant::now();
-    let mut half = UnixStream::connect(path).unwrap();
-    half.write_all(b"proto").unwrap();
+    let mut partial = UnixStream::connect(path).unwrap();
+    partial.write_all(b"proto").unwrap();
     let mut silent = UnixStream::connect(path).unwrap();
     let mut dripping = UnixStream::connect(path).unwrap();
     let drips = std::thread::spawn(move || {
@@ -72,41 +72,41 @@ fn the_slow_the_silent_and_the_dead_are_closed() {
         }
         begun.elapsed()
     });
-    // One that asks and never reads, and dies with its answers under way.
-    let mut deaf = UnixStream::connect(path).unwrap();
-    deaf.write_all(b"protolog 1\n").unwrap();
-    deaf.set_nonblocking(true).unwrap();
+    // A client that sends requests, never reads, and closes before it has the answers.
+    let mut unread = UnixStream::connect(path).unwrap();
+    unread.write_all(b"protolog 1\n").unwrap();
+    unread.set_nonblocking(true).unwrap();
     for _ in 0..2000 {
-        let _ = deaf.write(b"groups\n");
+        let _ = unread.write(b"groups\n");
     }
     program.connect().groups().unwrap();
-    drop(deaf);
+    drop(unread);
     program.connect().groups().unwrap();
     let mut rest = Vec::new();
-    half.read_to_end(&mut rest).unwrap();
+    partial.read_to_end(&mut rest).unwrap();
     silent.read_to_end(&mut rest).unwrap();
     assert!(rest.is_empty());
-    let (told, dripped) = (begun.elapsed(), drips.join().unwrap());
+    let (answers, dripped) = (begun.elapsed(), drips.join().unwrap());
     assert!(
-        told >= Duration::from_secs(4) && dripped >= Duration::from_secs(4),
-        "{told:?} {dripped:?}"
+        answers >= Duration::from_secs(4) && dripped >= Duration::from_secs(4),
+        "{answers:?} {dripped:?}"
     );
     program.connect().groups().unwrap();
 }
 
-/// Lets this process have so many files, as far as the system does. The number that it may have.
-fn allow_files(wanted: u64) -> u64 {
+/// Raises the limit of open files to `count`, or as far as the system allows. Returns the limit.
+fn allow_files(count: u64) -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the place is ours.
     assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) }, 0);
-    limit.rlim_cur = limit.rlim_cur.max(wanted).min(limit.rlim_max);
+    limit.rlim_cur = limit.rlim_cur.max(count).min(limit.rlim_max);
     // SAFETY: the place is ours.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) }, 0);
     limit.rlim_cur
 }
 
 #[test]
-fn ten_thousand_idle_connections_keep_nobody_out() {
+fn ten_thousand_idle_connections_do_not_exclude_others() {
     const IDLE: u64 = 10_000;
     const OTHERS: u64 = 1000;
     let at_once = allow_files(IDLE + OTHERS).saturating_sub(OTHERS).min(IDLE);
@@ -125,11 +125,11 @@ fn ten_thousand_idle_connections_keep_nobody_out() {
             idle.pop_front();
         }
         if number % 1000 == 0 {
-            operator.groups().expect("who asks stays");
+            operator.groups().expect("an active client stays connected");
         }
     }
-    program.connect().groups().expect("who comes is let in");
-    operator.groups().expect("who was there before too");
+    program.connect().groups().expect("a new client is accepted");
+    operator.groups().expect("the first client is still connected");
     let held = open_files().saturating_sub(before + idle.len());
     assert!(idle.len() as u64 == at_once && held < 200, "{held} descriptors are held");
 }
@@ -139,7 +139,7 @@ fn open_files() -> usize {
 }
 
 #[test]
-fn floods_are_answered_at_a_measured_pace() {
+fn floods_are_rate_limited() {
     let program = listen();
     let mut flood = UnixStream::connect(program.server.path()).unwrap();
     flood.write_all(b"protolog 1\n").unwrap();
@@ -163,7 +163,7 @@ fn floods_are_answered_at_a_measured_pace() {
         flood.shutdown(std::net::Shutdown::Both).unwrap();
         begun.elapsed()
     });
-    // In the middle of it.
+    // Other clients meanwhile.
     for _ in 0..3 {
         program.connect().groups().unwrap();
     }
@@ -174,16 +174,16 @@ fn floods_are_answered_at_a_measured_pace() {
     assert!(answered <= most, "{answered} answers in {time:?}");
 }
 
-/// How often the calling thread went to sleep.
-fn sleeps() -> u64 {
+/// Number of times that the calling thread went to sleep.
+fn count_sleeps() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
     line.unwrap().trim().parse().unwrap()
 }
 
-/// Questions of every kind, of many connections, while a thread logs all the time: the thread waits for none of it.
+/// A thread that logs all the time never waits for requests, of any kind and of many connections.
 #[test]
-fn floods_hold_up_nobody_who_logs() {
+fn floods_do_not_delay_threads_that_log() {
     #[derive(ProtoLogGroup)]
     enum Flooded {
         Net,
@@ -193,15 +193,15 @@ fn floods_hold_up_nobody_who_logs() {
     let session = Session::builder().file(file).group("Flooded::Net", Level::Verbose);
     let session = session.buffer_size(1 << 20).keep_newest().start().unwrap();
     let (over, answered) = (AtomicBool::new(false), AtomicU64::new(0));
-    let slept = std::thread::scope(|scope| {
+    let sleeps = std::thread::scope(|scope| {
         let logs = scope.spawn(|| {
-            // The first round over all of the buffer meets pages that were never touched.
+            // The first pass over the buffer takes page faults.
             (0..100_000).for_each(|number| d!(Flooded::Net, "number %d", number));
-            let before = sleeps();
+            let before = count_sleeps();
             while !over.load(Ordering::Relaxed) {
                 (0..1000).for_each(|number| d!(Flooded::Net, "number %d", number));
             }
-            sleeps() - before
+            count_sleeps() - before
         });
         for _ in 0..8 {
             scope.spawn(|| {
@@ -225,25 +225,25 @@ fn floods_hold_up_nobody_who_logs() {
     });
     let (answered, summary) = (answered.into_inner(), session.stop().unwrap());
     assert!(answered >= 1000 && summary.buffer.chunks_overwritten > 0, "{answered} {summary:?}");
-    // Memory that another thread maps or unmaps may hold it up once in a while, answers do not.
-    assert!(slept * 20 < answered, "slept {slept} times during {answered} answers");
+    // Another thread that maps or unmaps memory may delay it once in a while; answers do not.
+    assert!(sleeps * 20 < answered, "slept {sleeps} times during {answered} answers");
 }
 
 #[test]
 fn requests_for_memory_are_one_at_a_time() {
     let program = listen();
-    let mut greedy = UnixStream::connect(program.server.path()).unwrap();
+    let mut client = UnixStream::connect(program.server.path()).unwrap();
     let before = open_files();
     let questions = b"pages\n".repeat(3000);
-    greedy.write_all(b"protolog 1\n").unwrap();
-    greedy.set_nonblocking(true).unwrap();
-    let _ = greedy.write(&questions);
+    client.write_all(b"protolog 1\n").unwrap();
+    client.set_nonblocking(true).unwrap();
+    let _ = client.write(&questions);
     program.connect().groups().unwrap();
     assert!(open_files() < before + 100);
 }
 
 #[test]
-fn sockets_of_the_dead_are_no_obstacle() {
+fn sockets_of_dead_programs_are_skipped() {
     let dir = temp_dir_for_sockets();
     let run = dir.path().join("run");
     let server = serve_in(&run).unwrap();
@@ -251,30 +251,30 @@ fn sockets_of_the_dead_are_no_obstacle() {
     drop(UnixListener::bind(&dead).unwrap());
     let mute = run.join("2-2.sock");
     let _listener = UnixListener::bind(&mute).unwrap();
-    // Nobody needs patience but with the one that says nothing.
+    // A short timeout for the program that does not answer.
     let connect = |path: &Path| {
-        let patience = if path == mute { Duration::from_millis(300) } else { REPLY_TIMEOUT };
-        Program::connect_with_timeout(path, patience)
+        let timeout = if path == mute { Duration::from_millis(300) } else { REPLY_TIMEOUT };
+        Program::connect_with_timeout(path, timeout)
     };
-    let mut told = Vec::new();
+    let mut answers = Vec::new();
     for path in sockets(&[run]).unwrap() {
-        told.push(
+        answers.push(
             connect(&path)
                 .map_or_else(|error| error.to_string(), |program| program.pid.to_string()),
         );
     }
     let expected =
         ["the program has ended", "the program does not answer", &std::process::id().to_string()];
-    told.sort();
+    answers.sort();
     let mut expected = expected.map(str::to_owned);
     expected.sort();
-    assert_eq!(told, expected);
+    assert_eq!(answers, expected);
     assert!(matches!(connect(&dead), Err(Error::Ended)));
     drop(server);
 }
 
 #[test]
-fn a_full_disk_stops_no_program() {
+fn a_full_disk_does_not_stop_the_program() {
     #[derive(ProtoLogGroup)]
     enum Full {
         Net,
@@ -288,7 +288,7 @@ fn a_full_disk_stops_no_program() {
         file,
     };
     operator.request(&Request::TraceStart(start("/dev/full"))).unwrap();
-    d!(Full::Net, "nowhere to go");
+    d!(Full::Net, "to a full disk");
     let error = operator.request(&Request::TraceStop).unwrap_err();
     assert!(error.to_string().starts_with("can't write `/dev/full`: no space left"), "{error}");
     assert_eq!(error.help(), "check that the directory exists, may be written to, and has space");
@@ -298,7 +298,7 @@ fn a_full_disk_stops_no_program() {
 }
 
 #[test]
-fn a_missing_directory_is_told() {
+fn a_missing_directory_is_an_error() {
     let dir = temp_dir_for_sockets();
     let error = serve_in(dir.path().join("a").join("b")).unwrap_err();
     assert!(matches!(error, ServeError::Directory { .. }), "{error}");
@@ -306,14 +306,14 @@ fn a_missing_directory_is_told() {
     assert!(matches!(serve_in(long), Err(ServeError::Socket { .. })));
 }
 
-/// Root only: somebody else's program tries to talk to this one, although its directory was opened.
+/// Needs root: a process of another user connects, although the directory is open to everybody.
 #[test]
-fn other_users_are_not_let_in() {
+fn other_users_are_refused() {
     const NOBODY: u32 = 65534;
     let program = listen();
     let path = program.server.path();
     let run = path.parent().unwrap();
-    // Whom the file belongs to already may give it to himself.
+    // An owner may "give" the file to itself, so the owner must be another user.
     let own = std::fs::metadata(path).unwrap().uid();
     if own == NOBODY || chown(path, Some(NOBODY), None).is_err() {
         eprintln!("skipped: another user's process because this one is not root's");
@@ -344,11 +344,12 @@ fn other_users_are_not_let_in() {
     }
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
     let output = ask(python).unwrap();
-    let told = String::from_utf8_lossy(&output.stdout).into_owned()
+    let answers = String::from_utf8_lossy(&output.stdout).into_owned()
         + &String::from_utf8_lossy(&output.stderr);
-    let closed =
-        told.contains("b''") || told.contains("ConnectionReset") || told.contains("BrokenPipe");
-    assert!(closed && !told.contains("protolog 1 "), "{told}");
+    let closed = answers.contains("b''")
+        || answers.contains("ConnectionReset")
+        || answers.contains("BrokenPipe");
+    assert!(closed && !answers.contains("protolog 1 "), "{answers}");
     assert!(!output.status.success() || output.stdout == b"b''\n", "{output:?}");
-    program.connect().groups().expect("its own user is let in all the same");
+    program.connect().groups().expect("its own user is still accepted");
 }
