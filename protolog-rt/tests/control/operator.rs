@@ -202,11 +202,7 @@ fn stats_list_all_sessions() {
     let stats = operator.request(&Request::Stats).unwrap();
     let lines = |end: &str| {
         let at = stats.iter().position(|line| line.ends_with(end)).expect(end);
-        [
-            stats[at].as_str(),
-            &stats[at + 1],
-            stats.get(at + 2).map_or("", |line| line),
-        ]
+        [stats[at].as_str(), &stats[at + 1], stats.get(at + 2).map_or("", |line| line)]
     };
     let [session, written, next] = lines("/s t");
     assert!(session.starts_with("session n stream 2 0 "), "{stats:?}");
