@@ -1,25 +1,25 @@
-//! Where a writer's memory comes from.
+//! The memory of a writer.
 //!
 //! A [`Writer`](crate::Writer) fills one range of memory at a time and asks its delegate for the next. The delegate
 //! owns the memory, in pieces of any size from [`MIN_RANGE`] up; the writer reaches it through
 //! [`range`](Delegate::range) at every write, so no pointer outlives a borrow and this crate needs no unsafe code.
 
-/// The least size of a range that [`Delegate::next_range`] provides: a size field and something beside it.
+/// Minimum size of a range from [`Delegate::next_range`]: a size field, and room beside it.
 pub const MIN_RANGE: usize = 8;
 
-/// The most of a range that may be used, 2 GiB: no protobuf message is longer.
+/// Maximum size of a range, 2 GiB: no protobuf message is longer.
 pub const MAX_RANGE: usize = 1 << 31;
 
 /// A provider of memory, range by range.
 ///
 /// # Contract
 ///
-/// Nothing here is about memory safety; a delegate that breaks the contract gets a wrong message.
-/// - `range` gives the same memory, with what was written to it, until `next_range` is called. It should be a plain
-///   field access: it is part of every setter.
-/// - The first range may be empty. Any further one has at least [`MIN_RANGE`] bytes; less counts as exhausted. None
-///   has more than [`MAX_RANGE`].
-/// - The writer may store up to 15 bytes of no meaning after its position, never outside the range.
+/// The contract does not concern memory safety; a delegate that breaks it gets a wrong message.
+/// - `range` returns the same memory, with the bytes written to it, until `next_range` is called. It should be a plain
+///   field access, because every setter calls it.
+/// - The first range may be empty. Any further one has at least [`MIN_RANGE`] bytes; a smaller one counts as exhausted.
+///   None has more than [`MAX_RANGE`].
+/// - The writer may store up to 15 meaningless bytes after its position, never outside the range.
 pub trait Delegate {
     /// The range that is being written.
     fn range(&mut self) -> &mut [u8];
@@ -27,12 +27,12 @@ pub trait Delegate {
     /// Ends the current range and makes another one current.
     ///
     /// # Errors
-    /// [`Exhausted`] where there is no more memory. The writer then stops writing, counts what is lost, and neither
-    /// asks again nor sends patches.
+    /// [`Exhausted`] if there is no more memory. The writer then stops writing, counts the bytes that don't fit, and
+    /// neither asks again nor sends patches.
     fn next_range(&mut self, ended: Ended) -> Result<(), Exhausted>;
 
     /// Stores a size field in a range that has ended. Each of [`Ended::open_sizes`] becomes one call, innermost
-    /// first, unless memory runs out before or the message is leaked.
+    /// first, unless memory runs out first or the message is leaked.
     fn patch(&mut self, patch: Patch);
 }
 
@@ -55,39 +55,39 @@ impl<D: Delegate + ?Sized> Delegate for &mut D {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
 
-/// What became of a range.
+/// A range that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Which range: 0 for the first one that the writer saw, then counting up.
+    /// Index of the range: 0 for the first one that the writer saw, then counting up.
     pub range: u32,
-    /// Bytes of it that are part of the message, from its start. The rest, up to 3 bytes where a size field did not
-    /// fit, is not.
+    /// Bytes of it that are part of the message, from its start. Up to 3 more bytes are unused if a size field did not
+    /// fit.
     pub used: usize,
-    /// Size fields in it whose value is not known yet and will come as patches.
+    /// Size fields in it whose values are not known yet and will come as patches.
     pub open_sizes: u32,
 }
 
 /// The value of a size field in a range that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patch {
-    /// Which range, as in [`Ended::range`].
+    /// Index of the range, as in [`Ended::range`].
     pub range: u32,
-    /// Where in that range, in bytes.
+    /// Offset in that range, in bytes.
     pub offset: u32,
-    /// Where in the whole message, in bytes: the used parts of all ranges before it, and `offset`.
+    /// Offset in the whole message, in bytes: the used parts of all ranges before, plus `offset`.
     pub position: u64,
-    /// What to store there.
+    /// The bytes to store there.
     pub bytes: [u8; 4],
 }
 
-/// One slice and no more: what does not fit is an error, with the size that would have been needed.
+/// A single slice. A message that does not fit is an error, which has the size that was needed.
 #[derive(Debug)]
 pub struct Fixed<'a> {
     memory: &'a mut [u8],
 }
 
 impl<'a> Fixed<'a> {
-    /// A delegate that fills `memory`, of which it takes [`MAX_RANGE`] bytes at most.
+    /// A delegate that fills `memory`, at most [`MAX_RANGE`] bytes of it.
     pub fn new(memory: &'a mut [u8]) -> Self {
         let len = memory.len().min(MAX_RANGE);
         Self { memory: memory.get_mut(..len).unwrap_or_default() }

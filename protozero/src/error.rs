@@ -1,12 +1,12 @@
-//! What can be wrong with bytes that are read, and with a message that is written.
+//! The errors of reading and of writing.
 //!
-//! Both error types are small values without memory of their own; neither is ever a panic.
+//! Both types are small values that own no memory.
 
 use core::fmt;
 
 use crate::wire::WireType;
 
-/// Bytes that are not the message they should be: what, where, in which field.
+/// An error in bytes that are read: kind, offset and field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     kind: DecodeErrorKind,
@@ -18,10 +18,10 @@ pub struct DecodeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
-    /// The bytes end inside a field of the outermost message. Nothing is wrong with what is there: more bytes could
-    /// complete it, as in a file that is still being written or was cut off.
+    /// The bytes end inside a field of the outermost message. More bytes could complete it, as in a file that is still
+    /// being written or was truncated.
     Truncated,
-    /// A field of a nested message goes on after that message's end. No further bytes can mend that.
+    /// A field of a nested message continues beyond that message's end. More bytes can't repair that.
     Overrun,
     /// A varint of more than ten bytes or more than 64 bits.
     VarintTooLong,
@@ -35,14 +35,14 @@ pub enum DecodeErrorKind {
     UnmatchedEndGroup,
     /// Groups nested deeper than [`MAX_GROUP_DEPTH`](crate::reader::MAX_GROUP_DEPTH).
     TooDeep,
-    /// The field is well-formed but not of the type that was asked for.
+    /// The field is well-formed, but not of the requested type.
     UnexpectedWireType {
-        /// What the accessor needs.
+        /// The wire type that the accessor needs.
         expected: WireType,
-        /// What is there.
+        /// The wire type of the field.
         found: WireType,
     },
-    /// A string that is not UTF-8. The bytes can be had by [`as_bytes`](crate::reader::Field::as_bytes).
+    /// A string that is not UTF-8. [`as_bytes`](crate::reader::Field::as_bytes) returns its bytes.
     InvalidUtf8,
 }
 
@@ -51,24 +51,24 @@ impl DecodeError {
         Self { kind, offset, field }
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     pub const fn kind(&self) -> DecodeErrorKind {
         self.kind
     }
 
-    /// Where: the absolute offset of the tag, length or value that can't be read, in bytes from the start of the
-    /// outermost message (plus the offset that its reader was given). Where the whole field starts is what
-    /// [`Reader::offset`](crate::Reader::offset) says.
+    /// The absolute offset of the tag, length or value that can't be read, in bytes from the start of the outermost message
+    /// (plus the offset that its reader was given). [`Reader::offset`](crate::Reader::offset) returns the start of the
+    /// field.
     pub const fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// In which field; `None` where not even its tag could be read.
+    /// The number of the field; `None` if not even its tag could be read.
     pub const fn field(&self) -> Option<u32> {
         if self.field == 0 { None } else { Some(self.field) }
     }
 
-    /// True if more bytes could make it right, false if the bytes are corrupt or not of the expected type.
+    /// True if more bytes could complete the message, false if the bytes are corrupt or not of the expected type.
     pub const fn is_truncated(&self) -> bool {
         matches!(self.kind, DecodeErrorKind::Truncated)
     }
@@ -78,12 +78,12 @@ impl fmt::Display for DecodeError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.kind {
             DecodeErrorKind::Truncated => "the bytes end inside a field",
-            DecodeErrorKind::Overrun => "a field goes on after the end of its message",
+            DecodeErrorKind::Overrun => "a field continues beyond the end of its message",
             DecodeErrorKind::VarintTooLong => "a varint is longer than 64 bits",
-            DecodeErrorKind::InvalidTag => "no field has such a tag",
-            DecodeErrorKind::InvalidWireType(_) => "no such wire type",
+            DecodeErrorKind::InvalidTag => "invalid tag",
+            DecodeErrorKind::InvalidWireType(_) => "invalid wire type",
             DecodeErrorKind::LengthTooLarge(_) => "a length is too large",
-            DecodeErrorKind::UnmatchedEndGroup => "a group ends that was not started",
+            DecodeErrorKind::UnmatchedEndGroup => "the end of a group that was not started",
             DecodeErrorKind::TooDeep => "groups are nested too deep",
             DecodeErrorKind::UnexpectedWireType { .. } => "a field has another type than expected",
             DecodeErrorKind::InvalidUtf8 => "a string is not UTF-8",
@@ -104,7 +104,7 @@ impl fmt::Display for DecodeError {
 
 impl core::error::Error for DecodeError {}
 
-/// Why what was written is not a whole message: the first thing that went wrong, and how long it would have been.
+/// An error in a message that is written: the first problem, and the size of the whole message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteError {
     kind: WriteErrorKind,
@@ -117,11 +117,11 @@ pub struct WriteError {
 pub enum WriteErrorKind {
     /// The delegate had no more memory.
     Exhausted,
-    /// A nested message of 256 MiB or more, which a size field of four bytes can't express.
+    /// A nested message has 256 MiB or more, which a size field of four bytes can't express.
     NestedTooLong,
-    /// A nested message that was announced with one size and written with another.
+    /// A nested message has another size than announced.
     WrongSize,
-    /// A field number that is 0 or above 2^29 - 1.
+    /// A field number is 0 or above 2^29 - 1.
     FieldNumber,
 }
 
@@ -130,12 +130,12 @@ impl WriteError {
         Self { kind, needed }
     }
 
-    /// What went wrong first.
+    /// The kind of the first problem.
     pub const fn kind(&self) -> WriteErrorKind {
         self.kind
     }
 
-    /// Bytes that the whole message takes, those included that found no place.
+    /// Size of the whole message in bytes, including those that did not fit.
     pub const fn needed(&self) -> u64 {
         self.needed
     }

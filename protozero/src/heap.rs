@@ -7,29 +7,30 @@ use alloc::vec::Vec;
 
 use crate::delegate::{Delegate, Ended, Exhausted, MAX_RANGE, Patch};
 
-/// First size of the buffer, in bytes.
+/// Initial size of the buffer, in bytes.
 const MIN_BUFFER: usize = 64;
 
-/// Last size of the buffer, in bytes: large enough that the change of ranges costs nothing, small enough to stay in
-/// the cache.
+/// Maximum size of the buffer, in bytes: large enough that changing ranges costs nothing, small enough to stay in the
+/// cache.
 const MAX_BUFFER: usize = 64 * 1024;
 
 /// Growing memory on the heap.
 #[derive(Debug, Default)]
 pub struct Heap {
-    /// The ended ranges, one after the other, without what they did not use.
+    /// The used parts of the ended ranges.
     filled: Vec<u8>,
     /// The current range.
     buffer: Vec<u8>,
 }
 
 impl Heap {
-    /// No memory yet; it is allocated by the first write.
+    /// An empty delegate, which allocates at the first write.
     pub const fn new() -> Self {
         Self { filled: Vec::new(), buffer: Vec::new() }
     }
 
-    /// A first range of `bytes` bytes (2 GiB at most), so that a message of that size needs one allocation and no copy.
+    /// A delegate with a first range of `bytes` bytes (at most 2 GiB), so that a message of that size needs one allocation
+    /// and no copy.
     pub fn with_capacity(bytes: usize) -> Self {
         let mut heap = Self::new();
         heap.buffer.resize(bytes.min(MAX_RANGE), 0);

@@ -1,13 +1,11 @@
-//! Protobuf's wire format, for code that has no time: a writer that puts final bytes into memory that comes in
-//! pieces, and a reader that borrows.
+//! Protobuf's wire format for hot paths: a writer that puts final bytes into scattered memory, and a reader that borrows.
 //!
-//! There are no generated types here. Whoever writes or reads a message names field numbers and asks for types, as
-//! its schema has them. Nothing allocates (but [`Heap`], which is for that), nothing panics, and there is no unsafe
-//! code.
+//! There are no generated types: callers pass field numbers and choose types according to their schema. Nothing allocates
+//! except [`Heap`], nothing panics, and there is no unsafe code.
 //!
 //! # Writing
 //!
-//! A [`Writer`] gets memory from a [`Delegate`]; fields are set on a [`Message`]; errors wait until the end.
+//! A [`Writer`] gets memory from a [`Delegate`]; fields are set on a [`Message`]; errors are reported at the end.
 //!
 //! ```
 //! use protozero::{Fixed, Writer};
@@ -35,18 +33,18 @@
 //! # Ok::<(), protozero::WriteError>(())
 //! ```
 //!
-//! Which memory:
+//! Delegates:
 //!
 //! | delegate | memory | when it is full |
 //! |---|---|---|
-//! | [`Fixed`] | a slice of the caller's | an error that says how many bytes were needed |
-//! | [`Heap`] | grows, becomes a `Vec` | it grows |
-//! | your own [`Delegate`] | ranges of any size from 8 bytes up, such as chunks of shared memory | asked for the next range |
+//! | [`Fixed`] | a slice of the caller | an error, with the size that was needed |
+//! | [`Heap`] | grows, and becomes a `Vec` | it grows |
+//! | your own [`Delegate`] | ranges of any size from 8 bytes up, such as chunks of shared memory | it is asked for the next range |
 //!
-//! A message may cross from range to range anywhere, inside a tag or a number too. Only the four bytes of a reserved
-//! size field stay together. If their range is gone when the size gets known, the delegate gets a
-//! [`Patch`](delegate::Patch): here with ranges of 8 bytes, in which the same nested message begins in the first
-//! range and ends in the third.
+//! A message can cross from range to range anywhere, even inside a tag or a number. Only the four bytes of a reserved
+//! size field stay together. If their range has ended when the size becomes known, the delegate gets a
+//! [`Patch`](delegate::Patch). In this example with ranges of 8 bytes, the same nested message begins in the first range
+//! and ends in the third:
 //!
 //! ```
 //! use protozero::delegate::{Delegate, Ended, Exhausted, Patch};
@@ -82,7 +80,7 @@
 //! # Ok::<(), protozero::WriteError>(())
 //! ```
 //!
-//! If the size of a nested message is known before, [`Message::nested_exact`] needs neither the four bytes nor a
+//! If the size of a nested message is known in advance, [`Message::nested_exact`] needs neither the four bytes nor a
 //! patch. If a whole message is known at compile time, so are its bytes: the functions of [`wire`] are `const`.
 //!
 //! # Reading
@@ -102,8 +100,8 @@
 //! # Ok::<(), protozero::DecodeError>(())
 //! ```
 //!
-//! Any bytes may be read. [`DecodeError`] says what is wrong at which offset, and whether more bytes could mend it;
-//! [`reader`] has the rest.
+//! Any bytes can be read. [`DecodeError`] has the problem, its offset, and tells truncated from corrupt bytes; [`reader`]
+//! has the details.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,11 +1,11 @@
-//! A borrowing reader: the fields of any bytes, one after the other.
+//! A borrowing reader, which iterates over the fields of any bytes.
 //!
-//! [`Reader`] is an iterator over `Result<Field, DecodeError>`. It takes any bytes without panicking, copies nothing,
-//! allocates nothing, looks at each byte of its message at most once, and ends after the first error. Offsets are
-//! absolute: a nested message's reader goes on counting where its parent's field lies.
+//! [`Reader`] is an iterator over `Result<Field, DecodeError>`. It accepts any bytes without panicking, copies nothing,
+//! allocates nothing, reads each byte of its message at most once, and ends after the first error. Offsets are absolute:
+//! the reader of a nested message counts from the offset of the parent's field.
 //!
-//! Groups have been out of use since proto2 but are part of the format: a group comes as one field, with the bytes
-//! between its start and its end.
+//! Groups are deprecated since proto2, but part of the format: a group is one field, with the bytes between its start and
+//! its end.
 
 mod field;
 
@@ -15,7 +15,7 @@ use crate::error::{DecodeError, DecodeErrorKind};
 use crate::wire::{VarintError, WireType, decode_varint};
 pub use field::{Field, Value};
 
-/// How deep groups may be nested in groups; the limit of the official libraries.
+/// Maximum depth of nested groups, as in the official libraries.
 pub const MAX_GROUP_DEPTH: usize = 100;
 
 /// The largest length that protobuf allows, 2 GiB - 1.
@@ -47,14 +47,15 @@ const MAX_LENGTH: u64 = (1 << 31) - 1;
 /// # Ok::<(), protozero::DecodeError>(())
 /// ```
 ///
-/// A reader of bytes that still grow tells an incomplete field from a corrupt one, and knows where to go on:
+/// For bytes that are still growing, the reader tells an incomplete field from a corrupt one, and has the offset from which
+/// to continue:
 ///
 /// ```
 /// use protozero::Reader;
 /// let mut reader = Reader::new(&[0x08, 0x01, 0x12, 0x05, b'h', b'e']);
 /// assert_eq!(reader.next().unwrap()?.as_u64()?, 1);
 /// assert!(reader.next().unwrap().unwrap_err().is_truncated());
-/// assert_eq!(reader.offset(), 2); // where the field starts whose end is missing
+/// assert_eq!(reader.offset(), 2); // the start of the incomplete field
 /// # Ok::<(), protozero::DecodeError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -81,7 +82,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the contents of a field whose length is known to be right: an incomplete last field is an
+    /// Reads the contents of a field whose length is valid: an incomplete last field is an
     /// [`DecodeErrorKind::Overrun`].
     #[inline]
     pub(crate) const fn nested(bytes: &'a [u8], offset: u64) -> Self {
@@ -120,13 +121,13 @@ impl<'a> Iterator for Reader<'a> {
 
 impl FusedIterator for Reader<'_> {}
 
-/// What is left to read, and where it lies.
+/// The rest of the bytes, with their position.
 #[derive(Clone, Copy, Debug)]
 struct Cursor<'a> {
     rest: &'a [u8],
-    /// The absolute offset of the end of `rest`, from which that of its start follows.
+    /// The absolute offset of the end of `rest`, which determines that of its start.
     end: u64,
-    /// The end of `rest` is the end of a nested message, so that nothing can follow.
+    /// True if the end of `rest` is the end of a nested message, so that nothing can follow.
     bounded: bool,
 }
 
@@ -164,7 +165,7 @@ impl<'a> Cursor<'a> {
         Ok(Field { number, value, offset, value_offset })
     }
 
-    /// A field number and how the field goes on.
+    /// A field number and a wire type.
     #[inline]
     fn tag(&mut self) -> Result<(u32, WireType), DecodeError> {
         let start = self.offset();
@@ -239,7 +240,7 @@ impl<'a> Cursor<'a> {
     fn group(&mut self, number: u32) -> Result<&'a [u8], DecodeError> {
         let contents = self.rest;
         let start = self.offset();
-        // A stack of our own instead of recursion: its size is known, whatever the bytes say.
+        // An explicit stack instead of recursion, so that its size does not depend on the bytes.
         let mut open = [0; MAX_GROUP_DEPTH];
         open[0] = number;
         let mut depth = 1;

@@ -1,14 +1,14 @@
 //! The wire format's primitives: tags, varints, zigzag.
 //!
-//! Everything here is a pure function of integers, `const` where the language allows, so that whoever knows a field
-//! at compile time gets its bytes as constants. The facts are those of the protobuf encoding guide: a field starts
-//! with a varint `number << 3 | wire type`; a varint holds seven bits a byte, the lowest first, with the top bit set
-//! on all bytes but the last; at most ten bytes.
+//! All functions are pure, and `const` if the language allows it, so that the bytes of a field that is known at compile
+//! time are constants. The format is that of the protobuf encoding guide: a field starts with a varint `number << 3 | wire
+//! type`; a varint has seven bits per byte, the lowest first, with the top bit set on all bytes but the last, and at most
+//! ten bytes.
 
-/// The longest varint: ten bytes hold 64 bits.
+/// Maximum length of a varint: ten bytes hold 64 bits.
 pub const MAX_VARINT_LEN: usize = 10;
 
-/// The longest tag: the largest field number takes five bytes.
+/// Maximum length of a tag: the largest field number takes five bytes.
 pub const MAX_TAG_LEN: usize = 5;
 
 /// The largest field number, 2^29 - 1.
@@ -20,7 +20,7 @@ pub const SIZE_FIELD_LEN: usize = 4;
 /// The largest value of a reserved size field, 2^28 - 1: four bytes of seven bits.
 pub const MAX_RESERVED_SIZE: u32 = (1 << 28) - 1;
 
-/// How the bytes after a tag are to be read: the low three bits of the tag.
+/// The encoding of the bytes after a tag, in the low three bits of the tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum WireType {
@@ -30,7 +30,7 @@ pub enum WireType {
     Fixed64 = 1,
     /// A varint and as many bytes: `string`, `bytes`, messages, packed repeated fields.
     Bytes = 2,
-    /// Fields up to the matching end; deprecated since proto2, to be skipped by readers.
+    /// Fields up to the matching end; deprecated since proto2, readers skip it.
     StartGroup = 3,
     /// The end of the group that was started last.
     EndGroup = 4,
@@ -39,7 +39,7 @@ pub enum WireType {
 }
 
 impl WireType {
-    /// The wire type of these three bits, `None` for 6 and 7, which mean nothing.
+    /// The wire type with these three bits; `None` for 6 and 7, which are invalid.
     pub const fn from_bits(bits: u8) -> Option<Self> {
         Some(match bits {
             0 => Self::Varint,
@@ -52,7 +52,7 @@ impl WireType {
         })
     }
 
-    /// The name that messages to people use.
+    /// The name in error messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Varint => "varint",
@@ -73,13 +73,13 @@ impl WireType {
 /// assert_eq!(tag(104, WireType::Bytes), 0x342); // on the wire: c2 06
 /// ```
 ///
-/// `field` is from 1 to [`MAX_FIELD_NUMBER`]; bits above that are lost.
+/// `field` is from 1 to [`MAX_FIELD_NUMBER`]; higher bits are lost.
 #[inline]
 pub const fn tag(field: u32, wire_type: WireType) -> u32 {
     field << 3 | wire_type as u32
 }
 
-/// Maps signed to unsigned such that values near zero stay small: 0, -1, 1, -2 become 0, 1, 2, 3.
+/// Maps signed to unsigned so that values near zero stay small: 0, -1, 1, -2 become 0, 1, 2, 3.
 #[inline]
 pub const fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
@@ -113,8 +113,8 @@ const fn len_of_nonzero(value: u64) -> usize {
     ((highest * 9 + 73) / 64) as usize
 }
 
-/// The varint of `value` as one little-endian integer, and its length: what a writer that has 16 bytes of room
-/// stores at once instead of byte by byte.
+/// The varint of `value` as one little-endian integer, and its length. A writer with 16 bytes of room can store it at once
+/// instead of byte by byte.
 ///
 /// ```
 /// use protozero::wire::packed_varint;
@@ -150,7 +150,7 @@ pub const fn short_varint(value: u32) -> (u32, usize) {
     (groups | CONTINUED[len & 7] as u32, len)
 }
 
-/// Stores the varint of `value` and returns its length. What stands behind it has no meaning.
+/// Stores the varint of `value` and returns its length. The bytes after it are meaningless.
 ///
 /// ```
 /// use protozero::wire::store_varint;
@@ -190,8 +190,7 @@ const fn last_two(value: u64) -> u16 {
     (value >> 56) as u16 | ((value >> 63) as u16) << 8
 }
 
-/// The top bits of all bytes but the last, of the first eight, by length. To load them takes fewer steps than to shift
-/// them.
+/// The top bits of the first eight bytes, without that of the last byte, by length. Loading them is cheaper than shifting.
 const CONTINUED: [u64; 16] = {
     let mut masks = [0x8080_8080_8080_8080; 16];
     let mut len = 1;
@@ -222,8 +221,8 @@ pub const fn encode_varint(value: u64) -> ([u8; MAX_VARINT_LEN], usize) {
     (bytes, len)
 }
 
-/// Writes the varint of `value` to the front of `out` and returns its length; `None`, and nothing is written, where
-/// `out` is too short.
+/// Writes the varint of `value` to the front of `out` and returns its length. If `out` is too short, writes nothing and
+/// returns `None`.
 #[inline]
 pub fn write_varint(out: &mut [u8], value: u64) -> Option<usize> {
     let (bytes, len) = encode_varint(value);
@@ -231,8 +230,8 @@ pub fn write_varint(out: &mut [u8], value: u64) -> Option<usize> {
     Some(len)
 }
 
-/// The varint of `size` in exactly four bytes: redundant zero groups stand for the bits that are not needed, so that
-/// the place can be reserved before the value is known. `None` above [`MAX_RESERVED_SIZE`].
+/// The varint of `size` in exactly four bytes, padded with redundant zero groups, so that its space can be reserved before
+/// the value is known. `None` above [`MAX_RESERVED_SIZE`].
 ///
 /// ```
 /// use protozero::wire::redundant_varint;
@@ -249,10 +248,10 @@ pub const fn redundant_varint(size: u32) -> Option<[u8; SIZE_FIELD_LEN]> {
     Some((spread | 0x0080_8080).to_le_bytes())
 }
 
-/// Why no varint could be read.
+/// The error for a varint that can't be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VarintError {
-    /// The bytes end before the varint does: with more of them it could still become one.
+    /// The bytes end before the varint does; more bytes could complete it.
     Truncated,
     /// More than ten bytes, or more than 64 bits.
     TooLong,

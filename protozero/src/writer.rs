@@ -1,16 +1,17 @@
-//! The writer over scattered memory: one position in the current range, and what to do at its end.
+//! The writer over scattered memory: a position in the current range, and the change of ranges.
 //!
-//! The fast case of every write is: take the range from the delegate, compare, store, add. Stores have a constant
-//! width, eight bytes for a tag and eight for a value, whatever counts of them (16 bytes of room hold any tag with any
-//! varint), so the fast case has no loop, and no call but for more than 32 bytes. Everything else (the end of a range,
-//! the end of memory, a size field whose range is gone) is out of line and cold. `docs/design/protozero.md` has the
-//! figures.
+//! The fast path of every write is: get the range from the delegate, compare, store, add. Stores have a constant width,
+//! eight bytes for a tag and eight for a value, whatever their actual length (16 bytes of room hold any tag with any
+//! varint). So the fast path has no loop, and no call except for more than 32 bytes. Everything else (the end of a range,
+//! the end of memory, a size field whose range has ended) is out of line and cold. `docs/design/protozero.md` has
+//! measurements.
 //!
 //! # Invariants
-//! - *position*: `position` bytes of the current range belong to the message, or it is [`EXHAUSTED`], which lies
-//!   behind the end of any range, so that no fast case applies any more.
-//! - *length*: `before` is the sum of the used parts of all ended ranges, once exhausted also of what found no place.
-//! - *open*: `open_sizes` counts the size fields in the current range that are still to be filled.
+//! - *position*: `position` bytes of the current range belong to the message, or it is [`EXHAUSTED`], which is beyond the
+//!   end of any range, so that the fast path never applies.
+//! - *length*: `before` is the sum of the used parts of all ended ranges; once exhausted, it includes the bytes that did not
+//!   fit.
+//! - *open*: `open_sizes` counts the size fields in the current range that are not filled yet.
 
 mod message;
 
@@ -19,10 +20,10 @@ use crate::error::{WriteError, WriteErrorKind};
 use crate::wire::{MAX_VARINT_LEN, SIZE_FIELD_LEN, encode_varint, redundant_varint, store_varint};
 pub use message::{Exact, Message, Nested};
 
-/// A position that no range has.
+/// A position beyond any range.
 const EXHAUSTED: u32 = u32::MAX;
 
-/// Width of the stores of the fast case, in bytes: a tag takes up to 5, a varint up to 10.
+/// Width of the stores of the fast path, in bytes: a tag takes up to 5, a varint up to 10.
 const STORE: usize = 16;
 
 /// Writes one message to the memory of a delegate.
@@ -44,7 +45,7 @@ pub struct Writer<D> {
 pub struct Finished<D> {
     /// The delegate with the memory.
     pub delegate: D,
-    /// The last range, which has not been told to the delegate.
+    /// The last range, which was not passed to the delegate.
     pub ended: Ended,
     /// Length of the message in bytes, over all ranges.
     pub length: u64,
@@ -74,19 +75,19 @@ impl<D: Delegate> Writer<D> {
         Self { delegate, position: 0, range: 0, open_sizes: 0, before: 0, error: None }
     }
 
-    /// The outermost message, to set fields on. Called again, it goes on where the last one was dropped.
+    /// The outermost message, to set fields on. Another call continues after the last one.
     #[inline]
     pub fn message(&mut self) -> Message<'_, D> {
         Message::root(self)
     }
 
-    /// Bytes written so far, those included that found no place.
+    /// Bytes written so far, including those that did not fit.
     #[inline]
     pub const fn written(&self) -> u64 {
         if self.position == EXHAUSTED { self.before } else { self.before + self.position as u64 }
     }
 
-    /// The first thing that went wrong, if anything did.
+    /// The first error, if any.
     #[inline]
     pub const fn error(&self) -> Option<WriteError> {
         match self.error {
@@ -127,7 +128,7 @@ impl<D: Delegate> Writer<D> {
         }
     }
 
-    /// Appends a tag, the size of `bytes` and them.
+    /// Appends a tag, the size of `bytes`, and `bytes`.
     #[inline]
     pub(crate) fn put_bytes(&mut self, tag: Tag, bytes: &[u8]) {
         if self.put_short(tag, bytes).is_none() {
@@ -164,7 +165,7 @@ impl<D: Delegate> Writer<D> {
         }
     }
 
-    /// Fills a size field with the number of bytes since.
+    /// Fills a size field with the number of bytes after it.
     #[inline]
     pub(crate) fn close_size(&mut self, field: SizeField) {
         let size = self.position.wrapping_sub(field.offset + SIZE_FIELD_LEN as u32);
@@ -180,13 +181,13 @@ impl<D: Delegate> Writer<D> {
         }
     }
 
-    /// Notes an error; the first one stays.
+    /// Records an error, unless there is an earlier one.
     #[cold]
     pub(crate) fn fail(&mut self, kind: WriteErrorKind) {
         self.error.get_or_insert(kind);
     }
 
-    /// Bytes whose size takes one byte, if the current range has room for all of it: one comparison for three parts.
+    /// Appends bytes whose size takes one byte, if the current range has room: one comparison for all three parts.
     #[inline]
     fn put_short(&mut self, tag: Tag, bytes: &[u8]) -> Option<()> {
         if bytes.len() > 127 {
@@ -209,7 +210,7 @@ impl<D: Delegate> Writer<D> {
         self.write(bytes);
     }
 
-    /// Stores a tag, if the current range has room for it and the longest varint; returns the place of the varint.
+    /// Stores a tag, if the current range has room for it and the longest varint, and returns the space for the varint.
     #[inline]
     fn place(&mut self, tag: Tag) -> Option<&mut [u8; MAX_VARINT_LEN]> {
         let start = self.position as usize;
@@ -262,7 +263,7 @@ impl<D: Delegate> Writer<D> {
         }
     }
 
-    /// The tag may be split, the size field must not be: a patch is one store.
+    /// As [`open_size`](Self::open_size). The tag can be split, but not the size field, because a patch is one store.
     #[cold]
     #[inline(never)]
     fn open_size_split(&mut self, tag: Tag) {
@@ -289,7 +290,7 @@ impl<D: Delegate> Writer<D> {
         }
     }
 
-    /// Hands the value of a size field to the delegate, which has taken the field's range back.
+    /// Passes the value of a size field to the delegate, because the field's range has ended.
     #[cold]
     #[inline(never)]
     fn close_size_elsewhere(&mut self, field: SizeField) {
@@ -312,10 +313,10 @@ impl<D: Delegate> Writer<D> {
     }
 }
 
-/// A size field before its value is known: a size of 0 in four bytes.
+/// A size field whose value is not known yet: size 0 in four bytes.
 const RESERVED: [u8; SIZE_FIELD_LEN] = [0x80, 0x80, 0x80, 0x00];
 
-/// Copies between slices of one length. Up to 32 bytes need no call: two copies of one width that may overlap.
+/// Copies between slices of equal length. Up to 32 bytes need no call: two copies of a fixed width, which can overlap.
 #[inline]
 fn copy(to: &mut [u8], from: &[u8]) {
     fn both_ends<const N: usize>(to: &mut [u8], from: &[u8]) -> Option<()> {
@@ -324,7 +325,7 @@ fn copy(to: &mut [u8], from: &[u8]) {
         *to.last_chunk_mut()? = *last;
         Some(())
     }
-    // Comparisons, where `match` would become a jump through a table.
+    // Comparisons, because a `match` would become a jump table.
     let len = from.len();
     let done = if len > 32 {
         None

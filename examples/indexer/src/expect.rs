@@ -1,4 +1,4 @@
-//! What the program knows it logged: the same messages as text, written in the ordinary way.
+//! The expected messages as JSON lines, which a test compares with the trace.
 
 use crate::IndexLog;
 use protolog_rt::{Level, ProtoLogGroup};
@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct Journal(Option<Mutex<BufWriter<File>>>);
 
 impl Journal {
-    /// Writes to the file `path`, or nowhere.
+    /// Writes to the file `path`, or to nothing.
     pub(crate) fn open(path: Option<&Path>) -> io::Result<Self> {
         let file = path.map(File::create).transpose()?;
         Ok(Self(file.map(|file| Mutex::new(BufWriter::new(file)))))
@@ -30,18 +30,18 @@ impl Journal {
             "thread": thread_name(),
         });
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-        // An error shows again when the file is closed.
+        // An error is reported when the file is closed.
         let _ = writeln!(file, "{line}");
     }
 
-    /// Ends the file.
+    /// Finishes the file.
     pub(crate) fn close(self) -> io::Result<()> {
         let Some(file) = self.0 else { return Ok(()) };
         file.into_inner().unwrap_or_else(PoisonError::into_inner).flush()
     }
 }
 
-/// The name that the kernel has for the calling thread.
+/// The kernel's name of the calling thread.
 fn thread_name() -> String {
     let name = fs::read_to_string("/proc/thread-self/comm").unwrap_or_default();
     name.trim_end_matches('\n').to_owned()

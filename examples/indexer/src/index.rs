@@ -1,4 +1,4 @@
-//! What is counted in files.
+//! Counts over files: lines, words and bytes.
 
 use crate::IndexLog;
 use crate::expect::Journal;
@@ -81,7 +81,7 @@ impl Index {
         sums.lines += lines;
     }
 
-    /// Adds what another thread counted.
+    /// Adds the counts of another thread.
     pub(crate) fn merge(&mut self, other: Self) {
         self.files += other.files;
         self.bytes += other.bytes;

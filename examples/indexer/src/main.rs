@@ -1,12 +1,12 @@
-//! Walks directory trees with several threads, counts lines and words, and logs what it does as a trace.
+//! Walks directory trees with several threads, counts lines and words, and logs its work as a trace.
 //!
 //! ```text
 //! $ cargo run --release -p protolog-example-indexer -- --trace indexer.pftrace src
 //! ```
 //!
-//! One thread walks and hands files to the others. Three groups log: what was walked, what was read, and the report,
-//! whose text is an option and so is known at run time only. With `--expect` the program also writes every message as
-//! text in the ordinary way, so that a test can compare.
+//! One thread walks the trees and passes files to the others. Three groups log: walking, reading, and the report, whose
+//! format string is an option and so is known at run time only. With `--expect`, the program also writes each message as a
+//! line of JSON, so that a test can compare.
 
 mod expect;
 mod index;
@@ -23,12 +23,12 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Instant;
 use std::{error, thread};
 
-/// What the indexer logs about.
+/// The log groups of the indexer.
 #[derive(ProtoLogGroup, Clone, Copy, Debug)]
 enum IndexLog {
-    /// Directories and what is in them.
+    /// Directories and their entries.
     Walk,
-    /// Files and what is in them.
+    /// Files and their contents.
     #[protolog(tag = "ReadFile")]
     Read,
     /// Sums.
@@ -128,7 +128,7 @@ fn report(options: &Options, index: &Index, journal: &Journal) {
             dynamic::Arg::Uint(sums.lines),
         ];
         dynamic::log(&IndexLog::Report, Level::Info, &options.report, &args);
-        // The extension last, since it may be anything, also `%d`.
+        // The extension comes last, because it can be anything, even `%d`.
         let text = options.report.replacen("%d", &sums.files.to_string(), 1);
         let text = text.replacen("%d", &sums.lines.to_string(), 1);
         let text = text.replacen("%s", extension, 1);

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What `--help` prints.
+/// The text of `--help`.
 pub(crate) const USAGE: &str = "\
 usage: indexer [OPTIONS] [DIR]...
   DIR              trees to index (default: the sources in cargo's registry)
@@ -14,7 +14,7 @@ usage: indexer [OPTIONS] [DIR]...
   --expect FILE    also write every message as text, a line of JSON each
 ";
 
-/// What to do.
+/// The options.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) roots: Vec<PathBuf>,
@@ -25,7 +25,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// The options in `words`; none where help is wanted.
+    /// Parses `words`; none if they ask for help.
     pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Option<Self>, String> {
         let mut options = Self {
             roots: Vec::new(),
@@ -63,7 +63,7 @@ impl Options {
     }
 }
 
-/// The sources that cargo has unpacked.
+/// The directory of sources that cargo has unpacked.
 fn registry() -> Option<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")))?;

@@ -1,4 +1,4 @@
-//! Walking the trees.
+//! Walks the trees.
 
 use crate::IndexLog;
 use crate::expect::Journal;
@@ -7,15 +7,15 @@ use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
 
-/// A file to be read.
+/// A file to read.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
-    /// As its directory has it.
+    /// Its size, from its directory entry.
     pub(crate) size: u64,
 }
 
-/// Sends every file in the trees below `roots`, each directory in the order of names.
+/// Sends all files in the trees below `roots`, sorted by name within each directory.
 pub(crate) fn walk(roots: &[PathBuf], send: &SyncSender<Found>, journal: &Journal) {
     let mut left: Vec<(PathBuf, usize)> =
         roots.iter().rev().map(|root| (root.clone(), 0)).collect();
@@ -43,7 +43,7 @@ pub(crate) fn walk(roots: &[PathBuf], send: &SyncSender<Found>, journal: &Journa
                 Ok(kind) if kind.is_file() => {
                     files += 1;
                     let size = entry.metadata().map_or(0, |metadata| metadata.len());
-                    // Ends with the readers; then nobody wants more.
+                    // Fails only after all readers have ended.
                     let _ = send.send(Found { path: entry.path(), size });
                 }
                 _ => skipped(&entry.path(), journal),

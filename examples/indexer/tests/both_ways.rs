@@ -1,9 +1,8 @@
-//! The indexer as it is, whose calls proc macros expand, and the same sources rewritten by `protologtool` and built without
-//! any: both log the same.
+//! The indexer built with proc macros, and built without them from sources that `protologtool` rewrote: both log the same.
 //!
-//! Compared are the dictionaries, of the binary's notes and of the tool, and the traces, by our reader and by the official
-//! descriptors. What may differ in a trace are times, ids of processes and threads, where chunks end (since times have
-//! lengths) and the dictionary packets: one has the entries of what was logged, the other all.
+//! The test compares the dictionaries, of the binary's notes and of the tool, and the traces, with our reader and with the
+//! official descriptors. Traces may differ in times, in ids of processes and threads, in the ends of chunks (because times
+//! have different lengths), and in dictionary packets: one has the entries of logged messages, the other all entries.
 
 use protolog_testkit::{
     Value, assert_eq_text, check_dictionary, check_trace, run, serde_json, temp_dir, workspace_root,
@@ -16,10 +15,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the example's sources are, from the workspace's root on.
+/// The directory of the example's sources in the workspace.
 const SOURCES: &str = "examples/indexer/src";
 
-/// The manifest of the program that is built of rewritten sources: no proc macros are switched on.
+/// The manifest of the program from rewritten sources, without proc macros.
 const MANIFEST: &str = r#"
 [package]
 name = "indexer"
@@ -40,7 +39,7 @@ fn tool(system: &Memory, words: &[&str]) {
     assert_eq!((exit, system.errors().as_str()), (Exit::Done, ""));
 }
 
-/// The example's sources through the tool; the dictionary in both formats. The binary's notes in the same formats.
+/// Rewrites the example's sources with the tool, and returns its dictionary and that of the binary's notes, in both formats.
 fn rewritten() -> Memory {
     let system = Memory::default();
     for path in ["Cargo.toml", "examples/indexer/Cargo.toml"] {
@@ -62,12 +61,12 @@ fn rewritten() -> Memory {
     system
 }
 
-/// Builds the program of rewritten sources.
+/// Builds the program from rewritten sources.
 fn build(system: &Memory) -> PathBuf {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("indexer-rewritten");
     let write = |path: &Path, content: &[u8]| {
         fs::create_dir_all(path.parent().expect("a directory")).expect("make a directory");
-        // What has not changed is not built again.
+        // Unchanged files are left alone, so that they are not built again.
         if fs::read(path).ok().as_deref() != Some(content) {
             fs::write(path, content).expect("write a file");
         }
@@ -80,7 +79,7 @@ fn build(system: &Memory) -> PathBuf {
         let mut text = String::from_utf8(content).expect("sources are text");
         calls += text.matches("@0x").count();
         if below == Path::new("main.rs") {
-            // Behind everything else, so that no line moves.
+            // Appended at the end, so that no line moves.
             text.push_str("protolog_rt::dictionary!(\"../indexer.pb\");\n");
         }
         write(&root.join("src").join(below), text.as_bytes());
@@ -98,7 +97,7 @@ fn build(system: &Memory) -> PathBuf {
     target.join("debug/indexer")
 }
 
-/// The members of an object by the value of one of them.
+/// Objects by the value of one of their members.
 fn by<'v>(objects: &'v Value, key: &str) -> BTreeMap<String, &'v Value> {
     let objects = objects.as_array().expect("a list").iter();
     objects.map(|object| (object[key].to_string(), object)).collect()
@@ -148,7 +147,7 @@ fn both_programs_leave_the_same_trace() {
     let trace_of = |program: &Path, name: &str| {
         let trace = dir.path().join(name);
         let mut command = Command::new(program);
-        // One thread reads, so that each thread's work is the same in every run.
+        // With one reading thread, each thread's work is the same in every run.
         command
             .args(["--threads", "1", "--trace"])
             .arg(&trace)
@@ -166,7 +165,7 @@ fn both_programs_leave_the_same_trace() {
     assert_eq_text(&ours, &others);
 }
 
-/// What our reader says of each message but for what differs between two runs, by thread.
+/// The messages by thread, from our reader, without the values that differ between runs.
 fn lines(trace: &Path) -> String {
     let system = Memory::default();
     system.add_file("trace", fs::read(trace).expect("read the trace"));
@@ -184,8 +183,8 @@ fn lines(trace: &Path) -> String {
     threads.into_values().collect()
 }
 
-/// The messages by the official descriptors, with their texts, in the order of each sequence; then the fields of all other
-/// packets. None without Python.
+/// The messages from the official descriptors, with their texts, in the order of each sequence, then the fields of all other
+/// packets; none without Python.
 fn sequences(trace: &Path) -> Option<String> {
     let mut sequences: BTreeMap<u64, (BTreeMap<u64, String>, String)> = BTreeMap::new();
     let mut others: BTreeMap<String, usize> = BTreeMap::new();
@@ -213,11 +212,11 @@ fn sequences(trace: &Path) -> Option<String> {
                 .expect("a string takes every write");
         } else {
             let fields: Vec<&String> = packet.as_object().expect("a packet").keys().collect();
-            // Chunks end elsewhere where times are longer.
+            // Chunks end elsewhere if times are longer.
             *others.entry(format!("{fields:?}")).or_default() = 1;
         }
     }
-    // Sequences have numbers in the order in which threads begin.
+    // Sequences are numbered in the order in which threads start.
     let mut all: Vec<String> = sequences.into_values().map(|(_, messages)| messages).collect();
     all.sort();
     Some(format!("{}\n{:#?}", all.join("\n"), others.into_keys().collect::<Vec<_>>()))

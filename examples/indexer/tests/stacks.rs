@@ -1,4 +1,4 @@
-//! A stack trace that a program logs, with the names that `read-log` finds for its addresses.
+//! A logged stack trace, with the names that `read-log` finds for its addresses.
 
 use protolog_rt::{ProtoLogGroup, Session, i};
 use protolog_testkit::temp_dir;

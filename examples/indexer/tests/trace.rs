@@ -1,5 +1,4 @@
-//! What Perfetto reads in the indexer's trace, what `read-log` shows of it, and what the program knows it logged, are the
-//! same, message by message.
+//! Perfetto, `read-log` and the expected messages agree on the indexer's trace, message by message.
 
 use protolog_testkit::{
     Value, assert_eq_text, check_trace, run, serde_json, temp_dir, trace_processor, trace_stats,
@@ -19,7 +18,7 @@ type Line = (String, String, String);
 /// Lines by thread, in order.
 type Threads = BTreeMap<String, Vec<Line>>;
 
-/// Sources, and some files that are not what one expects.
+/// Sources, and some unusual files.
 fn plant(root: &Path) {
     for (name, content) in [
         ("plain/a.txt", &b"one two\nthree\n"[..]),
@@ -46,7 +45,7 @@ fn plant(root: &Path) {
     }
 }
 
-/// The messages by thread, of lines of JSON whose members are called so.
+/// The messages by thread, from JSON lines with these member names.
 fn threads(lines: &str, [thread, level, tag, text]: [&str; 4]) -> Threads {
     let mut threads = Threads::new();
     for line in objects(lines) {
@@ -61,7 +60,7 @@ fn objects(lines: &str) -> impl Iterator<Item = Value> {
     lines.lines().map(|line| serde_json::from_str(line).expect("a line of JSON"))
 }
 
-/// What `protologtool read-log --format json` prints; it has nothing to warn of.
+/// The output of `protologtool read-log --format json`, which must print no warnings.
 fn read_log(trace: &Path) -> String {
     let system = Memory::default();
     system.add_file("trace", fs::read(trace).expect("read the trace"));
@@ -71,7 +70,7 @@ fn read_log(trace: &Path) -> String {
     system.out()
 }
 
-/// Members of lines of JSON, a row each, as tables of trace_processor print.
+/// Members of JSON lines, one row each, in the form of trace_processor's tables.
 fn rows(lines: &str, members: &[&str]) -> String {
     let mut text = String::new();
     for line in objects(lines) {

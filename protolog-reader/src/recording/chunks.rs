@@ -34,9 +34,9 @@ pub(super) struct Chunks<'a> {
     /// By writer id; the chunks of a writer from the oldest to the newest.
     pub(super) by_writer: BTreeMap<u16, Vec<Chunk<'a>>>,
     /// Number of corrupt pages.
-    pub(super) bad_pages: u64,
+    pub(super) corrupt_pages: u64,
     /// Number of corrupt or duplicate chunks.
-    pub(super) bad_chunks: u64,
+    pub(super) corrupt: u64,
 }
 
 /// Finds all chunks of a ring with pages of this size.
@@ -47,7 +47,7 @@ pub(super) fn find(ring: &[u8], page_size: usize) -> Chunks<'_> {
         let header = PageWord(read_u32(page, 0).unwrap_or(0));
         match header.layout() {
             Some(layout) => chunks.find_in(page, header, layout, &mut found),
-            None => chunks.bad_pages += u64::from(header != PageWord::UNDIVIDED),
+            None => chunks.corrupt_pages += u64::from(header != PageWord::UNDIVIDED),
         }
     }
     for ((writer, _), chunk) in found {
@@ -79,7 +79,7 @@ impl<'a> Chunks<'a> {
             let good = (1..=MAX_WRITER_ID).contains(&writer);
             match place {
                 Entry::Vacant(place) if good => _ = place.insert(chunk),
-                _ => self.bad_chunks += 1,
+                _ => self.corrupt += 1,
             }
         }
     }

@@ -39,11 +39,11 @@ pub(super) fn write(recording: &Recording<'_>, to: &mut PacketWriter<'_>) -> io:
     to.write_with(SESSION_SEQUENCE, |to| set_clocks(to, recording))?;
     let corrupt_metadata = recovery.write_metadata(recording, to)?;
     to.write_with(SESSION_SEQUENCE, |to| {
-        set_instant(to, pid, started, "protolog recording started")
+        set_instant(to, pid, started, "protolog recording started");
     })?;
     let chunks = chunks::find(recording.ring(), recording.header.page as usize);
     let (mut completed, mut without_chunk, mut ended) = (0u64, 0u64, started);
-    let (mut bad_packets, mut bad_chunks) = (0, chunks.bad_chunks);
+    let (mut bad_packets, mut bad_chunks) = (0, chunks.corrupt);
     for (writer, chunks) in &chunks.by_writer {
         let read = recovery.write_sequence(u32::from(*writer) + SESSION_SEQUENCE, chunks, to)?;
         match message_count_at(*writer) {
@@ -72,7 +72,7 @@ pub(super) fn write(recording: &Recording<'_>, to: &mut PacketWriter<'_>) -> io:
     report.flaws.extend(recording.newer_version().map(Flaw::Newer));
     for (flaw, count) in [
         (Flaw::Truncated as fn(u64) -> Flaw, recording.missing_bytes()),
-        (Flaw::Pages, chunks.bad_pages),
+        (Flaw::Pages, chunks.corrupt_pages),
         (Flaw::Chunks, bad_chunks),
         (Flaw::Packets, bad_packets),
         (Flaw::Metadata, corrupt_metadata),

@@ -1,7 +1,7 @@
-//! One field as it stands on the wire, and its value as the type that the schema says.
+//! One field on the wire, with accessors for its value in each type of a schema.
 //!
-//! The wire does not say which scalar type a field has; whoever knows the schema asks for it. An accessor fails only
-//! when the wire type does not fit. Integers of 32 bits take the low half of what is there, as in all of protobuf.
+//! The wire does not contain the scalar type of a field, so callers choose it according to the schema. An accessor fails
+//! only if the wire type does not fit. Integers of 32 bits are the low half of the value, as everywhere in protobuf.
 
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::reader::Reader;
@@ -12,11 +12,11 @@ use crate::wire::{WireType, unzigzag};
 pub struct Field<'a> {
     /// The field number, 1 to 2^29 - 1.
     pub number: u32,
-    /// The value, as far as the wire tells.
+    /// The value, by wire type.
     pub value: Value<'a>,
     /// The absolute offset of the field's tag.
     pub offset: u64,
-    /// The absolute offset of the contents of bytes.
+    /// The absolute offset of the value.
     pub(crate) value_offset: u64,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Field<'a> {
         Ok(f32::from_bits(self.as_fixed32()?))
     }
 
-    /// `bytes`, or a `string` whose encoding is the caller's to judge.
+    /// `bytes`, or a `string` without a check of its encoding.
     #[inline]
     pub const fn as_bytes(&self) -> Result<&'a [u8], DecodeError> {
         match self.value {
@@ -145,8 +145,8 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A `string`. What to do with one that is not UTF-8 is up to the caller: the error says where it stops being
-    /// so, and [`as_bytes`](Self::as_bytes) has the bytes.
+    /// A `string`. If it is not UTF-8, the error has the offset of the first invalid byte, and [`as_bytes`](Self::as_bytes)
+    /// returns the bytes.
     #[inline]
     pub fn as_str(&self) -> Result<&'a str, DecodeError> {
         core::str::from_utf8(self.as_bytes()?).map_err(|error| {

@@ -1,7 +1,7 @@
-//! A message in the making: one setter per scalar type, and nested messages.
+//! A message that is being written: one setter per scalar type, and nested messages.
 //!
-//! A nested message borrows its parent mutably, so the compiler refuses to write to the parent, or to open a second
-//! nested message, while the first one is open; dropping it fills its size field. There is no stack at run time.
+//! A nested message borrows its parent mutably, so the compiler refuses writes to the parent, and a second nested message,
+//! while the first one is open. Dropping it fills its size field. There is no stack at run time.
 //!
 //! ```
 //! # use protozero::{Fixed, Writer};
@@ -14,7 +14,7 @@
 //! parent.uint32(2, 5);
 //! ```
 //!
-//! Without the `drop` it does not compile:
+//! Without the `drop`, it does not compile:
 //!
 //! ```compile_fail,E0499
 //! # use protozero::{Fixed, Writer};
@@ -26,8 +26,8 @@
 //! parent.uint32(2, 5);
 //! ```
 //!
-//! Setters append in the order of their calls. A field number outside of 1 to 2^29 - 1 makes the message an error;
-//! where the number is a constant, the test disappears.
+//! Setters append in the order of the calls. A field number outside 1 to 2^29 - 1 is an error of the message; the check is
+//! free for constants.
 
 use core::ops::{Deref, DerefMut};
 
@@ -38,7 +38,7 @@ use crate::wire::{MAX_FIELD_NUMBER, WireType, packed_varint, tag, zigzag};
 
 /// One message, outermost or nested, to set fields on.
 ///
-/// What encodes a type of message takes `&mut Message<'_, D>`; a [`Nested`] or [`Exact`] passes as one.
+/// A function that encodes a type of message takes `&mut Message<'_, D>`; [`Nested`] and [`Exact`] dereference to it.
 #[derive(Debug)]
 pub struct Message<'w, D> {
     writer: &'w mut Writer<D>,
@@ -55,7 +55,7 @@ pub struct Nested<'w, D: Delegate> {
 #[derive(Debug)]
 pub struct Exact<'w, D: Delegate> {
     message: Message<'w, D>,
-    /// Where it has to end, counted as [`Writer::written`].
+    /// The value that [`Writer::written`] must have at its end.
     end: u64,
 }
 
@@ -169,7 +169,7 @@ impl<'w, D: Delegate> Message<'w, D> {
         self
     }
 
-    /// Encoded fields, tags and all, appended as they are.
+    /// Appends encoded fields, with their tags, unchanged.
     #[inline]
     pub fn raw(&mut self, fields: &[u8]) -> &mut Self {
         self.writer.write(fields);
@@ -184,9 +184,8 @@ impl<'w, D: Delegate> Message<'w, D> {
         Nested { message: Message::root(self.writer), size }
     }
 
-    /// A nested message of exactly `size` bytes: the size field takes no more bytes than it needs, and nothing is
-    /// filled in later, so that the message may be cut anywhere at no cost. Another size than announced is an error
-    /// at the end.
+    /// A nested message of exactly `size` bytes. The size field has its minimum length and is never patched, so the message
+    /// can cross ranges at no cost. Any other size than announced is an error at the end.
     #[inline]
     pub fn nested_exact(&mut self, field: u32, size: usize) -> Exact<'_, D> {
         let tag = self.tag(field, WireType::Bytes);

@@ -1,6 +1,6 @@
-//! What `tests/it/codegen.rs` compiles and looks at: setters as a caller has them, over memory in chunks.
+//! The input of `tests/it/codegen.rs`: setters in a caller's code, over memory in chunks.
 //!
-//! Each function stands for itself, with constant field numbers, as in generated or hand-written encoders.
+//! Each function has constant field numbers, as in generated or hand-written encoders.
 
 use protozero::delegate::{Delegate, Ended, Exhausted, Patch};
 use protozero::{DecodeError, Message, Reader, Writer};

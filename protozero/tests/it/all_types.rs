@@ -1,5 +1,5 @@
-//! A message with every scalar type, a nested message, and tags of every length, as prost sees it; how
-//! to write and read the same with this crate; and a strategy that makes them up.
+//! A message with every scalar type, a nested message, and tags of every length, for prost; functions that
+//! write and read the same with this crate; and a strategy that generates messages.
 
 use proptest::prelude::*;
 use protozero::{DecodeError, Delegate, Message, Reader};
@@ -41,12 +41,12 @@ pub(crate) struct AllTypes {
     pub(crate) child: Option<Box<AllTypes>>,
 }
 
-/// How the sizes of nested messages are written.
+/// The encoding of the sizes of nested messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sizes {
     /// Reserved and filled in.
     Reserved,
-    /// Known before.
+    /// Announced.
     Exact,
 }
 
@@ -109,7 +109,7 @@ impl AllTypes {
     }
 }
 
-/// Whether two messages are the same, NaN included: prost's bytes for them are.
+/// True if two messages are equal, including NaN: prost encodes them to the same bytes.
 pub(crate) fn same(a: &AllTypes, b: &AllTypes) -> bool {
     prost::Message::encode_to_vec(a) == prost::Message::encode_to_vec(b)
 }

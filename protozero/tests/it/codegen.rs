@@ -1,5 +1,4 @@
-//! The optimized code itself: no way to a panic in the whole crate, and hot setters that are a comparison and
-//! stores.
+//! The optimized code: no panic in the whole crate, and hot setters that consist of a comparison and stores.
 //!
 //! The crate (without `alloc`: `Vec` has panics of its own) and `tests/codegen/` are compiled to assembly, which
 //! takes a second. Nothing is linked or run.
@@ -40,7 +39,7 @@ static ASSEMBLY: LazyLock<(String, String)> = LazyLock::new(|| {
     (library, compile("fast_path", "tests/codegen/fast_path.rs", &user))
 });
 
-/// The functions of the standard library that panic, by what their names have in common.
+/// The panicking functions of the standard library that `assembly` calls, by common parts of their names.
 fn panics(assembly: &str) -> Vec<&str> {
     let symbols =
         assembly.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.' && c != '$');
@@ -72,8 +71,8 @@ fn nothing_panics() {
     }
 }
 
-/// Calls go to what is out of line on purpose. The number of instructions is an upper bound with some air, to notice
-/// when a setter stops being what it is; it counts the cold calls too.
+/// Only cold functions are called. The number of instructions is an upper bound with a margin, which includes the cold calls
+/// and detects a setter that has become slow.
 #[test]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 fn setters_are_short() {

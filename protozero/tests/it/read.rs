@@ -1,4 +1,4 @@
-//! What the reader makes of bytes, good and bad: the fields, or the error with its place.
+//! The reader on valid and invalid bytes: the fields, or the error with its position.
 
 use protozero::error::DecodeErrorKind::{self, *};
 use protozero::reader::MAX_GROUP_DEPTH;
@@ -22,7 +22,7 @@ fn check(
         let last = reader.next().map(|last| last.expect_err("no more fields"));
         let last = last.map(|last| (last.kind(), last.offset() - base, last.field()));
         assert_eq!(last, error, "{bytes:02x?}");
-        // After an error the reader stands before the field in question, and ends.
+        // After an error, the reader's offset is that of the field, and iteration ends.
         assert_eq!(reader.offset(), before);
         assert!(reader.next().is_none());
     }
@@ -52,13 +52,13 @@ fn every_wire_type() {
         &[(6, Value::Group(&[0x08, 0x05]), 0), (1, Value::Varint(1), 4)],
         None,
     );
-    // Redundant forms of tag, length and value are forms.
+    // Redundant forms of tag, length and value are valid.
     check(&[0x88, 0x80, 0x00, 0x85, 0x80, 0x00], &[(1, Value::Varint(5), 0)], None);
     check(&[0x0a, 0x82, 0x80, 0x80, 0x00, 7, 8], &[(1, Value::Bytes(&[7, 8]), 0)], None);
     check(&[0xf8, 0xff, 0xff, 0xff, 0x0f, 0x01], &[((1 << 29) - 1, Value::Varint(1), 0)], None);
 }
 
-/// Each cut of each kind of field is a truncation of that field.
+/// Each kind of field, truncated anywhere, is a truncation of that field.
 #[test]
 fn truncated_fields() {
     let whole: [&[u8]; 5] = [
@@ -86,7 +86,7 @@ fn truncated_fields() {
     check(&[0x0b], &[], Some((Truncated, 1, None)));
 }
 
-/// What is cut off by a length that is there can't be completed: it is corrupt.
+/// A field that exceeds the length of its message can't be completed: it is corrupt.
 #[test]
 fn overrun_of_a_nested_message() {
     let bytes = [0x08, 0x01, 0x12, 0x03, 0x0a, 0x05, 0x07, 0x08, 0x09];
@@ -96,7 +96,7 @@ fn overrun_of_a_nested_message() {
     assert!(!error.is_truncated());
     assert_eq!(
         error.to_string(),
-        "a field goes on after the end of its message at offset 106, field 1"
+        "a field continues beyond the end of its message at offset 106, field 1"
     );
 }
 
@@ -132,7 +132,7 @@ fn groups() {
     check_error(&[0x0b, 0x13, 0x0c, 0x14], UnmatchedEndGroup, 2, Some(1));
     check_error(&[0x0b, 0x00], InvalidTag, 1, None);
     check_error(&[0x0b, 0x0e], InvalidWireType(6), 1, Some(1));
-    // An end inside bytes is none.
+    // The end of a group inside bytes is ignored.
     check(&[0x0b, 0x12, 0x01, 0x0c, 0x0c], &[(1, Value::Group(&[0x12, 0x01, 0x0c]), 0)], None);
 
     let nested = |depth: usize| [vec![0x0b; depth], vec![0x0c; depth]].concat();

@@ -1,13 +1,12 @@
 //! A delegate with ranges of any size, for all tests of writing.
 //!
-//! [`Scattered`] holds the writer to the contract of `Delegate` from the other side: what it is told about a range
-//! must fit the range, every size field that was announced open must come as a patch, and a patch must hit a size
-//! field that still has its reserved value.
+//! [`Scattered`] checks the writer's side of the contract of `Delegate`: the report of a range must fit the range, every
+//! open size field must come as a patch, and a patch must hit a size field that still has its reserved value.
 
 use protozero::delegate::{Delegate, Ended, Exhausted, Patch};
 use protozero::{Message, WriteError, Writer};
 
-/// What the writer leaves in a size field whose value is not known yet.
+/// The bytes of a size field whose value is not known yet.
 const RESERVED: [u8; 4] = [0x80, 0x80, 0x80, 0x00];
 
 /// Memory in ranges whose sizes repeat, filled with a byte that no test writes by chance.
@@ -15,7 +14,7 @@ pub(crate) struct Scattered {
     sizes: Vec<usize>,
     ranges: Vec<Vec<u8>>,
     ended: Vec<Ended>,
-    /// Where in the message each ended range starts, and the next one.
+    /// Start of each ended range in the message, and of the next one.
     starts: Vec<u64>,
     patches: u32,
     limit: usize,
@@ -45,12 +44,12 @@ impl Scattered {
         self.ranges.len()
     }
 
-    /// The number of patches that came.
+    /// The number of patches.
     pub(crate) fn patches(&self) -> u32 {
         self.patches
     }
 
-    /// The message, after a look at whether everything that was announced has come.
+    /// Checks that all announced patches have come, and returns the message.
     pub(crate) fn into_message(self, last: Ended, length: u64) -> Vec<u8> {
         let Self { ranges, mut ended, patches, .. } = self;
         assert_eq!(ended.iter().map(|ended| ended.open_sizes).sum::<u32>(), patches);

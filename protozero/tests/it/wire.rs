@@ -7,7 +7,7 @@ use protozero::wire::{
     write_varint, zigzag,
 };
 
-/// Encodes with everything that can and decodes again.
+/// Encodes with every function and decodes again.
 fn check(value: u64, expected: &[u8]) {
     let (bytes, len) = encode_varint(value);
     assert_eq!(&bytes[..len], expected, "{value:#x}");
@@ -34,7 +34,7 @@ fn check(value: u64, expected: &[u8]) {
     }
 }
 
-/// The plainest way to encode, as a reference.
+/// A simple encoder, as a reference.
 fn by_loop(mut value: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while value >= 0x80 {
@@ -129,7 +129,7 @@ fn tags_and_wire_types() {
     }
 }
 
-/// What is known at compile time can be bytes at compile time.
+/// Values that are known at compile time can be encoded at compile time.
 #[test]
 fn primitives_are_const() {
     const TAG: ([u8; 10], usize) = encode_varint(tag(104, WireType::Bytes) as u64);

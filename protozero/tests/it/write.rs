@@ -1,4 +1,4 @@
-//! What the writer writes, byte for byte, with every delegate and cut at every place.
+//! The bytes of the writer, with every delegate, split at every place.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -143,7 +143,7 @@ fn nested_messages_of_known_size() {
     check(&[0x0a, 0x02, 0x10, 0x05], |to| _ = to.nested_exact(1, 2).uint32(2, 5));
     let long = [&[0x0a, 0xaf, 0x02, 0x12, 0xac, 0x02][..], &[1; 300]].concat();
     check(&long, |to| _ = to.nested_exact(1, 303).bytes(2, &[1; 300]));
-    // One in the other, both ways.
+    // Nested in each other, both ways.
     check(&[0x0a, 0x07, 0x12, 0x82, 0x80, 0x80, 0x00, 0x18, 0x01], |to| {
         _ = to.nested_exact(1, 7).nested(2).uint32(3, 1);
     });
@@ -176,7 +176,7 @@ fn delegates_give_their_memory_back() {
 
 /// The first error stays.
 #[test]
-fn errors_of_the_caller() {
+fn errors_of_callers() {
     let check = |kind, text: &str, write: fn(&mut Message<'_, AnyDelegate<'_>>)| {
         let error = write_with(&mut Heap::new(), write).unwrap_err();
         assert_eq!(error.kind(), kind);
@@ -219,7 +219,7 @@ fn exhausted_memory() {
         assert_eq!(delegate.ranges(), limit);
         assert_eq!(delegate.patches(), 0);
     }
-    // A range that is too small is none.
+    // A range that is too small counts as exhausted.
     let error = write_with(&mut Scattered::new(8, &[7]), write).unwrap_err();
     assert_eq!((error.kind(), error.needed()), (WriteErrorKind::Exhausted, needed as u64));
 }
@@ -346,7 +346,7 @@ fn large_nested_messages_on_the_heap() {
     }
 }
 
-/// One step of a made-up message.
+/// One step of a generated message.
 #[derive(Clone, Debug)]
 enum Step {
     Varint(u32, u64),
@@ -380,7 +380,7 @@ fn write_steps<D: Delegate>(steps: &[Step], to: &mut Message<'_, D>) {
 }
 
 proptest! {
-    /// Where the ranges end makes no difference, for any message and any sizes.
+    /// The sizes of ranges make no difference to any message.
     #[test]
     fn cuts_make_no_difference(
         steps in steps(4),

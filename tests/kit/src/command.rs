@@ -1,12 +1,12 @@
-//! Running a program in a test: its whole output as text, and a failure that one can read.
+//! Runs a program in a test, with its output as text and a readable failure.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a finished program left.
+/// The result of a program.
 #[derive(Debug, Clone)]
 pub struct Output {
-    /// Exit code; `None` when a signal ended the program.
+    /// Exit code; `None` if a signal ended the program.
     pub code: Option<i32>,
     /// Standard output; invalid UTF-8 replaced.
     pub stdout: String,
@@ -18,7 +18,7 @@ pub struct Output {
 ///
 /// # Panics
 ///
-/// When it can't be started or does not exit with 0; the message shows the command and all it printed.
+/// If it can't be started or does not exit with 0; the message has the command and its output.
 pub fn run(command: &mut Command) -> Output {
     let output = run_any(command);
     assert!(output.code == Some(0), "{}", report(command, &output));
@@ -29,7 +29,7 @@ pub fn run(command: &mut Command) -> Output {
 ///
 /// # Panics
 ///
-/// When it can't be started.
+/// If it can't be started.
 pub fn run_any(command: &mut Command) -> Output {
     let done = command
         .stdin(Stdio::null())
@@ -42,12 +42,12 @@ pub fn run_any(command: &mut Command) -> Output {
     }
 }
 
-/// Copies a program that is to be run. Another process makes the copy: while this one had it open for writing, processes that
-/// other threads start would inherit that, and the system runs no program that somebody may write.
+/// Copies a program, to run the copy. Another process copies it: if this one had the file open for writing, processes that
+/// other threads start would inherit the open file, and the system runs no program that is open for writing.
 ///
 /// # Panics
 ///
-/// When it can't be copied.
+/// If it can't be copied.
 pub fn copy_program(from: &Path, to: &Path) {
     run(Command::new("cp").arg(from).arg(to));
 }

@@ -1,4 +1,4 @@
-//! Compiling and running Java with the real javac and java.
+//! Compiles and runs Java with the real javac and java.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,12 +7,12 @@ use std::process::Command;
 
 use crate::{Output, run_any, tool};
 
-/// Compiles `sources` into class files under `out_dir`; `classpath` may be empty. The caller looks at the exit code,
-/// since a refusal by javac may be what a test wants. `None` without javac.
+/// Compiles `sources` to class files under `out_dir`; `classpath` can be empty. The caller checks the exit code, because a
+/// test may expect an error of javac. `None` without javac.
 ///
 /// # Panics
 ///
-/// When javac can't be started.
+/// If javac can't be started.
 pub fn compile_java(out_dir: &Path, sources: &[PathBuf], classpath: &[PathBuf]) -> Option<Output> {
     let mut javac = Command::new(tool("javac")?);
     javac.arg("-d").arg(out_dir).args([
@@ -28,11 +28,11 @@ pub fn compile_java(out_dir: &Path, sources: &[PathBuf], classpath: &[PathBuf]) 
     Some(run_any(javac.args(sources)))
 }
 
-/// Runs the class `main` with `args`. The caller looks at the exit code. `None` without java.
+/// Runs the class `main` with `args`. The caller checks the exit code. `None` without java.
 ///
 /// # Panics
 ///
-/// When java can't be started.
+/// If java can't be started.
 pub fn run_java(classpath: &[PathBuf], main: &str, args: &[&str]) -> Option<Output> {
     let mut java = Command::new(tool("java")?);
     java.args(["-enableassertions", "-Xshare:auto", "-classpath"]).arg(joined(classpath)).arg(main);
@@ -43,7 +43,7 @@ pub fn run_java(classpath: &[PathBuf], main: &str, args: &[&str]) -> Option<Outp
 ///
 /// # Panics
 ///
-/// When a directory can't be read.
+/// If a directory can't be read.
 pub fn java_sources(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![dir.to_path_buf()];

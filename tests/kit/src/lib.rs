@@ -1,8 +1,8 @@
-//! What the tests of the whole workspace share.
+//! Helpers for the tests of the whole workspace.
 //!
-//! A test uses the real thing where there is one: javac and java, Perfetto's own `trace_processor`, the official
-//! protobuf descriptors. Each helper that needs such a tool returns `Option`: `None` means that the tool is missing and
-//! that this was said aloud, so that a test reads
+//! Tests use real tools: javac and java, Perfetto's own `trace_processor`, the official protobuf descriptors. A helper that
+//! needs such a tool returns `Option`: `None` means that the tool is missing, which the helper has reported. So a test
+//! reads
 //!
 //! ```no_run
 //! # use std::path::Path;
@@ -12,9 +12,9 @@
 //! assert_eq!(tables[0].texts("message"), ["sent 3 bytes"]);
 //! ```
 //!
-//! Invariants: in CI (environment variable `CI` set and not empty) a missing tool is a panic, never a skip. Whatever else
-//! goes wrong is a panic that shows the command, its exit code and what it printed. Nothing here writes into the
-//! workspace, except [`expect_file`] under `UPDATE_EXPECT=1`.
+//! Invariants: in CI (environment variable `CI` set and not empty) a missing tool is a panic, never a skip. Any other
+//! failure is a panic with the command, its exit code and its output. Nothing here writes into the workspace, except
+//! [`expect_file`] under `UPDATE_EXPECT=1`.
 
 mod command;
 mod java;
@@ -36,21 +36,21 @@ pub use oracle::{
 pub use text::{assert_eq_text, diff, expect_file, updating};
 pub use tools::{python, skip, tool, web_dist, workspace_root};
 
-/// A fresh directory that is deleted when the value is dropped.
+/// A new directory, which is deleted when the value is dropped.
 ///
 /// # Panics
 ///
-/// When the directory can't be made.
+/// If the directory can't be created.
 pub fn temp_dir() -> TempDir {
     temp_dir_in(&std::env::temp_dir())
 }
 
-/// The same, with a path that leaves room for the names of sockets, which have 107 bytes at most: where the place for
-/// temporary files has a long one, it lies in `/tmp`.
+/// A new directory with a short path, because the path of a socket has at most 107 bytes: in `/tmp` if the directory for
+/// temporary files has a long path.
 ///
 /// # Panics
 ///
-/// When the directory can't be made.
+/// If the directory can't be created.
 pub fn temp_dir_for_sockets() -> TempDir {
     let place = std::env::temp_dir();
     temp_dir_in(if place.as_os_str().len() > 40 { Path::new("/tmp") } else { &place })

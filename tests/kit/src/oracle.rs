@@ -1,7 +1,7 @@
-//! Perfetto's own reader and the official protobuf descriptors as judges of what this project writes.
+//! Perfetto's own reader and the official protobuf descriptors, as oracles for this project's output.
 //!
 //! `tests/oracle/trace_processor.mjs` runs `trace_processor` (wasm) in node. Booting it costs a second or two, so one
-//! node process serves all traces of a test binary: a request is a line of JSON, so is its answer, and the process ends
+//! node process serves all traces of a test binary: a request is a line of JSON, so is its reply, and the process ends
 //! with the test binary, when its stdin closes.
 
 use std::io::{BufRead, BufReader, Write};
@@ -22,14 +22,14 @@ pub struct Table {
     pub rows: Vec<Vec<Value>>,
 }
 
-/// All that [`read_trace`] got to know of a trace.
+/// The result of [`read_trace`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     /// One table per query.
     pub tables: Vec<Table>,
-    /// The counters of `trace_processor` that say that something was lost or wrong (name, idx, severity, source, value).
+    /// The counters of `trace_processor` for losses and errors (name, idx, severity, source, value).
     pub stats: Table,
-    /// Why loading stopped early, if it did; the tables then hold what was read before.
+    /// The error if loading stopped early; the tables then have the part before it.
     pub error: Option<String>,
 }
 
@@ -37,7 +37,7 @@ pub struct Reading {
 ///
 /// # Panics
 ///
-/// When the trace can't be loaded whole or a query is wrong.
+/// If the trace can't be loaded completely, or a query is wrong.
 #[track_caller]
 pub fn trace_processor(trace: &Path, sql: &[&str]) -> Option<Vec<Table>> {
     let reading = read_trace(trace, sql)?;
@@ -50,12 +50,12 @@ pub fn trace_processor(trace: &Path, sql: &[&str]) -> Option<Vec<Table>> {
     Some(reading.tables)
 }
 
-/// The counters that say that something in `trace` was lost or wrong; no row means that all is well. `None` without node
-/// or Perfetto's web build.
+/// The counters for losses and errors in `trace`; no row means that there are none. `None` without node or Perfetto's web
+/// build.
 ///
 /// # Panics
 ///
-/// When the trace can't be loaded whole.
+/// If the trace can't be loaded completely.
 #[track_caller]
 pub fn trace_stats(trace: &Path) -> Option<Table> {
     let reading = read_trace(trace, &[])?;
@@ -72,7 +72,7 @@ pub fn trace_stats(trace: &Path) -> Option<Table> {
 ///
 /// # Panics
 ///
-/// When a query is wrong or the reader itself fails.
+/// If a query is wrong or the reader itself fails.
 #[track_caller]
 pub fn read_trace(trace: &Path, sql: &[&str]) -> Option<Reading> {
     let (node, dist) = (tool("node")?, web_dist()?);
@@ -96,19 +96,19 @@ pub fn read_trace(trace: &Path, sql: &[&str]) -> Option<Reading> {
 ///
 /// # Panics
 ///
-/// When the file is not a dictionary.
+/// If the file is not a dictionary.
 #[track_caller]
 pub fn check_dictionary(file: &Path) -> Option<Value> {
     let output = check("check_dictionary.py", &[file])?;
     Some(serde_json::from_str(&output).unwrap_or_else(|error| panic!("{error} in `{output}`")))
 }
 
-/// Reads a dictionary (`.pb`) by the official descriptors and writes it by them to `copy`. `None` without the Python
+/// Reads a dictionary (`.pb`) with the official descriptors and writes it with them to `copy`. `None` without the Python
 /// environment.
 ///
 /// # Panics
 ///
-/// When the file is not a dictionary.
+/// If the file is not a dictionary.
 #[track_caller]
 pub fn copy_dictionary(file: &Path, copy: &Path) -> Option<()> {
     check("check_dictionary.py", &[file, copy]).map(drop)
@@ -119,7 +119,7 @@ pub fn copy_dictionary(file: &Path, copy: &Path) -> Option<()> {
 ///
 /// # Panics
 ///
-/// When the file is not a trace, or has an unknown field whose number is below 1000, so not one of ours.
+/// If the file is not a trace, or has an unknown field with a number below 1000, which can't be ours.
 #[track_caller]
 pub fn check_trace(file: &Path) -> Option<Vec<Value>> {
     let output = check("check_trace.py", &[file])?;
@@ -133,7 +133,7 @@ impl Table {
     ///
     /// # Panics
     ///
-    /// When there is no such column.
+    /// If there is no such column.
     #[track_caller]
     pub fn column(&self, name: &str) -> Vec<&Value> {
         let at = self.columns.iter().position(|column| column == name);
@@ -145,7 +145,7 @@ impl Table {
     ///
     /// # Panics
     ///
-    /// When there is no such column.
+    /// If there is no such column.
     #[track_caller]
     pub fn texts(&self, name: &str) -> Vec<String> {
         self.column(name).into_iter().map(cell_text).collect()
@@ -190,7 +190,7 @@ struct Reader {
 
 fn ask(node: &PathBuf, dist: &PathBuf, request: &str) -> String {
     static READER: Mutex<Option<Reader>> = Mutex::new(None);
-    // A panic of another test while it held the lock leaves no reader behind, see below.
+    // A test that panics while it holds the lock leaves no reader behind, see below.
     let mut slot = READER.lock().unwrap_or_else(PoisonError::into_inner);
     let mut reader = slot.take().unwrap_or_else(|| start(node, dist));
     writeln!(reader.requests, "{request}").expect("send a request to trace_processor");

@@ -1,4 +1,4 @@
-//! Comparing texts so that the difference can be read in a terminal.
+//! Compares texts, with differences that are readable in a terminal.
 
 use std::fmt::Write;
 use std::fs;
@@ -11,17 +11,17 @@ const CONTEXT: usize = 3;
 ///
 /// # Panics
 ///
-/// When they differ, with a line diff: `-` expected, `+` actual.
+/// If they differ, with a line diff: `-` expected, `+` actual.
 #[track_caller]
 pub fn assert_eq_text(expected: &str, actual: &str) {
     assert!(expected == actual, "texts differ (- expected, + actual)\n{}", diff(expected, actual));
 }
 
-/// Asserts that `actual` is what the file holds. Under `UPDATE_EXPECT=1` the file is written instead.
+/// Asserts that the file contains `actual`. Under `UPDATE_EXPECT=1`, writes the file instead.
 ///
 /// # Panics
 ///
-/// When they differ, or the file can't be read or written.
+/// If they differ, or the file can't be read or written.
 #[track_caller]
 pub fn expect_file(path: &Path, actual: &str) {
     if updating() {
@@ -49,13 +49,13 @@ pub fn expect_file(path: &Path, actual: &str) {
     );
 }
 
-/// Whether expectations are to be rewritten rather than checked (`UPDATE_EXPECT=1`).
+/// True if expectations are rewritten instead of checked (`UPDATE_EXPECT=1`).
 pub fn updating() -> bool {
     std::env::var_os("UPDATE_EXPECT").is_some_and(|value| value == "1")
 }
 
-/// The lines in which two texts differ, with three lines of context: `-` for `old`, `+` for `new`. Line ends count: a
-/// line that ends in `\r` or lacks its newline shows it.
+/// The lines in which two texts differ, with three lines of context: `-` for `old`, `+` for `new`. A `\r` at the end of a
+/// line and a missing newline are shown.
 pub fn diff(old: &str, new: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
@@ -76,8 +76,8 @@ pub fn diff(old: &str, new: &str) -> String {
     out
 }
 
-/// Longest common subsequence of the part between common head and tail. Quadratic there, which for test texts is fine; a
-/// part beyond 4 million cells is shown as replaced whole.
+/// Longest common subsequence of the part between the common head and tail. It is quadratic, which is fine for test texts; a
+/// part of more than 4 million cells is shown as replaced completely.
 fn script<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(char, &'a str)> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail =

@@ -1,8 +1,8 @@
-//! Finding the real tools, and saying aloud when one is missing.
+//! Finds the real tools, and reports missing ones.
 //!
-//! `cargo xtask test` names the tools it prepared by environment variable (`PROTOLOG_PYTHON`, `PERFETTO_WEB_DIST`);
-//! without it they are looked for where it puts them, under `target/tools`. Skips are appended to the file named by
-//! `PROTOLOG_SKIPPED`, one line each, since test harnesses hide what passing tests print.
+//! `cargo xtask test` passes the tools that it prepares in environment variables (`PROTOLOG_PYTHON`, `PERFETTO_WEB_DIST`).
+//! Without the variables, they are searched for under `target/tools`, where it puts them. Skips are appended to the file
+//! named by `PROTOLOG_SKIPPED`, one line each, because test harnesses hide the output of passing tests.
 
 use std::env;
 use std::fs::{self, OpenOptions};
@@ -15,7 +15,7 @@ pub fn workspace_root() -> PathBuf {
     kit.ancestors().nth(2).expect("tests/kit lies two levels below the workspace").to_path_buf()
 }
 
-/// The program `name` as found on `PATH`; a missing one is reported by [`skip`].
+/// The program `name` on `PATH`; a missing one is reported by [`skip`].
 pub fn tool(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&path).map(|dir| dir.join(name)).find(|file| is_executable(file));
@@ -45,11 +45,11 @@ pub fn web_dist() -> Option<PathBuf> {
     )
 }
 
-/// Says that `what` is not checked, and why: to stderr, and to the file named by `PROTOLOG_SKIPPED`.
+/// Reports that `what` is not checked, with the reason, on stderr and in the file named by `PROTOLOG_SKIPPED`.
 ///
 /// # Panics
 ///
-/// In CI, where nothing may be skipped.
+/// In CI, where nothing must be skipped.
 pub fn skip(what: &str, why: &str) {
     let test = std::thread::current().name().map_or(String::new(), |name| format!(" ({name})"));
     let line = format!("skipped: {what}{test} because {why}");

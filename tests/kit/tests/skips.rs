@@ -1,6 +1,6 @@
-//! A missing tool is said aloud and listed; in CI it is a failure.
+//! A missing tool is reported and listed; in CI it is a failure.
 //!
-//! The environment decides, so each case runs the test `looks_for_a_missing_tool` in a process of its own.
+//! This depends on the environment, so each case runs the test `looks_for_a_missing_tool` in a process of its own.
 
 use std::env;
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use protolog_testkit::{Output, run_any, temp_dir, tool};
 
-/// Set in the processes that the other tests start; without it the test has nothing to look for.
+/// Set in the processes that the other tests start; without it, the test does nothing.
 const CHILD: &str = "PROTOLOG_TESTKIT_CHILD";
 
 #[test]

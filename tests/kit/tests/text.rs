@@ -1,11 +1,11 @@
-//! Texts that differ must fail with a difference that one can read.
+//! Differing texts fail with a readable difference.
 
 use std::path::Path;
 use std::process::Command;
 
 use protolog_testkit::{assert_eq_text, diff, expect_file, run, temp_dir, updating};
 
-/// Set in the process that rewrites.
+/// Set in the process that rewrites the file.
 const CHILD: &str = "PROTOLOG_TESTKIT_CHILD";
 
 #[test]
@@ -22,7 +22,7 @@ fn a_difference_shows_lines_with_context() {
 }
 
 #[test]
-fn line_ends_show() {
+fn line_ends_are_shown() {
     assert_eq!(diff("a\n", "a"), "- a\n+ a  (no newline at the end)\n");
     assert_eq!(diff("a\r\n", "a\n"), "- a\\r\n+ a\n");
 }
@@ -46,7 +46,7 @@ fn a_file_is_an_expectation() {
     expect_file(&file, "a\n");
 }
 
-/// What `UPDATE_EXPECT=1` does is seen in a process of its own.
+/// Tests `UPDATE_EXPECT=1` in a process of its own.
 #[test]
 fn a_file_that_differs_is_a_panic_or_is_rewritten() {
     let dir = temp_dir();

@@ -145,14 +145,14 @@ fn bytes_that_are_no_dictionary() {
     for (hex, text) in [
         ("0a", "the bytes end inside a field at offset 1, field 1"),
         ("0a 05 09 07", "the bytes end inside a field at offset 2, field 1"),
-        ("0a 02 09 07", "a field goes on after the end of its message at offset 3, field 1"),
+        ("0a 02 09 07", "a field continues beyond the end of its message at offset 3, field 1"),
         ("0a 0c 09 0700000000000000 12 01 ff", "a string is not UTF-8 at offset 13, field 2"),
         (
             "0a 02 08 07",
             "a field has another type than expected (`varint` instead of `fixed64`) at offset 2, field 1",
         ),
         ("12 00 0a 02 18 01", "a message without an id at offset 2"),
-        ("08 01 0f", "no such wire type `7` at offset 2, field 1"),
+        ("08 01 0f", "invalid wire type `7` at offset 2, field 1"),
     ] {
         let error = Dictionary::read(&bytes(hex)).unwrap_err();
         assert_eq!(error.to_string(), format!("not a dictionary in protobuf: {text}"), "{hex}");

@@ -14,7 +14,7 @@ import java.util.Map;
  * <p>A message's field 2 holds its bare template ({@code %d} for {@code %04d}), since Perfetto understands no other;
  * field 1 of its field 1000 holds the full one where that differs, and wins here.
  *
- * <p>Invariants: read once, when the first processed call prints; a missing or malformed file is told once and is an
+ * <p>Invariants: read once, when the first processed call prints; a missing or malformed file is reported once and is an
  * empty dictionary; of two texts with one id the first wins.
  */
 final class Dictionary {

@@ -25,7 +25,7 @@ final class Levels {
         return Holder.CURRENT;
     }
 
-    /** Reads a value of the property. What it can't understand is printed as a problem and left out. */
+    /** Parses a value of the property. Invalid parts are reported as problems and ignored. */
     static Levels parse(String property) {
         Levels levels = new Levels();
         for (String entry : property.split(",")) {

@@ -2,16 +2,16 @@ package dev.protolog;
 
 /** How severe a message is. Invariant: declared in order of severity, so that {@code compareTo} compares severity. */
 public enum LogLevel {
-    /** Chatter that is only of use to who works on that very code. */
+    /** Details that only the developers of this code need. */
     VERBOSE,
-    /** What helps to find a fault. */
+    /** Information for finding a fault. */
     DEBUG,
-    /** What an operator may want to know. */
+    /** Information for an operator. */
     INFO,
     /** Something is not as it should be, the program copes. */
     WARN,
     /** Something failed. */
     ERROR,
-    /** What can't happen, happened. */
+    /** Something happened that can't happen. */
     WTF
 }

@@ -43,7 +43,7 @@ public final class ProtoLog {
         log(LogLevel.WTF, group, template, args);
     }
 
-    /** Whether a message of this group and level would be printed; for work that only serves a message. */
+    /** True if a message of this group and level would be printed, to guard work that only serves a message. */
     public static boolean isEnabled(ProtoLogGroup group, LogLevel level) {
         return Levels.current().isEnabled(group, level);
     }

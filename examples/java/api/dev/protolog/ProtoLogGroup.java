@@ -14,6 +14,6 @@ public interface ProtoLogGroup {
     /** False: the group prints nothing unless {@code -Dprotolog.level} names it. */
     boolean isLogToText();
 
-    /** The word that stands before each printed message of the group. */
+    /** The word before each printed message of the group. */
     String getTag();
 }

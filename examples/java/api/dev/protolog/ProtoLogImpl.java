@@ -1,7 +1,7 @@
 package dev.protolog;
 
 /**
- * What processed code calls: {@code if (ProtoLogImpl.isEnabled(G, DEBUG)) ProtoLogImpl.d(G, 123L, 1L, ProtoLogImpl.l(n));}.
+ * The entry points of processed code: {@code if (ProtoLogImpl.isEnabled(G, DEBUG)) ProtoLogImpl.d(G, 123L, 1L, ProtoLogImpl.l(n));}.
  *
  * <p>This one prints: it finds the text by the message id in the dictionary that {@code -Dprotolog.viewerconfig} names.
  * {@code l f b s} fix the type of each argument at compile time: {@code l(1.5)} and {@code l("x")} do not compile. A null
@@ -13,7 +13,7 @@ package dev.protolog;
 public final class ProtoLogImpl {
     private ProtoLogImpl() {}
 
-    /** Whether a message of this group and level is to be logged. The guard of every processed call. */
+    /** True if a message of this group and level is enabled. The guard of every processed call. */
     public static boolean isEnabled(ProtoLogGroup group, LogLevel level) {
         return Levels.current().isEnabled(group, level);
     }

@@ -12,7 +12,7 @@ import java.util.List;
  * </pre>
  *
  * <p>The rules are C's printf on 64-bit values: {@code %x} and {@code %o} show negative integers in two's complement,
- * {@code %f} and {@code %e} have six digits unless told otherwise. Width and precision are at most 255; zeros pad numbers
+ * {@code %f} and {@code %e} have six digits by default. Width and precision are at most 255; zeros pad numbers
  * only; precision is for floats (digits) and texts (characters kept).
  *
  * <p>Invariants: immutable; a value of this class holds no more than 32 conversions.
@@ -22,7 +22,7 @@ final class Template {
     private static final int MAX_NUMBER = 255;
 
     private final String text;
-    /** One more than there are conversions: what stands before, between and after them. */
+    /** The literal texts before, between and after the conversions: one more than conversions. */
     private final List<String> texts = new ArrayList<>();
     private final List<Conversion> conversions = new ArrayList<>();
 
@@ -204,7 +204,7 @@ final class Template {
             return new Conversion((char) letter, zeros, width, precision);
         }
 
-        /** The number at {@code at}; -1 where no digit stands. */
+        /** The number at {@code at}; -1 if there is no digit. */
         private int number(String what) throws TemplateException {
             int number = -1;
             for (; at < text.length() && text.charAt(at) >= '0' && text.charAt(at) <= '9'; at++) {

@@ -3,7 +3,7 @@ package demo.indexer;
 import dev.protolog.ProtoLog;
 import java.nio.file.Path;
 
-/** A file of the tree: path below the root with slashes, where it is, size in bytes, kind. */
+/** A file of the tree: path below the root with slashes, real path, size in bytes, kind. */
 record FileEntry(String name, Path file, long size, FileKind kind) {
     FileEntry {
         if (size < 0)

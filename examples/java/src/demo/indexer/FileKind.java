@@ -7,7 +7,7 @@ import static dev.protolog.ProtoLog.v;
 
 import java.util.Locale;
 
-/** What a file is for, judged by its name. */
+/** The kind of a file, by its name. */
 enum FileKind {
     SOURCE("sources"),
     DOCUMENT("documents"),

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * Rules of what to leave out, a line each, as in .gitignore: {@code #} comment, {@code !} takes back, a slash at the end
- * means directories only, {@code * ?} match within a name and {@code **} across directories. A pattern with a slash
+ * Ignore rules, one per line, as in .gitignore: {@code #} is a comment, {@code !} negates, a slash at the end means
+ * directories only, {@code * ?} match within a name and {@code **} across directories. A pattern with a slash
  * before its end is matched from the root, any other against the name alone. The last rule that matches decides.
  */
 final class IgnoreRules {
@@ -61,7 +61,7 @@ final class IgnoreRules {
             rules.add(new Rule(text));
         }
         if (ProtoLog.isEnabled(IndexLog.RULES, LogLevel.DEBUG)) {
-            // Not cheap, so only where it is read: every rule's expression.
+            // Expensive, so only if it is read: the expression of every rule.
             StringBuilder expressions = new StringBuilder();
             for (Rule rule : rules)
                 expressions.append(expressions.length() == 0 ? "" : " | ").append(rule.pattern);

@@ -4,7 +4,7 @@ import dev.protolog.ProtoLogGroup;
 
 /**
  * The indexer's groups of log messages. The tool reads this source: the constructor's arguments are constants, some of
- * them written out, some named in a nested class.
+ * them literals, some named in a nested class.
  */
 public enum IndexLog implements ProtoLogGroup {
     CLI(Consts.ENABLED, Consts.TO_TEXT, Consts.TAG_INDEX),

@@ -14,12 +14,12 @@ final class Indexer {
 
     Indexer(Options options) {
         this.options = options;
-        // "ProtoLog.d(SCAN, ...);" in a comment or a string is no call.
+        // "ProtoLog.d(SCAN, ...);" in a comment or a string is not a call.
         String example = "ProtoLog.d(SCAN, \"no call\");";
         ProtoLog.v(IndexLog.CLI, "calls look like %s", example);
     }
 
-    /** @throws IOException where the root or the ignore file can't be read; other files that can't are counted */
+    /** @throws IOException if the root or the ignore file can't be read; other unreadable files are counted */
     Index run() throws IOException {
         TreeWalker walker = new TreeWalker(IgnoreRules.of(options.ignoreFile(), options.rules()));
         List<FileEntry> files = walker.walk(options.root());

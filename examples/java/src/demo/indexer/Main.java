@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 
 /**
- * The command: indexes a directory tree and prints what is in it. The report goes to standard output, messages to
+ * The command: indexes a directory tree and prints a report. The report goes to standard output, messages to
  * standard error. Exit codes: 0 done, 1 some files could not be read, 2 usage or input.
  */
 public final class Main {

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 
-/** What the command line says. {@code ignoreFile} is null where none is given. */
+/** The options of the command line. {@code ignoreFile} is null if there is none. */
 record Options(Path root, Path ignoreFile, List<String> rules, int workers, long maxBytes, int top, boolean help) {
     static final String USAGE = """
             usage: demo.indexer.Main [OPTION]... DIRECTORY

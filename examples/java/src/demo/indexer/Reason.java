@@ -10,7 +10,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 
-/** Why something could not be read, in words that do not depend on the machine. */
+/** The reason for a read error, in words that do not depend on the machine. */
 final class Reason {
     private Reason() {}
 

@@ -60,7 +60,7 @@ final class Report {
         if (shown < index.duplicates().size()) ProtoLog.d(STATS, "%d groups are not shown", index.duplicates().size() - shown);
     }
 
-    /** Bytes with a unit of 1024s. */
+    /** Bytes, with a binary unit. */
     @SuppressWarnings("fallthrough") // Each case divides once more and goes on to the next.
     private static String size(long bytes) {
         double value = bytes;

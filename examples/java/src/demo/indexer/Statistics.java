@@ -8,7 +8,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
-/** Sums per kind of file, and how sizes are spread. */
+/** Sums per kind of file, and the distribution of sizes. */
 final class Statistics {
     /** The sums of one kind. */
     static final class Tally {
@@ -61,7 +61,7 @@ final class Statistics {
         return (long) tallies.values().stream().mapToDouble(field).sum();
     }
 
-    /** Says what is in it. */
+    /** Logs the sums. */
     void log() {
         tallies.forEach((kind, tally) -> ProtoLog.d(STATS,
                 "%9s: %5d files, mean %10.1f, deviation %.3e, words %g, text %b",

@@ -13,7 +13,7 @@ import java.nio.file.Files;
  * characters: a line ends with LF, a word is a run of bytes above the space.
  */
 final class TextScan {
-    /** What a scan found. {@code longestLine} is in bytes. */
+    /** The result of a scan. {@code longestLine} is in bytes. */
     record Counts(long lines, long words, long longestLine, long bytes, boolean binary) {
         static final Counts UNSCANNED = new Counts(0, 0, 0, 0, true);
     }

@@ -43,7 +43,7 @@ final class TreeWalker {
         return files;
     }
 
-    /** Number of directories that could not be listed and of files that could not be looked at. */
+    /** Number of directories that could not be listed, and of files without attributes. */
     int unread() {
         return unread;
     }
@@ -83,7 +83,7 @@ final class TreeWalker {
             else
                 w(WALK, "%s is neither file nor directory", name);
         }
-        // The stack gives them back in the order of their names.
+        // Reversed, so that the stack returns them sorted by name.
         for (int i = below.size() - 1; i >= 0; i--)
             pending.push(below.get(i));
         if (!below.isEmpty())

@@ -13,8 +13,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.function.BiConsumer;
 
 /**
- * Runs one job per input on a few threads and hands the results over in the order of the inputs, on the caller's thread.
- * What a job has to say goes to its {@link Notes}, which are played when its turn comes; so two runs print the same.
+ * Runs one job per input on a few threads and passes on the results in the order of the inputs, on the caller's thread.
+ * The messages of a job go to its {@link Notes}, which are played in the order of the jobs, so two runs print the same.
  */
 final class WorkerPool implements AutoCloseable {
     /** A job's messages, in order. */
@@ -32,11 +32,11 @@ final class WorkerPool implements AutoCloseable {
         }
     }
 
-    /** What is done with an input. */
+    /** A job for one input. */
     interface Job<I, O> {
         O run(I input, Notes notes) throws IOException;
 
-        /** Tells of an input that could not be read. */
+        /** Logs an input that could not be read. */
         default void failed(I input, IOException e) {
             ProtoLog.w(IndexLog.POOL, "a job failed on %s with %s", input, e.getClass().getSimpleName());
         }
@@ -64,7 +64,7 @@ final class WorkerPool implements AutoCloseable {
         ProtoLog.d(IndexLog.POOL, "%d workers", size);
     }
 
-    /** Gives each input and its result to {@code sink}; the result of an input that could not be read is null. */
+    /** Passes each input with its result to {@code sink}; the result of an unreadable input is null. */
     <I, O> void inOrder(List<I> inputs, Job<I, O> job, BiConsumer<I, O> sink) {
         List<Notes> notes = new ArrayList<>();
         List<Future<O>> results = new ArrayList<>();

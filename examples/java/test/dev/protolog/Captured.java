@@ -4,7 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
-/** What is printed to standard error while something runs, with LF as line end. */
+/** The standard error output of a piece of code, with LF as line end. */
 final class Captured {
     private Captured() {}
 

@@ -39,14 +39,14 @@ final class DictionaryTest {
         check("unknown", dictionary.template(9) == null, true);
         check("no bytes", Dictionary.decode(new byte[0]).template(7) == null, true);
         byte[] bad = new Bytes().message(1, new Bytes().fixed64(1, 7).string(2, "%q")).done();
-        String told = Captured.lines(() -> {
+        String reported = Captured.lines(() -> {
             try {
                 check("not a template", Dictionary.decode(bad).template(7) == null, true);
             } catch (ProtoReader.MalformedException e) {
                 throw new AssertionError(e);
             }
         });
-        check("a bad template is told", told.contains("unknown conversion `%q`"), true);
+        check("a bad template is reported", reported.contains("unknown conversion `%q`"), true);
     }
 
     private static void refusesMalformedBytes() {

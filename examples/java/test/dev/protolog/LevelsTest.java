@@ -48,7 +48,7 @@ final class LevelsTest {
         row(" NET = warn , wtf", "NET WARN ERROR WTF QUIET GONE");
         check("no group", Levels.parse("VERBOSE").isEnabled(null, LogLevel.WTF), false);
         String problem = Captured.lines(() -> row("loud", "NET VERBOSE DEBUG INFO WARN ERROR WTF QUIET GONE"));
-        check("a problem is told", problem.startsWith("protolog: not a level in -Dprotolog.level: `loud`\n  help: use"), true);
+        check("a problem is reported", problem.startsWith("protolog: not a level in -Dprotolog.level: `loud`\n  help: use"), true);
     }
 
     private static void row(String property, String expected) {

@@ -1,6 +1,6 @@
-//! The judges must judge: good traces and dictionaries pass, and each kind of fault is seen.
+//! The oracles: valid traces and dictionaries pass, and each kind of error is detected.
 //!
-//! The bytes are put together here, field by field, so that nothing that is under test elsewhere takes part.
+//! The bytes are assembled here, field by field, without code that is tested elsewhere.
 
 use std::fs;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ fn trace_processor_reads_a_good_trace() {
 }
 
 #[test]
-fn trace_processor_counts_what_is_lost() {
+fn trace_processor_counts_losses() {
     // Strings are interned only after a packet that clears the state; this trace has none.
     let interned = bytes(12, &bytes(36, &[varint(1, 1), bytes(2, b"x")].concat()));
     let (_dir, file) = written(&packet(&[interned, varint(10, 1)]));
@@ -94,7 +94,7 @@ fn check_trace_opens_compressed_packets() {
 }
 
 #[test]
-fn check_trace_refuses_fields_that_are_nobodys() {
+fn check_trace_refuses_unknown_fields() {
     let inner = bytes(104, &[fixed64(1, ID), varint(99, 1)].concat());
     for (trace, expected) in [
         (packet(&[inner]), "unknown field `protolog_message.99` has a number below 1000"),
