@@ -213,7 +213,7 @@ impl TraceFile {
     /// messages.
     pub(super) fn packets(&mut self, sequence: u32, sized: &[u8], count: u16) -> u64 {
         let to = self.buffer.get_mut(self.used..).unwrap_or_default();
-        let done = Seal::new(sequence).all(sized, count, to, &mut self.counts);
+        let done = Seal::new(sequence).convert(sized, count, to, &mut self.counts);
         self.used += done.length;
         self.flush_if_full();
         done.messages

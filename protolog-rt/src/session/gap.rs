@@ -1,9 +1,9 @@
-//! What could not be written to a file, until a trace tells of it.
+//! The gap in a file that could not be written for a while, until a trace reports it.
 //!
-//! A file that could not be written, since its disk was full for one, is gone on with when it can be again. What is lost by
-//! then is a gap: messages, which are counted here, and records of losses among the packets, which are told again.
+//! A file on a full disk, for example, is continued when it can be written again. Until then the gap grows: messages, which
+//! are counted here, and records of drops among the packets, which are reported once more.
 //!
-//! Invariant: what is taken is told, or comes back when the packet that tells of it can't be written either.
+//! Invariant: a drop that is taken is reported, or comes back when its packet can't be written either.
 
 use super::counts::Counts;
 use super::wire::MESSAGE;
@@ -14,20 +14,19 @@ use protozero::{Field, Reader};
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Gap {
-    /// Messages of which no trace says that they are missing.
+    /// Missing messages that no trace reports.
     pub(super) messages: Counts,
-    /// Losses that were counted as told.
-    pub(super) told: Vec<LossCount>,
+    /// Drops that were counted as reported.
+    pub(super) reported: Vec<LossCount>,
 }
 
 impl Gap {
-    /// Nothing, or next to nothing.
+    /// Returns whether there is nothing to report.
     pub(super) fn is_empty(&self) -> bool {
-        self.messages.messages() == 0 && self.told.is_empty()
+        self.messages.messages() == 0 && self.reported.is_empty()
     }
 
-    /// Adds packets as they stand in a file, `own` at the end of those that are the session's own; gives the messages among
-    /// them.
+    /// Adds packets in a file's form, and returns the messages among them. Packets that end with `own` are the session's own.
     pub(super) fn add_packets(&mut self, bytes: &[u8], own: &[u8]) -> Counts {
         let mut messages = Counts::default();
         messages.count_file(bytes, own);
@@ -39,27 +38,27 @@ impl Gap {
             }
             let fields = Reader::new(packet).map_while(Result::ok);
             let losses = fields.filter(|field| field.number == packet::LOSS);
-            losses.filter_map(record).for_each(|lost| self.tell_again(lost));
+            losses.filter_map(record).for_each(|lost| self.add_loss(lost));
         }
         messages
     }
 
-    /// Adds what another file did not tell of.
+    /// Adds the gap of another file.
     pub(super) fn add(&mut self, other: Self) {
         self.messages.add(&other.messages);
-        other.told.into_iter().for_each(|lost| self.tell_again(lost));
+        other.reported.into_iter().for_each(|lost| self.add_loss(lost));
     }
 
-    fn tell_again(&mut self, lost: LossCount) {
+    fn add_loss(&mut self, lost: LossCount) {
         let same = |known: &&mut LossCount| (known.group, known.cause) == (lost.group, lost.cause);
-        match self.told.iter_mut().find(same) {
+        match self.reported.iter_mut().find(same) {
             Some(known) => known.count += lost.count,
-            None => self.told.push(lost),
+            None => self.reported.push(lost),
         }
     }
 }
 
-/// A record of losses.
+/// Decodes a record of drops.
 fn record(field: Field<'_>) -> Option<LossCount> {
     let (mut group, mut cause, mut count) = (0, 0, 0);
     for field in field.as_message().ok()?.map_while(Result::ok) {
@@ -81,7 +80,7 @@ mod tests {
     use protozero::{Heap, Writer};
 
     #[test]
-    fn records_of_losses_are_told_again() {
+    fn records_of_drops_are_reported_again() {
         let mut file = Writer::new(Heap::new());
         let mut to = file.message();
         for (group, cause, count) in [(7, 1, 2), (0, 5, 1), (7, 1, 3), (7, 99, 1)] {
@@ -102,8 +101,8 @@ mod tests {
         assert_eq!(messages.messages(), 0);
         let full = LossCount { group: 7, cause: LossCause::BufferFull, count: 5 };
         let dead = LossCount { group: 0, cause: LossCause::ThreadExit, count: 1 };
-        assert_eq!(gap.told, [full, dead]);
-        gap.add(Gap { told: vec![full], ..Gap::default() });
-        assert_eq!(gap.told, [LossCount { count: 10, ..full }, dead]);
+        assert_eq!(gap.reported, [full, dead]);
+        gap.add(Gap { reported: vec![full], ..Gap::default() });
+        assert_eq!(gap.reported, [LossCount { count: 10, ..full }, dead]);
     }
 }

@@ -1,14 +1,14 @@
-//! From packets as they lie in a chunk to packets of a file.
+//! Converts packets from a chunk's form to a file's form.
 //!
 //! ```text
 //! chunk      size packet
 //! file    0a size packet 50 id        the id is that of the sequence
 //! ```
 //!
-//! Most packets are short messages, and of few kinds, so these are moved by copies of a constant length, whatever theirs is;
-//! what is too much is overwritten by what follows.
+//! Most packets are short messages with few different ids. These are copied with a constant length; the excess bytes are
+//! overwritten by the next packet.
 //!
-//! Invariant: what is written is whole packets only.
+//! Invariant: only whole packets are written.
 
 use super::counts::{Counts, short_id};
 use super::wire::split;
@@ -18,36 +18,36 @@ use protozero::wire::{WireType, packed_varint, tag};
 const PACKET: u8 = tag(trace::PACKET, WireType::Bytes) as u8;
 const SEQUENCE_ID: u8 = tag(packet::TRUSTED_PACKET_SEQUENCE_ID, WireType::Varint) as u8;
 
-/// Packets of up to so many bytes are copied as if they had as many.
+/// The constant length with which short packets are copied.
 const SHORT: usize = 32;
 
-/// The most bytes that a file's packet has more than its contents: tag, size, and the field with the sequence.
+/// The most bytes around a packet in a file: tag, size, and the field with the sequence.
 pub(super) const AROUND: usize = 1 + 5 + SEAL;
 
-/// Room for a sequence's field.
+/// The most bytes of the field with the sequence.
 const SEAL: usize = 8;
 
-/// So many bytes after the converted packets may be touched.
+/// Bytes after the converted packets that a copy may touch.
 const SLACK: usize = SHORT + SEAL + 2;
 
-/// What ends each packet of a sequence.
+/// The field with the sequence, which ends each of its packets in a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seal {
     bytes: [u8; SEAL],
     length: usize,
 }
 
-/// What is still to be converted.
+/// The packets that are still to be converted.
 struct Walk<'from, 'to> {
     from: &'from [u8],
     to: &'to mut [u8],
-    /// Packets.
+    /// The number of packets.
     left: u16,
     /// Messages so far.
     messages: u64,
 }
 
-/// How much was converted.
+/// The outcome of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Converted {
     /// Bytes written.
@@ -57,33 +57,33 @@ pub(super) struct Converted {
 }
 
 impl Seal {
-    /// That of `sequence`.
+    /// The field for `sequence`.
     pub(super) fn new(sequence: u32) -> Self {
         let (id, id_len) = packed_varint(sequence as u64);
         let bits = SEQUENCE_ID as u128 | id << 8;
         Self { bytes: (bits as u64).to_le_bytes(), length: 1 + id_len }
     }
 
-    /// Those bytes. No other sequence's packets end with them.
+    /// Returns the bytes of the field. No other sequence's packets end with them.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 
-    /// What stands before a packet of `size` bytes, and how long it is.
+    /// Returns the bytes before a packet of `size` bytes, and their number.
     fn head(self, size: usize) -> ([u8; 16], usize) {
         let (size, size_len) = packed_varint((size + self.length) as u64);
         ((PACKET as u128 | size << 8).to_le_bytes(), 1 + size_len)
     }
 
-    /// The room that [`Self::all`] needs for `bytes` bytes of packets with their sizes.
+    /// Returns the room that [`Self::convert`] needs for `bytes` bytes of packets with their sizes.
     pub(super) const fn room(bytes: usize) -> usize {
         // At worst each packet has one byte, two with its size, which become two, one and the seal.
         bytes / 2 * (3 + SEAL) + SLACK
     }
 
     /// Writes the first `most` packets in `from`, each with its size before it, to `to`, which has [`Self::room`] for them.
-    /// Empty ones are left out, messages are counted. What is no packet ends it.
-    pub(super) fn all(
+    /// Leaves out empty ones, counts messages, and ends at bytes that are no packet.
+    pub(super) fn convert(
         self,
         from: &[u8],
         most: u16,
@@ -93,15 +93,15 @@ impl Seal {
         let room = to.len();
         let mut walk = Walk { from, to, left: most, messages: 0 };
         loop {
-            self.short(&mut walk, counts);
-            if walk.left == 0 || self.any(&mut walk, counts).is_none() {
+            self.convert_known(&mut walk, counts);
+            if walk.left == 0 || self.convert_one(&mut walk, counts).is_none() {
                 return Converted { length: room - walk.to.len(), messages: walk.messages };
             }
         }
     }
 
-    /// Writes packets as long as they are short messages of a kind that was counted before, with enough behind them.
-    fn short(self, walk: &mut Walk<'_, '_>, counts: &mut Counts) {
+    /// Writes packets as long as they are short messages whose id was counted before, with enough bytes after them.
+    fn convert_known(self, walk: &mut Walk<'_, '_>, counts: &mut Counts) {
         let (mut from, mut to) = (walk.from, std::mem::take(&mut walk.to));
         let (mut left, length) = (walk.left, self.length.min(SEAL));
         while left > 0 {
@@ -129,8 +129,8 @@ impl Seal {
         (walk.from, walk.to, walk.left) = (from, to, left);
     }
 
-    /// Writes the next packet, whatever it is.
-    fn any(self, walk: &mut Walk<'_, '_>, counts: &mut Counts) -> Option<()> {
+    /// Writes the next packet, whatever it is; none if it is no packet, or if there is no room.
+    fn convert_one(self, walk: &mut Walk<'_, '_>, counts: &mut Counts) -> Option<()> {
         let (packet, rest) = split(walk.from)?;
         if !packet.is_empty() {
             let mut done = 0;
@@ -153,17 +153,17 @@ impl Seal {
         Some(())
     }
 
-    /// What a packet of `size` bytes takes in a file.
+    /// Returns the bytes that a packet of `size` bytes takes in a file.
     pub(super) fn size(self, size: usize) -> usize {
         self.head(size).1 + size + self.length
     }
 
-    /// Gives the parts of one packet of a file.
-    pub(super) fn one(self, packet: &[u8], mut give: impl FnMut(&[u8])) {
+    /// Passes the parts of one packet in a file's form to `write`.
+    pub(super) fn one(self, packet: &[u8], mut write: impl FnMut(&[u8])) {
         let (head, head_len) = self.head(packet.len());
-        give(&head[..head_len]);
-        give(packet);
-        give(&self.bytes[..self.length]);
+        write(&head[..head_len]);
+        write(packet);
+        write(&self.bytes[..self.length]);
     }
 }
 
@@ -192,7 +192,7 @@ mod tests {
         let mut to = vec![0xee; Seal::room(from.len())];
         let mut counts = Counts::default();
         let most = packets.len() as u16;
-        let done = Seal::new(sequence).all(&from, most, &mut to, &mut counts);
+        let done = Seal::new(sequence).convert(&from, most, &mut to, &mut counts);
         to.truncate(done.length);
         assert_eq!(to, expected, "{packets:?} of {sequence}");
         let messages = packets.iter().filter(|packet| packet.first() == Some(&MESSAGE)).count();
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(counts.all().map(|count| count.bytes).sum::<u64>(), bytes);
     }
 
-    /// What a packet of `size` bytes takes in a file.
+    /// Returns the bytes that a packet of `size` bytes takes in a file.
     fn expected_size(size: usize, sequence: u32) -> usize {
         let sealed = size + 1 + packed_varint(sequence as u64).1;
         1 + packed_varint(sealed as u64).1 + sealed
@@ -252,7 +252,7 @@ mod tests {
         let mut to = vec![0; Seal::room(chunk.len())];
         for most in 0..40 {
             let mut counts = Counts::default();
-            let done = Seal::new(2).all(&chunk, most, &mut to, &mut counts);
+            let done = Seal::new(2).convert(&chunk, most, &mut to, &mut counts);
             assert_eq!((done.messages, done.length), (most as u64, most as usize * 7));
         }
     }
@@ -263,8 +263,8 @@ mod tests {
         let none = Converted::default();
         let seal = Seal::new(2);
         for bytes in [&[5, 1, 2][..], &[0x80], &[0xff; 40]] {
-            assert_eq!(seal.all(bytes, 9, &mut to, &mut Counts::default()), none, "{bytes:?}");
+            assert_eq!(seal.convert(bytes, 9, &mut to, &mut Counts::default()), none, "{bytes:?}");
         }
-        assert_eq!(seal.all(&[1, 9, 5, 1], 9, &mut to, &mut Counts::default()).length, 5);
+        assert_eq!(seal.convert(&[1, 9, 5, 1], 9, &mut to, &mut Counts::default()).length, 5);
     }
 }

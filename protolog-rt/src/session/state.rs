@@ -1,10 +1,10 @@
-//! What the packets of a chunk rest on, once more: for a file that has the end of a chunk but not its beginning.
+//! The incremental state of a sequence, written once more: for a file that has the end of a chunk but not its beginning.
 //!
-//! A chunk's first packet sets up clock, flags and thread, each message moves the clock on, and brings texts that later
-//! ones may name. Whoever begins a file in the middle of a chunk writes a packet that says the same, as of there, with all
-//! texts so far.
+//! A chunk's first packet sets up clock, flags and thread; each message advances the clock, and may bring strings that later
+//! ones refer to. A file that begins in the middle of a chunk gets a packet with the same state as of there, and all strings
+//! so far.
 //!
-//! Invariant: bytes that make no sense leave what was known before.
+//! Invariant: bytes that can't be decoded leave the state as it was.
 
 use super::wire::split;
 use protolog_core::schema::{
@@ -12,24 +12,24 @@ use protolog_core::schema::{
 };
 use protozero::{Field, Heap, Reader, Writer};
 
-/// The most bytes that [`SequenceState::packets`] take in a file, but for texts.
+/// The most bytes that [`SequenceState::packets`] take in a file, without strings.
 const MAX_STATE: usize = 320;
 
-/// What the packets of a chunk rest on, after those that were followed.
+/// See the module.
 #[derive(Debug, Default)]
 pub(super) struct SequenceState {
     /// The sequence's clock, in nanoseconds.
     time: u64,
     /// Process and thread, as the chunk's first packet has them.
     info: Vec<u8>,
-    /// The packet that describes the thread's track, where the chunk has one.
+    /// The packet that describes the thread's track, if the chunk has one.
     track: Vec<u8>,
-    /// The contents of `interned_data` so far: texts and their ids.
-    texts: Vec<u8>,
+    /// The contents of `interned_data` so far: strings and their ids.
+    interned: Vec<u8>,
 }
 
 impl SequenceState {
-    /// Takes note of packets, each with its size before it.
+    /// Follows packets, each with its size before it.
     pub(super) fn follow(&mut self, sized: &[u8]) {
         let mut rest = sized;
         while let Some((packet, after)) = split(rest) {
@@ -39,16 +39,16 @@ impl SequenceState {
                     packet::CLOCK_SNAPSHOT => {
                         self.time = time(field).unwrap_or(self.time);
                         self.track.clear();
-                        self.texts.clear();
+                        self.interned.clear();
                     }
                     packet::SEQUENCE_INFO => {
                         self.info = field.as_bytes().unwrap_or_default().to_vec();
                     }
                     packet::TRACK_DESCRIPTOR => self.track = packet.to_vec(),
                     packet::INTERNED_DATA => {
-                        self.texts.extend(field.as_bytes().unwrap_or_default());
+                        self.interned.extend(field.as_bytes().unwrap_or_default());
                     }
-                    // What a message says; nothing of interest follows.
+                    // Nothing of interest follows.
                     packet::PROTOLOG_MESSAGE => break,
                     _ => {}
                 }
@@ -57,12 +57,12 @@ impl SequenceState {
         }
     }
 
-    /// The most bytes that they take in a file.
+    /// Returns the most bytes that [`Self::packets`] take in a file.
     pub(super) fn size(&self) -> usize {
-        MAX_STATE + self.texts.len()
+        MAX_STATE + self.interned.len()
     }
 
-    /// The packets that say so.
+    /// Returns packets that set up the state.
     pub(super) fn packets(&self) -> [Vec<u8>; 2] {
         let mut writer = Writer::new(Heap::new());
         let mut state = writer.message();
@@ -80,14 +80,14 @@ impl SequenceState {
             .nested(packet::TRACE_PACKET_DEFAULTS)
             .uint32(packet_defaults::TIMESTAMP_CLOCK_ID, clock_id::SEQUENCE);
         state.bytes(packet::SEQUENCE_INFO, &self.info);
-        if !self.texts.is_empty() {
-            state.bytes(packet::INTERNED_DATA, &self.texts);
+        if !self.interned.is_empty() {
+            state.bytes(packet::INTERNED_DATA, &self.interned);
         }
         [writer.into_vec().unwrap_or_default(), self.track.clone()]
     }
 }
 
-/// The sequence's clock in a snapshot.
+/// Returns the time of the sequence's clock in a snapshot.
 pub(super) fn time(snapshot: Field<'_>) -> Option<u64> {
     let clocks = snapshot.as_message().ok()?.map_while(Result::ok);
     for entry in clocks.filter(|field| field.number == clock_snapshot::CLOCKS) {

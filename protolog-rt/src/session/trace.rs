@@ -141,7 +141,7 @@ impl Trace {
         }
         let (pid, mut losses) = (self.core.pid, self.dictionary.unwritten(&gap.messages));
         self.count(&losses);
-        losses.extend(gap.told);
+        losses.extend(gap.reported);
         self.own_packet(|to| {
             instant(to, pid, clock::boottime(), "protolog could not write");
             append_losses(to, &losses);
