@@ -11,7 +11,7 @@ use super::requests::Requests;
 use super::segments::{Limits, Segments};
 use super::stream::Stream;
 use super::trace::Trace;
-use super::{Session, Sink, dictionary, running};
+use super::{Destination, Session, dictionary, running};
 use crate::clock;
 use crate::error::Error;
 use crate::paths::absolute;
@@ -351,15 +351,15 @@ impl Builder {
             .with_path(self.path.clone())
             .with_recorder(recorder);
         let core = Arc::new(Core::new(buffer, self.fill_policy, self.max_text, owner));
-        let sink = match (self.fill_policy, self.path) {
+        let destination = match (self.fill_policy, self.path) {
             (FillPolicy::Stream, Some(path)) => {
                 Self::stream(&core, &path, self.limits, self.compression)?
             }
-            (_, path) => Sink::Kept { path, compression: self.compression },
+            (_, path) => Destination::Kept { path, compression: self.compression },
         };
         running::attach_recorder(&core);
         running::add(&core);
-        Ok(Session { core, sink: Some(sink) })
+        Ok(Session { core, destination: Some(destination) })
     }
 
     /// Refuses settings that contradict each other.
@@ -382,7 +382,7 @@ impl Builder {
         path: &Path,
         limits: Limits,
         compression: Option<u32>,
-    ) -> Result<Sink, Error> {
+    ) -> Result<Destination, Error> {
         let requests = Arc::<Requests>::default();
         let segments = limits.any().then(|| Segments::new(path, limits, compression));
         let mut segments = segments.transpose()?;
@@ -399,7 +399,7 @@ impl Builder {
         let thread = ThreadBuilder::new().name("protolog".into()).spawn(move || stream.run());
         let thread = thread.map_err(Error::Resources)?;
         core.set_drain(thread.thread().clone(), Arc::clone(&requests));
-        Ok(Sink::Stream { requests, thread })
+        Ok(Destination::Stream { requests, thread })
     }
 }
 

@@ -46,12 +46,12 @@ pub(crate) struct SessionOwner {
     pub(super) recorder: Option<Arc<Recorder>>,
     /// The file that is written all the time, or at the end.
     path: Option<PathBuf>,
-    drain: OnceLock<Drain>,
+    drain: OnceLock<DrainThread>,
 }
 
 /// The thread that makes a file of the buffer.
 #[derive(Debug)]
-struct Drain {
+struct DrainThread {
     thread: Thread,
     requests: Arc<Requests>,
 }
@@ -192,7 +192,7 @@ impl Core {
 
     /// Says which thread reads the buffer.
     pub(super) fn set_drain(&self, thread: Thread, requests: Arc<Requests>) {
-        let _ = self.owner.drain.set(Drain { thread, requests });
+        let _ = self.owner.drain.set(DrainThread { thread, requests });
     }
 
     /// Returns whether the buffer's thread frees chunks as they are completed.

@@ -142,12 +142,12 @@ use std::thread::JoinHandle;
 #[derive(Debug)]
 pub struct Session {
     core: Arc<Core>,
-    sink: Option<Sink>,
+    destination: Option<Destination>,
 }
 
 /// The destination of a session's messages.
 #[derive(Debug)]
-enum Sink {
+enum Destination {
     /// A file, all the time.
     Stream { requests: Arc<Requests>, thread: JoinHandle<Result<Summary, Error>> },
     /// The buffer, and a file at the end, if one was named; compressed if there is a compression level.
@@ -168,7 +168,7 @@ impl Session {
         if let Some(recorder) = &self.core.owner.recorder {
             return recorder.sync();
         }
-        let Some(Sink::Stream { requests, .. }) = &self.sink else { return Ok(()) };
+        let Some(Destination::Stream { requests, .. }) = &self.destination else { return Ok(()) };
         requests.flush(|| self.core.wake()).map_err(|error| {
             let path = self.core.path().unwrap_or(Path::new("")).to_path_buf();
             Error::File { path, error }
@@ -181,8 +181,8 @@ impl Session {
     /// A session that streams to its file keeps nothing: [`Error::NotKept`]. In a forked child: [`Error::Forked`].
     pub fn snapshot(&self, path: impl AsRef<Path>) -> Result<Summary, Error> {
         self.check_process()?;
-        match &self.sink {
-            Some(Sink::Kept { compression, .. }) => {
+        match &self.destination {
+            Some(Destination::Kept { compression, .. }) => {
                 kept::write(&self.core, path.as_ref(), *compression, "protolog session goes on")
             }
             _ => Err(Error::NotKept),
@@ -238,17 +238,17 @@ impl Session {
     }
 
     fn end(&mut self) -> Result<Summary, Error> {
-        let Some(sink) = self.sink.take() else { return Ok(Summary::default()) };
+        let Some(destination) = self.destination.take() else { return Ok(Summary::default()) };
         if self.core.pid != std::process::id() {
             // A forked child has the session's memory but not its thread; the trace is the parent's.
-            std::mem::forget(sink);
+            std::mem::forget(destination);
             return Ok(Summary::default());
         }
         running::remove(&self.core);
         self.core.stop();
-        let (requests, thread) = match sink {
-            Sink::Stream { requests, thread } => (requests, thread),
-            Sink::Kept { path, compression } => {
+        let (requests, thread) = match destination {
+            Destination::Stream { requests, thread } => (requests, thread),
+            Destination::Kept { path, compression } => {
                 return self.end_kept(path.as_deref(), compression);
             }
         };

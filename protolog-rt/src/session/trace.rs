@@ -330,7 +330,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_is_set_is_told_from_one_that_goes_on() {
+    fn a_set_clock_differs_from_a_running_one() {
         const HOUR: u64 = 3_600_000_000_000;
         let clocks = |wall: u64, boot: u64| [(1, wall), (3, boot), (6, boot)];
         let before = clocks(50 * HOUR, 3 * HOUR);
