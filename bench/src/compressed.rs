@@ -1,4 +1,4 @@
-//! What messages take in a file that is compressed.
+//! The size of messages in a compressed file.
 
 use crate::loggers::Protolog;
 use harness::{Calls, Shape, with_calls};
@@ -12,13 +12,13 @@ const MESSAGES: u64 = 200_000;
 /// zlib's own default.
 const LEVEL: u32 = 6;
 
-/// How long a call waits for the thread that compresses, so that nothing is lost.
+/// The time that a call waits for the thread that compresses, so that nothing is lost.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A loop.
-struct Loop;
+struct LoopOfCalls;
 
-impl Calls for Loop {
+impl Calls for LoopOfCalls {
     type Output = ();
 
     fn run(self, call: impl FnMut(u64)) {
@@ -31,7 +31,7 @@ pub(crate) fn run(shape: &str, path: &Path) -> Option<()> {
     let shape = Shape::of(shape)?;
     let session = Session::builder().file(path).enable_all().compress(LEVEL).wait_at_most(PATIENCE);
     let logger = Protolog(session.start().expect("start a session"));
-    with_calls(&logger, shape, Loop);
+    with_calls(&logger, shape, LoopOfCalls);
     let summary = logger.0.stop().expect("complete the trace");
     println!("{}", summary.bytes as f64 / summary.messages as f64);
     Some(())

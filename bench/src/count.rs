@@ -1,4 +1,4 @@
-//! How many messages a file holds.
+//! The number of messages in a file.
 
 use protolog_core::schema::{packet, trace};
 use protolog_reader::Recording;

@@ -18,7 +18,7 @@ const BUFFER: usize = 256 << 10;
 /// Messages before those that count.
 const WARM_UP: u64 = 1_000;
 
-/// What is counted beside the shapes: messages of two integers that two sessions want.
+/// The case beside the shapes: messages of two integers that two sessions record.
 const TWO_SESSIONS: &str = "two-sessions";
 
 /// Repeats a call.

@@ -20,6 +20,8 @@ mod count;
 mod hot;
 mod loggers;
 mod off;
+#[cfg(feature = "peers")]
+mod peers;
 mod stop;
 mod texts;
 
@@ -28,12 +30,22 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    if harness::run(&words, &loggers::ALL) || run(&words).is_some() {
+    if harness::run(&words, &loggers::ALL) || run_peer(&words) || run(&words).is_some() {
         return ExitCode::SUCCESS;
     }
     eprintln!("error: no such thing to measure: `{}`", words.join(" "));
     eprintln!("help: use `cargo xtask bench runtime`");
     ExitCode::from(2)
+}
+
+#[cfg(feature = "peers")]
+fn run_peer(words: &[String]) -> bool {
+    harness::run(words, &peers::ALL)
+}
+
+#[cfg(not(feature = "peers"))]
+fn run_peer(_: &[String]) -> bool {
+    false
 }
 
 fn run(words: &[String]) -> Option<()> {

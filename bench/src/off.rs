@@ -14,10 +14,10 @@ enum Off {
 static WORD: AtomicU32 = AtomicU32::new(0);
 
 /// A loop of so many turns.
-type Loop = fn(u64);
+type OffLoop = fn(u64);
 
 /// The candidates by name. None uses the number of the turn, so that the loop is the same for all.
-const CANDIDATES: [(&str, Loop); 5] = [
+const CANDIDATES: [(&str, OffLoop); 3] = [
     ("empty", |turns| counted(turns, |_| ())),
     ("load", |turns| {
         counted(turns, |_| {
@@ -27,17 +27,21 @@ const CANDIDATES: [(&str, Loop); 5] = [
         });
     }),
     ("protolog", |turns| counted(turns, |_| d!(Off::Group, "%d %d", 5, 7))),
-    ("log", |turns| counted(turns, |_| log::debug!("{} {}", 5, 7))),
-    ("tracing", |turns| counted(turns, |_| tracing::debug!("{} {}", 5, 7))),
 ];
 
+#[cfg(feature = "peers")]
+const PEERS: &[(&str, OffLoop)] = &crate::peers::OFF;
+#[cfg(not(feature = "peers"))]
+const PEERS: &[(&str, OffLoop)] = &[];
+
 /// The loop of this name, with all set up.
-fn of(name: &str) -> Option<Loop> {
+fn of(name: &str) -> Option<OffLoop> {
     // Not even the compiler knows that it stays 0.
     WORD.store(black_box(0), Ordering::Relaxed);
     // The groups have registered, and no session wants them.
     drop(Session::builder().file("/dev/null").start());
-    CANDIDATES.iter().find(|(known, _)| *known == name).map(|(_, run)| *run)
+    let all = CANDIDATES.iter().chain(PEERS);
+    all.into_iter().find(|(known, _)| *known == name).map(|(_, run)| *run)
 }
 
 /// Runs a loop.

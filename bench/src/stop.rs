@@ -16,7 +16,7 @@ const MESSAGES: u64 = 1_000_000;
 /// The largest buffer there is; the messages take about 25 MB.
 const BUFFER: usize = 32 << 20;
 
-/// What is written at once.
+/// The bytes that are written at once.
 const PIECE: usize = 256 << 10;
 
 /// Prints milliseconds as a line of JSON; files go to `dir`.

@@ -1,4 +1,4 @@
-//! What a text costs that a chunk does not have, beside one that it has: messages of an integer and a text.
+//! The cost of a text that a chunk does not have, beside one that it has: messages of an integer and a text.
 
 use crate::hot::{self, Repeat};
 use crate::loggers::Protolog;
@@ -12,7 +12,7 @@ const TEXTS: usize = 1024;
 const CASES: [(&str, usize, usize); 4] =
     [("same-8", 8, 1), ("new-8", 8, TEXTS), ("same-40", 40, 1), ("new-40", 40, TEXTS)];
 
-/// What is logged; as long whether texts repeat or not, so that to choose one costs the same.
+/// The texts that are logged; as long whether texts repeat or not, so that to choose one costs the same.
 fn texts(case: &str) -> Option<Vec<String>> {
     let (_, bytes, kinds) = CASES.into_iter().find(|(word, ..)| *word == case)?;
     Some((0..TEXTS).map(|number| format!("{:0bytes$}", number % kinds * 7919)).collect())

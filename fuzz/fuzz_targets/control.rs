@@ -1,4 +1,4 @@
-//! Any text as a line of the control protocol, as wishes, and as the name of a group: what is understood is understood again
+//! Any text as a line of the control protocol, as settings, and as the name of a group: what is understood is understood again
 //! in the same way when it is written down.
 //!
 //! Covers what the property tests of `protolog-control` draw from words alone: numbers at their limits, nesting of

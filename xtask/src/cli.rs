@@ -7,7 +7,7 @@ use crate::bench::BENCHES;
 use crate::soak;
 use crate::test::STEPS;
 
-/// What the command line asks for.
+/// A command line, understood.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Request {
     Help,

@@ -10,12 +10,12 @@ use std::process::Command;
 use crate::tools::{self, Tool};
 use crate::{Result, shell, workspace};
 
-/// What cargo-fuzz passes, without a sanitizer: the targets are in safe Rust.
+/// The flags that cargo-fuzz passes, without a sanitizer: the targets are in safe Rust.
 const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Cdebug-assertions -Coverflow-checks";
 
-/// How long each target runs, in seconds.
+/// The seconds for which each target runs.
 const SECONDS: &str = "PROTOLOG_FUZZ_SECONDS";
 
 /// Builds all targets and runs each, or that which `PROTOLOG_FUZZ_TARGET` names.

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::{Result, shell, workspace};
 
-/// What the environment offers.
+/// The programs and files of the environment.
 pub(crate) struct Environment {
     /// The interpreter.
     pub(crate) python: PathBuf,

@@ -7,10 +7,10 @@ use std::process::Command;
 
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
-use crate::{Result, fuzz, shell, workspace};
+use crate::{Result, bench, fuzz, shell, workspace};
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 10] = [
+pub(crate) const STEPS: [(&str, &str); 11] = [
     (
         "stress",
         "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
@@ -27,6 +27,7 @@ pub(crate) const STEPS: [(&str, &str); 10] = [
     ),
     ("matrix", "notes of log calls in programs, in every way of building: none lost, none doubled"),
     ("jdk", "log calls in all sources of a JDK, and a large module compiled before and after"),
+    ("bench", "the programs of `bench` that `test` does not build compile, without warnings"),
     ("fuzz", "each fuzz target for PROTOLOG_FUZZ_SECONDS, by default 60"),
 ];
 
@@ -73,11 +74,12 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
             test.args(["--test=java", "--", "--nocapture", "real::"]).env("PROTOLOG_SOAK", "1"),
         )
     });
+    steps.run("bench", |_| bench::outside::lint());
     steps.run("fuzz", fuzz::run);
     steps.finish()
 }
 
-/// What takes a few seconds in `test`, for long.
+/// Runs the stress tests, which take a few seconds in `test`, for a minute.
 fn stress() -> Result<()> {
     let mut stress = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
     stress
@@ -89,10 +91,10 @@ fn stress() -> Result<()> {
     shell::run(&mut stress)
 }
 
-/// How long the stress test runs.
+/// The seconds for which the stress test runs.
 const SECONDS: &str = "PROTOLOG_STRESS_SECONDS";
 
-/// How often processes are killed.
+/// The number of processes that are killed.
 const ROUNDS: &str = "PROTOLOG_KILL_ROUNDS";
 
 /// Runs loom's models, in a target directory of their own, since the flag concerns every package.
@@ -100,6 +102,10 @@ pub(crate) fn models(preemptions: Option<u32>) -> Result<()> {
     let mut test = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
     test.args(["--test=loom"])
         .env("RUSTFLAGS", "--cfg loom")
+        // The models run for seconds: what optimizes across crates takes longer than it saves.
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
         .env("CARGO_TARGET_DIR", workspace::target_dir()?.join("loom"));
     if let Some(preemptions) = preemptions {
         test.env("LOOM_MAX_PREEMPTIONS", preemptions.to_string());

@@ -26,7 +26,7 @@ impl<'a> Steps<'a> {
         Self { only, done: Vec::new(), skipped: Vec::new(), begun: Instant::now() }
     }
 
-    /// Runs one step unless it is not wanted. Whatever it skips it adds to the list, in words.
+    /// Runs one step unless others were asked for. The step adds to the list, in words, what it skips.
     pub(crate) fn run(
         &mut self,
         name: &'static str,
@@ -44,12 +44,12 @@ impl<'a> Steps<'a> {
         self.done.push(Step { name, time: begun.elapsed(), failure });
     }
 
-    /// Whether this step is to run.
+    /// Returns true if this step is to run.
     pub(crate) fn wanted(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only == name)
     }
 
-    /// Prints the summary; its last line says it all. An error when a step failed.
+    /// Prints the summary; its last line says it all. Returns an error when a step failed.
     pub(crate) fn finish(mut self) -> Result<()> {
         println!("\n== summary");
         for step in &self.done {

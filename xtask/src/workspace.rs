@@ -22,7 +22,7 @@ pub(crate) fn tools_dir() -> PathBuf {
     root().join("target/tools")
 }
 
-/// What `cargo metadata` says, with the resolved graph.
+/// The output of `cargo metadata`, with the resolved graph.
 pub(crate) fn metadata() -> Result<Value> {
     let text = shell::read(&mut shell::cargo(&["metadata", "--format-version", "1", "--locked"]))?;
     serde_json::from_str(&text)
@@ -53,10 +53,11 @@ pub(crate) fn files() -> Result<Vec<PathBuf>> {
 
 /// Makes `dir` an empty directory.
 pub(crate) fn empty_dir(dir: &Path) -> Result<()> {
-    let gone = match fs::remove_dir_all(dir) {
+    let removed = match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     };
-    gone.and_then(|()| fs::create_dir_all(dir))
+    removed
+        .and_then(|()| fs::create_dir_all(dir))
         .map_err(|error| format!("can't empty `{}`: {error}", dir.display()))
 }

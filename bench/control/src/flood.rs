@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What the thread that logs is called.
+/// Name of the thread that logs.
 const LOGS: &str = "logs";
-/// What the one that listens to operators is called, as far as the kernel keeps it.
+/// Name of the thread that listens to operators, as far as the kernel keeps it.
 const LISTENS: &str = "protolog-contro";
-/// How long each state is measured.
+/// The time for which each state is measured.
 const TIME: Duration = Duration::from_secs(2);
 /// Operators that ask.
 const OPERATORS: usize = 8;
@@ -94,7 +94,7 @@ fn ask(socket: &Path, until: Instant) -> u64 {
     answers
 }
 
-/// What was seen of a program that logs.
+/// Observations of a program that logs.
 struct Seen {
     messages: u64,
     at: Instant,
@@ -102,11 +102,11 @@ struct Seen {
     listens: Thread,
 }
 
-/// What the kernel counts of a thread.
+/// The kernel's counts of a thread.
 struct Thread {
     /// Time on a processor, in nanoseconds.
     time: u64,
-    /// How often it went to sleep.
+    /// The number of times that it went to sleep.
     sleeps: u64,
 }
 

@@ -6,7 +6,7 @@ use std::io::{Read, Write, stdin, stdout};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What these programs log about.
+/// The groups of these programs.
 #[derive(ProtoLogGroup)]
 pub(crate) enum BenchLog {
     Net,

@@ -38,7 +38,7 @@ impl Started {
         self
     }
 
-    /// What it prints at its end.
+    /// Its output at the end.
     pub(crate) fn end(mut self) -> String {
         drop(self.child.stdin.take());
         let mut rest = String::new();
@@ -91,8 +91,8 @@ pub(crate) fn run(threads: usize) {
             sleep(Duration::from_millis(1));
         }
     });
-    let told = program.end();
-    let threads: Vec<Vec<u64>> = told
+    let output = program.end();
+    let threads: Vec<Vec<u64>> = output
         .lines()
         .map(|line| line.split(' ').filter_map(|time| time.parse().ok()).collect())
         .collect();
@@ -119,13 +119,13 @@ pub(crate) fn run(threads: usize) {
     percentiles("last_thread_ns", &mut last);
 }
 
-/// What the kernel counts of a process.
+/// The kernel's counts of a process.
 struct Io {
     /// Calls that read or write.
     calls: u64,
     /// Bytes of them.
     bytes: u64,
-    /// How often the thread that listens to operators went to sleep again.
+    /// The number of times that the thread for operators went to sleep again.
     wakeups: u64,
 }
 
@@ -164,7 +164,7 @@ fn strace(pid: u32, f: impl FnOnce()) -> Option<u64> {
     if child.try_wait().ok()?.is_some() {
         return None;
     }
-    // A call that a thread sleeps in is told when strace comes.
+    // A call that a thread sleeps in is reported when strace comes.
     let before = fs::read_to_string(&out).ok()?.lines().count();
     f();
     let after = fs::read_to_string(&out).ok()?.lines().count();

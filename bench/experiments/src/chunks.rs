@@ -1,4 +1,4 @@
-//! How large chunks are: what their beginnings cost, in bytes and time, and what a thread holds that logged once.
+//! Sizes of chunks: the cost of their beginnings, in bytes and time, and the memory of a thread that logged once.
 
 use crate::ring::Ring;
 use crate::{ROUNDS, best, head};

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 /// Words of the queue: 4 MiB, as a session's buffer.
 const WORDS: usize = 512 << 10;
-/// How long the thread sleeps when it has nothing to do; it is not woken, which is to the caller's advantage.
+/// The time for which the thread sleeps when it has nothing to do; it is not woken, which is to the caller's advantage.
 const NAP: Duration = Duration::from_micros(200);
 const LOOP: u64 = 200_000;
 

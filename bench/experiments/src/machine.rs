@@ -1,4 +1,4 @@
-//! What the machine can do and Rust does not say: its counter, and fetching a line before it is written.
+//! Abilities of the machine that Rust does not offer: its counter, and fetching a line before it is written.
 #![allow(unsafe_code)] // Two instructions.
 
 /// The time stamp counter; 0 where there is none.

@@ -20,14 +20,14 @@ const ID: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(crate) struct Ring {
     pub(crate) memory: Vec<u8>,
     chunk: usize,
-    /// How far ahead lines are asked for; 0 for not at all.
+    /// The distance ahead at which lines are asked for; 0 for not at all.
     ahead: usize,
     /// Where the next packet goes, and where the chunk ends.
     pub(crate) position: usize,
     end: usize,
     /// Chunks taken so far.
     pub(crate) taken: u64,
-    /// What the state of a chunk would be, as far as it is shared.
+    /// The shared part of a chunk's state.
     shared: AtomicU64,
     last: u64,
     /// Bytes of all packets, with their sizes and the chunks' beginnings, without what chunks have left at their ends.

@@ -1,4 +1,4 @@
-//! What is the same for all loggers that are measured: the messages, the modes of the programs, how time is taken.
+//! The parts that all measured loggers share: the messages, the modes of the programs, the clock.
 //!
 //! Each candidate is a type with [`Logger`]; a program made of some of them understands
 //!
@@ -21,7 +21,7 @@ pub use measure::{bursts, cpu, measure};
 /// Messages that are logged before the process is killed.
 const BEFORE_THE_END: u64 = 10_000;
 
-/// What the messages are made of.
+/// The values that messages are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// `%d of %d`
@@ -96,9 +96,9 @@ pub fn with_calls<L: Logger, C: Calls>(logger: &L, shape: Shape, f: C) -> C::Out
     }
 }
 
-/// What is to be done with a function that logs, whatever its type.
+/// Something to be done with a function that logs, whatever its type.
 pub trait Calls {
-    /// What comes of it.
+    /// The result.
     type Output;
 
     /// Does it.

@@ -34,7 +34,7 @@ use bench_categories as perfetto_te_ns;
 const SHARED: u32 = 4096;
 /// Size of the service's buffer, in KiB: nothing is to be overwritten.
 const KEPT: u32 = 256 * 1024;
-/// How long a flush may take.
+/// The time that a flush may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A tracing session with one data source.

@@ -46,7 +46,7 @@ fn instructions(writer: usize, shape: Shape, passes: usize) -> Result<u64, Strin
     count.ok_or_else(|| format!("no count in what valgrind says:\n{text}"))
 }
 
-/// What is counted: `passes` passes of one writer.
+/// The counted work: `passes` passes of one writer.
 pub(crate) fn run(writer: &str, shape: &str, passes: &str, records: &Records) -> Option<()> {
     let writer = WRITERS.get(writer.parse::<usize>().ok()?)?;
     let shape =

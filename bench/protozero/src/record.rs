@@ -1,4 +1,4 @@
-//! What the messages say: the values of ProtoZero's own benchmark, and values that vary.
+//! The contents of the messages: the values of ProtoZero's own benchmark, and values that vary.
 
 use protozero::wire::varint_len;
 

@@ -7,7 +7,7 @@ use crate::memory::Shape;
 use crate::time::{ROUNDS, SETTINGS, Times};
 use crate::writers::WRITERS;
 
-/// What the figures are.
+/// The text above the figures.
 pub(crate) fn caption() -> String {
     format!(
         "ProtoZero's benchmark, {}. Nanoseconds a message and how many times those of the speed of light; best of \
@@ -35,7 +35,7 @@ pub(crate) fn of(shape: Shape, times: &Times, counts: &Counts, bytes: &[usize]) 
     text
 }
 
-/// What each writer does.
+/// The work of each writer.
 pub(crate) fn legend() -> String {
     let lines = WRITERS.iter().map(|writer| format!("- {}: {}\n", writer.name, writer.what));
     lines.collect()

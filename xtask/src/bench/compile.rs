@@ -1,4 +1,4 @@
-//! What log calls cost to compile, and how much code one is: a program with 2,000 calls less one with 20, which has the
+//! The time that log calls take to compile, and the size of their code: a program with 2,000 calls less one with 20, which has the
 //! logger in it, for `protolog`, `log` and `tracing` with the same calls, and for `protolog` with fewer arguments.
 //!
 //! Debug builds are timed, the crate alone, its dependencies built; of release builds the code is counted: executable
@@ -17,7 +17,7 @@ use crate::{Result, shell, workspace};
 const CALLS: usize = 2000;
 /// Calls in one function, and in the smaller program.
 const PER_FUNCTION: usize = 20;
-/// What a call says of each of its arguments, before the value and after it, and the value.
+/// The text of a call about each of its arguments, before the value and after it, and the value.
 const ARGUMENTS: [(&str, &str, &str); 3] =
     [("sent ", " bytes", "n"), (" to ", "", "host"), (" in ", " ms", "ms")];
 /// Timed builds of each program, of which the fastest counts.
@@ -75,7 +75,7 @@ pub(super) fn run() -> Result<()> {
     Ok(())
 }
 
-/// What calls of a logger with so many arguments cost.
+/// The cost of a logger's calls with so many arguments.
 fn row((name, dependency, heads, values): Logger, arguments: usize) -> Result<Vec<String>> {
     let programs = [PER_FUNCTION, CALLS].map(|calls| Program {
         name,

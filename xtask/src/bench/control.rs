@@ -1,6 +1,6 @@
-//! What a switch from outside costs: the operator, the program, and many programs at once.
+//! The cost of a switch from outside: the operator, the program, and many programs at once.
 
-use super::table;
+use super::{outside, table};
 use crate::{Result, shell, workspace};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -18,18 +18,23 @@ type Figures = BTreeMap<String, u64>;
 
 /// Builds the programs and the tool, measures, and prints tables.
 pub(super) fn run() -> Result<()> {
-    let packages = ["--package", "protolog-bench-control", "--package", "protolog-tool"];
-    shell::run(shell::cargo(&["build", "--locked", "--release"]).args(packages))?;
+    let bench = outside::build("control")?.join("protolog-bench-control");
+    shell::run(&mut shell::cargo(&[
+        "build",
+        "--locked",
+        "--release",
+        "--package",
+        "protolog-tool",
+    ]))?;
     let release = workspace::target_dir()?.join("release");
     let dir = release.join("bench-control");
     let _ = std::fs::remove_dir_all(&dir);
-    let bench = release.join("protolog-bench-control");
     let one = figures(&bench, &["toggle", "1"], &dir)?;
     let two = figures(&bench, &["toggle", "2"], &dir)?;
     let store = figures(&bench, &["store"], &dir)?;
     let flood = figures(&bench, &["flood"], &dir)?;
     println!("{}", cost(&one, &two, &store));
-    println!("{}", company(&flood));
+    println!("{}", disturbance(&flood));
     println!("{}", load(&bench, &release.join("protologtool"), &dir)?);
     Ok(())
 }
@@ -97,8 +102,8 @@ fn cost(one: &Figures, two: &Figures, store: &Figures) -> String {
     table::markdown(&["one switch", "ours", "a Binder transaction"], &rows)
 }
 
-/// The table of what operators are to a thread that logs without a pause.
-fn company(figures: &Figures) -> String {
+/// The table of the cost that operators put on a thread that logs without a pause.
+fn disturbance(figures: &Figures) -> String {
     let figure = |name: &str, part: f64| {
         figures.get(name).map_or("–".to_owned(), |value| format!("{:.1}", *value as f64 / part))
     };

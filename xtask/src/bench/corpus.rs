@@ -24,12 +24,12 @@ pub(super) struct Corpus {
     /// Everything else is relative to it.
     pub(super) dir: PathBuf,
     /// All `.java` files, sorted; the group enum among them.
-    pub(super) files: Vec<File>,
+    pub(super) files: Vec<JavaFile>,
 }
 
 /// One of the sources.
 #[derive(Clone, Debug)]
-pub(super) struct File {
+pub(super) struct JavaFile {
     /// Relative to the directory.
     pub(super) path: PathBuf,
     pub(super) bytes: u64,
@@ -98,17 +98,18 @@ fn measure(dir: &Path) -> std::io::Result<Corpus> {
     let measured = |path: PathBuf| {
         let content = fs::read(dir.join(&path))?;
         let calls = String::from_utf8_lossy(&content).matches(CALL).count();
-        Ok(File { path, bytes: content.len() as u64, calls })
+        Ok(JavaFile { path, bytes: content.len() as u64, calls })
     };
-    let files: std::io::Result<Vec<File>> = java_files(dir)?.into_iter().map(measured).collect();
+    let files: std::io::Result<Vec<JavaFile>> =
+        java_files(dir)?.into_iter().map(measured).collect();
     Ok(Corpus { dir: dir.to_path_buf(), files: files? })
 }
 
 /// Of `count` files in a row, by size, those that have together most nearly `bytes`.
-pub(super) fn nearest(files: &[File], count: usize, bytes: u64) -> Vec<File> {
+pub(super) fn nearest(files: &[JavaFile], count: usize, bytes: u64) -> Vec<JavaFile> {
     let mut sorted = files.to_vec();
     sorted.sort_by(|a, b| (a.bytes, &a.path).cmp(&(b.bytes, &b.path)));
-    let total = |files: &[File]| files.iter().map(|file| file.bytes).sum::<u64>();
+    let total = |files: &[JavaFile]| files.iter().map(|file| file.bytes).sum::<u64>();
     let windows = sorted.windows(count.clamp(1, sorted.len().max(1)));
     windows.min_by_key(|window| total(window).abs_diff(bytes)).unwrap_or_default().to_vec()
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::{Result, shell};
 
-/// What one run took.
+/// The time and memory of one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Run {
     /// Seconds.

@@ -5,9 +5,8 @@
 mod compile;
 mod control;
 mod corpus;
-mod experiments;
 mod measure;
-mod protozero;
+pub(crate) mod outside;
 mod report;
 mod runtime;
 mod table;
@@ -20,7 +19,7 @@ use self::report::Report;
 use crate::tools::Tool;
 use crate::{Result, shell, tools, workspace};
 
-/// What can be measured, in the order in which it is: name, what it is, what it needs, and how it goes.
+/// A bench: its name, its subject, the tools that it needs, and the function that runs it.
 type Bench = (&'static str, &'static str, &'static [Tool], fn(&mut Report) -> Result<()>);
 
 /// All benches.
@@ -41,7 +40,7 @@ pub(crate) const BENCHES: [Bench; 6] = [
         "protozero",
         "the protobuf writer beside straight copies, C++ ProtoZero, PbMsg and prost",
         &[tools::CXX, tools::VALGRIND],
-        |_| protozero::run(),
+        |_| outside::protozero(),
     ),
     (
         "compile",
@@ -53,7 +52,7 @@ pub(crate) const BENCHES: [Bench; 6] = [
         "experiments",
         "ways that the write path could have gone: ids of texts, chunks, prefetch, encoding later",
         &[tools::CC],
-        |_| experiments::run(),
+        |_| outside::experiments(),
     ),
     (
         "control",

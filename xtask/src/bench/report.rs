@@ -1,4 +1,4 @@
-//! What the benches found: tables, printed as they come, and kept for a file in JSON.
+//! Results of the benches: tables, printed as they come, and kept for a file in JSON.
 
 use std::fs;
 use std::path::Path;

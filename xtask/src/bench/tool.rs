@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 
-use super::corpus::{self, Corpus, File};
+use super::corpus::{self, Corpus, JavaFile};
 use super::measure::{self, Run};
 use super::table;
 use crate::{Result, shell, workspace};
@@ -15,7 +15,7 @@ use crate::{Result, shell, workspace};
 /// Of each contestant; odd, so that there is a median run.
 const ROUNDS: usize = 5;
 
-/// What AOSP's tool was measured with, Android 15's of October 2024 on two cores, transform and generate together: files,
+/// The corpus with which AOSP's tool was measured, Android 15's of October 2024 on two cores, transform and generate together: files,
 /// bytes, calls, seconds of CPU, megabytes at least.
 const AOSP: [(usize, u64, usize, f64, f64); 3] = [
     (332, 4_300_000, 639, 17.0, 1400.0),
@@ -29,7 +29,7 @@ pub(super) fn run() -> Result<()> {
     let corpus = corpus::prepare(&target.join("bench/jdk"))?;
     shell::run(&mut shell::cargo(&["build", "--locked", "--release", "--package=protolog-tool"]))?;
     beside_floors(&corpus, &target)?;
-    let bench = Bench { tool: target.join("release/protologtool"), corpus: &corpus, target };
+    let bench = ToolBench { tool: target.join("release/protologtool"), corpus: &corpus, target };
     bench.whole()?;
     bench.as_aosp()
 }
@@ -59,13 +59,13 @@ fn rust_packages() -> Result<Vec<String>> {
     Ok(manifests.filter_map(|path| Some(Path::new(path).parent()?.display().to_string())).collect())
 }
 
-struct Bench<'a> {
+struct ToolBench<'a> {
     tool: PathBuf,
     corpus: &'a Corpus,
     target: PathBuf,
 }
 
-impl Bench<'_> {
+impl ToolBench<'_> {
     /// The whole corpus, on one thread and on two.
     fn whole(&self) -> Result<()> {
         let files = &self.corpus.files;
@@ -93,7 +93,7 @@ impl Bench<'_> {
 
     /// As many files and bytes as AOSP's tool was measured with, and at least as many calls.
     fn as_aosp(&self) -> Result<()> {
-        let (with, without): (Vec<File>, Vec<File>) =
+        let (with, without): (Vec<JavaFile>, Vec<JavaFile>) =
             self.corpus.files.iter().cloned().partition(|file| file.calls > 0);
         let mut rows = Vec::new();
         for (count, bytes, calls, cpu, peak) in AOSP {
@@ -134,7 +134,7 @@ impl Bench<'_> {
     }
 
     /// The tool over these files, which writes an archive and a dictionary.
-    fn transform(&self, files: &[File], jobs: usize) -> Result<Run> {
+    fn transform(&self, files: &[JavaFile], jobs: usize) -> Result<Run> {
         let output = |name: &str| self.target.join("bench").join(name).display().to_string();
         let list = self.target.join("bench/arguments");
         let paths: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
@@ -171,7 +171,7 @@ impl Bench<'_> {
     }
 }
 
-/// What this thread has used of a processor.
+/// Processor time that this thread has used.
 fn cpu_seconds() -> Option<f64> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(text.split_whitespace().next()?.parse::<u64>().ok()? as f64 / 1e9)
@@ -181,15 +181,15 @@ fn write(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).map_err(|error| format!("can't write `{}`: {error}", path.display()))
 }
 
-fn size(files: &[File]) -> u64 {
+fn size(files: &[JavaFile]) -> u64 {
     files.iter().map(|file| file.bytes).sum()
 }
 
-fn count_calls(files: &[File]) -> usize {
+fn count_calls(files: &[JavaFile]) -> usize {
     files.iter().map(|file| file.calls).sum()
 }
 
-fn caption(files: &[File]) -> String {
+fn caption(files: &[JavaFile]) -> String {
     let changed = files.iter().filter(|file| file.calls > 0).count();
     let (megabytes, calls) = (size(files) as f64 / 1e6, count_calls(files));
     format!(
@@ -199,7 +199,7 @@ fn caption(files: &[File]) -> String {
     )
 }
 
-fn row(what: &str, runs: &[Run], files: &[File]) -> Vec<String> {
+fn row(what: &str, runs: &[Run], files: &[JavaFile]) -> Vec<String> {
     let median = measure::median(runs);
     let unknown = || "-".to_owned();
     vec![

@@ -10,7 +10,7 @@ use super::{Finding, Place};
 
 /// One finding per file that lies on a cycle: the shortest cycle through it.
 pub(super) fn check(targets: &[Target]) -> Vec<Place> {
-    let graph = Graph::new(targets);
+    let graph = ImportGraph::new(targets);
     let mut found = Vec::new();
     for file in graph.edges.keys() {
         let Some(cycle) = graph.shortest_cycle(file) else { continue };
@@ -28,7 +28,7 @@ pub(super) fn check(targets: &[Target]) -> Vec<Place> {
 }
 
 /// Files, and the imports from each.
-struct Graph<'a> {
+struct ImportGraph<'a> {
     edges: BTreeMap<&'a str, Vec<Edge<'a>>>,
 }
 
@@ -39,7 +39,7 @@ struct Edge<'a> {
     text: &'a str,
 }
 
-impl<'a> Graph<'a> {
+impl<'a> ImportGraph<'a> {
     fn new(targets: &'a [Target]) -> Self {
         let mut edges: BTreeMap<&str, Vec<Edge>> = BTreeMap::new();
         for target in targets {

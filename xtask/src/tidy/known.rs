@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn known_places_are_passed_over_and_mended_ones_told() {
+    fn known_places_are_passed_over_and_mended_ones_reported() {
         let known = Known::parse("# x\n[cycles]\na.rs\nb.rs\n").unwrap();
         let (new, mended) = known.sift("cycles", vec![place("b.rs"), place("c.rs")]);
         assert_eq!(new, [place("c.rs")]);

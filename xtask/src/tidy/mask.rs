@@ -93,7 +93,7 @@ fn find(chars: &[char], from: usize, wanted: impl Fn(char) -> bool) -> usize {
     (from..chars.len()).find(|at| wanted(chars[*at])).unwrap_or(chars.len())
 }
 
-/// Whether the character can be part of an identifier.
+/// Returns true if the character can be part of an identifier.
 pub(super) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }

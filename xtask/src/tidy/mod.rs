@@ -46,7 +46,7 @@ use crate::{Result, workspace};
 struct Finding {
     /// Line from 1; 0 for the whole file.
     line: usize,
-    /// What is wrong and what to do, lower case.
+    /// The problem and its remedy, in lower case.
     what: String,
 }
 
@@ -62,7 +62,7 @@ struct File<'a> {
 /// A finding with its file.
 #[derive(Debug, PartialEq)]
 struct Place {
-    /// How the list of known breaches names it: a file, or a file and a name.
+    /// Its line in the list of known breaches: a file, or a file and a name.
     key: String,
     file: String,
     finding: Finding,

@@ -1,6 +1,6 @@
 //! Dependencies point one way, and the runtime stays small: checked on what `cargo metadata` resolves.
 //!
-//! What counts is what ends up in the program that depends on a package: normal and build dependencies, and of a
+//! Dependencies count if they end up in the program that depends on a package: normal and build dependencies, and of a
 //! procedural macro only packages of this workspace (its own parser runs in the compiler).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,7 @@ const LAYERS: [(&str, &[&str]); 9] = [
     ),
 ];
 
-/// What must never be reached, however long the way. A name that ends in `*` stands for all that start so.
+/// Packages that must never be reached, however long the way. A name that ends in `*` stands for all that start so.
 const NEVER: [(&str, &[&str]); 2] = [
     (
         "protolog-rt",
@@ -64,7 +64,7 @@ const RUNTIME: (&str, usize) = ("protolog-rt", 2);
 
 /// Findings, each with the way that should not be.
 pub(super) fn check(metadata: &Value) -> Vec<String> {
-    let graph = Graph::new(metadata);
+    let graph = PackageGraph::new(metadata);
     let mut findings = Vec::new();
     for (package, allowed) in LAYERS {
         for named in graph.members_named_by(package) {
@@ -102,15 +102,15 @@ fn matches(pattern: &str, name: &str) -> bool {
     pattern.strip_suffix('*').map_or(pattern == name, |start| name.starts_with(start))
 }
 
-/// What `cargo metadata` says, by package id.
-struct Graph<'a> {
+/// The output of `cargo metadata`, by package id.
+struct PackageGraph<'a> {
     packages: BTreeMap<&'a str, &'a Value>,
     members: BTreeSet<&'a str>,
     /// Package ids of the resolved normal and build dependencies.
     edges: BTreeMap<&'a str, Vec<&'a str>>,
 }
 
-impl<'a> Graph<'a> {
+impl<'a> PackageGraph<'a> {
     fn new(metadata: &'a Value) -> Self {
         let packages = list(&metadata["packages"])
             .iter()

@@ -4,7 +4,7 @@
 use crate::memory::{Job, SLOT, Shape, Slot};
 use crate::record::Records;
 
-/// Who fills the slots; keep in sync with the C++ side.
+/// The writers that fill the slots; keep in sync with the C++ side.
 #[derive(Clone, Copy)]
 #[repr(u32)]
 enum Who {

@@ -14,9 +14,9 @@ pub(crate) use prost::EveryField;
 pub(crate) struct Writer {
     /// Its name in tables and on the command line.
     pub(crate) name: &'static str,
-    /// What it does for a message.
+    /// Its work for a message.
     pub(crate) what: &'static str,
-    /// Whether the slots hold protobuf afterwards.
+    /// True if the slots hold protobuf afterwards.
     pub(crate) encodes_to_slots: bool,
     /// Does a job; returns the bytes of all messages.
     pub(crate) run: fn(Job, &mut [Slot], &Records) -> usize,

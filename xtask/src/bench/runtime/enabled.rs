@@ -20,9 +20,9 @@ pub(super) const SHAPES: [(&str, &str); 4] = [
     ("long-text", "a text of 40 bytes"),
 ];
 
-/// What one round of a candidate gave.
+/// The figures of one round of a candidate.
 #[derive(Clone, Copy)]
-struct Figures {
+struct LoggerFigures {
     p50: f64,
     p99: f64,
     p999: f64,
@@ -41,7 +41,7 @@ pub(super) fn run(programs: &Programs, report: &mut Report) -> Result<()> {
     let mut sizes = Vec::new();
     for (word, title) in SHAPES {
         let rounds = measure(programs, word)?;
-        let medians: Vec<Figures> = rounds.iter().map(|rounds| medians(rounds)).collect();
+        let medians: Vec<LoggerFigures> = rounds.iter().map(|rounds| medians(rounds)).collect();
         table(programs, &format!("Switched on: {title}"), &medians, report);
         let of = |word| programs.candidates.iter().position(|candidate| candidate.word == word);
         let bytes = |word| of(word).map_or(f64::NAN, |at| medians[at].bytes);
@@ -62,7 +62,7 @@ pub(super) fn run(programs: &Programs, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-fn measure(programs: &Programs, shape: &str) -> Result<Vec<Vec<Figures>>> {
+fn measure(programs: &Programs, shape: &str) -> Result<Vec<Vec<LoggerFigures>>> {
     let mut rounds = vec![Vec::new(); programs.candidates.len()];
     for _ in 0..ROUNDS {
         for (candidate, figures) in programs.candidates.iter().zip(&mut rounds) {
@@ -72,7 +72,7 @@ fn measure(programs: &Programs, shape: &str) -> Result<Vec<Vec<Figures>>> {
     Ok(rounds)
 }
 
-fn round(programs: &Programs, candidate: &Candidate, shape: &str) -> Result<Figures> {
+fn round(programs: &Programs, candidate: &Candidate, shape: &str) -> Result<LoggerFigures> {
     let path = programs.dir.join(format!("{}-{shape}", candidate.word));
     let mut command = Command::new(&candidate.program);
     command.args(["measure", candidate.word, shape]).arg(&path);
@@ -92,12 +92,12 @@ fn round(programs: &Programs, candidate: &Candidate, shape: &str) -> Result<Figu
     Ok(figures(&measured?, log, counted))
 }
 
-/// What follows from a program's line and what is in its log.
-fn figures(line: &Value, log: Log, (kept, bytes): (f64, f64)) -> Figures {
+/// Derives the figures from a program's line and from its log.
+fn figures(line: &Value, log: Log, (kept, bytes): (f64, f64)) -> LoggerFigures {
     let (looped, logged) = (figure(line, "looped"), figure(line, "logged"));
     let lost = if log == Log::Nothing { 0.0 } else { logged - kept };
     let kept_of_loop = (looped - lost).max(1.0);
-    Figures {
+    LoggerFigures {
         p50: figure(line, "p50"),
         p99: figure(line, "p99"),
         p999: figure(line, "p999"),
@@ -108,9 +108,9 @@ fn figures(line: &Value, log: Log, (kept, bytes): (f64, f64)) -> Figures {
     }
 }
 
-fn medians(rounds: &[Figures]) -> Figures {
-    let of = |value: fn(&Figures) -> f64| median(rounds.iter().map(value));
-    Figures {
+fn medians(rounds: &[LoggerFigures]) -> LoggerFigures {
+    let of = |value: fn(&LoggerFigures) -> f64| median(rounds.iter().map(value));
+    LoggerFigures {
         p50: of(|figures| figures.p50),
         p99: of(|figures| figures.p99),
         p999: of(|figures| figures.p999),
@@ -121,7 +121,7 @@ fn medians(rounds: &[Figures]) -> Figures {
     }
 }
 
-fn table(programs: &Programs, title: &str, medians: &[Figures], report: &mut Report) {
+fn table(programs: &Programs, title: &str, medians: &[LoggerFigures], report: &mut Report) {
     let own = programs.candidates.iter().position(|candidate| candidate.word == "protolog");
     let own = medians[own.unwrap_or(0)];
     let rows: Vec<Vec<String>> = programs

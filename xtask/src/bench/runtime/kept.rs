@@ -1,4 +1,4 @@
-//! What is left when the process is killed right after its messages.
+//! Messages that are left when the process is killed right after it logged them.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Result, shell};
 
-/// How long the daemon may take to start.
+/// The time that the daemon may take to start.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A running session daemon.

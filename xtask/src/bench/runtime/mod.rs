@@ -1,4 +1,4 @@
-//! What a log call costs, beside its floor and the loggers that programs have instead.
+//! The cost of a log call, beside its floor and the loggers that programs have instead.
 //!
 //! Programs do one thing once and print a line (see `bench/src/main.rs`); here they take turns, and medians are taken.
 //! A peer that can't be built or started is named and left out.
@@ -21,7 +21,7 @@ use super::report::Report;
 use crate::tools::{self, Tool};
 use crate::{Result, workspace};
 
-/// What the peers need.
+/// Tools that the peers need.
 pub(super) const PEERS: [Tool; 5] =
     [tools::CXX, tools::SPDLOG, tools::LTTNG, tools::LTTNG_UST, tools::BABELTRACE];
 

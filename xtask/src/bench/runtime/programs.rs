@@ -12,7 +12,7 @@ use crate::{Result, shell, workspace};
 /// what it keeps.
 pub(super) const RECORDER: &str = "protolog, recorder";
 
-/// How the messages of a log are counted.
+/// The way in which the messages of a log are counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Log {
     /// There is none.
@@ -54,6 +54,8 @@ impl Programs {
             "--release",
             "--package",
             "protolog-bench",
+            "--features",
+            "peers",
         ]))?;
         let own = workspace::target_dir()?.join("release/protolog-bench");
         let mut programs = Self { dir, own: own.clone(), candidates: Vec::new(), daemon: None };

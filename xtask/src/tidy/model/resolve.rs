@@ -7,7 +7,7 @@ use super::{Import, ModulePath, Target};
 /// Steps through re-exports before a path counts as circular.
 const MOST_STEPS: usize = 16;
 
-/// What one module offers to paths.
+/// The names that one module offers to paths.
 #[derive(Default)]
 struct Names {
     defined: Vec<String>,
