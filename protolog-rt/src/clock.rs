@@ -12,17 +12,18 @@
 //! - *handed over*: who saw what another thread did after it read the time reads no earlier one. A processor may read the
 //!   counter before an earlier load has its value, so a fence stands before it, but for those where none was ever needed, and
 //!   while a single writer logs ([`bias`]).
-#![allow(unsafe_code)] // clock_gettime.
 
 pub(crate) mod bias;
 mod counter;
 
+pub(crate) use crate::sys::time::boottime;
 pub(crate) use counter::is_fenced;
 
 use crate::sys::fork::{ForkLock, Order};
 use crate::sys::once::ForkOnce;
+use crate::sys::time::{Clock, may_read_counter, nanos};
 use bias::{BiasCandidate, FenceBias};
-use counter::{invariant_tsc, load_fence, permitted, ticks, ticks_in_order};
+use counter::{invariant_tsc, load_fence, ticks, ticks_in_order};
 use protolog_core::schema::clock_id;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,25 +37,13 @@ const CALIBRATION_NANOS: u64 = 4_000_000;
 /// The rate is measured over the time since an anchor, which is moved on when it is older than this.
 const ANCHOR_NANOS: u64 = 8_000_000_000;
 
-/// BOOTTIME by system call, in nanoseconds.
-pub(crate) fn boottime() -> u64 {
-    get(libc::CLOCK_BOOTTIME)
-}
-
 /// Ids (as in traces) and nanoseconds of the clocks that others use, all at about this moment.
 pub(crate) fn snapshot() -> [(u32, u64); 3] {
     [
-        (clock_id::REALTIME, get(libc::CLOCK_REALTIME)),
-        (clock_id::MONOTONIC, get(libc::CLOCK_MONOTONIC)),
-        (clock_id::BOOTTIME, get(libc::CLOCK_BOOTTIME)),
+        (clock_id::REALTIME, nanos(Clock::Realtime)),
+        (clock_id::MONOTONIC, nanos(Clock::Monotonic)),
+        (clock_id::BOOTTIME, boottime()),
     ]
-}
-
-fn get(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a timespec of ours.
-    unsafe { libc::clock_gettime(clock, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// A straight piece of the function from ticks to nanoseconds.
@@ -294,7 +283,7 @@ pub(crate) fn prepare() {
 /// Whether the counter runs at a constant rate in all states of the CPU, and the kernel keeps time by it.
 fn trusted() -> bool {
     const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    permitted()
+    may_read_counter()
         && invariant_tsc()
         && std::fs::read_to_string(SOURCE).is_ok_and(|source| source.trim() == "tsc")
 }

@@ -14,9 +14,10 @@
 mod datagram;
 mod file;
 mod lines;
+mod local_time;
 mod logd;
-mod os;
 mod sink;
+mod stderr;
 
 pub use datagram::{Journald, Syslog};
 pub use file::RotatingFile;

@@ -1,24 +1,10 @@
 //! The processor's time stamp counter (TSC): whether there is one to keep time by, and how it is read.
 //!
-//! Invariant: where there is none, it stands still at 0 and [`permitted`] or [`invariant_tsc`] says no, so that nobody keeps
+//! Invariant: where there is none, it stands still at 0 and [`invariant_tsc`] is false, so that nobody keeps
 //! time by it.
-#![allow(unsafe_code)] // Reading the TSC and CPUID, prctl.
+#![allow(unsafe_code)] // Reading the TSC and CPUID.
 
 use crate::sys::once::ForkOnce;
-
-/// Whether the process may read the counter at all.
-#[cfg(target_arch = "x86_64")]
-pub(super) fn permitted() -> bool {
-    let mut mode: libc::c_int = 0;
-    // SAFETY: the kernel writes one int to the address.
-    let answer = unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
-    answer == 0 && mode == libc::PR_TSC_ENABLE
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) fn permitted() -> bool {
-    false
-}
 
 /// Whether it runs at a constant rate in all states of the processor.
 #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -1,5 +1,6 @@
 //! The packet that names the process, in Perfetto's terms and in ours.
 
+use crate::sys::time::boot_id;
 use protolog_core::process_track;
 use protolog_core::schema::{packet, process_descriptor, sequence_info, track_descriptor};
 use protozero::{Heap, Message};
@@ -24,15 +25,4 @@ pub(super) fn describe_process(to: &mut Message<'_, Heap>, pid: u32) {
     if let Some(id) = boot_id() {
         info.bytes(sequence_info::BOOT_ID, &id);
     }
-}
-
-/// Returns the id of this boot of the machine, if the kernel says it.
-pub(super) fn boot_id() -> Option<[u8; 16]> {
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    let mut digits = text.chars().filter_map(|c| c.to_digit(16));
-    let mut id = [0; 16];
-    for place in &mut id {
-        *place = (digits.next()? << 4 | digits.next()?) as u8;
-    }
-    Some(id)
 }

@@ -9,7 +9,7 @@
 //! - A forked child never touches the file but through chunks that a thread had when it was forked.
 
 use super::dictionary::Dictionary;
-use super::process::{boot_id, describe_process};
+use super::process::describe_process;
 use crate::clock;
 use crate::error::Error;
 use crate::loss::{LossCause, Mirror};
@@ -17,6 +17,7 @@ use crate::message_table::{self, RuntimeMessage};
 use crate::shmem::buffer::{Buffer, PAGE, size};
 use crate::shmem::memory::Memory;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sys::time::boot_id;
 use crate::sys::{file, modules};
 use protolog_core::recorder::{
     BuildId, ClockSource, HEADER_SIZE, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT,

@@ -4,6 +4,7 @@
 //! - [`time`]: clocks, the zone, the boot id.
 //! - [`mapping`]: memory, of a process's own or of a file.
 //! - [`file`]: room in a file, whose it is, files in memory.
+//! - [`output`]: standard error.
 //! - [`poll`], [`socket`]: waiting for several descriptors, what a socket has besides bytes.
 //! - [`barrier`]: a memory barrier on all threads.
 //! - [`modules`]: the program and the libraries that are loaded, their notes; stack traces.
@@ -22,12 +23,17 @@ pub(crate) mod fork;
 pub(crate) mod mapping;
 pub(crate) mod modules;
 pub(crate) mod once;
+pub(crate) mod output;
 pub(crate) mod poll;
 pub(crate) mod process;
 pub(crate) mod socket;
 pub(crate) mod thread;
+pub(crate) mod time;
 
 use std::io;
+
+/// True on a system whose log daemon is Android's.
+pub(crate) const HAS_LOGD: bool = cfg!(target_os = "android");
 
 /// Turns the result of a system call that is negative where it failed into an error.
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {

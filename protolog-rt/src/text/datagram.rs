@@ -3,8 +3,8 @@
 //! Both protocols are a few bytes around the text, and both daemons take what comes; so no library stands between. What the
 //! daemon does not take at once is given up, since a log call never blocks. One that was started anew is found again.
 
-use super::os::thread_id;
 use super::sink::{TextLine, TextSink};
+use crate::sys::thread;
 use protolog_core::Level;
 use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixDatagram;
@@ -74,7 +74,7 @@ impl Journald {
 
 impl TextSink for Journald {
     fn show(&self, line: &TextLine<'_>) {
-        let (priority, thread) = (severity(line.level).to_string(), thread_id().to_string());
+        let (priority, thread) = (severity(line.level).to_string(), thread::id().to_string());
         let mut datagram = Vec::with_capacity(line.text.len() + 128);
         for (name, value) in [
             ("MESSAGE", line.text),

@@ -5,7 +5,8 @@
 //! Invariants: no panic, no allocation; a line has at most [`LINE`] bytes, a longer one is cut and ends in an ellipsis;
 //! control characters of a message never go out.
 
-use super::os;
+use super::local_time::local_time;
+use crate::sys::thread;
 use core::fmt::{self, Write};
 use protolog_core::Level;
 
@@ -56,8 +57,8 @@ impl<'a, O: Output> Lines<'a, O> {
             self.put(color);
             self.end = "\x1b[0m\n";
         }
-        let time = os::local_time();
-        let (process, thread) = (std::process::id(), os::thread_id());
+        let time = local_time();
+        let (process, thread) = (std::process::id(), thread::id());
         write!(self, "{time} {process:>5} {thread:>5} {} ", level.letter())?;
         let mut width = 0;
         for char in tag.chars().filter(|char| *char != '\n').take(TAG_MAX) {

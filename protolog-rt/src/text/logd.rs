@@ -16,8 +16,8 @@
 
 use super::datagram::Daemon;
 use super::lines::TAG_MAX;
-use super::os::thread_id;
 use super::sink::{TextLine, TextSink};
+use crate::sys::thread;
 use protolog_core::Level;
 use std::io;
 use std::path::Path;
@@ -73,7 +73,6 @@ impl Logd {
     }
 
     /// Connects to the daemon with the first message: it may not run yet.
-    #[cfg(target_os = "android")]
     pub(super) fn later() -> io::Result<Self> {
         Daemon::later(Path::new(SOCKET)).map(Self::new)
     }
@@ -150,7 +149,7 @@ impl Datagram {
         self.length = 0;
         self.put(&[log]);
         // The header has room for half of an id; so does liblog's.
-        self.put(&(thread_id() as u16).to_le_bytes());
+        self.put(&(thread::id() as u16).to_le_bytes());
         self.put(&(now.as_secs() as u32).to_le_bytes());
         self.put(&now.subsec_nanos().to_le_bytes());
     }

@@ -4,7 +4,9 @@
 //! panics does not hurt the call that it shows.
 
 use super::lines::{LINE, Lines};
-use super::os::Stderr;
+use super::logd::Logd;
+use super::stderr::Stderr;
+use crate::sys;
 use crate::sys::once::ForkOnce;
 use crate::value::FixedString;
 use core::cell::Cell;
@@ -100,20 +102,16 @@ fn sink() -> Option<&'static dyn TextSink> {
 }
 
 /// The sink of a program that has set none.
-#[cfg(target_os = "android")]
 fn platform() -> Option<&'static dyn TextSink> {
-    static LOGD: ForkOnce<Option<super::Logd>> = ForkOnce::new();
+    static LOGD: ForkOnce<Option<Logd>> = ForkOnce::new();
+    if !sys::HAS_LOGD {
+        return None;
+    }
     // A signal handler must not wait for its own thread.
     SHOWING.set(true);
-    let logd = LOGD.get_or_make(|| super::Logd::later().ok());
+    let logd = LOGD.get_or_make(|| Logd::later().ok());
     SHOWING.set(false);
     logd.as_ref().map(|logd| logd as &dyn TextSink)
-}
-
-/// The sink of a program that has set none.
-#[cfg(not(target_os = "android"))]
-fn platform() -> Option<&'static dyn TextSink> {
-    None
 }
 
 /// Prints the message that `fill` writes as lines in logcat's threadtime form.

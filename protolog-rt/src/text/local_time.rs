@@ -1,15 +1,12 @@
-//! What the text side needs of the system: the local time, the thread's id, standard error.
+//! The local time of a line.
 //!
-//! Invariants: no lock is held and nothing is allocated while a line is made, so that a signal handler may print; a zone
-//! is looked up at most once in a quarter of an hour, since that is what offsets change by.
-#![allow(unsafe_code)] // localtime_r, gettid and write.
+//! Invariants: nothing is allocated, and no lock is taken but where the zone is asked for, so that a signal handler may
+//! print; the zone is asked for at most once in a quarter of an hour, since offsets change at no other times.
 
-use super::lines::Output;
-use crate::sys::fork::{ForkLock, Order};
+use crate::sys::time;
 use core::cell::Cell;
 use core::fmt;
-use std::io::IsTerminal as _;
-use std::sync::atomic::{AtomicI64, AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A quarter of an hour, in seconds.
@@ -71,62 +68,10 @@ fn zone_offset(second: i64) -> i64 {
     if known >> 18 == quarter || ASKING.replace(true) {
         return if known < 0 { 0 } else { offset_of(known) };
     }
-    let offset = ask_zone_offset(second);
+    let offset = time::zone_offset(second);
     KNOWN.store(quarter << 18 | (offset + 0x20000), Relaxed);
     ASKING.set(false);
     offset
-}
-
-fn ask_zone_offset(second: i64) -> i64 {
-    /// Held while the C library has its own lock on the zone, which not every one makes free in a forked child.
-    static ZONE: ForkLock<()> = ForkLock::new(Order::Zone, ());
-    let _zone = ZONE.lock();
-    // SAFETY: a tm is integers and a pointer; all zeros are valid for it.
-    let mut time: libc::tm = unsafe { core::mem::zeroed() };
-    // SAFETY: both pointers are to values of ours that live through the call.
-    let known = unsafe { libc::localtime_r(&raw const second, &raw mut time) };
-    // Zones are within a day of UTC; anything else would not fit the packing.
-    if known.is_null() || time.tm_gmtoff.abs() > 86_400 { 0 } else { time.tm_gmtoff }
-}
-
-/// The thread's id, as the kernel counts them.
-pub(super) fn thread_id() -> u32 {
-    // SAFETY: no arguments, no effects.
-    let id = unsafe { libc::gettid() };
-    id as u32
-}
-
-/// Standard error, without the lock and the panics of the standard library's.
-pub(super) struct Stderr;
-
-impl Output for Stderr {
-    fn has_colors(&self) -> bool {
-        /// Whether standard error is a terminal and nobody asked for no colours: 0 not known yet, 1 no, 2 yes.
-        static COLORS: AtomicU8 = AtomicU8::new(0);
-        match COLORS.load(Relaxed) {
-            0 => {
-                let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-                let has = wanted && std::io::stderr().is_terminal();
-                COLORS.store(1 + u8::from(has), Relaxed);
-                has
-            }
-            known => known == 2,
-        }
-    }
-
-    fn line(&mut self, mut line: &[u8]) {
-        while !line.is_empty() {
-            // SAFETY: the pointer and the length are those of a slice.
-            let written =
-                unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
-            match usize::try_from(written) {
-                Ok(written) if written > 0 => line = line.get(written..).unwrap_or_default(),
-                // Interrupted before anything was written: once more. Anything else: nobody is there to tell.
-                _ if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
-                _ => return,
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -152,7 +97,7 @@ mod tests {
     #[test]
     fn the_offset_is_remembered_for_its_quarter() {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64;
-        let offset = ask_zone_offset(now);
+        let offset = time::zone_offset(now);
         assert_eq!((zone_offset(now), zone_offset(now)), (offset, offset));
     }
 }

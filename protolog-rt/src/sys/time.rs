@@ -1,0 +1,71 @@
+//! Time: the kernel's clocks, the zone of the process, the id of the machine's boot.
+
+use super::fork::{ForkLock, Order};
+
+/// A clock of the kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Clock {
+    /// The time of day.
+    Realtime,
+    /// Time since the machine's start, without suspends.
+    Monotonic,
+    /// Time since the machine's start.
+    Boottime,
+}
+
+/// Asks the kernel for the time, in nanoseconds.
+#[inline]
+pub(crate) fn nanos(clock: Clock) -> u64 {
+    let id = match clock {
+        Clock::Realtime => libc::CLOCK_REALTIME,
+        Clock::Monotonic => libc::CLOCK_MONOTONIC,
+        Clock::Boottime => libc::CLOCK_BOOTTIME,
+    };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a timespec of ours.
+    unsafe { libc::clock_gettime(id, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Asks the kernel for BOOTTIME, in nanoseconds.
+#[inline]
+pub(crate) fn boottime() -> u64 {
+    nanos(Clock::Boottime)
+}
+
+/// True where the process may read the processor's time stamp counter.
+pub(crate) fn may_read_counter() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut mode: libc::c_int = 0;
+        // SAFETY: the kernel writes one int to the address.
+        let answer = unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
+        answer == 0 && mode == libc::PR_TSC_ENABLE
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// Asks the C library how many seconds the zone of the process is ahead of UTC, `second` seconds after the epoch.
+pub(crate) fn zone_offset(second: i64) -> i64 {
+    /// Held while the C library has its own lock on the zone, which not every one makes free in a forked child.
+    static ZONE: ForkLock<()> = ForkLock::new(Order::Zone, ());
+    let _zone = ZONE.lock();
+    // SAFETY: a tm is integers and a pointer; all zeros are valid for it.
+    let mut time: libc::tm = unsafe { core::mem::zeroed() };
+    // SAFETY: both pointers are to values of ours that live through the call.
+    let known = unsafe { libc::localtime_r(&raw const second, &raw mut time) };
+    // Zones are within a day of UTC.
+    if known.is_null() || time.tm_gmtoff.abs() > 86_400 { 0 } else { time.tm_gmtoff }
+}
+
+/// Returns the id of the machine's boot, which tells times of BOOTTIME before and after a start apart.
+pub(crate) fn boot_id() -> Option<[u8; 16]> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let mut digits = text.chars().filter_map(|c| c.to_digit(16));
+    let mut id = [0; 16];
+    for place in &mut id {
+        *place = (digits.next()? << 4 | digits.next()?) as u8;
+    }
+    Some(id)
+}
