@@ -1,7 +1,7 @@
-//! Lists of arguments, on their way from the macros to the write path.
+//! Argument lists, on their way from the macros to the write path.
 //!
-//! The list is handed over by continuation: each [`Shown`] is printed into a buffer on the stack of a function of its own,
-//! so that the functions that log need no room for it, and what follows runs while the buffer lives.
+//! A list is passed on by continuation: each [`Shown`] is formatted into a buffer on the stack of a function of its own, so the
+//! functions that log need no stack for it, and the rest of the call runs while the buffer lives.
 //!
 //! Invariant: user code (`Display`) runs here only, before the write path is entered.
 
@@ -12,11 +12,11 @@ use core::fmt::Display;
 
 /// A list of arguments, some of them perhaps [`Shown`].
 pub trait Arguments {
-    /// Passes the list of values to `visitor`, with texts in place of arguments that had to be printed.
+    /// Passes the arguments to `visitor`, with strings in place of those that had to be formatted.
     fn visit(self, visitor: impl Visitor);
 }
 
-/// Takes the finished list of values.
+/// A receiver of an argument list.
 pub trait Visitor {
     /// Takes the arguments from here on.
     fn visit<A: FastArgs>(self, args: A);
@@ -29,7 +29,7 @@ impl Arguments for () {
     }
 }
 
-/// Puts `value` before the values that follow.
+/// A visitor that puts `value` before the arguments that follow.
 struct Prepend<H, K> {
     value: H,
     visitor: K,
@@ -58,13 +58,13 @@ values!(Int Uint Float Bool Text<'_>);
 impl<T: ?Sized, R: Arguments> Arguments for (Shown<'_, T>, R) {
     #[inline]
     fn visit(self, visitor: impl Visitor) {
-        visit_printed(&self.0, self.1, visitor);
+        visit_formatted(&self.0, self.1, visitor);
     }
 }
 
-/// One copy for all types that are printed.
+/// One instance for all types that are formatted.
 #[inline(never)]
-fn visit_printed(value: &dyn Display, rest: impl Arguments, visitor: impl Visitor) {
+fn visit_formatted(value: &dyn Display, rest: impl Arguments, visitor: impl Visitor) {
     let mut buffer = FixedString::<SHOWN_CAPACITY>::new();
     let text = buffer.print(value);
     rest.visit(Prepend { value: Text(text), visitor });

@@ -1,5 +1,5 @@
-//! What a program and its libraries log already, as messages: through the crate `log` (feature `log`), and through
-//! `tracing` (feature `tracing`).
+//! Messages from existing logging calls of a program and its libraries: from the crate `log` (feature `log`), and from `tracing`
+//! (feature `tracing`).
 //!
 //! ```
 //! use protolog_rt::{Level, Session, bridge};
@@ -7,7 +7,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let path = std::env::temp_dir().join(format!("protolog-bridge-{}.pftrace", std::process::id()));
 //! bridge::install_log()?;
-//! // Everything from INFO on, and all that `hyper` and what is below it says.
+//! // Everything from INFO on, and all levels of `hyper` and its modules.
 //! let session =
 //!     Session::builder().file(&path).log_from(Level::Info).group("hyper", Level::Verbose).start()?;
 //! log::info!("ready after {} ms", 12);
@@ -18,11 +18,11 @@
 //! # }
 //! ```
 //!
-//! Each target is a group with the target's name as full name and tag, from its first call on; so targets are switched and
-//! filtered as groups are, one by one (`hyper::client`) or with all that is below them (`hyper`).
+//! Each target becomes a group with its first call; the target is the group's full name and tag. So targets are switched and
+//! filtered as groups are, one by one (`hyper::client`) or with all their modules (`hyper`).
 //!
-//! Invariants: who is off costs what the bridged crate's own check costs, since its caches are told of every session's start
-//! and stop; user code that formats arguments runs before anything is written.
+//! Invariants: a call that is off costs no more than the bridged crate's own check, since the bridges update its caches whenever
+//! the enabled levels change; user code that formats arguments runs before anything is written.
 
 #[cfg(feature = "log")]
 mod log;

@@ -1,10 +1,10 @@
-//! One log call, to everybody who wants it: the sessions, by the write path, and the text output.
+//! A log call's message, passed to its destinations: the sessions, by the write path, and the text output.
 
 #![allow(clippy::inline_always)] // The parts of a site are immediates only where this is inlined.
 
 use crate::log::{FastArgs, trace};
 use crate::note::NoteRef;
-use crate::site::{Site, Subject};
+use crate::site::{GroupLevel, Site};
 use crate::text;
 use crate::writer::{self, Head};
 use std::borrow::Borrow;
@@ -12,16 +12,16 @@ use std::borrow::Borrow;
 /// Logs `args` at `site`, to the sessions and the text output.
 #[inline(always)]
 pub(crate) fn emit<A: FastArgs>(site: Site, args: A) {
-    log(site.id, site.subject, site.note, args);
+    log(site.id, site.group_level, site.note, args);
 }
 
-/// One copy for all calls with arguments of the same types; the parts of the site come in registers.
+/// One instance for all calls with arguments of the same types; the parts of the site arrive in registers.
 #[inline(never)]
 #[allow(clippy::needless_pass_by_value)] // A reference would send the arguments through memory.
-fn log<A: FastArgs>(id: u64, subject: Subject, note: NoteRef, args: A) {
-    let head = Head { id, subject };
-    // Two words come in registers, and stay there if nothing borrows them: what is out of line gets them by value. More come in
-    // memory.
+fn log<A: FastArgs>(id: u64, group_level: GroupLevel, note: NoteRef, args: A) {
+    let head = Head { id, group_level };
+    // Two words arrive in registers, and stay there as long as nothing borrows them, so out-of-line code gets them by value. More
+    // arrive in memory.
     if const { size_of::<A>() <= 2 * size_of::<usize>() } {
         log_by::<A, A>(head, note, args);
     } else {
@@ -29,22 +29,22 @@ fn log<A: FastArgs>(id: u64, subject: Subject, note: NoteRef, args: A) {
     }
 }
 
-/// `args` are the arguments or a reference to them.
+/// `args` are the arguments, or a reference to them.
 #[inline(always)]
 fn log_by<A: FastArgs, R: Borrow<A> + Copy>(head: Head, note: NoteRef, args: R) {
-    if head.subject.is_trace_only() {
+    if head.group_level.is_trace_only() {
         writer::write_message::<A, R>(head, args);
     } else {
-        show::<A, R>(head, note, args);
+        emit_with_text::<A, R>(head, note, args);
     }
 }
 
-/// The text output takes the message too, or no session does any more.
+/// The rest: the text output takes the message too, or no session does any more.
 #[cold]
 #[inline(never)]
-fn show<A: FastArgs, R: Borrow<A>>(head: Head, note: NoteRef, args: R) {
+fn emit_with_text<A: FastArgs, R: Borrow<A>>(head: Head, note: NoteRef, args: R) {
     let args = args.borrow();
-    let (group, level) = head.subject.parts();
+    let (group, level) = head.group_level.parts();
     if group.is_text_enabled(level) {
         text::emit_text(head.id, level, group.tag, note.bytes(), args);
     }

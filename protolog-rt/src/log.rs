@@ -1,17 +1,17 @@
-//! The write path, as the rest of the crate enters it.
+//! The entrance to the write path for the rest of the crate.
 
 use crate::level::GroupInfo;
-use crate::site::Subject;
+use crate::site::GroupLevel;
 use crate::writer::{self, Head};
 use protolog_core::Level;
 
 pub(crate) use crate::writer::args::Args;
 pub use crate::writer::fast::FastArgs;
 
-/// Writes a message with `args` to the sessions that want it.
+/// Writes a message with `args` to the sessions that record its level.
 #[inline]
 pub(crate) fn trace<A: Args>(id: u64, level: Level, group: &'static GroupInfo, args: &A) {
     if group.is_trace_enabled(level) {
-        writer::write_packet(Head { id, subject: Subject::new(group, level) }, args);
+        writer::write_packet(Head { id, group_level: GroupLevel::new(group, level) }, args);
     }
 }

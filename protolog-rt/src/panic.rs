@@ -4,7 +4,7 @@ use crate::dynamic::Arg;
 use crate::level::{self, GroupInfo};
 use crate::message_table::{self, NewMessage};
 use crate::session::running;
-use crate::site::Subject;
+use crate::site::GroupLevel;
 use crate::sys::once::ForkOnce;
 use crate::value::FixedString;
 use crate::writer::{self, Head, arg_slice::ArgSlice};
@@ -73,7 +73,7 @@ fn log(panic: &PanicHookInfo<'_>) {
     let message = NewMessage { id, template: TEMPLATE, level, group, place, at };
     if message_table::signature_or_insert(message, message_table::MAX_ENTRIES).is_some() {
         writer::write_with_stack(
-            Head { id, subject: Subject::new(group, level) },
+            Head { id, group_level: GroupLevel::new(group, level) },
             &ArgSlice(&args),
         );
     } else {

@@ -46,7 +46,7 @@ macro_rules! dictionary {
 macro_rules! __rewritten {
     ($level:expr, $group:expr, $id:literal [$($kind:ident)*] $(, $argument:expr)*) => {{
         if const { $group.__protolog_def().enabled } {
-            if $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted($group, $level) {
+            if $crate::__private::log_calls_cannot_stand_in_a_const_fn::is_enabled($group, $level) {
                 $crate::__private::log_calls_cannot_stand_in_a_const_fn::log_rewritten(
                     $id,
                     $group,

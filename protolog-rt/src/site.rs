@@ -1,12 +1,11 @@
-//! A call in the binary: what is constant of it, and the note that carries its dictionary entry.
+//! Call sites: the constant part of a log call, and the call-site note with its dictionary entry.
 //!
-//! Everything is computed in two constants of the call's expansion, the note and its size: each is a body of its own for the
-//! compiler, which checks it like a function. Where the group is compiled in, a static of the note's size stands in the section of
-//! notes; where it is not, the static is empty, so that no text remains, and in a release build no code either.
-//! A [`Site`] is made of immediates and addresses at the call: no static of its own, hence no relocation and no dirty page. The
-//! id is read from the note, which release builds do when compiling.
+//! A call's expansion computes two constants, the note and its size; the compiler checks each like a function of its own. If the group
+//! is compiled in, a static of that size holds the note, in the section of notes; otherwise the static is empty, so no text remains, and
+//! in a release build no code either. A [`Site`] consists of immediates and addresses: it has no static of its own, hence
+//! no relocation and no dirty page. Its id is read from the note, in release builds at compile time.
 //!
-//! Invariant: a [`Site`] refers to its note, so a linker that takes the code takes the note.
+//! Invariant: a [`Site`] refers to its note, so a linker that keeps the code keeps the note.
 #![allow(unsafe_code)] // Notes have a section of their own, and are copied in constants.
 
 use crate::level::GroupInfo;
@@ -14,9 +13,9 @@ use crate::note::NoteRef;
 use protolog_core::Level;
 use protolog_core::note::dictionary_header;
 
-/// The code of a log call whose template was checked. The arguments stand behind the test, in `$values`; the group and the
-/// level stand in constants, so they must be constant. `$facts` are the group's: written once, by the proc macro, so that the
-/// compiler tells a mistake in them once, though two constants have it.
+/// The code of a log call whose template was checked. The arguments, in `$values`, are evaluated after the test. Group and level
+/// are used in constants, so they must be constant. `$facts` is the group's definition, written once by the proc macro, so
+/// that the compiler reports a mistake in it once, though two constants use it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __site {
@@ -42,7 +41,7 @@ macro_rules! __site {
             ::core::file!(),
             ::core::line!(),
         );
-        if $crate::__private::log_calls_cannot_stand_in_a_const_fn::wanted($group, $level) {
+        if $crate::__private::log_calls_cannot_stand_in_a_const_fn::is_enabled($group, $level) {
             $crate::__private::log_calls_cannot_stand_in_a_const_fn::log(
                 $group,
                 $level,
@@ -53,7 +52,7 @@ macro_rules! __site {
     }};
 }
 
-/// The note of a dictionary that stands in a file, see [`dictionary!`](crate::dictionary).
+/// The note with the dictionary in a file, see [`dictionary!`](crate::dictionary).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __dictionary_note {
@@ -72,35 +71,37 @@ macro_rules! __dictionary_note {
 #[derive(Debug)]
 #[repr(C, align(4))]
 pub struct DictionaryNote<const N: usize> {
-    head: [u32; 6],
+    header: [u32; 6],
     config: [u8; N],
-    // What aligns the struct is zero in a static, and ends the note.
+    // The struct's padding is zero in a static, and ends the note.
 }
 
 impl<const N: usize> DictionaryNote<N> {
-    /// The note of the dictionary `config`, which has `N` bytes.
+    /// Creates the note of the dictionary `config`, which has `N` bytes.
     pub const fn new(config: &[u8]) -> Self {
         let mut bytes = [0; N];
         copy(config, &mut bytes, 0);
-        Self { head: dictionary_header(N), config: bytes }
+        Self { header: dictionary_header(N), config: bytes }
     }
 }
 
-/// A call in the binary, as the write path gets it: with values for each, hence few and small.
+/// A call site as the write path gets it. Each call passes these values, so they are few and small.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
     pub(crate) id: u64,
-    pub(crate) subject: Subject,
+    pub(crate) group_level: GroupLevel,
     pub(crate) note: NoteRef,
 }
 
-/// A group and a level, as one address that is known when linking: the group's, and the level in its lowest bits.
+/// A group and a level in one word that is known at link time: the group's address, with the level's severity in its lowest bits.
+///
+/// Invariant: *tagged*: the word is the address of a `'static` group plus a number below the alignment of groups.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject(*const u8);
+pub(crate) struct GroupLevel(*const u8);
 
 const _: () = assert!(align_of::<GroupInfo>() > Level::Wtf as usize);
 
-impl Subject {
+impl GroupLevel {
     #[inline]
     pub(crate) const fn new(group: &'static GroupInfo, level: Level) -> Self {
         Self((&raw const *group).cast::<u8>().wrapping_add(level as usize))
@@ -112,20 +113,20 @@ impl Subject {
         (group, Level::from_severity(severity).unwrap_or(Level::Wtf))
     }
 
-    /// Whether sessions want the level of the group, and the text side does not.
+    /// Returns true if the level is enabled for sessions and not for the text output.
     #[inline]
     pub(crate) fn is_trace_only(self) -> bool {
         let (group, severity) = self.raw_parts();
         group.is_trace_only(severity)
     }
 
-    /// The group, and the level's place in the order of severity.
+    /// Returns the group and the level's severity.
     #[inline]
     fn raw_parts(self) -> (&'static GroupInfo, u8) {
         let severity = self.0.addr() % align_of::<GroupInfo>();
         #[allow(clippy::cast_ptr_alignment)] // What is left is the address of a group again.
         let group = self.0.wrapping_sub(severity).cast::<GroupInfo>();
-        // SAFETY: a group is aligned, so what was added to its address is the remainder; it lives for ever.
+        // SAFETY: *tagged*: the remainder is exactly the number that was added, so `group` is the address of a `'static` group.
         (unsafe { &*group }, severity as u8)
     }
 }

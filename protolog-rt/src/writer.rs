@@ -65,7 +65,7 @@ pub(crate) use thread_state::UNATTRIBUTED;
 
 use crate::level::GroupInfo;
 use crate::loss::LossCounters;
-use crate::site::Subject;
+use crate::site::GroupLevel;
 use crate::sync::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use crate::sys::thread::Thread;
 use arbiter::{Arbiter, Identity};
@@ -81,16 +81,16 @@ pub(crate) struct Head {
     /// The message's id.
     pub(crate) id: u64,
     /// Its group and level.
-    pub(crate) subject: Subject,
+    pub(crate) group_level: GroupLevel,
 }
 
 impl Head {
     fn group(self) -> &'static GroupInfo {
-        self.subject.parts().0
+        self.group_level.parts().0
     }
 
     fn level(self) -> Level {
-        self.subject.parts().1
+        self.group_level.parts().1
     }
 }
 

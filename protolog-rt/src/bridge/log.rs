@@ -1,7 +1,7 @@
 //! The bridge from the crate `log`: one message `%s` per target, level, file and line.
 //!
-//! The text is what the call's arguments print, since `log` hands over no template; then ` key=value` for each pair of a
-//! structured record. A text longer than [`TEXT`] bytes that is not constant is cut with an ellipsis.
+//! `log` passes no template, so the argument of `%s` is the formatted text, followed by ` key=value` for each pair of a structured
+//! record. A text of more than [`TEXT`] bytes that is not constant is cut, with an ellipsis.
 
 use super::targets;
 use crate::dynamic::{Arg, trace_as, trace_text};
@@ -15,48 +15,47 @@ use ::log::{LevelFilter, Log, Metadata, Record, SetLoggerError};
 use protolog_core::{Level, message_id};
 use std::fmt;
 
-/// The most bytes of a text that has to be printed.
+/// Maximum bytes of a text that has to be formatted.
 const TEXT: usize = 4096;
 
-/// The most bytes of `file:line`.
+/// Maximum bytes of `file:line`.
 const PLACE: usize = 512;
 
-/// The logger of the crate `log` that makes messages of records. For programs that combine several loggers; others call
+/// A logger of the crate `log` that turns records into messages. For programs that combine several loggers; others call
 /// [`install_log`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Logger;
 
-/// Makes messages of everything that this program and its libraries log through the crate `log`.
+/// Turns everything that this program and its libraries log through the crate `log` into messages.
 ///
-/// The level up to which `log`'s macros call at all ([`max_level`](::log::max_level)) follows the sessions and the
-/// text side from then on; a program must not set it.
+/// From then on the bridge sets `log`'s [`max_level`](::log::max_level) to the levels that are enabled for sessions and the text
+/// output; the program must not set it.
 ///
 /// # Errors
-/// There is a logger already.
+/// Another logger is installed already.
 pub fn install_log() -> Result<(), SetLoggerError> {
     ::log::set_logger(&Logger)?;
-    level::on_change(follow);
-    follow();
+    level::on_change(update_max_level);
+    update_max_level();
     Ok(())
 }
 
-/// Makes `log` ask for what somebody may want.
-fn follow() {
+/// Sets `log`'s maximum level to the enabled levels.
+fn update_max_level() {
     static ONE_AT_A_TIME: ForkLock<()> = ForkLock::new(Order::LogBridge, ());
-    // What a slower thread has seen would be older, and come last.
+    // Otherwise a slower thread could store older levels last.
     let _turn = ONE_AT_A_TIME.lock();
-    let wanted = level::text_levels() | running::levels_of_any_group();
-    let wanted = if level::is_shared() { u8::MAX } else { wanted };
-    // Of our levels VERBOSE, DEBUG … ERROR are TRACE, DEBUG … ERROR there.
-    let filter = [
+    let levels = level::text_levels() | running::levels_of_any_group();
+    let levels = if level::is_shared() { u8::MAX } else { levels };
+    let filters = [
         (Level::Verbose, LevelFilter::Trace),
         (Level::Debug, LevelFilter::Debug),
         (Level::Info, LevelFilter::Info),
         (Level::Warn, LevelFilter::Warn),
         (Level::Error, LevelFilter::Error),
     ];
-    let most = filter.into_iter().find(|(level, _)| wanted & 1 << level.severity() != 0);
-    ::log::set_max_level(most.map_or(LevelFilter::Off, |(_, filter)| filter));
+    let lowest = filters.into_iter().find(|(level, _)| levels & 1 << level.severity() != 0);
+    ::log::set_max_level(lowest.map_or(LevelFilter::Off, |(_, filter)| filter));
 }
 
 impl Log for Logger {
@@ -92,17 +91,17 @@ impl Log for Logger {
         }
     }
 
-    /// Does nothing: messages need no flush to be in the trace, and sessions have one of their own.
+    /// Does nothing: messages need no flush to be in the trace; [`Session::flush`](crate::Session::flush) writes the file.
     fn flush(&self) {}
 }
 
-/// A record's text, and what it says besides.
+/// A record's text and its key-value pairs.
 struct WithPairs<'a>(&'a Record<'a>);
 
 impl fmt::Display for WithPairs<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.args().fmt(f)?;
-        // One that can't be had ends the list.
+        // A pair that fails ends the list.
         let _ = self.0.key_values().visit(&mut Pairs(f));
         Ok(())
     }

@@ -1,29 +1,31 @@
-//! Targets as groups.
+//! The groups of targets.
 //!
-//! A target becomes a group when it is first met, and stays one. The table is bounded: when [`MAX_TARGETS`] are known, a new
-//! one goes to the group of its first segment (its crate, as a rule), and when that has no place either, to the group
+//! A target becomes a group with its first call, and stays one. The table is bounded: half of [`MAX_TARGETS`] is for targets as they
+//! are; a further target uses the group of its first segment, usually its crate, and if those are too many as well, the group
 //! [`OTHERS`].
 //!
-//! Invariant: looking a known target up takes no lock.
+//! Invariant: looking up a known target takes no lock.
 
 use crate::level::{self, GroupInfo};
 use crate::sys::once::ForkOnce;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The most targets with a group of their own.
+/// Maximum number of targets with a group of their own.
 const MAX_TARGETS: usize = 512;
 
-/// The group of targets that are too many.
+/// The group of all further targets.
 const OTHERS: &str = "other targets";
 
 static TABLE: [ForkOnce<&'static GroupInfo>; MAX_TARGETS * 2] =
     [const { ForkOnce::new() }; MAX_TARGETS * 2];
-static MADE: AtomicUsize = AtomicUsize::new(0);
+static CREATED: AtomicUsize = AtomicUsize::new(0);
 
-/// The group of a target.
+/// Returns the group of a target.
 pub(super) fn group(target: &str) -> &'static GroupInfo {
     let crate_of = || target.split("::").next().filter(|first| *first != target);
-    find(target, MAX_TARGETS / 2).or_else(|| find(crate_of()?, MAX_TARGETS)).unwrap_or_else(others)
+    find_or_create(target, MAX_TARGETS / 2)
+        .or_else(|| find_or_create(crate_of()?, MAX_TARGETS))
+        .unwrap_or_else(others)
 }
 
 fn others() -> &'static GroupInfo {
@@ -31,16 +33,16 @@ fn others() -> &'static GroupInfo {
     GROUP.get_or_make(|| level::create_group(OTHERS, OTHERS))
 }
 
-/// The group of this name; a new one if fewer than `limit` were made.
-fn find(name: &str, limit: usize) -> Option<&'static GroupInfo> {
+/// Returns the group of this name, creating it if fewer than `limit` exist.
+fn find_or_create(name: &str, limit: usize) -> Option<&'static GroupInfo> {
     let start = protolog_core::group_id(name) as usize;
     for step in 0..TABLE.len() {
         let slot = &TABLE[start.wrapping_add(step) % TABLE.len()];
         let group = match slot.get() {
             Some(group) => group,
-            None if MADE.load(Ordering::Relaxed) >= limit => return None,
+            None if CREATED.load(Ordering::Relaxed) >= limit => return None,
             None => slot.get_or_make(|| {
-                MADE.fetch_add(1, Ordering::Relaxed);
+                CREATED.fetch_add(1, Ordering::Relaxed);
                 level::create_group(name, name)
             }),
         };

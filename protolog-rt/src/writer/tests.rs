@@ -23,7 +23,7 @@ use crate::session::config::Filter;
 use crate::session::core::SessionOwner;
 use crate::shmem::buffer::{Buffer, Chunk, MAX_PAYLOAD, PAGE};
 use crate::shmem::drain;
-use crate::site::Subject;
+use crate::site::GroupLevel;
 use crate::value::{Int, Text};
 use protolog_core::FillPolicy;
 use protolog_core::Level;
@@ -41,7 +41,7 @@ const DEF: GroupDef = GroupDef::new("app::Log::NetNet", 3, 0, true, false);
 static PAGE_OF_NET: SwitchPage = SwitchPage::new(&[DEF]);
 static SET: GroupSet = GroupSet::new(&PAGE_OF_NET, &[]);
 static NET: GroupInfo = GroupInfo::new(&DEF, &PAGE_OF_NET, &SET);
-const HEAD: Head = Head { id: 0x0123456789abcdef, subject: Subject::new(&NET, Level::Info) };
+const HEAD: Head = Head { id: 0x0123456789abcdef, group_level: GroupLevel::new(&NET, Level::Info) };
 
 /// An arbiter as a session has it.
 fn arbiter(buffer: Buffer, max_text: usize, fill_policy: FillPolicy) -> Arc<Arbiter> {

@@ -11,7 +11,7 @@
 
 use super::fields::Fields;
 use super::sites;
-use crate::site::Subject;
+use crate::site::GroupLevel;
 use crate::writer::slice::{MAX_SLICE, Slice};
 use crate::writer::track::current_track;
 use crate::writer::{self, Head, running};
@@ -212,7 +212,7 @@ fn write(
     fill(&mut event);
     let Ok(done) = writer.finish() else { return false };
     let length = done.length as usize;
-    let head = Head { id: 0, subject: Subject::new(group, level) };
+    let head = Head { id: 0, group_level: GroupLevel::new(group, level) };
     writer::write_packet(head, &Slice(&memory[..length]));
     true
 }
