@@ -185,7 +185,6 @@ mod panic;
 mod paths;
 mod rewritten;
 mod session;
-mod shmem;
 mod site;
 mod stats;
 mod sync;

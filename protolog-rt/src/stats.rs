@@ -1,6 +1,5 @@
 //! Statistics of a session: written messages and bytes, and losses by group and cause.
 
-use crate::shmem::buffer::{Buffer, PAGE};
 use protolog_core::LossCause;
 
 pub use protolog_core::BufferStats;
@@ -92,22 +91,6 @@ impl GroupStats {
 /// Returns the number of messages that are missing altogether.
 fn lost(losses: impl Iterator<Item = (LossCause, u64)>) -> u64 {
     losses.filter(|(cause, _)| *cause != LossCause::Truncated).map(|(_, count)| count).sum()
-}
-
-/// Returns the statistics of `buffer`.
-pub(crate) fn of_buffer(buffer: &Buffer) -> BufferStats {
-    let flow = buffer.flow();
-    let mut stats = BufferStats::default();
-    stats.size = (buffer.pages() * PAGE) as u64;
-    stats.chunks_written = flow.chunks(|passed| &passed.written);
-    stats.bytes_written = flow.bytes(|passed| &passed.written);
-    stats.chunks_read = flow.chunks(|passed| &passed.read);
-    stats.bytes_read = flow.bytes(|passed| &passed.read);
-    stats.chunks_overwritten = flow.chunks(|passed| &passed.overwritten);
-    stats.bytes_overwritten = flow.bytes(|passed| &passed.overwritten);
-    stats.chunks_discarded = flow.chunks(|passed| &passed.discarded);
-    stats.high_water = flow.most();
-    stats
 }
 
 /// Messages of one group that were lost for one cause.

@@ -7,8 +7,6 @@ pub(crate) use core::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
 
-pub(crate) use std::thread::yield_now;
-
 /// Keeps the compiler from moving anything across. With a heavy barrier on the other side it is as good as a fence; and
 /// signal handlers of the thread see things in the order of the program.
 #[inline]

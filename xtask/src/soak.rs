@@ -100,7 +100,7 @@ const ROUNDS: &str = "PROTOLOG_KILL_ROUNDS";
 /// Runs loom's models, in a target directory of their own, since the flag concerns every package.
 pub(crate) fn models(preemptions: Option<u32>) -> Result<()> {
     let mut test = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
-    test.args(["--test=loom"])
+    test.args(["--package=protolog-shmem", "--test=loom"])
         .env("RUSTFLAGS", "--cfg loom")
         // The models run for seconds: what optimizes across crates takes longer than it saves.
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
@@ -157,9 +157,17 @@ fn miri(skipped: &mut Vec<String>) -> Result<()> {
         return Ok(());
     }
     let mut test = Command::new("rustup");
-    // Miri has no clocks of the machine and no mapped memory: what remains is encoding, pages and losses.
+    // Miri has no clocks of the machine and no mapped memory: what remains is encoding, buffers on the heap and losses.
     test.args(["run", "nightly", "cargo", "miri", "test", "--locked", "--package=protolog-rt"])
-        .args(["--lib", "--", "loss::", "shmem::page::", "writer::packet::", "writer::fast::"])
+        .args([
+            "--package=protolog-shmem",
+            "--lib",
+            "--",
+            "loss::",
+            "writer::packet::",
+            "writer::fast::",
+        ])
+        .args(["buffer::", "chunk::", "memory::", "page::", "reader::", "ring::"])
         .env("CARGO_TARGET_DIR", workspace::target_dir()?.join("miri"))
         .current_dir(workspace::root());
     shell::run(&mut test)

@@ -11,7 +11,13 @@ const WORKSPACE_NEEDS: (u32, u32) = (1, 90);
 pub(crate) const PROMISES: [Promise; 2] = [
     Promise {
         version: "1.85",
-        packages: &["protolog-protozero", "protolog-core", "protolog-macros", "protolog-rt"],
+        packages: &[
+            "protolog-protozero",
+            "protolog-core",
+            "protolog-macros",
+            "protolog-shmem",
+            "protolog-rt",
+        ],
     },
     Promise {
         version: "1.90",

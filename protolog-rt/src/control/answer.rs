@@ -186,7 +186,7 @@ impl Answers {
         self.status(answer);
         for core in running::all() {
             if !self.trace.as_ref().is_some_and(|(session, ..)| session.is_of(&core)) {
-                let fill_policy = core.fill_policy;
+                let fill_policy = core.buffer.fill_policy();
                 let file = core.path().map_or("-".into(), Path::to_string_lossy);
                 told(
                     &so_far(summary::so_far(&core), fill_policy),

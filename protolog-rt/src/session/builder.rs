@@ -15,9 +15,10 @@ use super::{Destination, Session, dictionary, running};
 use crate::clock;
 use crate::error::Error;
 use crate::paths::absolute;
-use crate::shmem::buffer::Buffer;
 use crate::sys::barrier;
+use crate::sys::mapping::Mapping;
 use protolog_core::{FillPolicy, Level};
+use protolog_shmem::{Buffer, Memory};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::Builder as ThreadBuilder;
@@ -340,7 +341,11 @@ impl Builder {
             TraceFile::check_create_on_finish(path)?;
         }
         let (recorder, buffer) = match &self.record {
-            None => (None, Buffer::anonymous(self.buffer).map_err(Error::Resources)?),
+            None => {
+                let memory = Mapping::anonymous(protolog_shmem::size(self.buffer));
+                let memory = Memory::new(memory.map_err(Error::Resources)?);
+                (None, Buffer::new(memory, self.fill_policy))
+            }
             Some(place) => {
                 let (recorder, buffer) = Recorder::create(place, self.buffer)?;
                 (Some(recorder), buffer)
@@ -350,7 +355,7 @@ impl Builder {
             .with_timeout(self.chunk_timeout)
             .with_path(self.path.clone())
             .with_recorder(recorder);
-        let core = Arc::new(Core::new(buffer, self.fill_policy, self.max_text, owner));
+        let core = Arc::new(Core::new(buffer, self.max_text, owner));
         let destination = match (self.fill_policy, self.path) {
             (FillPolicy::Stream, Some(path)) => {
                 Self::stream(&core, &path, self.limits, self.compression)?

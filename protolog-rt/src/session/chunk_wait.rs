@@ -10,8 +10,8 @@
 //!   (which would wait for itself), or in a forked child (where nobody frees anything).
 //! - A chunk that is freed while somebody waits is looked for once more before the wait ends.
 
-use crate::shmem::buffer::Buffer;
 use crate::sync::{AtomicBool, AtomicU32, Ordering, fence};
+use protolog_shmem::Buffer;
 use std::cell::Cell;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

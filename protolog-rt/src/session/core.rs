@@ -6,11 +6,11 @@ use super::recorder::Recorder;
 use super::requests::Requests;
 use crate::clock;
 use crate::loss::{Mirror, UnattributedSnapshot};
-use crate::shmem::buffer::{Buffer, Chunk};
 use crate::writer::UNATTRIBUTED;
 use crate::writer::arbiter::Arbiter;
 use crate::writer::owner::Owner;
 use protolog_core::FillPolicy;
+use protolog_shmem::{Buffer, WriteChunk};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -118,8 +118,8 @@ impl Owner for SessionOwner {
     fn wait_for_chunk(
         &self,
         buffer: &Buffer,
-        acquire: &mut dyn FnMut() -> Option<Chunk>,
-    ) -> Option<Chunk> {
+        acquire: &mut dyn FnMut() -> Option<WriteChunk>,
+    ) -> Option<WriteChunk> {
         if !self.waits.may_wait() {
             return None;
         }
@@ -142,14 +142,9 @@ impl Owner for SessionOwner {
 
 impl Core {
     /// The shared part of a session that starts now.
-    pub(crate) fn new(
-        buffer: Buffer,
-        fill_policy: FillPolicy,
-        max_text: usize,
-        owner: SessionOwner,
-    ) -> Self {
+    pub(crate) fn new(buffer: Buffer, max_text: usize, owner: SessionOwner) -> Self {
         let owner = Arc::new(owner);
-        let arbiter = Arbiter::new(buffer, fill_policy, max_text, Arc::clone(&owner) as _);
+        let arbiter = Arbiter::new(buffer, max_text, Arc::clone(&owner) as _);
         Self { arbiter: Arc::new(arbiter), owner }
     }
 
@@ -197,6 +192,6 @@ impl Core {
 
     /// Returns whether the buffer's thread frees chunks as they are completed.
     pub(super) fn is_stream(&self) -> bool {
-        self.fill_policy == FillPolicy::Stream
+        self.buffer.fill_policy() == FillPolicy::Stream
     }
 }

@@ -10,8 +10,8 @@ use super::core::Core;
 use super::file::TraceFile;
 use super::state::SequenceState;
 use super::wire::{sequence_id, span, split};
-use crate::shmem::drain::{self, Committed, Found};
 use protolog_core::chunk::Packets;
+use protolog_shmem::{BufferReader, ChunkInfo, Committed};
 use std::collections::{HashMap, HashSet};
 
 /// So many chunks are freed before those who wait for one are told, so that they do not wake for each.
@@ -49,18 +49,19 @@ impl Drain {
     /// Copies everything that is complete, and with `unfinished_too` what is committed in chunks that are being written.
     /// False where the file has no room for the next chunk: go on with another one.
     pub(super) fn copy(&mut self, core: &Core, file: &mut TraceFile, unfinished_too: bool) -> bool {
+        let mut reader = core.buffer.reader();
         loop {
-            let mut found = drain::find(&core.buffer, unfinished_too);
+            let mut found = reader.find(unfinished_too);
             // Keys are looked up once, and most chunks are in order already.
-            found.sort_by_cached_key(|found| {
-                let next = self.sequences.get(&found.writer_id).map_or(0, |known| known.next_chunk);
-                (found.writer_id, found.chunk_id.wrapping_sub(next))
+            found.sort_by_cached_key(|chunk| {
+                let next = self.sequences.get(&chunk.writer_id).map_or(0, |known| known.next_chunk);
+                (chunk.writer_id, chunk.chunk_id.wrapping_sub(next))
             });
             let mut released = 0;
             let mut all = found.into_iter().peekable();
-            while let Some(found) = all.next() {
-                all.peek().iter().for_each(|next| core.buffer.fetch(next.chunk));
-                match self.chunk(core, file, found) {
+            while let Some(info) = all.next() {
+                all.peek().iter().for_each(|next| reader.prefetch(next));
+                match self.chunk(core, &mut reader, file, info) {
                     Some(done) => released += done as usize,
                     None => return false,
                 }
@@ -74,25 +75,34 @@ impl Drain {
     }
 
     /// Copies a chunk if it is its sequence's turn; true where the chunk is done with, none where the file has no room.
-    fn chunk(&mut self, core: &Core, file: &mut TraceFile, found: Found) -> Option<bool> {
-        let sequence = self.sequences.entry(found.writer_id).or_default();
-        if found.chunk_id != sequence.next_chunk {
+    fn chunk(
+        &mut self,
+        core: &Core,
+        reader: &mut BufferReader<'_>,
+        file: &mut TraceFile,
+        info: ChunkInfo,
+    ) -> Option<bool> {
+        let ChunkInfo { writer_id, is_complete, .. } = info;
+        let sequence = self.sequences.entry(writer_id).or_default();
+        if info.chunk_id != sequence.next_chunk {
             return Some(false);
         }
-        let committed = drain::committed(&core.buffer, found);
+        let Some(chunk) = reader.read(&info) else { return Some(false) };
+        let committed = chunk.committed();
         if !file.has_room(|| sequence.size(&committed), self.written.len()) {
+            chunk.put_back();
             return None;
         }
-        let mut to = FileCopy { file, sequence: sequence_id(found.writer_id) };
-        if sequence.copy(&committed, found.complete, &mut to) {
-            self.written.insert(found.writer_id);
+        let mut to = FileCopy { file, sequence: sequence_id(writer_id) };
+        if sequence.copy(&committed, is_complete, &mut to) {
+            self.written.insert(writer_id);
         }
-        if found.complete {
-            let failed = to.file.has_failed();
-            core.buffer.flow().add(found.chunk.layout, |passed| {
-                if failed { &passed.discarded } else { &passed.read }
-            });
-            drain::release(&core.buffer, found.chunk);
+        if is_complete {
+            if to.file.has_failed() {
+                chunk.discard();
+            } else {
+                drop(chunk);
+            }
             sequence.next_chunk = sequence.next_chunk.wrapping_add(1);
             sequence.next(false);
             self.quiet += 1;
@@ -100,7 +110,7 @@ impl Drain {
                 self.announce(core);
             }
         }
-        Some(found.complete)
+        Some(is_complete)
     }
 
     /// Goes on with a file that has nothing of any sequence yet.

@@ -1,6 +1,6 @@
 //! Traces of what a buffer keeps: of all that is in it when somebody asks, while threads go on writing.
 //!
-//! What is found first is what the trace is made of. Chunks that are overwritten after that are missing like those that
+//! The trace is made of the chunks that are found first. Chunks that are overwritten after that are missing like those that
 //! were overwritten before: each chunk says how many messages its sequence had before it, so their number is known. The
 //! newest chunk of each sequence is copied first, so that there is one to say it.
 //!
@@ -17,17 +17,15 @@ use super::trace::{Trace, TraceEnd};
 use super::wire::{sequence_id, split};
 use crate::error::Error;
 use crate::loss::{LossCause, LossCount};
-use crate::shmem::drain::{self, Committed, Found};
-use crate::shmem::ring::Image;
 use crate::stats::Summary;
 use crate::sync::Ordering;
 use crate::writer::Writer;
-use protolog_core::FillPolicy;
 use protolog_core::schema::{packet, sequence_info};
+use protolog_shmem::{BufferReader, ChunkInfo, Committed};
 use protozero::Reader;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// How often chunks are looked for, where the newest ones are overwritten faster than they are copied.
 const TRIES: usize = 4;
@@ -36,7 +34,19 @@ const TRIES: usize = 4;
 const MANY: usize = 256;
 
 /// A sequence's chunks, by how far they are from the newest one.
-type Chunks = BTreeMap<u32, (Found, Option<Image>)>;
+type Chunks = BTreeMap<u32, (ChunkInfo, Option<ChunkCopy>)>;
+
+/// A copy of the committed part of a chunk.
+#[derive(Debug)]
+struct ChunkCopy {
+    /// Its packets, each with its size before it, as in [`Committed::bytes`].
+    bytes: Vec<u8>,
+    /// How many they are.
+    count: u16,
+    /// As in the chunk's header.
+    flags: u16,
+    is_complete: bool,
+}
 
 /// A writer, and how many of its messages must be in the trace or counted.
 type Told = (Arc<Writer>, u64);
@@ -48,11 +58,11 @@ pub(super) fn write(
     level: Option<u32>,
     what: &str,
 ) -> Result<Summary, Error> {
-    let _reader = core.reader.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut reader = core.buffer.reader();
     let mut file = TraceFile::create_on_finish(path)?;
     file.compress(bundles(level));
     let mut trace = Trace::begin(Arc::clone(core), file);
-    let (writers, chunks) = collect(core);
+    let (writers, chunks) = collect(core, &mut reader);
     if chunks.values().map(BTreeMap::len).sum::<usize>() > MANY {
         trace.file.start_write_behind();
     }
@@ -62,7 +72,7 @@ pub(super) fn write(
     let mut messages = 0;
     for (writer, told) in &writers {
         let chunks = chunks.get(&writer.id).into_iter().flat_map(BTreeMap::values);
-        let (written, numbered) = copy(core, &mut trace, writer.id, chunks);
+        let (written, numbered) = copy(&mut reader, &mut trace, writer.id, chunks);
         messages += written;
         let count = told.saturating_sub(numbered);
         trace.finish_sequence(writer, (count > 0).then_some(overwritten(count)));
@@ -73,7 +83,7 @@ pub(super) fn write(
 }
 
 /// The writers, and their chunks, of which copies are made unless nobody writes any more.
-fn collect(core: &Core) -> (Vec<Told>, BTreeMap<u16, Chunks>) {
+fn collect(core: &Core, reader: &mut BufferReader<'_>) -> (Vec<Told>, BTreeMap<u16, Chunks>) {
     let mut tries = 0;
     loop {
         let told = |writer: Arc<Writer>| {
@@ -81,44 +91,44 @@ fn collect(core: &Core) -> (Vec<Told>, BTreeMap<u16, Chunks>) {
             (writer, told)
         };
         let writers = core.all_writers().into_iter().map(told).collect();
-        let mut all = find(core);
+        let mut all = find(reader);
         tries += 1;
-        if core.is_stopped() || copy_all(core, &mut all) || tries == TRIES {
+        if core.is_stopped() || copy_all(reader, &mut all) || tries == TRIES {
             return (writers, all);
         }
     }
 }
 
 /// Copies the chunks, the newest of each sequence first. False where a newest one is gone.
-fn copy_all(core: &Core, all: &mut BTreeMap<u16, Chunks>) -> bool {
+fn copy_all(reader: &mut BufferReader<'_>, all: &mut BTreeMap<u16, Chunks>) -> bool {
     let longest = all.values().map(BTreeMap::len).max().unwrap_or(0);
     for rank in 0..longest {
         let chunks = all.values_mut().filter_map(|chunks| chunks.values_mut().nth(rank));
-        for (found, image) in chunks {
-            *image = core.buffer.copy(*found);
+        for (info, copied) in chunks {
+            *copied = reader.pin(info).map(|chunk| {
+                let Committed { bytes, count, flags } = chunk.committed();
+                let is_complete = chunk.is_complete();
+                ChunkCopy { bytes: bytes.to_vec(), count, flags, is_complete }
+            });
         }
     }
-    let newest = |chunks: &Chunks| chunks.values().next().is_none_or(|(_, image)| image.is_some());
+    let newest =
+        |chunks: &Chunks| chunks.values().next().is_none_or(|(_, copied)| copied.is_some());
     all.values().all(newest)
 }
 
 /// All chunks, by sequence.
-fn find(core: &Core) -> BTreeMap<u16, Chunks> {
-    let mut by_writer: BTreeMap<u16, Vec<Found>> = BTreeMap::new();
-    let found = match core.fill_policy {
-        // Nobody takes them again.
-        FillPolicy::Discard => drain::find(&core.buffer, true),
-        _ => core.buffer.find_pinned(),
-    };
-    for found in found {
-        by_writer.entry(found.writer_id).or_default().push(found);
+fn find(reader: &mut BufferReader<'_>) -> BTreeMap<u16, Chunks> {
+    let mut by_writer: BTreeMap<u16, Vec<ChunkInfo>> = BTreeMap::new();
+    for info in reader.find(true) {
+        by_writer.entry(info.writer_id).or_default().push(info);
     }
-    let ranked = |found: Vec<Found>| {
-        let any = found.first().map_or(0, |found| found.chunk_id);
+    let ranked = |found: Vec<ChunkInfo>| {
+        let any = found.first().map_or(0, |info| info.chunk_id);
         // Ids count up and may wrap; a buffer has far fewer chunks than there are ids.
-        let newest = found.iter().map(|found| found.chunk_id.wrapping_sub(any) as i32).max();
+        let newest = found.iter().map(|info| info.chunk_id.wrapping_sub(any) as i32).max();
         let newest = any.wrapping_add_signed(newest.unwrap_or(0));
-        let age = |found: Found| (newest.wrapping_sub(found.chunk_id), (found, None));
+        let age = |info: ChunkInfo| (newest.wrapping_sub(info.chunk_id), (info, None));
         found.into_iter().map(age).collect()
     };
     by_writer.into_iter().map(|(writer, found)| (writer, ranked(found))).collect()
@@ -137,51 +147,50 @@ struct SnapshotCopy<'a> {
 /// Writes a sequence's chunks, which come with the newest first. Gives how many messages are in the trace, and how many
 /// in the trace or counted.
 fn copy<'a>(
-    core: &Core,
+    reader: &mut BufferReader<'_>,
     trace: &mut Trace,
     writer_id: u16,
-    chunks: impl DoubleEndedIterator<Item = &'a (Found, Option<Image>)>,
+    chunks: impl DoubleEndedIterator<Item = &'a (ChunkInfo, Option<ChunkCopy>)>,
 ) -> (u64, u64) {
     let mut to = SnapshotCopy { trace, sequence: sequence_id(writer_id), messages: 0, numbered: 0 };
-    walk(core, chunks, &mut to);
+    walk(reader, chunks, &mut to);
     (to.messages, to.numbered)
 }
 
-/// Gives the packets of a sequence's chunks, which come with the newest first.
+/// Passes on the packets of a sequence's chunks, which come with the newest first.
 fn walk<'a>(
-    core: &Core,
-    chunks: impl DoubleEndedIterator<Item = &'a (Found, Option<Image>)>,
+    reader: &mut BufferReader<'_>,
+    chunks: impl DoubleEndedIterator<Item = &'a (ChunkInfo, Option<ChunkCopy>)>,
     to: &mut impl Sink,
 ) {
     let mut walk = Sequence::default();
     let mut next = None;
     let mut chunks = chunks.rev().peekable();
-    while let Some((found, image)) = chunks.next() {
+    while let Some((info, copied)) = chunks.next() {
         if let Some((next, None)) = chunks.peek() {
-            core.buffer.fetch(next.chunk);
+            reader.prefetch(next);
         }
-        let mut give = |committed: &Committed<'_>, complete| {
-            walk.next(next != Some(found.chunk_id));
-            next = Some(found.chunk_id.wrapping_add(1));
-            walk.copy(committed, complete, to);
+        let mut pass_on = |committed: &Committed<'_>, is_complete| {
+            walk.next(next != Some(info.chunk_id));
+            next = Some(info.chunk_id.wrapping_add(1));
+            walk.copy(committed, is_complete, to);
         };
-        match image {
-            Some(Image { bytes, count, flags, complete }) => {
-                give(&Committed { bytes, count: *count, flags: *flags }, *complete);
-            }
-            // One that was not copied: nobody takes it again, or it may be gone.
-            None => _ = core.buffer.look(*found, give),
+        if let Some(ChunkCopy { bytes, count, flags, is_complete }) = copied {
+            pass_on(&Committed { bytes, count: *count, flags: *flags }, *is_complete);
+        } else if let Some(chunk) = reader.pin(info) {
+            // One that was not copied: nobody takes it again, or it was still there.
+            pass_on(&chunk.committed(), chunk.is_complete());
         }
     }
 }
 
 /// What the buffer keeps, counted as if it were written now.
 pub(super) fn count(core: &Core) -> Counts {
-    let _reader = core.reader.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut reader = core.buffer.reader();
     let mut counts = Counts::default();
-    for (writer, chunks) in find(core) {
+    for (writer, chunks) in find(&mut reader) {
         let mut to = Counting { seal: Seal::new(sequence_id(writer)), counts: &mut counts };
-        walk(core, chunks.values(), &mut to);
+        walk(&mut reader, chunks.values(), &mut to);
     }
     counts
 }

@@ -14,16 +14,17 @@ use crate::clock;
 use crate::error::Error;
 use crate::loss::{LossCause, Mirror};
 use crate::message_table::{self, RuntimeMessage};
-use crate::shmem::buffer::{Buffer, PAGE, size};
-use crate::shmem::memory::Memory;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sys::mapping::Mapping;
 use crate::sys::time::boot_id;
 use crate::sys::{file, modules};
+use protolog_core::FillPolicy;
 use protolog_core::recorder::{
     BuildId, ClockSource, HEADER_SIZE, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT,
     METADATA_USED_AT, OTHER_LOSSES_AT, OTHER_MESSAGE_COUNT_AT, RING_AT, VERSION, loss_key,
     message_count_at, record_header,
 };
+use protolog_shmem::{Buffer, Memory, PAGE, size};
 use protozero::Heap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -90,8 +91,9 @@ impl Recorder {
         file::allocate(&file, RING_AT, ring)?;
         let head = head(ring);
         file.write_all_at(&head.to_bytes(), 0)?;
-        let header = Memory::shared(&file, 0, HEADER_SIZE)?;
-        let buffer = Buffer::over(Memory::shared(&file, RING_AT, ring)?);
+        let header = Memory::new(Mapping::shared(&file, 0, HEADER_SIZE)?);
+        let ring_memory = Memory::new(Mapping::shared(&file, RING_AT, ring)?);
+        let buffer = Buffer::new(ring_memory, FillPolicy::RingBuffer);
         let start = head.metadata_at;
         let annex =
             Mutex::new(Annex { dictionary: Dictionary::default(), loads: None, start, used: 0 });

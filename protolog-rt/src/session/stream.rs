@@ -15,7 +15,7 @@ use crate::loss::LossCount;
 use crate::stats::Summary;
 use crate::sys::thread::block_signals;
 use crate::writer::Writer;
-use crate::writer::reclaim::LOOK_NANOS;
+use crate::writer::reclaim::POLL_NANOS;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub(super) struct Stream {
 }
 
 /// The time for which a chunk is idle before it is reclaimed, while free chunks are scarce.
-const POLL_INTERVAL: Duration = Duration::from_nanos(LOOK_NANOS);
+const POLL_INTERVAL: Duration = Duration::from_nanos(POLL_NANOS);
 
 /// The most that it grows to while there is nothing to reclaim.
 const MAX_POLL_INTERVAL: Duration = Duration::from_millis(128);

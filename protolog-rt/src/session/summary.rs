@@ -4,7 +4,7 @@ use super::core::Core;
 use super::counts::Counts;
 use super::dictionary::Dictionary;
 use super::kept;
-use crate::stats::{Summary, of_buffer};
+use crate::stats::Summary;
 use crate::sync::Ordering;
 use crate::writer::Writer;
 use std::sync::Arc;
@@ -42,6 +42,6 @@ pub(crate) fn so_far(core: &Core) -> Summary {
     // The losses of files before this one are among them.
     summary.groups.iter_mut().for_each(|group| group.losses.clear());
     summary.add_groups(dictionary.groups(&counts, &summary.losses));
-    summary.buffer = of_buffer(&core.buffer);
+    summary.buffer = core.buffer.stats();
     summary
 }

@@ -11,7 +11,7 @@ use super::wire::{OWN_SEQUENCE, sequence_id};
 use crate::clock;
 use crate::error::Error;
 use crate::loss::{LossCount, LossCounters, UnattributedSnapshot};
-use crate::stats::{self, BufferStats, Loss, Summary};
+use crate::stats::{BufferStats, Loss, Summary};
 use crate::writer::state::loss_record;
 use crate::writer::{UNATTRIBUTED, Writer};
 use protolog_core::process_track;
@@ -155,7 +155,7 @@ impl Trace {
             self.report_gap();
         }
         let pid = self.core.pid;
-        let buffer = stats::of_buffer(&self.core.buffer);
+        let buffer = self.core.buffer.stats();
         self.own_packet(|to| trace_stats(to, &buffer));
         self.own_packet(|to| instant(to, pid, clock::boottime(), what));
         let (losses, reported) = self.totals();

@@ -121,6 +121,7 @@ mod tests {
     use crate::sync::{AtomicU64, Ordering};
     use crate::sys::mapping::Mapping;
     use crate::sys::poll::{Polled, poll};
+    use protolog_shmem::Backing as _;
     use std::os::fd::AsFd;
     use std::os::unix::fs::MetadataExt;
 

@@ -7,6 +7,7 @@
 //!   own, zeroed, at the same addresses.
 
 use super::fork::{ForkLock, Order};
+use protolog_shmem::Backing;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -69,24 +70,6 @@ impl Mapping {
         Ok(Self { base, len })
     }
 
-    /// The first byte, at the beginning of a page.
-    #[inline]
-    pub(crate) fn base(&self) -> NonNull<u8> {
-        self.base
-    }
-
-    /// Size in bytes.
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Gives the memory back to the system, keeping the addresses: every byte is zero afterwards, or what the file has.
-    /// Whoever still writes there does no harm.
-    pub(crate) fn discard(&self) {
-        self.advise(libc::MADV_DONTNEED);
-    }
-
     /// Tells the system something about the mapping; false where it ignores that.
     fn advise(&self, advice: libc::c_int) -> bool {
         // SAFETY: *mapped*; none of the advice given here unmaps pages, and where they change they are zero or what the
@@ -102,6 +85,22 @@ impl Mapping {
             // SAFETY: *mapped*; nobody else has the address yet.
             unsafe { place.write_volatile(0) };
         }
+    }
+}
+
+// SAFETY: *mapped*; the mapping begins at a page, its first bytes are zero or a file's, and it is nobody else's in this process.
+unsafe impl Backing for Mapping {
+    fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    /// As [`Backing::discard`]: every byte is zero afterwards, or what the file has.
+    fn discard(&self) {
+        self.advise(libc::MADV_DONTNEED);
     }
 }
 

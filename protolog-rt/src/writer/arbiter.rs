@@ -15,16 +15,16 @@
 
 use super::level_cache::LevelCache;
 use super::owner::Owner;
-use super::reclaim::{LOOK_NANOS, reclaim};
+use super::reclaim::{POLL_NANOS, reclaim};
 use super::{ReentrancyGuard, Writer};
 use crate::clock;
 use crate::level::GroupInfo;
 use crate::loss::{LossCause, LossCount, LossCounters};
-use crate::shmem::buffer::{Buffer, Chunk};
 use crate::sync::{AtomicBool, Ordering, fence};
 use crate::sys::barrier;
 use protolog_core::chunk::{MAX_WRITER_ID, PageLayout};
 use protolog_core::{FillPolicy, Level};
+use protolog_shmem::{Buffer, WriteChunk};
 use std::collections::{HashSet, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::ptr;
@@ -38,8 +38,6 @@ const FEW: usize = 64;
 pub(crate) struct Arbiter {
     /// Where the writers write.
     pub(crate) buffer: Buffer,
-    /// What happens to the buffer's chunks once they are complete.
-    pub(crate) fill_policy: FillPolicy,
     /// The most bytes of a text argument.
     pub(crate) max_text: usize,
     /// The process.
@@ -48,8 +46,6 @@ pub(crate) struct Arbiter {
     pub(crate) reported: LossCounters,
     /// Drops of threads that got no sequence.
     pub(crate) unattributed: LossCounters,
-    /// Held by whoever reads a buffer that is no stream.
-    pub(crate) reader: Mutex<()>,
     collects_stacks: bool,
     levels: LevelCache,
     stopped: AtomicBool,
@@ -107,20 +103,13 @@ impl DerefMut for LockedWriters<'_> {
 
 impl Arbiter {
     /// Shares `buffer` on behalf of `owner`.
-    pub(crate) fn new(
-        buffer: Buffer,
-        fill_policy: FillPolicy,
-        max_text: usize,
-        owner: Arc<dyn Owner>,
-    ) -> Self {
+    pub(crate) fn new(buffer: Buffer, max_text: usize, owner: Arc<dyn Owner>) -> Self {
         Self {
             buffer,
-            fill_policy,
             max_text,
             pid: std::process::id(),
             reported: LossCounters::new(),
             unattributed: LossCounters::mirrored(owner.mirror()),
-            reader: Mutex::new(()),
             collects_stacks: owner.collects_stacks(),
             levels: LevelCache::new(),
             stopped: AtomicBool::new(false),
@@ -169,7 +158,8 @@ impl Arbiter {
         make: impl FnOnce(Identity) -> Arc<Writer>,
     ) -> Option<Arc<Writer>> {
         let mut writers = self.writers();
-        if self.fill_policy != FillPolicy::Stream && writers.live.len() >= writers.forget_at.max(64)
+        if self.buffer.fill_policy() != FillPolicy::Stream
+            && writers.live.len() >= writers.forget_at.max(64)
         {
             self.forget_overwritten(&mut writers);
         }
@@ -198,9 +188,9 @@ impl Arbiter {
 
     /// Forgets the writers whose threads have ended and whose chunks were all overwritten.
     fn forget_overwritten(&self, writers: &mut Writers) {
-        let Ok(_reader) = self.reader.try_lock() else { return };
-        let found: HashSet<u16> =
-            self.buffer.find_pinned().iter().map(|found| found.writer_id).collect();
+        let Some(mut reader) = self.buffer.try_reader() else { return };
+        let found: HashSet<u16> = reader.find(true).iter().map(|chunk| chunk.writer_id).collect();
+        drop(reader);
         let free = &mut writers.free;
         writers.live.retain(|writer| {
             let Some(identity) = writer.identity().filter(|_| !found.contains(&writer.id)) else {
@@ -220,7 +210,11 @@ impl Arbiter {
     }
 
     /// Takes a chunk for a writer of a buffer that discards new messages once it is full.
-    pub(crate) fn acquire_until_full(&self, layout: PageLayout, payload: usize) -> Option<Chunk> {
+    pub(crate) fn acquire_until_full(
+        &self,
+        layout: PageLayout,
+        payload: usize,
+    ) -> Option<WriteChunk> {
         if self.is_full.load(Ordering::Relaxed) {
             return None;
         }
@@ -232,7 +226,7 @@ impl Arbiter {
     }
 
     /// Waits for a chunk, as long as the owner's buffer-exhausted policy allows.
-    pub(crate) fn acquire_late(&self, layout: PageLayout, payload: usize) -> Option<Chunk> {
+    pub(crate) fn acquire_late(&self, layout: PageLayout, payload: usize) -> Option<WriteChunk> {
         // In a forked child there is nobody who frees anything.
         if self.pid != std::process::id() {
             return None;
@@ -248,7 +242,7 @@ impl Arbiter {
         let _guard = ReentrancyGuard::new();
         let Ok(mut writers) = self.writers.try_lock() else { return 0 };
         let now = clock::boottime();
-        if now < writers.looked + LOOK_NANOS {
+        if now < writers.looked + POLL_NANOS {
             return 0;
         }
         writers.looked = now;

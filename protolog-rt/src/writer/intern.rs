@@ -13,7 +13,7 @@
 #![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
 
 use super::cursor::ends;
-use crate::shmem::buffer::MAX_PAYLOAD;
+use protolog_shmem::MAX_PAYLOAD;
 
 /// The number of entries: about as many as a chunk of 4 KiB has short strings; 512 bytes.
 const ENTRIES: usize = 64;

@@ -4,8 +4,9 @@
 //! message that does not fit an empty chunk goes on in the next ones, in fragments.
 //!
 //! Invariants
-//! - *chunk*, of [`super`]: `position..=end`, and [`SLACK`] bytes from `end`, are in the chunk that `chunk` names.
-//! - *offered*: while the chunk is offered, who takes it back completes it; so before anything but a message in it
+//! - *chunk*, of [`super`]: `position..=end`, and [`SLACK`] bytes from `end`, are in the chunk that was opened last. It is in
+//!   `chunk`, or offered in the gate; `count` is its count, and [`PacketCount::NONE`] when it is gone. `core` keeps its memory.
+//! - *offered*: while the chunk is offered, a reclaimer that takes it completes it; so before anything but a message in it
 //!   happens, it is recalled.
 //! - *gapless*: a chunk id is taken with a chunk, and every chunk taken is completed.
 #![allow(unsafe_code)] // Stores into the chunk.
@@ -22,14 +23,15 @@ use super::running;
 use super::state::{MAX_LOSSES, MAX_STATE};
 use super::track::MAX_TRACK;
 use crate::clock;
-use crate::shmem::buffer::{Chunk, MAX_PAYLOAD, PAGE};
-use crate::sync::{AtomicU16, Ordering};
+use crate::sync::Ordering;
 use crate::sys::process;
 use protolog_core::FillPolicy;
 use protolog_core::chunk::{
     CHUNK_HEADER, DROPPED_PACKET_SIZE, FRAGMENT_SIZE_LEN, MAX_PACKETS, Packets, PageLayout,
 };
+use protolog_shmem::{MAX_PAYLOAD, OpenChunk, PAGE, PacketCount, WriteChunk};
 use protozero::wire::{packed_varint, redundant_varint};
+#[cfg(not(loom))]
 use std::mem::offset_of;
 use std::sync::Arc;
 
@@ -50,9 +52,9 @@ const _: () = assert!(MAX_PAYLOAD / 15 + 2 < MAX_PACKETS as usize);
 pub(super) struct Own {
     /// Where the packet that was started last has its size.
     pub(super) position: *mut u8,
-    /// Count and flags in the chunk's header; null without a chunk.
-    header: *const AtomicU16,
-    /// What stands there.
+    /// Count and flags in the chunk's header.
+    count: PacketCount,
+    /// Their present value.
     word: u16,
     /// The id of the next text in this chunk.
     pub(super) next_iid: u32,
@@ -65,7 +67,8 @@ pub(super) struct Own {
     pub(super) strings: InternTable,
     /// The address up to which packets may go.
     end: *mut u8,
-    chunk: Option<Chunk>,
+    /// The chunk, unless it is offered.
+    chunk: Option<WriteChunk>,
     pub(super) core: Option<Arc<Arbiter>>,
     identity: Identity,
     /// Number of chunks taken, up to the size of [`GROWTH`].
@@ -81,6 +84,7 @@ pub(super) struct Own {
 }
 
 // The clock begins the writer's second line, and where the texts begin ends with it.
+#[cfg(not(loom))] // Whose atomics are larger.
 const _: () = assert!(size_of::<Gate>() + offset_of!(Own, clock) == 64);
 
 /// A time that was read for a message, in nanoseconds.
@@ -93,7 +97,7 @@ impl Own {
         Self {
             position: std::ptr::null_mut(),
             end: std::ptr::null_mut(),
-            header: std::ptr::null(),
+            count: PacketCount::NONE,
             word: 0,
             next_iid: 1,
             strings: InternTable::new(),
@@ -171,7 +175,7 @@ impl Own {
     pub(super) unsafe fn commit(&mut self, end: *mut u8, plan: &Plan) {
         self.last += plan.delta();
         self.next_iid = plan.next_iid();
-        // SAFETY: as the caller's.
+        // SAFETY: *chunk*: the caller's promise is the same.
         unsafe { self.start_next(end) };
     }
 
@@ -181,18 +185,22 @@ impl Own {
     /// *chunk*: `at` is not above the limit.
     #[inline(always)]
     pub(super) unsafe fn start_next(&mut self, at: *mut u8) {
-        // SAFETY: *chunk*.
+        // SAFETY: *chunk*: SLACK bytes from the limit are the chunk's, and `at` is not above it.
         unsafe { at.write(0) };
         self.position = at;
-        self.publish(self.word + 1);
+        // SAFETY: *chunk*: the caller has one; the packet that this one follows was written up to `at`.
+        unsafe { self.publish(self.word + 1) };
     }
 
     /// Makes all that was written visible to the reader.
+    ///
+    /// # Safety
+    /// *chunk*: there is one, this thread's alone or offered and within a message; the packets before the last one are whole.
     #[inline(always)]
-    fn publish(&mut self, word: u16) {
+    unsafe fn publish(&mut self, word: u16) {
         self.word = word;
-        // SAFETY: not null, since there is a chunk: callers write into it; `core` keeps its memory.
-        unsafe { &*self.header }.store(word, Ordering::Release);
+        // SAFETY: *chunk*: `count` is that of the chunk that the caller has; what was written before `position` stays as it is.
+        unsafe { self.count.publish(Packets(word)) };
     }
 
     /// Takes a chunk with room for a packet of `need` bytes, or the largest there is, and sets it up. False where the
@@ -207,7 +215,7 @@ impl Own {
         true
     }
 
-    fn acquire(&mut self, need: usize) -> Option<Chunk> {
+    fn acquire(&mut self, need: usize) -> Option<WriteChunk> {
         let core = self.core.as_ref()?;
         let freed = core.buffer.freed();
         if self.full_at == Some(freed) {
@@ -218,22 +226,22 @@ impl Own {
         let fits = |layout: &&PageLayout| layout.chunk_size(PAGE) >= payload + 8;
         let layout = GROWTH[self.grown..].iter().find(fits).copied().unwrap_or(PageLayout::One);
         let plenty = !core.buffer.is_scarce();
-        let chunk = match core.fill_policy {
+        let chunk = match core.buffer.fill_policy() {
             FillPolicy::Stream => {
                 let chunk = core.buffer.acquire(layout, payload);
                 chunk.or_else(|| core.acquire_late(layout, payload))
             }
             FillPolicy::Discard => core.acquire_until_full(layout, payload),
             FillPolicy::RingBuffer => {
-                let chunk = core.buffer.acquire_ring(layout, payload);
+                let chunk = core.buffer.acquire(layout, payload);
                 // Chunks of idle threads, completed, are as good as old ones.
                 chunk.or_else(|| {
-                    (core.reclaim() > 0).then(|| core.buffer.acquire_ring(layout, payload))?
+                    (core.reclaim() > 0).then(|| core.buffer.acquire(layout, payload))?
                 })
             }
         };
         // In a ring a chunk may become old enough at any time.
-        let searched = chunk.is_none() && core.fill_policy != FillPolicy::RingBuffer;
+        let searched = chunk.is_none() && core.buffer.fill_policy() != FillPolicy::RingBuffer;
         self.full_at = searched.then_some(freed);
         if chunk.is_none() || plenty && core.buffer.is_scarce() {
             core.wake();
@@ -243,34 +251,34 @@ impl Own {
     }
 
     /// Makes `chunk` this writer's, with one packet started.
-    fn open(&mut self, chunk: Chunk, flags: u16) {
+    fn open(&mut self, mut chunk: WriteChunk, flags: u16) {
         let Some(core) = self.core.as_ref() else { return };
-        core.buffer.chunk_id(chunk).store(self.identity.next_chunk, Ordering::Relaxed);
-        core.buffer.writer_id(chunk).store(self.identity.id, Ordering::Relaxed);
-        self.header = core.buffer.packets(chunk);
-        self.position = core.buffer.payload(chunk);
-        // SAFETY: *owner*: the chunk is this writer's, and is larger than SLACK.
-        self.end = unsafe { self.position.add(chunk.payload() - SLACK) };
+        let Identity { id, next_chunk, .. } = self.identity;
+        let OpenChunk { start, end, count } = core.buffer.open(&mut chunk, id, next_chunk);
+        (self.position, self.count) = (start, count);
+        // SAFETY: `start..end` is one chunk's, and a chunk is larger than SLACK.
+        self.end = unsafe { end.sub(SLACK) };
         self.identity.next_chunk = self.identity.next_chunk.wrapping_add(1);
         self.chunk = Some(chunk);
         self.next_iid = 1;
         self.strings.reset(self.position);
         self.others = 0;
-        // SAFETY: as above.
-        unsafe { self.position.write(0) };
-        self.publish(Packets::new(1, flags).0);
+        // SAFETY: *chunk*: it is this thread's alone, and not empty.
+        unsafe { start.write(0) };
+        // SAFETY: *chunk*: it is this thread's alone, and has no packet but the one that was started.
+        unsafe { self.publish(Packets::new(1, flags).0) };
     }
 
     /// Lets messages into the chunk again; false where there is none.
     pub(super) fn reopen(&mut self, writer: &Writer) -> bool {
         self.recall(writer);
         self.allow(writer);
-        self.chunk.is_some()
+        self.offered
     }
 
     /// Lets messages into the chunk, unless the session is over, or others came or went.
     fn allow(&mut self, writer: &Writer) {
-        let Some(chunk) = self.chunk else { return };
+        let Some(chunk) = self.chunk.take() else { return };
         self.offered = true;
         writer.others.store(self.others, Ordering::Relaxed);
         writer.gate.offer(chunk, self.end as usize);
@@ -279,13 +287,18 @@ impl Own {
         }
     }
 
-    /// Makes the chunk this thread's alone, or finds that it was taken back.
+    /// Makes the chunk this thread's alone, or finds that it was reclaimed.
     fn recall(&mut self, writer: &Writer) {
-        if std::mem::take(&mut self.offered) && !writer.gate.recall() {
-            self.identity.messages = self.messages();
-            self.header = std::ptr::null();
-            self.chunk = None;
-            // A thread that is idle again and again does with small chunks.
+        if !self.offered {
+            return;
+        }
+        let messages = self.messages();
+        self.offered = false;
+        self.chunk = writer.gate.recall();
+        if self.chunk.is_none() {
+            self.identity.messages = messages;
+            self.count = PacketCount::NONE;
+            // A thread that is idle again and again needs small chunks only.
             self.grown = 0;
         }
     }
@@ -298,7 +311,7 @@ impl Own {
 
     fn hand_over(&mut self, writer: &Writer) {
         debug_assert!(!self.offered, "recalled before");
-        self.header = std::ptr::null();
+        self.count = PacketCount::NONE;
         let messages = self.messages();
         let (Some(chunk), Some(core)) = (self.chunk.take(), self.core.as_ref()) else { return };
         core.owner.count_messages(self.identity.id, messages - self.identity.messages, messages);
@@ -313,7 +326,8 @@ impl Own {
     /// Messages of the sequence so far.
     pub(super) fn messages(&self) -> u64 {
         let finished = Packets(self.word).count().saturating_sub(1 + self.others);
-        self.identity.messages + if self.chunk.is_some() { finished as u64 } else { 0 }
+        let has_chunk = self.offered || self.chunk.is_some();
+        self.identity.messages + if has_chunk { finished as u64 } else { 0 }
     }
 
     /// Writes a packet into the chunk. False where there is no room for it.
@@ -380,10 +394,12 @@ impl Own {
             let mark = redundant_varint(DROPPED_PACKET_SIZE)?;
             // SAFETY: *chunk*: the size field was just written here, and is as long.
             unsafe { Cursor::new(field, FRAGMENT_SIZE_LEN) }.bytes(&mark);
-            self.publish(self.word);
+            // SAFETY: *chunk*: it is this thread's alone; the count stays.
+            unsafe { self.publish(self.word) };
             return None;
         };
-        self.publish(self.word | Packets::new(0, Packets::CONTINUED).0);
+        // SAFETY: *chunk*: it is this thread's alone; the count stays, and the last packet was written.
+        unsafe { self.publish(self.word | Packets::new(0, Packets::CONTINUED).0) };
         self.hand_over(writer);
         self.open(next, Packets::CONTINUES);
         Some(later)

@@ -6,7 +6,7 @@
 //! Invariant: no method logs. Those that a signal handler may reach say so.
 
 use crate::loss::Mirror;
-use crate::shmem::buffer::{Buffer, Chunk};
+use protolog_shmem::{Buffer, WriteChunk};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -35,8 +35,8 @@ pub(crate) trait Owner: Debug + Send + Sync {
     fn wait_for_chunk(
         &self,
         buffer: &Buffer,
-        acquire: &mut dyn FnMut() -> Option<Chunk>,
-    ) -> Option<Chunk>;
+        acquire: &mut dyn FnMut() -> Option<WriteChunk>,
+    ) -> Option<WriteChunk>;
 
     /// Counts messages in a chunk that the writer of `sequence` is done with: `new` in it, `all` in it and those before.
     fn count_messages(&self, sequence: u16, new: u64, all: u64);

@@ -6,7 +6,7 @@
 use super::cursor::Varint;
 use super::intern::{ChunkStrings, Lookup};
 use super::layout::{MESSAGE_LEN, NEEDS_STATE, STRING_ARGS_LEN, UNSIGNED_LEN};
-use crate::shmem::buffer::MAX_PAYLOAD;
+use protolog_shmem::MAX_PAYLOAD;
 use protozero::wire::varint_len;
 
 /// The end of a string that was too long.

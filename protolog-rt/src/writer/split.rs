@@ -8,7 +8,7 @@ use super::packet::Packet;
 use super::plan::{Base, Plan};
 use super::{Head, Writer};
 use crate::loss::LossCause;
-use crate::shmem::buffer::PAGE;
+use protolog_shmem::PAGE;
 
 /// The most bytes of a message without its strings, and of what stands around each string.
 const MAX_WITHOUT_STRINGS: usize = 1024;

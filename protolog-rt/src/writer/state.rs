@@ -39,7 +39,7 @@ impl Own {
         }
         self.last = self.clock.now().max(self.last);
         // What a buffer keeps is told at the end, since chunks may be gone by then.
-        let told_here = |core: &&Arc<Arbiter>| core.fill_policy == FillPolicy::Stream;
+        let told_here = |core: &&Arc<Arbiter>| core.buffer.fill_policy() == FillPolicy::Stream;
         let core = self.core.as_ref().filter(told_here).filter(|_| writer.losses.has_pending());
         let losses = core.map(|core| take_losses(core, writer));
         let losses =
@@ -64,8 +64,10 @@ impl Own {
     /// Appends the packet with its size, field by field, since there is one in each chunk.
     fn encode_state(&self, to: &mut Cursor, thread: &Thread, (losses, dropped): (&[u8], bool)) {
         let nanos = Packed::NONE.varint(self.last);
-        let (pid, fill_policy) =
-            self.core.as_ref().map_or((0, FillPolicy::Stream), |core| (core.pid, core.fill_policy));
+        let (pid, fill_policy) = self
+            .core
+            .as_ref()
+            .map_or((0, FillPolicy::Stream), |core| (core.pid, core.buffer.fill_policy()));
         let (pid, tid) = (PID.varint(pid.into()), TID.varint(thread.id.into()));
         let name = thread.name_bytes();
         let messages = match fill_policy {

@@ -21,17 +21,15 @@ use crate::loss::LossCause;
 use crate::note::GroupDef;
 use crate::session::config::Filter;
 use crate::session::core::SessionOwner;
-use crate::shmem::buffer::{Buffer, Chunk, MAX_PAYLOAD, PAGE};
-use crate::shmem::drain;
 use crate::site::GroupLevel;
 use crate::value::{Int, Text};
-use protolog_core::FillPolicy;
-use protolog_core::Level;
 use protolog_core::chunk::{
-    CHUNK_HEADER, DROPPED_PACKET_SIZE, FRAGMENT_SIZE_LEN, MAX_PACKETS, MAX_WRITER_ID, Packets,
-    PageLayout,
+    CHUNK_HEADER, DROPPED_PACKET_SIZE, FRAGMENT_SIZE_LEN, MAX_PACKETS, MAX_WRITER_ID, PAGE_HEADER,
+    Packets, PageLayout,
 };
 use protolog_core::schema::{message, packet};
+use protolog_core::{FillPolicy, Level};
+use protolog_shmem::{Buffer, Heap, Memory, PAGE};
 use protozero::Reader;
 use protozero::wire::redundant_varint;
 use service::{Image, RESERVED, Service};
@@ -44,9 +42,8 @@ static NET: GroupInfo = GroupInfo::new(&DEF, &PAGE_OF_NET, &SET);
 const HEAD: Head = Head { id: 0x0123456789abcdef, group_level: GroupLevel::new(&NET, Level::Info) };
 
 /// An arbiter as a session has it.
-fn arbiter(buffer: Buffer, max_text: usize, fill_policy: FillPolicy) -> Arc<Arbiter> {
-    let owner = Arc::new(SessionOwner::new(Filter::default()));
-    Arc::new(Arbiter::new(buffer, fill_policy, max_text, owner))
+fn arbiter(buffer: Buffer, max_text: usize) -> Arc<Arbiter> {
+    Arc::new(Arbiter::new(buffer, max_text, Arc::new(SessionOwner::new(Filter::default()))))
 }
 
 /// A writer with a buffer of its own.
@@ -68,8 +65,11 @@ impl Rig {
     }
 
     fn keeping(pages: usize, fill_policy: FillPolicy) -> Self {
-        let buffer = Buffer::anonymous(pages * PAGE).unwrap();
-        let core = arbiter(buffer, 16 << 10, fill_policy);
+        Self::over(Memory::new(Heap::new(pages * PAGE)), fill_policy)
+    }
+
+    fn over(memory: Memory, fill_policy: FillPolicy) -> Self {
+        let core = arbiter(Buffer::new(memory, fill_policy), 16 << 10);
         let writer = Writer::register(&core, running::epoch()).unwrap();
         Self { core, writer }
     }
@@ -127,15 +127,26 @@ impl Rig {
 
     /// All chunks that have something, in the order of their ids.
     fn chunks(&self) -> Vec<Image> {
-        let mut images: Vec<Image> = drain::find(&self.core.buffer, true)
+        let mut reader = self.core.buffer.reader();
+        let mut images: Vec<Image> = reader
+            .find(true)
             .into_iter()
-            .map(|found| Image {
-                bytes: drain::image(&self.core.buffer, found.chunk),
-                complete: found.complete,
+            .map(|info| Image {
+                // SAFETY: no thread but this one knows the writers.
+                bytes: unsafe { reader.image(&info) },
+                complete: info.is_complete,
             })
             .collect();
         images.sort_by_key(Image::chunk_id);
         images
+    }
+
+    /// Frees all complete chunks.
+    fn release_complete(&self) {
+        let mut reader = self.core.buffer.reader();
+        for info in reader.find(false) {
+            drop(reader.read(&info).expect("it is complete"));
+        }
     }
 }
 
@@ -238,13 +249,10 @@ fn without_an_empty_packet_the_last_message_does_not_count() {
 #[test]
 fn the_packet_that_is_started_is_empty_whatever_was_there_before() {
     for (number, length) in (0..).zip((0..300).chain([5_000, 9_000])) {
-        let rig = Rig::new(4);
-        let ones = vec![0xff; MAX_PAYLOAD];
-        for page in 0..4 {
-            let chunk = Chunk { page, index: 0, layout: PageLayout::One };
-            // SAFETY: so many bytes are the chunk's, which nobody has.
-            unsafe { rig.core.buffer.payload(chunk).copy_from(ones.as_ptr(), ones.len()) };
-        }
+        // Ones in all pages, but for the page's header and a chunk's.
+        let mut bytes = vec![0xff; 4 * PAGE];
+        bytes.chunks_mut(PAGE).for_each(|page| page[..PAGE_HEADER + CHUNK_HEADER].fill(0));
+        let rig = Rig::over(Memory::new(Heap::copy_of(&bytes)), FillPolicy::Stream);
         assert!(rig.log(number, length));
         for image in rig.chunks() {
             let mut rest = &image.bytes[CHUNK_HEADER..];
@@ -286,9 +294,7 @@ fn a_lost_chunk_leaves_no_gap() {
         }
         if number % 100 == 99 {
             all.extend(kept_by(&mut service, &rig.chunks()));
-            for found in drain::find(&rig.core.buffer, false) {
-                drain::release(&rig.core.buffer, found.chunk);
-            }
+            rig.release_complete();
         }
     }
     all.extend(kept_by(&mut service, &rig.chunks()));
@@ -444,22 +450,15 @@ fn a_free_chunk_has_a_clean_header() {
         rig.log(number, 100);
     }
     rig.finish();
-    for found in drain::find(&rig.core.buffer, false) {
-        assert!(found.complete);
-        drain::release(&rig.core.buffer, found.chunk);
-        let header = &drain::image(&rig.core.buffer, found.chunk)[..CHUNK_HEADER];
-        assert_eq!(header, [0; CHUNK_HEADER]);
+    let mut reader = rig.core.buffer.reader();
+    for info in reader.find(false) {
+        drop(reader.read(&info).expect("it is complete"));
+        // SAFETY: no thread writes.
+        let image = unsafe { reader.image(&info) };
+        assert_eq!(image[..CHUNK_HEADER], [0; CHUNK_HEADER]);
     }
+    drop(reader);
     assert!(rig.chunks().is_empty());
-    // And so are the places of all headers on the pages, which are not divided any more.
-    for page in 0..rig.core.buffer.pages() {
-        for layout in PageLayout::ALL {
-            for index in 0..layout.chunks() {
-                let image = drain::image(&rig.core.buffer, Chunk { page, index, layout });
-                assert_eq!(image[..CHUNK_HEADER], [0; CHUNK_HEADER], "{page} {layout:?} {index}");
-            }
-        }
-    }
 }
 
 #[test]

@@ -1,58 +1,61 @@
-//! A chunk that is taken back from a thread that may be about to write to it: the runtime's own gate, with fences in
-//! place of the barrier that the system makes threads pass.
+//! A chunk that is reclaimed from a thread that may be about to write to it: the runtime's own gate, with fences in place of
+//! the barrier that the system makes threads pass.
 
+use crate::buffer;
 use crate::cells::Cells;
 use crate::gate::Gate;
-use crate::shmem::buffer::{Buffer, PAGE};
-use crate::sync::{Ordering, fence};
+use crate::sync::fence;
 use loom::sync::Arc;
+use loom::sync::atomic::Ordering;
 use loom::thread;
 use protolog_core::chunk::{Packets, PageLayout};
 
 /// A thread writes two messages, as `writer.rs` has it: into the chunk where the limit lets it, else it recalls the chunk, or
-/// finds that it is gone. Another one takes the chunk back, as `writer/reclaim.rs` has it. Gives what each of them found: how
-/// many messages the thread wrote into the chunk, and how many the other one counted, if it took it.
-fn run(rounds: usize) {
-    let (buffer, gate, cells) =
-        (Arc::new(Buffer::anonymous(PAGE).unwrap()), Arc::new(Gate::new()), Cells::new());
-    let chunk = buffer.acquire(PageLayout::One, 16).expect("a chunk");
-    buffer.packets(chunk).store(Packets::new(1, 0).0, Ordering::Release);
+/// finds that it is gone. Another one reclaims the chunk, as `writer/reclaim.rs` has it, in so many polls. In the end one of
+/// them has it, and the reclaimer counted what the thread wrote.
+fn run(polls: usize) {
+    let (buffer, gate, cells) = (buffer(), Arc::new(Gate::new()), Cells::new());
+    let mut chunk = buffer.acquire(PageLayout::One, 16).expect("a chunk");
+    let open = buffer.open(&mut chunk, 1, 0);
+    let (start, count) = (open.start.expose_provenance(), open.count);
+    // SAFETY: the chunk is this function's, and its bytes are the cells'.
+    unsafe { count.publish(Packets::new(1, 0)) };
     gate.offer(chunk, 4096);
     let writer = {
-        let (buffer, gate, cells) = (Arc::clone(&buffer), Arc::clone(&gate), cells.clone());
+        let (gate, cells, count) = (Arc::clone(&gate), cells.clone(), Count(count));
         thread::spawn(move || {
+            let count = count;
             let mut written = 0;
             for _ in 0..2u8 {
                 gate.enter();
                 if gate.limit() == 0 {
-                    if !gate.recall() {
+                    let Some(chunk) = gate.recall() else {
                         gate.exit();
                         return (written, true);
-                    }
+                    };
                     gate.offer(chunk, 4096);
                 }
                 if gate.limit() != 0 {
-                    cells.write(chunk, written as usize, written, |_| ());
+                    let start = std::ptr::with_exposed_provenance_mut(start);
+                    cells.write(start, written as usize, written, |_| ());
                     written += 1;
-                    buffer
-                        .packets(chunk)
-                        .store(Packets::new(1 + written as u16, 0).0, Ordering::Release);
+                    // SAFETY: the limit was not 0 within the message, so nobody takes the chunk.
+                    unsafe { count.0.publish(Packets::new(1 + written as u16, 0)) };
                 }
                 gate.exit();
             }
-            (written, !gate.recall())
+            (written, gate.recall().is_none())
         })
     };
     let mut taken = None;
-    for _ in 0..rounds {
-        if gate.want().is_some() {
+    for _ in 0..polls {
+        if gate.request() {
             fence(Ordering::SeqCst);
-            let look = || Packets(buffer.packets(chunk).load(Ordering::Acquire)).count() - 1;
-            taken = taken.or(gate.take(chunk, true, look));
+            taken = gate.requested().and_then(|request| gate.take(request, true, || ()));
         }
-        if let Some(count) = taken {
-            // What it looks at now changes no more: loom says so where it does.
-            for place in 0..count as u8 {
+        if let Some((chunk, ())) = &taken {
+            // What it reads now changes no more: loom says so where it does.
+            for place in 0..buffer.published(chunk).count() as u8 - 1 {
                 cells.read(1, &[0, place, place]);
             }
             break;
@@ -61,10 +64,17 @@ fn run(rounds: usize) {
     }
     let (written, lost) = writer.join().unwrap();
     assert_eq!(taken.is_some(), lost, "one of them has it");
-    if let Some(count) = taken {
+    if let Some((chunk, ())) = &taken {
+        let count = buffer.published(chunk).count() - 1;
         assert_eq!(count, written as u16, "all that was written, and nothing later");
     }
 }
+
+/// The count of a chunk, for another thread.
+struct Count(protolog_shmem::PacketCount);
+
+// SAFETY: the buffer outlives both threads, and what orders their stores is the gate.
+unsafe impl Send for Count {}
 
 #[test]
 fn an_idle_chunk_has_one_owner() {
@@ -72,6 +82,6 @@ fn an_idle_chunk_has_one_owner() {
 }
 
 #[test]
-fn an_idle_chunk_has_one_owner_after_two_looks() {
+fn an_idle_chunk_has_one_owner_after_two_polls() {
     crate::check(|| run(2));
 }

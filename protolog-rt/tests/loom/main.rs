@@ -1,6 +1,7 @@
 //! Interleavings of writers, reader and stop, over small buffers, as loom finds them; `cargo xtask test loom` runs it.
 //!
-//! `shmem`, a writer's gate, the session's drain and the counters of losses are the runtime's own sources, compiled over loom's atomics.
+//! A writer's gate, the session's drain and the counters of losses are the runtime's own sources, compiled over loom's atomics;
+//! the crate of the shared memory has models of its own.
 //! What a thread's writer does with a chunk, and the two sides of a stop, can't be compiled like this: they rest on
 //! thread-local state and on stores of 16 bytes. Here they are written down once more, step by step; keep them the same.
 //!
@@ -12,27 +13,30 @@
 #![allow(unsafe_code)] // Those sources' memory, and stores into chunks.
 
 mod bias;
+#[path = "../../../protolog-shmem/tests/loom/cells.rs"]
 mod cells;
 #[path = "../../src/writer/gate.rs"]
 mod gate;
 mod idle;
 #[path = "../../src/loss.rs"]
 mod loss;
-mod ring;
 mod session;
-mod shmem;
 mod switch;
 
 mod sync;
+#[path = "../../../protolog-shmem/tests/loom/writer.rs"]
+mod writer;
 
-use cells::{Cells, Packet, SPAN};
+use cells::{Cells, Packet};
 use loom::sync::Arc;
 use loom::thread;
 use loss::{LossCause, LossCounters};
-use protolog_core::chunk::{Packets, PageLayout};
+use protolog_core::FillPolicy;
+use protolog_core::chunk::PageLayout;
+use protolog_shmem::{Buffer, Heap, Memory, PAGE};
 use session::{Reader, core::Core};
-use shmem::buffer::{Buffer, Chunk, PAGE};
 use sync::{AtomicBool, AtomicUsize, Ordering, fence};
+use writer::Writer;
 
 fn check(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -42,59 +46,27 @@ fn check(model: impl Fn() + Send + Sync + 'static) {
     builder.check(model);
 }
 
-/// A thread's writer, as `writer/own.rs` has it.
-struct Writer {
-    core: Arc<Core>,
-    cells: Cells,
-    id: u16,
-    next_chunk: u32,
-}
-
-impl Writer {
-    /// Takes a chunk, writes `numbers` into it, and gives it back; false where there is no chunk.
-    fn fill(&mut self, layout: PageLayout, numbers: &[u8]) -> bool {
-        let chunk = self.core.buffer.acquire(layout, 16);
-        chunk.map(|chunk| self.fill_chunk(chunk, numbers)).is_some()
-    }
-
-    /// Writes `numbers` into a chunk that was taken, and gives it back.
-    fn fill_chunk(&mut self, chunk: Chunk, numbers: &[u8]) {
-        let (buffer, mut word) = (&self.core.buffer, Packets::new(1, 0).0);
-        buffer.chunk_id(chunk).store(self.next_chunk, Ordering::Relaxed);
-        buffer.writer_id(chunk).store(self.id, Ordering::Relaxed);
-        self.next_chunk += 1;
-        self.put(chunk, 0, &[0]);
-        buffer.packets(chunk).store(word, Ordering::Release);
-        for (place, number) in numbers.iter().enumerate() {
-            self.cells.write(chunk, place, *number, |bytes| self.put(chunk, place * SPAN, &bytes));
-            self.put(chunk, (place + 1) * SPAN, &[0]);
-            word += 1;
-            buffer.packets(chunk).store(word, Ordering::Release);
-        }
-        buffer.complete(chunk);
-    }
-
-    fn put(&self, chunk: Chunk, at: usize, bytes: &[u8]) {
-        assert!(at + bytes.len() <= chunk.payload());
-        // SAFETY: within the chunk, as was asserted.
-        let place = unsafe { self.core.buffer.payload(chunk).add(at) };
-        // SAFETY: the chunk is this writer's, and no reader looks at what is not committed: that is what the cells check.
-        unsafe { place.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-    }
+/// A buffer of one page that streams.
+fn buffer() -> Arc<Buffer> {
+    Arc::new(Buffer::new(Memory::new(Heap::new(PAGE)), FillPolicy::Stream))
 }
 
 /// Two writers and a reader on one page. Each writer fills `chunks` chunks of its layout with two messages each; the
 /// reader looks `looks` times, and once more when all are done.
 fn write_and_drain(layouts: [PageLayout; 2], chunks: u8, looks: usize) {
     check(move || {
-        let core = Arc::new(Core { buffer: Buffer::anonymous(PAGE).unwrap() });
+        let core = Arc::new(Core { buffer: buffer() });
         let cells = Cells::new();
         let writers: Vec<_> = layouts
             .into_iter()
             .zip(1..)
             .map(|(layout, id)| {
-                let mut writer =
-                    Writer { core: Arc::clone(&core), cells: cells.clone(), id, next_chunk: 0 };
+                let mut writer = Writer {
+                    buffer: Arc::clone(&core.buffer),
+                    cells: cells.clone(),
+                    id,
+                    next_chunk: 0,
+                };
                 thread::spawn(move || {
                     (0..chunks)
                         .map(|round| [2 * round, 2 * round + 1])
@@ -118,7 +90,10 @@ fn write_and_drain(layouts: [PageLayout; 2], chunks: u8, looks: usize) {
             assert_eq!(&arrived, written, "each once, in order, and none that was not written");
         }
         // All is free again, and clean for any layout.
-        assert_eq!(core.buffer.acquire(PageLayout::One, 16).map(|chunk| chunk.index), Some(0));
+        assert_eq!(
+            core.buffer.acquire(PageLayout::One, 16).map(|chunk| chunk.layout()),
+            Some(PageLayout::One)
+        );
         assert!(core.buffer.acquire(PageLayout::One, 16).is_none());
     });
 }
@@ -136,10 +111,10 @@ fn writers_of_two_layouts_take_turns() {
 #[test]
 fn a_page_is_used_again() {
     check(|| {
-        let core = Arc::new(Core { buffer: Buffer::anonymous(PAGE).unwrap() });
+        let core = Arc::new(Core { buffer: buffer() });
         let cells = Cells::new();
         let mut writer =
-            Writer { core: Arc::clone(&core), cells: cells.clone(), id: 1, next_chunk: 0 };
+            Writer { buffer: Arc::clone(&core.buffer), cells: cells.clone(), id: 1, next_chunk: 0 };
         let thread = thread::spawn(move || {
             let rounds =
                 [(PageLayout::One, [0, 1]), (PageLayout::Two, [2, 3]), (PageLayout::One, [4, 5])];
@@ -160,11 +135,11 @@ fn a_page_is_used_again() {
 #[test]
 fn a_chunk_is_used_again_beside_one_that_is_being_written() {
     check(|| {
-        let core = Arc::new(Core { buffer: Buffer::anonymous(PAGE).unwrap() });
+        let core = Arc::new(Core { buffer: buffer() });
         let cells = Cells::new();
         let other = core.buffer.acquire(PageLayout::Two, 16).unwrap();
         let mut writer =
-            Writer { core: Arc::clone(&core), cells: cells.clone(), id: 1, next_chunk: 0 };
+            Writer { buffer: Arc::clone(&core.buffer), cells: cells.clone(), id: 1, next_chunk: 0 };
         let thread = thread::spawn(move || {
             let mut written = Vec::new();
             for numbers in [[0, 1], [2, 3], [4, 5]] {

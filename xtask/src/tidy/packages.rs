@@ -11,12 +11,13 @@ use crate::toolchain::PROMISES;
 
 /// For each package of the layers, the packages of this workspace that it may name. What is not listed here (examples,
 /// whole-system tests, tools of the build) may name anything, and nothing listed here may name it.
-const LAYERS: [(&str, &[&str]); 9] = [
+const LAYERS: [(&str, &[&str]); 10] = [
     ("protolog-protozero", &[]),
     ("protolog-core", &[]),
     ("protolog-viewer-config", &["protolog-core", "protolog-protozero"]),
     ("protolog-macros", &["protolog-core"]),
-    ("protolog-rt", &["protolog-core", "protolog-protozero", "protolog-macros"]),
+    ("protolog-shmem", &["protolog-core", "protolog-protozero"]),
+    ("protolog-rt", &["protolog-core", "protolog-protozero", "protolog-macros", "protolog-shmem"]),
     ("protolog-reader", &["protolog-core", "protolog-protozero", "protolog-viewer-config"]),
     ("protolog-control", &["protolog-core"]),
     ("protolog-class-eval", &[]),
@@ -120,7 +121,7 @@ impl<'a> PackageGraph<'a> {
         let edges = list(&metadata["resolve"]["nodes"]).iter().map(|node| {
             let linked = list(&node["deps"])
                 .iter()
-                .filter(|dep| list(&dep["dep_kinds"]).iter().any(|kind| kind["kind"] != "dev"));
+                .filter(|dep| list(&dep["dep_kinds"]).iter().any(is_linked));
             (text(&node["id"]), linked.map(|dep| text(&dep["pkg"])).collect())
         });
         Self { packages, members, edges: edges.collect() }
@@ -207,6 +208,11 @@ impl<'a> PackageGraph<'a> {
         }
         findings
     }
+}
+
+/// Whether a kind of dependency ends up in programs. What `loom` concerns are models only.
+fn is_linked(kind: &Value) -> bool {
+    kind["kind"] != "dev" && kind["target"] != "cfg(loom)"
 }
 
 fn list(value: &Value) -> &[Value] {

@@ -12,9 +12,7 @@ fn abandoned() -> Vec<Image> {
     assert!(!rig.log(99, 12_000), "it is cut, but one page is too little");
     let mut images = rig.chunks();
     assert!(images.iter().all(|image| image.complete));
-    for found in drain::find(&rig.core.buffer, false) {
-        drain::release(&rig.core.buffer, found.chunk);
-    }
+    rig.release_complete();
     for number in 5..15 {
         assert!(rig.log(number, 0));
     }

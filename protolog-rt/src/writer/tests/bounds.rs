@@ -67,8 +67,8 @@ fn strings_of_all_lengths_have_their_size() {
 #[test]
 fn strings_that_are_longer_than_they_may_be_are_cut() {
     for (length, cut) in [(10, 0), (11, 2)] {
-        let buffer = Buffer::anonymous(PAGE).unwrap();
-        let core = arbiter(buffer, 10, FillPolicy::Stream);
+        let buffer = Buffer::new(Memory::new(Heap::new(PAGE)), FillPolicy::Stream);
+        let core = arbiter(buffer, 10);
         let writer = Writer::register(&core, running::epoch()).unwrap();
         let rig = Rig { core, writer };
         rig.log(1, 0);

@@ -4,7 +4,7 @@ use super::*;
 use crate::clock;
 use crate::sync::Ordering;
 use crate::sys::barrier;
-use crate::writer::reclaim::LOOK_NANOS;
+use crate::writer::reclaim::POLL_NANOS;
 use std::time::Duration;
 
 /// Writers of one session, each as if it were a thread's.
@@ -19,8 +19,8 @@ fn log(writer: &Writer, number: i64) {
 
 /// Bytes of chunks that are being written.
 fn held(rig: &Rig) -> usize {
-    let found = drain::find(&rig.core.buffer, true).into_iter().filter(|found| !found.complete);
-    found.map(|found| found.chunk.layout.chunk_size(PAGE)).sum()
+    let found = rig.core.buffer.reader().find(true).into_iter();
+    found.filter(|info| !info.is_complete).map(|info| info.size()).sum()
 }
 
 /// Looks twice; how many chunks were idle in between.
@@ -28,7 +28,7 @@ fn reclaim(rig: &Rig) -> usize {
     let mut taken = 0;
     for _ in 0..2 {
         taken += rig.core.reclaim();
-        std::thread::sleep(Duration::from_nanos(LOOK_NANOS));
+        std::thread::sleep(Duration::from_nanos(POLL_NANOS));
     }
     taken
 }
@@ -46,7 +46,7 @@ fn a_thousand_threads_that_logged_once_hold_little_and_then_nothing() {
     let begun = clock::boottime();
     assert_eq!(rig.core.reclaim(), 0, "the first look");
     let taken = rig.core.reclaim();
-    assert!(taken == 0 || clock::boottime() - begun >= LOOK_NANOS, "a moment later");
+    assert!(taken == 0 || clock::boottime() - begun >= POLL_NANOS, "a moment later");
     assert_eq!(taken + reclaim(&rig), 1_000);
     assert_eq!(held(&rig), 0);
     // They go on, in chunks of their own.
@@ -73,7 +73,7 @@ fn a_thread_that_writes_keeps_its_chunk() {
         }
         let taken = rig.core.reclaim();
         assert_eq!(taken, (number == 1 && barrier::is_ready()) as usize, "{number}");
-        std::thread::sleep(Duration::from_nanos(LOOK_NANOS));
+        std::thread::sleep(Duration::from_nanos(POLL_NANOS));
     }
     assert_eq!(writers[0].told.load(Ordering::Relaxed), 0);
     if barrier::is_ready() {
@@ -119,7 +119,7 @@ fn in_a_ring_of_idle_chunks_there_is_room() {
     };
     // The first time it looks, the second time it takes.
     log(&last, 28);
-    std::thread::sleep(Duration::from_nanos(LOOK_NANOS));
+    std::thread::sleep(Duration::from_nanos(POLL_NANOS));
     assert_eq!(lost(&last), 1);
     log(&last, 29);
     assert_eq!(lost(&last), !barrier::is_ready() as u64);

@@ -4,8 +4,9 @@
 //! A child process writes into shared memory, one instruction at a time, under `ptrace`.
 
 use super::*;
-use crate::shmem::memory::Memory;
 use crate::sync::Ordering;
+use crate::sys::mapping::Mapping;
+use protolog_shmem::Backing as _;
 use std::fs::File;
 use std::io::Error;
 use std::os::fd::FromRawFd;
@@ -29,17 +30,18 @@ fn file() -> File {
 }
 
 fn buffer(file: &File) -> Buffer {
-    Buffer::over(Memory::shared(file, 0, PAGES * PAGE).expect("map the buffer"))
+    let memory = Memory::new(Mapping::shared(file, 0, PAGES * PAGE).expect("map the buffer"));
+    Buffer::new(memory, FillPolicy::RingBuffer)
 }
 
 fn acknowledged(file: &File) -> Memory {
-    Memory::shared(file, PAGES * PAGE, PAGE).expect("map the page")
+    Memory::new(Mapping::shared(file, PAGES * PAGE, PAGE).expect("map the page"))
 }
 
 /// What the child does; it ends here.
 fn child(file: &File) -> ! {
     let acknowledged = acknowledged(file);
-    let core = arbiter(buffer(file), 1 << 10, FillPolicy::RingBuffer);
+    let core = arbiter(buffer(file), 1 << 10);
     let writer = Writer::register(&core, running::epoch()).expect("an id");
     // SAFETY: no pointers.
     if unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) } != 0 {
@@ -51,7 +53,7 @@ fn child(file: &File) -> ! {
     for number in 0..MESSAGES {
         let text = "x".repeat(number as usize % 5 * 30);
         write(&writer, &(Int(number), (Text(&text), ())));
-        acknowledged.u32(0).store(number as u32 + 1, Ordering::Release);
+        acknowledged.u64(0).store(number as u64 + 1, Ordering::Release);
     }
     // SAFETY: nothing of the test's runs after it.
     unsafe { libc::_exit(0) }
@@ -59,11 +61,13 @@ fn child(file: &File) -> ! {
 
 /// The numbers of the messages that a reader finds now.
 fn found(buffer: &Buffer) -> Vec<i64> {
-    let mut found = drain::find(buffer, true);
-    found.sort_by_key(|found| found.chunk_id);
+    let mut reader = buffer.reader();
+    let mut found = reader.find(true);
+    found.sort_by_key(|info| info.chunk_id);
     let mut numbers = Vec::new();
-    for found in found {
-        let committed = drain::committed(buffer, found);
+    for info in found {
+        let chunk = reader.pin(&info).expect("nobody takes it while the writer is stopped");
+        let committed = chunk.committed();
         let mut rest = committed.bytes;
         for _ in 0..committed.count {
             let (size, length) = protozero::wire::decode_varint(rest).expect("a size");
@@ -71,7 +75,7 @@ fn found(buffer: &Buffer) -> Vec<i64> {
             numbers.extend(number(packet));
             rest = after;
         }
-        assert!(found.complete || rest.is_empty());
+        assert!(info.is_complete || rest.is_empty());
     }
     numbers
 }
@@ -93,7 +97,7 @@ fn at_every_instruction_what_was_acknowledged_is_there() {
         assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
         status
     };
-    let whole = Memory::shared(&file, 0, LEN).expect("map the file");
+    let whole = Mapping::shared(&file, 0, LEN).expect("map the file");
     let (mut steps, mut looks, mut most, mut before) = (0u64, 0u64, 0, vec![0u8; LEN]);
     while libc::WIFSTOPPED(wait()) {
         // SAFETY: it is mapped, and the only one who writes there is stopped.
@@ -101,7 +105,7 @@ fn at_every_instruction_what_was_acknowledged_is_there() {
         if now != before {
             before.copy_from_slice(now);
             looks += 1;
-            let done = acknowledged.u32(0).load(Ordering::Acquire) as usize;
+            let done = acknowledged.u64(0).load(Ordering::Acquire) as usize;
             let numbers = found(&buffer);
             assert_eq!(numbers, upto(numbers.len() as i64), "after {steps} steps");
             assert!(numbers.len() >= most && numbers.len() >= done, "after {steps} steps: {done}");

@@ -7,13 +7,14 @@ mod state;
 #[path = "../../../src/session/wire.rs"]
 mod wire;
 
-use crate::shmem::buffer::Buffer;
+use loom::sync::Arc;
+use protolog_shmem::Buffer;
 
 /// What the drain knows of a session.
 pub(crate) mod core {
     /// A buffer.
     pub(crate) struct Core {
-        pub(crate) buffer: super::Buffer,
+        pub(crate) buffer: super::Arc<super::Buffer>,
     }
 
     impl Core {

@@ -10,7 +10,8 @@ const GOOD: &str = "
     protolog-core 1.85: xxhash-rust
     protolog-viewer-config 1.90: protolog-core protolog-protozero serde_json
     protolog-macros 1.85 macro: protolog-core syn
-    protolog-rt 1.85: protolog-core protolog-protozero protolog-macros rustix dev:serde_json dev:protolog-testkit opt:zlib
+    protolog-shmem 1.85: protolog-core protolog-protozero
+    protolog-rt 1.85: protolog-core protolog-shmem protolog-protozero protolog-macros rustix dev:serde_json dev:protolog-testkit opt:zlib
     protolog-reader 1.90: protolog-core protolog-protozero protolog-viewer-config
     protolog-tool 1.90: protolog-viewer-config protolog-reader clap dev:protolog-rt
     protolog-testkit 1.90: serde_json

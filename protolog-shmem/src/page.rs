@@ -1,4 +1,4 @@
-//! The state machine of a page: who may take which chunk, over the page's one atomic word.
+//! The state machine of a page, over the page's one atomic word.
 //!
 //! Steps of the word, each one atomic operation:
 //!
@@ -6,7 +6,7 @@
 //! writer   undivided        -> divided, chunk 0 Writing     divide
 //! writer   Free             -> Writing                      acquire
 //! writer   Writing          -> Complete                     complete
-//! reader   Complete         -> Reading                      claim
+//! reader   Complete         -> Reading, or back             try_claim; complete
 //! reader   Reading          -> Free                         release
 //! reader   Reading, rest Free -> all Reading -> undivided   close, open
 //!
@@ -15,8 +15,8 @@
 //! writer   Complete         -> Reading -> Writing, or back   try_claim; reuse or complete
 //! ```
 //!
-//! Invariant: a chunk leaves Writing only by its writer and Reading only by who moved it there, so their steps can't fail;
-//! a page whose chunks are all Reading belongs to the reader alone.
+//! Invariant: only its writer moves a chunk out of Writing, and only who moved it there moves it out of Reading, so their steps
+//! can't fail; a page whose chunks are all Reading belongs to whoever claimed it.
 
 use crate::sync::{AtomicU32, Ordering};
 use protolog_core::chunk::{ChunkState, PageLayout, PageWord};
@@ -37,27 +37,24 @@ impl<'a> Page<'a> {
 
     /// Divides an undivided page and takes its first chunk.
     pub(crate) fn divide(self, layout: PageLayout) -> Option<usize> {
-        // In a ring that went round none is undivided: look before writing.
+        // In a ring that went round no page is undivided: load before writing.
         if self.word() != PageWord::UNDIVIDED {
             return None;
         }
         let taken = PageWord::divided(layout).with(0, ChunkState::Writing);
-        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+        let (success, failure) = (Ordering::SeqCst, Ordering::Relaxed);
         let undivided = PageWord::UNDIVIDED.0;
         self.0.compare_exchange(undivided, taken.0, success, failure).ok().map(|_| 0)
     }
 
-    /// Takes a free chunk of a page whose layout is one of those that `wanted` accepts.
-    pub(crate) fn acquire(
-        self,
-        wanted: impl Fn(PageLayout) -> bool,
-    ) -> Option<(PageLayout, usize)> {
+    /// Takes a free chunk of a page whose layout `fits`.
+    pub(crate) fn acquire(self, fits: impl Fn(PageLayout) -> bool) -> Option<(PageLayout, usize)> {
         let mut word = self.word();
         loop {
-            let layout = word.layout().filter(|&layout| wanted(layout))?;
+            let layout = word.layout().filter(|&layout| fits(layout))?;
             let index = word.find(layout, ChunkState::Free)?;
             let taken = word.with(index, ChunkState::Writing);
-            let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+            let (success, failure) = (Ordering::SeqCst, Ordering::Relaxed);
             match self.0.compare_exchange_weak(word.0, taken.0, success, failure) {
                 Ok(_) => return Some((layout, index)),
                 Err(now) => word = PageWord(now),
@@ -65,14 +62,9 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Hands a chunk that was being written to the reader.
+    /// Makes a chunk that was being written, or was claimed, complete.
     pub(crate) fn complete(self, index: usize) {
         self.0.fetch_or(bits(index, ChunkState::Complete), Ordering::Release);
-    }
-
-    /// Takes a complete chunk for the reader.
-    pub(crate) fn claim(self, index: usize) {
-        self.0.fetch_and(!bits(index, ChunkState::Writing), Ordering::Acquire);
     }
 
     /// Frees a chunk that was being read.
@@ -90,7 +82,7 @@ impl<'a> Page<'a> {
         self.0.compare_exchange(alone.0, closed.0, success, failure).is_ok()
     }
 
-    /// Takes a whole page, which is still as `word` says, for a writer that wants to divide it anew.
+    /// Takes a whole page, which is still as `word` says, for a writer that divides it anew.
     pub(crate) fn claim_all(self, word: PageWord, layout: PageLayout) -> bool {
         let claimed = (0..layout.chunks())
             .fold(PageWord::divided(layout), |word, index| word.with(index, ChunkState::Reading));
@@ -103,8 +95,8 @@ impl<'a> Page<'a> {
         self.0.store(word.0, Ordering::Release);
     }
 
-    /// Takes a chunk that is complete, where other writers may want to do the same, as long as the page is divided as it
-    /// is in `word`.
+    /// Takes a chunk that is complete, unless another thread takes it first, as long as the page is divided as it is in
+    /// `word`.
     pub(crate) fn try_claim(self, mut word: PageWord, index: usize) -> bool {
         let layout = word.layout();
         while word.layout() == layout && word.state(index) == ChunkState::Complete {
@@ -154,13 +146,14 @@ mod tests {
         assert_eq!(page.acquire(any), None);
         page.complete(0);
         assert_eq!(page.word().find(PageLayout::Two, ChunkState::Complete), Some(0));
-        page.claim(0);
+        assert!(page.try_claim(page.word(), 0));
         assert_eq!(page.word().state(0), ChunkState::Reading);
+        assert!(!page.try_claim(page.word(), 0), "claimed already");
         assert!(!page.close(0), "chunk 1 is still being written");
         page.complete(1);
         assert!(!page.close(0), "chunk 1 is still to be read");
         page.release(0);
-        page.claim(1);
+        assert!(page.try_claim(page.word(), 1));
         assert!(page.close(1));
         assert_eq!(page.acquire(any), None, "a closed page is the reader's");
         page.open();
@@ -173,7 +166,7 @@ mod tests {
         let page = Page::new(&word);
         page.divide(PageLayout::Four);
         page.complete(0);
-        page.claim(0);
+        assert!(page.try_claim(page.word(), 0));
         assert_eq!(page.acquire(|_| true), Some((PageLayout::Four, 1)));
         assert!(!page.close(0));
         page.release(0);

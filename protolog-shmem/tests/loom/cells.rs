@@ -1,11 +1,11 @@
-//! Packets of the models, and who may touch their bytes when.
+//! Packets of the models, with a cell for each place where one may be.
 //!
-//! Each place of a packet in a chunk has a cell. A writer has it for itself while it writes the packet there, a reader
-//! shares it while it copies the packet: where nothing orders the two, loom says so.
+//! A writer has the cell for itself while it writes the packet there, a reader shares it while it copies the packet: where
+//! nothing orders the two, loom says so.
 
-use crate::shmem::buffer::Chunk;
 use loom::cell::UnsafeCell;
 use protolog_core::schema::packet;
+use protolog_shmem::PAGE;
 use protozero::wire::{WireType, tag};
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ const CELLS: usize = 4 * PLACES;
 /// Bytes of a packet in a chunk: its size, the first field's tag, the message's number, its cell.
 pub(crate) const SPAN: usize = 4;
 
-/// What arrived: sequence and number of the message.
+/// A message that arrived: its sequence and its number.
 pub(crate) type Packet = (u32, u8);
 
 /// See the module.
@@ -29,23 +29,24 @@ impl Cells {
         Self(Arc::new((0..CELLS).map(|_| UnsafeCell::new(())).collect()))
     }
 
-    /// The bytes of message `number`, to be written as packet `place` of `chunk`, by whom the place is now.
+    /// Passes the bytes of message `number` to `store`, which writes them as packet `place` of the chunk that begins at `start`
+    /// and is its own.
     pub(crate) fn write(
         &self,
-        chunk: Chunk,
+        start: *mut u8,
         place: usize,
         number: u8,
         store: impl FnOnce([u8; SPAN]),
     ) {
         assert!(place < PLACES);
         // Places of all layouts begin at the same offset of their quarter or half.
-        let quarter = chunk.index * 4 / chunk.layout.chunks();
+        let quarter = start.addr() % PAGE * 4 / PAGE;
         let cell = quarter * PLACES + place;
         let first = tag(packet::TIMESTAMP, WireType::Varint) as u8;
         self.0[cell].with_mut(|_| store([SPAN as u8 - 1, first, number, cell as u8]));
     }
 
-    /// Looks at a packet that was found in a chunk.
+    /// Reads a packet that was found in a chunk.
     pub(crate) fn read(&self, sequence: u32, bytes: &[u8]) -> Packet {
         let [_, number, cell] = bytes else { panic!("a torn packet: {bytes:?}") };
         self.0[*cell as usize].with(|_| (sequence, *number))

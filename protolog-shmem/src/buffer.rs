@@ -1,0 +1,373 @@
+//! A buffer: pages in memory, and how writers take chunks of it and complete them.
+//!
+//! Acquiring is lock-free: first the page that last had room for this size of chunk, then the pages in turn from where the last
+//! search ended. In a ring ([`crate::ring`]) old chunks are taken again on the way.
+//!
+//! Invariants: those of the [crate](crate), *owner*, *committed* and *clean*.
+#![allow(unsafe_code)] // Prefetches.
+
+use crate::chunk::{BUFFERS, ChunkCell, OpenChunk, PacketCount, WriteChunk};
+use crate::counters::Counters;
+use crate::memory::Memory;
+use crate::page::Page;
+use crate::slot::{MAX_BUFFER, PAGE, Slot};
+use crate::sync::{AtomicU16, AtomicU32, AtomicUsize, Ordering};
+use protolog_core::chunk::{
+    CHUNK_HEADER, ChunkState, PACKETS_AT, Packets, PageLayout, WRITER_ID_AT,
+};
+use protolog_core::{BufferStats, FillPolicy};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes that the machine fetches at once.
+const LINE: usize = 64;
+
+/// The part of a page that is prefetched before somebody writes there, in lines: its header, its first chunk's, that one's first
+/// packet and some twenty messages. By then the machine has seen that it is written in order, and fetches the rest by itself.
+const PREFETCHED_FOR_WRITING: usize = 8;
+
+/// So many pages ahead: of two threads that take pages in turn, each is to prefetch one that it takes itself.
+const AHEAD: usize = 2;
+
+/// The part of a chunk that is prefetched before it is read, in lines.
+const PREFETCHED_FOR_READING: usize = 16;
+
+/// Chunks in shared memory. See the module.
+#[derive(Debug)]
+pub struct Buffer {
+    memory: Memory,
+    pages: usize,
+    fill_policy: FillPolicy,
+    /// A number that no other buffer of the process has.
+    id: u64,
+    /// Set when the memory was given back. No model does that.
+    is_discarded: AtomicBool,
+    /// Held by the reader.
+    pub(crate) reader: Mutex<()>,
+    /// The page, plus one, that last had room for this layout; not kept for pages of one chunk.
+    open: [AtomicUsize; PageLayout::ALL.len()],
+    /// The page, plus one, that the reader of a ring has pinned.
+    pub(crate) pinned: AtomicUsize,
+    usage: Usage,
+}
+
+/// The words that change with each chunk: on one line, since threads that share them wait for it.
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+struct Usage {
+    /// Where the next search for a page begins.
+    next: AtomicUsize,
+    /// Bytes in complete chunks, headers included.
+    complete: AtomicUsize,
+    /// Number of pages that are divided.
+    divided: AtomicUsize,
+    /// Counts up with each chunk that is freed.
+    freed: AtomicU32,
+    counters: Counters,
+}
+
+impl Buffer {
+    /// A buffer in `memory`, which is zeroed and as large as [`size`] says.
+    ///
+    /// # Panics
+    /// Where the memory is not whole pages, none, or more than [`MAX_BUFFER`].
+    pub fn new(memory: Memory, fill_policy: FillPolicy) -> Self {
+        static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+        let len = memory.len();
+        assert!(len > 0 && len % PAGE == 0 && len <= MAX_BUFFER, "a buffer of {len} bytes");
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        assert!(id < BUFFERS, "more buffers than there are ids");
+        Self {
+            pages: len / PAGE,
+            memory,
+            fill_policy,
+            id,
+            is_discarded: AtomicBool::new(false),
+            reader: Mutex::new(()),
+            open: Default::default(),
+            pinned: AtomicUsize::new(0),
+            usage: Usage::default(),
+        }
+    }
+
+    /// Number of pages.
+    pub fn pages(&self) -> usize {
+        self.pages
+    }
+
+    /// The fate of chunks once they are complete.
+    #[inline]
+    pub fn fill_policy(&self) -> FillPolicy {
+        self.fill_policy
+    }
+
+    /// Statistics of the chunks that went through.
+    pub fn stats(&self) -> BufferStats {
+        self.counters().stats(self.pages)
+    }
+
+    /// Counters of the chunks that went through.
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.usage.counters
+    }
+
+    /// A number that changes whenever a chunk was freed.
+    pub fn freed(&self) -> u32 {
+        self.usage.freed.load(Ordering::Acquire)
+    }
+
+    /// Takes a chunk for a writer: one of a page of layout `wanted` if there is one, else any with room for `payload` bytes of
+    /// packets. Chunks are free ones, and in a ring also the oldest that are complete.
+    pub fn acquire(&self, wanted: PageLayout, payload: usize) -> Option<WriteChunk> {
+        let slot = self.acquire_slot(wanted, payload)?;
+        // A discard zeroes the states of pages, so that a chunk would be taken twice. Either this load, which comes after the
+        // step that took the chunk in the order of all SeqCst steps, sees it, or the chunk was taken before.
+        (!self.is_discarded.load(Ordering::SeqCst)).then(|| WriteChunk::new(self.id, slot))
+    }
+
+    fn acquire_slot(&self, wanted: PageLayout, payload: usize) -> Option<Slot> {
+        let exact = |layout| layout == wanted;
+        let open = self.open[wanted as usize - 1].load(Ordering::Relaxed).checked_sub(1);
+        if let Some(page) = open.filter(|_| wanted != PageLayout::One) {
+            if let Some((layout, index)) = self.page(page).acquire(exact) {
+                return Some(Slot { page, index, layout });
+            }
+        }
+        let is_ring = self.fill_policy == FillPolicy::RingBuffer;
+        let start = self.usage.next.load(Ordering::Relaxed);
+        let pages = || (start..self.pages).chain(0..start);
+        for page in pages() {
+            let fresh = self.divide(page, wanted);
+            let free = || self.page(page).acquire(exact);
+            let old = || (is_ring && self.take_page(page, wanted)).then_some((wanted, 0));
+            if let Some((layout, index)) = fresh.or_else(free).or_else(old) {
+                self.keep_open(page, layout);
+                self.advance(page);
+                return Some(Slot { page, index, layout });
+            }
+        }
+        let roomy = |layout: PageLayout| layout.chunk_size(PAGE) - CHUNK_HEADER >= payload;
+        pages().find_map(|page| {
+            let free = self.page(page).acquire(roomy);
+            let old = || is_ring.then(|| self.take_chunk(page, roomy))?;
+            let (layout, index) = free.or_else(old)?;
+            Some(Slot { page, index, layout })
+        })
+    }
+
+    /// Makes the next search for this layout begin with `page`, where others may have room on it.
+    #[inline]
+    fn keep_open(&self, page: usize, layout: PageLayout) {
+        if layout != PageLayout::One {
+            self.open[layout as usize - 1].store(page + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Makes the next search begin after `page`, and prefetches a page there, since whoever takes it waits for its lines.
+    fn advance(&self, page: usize) {
+        let next = if page + 1 < self.pages { page + 1 } else { 0 };
+        self.usage.next.store(next, Ordering::Relaxed);
+        let ahead = (page + AHEAD) % self.pages * PAGE;
+        for line in 0..PREFETCHED_FOR_WRITING {
+            self.prefetch_for_writing(ahead + line * LINE);
+        }
+    }
+
+    /// Divides an undivided page and takes its first chunk.
+    fn divide(&self, page: usize, layout: PageLayout) -> Option<(PageLayout, usize)> {
+        let index = self.page(page).divide(layout)?;
+        self.usage.divided.fetch_add(1, Ordering::Relaxed);
+        Some((layout, index))
+    }
+
+    /// Begins a chunk: enters whose it is, and lends the addresses that its writer stores through. Readers see nothing of it
+    /// before a count is published.
+    pub fn open(&self, chunk: &mut WriteChunk, writer_id: u16, chunk_id: u32) -> OpenChunk {
+        self.check(chunk);
+        let slot = chunk.slot();
+        self.chunk_id(slot).store(chunk_id, Ordering::Relaxed);
+        self.writer_id(slot).store(writer_id, Ordering::Relaxed);
+        let start = self.payload(slot);
+        let end = start.wrapping_add(slot.payload());
+        OpenChunk { start, end, count: PacketCount::new(self.packets(slot)) }
+    }
+
+    /// Packets that were published of a chunk.
+    pub fn published(&self, chunk: &WriteChunk) -> Packets {
+        self.check(chunk);
+        self.packets_of(chunk.slot())
+    }
+
+    /// Id and packets of the chunk in a cell, if there is one, as they were a moment ago: to compare with a later call's.
+    ///
+    /// By now its writer may have recalled the chunk, and another one may write packets where its header was. Then the result
+    /// is made of any bytes.
+    pub fn peek(&self, cell: &ChunkCell) -> Option<(u32, Packets)> {
+        let (slot, buffer) = cell.slot()?;
+        assert!(buffer == self.id, "a chunk of another buffer");
+        Some((self.chunk_id(slot).load(Ordering::Relaxed), self.packets_of(slot)))
+    }
+
+    /// Makes a chunk complete, for the reader, or for the writers of a ring. True where this made half of the buffer wait for the
+    /// reader.
+    pub fn complete(&self, chunk: WriteChunk) -> bool {
+        self.check(&chunk);
+        let slot = chunk.into_slot();
+        let size = slot.size();
+        // Before anybody can take the chunk, who then takes it off again.
+        let before = self.usage.complete.fetch_add(size, Ordering::Relaxed);
+        self.counters().add(slot.layout, |counters| &counters.written);
+        self.counters().reach(before + size);
+        self.page(slot.page).complete(slot.index);
+        let half = self.pages * PAGE / 2;
+        before < half && before + size >= half
+    }
+
+    /// The chunk at `slot`, which the caller just moved to state Writing.
+    #[cfg(test)]
+    pub(crate) fn owned(&self, slot: Slot) -> WriteChunk {
+        WriteChunk::new(self.id, slot)
+    }
+
+    /// Panics where a chunk is not one of this buffer.
+    #[inline]
+    pub(crate) fn check(&self, chunk: &WriteChunk) {
+        assert!(chunk.buffer() == self.id, "a chunk of another buffer");
+    }
+
+    /// Returns whether somebody has a chunk on half of the pages or more.
+    pub fn is_scarce(&self) -> bool {
+        self.usage.divided.load(Ordering::Relaxed) >= self.pages.div_ceil(2)
+    }
+
+    /// Returns whether half of the buffer or more waits for the reader.
+    pub fn is_half_full(&self) -> bool {
+        self.usage.complete.load(Ordering::Relaxed) >= self.pages * PAGE / 2
+    }
+
+    /// Gives the memory back to the system, once nobody reads. No chunk is acquired any more; writers that have one write to
+    /// zeroed pages.
+    pub fn discard(&self) {
+        let _reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_discarded.store(true, Ordering::SeqCst);
+        self.memory.discard();
+    }
+
+    /// The header of page `page`.
+    #[inline]
+    pub(crate) fn page(&self, page: usize) -> Page<'_> {
+        Page::new(self.memory.u32(page * PAGE))
+    }
+
+    /// Count and flags of a chunk.
+    #[inline]
+    fn packets(&self, slot: Slot) -> &AtomicU16 {
+        self.memory.u16(slot.at() + PACKETS_AT)
+    }
+
+    /// Count and flags of a chunk as they are now; what they cover is visible.
+    #[inline]
+    pub(crate) fn packets_of(&self, slot: Slot) -> Packets {
+        Packets(self.packets(slot).load(Ordering::Acquire))
+    }
+
+    /// Writer id of a chunk.
+    #[inline]
+    pub(crate) fn writer_id(&self, slot: Slot) -> &AtomicU16 {
+        self.memory.u16(slot.at() + WRITER_ID_AT)
+    }
+
+    /// Id of a chunk.
+    #[inline]
+    pub(crate) fn chunk_id(&self, slot: Slot) -> &AtomicU32 {
+        self.memory.u32(slot.at())
+    }
+
+    /// The first byte of a chunk's packets; [`Slot::payload`] bytes from there are its owner's.
+    #[inline]
+    pub(crate) fn payload(&self, slot: Slot) -> *mut u8 {
+        self.memory.address(slot.at() + CHUNK_HEADER)
+    }
+
+    /// Prefetches the beginning of a chunk that is read soon: the rest of a page the machine fetches by itself, once it sees
+    /// that it is read in order.
+    pub(crate) fn prefetch(&self, slot: Slot) {
+        for line in 0..PREFETCHED_FOR_READING {
+            self.prefetch_for_reading(slot.at() + line * LINE);
+        }
+    }
+
+    /// Prefetches the header of a page, if there is such a page.
+    pub(crate) fn prefetch_page(&self, page: usize) {
+        self.prefetch_for_reading(page * PAGE);
+    }
+
+    /// Prefetches a line that is written soon.
+    fn prefetch_for_writing(&self, at: usize) {
+        #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
+        // SAFETY: a prefetch has no effect that a program can see, whatever the address; a processor that does not know this
+        // one takes it for nothing.
+        unsafe {
+            core::arch::asm!("prefetchw [{}]", in(reg) self.memory.address(at), options(nostack, preserves_flags));
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(any(loom, miri)))))]
+        let _ = at;
+    }
+
+    /// Prefetches a line that is read soon, if it is in the memory.
+    fn prefetch_for_reading(&self, at: usize) {
+        #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
+        if at < self.memory.len() {
+            use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+            // SAFETY: a prefetch has no effect that a program can see, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(self.memory.address(at).cast()) };
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(any(loom, miri)))))]
+        let _ = at;
+    }
+
+    /// Makes a chunk's header zero. The count first, so that a recovery never takes what is left for another chunk's.
+    pub(crate) fn clear_header(&self, slot: Slot) {
+        self.packets(slot).store(0, Ordering::Relaxed);
+        self.writer_id(slot).store(0, Ordering::Release);
+        self.chunk_id(slot).store(0, Ordering::Release);
+    }
+
+    /// Makes the headers zero that a page has, or would have, in this layout.
+    pub(crate) fn clear_headers(&self, page: usize, layout: PageLayout) {
+        for index in 0..layout.chunks() {
+            self.clear_header(Slot { page, index, layout });
+        }
+    }
+
+    /// Frees a chunk that the reader claimed.
+    pub(crate) fn release(&self, slot: Slot) {
+        let page = self.page(slot.page);
+        self.clear_header(slot);
+        if page.close(slot.index) {
+            // The whole page is the reader's now: make it *clean* for any layout.
+            for layout in PageLayout::ALL {
+                self.clear_headers(slot.page, layout);
+            }
+            page.open();
+            self.usage.divided.fetch_sub(1, Ordering::Relaxed);
+        } else {
+            page.release(slot.index);
+        }
+        self.note_freed(slot);
+    }
+
+    /// Notes that a chunk that was complete is free, or is written again.
+    pub(crate) fn note_freed(&self, slot: Slot) {
+        self.usage.complete.fetch_sub(slot.size(), Ordering::Relaxed);
+        self.usage.freed.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Returns whether a chunk in `state` has something for the reader.
+pub(crate) fn is_readable(state: ChunkState, unfinished_too: bool) -> bool {
+    state == ChunkState::Complete || unfinished_too && state == ChunkState::Writing
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;
