@@ -1,4 +1,4 @@
-//! Being switched from outside: the program listens on a socket of its own, and hands its switches to operators.
+//! Control from outside: the program listens on a socket of its own, and shares its switches with operators.
 //!
 //! ```no_run
 //! let server = protolog_rt::control::serve()?;
@@ -7,90 +7,93 @@
 //! # Ok::<(), protolog_rt::control::Error>(())
 //! ```
 //!
-//! [`init`](crate::init()) does it too. One small thread waits for operators; the threads that log never meet it: an
-//! operator gets the memory that the switches live in, and changes them there. `docs/design/control.md` has the whole of it.
+//! [`init`](crate::init()) does it too. One small thread waits for operators; threads that log never wait for it: an
+//! operator maps the memory that holds the switches, and changes them there. `docs/design/control.md` describes the protocol.
 //!
-//! Only the program's own user and root are admitted: the socket's directory lets nobody else in, and the kernel says who is
-//! at the other end.
+//! Only the program's own user and root are admitted: nobody else can enter the socket's directory, and the kernel names the
+//! peer's user.
 //!
-//! Invariants: nothing that an operator sends or fails to send ends, blocks or slows down the program; what it can do is to
-//! switch levels, to have a trace written where the program may write, and to read what groups there are.
+//! Invariants: nothing that an operator sends or fails to send ends, blocks or slows down the program; an operator can
+//! switch levels, have a trace written where the program may write, and list the groups.
 
 mod answer;
 mod connection;
 mod place;
 mod server;
-mod wishes;
+mod settings_file;
 
-pub(crate) use wishes::{Wishes, fulfil, read_file};
+pub(crate) use settings_file::{WatchedSettings, apply_text, read_file};
 
 use self::place::Socket;
-use self::server::Thread;
+use self::server::ServerThread;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-/// A program that listens; it stops when this is dropped. A trace that an operator had started is completed then.
+/// A server for operators. Dropping it stops it, and completes the trace that an operator started.
 #[derive(Debug)]
 pub struct Server {
-    thread: Option<Thread>,
+    thread: Option<ServerThread>,
     path: PathBuf,
 }
 
-/// Why a program can't listen to operators.
+/// An error that keeps a program from listening to operators.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The directory for sockets can't be made or looked at.
+    /// The directory for sockets can't be made or read.
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// The directory for sockets belongs to another user, or others can enter it, or it is no directory.
+    /// The directory for sockets belongs to another user, is open to others, or is not a directory.
     NotPrivate {
         /// The directory.
         path: PathBuf,
     },
-    /// The socket can't be made.
+    /// The socket can't be created.
     Socket {
         /// Its path.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// There is no thread or no descriptor to be had.
+    /// The system has no thread or descriptor left.
     Resources(io::Error),
 }
 
 /// Listens to operators, in the directory that `docs/design/control.md` names: `$XDG_RUNTIME_DIR/protolog` or
 /// `/run/protolog/UID`.
 pub fn serve() -> Result<Server, Error> {
-    Server::start(None, Wishes::default())
+    Server::start(None, WatchedSettings::default())
 }
 
-/// As [`serve`], with the socket in this directory, which is made if it is missing.
+/// Listens to operators on a socket in this directory, which is created if it is missing.
 pub fn serve_in(directory: impl Into<PathBuf>) -> Result<Server, Error> {
-    Server::start(Some(directory.into()), Wishes::default())
+    Server::start(Some(directory.into()), WatchedSettings::default())
 }
 
 impl Server {
-    /// Listens, and looks after the file of `wishes`.
-    pub(crate) fn start(directory: Option<PathBuf>, wishes: Wishes) -> Result<Self, Error> {
+    /// Listens, and reloads `settings` when they change.
+    pub(crate) fn start(
+        directory: Option<PathBuf>,
+        settings: WatchedSettings,
+    ) -> Result<Self, Error> {
         let socket = Socket::new(directory)?;
         let path = socket.path.clone();
         // Without memory to share, groups are switched by request.
         let _ = crate::level::share();
-        let thread = Thread::start(socket, wishes).map_err(Error::Resources)?;
+        let thread = ServerThread::start(socket, settings).map_err(Error::Resources)?;
         Ok(Self { thread: Some(thread), path })
     }
 
-    /// The socket.
+    /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Goes on listening until the process ends. The socket's file then stays behind, which does no harm.
+    /// Keeps listening until the process ends. The socket's file then stays behind, which does no harm.
     pub fn forever(mut self) {
         std::mem::forget(self.thread.take());
     }
@@ -105,7 +108,7 @@ impl Drop for Server {
 }
 
 impl Error {
-    /// What to do about it; begins with a verb.
+    /// Returns a help line, which begins with a verb.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Directory { .. } => {
@@ -127,7 +130,7 @@ impl fmt::Display for Error {
                 write!(f, "can't use the directory `{}`: {error}", path.display())
             }
             Self::NotPrivate { path } => {
-                write!(f, "`{}` is no directory of this user alone", path.display())
+                write!(f, "`{}` is not private to this user", path.display())
             }
             Self::Socket { path, error } => {
                 write!(f, "can't listen on `{}`: {error}", path.display())

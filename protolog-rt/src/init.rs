@@ -5,7 +5,7 @@
 //!
 //! Invariant: a step that fails keeps no other from being done; the error lists all failures.
 
-use crate::control::{self, Server, Wishes, fulfil, read_file};
+use crate::control::{self, Server, WatchedSettings, apply_text, read_file};
 use crate::level;
 use crate::level::{ProtoLogGroup, SettingSource};
 use crate::paths::absolute;
@@ -115,7 +115,7 @@ impl Init {
         let mut file = |path: &Path, source| match read_file(path) {
             Ok(text) => {
                 let text = text.unwrap_or_default();
-                problems.extend(fulfil(&text, &path.display().to_string(), source));
+                problems.extend(apply_text(&text, &path.display().to_string(), source));
             }
             Err(error) => problems.push(format!("{error}\nhelp: make it a readable file")),
         };
@@ -126,7 +126,7 @@ impl Init {
             file(config, SettingSource::ConfigFile);
         }
         if let Some(text) = std::env::var_os(VARIABLE) {
-            problems.extend(fulfil(&text.to_string_lossy(), VARIABLE, SettingSource::Other));
+            problems.extend(apply_text(&text.to_string_lossy(), VARIABLE, SettingSource::Other));
         }
         if self.control {
             problems.extend(self.listen());
@@ -142,17 +142,17 @@ impl Init {
             return Vec::new();
         }
         let mut problems = Vec::new();
-        let wishes = match self.config.filter(|_| self.watch).map(Wishes::watch) {
-            None => Wishes::default(),
-            Some(Ok(wishes)) => wishes,
+        let settings = match self.config.filter(|_| self.watch).map(WatchedSettings::watch) {
+            None => WatchedSettings::default(),
+            Some(Ok(settings)) => settings,
             Some(Err(error)) => {
                 problems.push(format!(
                     "can't watch the configuration file: {error}\nhelp: make its directory"
                 ));
-                Wishes::default()
+                WatchedSettings::default()
             }
         };
-        match Server::start(self.directory, wishes) {
+        match Server::start(self.directory, settings) {
             // A server that is replaced belongs to the parent of this forked child, and is not ours to end.
             Ok(new) => drop(server.replace((process, new)).map(|(_, old)| old.forever())),
             Err(error) => problems.push(describe(&error)),

@@ -1,9 +1,9 @@
-//! What operators ask, and the answers.
+//! Requests of operators, and the answers.
 //!
-//! `docs/design/control.md` has the questions one by one. Each is answered at once, on the thread that listens; starting and
-//! ending a trace takes as long as it takes there, and nowhere else.
+//! `docs/design/control.md` lists the requests. Each is answered at once, on the thread that listens; only that thread waits
+//! while a trace starts or ends.
 
-use super::wishes;
+use super::settings_file;
 use crate::error::Error;
 use crate::level::{self, GroupInfo};
 use crate::loss::LossCause;
@@ -21,31 +21,31 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long it is believed which groups the notes of the loaded images name.
-const NOTES: Duration = Duration::from_secs(2);
+/// How long the list of groups in the notes of loaded modules is cached.
+const NOTES_TTL: Duration = Duration::from_secs(2);
 
 /// An answer to be sent.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     /// Whole lines.
     pub(super) text: String,
-    /// What goes with the first of them.
+    /// A file that is sent with the first of them.
     pub(super) file: Option<File>,
-    /// Whether the connection ends with it.
+    /// True where the connection ends with it.
     pub(super) ends: bool,
 }
 
-/// What answers need.
+/// The state that answers depend on.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    /// What went wrong with files of wishes.
+    /// Errors of the settings file.
     pub(super) problems: Vec<String>,
     trace: Option<(Session, FillPolicy, String)>,
-    /// Groups that notes name, with their tags, and when that was found out.
+    /// When the notes were read last, and the groups that they name, with their tags.
     notes: Option<(Instant, BTreeMap<String, String>)>,
 }
 
-/// What is wrong with a question, and what to do about it.
+/// An error in a request, and a help line.
 struct Refusal {
     what: String,
     help: &'static str,
@@ -72,7 +72,7 @@ impl From<Error> for Refusal {
 }
 
 impl Answers {
-    /// The answer to a line. `greeted` says, for each connection, whether the version was agreed upon.
+    /// Answers a line. `greeted` is true on connections that have agreed upon a version.
     pub(super) fn answer(
         &mut self,
         line: Result<String, &'static str>,
@@ -89,15 +89,15 @@ impl Answers {
         match request {
             Some(Request::Hello(VERSION)) => *greeted = true,
             Some(Request::Hello(version)) => {
-                let what = format!("version {version} is not spoken here");
+                let what = format!("version {version} is not supported");
                 let help = "use a protologtool of the version that the program was built with";
                 return Answer { ends: true, ..Answer::refuse(&Refusal { what, help }) };
             }
-            _ if !*greeted => return refuse("no version was agreed upon".into()),
+            _ if !*greeted => return refuse("no protocol version was agreed upon".into()),
             _ => {}
         }
         let Some(request) = request else {
-            let what = format!("unknown question `{line}`");
+            let what = format!("unknown request `{line}`");
             return Answer::refuse(&Refusal { what, help });
         };
         let mut answer = Answer::default();
@@ -113,7 +113,7 @@ impl Answers {
     fn reply(&mut self, request: Request<'_>, answer: &mut Answer) -> Result<(), Refusal> {
         match request {
             Request::Hello(_) => {
-                let (pid, program) = (std::process::id(), wishes::program());
+                let (pid, program) = (std::process::id(), settings_file::program());
                 answer.line(Reply::Hello { version: VERSION, pid, program: &program });
             }
             Request::Groups => self.groups(answer),
@@ -127,7 +127,7 @@ impl Answers {
         Ok(())
     }
 
-    /// All groups: those of enums that are known, and those that only notes name so far.
+    /// Lists all groups: those of registered enums, and those that only notes name so far.
     fn groups(&mut self, answer: &mut Answer) {
         let mut known = BTreeSet::new();
         level::for_each_group(|page, group, word| {
@@ -135,7 +135,7 @@ impl Answers {
             let GroupInfo { index, compiled, name, tag, .. } = *group;
             answer.line(Reply::Group { page, index, word, compiled, name, tag });
         });
-        let fresh = self.notes.take().filter(|(since, _)| since.elapsed() < NOTES);
+        let fresh = self.notes.take().filter(|(since, _)| since.elapsed() < NOTES_TTL);
         let notes = self.notes.insert(fresh.unwrap_or_else(|| (Instant::now(), tagged_groups())));
         for (name, tag) in notes.1.iter().filter(|(name, _)| !known.contains(name.as_str())) {
             let (page, index, word) = (None, 0, level::word_before_registration(name));
@@ -172,13 +172,13 @@ impl Answers {
             return Err(Refusal { what, help: "start one with `trace start FILE`" });
         };
         let summary = session.stop()?;
-        told(&summary, true, fill_policy, &file, answer);
+        describe(&summary, true, fill_policy, &file, answer);
         Ok(())
     }
 
     fn status(&self, answer: &mut Answer) {
         if let Some((session, fill_policy, file)) = &self.trace {
-            told(&so_far(session.summary(), *fill_policy), true, *fill_policy, file, answer);
+            describe(&so_far(session.summary(), *fill_policy), true, *fill_policy, file, answer);
         }
     }
 
@@ -188,7 +188,7 @@ impl Answers {
             if !self.trace.as_ref().is_some_and(|(session, ..)| session.is_of(&core)) {
                 let fill_policy = core.buffer.fill_policy();
                 let file = core.path().map_or("-".into(), Path::to_string_lossy);
-                told(
+                describe(
                     &so_far(summary::so_far(&core), fill_policy),
                     false,
                     fill_policy,
@@ -215,51 +215,51 @@ fn pages(answer: &mut Answer) -> Result<(), Refusal> {
 }
 
 fn set(item: &str) -> Result<(), Refusal> {
-    let mut wishes = Vec::new();
+    let mut settings = Vec::new();
     for item in Settings::new(item) {
         let item = item.map_err(|error| Refusal { what: error.to_string(), help: error.help() })?;
         let (pattern, setting) = (item.group.into(), item.setting);
-        wishes.push(level::PatternSetting {
+        settings.push(level::PatternSetting {
             pattern,
             setting,
             source: level::SettingSource::Other,
         });
     }
-    level::apply_settings(wishes);
+    level::apply_settings(settings);
     Ok(())
 }
 
-/// What a session is to want. As everywhere in settings, what stands later wins.
+/// Turns settings into the configuration of a session. Later settings win.
 fn config(settings: &str) -> Result<Config, Refusal> {
     let mut config = Config { tracing_mode: TracingMode::EnableAll, ..Config::default() };
     if settings == "-" {
         return Ok(config);
     }
     let known = tagged_groups();
-    let mut wanted = BTreeMap::new();
+    let mut levels_of = BTreeMap::new();
     for item in Settings::new(settings) {
         let item = item.map_err(|error| Refusal { what: error.to_string(), help: error.help() })?;
         let Some(levels) = item.setting.trace else { continue };
         if item.group == "*" {
-            wanted.clear();
-            wanted.insert(item.group.to_owned(), levels);
+            levels_of.clear();
+            levels_of.insert(item.group.to_owned(), levels);
             continue;
         }
         let named: Vec<_> = known.keys().filter(|name| matches_group(item.group, name)).collect();
         if named.is_empty() {
-            wanted.insert(item.group.to_owned(), levels);
+            levels_of.insert(item.group.to_owned(), levels);
         }
-        wanted.extend(named.into_iter().map(|name| (name.clone(), levels)));
+        levels_of.extend(named.into_iter().map(|name| (name.clone(), levels)));
     }
-    let overrides = wanted.into_iter();
+    let overrides = levels_of.into_iter();
     config.group_overrides = overrides
         .map(|(group, levels)| GroupOverride { group, log_from: minimum_level(levels) })
         .collect();
     Ok(config)
 }
 
-/// What a session would give if it stopped now: one that keeps the newest messages has overwritten all others that were told. A
-/// thread tells when it is done with a chunk, so those of its last one are not among them yet.
+/// Returns the summary that a session would have if it stopped now. In a ring buffer, counted messages that are no longer in the
+/// buffer were overwritten. Threads count messages when they finish a chunk, so those in their last chunk are not counted yet.
 fn so_far(mut summary: Summary, fill_policy: FillPolicy) -> Summary {
     if fill_policy == FillPolicy::RingBuffer {
         let kept = summary.groups.iter().map(|group| group.messages).sum();
@@ -275,7 +275,8 @@ fn so_far(mut summary: Summary, fill_policy: FillPolicy) -> Summary {
     summary
 }
 
-fn told(
+/// Adds the lines that describe a session.
+fn describe(
     summary: &Summary,
     control: bool,
     fill_policy: FillPolicy,

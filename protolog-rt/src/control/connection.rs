@@ -5,8 +5,8 @@
 //!    \________________ too long, too slow, gone, refused: closed _______________/
 //! ```
 //!
-//! Invariants: a line is at most [`MAX_LINE`] bytes; while more than [`MOST_UNSENT`] bytes of answers wait, no question is
-//! read; nothing here waits.
+//! Invariants: a line is at most [`MAX_LINE`] bytes; while more than [`MAX_UNSENT`] bytes of answers wait, no request is
+//! read; nothing here blocks.
 
 use super::answer::Answer;
 use crate::sys::close_on_fork::CloseOnFork;
@@ -18,27 +18,27 @@ use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// Bytes of answers that may wait before another question is read.
-const MOST_UNSENT: usize = 64 << 10;
-/// How long a connection may take over its first line, the rest of a line, or an answer that it does not read.
+/// Bytes of answers that may wait before another request is read.
+const MAX_UNSENT: usize = 64 << 10;
+/// The time limit for a first line, for the rest of a line, and for reading an answer.
 const SLOW: Duration = Duration::from_secs(5);
-/// How long a connection may have nothing to ask.
+/// The time limit between requests.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// See the module.
+/// A connection with an operator.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) socket: CloseOnFork<UnixStream>,
     input: Vec<u8>,
     output: VecDeque<Piece>,
     unsent: usize,
-    /// Whether it ever asked a whole question.
+    /// True once a whole request came.
     pub(super) asked: bool,
-    /// Whether it said which version it speaks.
+    /// True once the version was agreed upon.
     pub(super) greeted: bool,
-    /// When it last came on by something.
-    pub(super) moved: Instant,
-    /// Nothing more is read: it is closed when all is sent.
+    /// The time of its last progress.
+    pub(super) progressed: Instant,
+    /// True where nothing more is read: the connection is closed when all is sent.
     ending: bool,
 }
 
@@ -51,7 +51,7 @@ struct Piece {
 }
 
 impl Connection {
-    /// A connection that was just made.
+    /// Creates the state of a new connection.
     pub(super) fn new(socket: CloseOnFork<UnixStream>) -> Self {
         Self {
             socket,
@@ -60,55 +60,55 @@ impl Connection {
             unsent: 0,
             asked: false,
             greeted: false,
-            moved: Instant::now(),
+            progressed: Instant::now(),
             ending: false,
         }
     }
 
-    /// When it is given up unless something moves.
+    /// Returns when the connection is closed unless it makes progress.
     pub(super) fn deadline(&self) -> Instant {
         let idle = self.asked && self.input.is_empty() && self.output.is_empty();
-        self.moved + if idle { IDLE } else { SLOW }
+        self.progressed + if idle { IDLE } else { SLOW }
     }
 
-    /// Whether there is something to send.
+    /// True while there is something to send.
     pub(super) fn is_answering(&self) -> bool {
         !self.output.is_empty()
     }
 
-    /// Whether a question may be waiting that was not answered because there were too many at once.
-    pub(super) fn has_question(&self) -> bool {
-        self.takes_questions() && self.input.contains(&b'\n')
+    /// True where a request may be waiting because there were too many at once.
+    pub(super) fn has_request(&self) -> bool {
+        self.accepts_requests() && self.input.contains(&b'\n')
     }
 
-    /// Whether there is room for more.
-    pub(super) fn listens(&self) -> bool {
-        self.takes_questions() && self.input.len() < MAX_LINE
+    /// True while there is room for more input.
+    pub(super) fn accepts_input(&self) -> bool {
+        self.accepts_requests() && self.input.len() < MAX_LINE
     }
 
-    /// Whether another question may be answered. Files wait one at a time, since the program has only so many.
-    fn takes_questions(&self) -> bool {
+    /// True while another request may be answered. Files wait one at a time, since the program has only so many descriptors.
+    fn accepts_requests(&self) -> bool {
         let file = self.output.iter().any(|piece| piece.file.is_some());
-        !self.ending && !file && self.unsent <= MOST_UNSENT
+        !self.ending && !file && self.unsent <= MAX_UNSENT
     }
 
-    /// Reads what has come. False where the connection is over.
+    /// Reads the input that has arrived. False where the connection is over.
     pub(super) fn read(&mut self) -> bool {
-        if !self.listens() {
+        if !self.accepts_input() {
             return true;
         }
         let mut bytes = [0; MAX_LINE];
         match self.socket.read(&mut bytes[..MAX_LINE - self.input.len()]) {
             Ok(0) => {
-                // What was asked before the other side closed its half is answered.
-                self.ending = !self.has_question();
+                // Requests that came before the peer closed its half are answered.
+                self.ending = !self.has_request();
                 !self.ending || self.is_answering()
             }
             Ok(count) => {
                 self.input.extend_from_slice(&bytes[..count]);
-                // Half a line, dripping in, is no progress.
+                // Part of a line is no progress.
                 if self.input.contains(&b'\n') {
-                    self.moved = Instant::now();
+                    self.progressed = Instant::now();
                 }
                 true
             }
@@ -116,9 +116,9 @@ impl Connection {
         }
     }
 
-    /// The next question, without its line feed. An error is what is wrong with it; the connection is then to end.
-    pub(super) fn question(&mut self) -> Option<Result<String, &'static str>> {
-        if !self.takes_questions() {
+    /// Takes the next request, without its line feed; or an error, after which the connection ends.
+    pub(super) fn take_request(&mut self) -> Option<Result<String, &'static str>> {
+        if !self.accepts_requests() {
             return None;
         }
         let Some(end) = self.input.iter().position(|byte| *byte == b'\n') else {
@@ -130,7 +130,7 @@ impl Connection {
             line.pop();
         }
         self.asked = true;
-        Some(String::from_utf8(line).map_err(|_| "the line is no UTF-8"))
+        Some(String::from_utf8(line).map_err(|_| "the line is not UTF-8"))
     }
 
     /// Queues an answer.
@@ -144,7 +144,7 @@ impl Connection {
         self.ending |= ends;
     }
 
-    /// Sends what it can. False where the connection is over.
+    /// Sends as much as possible. False where the connection is over.
     pub(super) fn send(&mut self) -> bool {
         while let Some(piece) = self.output.front_mut() {
             match send(&self.socket, &piece.bytes[piece.sent..], piece.file.as_ref()) {
@@ -152,7 +152,7 @@ impl Connection {
                     piece.file = None;
                     piece.sent += count;
                     self.unsent -= count;
-                    self.moved = Instant::now();
+                    self.progressed = Instant::now();
                     if piece.sent == piece.bytes.len() {
                         self.output.pop_front();
                     }
@@ -164,6 +164,7 @@ impl Connection {
     }
 }
 
+/// True where the operation succeeds later.
 fn is_later(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }

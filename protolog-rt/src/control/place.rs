@@ -1,8 +1,8 @@
-//! Where a program's socket is: a file of its own in a directory that only its user can enter.
+//! The socket of a program: a file of its own in a directory that only its user can enter.
 //!
 //! The directory is `$PROTOLOG_RUNTIME_DIR`, or else `$XDG_RUNTIME_DIR/protolog`, or else `/run/protolog/UID` for services.
-//! The file is `PID-TIME.sock`, whose time is that of the start in nanoseconds of BOOTTIME: no later program has the same
-//! name, so whoever finds nobody behind a socket may remove it.
+//! The file is `PID-TIME.sock`, where TIME is the start in nanoseconds of BOOTTIME: no later program has the same name, so a
+//! socket that nobody listens on can be removed.
 //!
 //! Invariant: no socket is made in a directory that another user owns or can enter.
 
@@ -17,10 +17,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-/// The directory of services, which has one of each user.
+/// The directory of services, with a directory for each user.
 const SERVICES: &str = "/run/protolog";
 
-/// A socket that listens; its file goes with it.
+/// A socket that listens. Dropping it removes its file.
 #[derive(Debug)]
 pub(super) struct Socket {
     pub(super) listener: CloseOnFork<UnixListener>,
@@ -28,7 +28,7 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// Makes the directory and the socket.
+    /// Creates the directory and the socket.
     pub(super) fn new(directory: Option<PathBuf>) -> Result<Self, Error> {
         let directory = match directory {
             Some(directory) => directory,
@@ -40,7 +40,7 @@ impl Socket {
         let failed = |error| Error::Socket { path: path.clone(), error };
         let listener = CloseOnFork::new(|| UnixListener::bind(&path)).map_err(failed)?;
         let socket = Self { listener, path: path.clone() };
-        // Nobody else can enter the directory meanwhile.
+        // Nobody else can enter the directory.
         std::fs::set_permissions(&path, Permissions::from_mode(0o600)).map_err(failed)?;
         socket.listener.set_nonblocking(true).map_err(failed)?;
         Ok(socket)
@@ -49,7 +49,7 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // Who finds it knows that nobody is behind it.
+        // A file that stays behind does no harm: nobody listens on it.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -64,7 +64,7 @@ fn default_directory() -> Result<PathBuf, Error> {
         return Ok(directory.join("protolog"));
     }
     if user() == 0 && !Path::new(SERVICES).exists() {
-        // As /tmp: every user's services have a directory in it, which nobody else can remove.
+        // Like /tmp: every user's services have a directory in it, which nobody else can remove.
         let made = DirBuilder::new().create(SERVICES);
         made.and_then(|()| std::fs::set_permissions(SERVICES, Permissions::from_mode(0o1777)))
             .map_err(|error| Error::Directory { path: SERVICES.into(), error })?;
@@ -72,7 +72,7 @@ fn default_directory() -> Result<PathBuf, Error> {
     Ok(Path::new(SERVICES).join(user().to_string()))
 }
 
-/// Makes the directory where it is missing, and sees that it is private.
+/// Creates the directory if it is missing, and checks that it is private.
 fn check(directory: &Path) -> Result<(), Error> {
     let failed = |error| Error::Directory { path: directory.to_path_buf(), error };
     match DirBuilder::new().mode(0o700).create(directory) {

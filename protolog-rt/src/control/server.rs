@@ -1,15 +1,15 @@
 //! The thread that listens to operators.
 //!
-//! It sleeps until somebody connects, asks, or changes a file of wishes; without any of these it never runs. There are at most
-//! [`MOST`] connections, each with time limits; who comes when all are taken gets the place of the one that has been silent
-//! for longest. At most [`MOST_QUESTIONS`] questions are answered in [`WINDOW`], whoever asks them.
+//! It sleeps until somebody connects, sends a request, or changes the settings file. There are at most [`MAX_CONNECTIONS`]
+//! connections, each with time limits; a new one beyond that replaces the one that has been idle for longest. At most
+//! [`MAX_REQUESTS`] requests are answered in [`WINDOW`], over all connections.
 //!
 //! Invariants: no lock of the write path is held while anything waits; a panic here ends this thread and nothing else.
 
 use super::answer::Answers;
 use super::connection::Connection;
 use super::place::Socket;
-use super::wishes::Wishes;
+use super::settings_file::WatchedSettings;
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::poll::{Polled, poll};
 use crate::sys::process::user;
@@ -23,49 +23,49 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Connections at a time.
-const MOST: usize = 64;
-/// How many connections are taken before those that are there have their turn.
-const MOST_AT_ONCE: usize = 32;
-/// Questions of all connections in a window.
-const MOST_QUESTIONS: u32 = 200;
-/// The time in which they are counted.
+const MAX_CONNECTIONS: usize = 64;
+/// Connections that are accepted before the others have their turn.
+const ACCEPT_BATCH: usize = 32;
+/// Requests of all connections in a window.
+const MAX_REQUESTS: u32 = 200;
+/// The time in which requests are counted.
 const WINDOW: Duration = Duration::from_millis(100);
-/// How long nobody is let in after the process ran out of descriptors.
+/// The pause in accepting connections after the process ran out of descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The thread, from outside.
+/// A handle to the thread.
 #[derive(Debug)]
-pub(super) struct Thread {
+pub(super) struct ServerThread {
     /// Shutting it down ends the thread. Closing would not: a forked child may have it too.
     stop: UnixStream,
     handle: JoinHandle<()>,
     process: u32,
 }
 
-impl Thread {
-    /// Starts it.
-    pub(super) fn start(socket: Socket, wishes: Wishes) -> io::Result<Self> {
+impl ServerThread {
+    /// Starts the thread.
+    pub(super) fn start(socket: Socket, settings: WatchedSettings) -> io::Result<Self> {
         let (stop, stopped) = UnixStream::pair()?;
         let stopped = CloseOnFork::new(|| Ok(stopped))?;
         let server = Listening {
             socket,
             stopped,
-            wishes,
+            settings,
             connections: Vec::new(),
             answers: Answers::default(),
-            window: Window { since: Instant::now(), questions: 0 },
+            window: Window { since: Instant::now(), requests: 0 },
             closed_until: None,
         };
         let handle = Builder::new().name("protolog-control".into()).spawn(move || server.run())?;
         Ok(Self { stop, handle, process: std::process::id() })
     }
 
-    /// Ends it. A trace that it makes is completed.
+    /// Stops the thread. A trace that it writes is completed.
     pub(super) fn stop(self) {
         if self.process == std::process::id() {
-            // It can only fail where the thread has closed the other end, and so is over.
+            // Fails only where the thread has ended, and closed the other end.
             let _ = self.stop.shutdown(Shutdown::Both);
-            // If it panicked, it is over too.
+            // A thread that panicked has ended as well.
             let _ = self.handle.join();
         }
     }
@@ -74,26 +74,26 @@ impl Thread {
 struct Listening {
     socket: Socket,
     stopped: CloseOnFork<UnixStream>,
-    wishes: Wishes,
+    settings: WatchedSettings,
     connections: Vec<Connection>,
     answers: Answers,
     window: Window,
     closed_until: Option<Instant>,
 }
 
-/// How many questions were answered since when.
+/// The number of requests answered since a time.
 struct Window {
     since: Instant,
-    questions: u32,
+    requests: u32,
 }
 
 impl Window {
-    /// Whether one more question may be answered now.
+    /// True where one more request may be answered now.
     fn admits(&mut self, now: Instant) -> bool {
         if now.duration_since(self.since) >= WINDOW {
-            *self = Self { since: now, questions: 0 };
+            *self = Self { since: now, requests: 0 };
         }
-        self.questions < MOST_QUESTIONS
+        self.requests < MAX_REQUESTS
     }
 }
 
@@ -102,15 +102,15 @@ impl Listening {
         block_signals();
         loop {
             let Some(ready) = self.wait() else {
-                // Only for want of memory; it may come back.
+                // Out of memory, which may pass.
                 std::thread::sleep(PAUSE);
                 continue;
             };
             if ready.stop {
                 return;
             }
-            if ready.wishes {
-                self.answers.problems = self.wishes.look_again();
+            if ready.settings {
+                self.answers.problems = self.settings.reload();
             }
             if ready.socket {
                 self.admit();
@@ -119,13 +119,13 @@ impl Listening {
         }
     }
 
-    /// Waits until there is something to do.
+    /// Waits until there is something to do; none where that failed.
     fn wait(&self) -> Option<Ready> {
         let now = Instant::now();
-        let paused = self.window.questions >= MOST_QUESTIONS && now < self.window.since + WINDOW;
+        let paused = self.window.requests >= MAX_REQUESTS && now < self.window.since + WINDOW;
         let closed = self.closed_until.filter(|until| now < *until);
         let mut files = vec![Polled::read(self.stopped.as_fd())];
-        if let Some(watched) = self.wishes.watched() {
+        if let Some(watched) = self.settings.watched() {
             files.push(Polled::read(watched));
         }
         if closed.is_none() {
@@ -133,27 +133,27 @@ impl Listening {
         }
         if !paused {
             let all = self.connections.iter();
-            files.extend(
-                all.map(|one| Polled::new(one.socket.as_fd(), one.listens(), one.is_answering())),
-            );
+            files.extend(all.map(|one| {
+                Polled::new(one.socket.as_fd(), one.accepts_input(), one.is_answering())
+            }));
         }
         let waiting = paused.then_some(self.window.since + WINDOW);
         let next = self.connections.iter().map(Connection::deadline).chain(closed).chain(waiting);
-        // A millisecond more, so that what is waited for is over then.
+        // Rounded up, so that the deadline has passed then.
         let time = next.min().map(|at| at.saturating_duration_since(now).as_millis() as u32 + 1);
-        let pending = !paused && self.connections.iter().any(Connection::has_question);
+        let pending = !paused && self.connections.iter().any(Connection::has_request);
         let ready = poll(&files, if pending { Some(0) } else { time }).ok()?;
         let mut ready = ready.into_iter();
         Some(Ready {
             stop: ready.next()?,
-            wishes: self.wishes.watched().is_some() && ready.next()?,
+            settings: self.settings.watched().is_some() && ready.next()?,
             socket: closed.is_none() && ready.next()?,
         })
     }
 
-    /// Lets in who may come in.
+    /// Accepts connections of the users that are admitted.
     fn admit(&mut self) {
-        for _ in 0..MOST_AT_ONCE {
+        for _ in 0..ACCEPT_BATCH {
             let accepted =
                 CloseOnFork::new(|| self.socket.listener.accept().map(|(socket, _)| socket));
             match accepted {
@@ -163,7 +163,7 @@ impl Listening {
                     if !admitted || socket.set_nonblocking(true).is_err() {
                         continue;
                     }
-                    if self.connections.len() >= MOST {
+                    if self.connections.len() >= MAX_CONNECTIONS {
                         self.drop_one();
                     }
                     self.connections.push(Connection::new(socket));
@@ -171,7 +171,7 @@ impl Listening {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(_) => {
-                    // The process has no descriptors left: give one back, and let it breathe.
+                    // The process has no descriptors left: give one back, and pause.
                     self.drop_one();
                     self.closed_until = Some(Instant::now() + PAUSE);
                     return;
@@ -180,44 +180,45 @@ impl Listening {
         }
     }
 
-    /// Closes the connection that is missed least: one that never asked, or else the one that was silent for longest.
+    /// Closes a connection: one that never sent a request, or else the one that has been idle for longest.
     fn drop_one(&mut self) {
         let least =
-            self.connections.iter().enumerate().min_by_key(|(_, one)| (one.asked, one.moved));
+            self.connections.iter().enumerate().min_by_key(|(_, one)| (one.asked, one.progressed));
         if let Some((at, _)) = least {
             self.connections.remove(at);
         }
     }
 
-    /// Answers and sends, one question of each connection in turn.
+    /// Answers requests, one of each connection in turn, and sends the answers.
     fn serve(&mut self) {
         let now = Instant::now();
         let mut all = std::mem::take(&mut self.connections);
         all.retain_mut(Connection::read);
-        let mut questions = true;
-        while questions {
-            questions = false;
+        let mut has_requests = true;
+        while has_requests {
+            has_requests = false;
             for connection in &mut all {
                 if !self.window.admits(now) {
                     break;
                 }
-                let Some(question) = connection.question() else { continue };
-                questions = true;
-                self.window.questions += 1;
-                let answer = self.answers.answer(question, &mut connection.greeted);
+                let Some(request) = connection.take_request() else { continue };
+                has_requests = true;
+                self.window.requests += 1;
+                let answer = self.answers.answer(request, &mut connection.greeted);
                 connection.answer(answer);
             }
         }
         all.retain_mut(Connection::send);
-        // Answers took time, maybe.
+        // Answering may have taken time.
         let now = Instant::now();
         all.retain(|connection| now < connection.deadline());
         self.connections = all;
     }
 }
 
+/// Descriptors that are ready.
 struct Ready {
     stop: bool,
-    wishes: bool,
+    settings: bool,
     socket: bool,
 }

@@ -40,19 +40,19 @@ fn malformed_requests_are_refused() {
     };
     assert_eq!(
         exchange(path, b"protolog 2\nprotolog 1\n"),
-        "help use a protologtool of the version that the program was built with\nerror version 2 is not spoken here\n"
+        "help use a protologtool of the version that the program was built with\nerror version 2 is not supported\n"
     );
     let help = "help ask as docs/design/control.md says, in lines of UTF-8\n";
-    let agreed = format!("{help}error no version was agreed upon\n");
+    let agreed = format!("{help}error no protocol version was agreed upon\n");
     for early in [&b"groups\n"[..], b"\n", b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\n"] {
         assert_eq!(exchange(path, early), agreed);
     }
     assert_eq!(exchange(path, &[b'x'; 10_000]), format!("{help}error the line is too long\n"));
-    assert_eq!(exchange(path, b"\xff\xfe\n"), format!("{help}error the line is no UTF-8\n"));
+    assert_eq!(exchange(path, b"\xff\xfe\n"), format!("{help}error the line is not UTF-8\n"));
     assert_eq!(exchange(path, b"protolog 1"), "", "an incomplete line");
     assert_eq!(exchange(path, b""), "");
     let rest = hello(&exchange(path, b"protolog 1\nsing \x1b[1m\nset x\ntrace-status\n"));
-    let unknown = format!("{help}error unknown question `sing ?[1m`\n");
+    let unknown = format!("{help}error unknown request `sing ?[1m`\n");
     let set = "help write GROUP=WORDS, as in `net=debug,text`\nerror missing `=` in `x`\n";
     assert_eq!(rest, format!("{unknown}{set}ok\n"), "a bad request does not close the connection");
 }

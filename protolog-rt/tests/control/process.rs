@@ -101,7 +101,7 @@ fn init_reports_errors_and_applies_the_rest() {
             words,
             "PROTOLOG: unknown word `eror`",
             words,
-            &format!("`{path}/run` is no directory of this user alone"),
+            &format!("`{path}/run` is not private to this user"),
             "help: make it a directory of this user with `chmod 700`",
             "VERBOSE WARN",
             "0 sockets",
