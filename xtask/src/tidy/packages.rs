@@ -210,7 +210,7 @@ impl<'a> PackageGraph<'a> {
     }
 }
 
-/// Whether a kind of dependency ends up in programs. What `loom` concerns are models only.
+/// Returns whether a kind of dependency ends up in programs; those for `loom` are for models only.
 fn is_linked(kind: &Value) -> bool {
     kind["kind"] != "dev" && kind["target"] != "cfg(loom)"
 }
