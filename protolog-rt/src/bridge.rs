@@ -33,4 +33,4 @@ mod tracing;
 #[cfg(feature = "log")]
 pub use self::log::{Logger, install_log};
 #[cfg(feature = "tracing")]
-pub use self::tracing::{Switches, TracingLayer, tracing_layer};
+pub use self::tracing::{EnabledLevels, TracingLayer, tracing_layer};

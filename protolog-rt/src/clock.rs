@@ -1,16 +1,15 @@
-//! Nanoseconds of BOOTTIME, cheaply.
+//! A fast clock: BOOTTIME in nanoseconds.
 //!
-//! Where the CPU's time stamp counter (TSC) runs at a constant rate and the kernel itself keeps time by it, the time is
-//! computed from it: one function for the whole process, made of straight pieces that join. A piece lasts
-//! [`PIECE_NANOS`]; whoever first needs the time after its end asks the kernel and lays the next piece such that it meets
-//! BOOTTIME at its own end. Since all threads use the same pieces, two of them never disagree by more than the TSC itself
-//! does. Elsewhere the kernel is asked each time.
+//! If the CPU's time stamp counter (TSC) runs at a constant rate and the kernel itself uses it as its clock source, the time is
+//! computed from it, by one piecewise linear function for the whole process. A piece lasts [`PIECE_NANOS`]; the first thread that needs
+//! the time after its end asks the kernel, and starts the next piece so that it meets BOOTTIME at its own end. All threads
+//! use the same pieces, so two of them never disagree by more than their TSCs do. Otherwise each reading asks the kernel.
 //!
 //! Invariants
-//! - *continuous*: a piece starts where the one before ends, or later and higher.
-//! - *forward*: [`Reader::now`] never goes back within one reader.
-//! - *handed over*: who saw what another thread did after it read the time reads no earlier one. A processor may read the
-//!   counter before an earlier load has its value, so a fence stands before it, but for those where none was ever needed, and
+//! - *continuous*: a piece starts at the end of the one before, or later and higher.
+//! - *monotonic*: [`Reader::now`] never goes back within one reader.
+//! - *causal*: a thread that has seen what another thread did after reading the time reads no earlier time itself. A processor may
+//!   read the counter before an earlier load has its value, so a fence precedes it, except on processors that need none, and
 //!   while a single writer logs ([`bias`]).
 
 pub(crate) mod bias;
@@ -23,21 +22,21 @@ use crate::sys::fork::{ForkLock, Order};
 use crate::sys::once::ForkOnce;
 use crate::sys::time::{Clock, may_read_counter, nanos};
 use bias::{BiasCandidate, FenceBias};
-use counter::{invariant_tsc, load_fence, ticks, ticks_in_order};
+use counter::{has_constant_rate, load_fence, ticks, ticks_in_order};
 use protolog_core::schema::clock_id;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How long a piece lasts. At a rate that is wrong by 5 in a million, which is what the first calibration may be off,
-/// the time is then wrong by half a microsecond at most.
+/// Duration of a piece. The first calibration may be off by 5 in a million, which makes half a microsecond at the end of a
+/// piece.
 const PIECE_NANOS: u64 = 100_000_000;
 
-/// How long the first calibration takes.
+/// Duration of the first calibration.
 const CALIBRATION_NANOS: u64 = 4_000_000;
 
-/// The rate is measured over the time since an anchor, which is moved on when it is older than this.
+/// Maximum age of the anchor since which the rate is measured; an older one is replaced.
 const ANCHOR_NANOS: u64 = 8_000_000_000;
 
-/// Ids (as in traces) and nanoseconds of the clocks that others use, all at about this moment.
+/// Reads the clocks that traces refer to, at about the same moment: id in traces, and nanoseconds.
 pub(crate) fn snapshot() -> [(u32, u64); 3] {
     [
         (clock_id::REALTIME, nanos(Clock::Realtime)),
@@ -46,12 +45,12 @@ pub(crate) fn snapshot() -> [(u32, u64); 3] {
     ]
 }
 
-/// A straight piece of the function from ticks to nanoseconds.
+/// A linear piece of the function from ticks to nanoseconds.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
-    /// Ticks at its start.
+struct LinearPiece {
+    /// Tick count at its start.
     start: u64,
-    /// Ticks that it lasts; 0 for a piece that is over before it began.
+    /// Duration in ticks; 0 for an empty piece.
     ticks: u64,
     /// Nanoseconds at its start.
     base: u64,
@@ -59,10 +58,10 @@ struct Piece {
     rate: u64,
 }
 
-impl Piece {
-    const OVER: Self = Self { start: 0, ticks: 0, base: 0, rate: 0 };
+impl LinearPiece {
+    const EMPTY: Self = Self { start: 0, ticks: 0, base: 0, rate: 0 };
 
-    /// Nanoseconds after `ticks` ticks from the start, at most as many as the piece lasts: a product below 2^60.
+    /// Returns the time `ticks` ticks after the start, at most at the end of the piece: the product is below 2^60.
     #[inline]
     const fn at(&self, ticks: u64) -> u64 {
         self.base + (ticks.wrapping_mul(self.rate) >> 32)
@@ -75,7 +74,7 @@ static FENCE_BIAS: FenceBias = FenceBias::new();
 /// A thread's view of the clock.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    piece: Piece,
+    piece: LinearPiece,
     last: u64,
     candidate: BiasCandidate,
 }
@@ -83,7 +82,7 @@ pub(crate) struct Reader {
 impl Reader {
     /// A reader that is never read.
     pub(crate) const NONE: Self =
-        Self { piece: Piece::OVER, last: 0, candidate: BiasCandidate::NONE };
+        Self { piece: LinearPiece::EMPTY, last: 0, candidate: BiasCandidate::NONE };
 
     /// Creates a reader that has not read the clock yet.
     pub(crate) fn new() -> Self {
@@ -115,7 +114,7 @@ impl Reader {
         FENCE_BIAS.fence_unless_biased(&self.candidate, load_fence);
     }
 
-    /// The time now, in nanoseconds of BOOTTIME.
+    /// Returns the time now, in nanoseconds of BOOTTIME.
     #[inline]
     pub(crate) fn now(&mut self) -> u64 {
         self.fence();
@@ -126,7 +125,7 @@ impl Reader {
         self.last
     }
 
-    /// The time now, if it lies in the piece that this reader has. It may be before the last result of [`Self::now`].
+    /// Returns the time now, if it lies in this reader's piece. It may be before the last result of [`Self::now`].
     #[inline(always)]
     #[allow(clippy::inline_always)] // Part of every message.
     pub(crate) fn now_in_piece(&self) -> Option<u64> {
@@ -141,7 +140,7 @@ impl Reader {
         self.renew_from(next_piece(ticks), ticks)
     }
 
-    fn renew_from(&mut self, piece: Option<Piece>, ticks: u64) -> u64 {
+    fn renew_from(&mut self, piece: Option<LinearPiece>, ticks: u64) -> u64 {
         let Some(piece) = piece else { return boottime() };
         self.piece = piece;
         // Another thread may have begun the piece a moment after these ticks.
@@ -152,7 +151,7 @@ impl Reader {
 /// The process's timeline.
 #[derive(Debug)]
 pub(crate) struct Timeline {
-    piece: Piece,
+    piece: LinearPiece,
     anchor: Sample,
     /// Nanoseconds per tick, times 2^32, as last measured.
     rate: u64,
@@ -166,7 +165,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// The narrowest of some tries.
+    /// Samples both clocks `tries` times, and returns the sample that took the least time.
     fn take(tries: usize) -> Self {
         let mut best = (u64::MAX, Self { ticks: 0, nanos: 0 });
         for _ in 0..tries {
@@ -180,47 +179,47 @@ impl Sample {
         best.1
     }
 
-    /// Nanoseconds per tick, times 2^32, from here to `later`.
+    /// Returns the rate from here to `later`: nanoseconds per tick, times 2^32.
     fn rate_to(self, later: Self) -> Option<u64> {
         let (ticks, nanos) =
             (later.ticks.checked_sub(self.ticks)?, later.nanos.checked_sub(self.nanos)?);
         let rate = ((nanos as u128) << 32).checked_div(ticks as u128)?;
-        // From 0.1 to 16 ticks a nanosecond; anything else is no TSC.
+        // From 0.1 to 16 ticks per nanosecond; no TSC has another rate.
         u64::try_from(rate).ok().filter(|rate| (1 << 28..=10 << 32).contains(rate))
     }
 }
 
 impl Timeline {
-    /// Measures the rate; none where the result makes no sense.
+    /// Measures the rate; none if the result is implausible.
     fn calibrate() -> Option<Self> {
         let anchor = Sample::take(16);
         while boottime() < anchor.nanos + CALIBRATION_NANOS {
             std::hint::spin_loop();
         }
         let rate = anchor.rate_to(Sample::take(16))?;
-        Some(Self { piece: Piece::OVER, anchor, rate })
+        Some(Self { piece: LinearPiece::EMPTY, anchor, rate })
     }
 
-    /// The piece that covers `ticks`, which are those of a moment ago.
-    fn piece_at(&mut self, ticks: u64) -> Piece {
+    /// Returns the piece that covers `ticks`, a tick count of a moment ago.
+    fn piece_at(&mut self, ticks: u64) -> LinearPiece {
         self.piece_by(ticks, || Sample::take(3))
     }
 
-    fn piece_by(&mut self, ticks: u64, now: impl FnOnce() -> Sample) -> Piece {
-        // Ticks from before the piece are those of a thread that was slow to get here, unless they are from long before:
-        // then the counter started anew.
+    fn piece_by(&mut self, ticks: u64, now: impl FnOnce() -> Sample) -> LinearPiece {
+        // A tick count shortly before the piece is that of a thread that was slow to get here; one long before means that the
+        // counter was reset.
         let early = self.piece.start.wrapping_sub(ticks) < self.piece.ticks;
         if ticks.wrapping_sub(self.piece.start) >= self.piece.ticks && !early {
-            self.lay(now());
+            self.start_piece(now());
         }
         self.piece
     }
 
-    /// Measures the rate anew, over the time since the anchor.
+    /// Measures the rate again, since the anchor.
     fn measure(&mut self, now: Sample) {
         let age = now.nanos.saturating_sub(self.anchor.nanos);
         let rate = self.anchor.rate_to(now);
-        // A suspend counts as time but maybe not as ticks; a rate that jumps is no rate.
+        // While the machine is suspended, time passes but maybe no ticks do: a rate that jumps is not one.
         let same = rate.filter(|rate| rate.abs_diff(self.rate) < self.rate / 1000);
         match same {
             Some(rate) if age >= CALIBRATION_NANOS => self.rate = rate,
@@ -231,8 +230,8 @@ impl Timeline {
         }
     }
 
-    /// Lays the next piece, from now on.
-    fn lay(&mut self, now: Sample) {
+    /// Starts the next piece.
+    fn start_piece(&mut self, now: Sample) {
         self.measure(now);
         let duration = ((PIECE_NANOS as u128) << 32) / self.rate as u128;
         let old = self.piece;
@@ -241,50 +240,50 @@ impl Timeline {
         let (start, base) = if gap < duration as u64 && old.ticks > 0 {
             (end, old.at(old.ticks))
         } else {
-            // Nobody looked for a while, so there is nothing to join but what was said last.
+            // No thread read the clock for a while: start now, but not below the last time of the old piece.
             (now.ticks, now.nanos.max(old.at(old.ticks)))
         };
         let left = (start.wrapping_add(duration as u64)).wrapping_sub(now.ticks);
         let target = now.nanos + ((left as u128 * self.rate as u128) >> 32) as u64;
-        // Flat at worst, where the old piece ran ahead by a whole piece.
+        // At worst flat, if the old piece ran ahead by a whole piece.
         let rise = target.saturating_sub(base);
         let rate = (((rise as u128) << 32) / duration).min(2 * self.rate as u128) as u64;
-        self.piece = Piece { start, ticks: duration as u64, base, rate };
+        self.piece = LinearPiece { start, ticks: duration as u64, base, rate };
     }
 }
 
-/// The timeline where the counter can be trusted.
+/// The timeline, if the counter is reliable.
 static TIMELINE: ForkLock<Option<Timeline>> = ForkLock::new(Order::Timeline, None);
 
-/// True where the time is computed from the counter; the timeline is made on first use.
-pub(crate) fn counts() -> bool {
-    static COUNTS: ForkOnce<bool> = ForkOnce::new();
-    COUNTS.get().copied().unwrap_or_else(|| {
-        // Before the lock: it takes a while. Of several threads that are at it, one has its way.
-        let timeline = if trusted() { Timeline::calibrate() } else { None };
-        *COUNTS.get_or_make(|| {
-            let counts = timeline.is_some();
+/// Returns true if the time is computed from the counter; creates the timeline on first use.
+pub(crate) fn uses_tsc() -> bool {
+    static USES_TSC: ForkOnce<bool> = ForkOnce::new();
+    USES_TSC.get().copied().unwrap_or_else(|| {
+        // Before the lock, since it takes a while. If several threads do this, one result is used.
+        let timeline = if is_tsc_reliable() { Timeline::calibrate() } else { None };
+        *USES_TSC.get_or_make(|| {
+            let uses_tsc = timeline.is_some();
             *TIMELINE.lock() = timeline;
-            counts
+            uses_tsc
         })
     })
 }
 
-/// The piece that covers `ticks`, which are those of a moment ago; none where the kernel is asked each time.
-fn next_piece(ticks: u64) -> Option<Piece> {
-    if counts() { TIMELINE.lock().as_mut().map(|line| line.piece_at(ticks)) } else { None }
+/// Returns the piece that covers `ticks`, a tick count of a moment ago; none if each reading asks the kernel.
+fn next_piece(ticks: u64) -> Option<LinearPiece> {
+    if uses_tsc() { TIMELINE.lock().as_mut().map(|line| line.piece_at(ticks)) } else { None }
 }
 
-/// Makes the timeline, so that the first message does not have to wait for it.
+/// Creates the timeline, so that the first message does not wait for the calibration.
 pub(crate) fn prepare() {
-    let _ = (counts(), is_fenced());
+    let _ = (uses_tsc(), is_fenced());
 }
 
-/// Whether the counter runs at a constant rate in all states of the CPU, and the kernel keeps time by it.
-fn trusted() -> bool {
+/// Returns true if the counter runs at a constant rate in all states of the CPU, and is the kernel's clock source.
+fn is_tsc_reliable() -> bool {
     const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     may_read_counter()
-        && invariant_tsc()
+        && has_constant_rate()
         && std::fs::read_to_string(SOURCE).is_ok_and(|source| source.trim() == "tsc")
 }
 
@@ -309,41 +308,41 @@ mod tests {
                 rounds.push((after - before, error));
             }
         }
-        // The longer half says little: it was interrupted.
+        // The slower half was interrupted, so it says little.
         rounds.sort_unstable();
         let mut errors: Vec<u64> =
             rounds[..rounds.len().div_ceil(2)].iter().map(|(_, error)| *error).collect();
         errors.sort_unstable();
         let (p99, worst) = (errors[errors.len() * 99 / 100], errors[errors.len() - 1]);
-        // Mostly it is some nanoseconds; the system may be setting its clock, and others may hold this machine up.
+        // Usually it is some nanoseconds, but the system may adjust its clock, and other load may delay this thread.
         assert!(p99 <= 10_000 && worst < 1_000_000, "off by {p99} ns, at worst {worst} ns");
     }
 
     #[test]
-    fn a_reader_never_goes_back_whatever_its_pieces_say() {
+    fn a_reader_never_goes_back_whatever_its_pieces_are() {
         let mut reader = Reader { last: u64::MAX - 1, ..Reader::new() };
         assert_eq!((reader.now(), reader.now()), (u64::MAX - 1, u64::MAX - 1));
     }
 
     #[test]
     fn pieces_join_and_meet_the_clock() {
-        if !trusted() {
+        if !is_tsc_reliable() {
             return; // No timeline here.
         }
         let mut line = Timeline {
-            piece: Piece::OVER,
+            piece: LinearPiece::EMPTY,
             anchor: Sample { ticks: 0, nanos: 0 },
             rate: Timeline::calibrate().map_or(1 << 32, |line| line.rate),
         };
         line.anchor = Sample::take(16);
-        line.lay(Sample::take(3));
+        line.start_piece(Sample::take(3));
         let first = line.piece;
-        // As if the piece had just ended, a little ahead of the clock.
+        // As if the piece had just ended, slightly ahead of the clock.
         line.piece.start = first.start.wrapping_sub(first.ticks);
         line.piece.base =
             first.base - line.piece.at(line.piece.ticks).abs_diff(line.piece.base) + 50_000;
         let old = line.piece;
-        line.lay(Sample::take(3));
+        line.start_piece(Sample::take(3));
         assert_eq!(line.piece.start, old.start.wrapping_add(old.ticks));
         assert_eq!(line.piece.base, old.at(old.ticks), "continuous");
         assert!(line.piece.rate < first.rate, "slower, to meet the clock");
@@ -352,11 +351,11 @@ mod tests {
     #[test]
     fn a_gap_starts_a_piece_now() {
         let mut line = Timeline {
-            piece: Piece { start: 0, ticks: 1, base: 7, rate: 1 << 32 },
+            piece: LinearPiece { start: 0, ticks: 1, base: 7, rate: 1 << 32 },
             anchor: Sample { ticks: 0, nanos: 0 },
             rate: 1 << 32,
         };
-        line.lay(Sample::take(3));
+        line.start_piece(Sample::take(3));
         assert!(line.piece.base.abs_diff(boottime()) < 1_000_000_000);
     }
 
@@ -371,11 +370,12 @@ mod tests {
         }
     }
 
-    /// An hour of sleep, after which the counter stands at `ticks`; gives what readers of the old piece then see.
+    /// Simulates an hour of suspension, with the counter at `ticks` afterwards. Returns the time that a reader of the old piece then
+    /// reads, and BOOTTIME.
     fn after_an_hour(ticks: u64) -> (u64, u64) {
         const HOUR: u64 = 3_600_000_000_000;
         let (start, base) = (1 << 40, 7 * HOUR);
-        let piece = Piece { start, ticks: PIECE_NANOS, base, rate: 1 << 32 };
+        let piece = LinearPiece { start, ticks: PIECE_NANOS, base, rate: 1 << 32 };
         let anchor = Sample { ticks: piece.start, nanos: piece.base };
         let mut line = Timeline { piece, anchor, rate: 1 << 32 };
         let now = Sample { ticks, nanos: 8 * HOUR };
@@ -388,10 +388,10 @@ mod tests {
 
     #[test]
     fn after_a_suspend_the_first_message_is_right() {
-        // The counter went on; it began anew.
+        // The counter has continued; it was reset.
         for ticks in [(1 << 40) + 3_600_000_000_000, 5_000] {
-            let (seen, now) = after_an_hour(ticks);
-            assert_eq!(seen, now);
+            let (read, now) = after_an_hour(ticks);
+            assert_eq!(read, now);
         }
     }
 }

@@ -1,7 +1,6 @@
-//! The dictionary that the program carries: the notes of its calls, of all images that are loaded, and the dictionaries of
-//! those whose sources were rewritten.
+//! The dictionary that the program carries: call-site notes of all loaded modules, and dictionaries of rewritten sources.
 //!
-//! Invariant: what a note says is borrowed for the time of one call, since a library may be unloaded after it.
+//! Invariant: a note is borrowed only while a callback runs, since its library may be unloaded afterwards.
 
 mod stripped;
 
@@ -10,8 +9,8 @@ use protolog_core::note::{Note, ParsedNote};
 use protolog_core::schema::{message_data, message_hints, viewer_config};
 use protozero::{Field, Reader};
 
-/// Calls `f` with the note of each log call in the program and in the libraries that it has loaded. A call that stands in
-/// one image only is named once; the same call in two images is named twice. `f` must not load or unload a library.
+/// Calls `f` with the note of each log call in the program and its loaded libraries: once for each module that has the call. `f`
+/// must not load or unload a library.
 pub(crate) fn for_each_note(f: &mut dyn FnMut(&Note<'_>)) {
     for_each(&mut |parsed| {
         if let ParsedNote::Note(note) = parsed {
@@ -20,8 +19,8 @@ pub(crate) fn for_each_note(f: &mut dyn FnMut(&Note<'_>)) {
     });
 }
 
-/// Calls `f` with each group and each message of each whole dictionary that the loaded images hold: the field's number in
-/// the dictionary, and its bytes. `f` must not load or unload a library.
+/// Calls `f` with each group and each message of each embedded dictionary in the loaded modules: the field's number in the
+/// dictionary, and its bytes. `f` must not load or unload a library.
 pub(crate) fn for_each_element(f: &mut dyn FnMut(u32, &[u8])) {
     for_each(&mut |parsed| {
         if let ParsedNote::Dictionary(config) = parsed {
@@ -34,7 +33,7 @@ pub(crate) fn for_each_element(f: &mut dyn FnMut(u32, &[u8])) {
     });
 }
 
-/// Calls `f` with the hash of each dictionary that was taken out of a loaded image, as often as notes name it.
+/// Calls `f` with the hash of each dictionary that was stripped from a loaded module, once for each note that names it.
 pub(crate) fn for_each_stripped(f: &mut dyn FnMut(u64)) {
     for_each(&mut |parsed| {
         if let ParsedNote::Stripped(hash) = parsed {
@@ -43,31 +42,31 @@ pub(crate) fn for_each_stripped(f: &mut dyn FnMut(u64)) {
     });
 }
 
-/// The fields of a message, up to the first that is not well-formed: what was included may be any file.
+/// Iterates over the fields of a message, up to the first that is malformed: an included dictionary may be any file.
 pub(crate) fn fields(message: &[u8]) -> impl Iterator<Item = Field<'_>> {
     Reader::new(message).map_while(Result::ok)
 }
 
-/// The template of the message with this id, from the first whole dictionary that has it, or one that was taken out of an
-/// image and can be read. It is put into `buffer`; none where it does not fit.
+/// Returns the template of the message with this id, from the first embedded dictionary that has it, or else from a stripped one that
+/// can be read. It is copied into `buffer`; none if it does not fit.
 pub(crate) fn template(id: u64, buffer: &mut [u8]) -> Option<&str> {
     let mut length = None;
     for_each_element(&mut |number, message| {
         if number == viewer_config::MESSAGES && length.is_none() && message_id(message) == Some(id)
         {
-            length = put(template_of(message), buffer);
+            length = copy_into(template_of(message), buffer);
         }
     });
     if length.is_none() {
-        length = stripped_message(id).and_then(|message| put(template_of(message), buffer));
+        length = stripped_message(id).and_then(|message| copy_into(template_of(message), buffer));
     }
     core::str::from_utf8(&buffer[..length?]).ok()
 }
 
-/// The message with this id in a dictionary that was taken out of an image and can be read.
+/// Returns the message with this id from a stripped dictionary that can be read.
 pub(crate) fn stripped_message(id: u64) -> Option<&'static [u8]> {
     let mut found = None;
-    // Once for each dictionary, though all notes of an image name the same.
+    // Once for each dictionary: all notes of a module name the same.
     let mut last = None;
     for_each_stripped(&mut |hash| {
         if found.is_none() && last.replace(hash) != Some(hash) {
@@ -77,19 +76,19 @@ pub(crate) fn stripped_message(id: u64) -> Option<&'static [u8]> {
     found
 }
 
-fn put(text: &str, buffer: &mut [u8]) -> Option<usize> {
+fn copy_into(text: &str, buffer: &mut [u8]) -> Option<usize> {
     buffer.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
     Some(text.len())
 }
 
-/// The id of a message in a dictionary.
+/// Returns the id of a message in a dictionary.
 pub(crate) fn message_id(message: &[u8]) -> Option<u64> {
-    // It comes first in what our tool writes.
+    // Our tool writes it first.
     let id = fields(message).find(|field| field.number == message_data::MESSAGE_ID)?;
     id.as_fixed64().ok()
 }
 
-/// The template of a message in a dictionary, in full form.
+/// Returns the template of a message in a dictionary, in full form.
 fn template_of(message: &[u8]) -> &str {
     let mut template = "";
     for field in fields(message) {

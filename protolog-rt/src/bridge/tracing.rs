@@ -1,11 +1,11 @@
-//! The bridge from `tracing`: events become messages, and spans slices of time on the tracks of the threads that enter them.
+//! The bridge from `tracing`: events become messages, and spans become slices on the tracks of the threads that enter them.
 //!
-//! An event's template is made of its fields' names: `info!(bytes = n, %host, "sent")` becomes `%s bytes=%d host=%s`. It is
-//! made when the event's callsite is met first, and kept with it. Texts of one event have 4,096 bytes together; what is
-//! longer is cut with an ellipsis.
+//! An event's template consists of its fields' names: `info!(bytes = n, %host, "sent")` becomes `%s bytes=%d host=%s`. It is created
+//! with the first event of a callsite and cached with it. The strings of one event have 4,096 bytes together; beyond that they are
+//! cut, with an ellipsis.
 //!
-//! Invariants: a callsite that nobody wants is switched off in `tracing` itself, and on again when somebody does; other
-//! layers of the same subscriber are not concerned, since the switch is a filter of this layer alone.
+//! Invariants: a callsite whose level is off is disabled in `tracing` itself, and enabled again with its level; other layers of the
+//! same subscriber are unaffected, since this happens in a filter of this layer alone.
 
 mod fields;
 mod interest;
@@ -18,9 +18,9 @@ use crate::log;
 use crate::message_table::{NewMessage, Signature};
 use crate::value::FixedString;
 use crate::writer::arg_slice::ArgSlice;
-use fields::Fields;
+use fields::EventFields;
 use protolog_core::{Level, message_id};
-use sites::{Known, Site};
+use sites::{Callsite, EventMessage};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::subscriber::Interest;
@@ -29,25 +29,25 @@ use tracing_subscriber::filter::Filtered;
 use tracing_subscriber::layer::{Context, Filter, Layer};
 use tracing_subscriber::registry::LookupSpan;
 
-/// The most bytes of `file:line`.
+/// Maximum bytes of `file:line`.
 const PLACE: usize = 512;
 
-/// Makes messages of events and slices of spans. [`tracing_layer`] gives it together with what switches it.
+/// A layer that turns events into messages and spans into slices. [`tracing_layer`] returns it with its filter.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TracingLayer {
-    _made_here: (),
+    _private: (),
 }
 
-/// Asks of events and spans what sessions and the text side want of the groups of their targets.
+/// The filter of [`TracingLayer`]: passes events and spans whose level is enabled for the group of their target.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Switches {
-    _made_here: (),
+pub struct EnabledLevels {
+    _private: (),
 }
 
-/// A layer that makes messages of the events of `tracing`, and slices of its spans.
+/// Returns a layer that turns events of `tracing` into messages, and spans into slices.
 ///
-/// A span's slice begins and ends where a thread enters and leaves it, so a task that waits is several slices; its fields are
-/// the slice's arguments, those included that are recorded while the thread is in it.
+/// A slice begins and ends when a thread enters and exits the span, so a task that awaits has several slices. The span's fields
+/// are the slice's arguments, including those that are recorded while the thread is in the span.
 ///
 /// ```
 /// use protolog_rt::{Level, Session, bridge};
@@ -59,43 +59,43 @@ pub struct Switches {
 /// let session = Session::builder().file(&path).log_from(Level::Info).start()?;
 /// tracing::subscriber::with_default(subscriber, || {
 ///     tracing::info!(bytes = 1500, host = "example.org", "sent");
-///     tracing::debug!("not wanted");
+///     tracing::debug!("off");
 /// });
 /// assert_eq!(session.stop()?.messages, 1);
 /// # std::fs::remove_file(path).ok();
 /// # Ok(())
 /// # }
 /// ```
-pub fn tracing_layer<S>() -> Filtered<TracingLayer, Switches, S>
+pub fn tracing_layer<S>() -> Filtered<TracingLayer, EnabledLevels, S>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    static FOLLOWS: AtomicBool = AtomicBool::new(false);
-    if !FOLLOWS.swap(true, Ordering::Relaxed) {
+    static IS_OBSERVER: AtomicBool = AtomicBool::new(false);
+    if !IS_OBSERVER.swap(true, Ordering::Relaxed) {
         level::on_change(interest::rebuild);
     }
-    TracingLayer::default().with_filter(Switches::default())
+    TracingLayer::default().with_filter(EnabledLevels::default())
 }
 
-impl<S> Filter<S> for Switches {
+impl<S> Filter<S> for EnabledLevels {
     fn enabled(&self, metadata: &Metadata<'_>, _: &Context<'_, S>) -> bool {
         sites::is_enabled(metadata)
     }
 
     fn callsite_enabled(&self, metadata: &'static Metadata<'static>) -> Interest {
-        // Operators switch groups without telling `tracing`.
-        let may_be_wanted = sites::is_enabled(metadata) || level::is_shared();
-        if may_be_wanted { Interest::sometimes() } else { Interest::never() }
+        // Operators switch groups without notice to `tracing`.
+        let may_be_enabled = sites::is_enabled(metadata) || level::is_shared();
+        if may_be_enabled { Interest::sometimes() } else { Interest::never() }
     }
 }
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        spans::keep(id, &context, |fields| attributes.record(fields));
+        spans::add_fields(id, &context, |fields| attributes.record(fields));
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
-        spans::keep(id, &context, |fields| values.record(fields));
+        spans::add_fields(id, &context, |fields| values.record(fields));
     }
 
     fn on_enter(&self, id: &Id, context: Context<'_, S>) {
@@ -109,7 +109,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         sites::with(event.metadata(), |site| {
             if site.group.is_enabled(site.level) {
-                let mut fields = Fields::new();
+                let mut fields = EventFields::new();
                 event.record(&mut fields);
                 write(site, &fields);
             }
@@ -117,8 +117,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer {
     }
 }
 
-fn write(site: &Site, fields: &Fields) {
-    let Site { metadata, group, level, known } = site;
+fn write(site: &Callsite, fields: &EventFields) {
+    let Callsite { metadata, group, level, message: cached } = site;
     let (group, level) = (*group, *level);
     fields.with_args(|args| {
         if group.is_text_enabled(level) {
@@ -127,9 +127,9 @@ fn write(site: &Site, fields: &Fields) {
         let Some(signature) = Signature::of(args).filter(|_| group.is_trace_enabled(level)) else {
             return;
         };
-        let kind = Known { fields: fields.names(), signature, id: 0 };
-        match known.get() {
-            Some(known) if (Known { id: 0, ..*known }) == kind => {
+        let kind = EventMessage { fields: fields.names(), signature, id: 0 };
+        match cached.get() {
+            Some(known) if (EventMessage { id: 0, ..*known }) == kind => {
                 log::trace(known.id, level, group, &ArgSlice(args));
             }
             _ => {
@@ -144,8 +144,8 @@ fn write(site: &Site, fields: &Fields) {
                 let id = message_id(place, &template, level, group.name);
                 let message = NewMessage { id, template: &template, level, group, place, at };
                 if trace_as(message, args) {
-                    // Where another thread was faster it knows the same, or another set of fields.
-                    let _ = known.set(Known { id, ..kind });
+                    // Another thread that was faster has stored the same, or an event with other fields.
+                    let _ = cached.set(EventMessage { id, ..kind });
                 } else {
                     trace_text(group, level, &crate::dynamic::rendered(&template, args));
                 }
@@ -154,7 +154,7 @@ fn write(site: &Site, fields: &Fields) {
     });
 }
 
-/// Our level of one of theirs.
+/// Converts a level.
 fn level_of(level: tracing_core::Level) -> Level {
     match level {
         tracing_core::Level::TRACE => Level::Verbose,

@@ -1,31 +1,31 @@
-//! The processor's time stamp counter (TSC): whether there is one to keep time by, and how it is read.
+//! The processor's time stamp counter (TSC).
 //!
-//! Invariant: where there is none, it stands still at 0 and [`invariant_tsc`] is false, so that nobody keeps
-//! time by it.
+//! Invariant: on a platform without one, [`ticks`] is always 0 and [`has_constant_rate`] returns false, so that no time is computed
+//! from it.
 #![allow(unsafe_code)] // Reading the TSC and CPUID.
 
 use crate::sys::once::ForkOnce;
 
-/// Whether it runs at a constant rate in all states of the processor.
+/// Returns true if the counter runs at a constant rate in all states of the processor.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[allow(unused_unsafe)] // `__cpuid` is safe in newer Rust.
-pub(super) fn invariant_tsc() -> bool {
+pub(super) fn has_constant_rate() -> bool {
     use core::arch::x86_64::__cpuid;
     const POWER: u32 = 0x8000_0007;
     // SAFETY: every x86_64 CPU has the instruction.
     let highest = unsafe { __cpuid(0x8000_0000) }.eax;
-    // SAFETY: as above, and the CPU knows the leaf.
+    // SAFETY: every x86_64 CPU has the instruction, and `highest` says that this one has the leaf.
     highest >= POWER && unsafe { __cpuid(POWER) }.edx & 1 << 8 != 0
 }
 
-/// [`needs_fence`], asked once.
+/// [`needs_fence`], cached.
 pub(crate) fn is_fenced() -> bool {
     static FENCED: ForkOnce<bool> = ForkOnce::new();
     *FENCED.get_or_make(needs_fence)
 }
 
-/// Whether this processor may read the counter before an earlier load has its value. Intel's do: of a token that two threads
-/// hand over a million times, some holders had a time before that of the one who gave it. AMD's since Zen never did.
+/// Returns true if this processor may read the counter before an earlier load has its value. Intel's do: of a token that two threads
+/// passed to each other a million times, some receivers read an earlier time than the sender. AMD's since Zen never did.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[allow(unused_unsafe)] // `__cpuid` is safe in newer Rust.
 fn needs_fence() -> bool {
@@ -34,20 +34,20 @@ fn needs_fence() -> bool {
     // SAFETY: every x86_64 CPU has the instruction.
     let vendor = unsafe { __cpuid(0) };
     let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat();
-    // SAFETY: as above.
+    // SAFETY: every x86_64 CPU has the instruction, and all since AMD64 have leaf 1.
     let version = unsafe { __cpuid(1) }.eax;
-    // The second part counts where the first one is at its end, as it is in all of AMD's since 2003.
+    // The extended family is added if the family is 15, as it is in all of AMD's since 2003.
     let family = (version >> 8 & 0xf) + (version >> 20 & 0xff);
     !(name == b"AuthenticAMD" && family >= ZEN)
 }
 
-/// The counter, after all that this thread has seen.
+/// Reads the counter, after everything that this thread has seen.
 pub(super) fn ticks_in_order() -> u64 {
     load_fence();
     ticks()
 }
 
-/// Waits until all earlier loads have their values.
+/// A fence that waits until all earlier loads have their values.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 #[allow(clippy::inline_always)] // Part of every message.
@@ -56,22 +56,22 @@ pub(super) fn load_fence() {
     unsafe { core::arch::x86_64::_mm_lfence() };
 }
 
-/// The counter, maybe from before an earlier load had its value.
+/// Reads the counter, maybe before an earlier load has its value.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 #[allow(clippy::inline_always)] // Part of every message.
 pub(super) fn ticks() -> u64 {
-    // SAFETY: every x86_64 CPU has the instruction. A process that forbade it to itself would die of it, as of the kernel's
-    // own `clock_gettime`, which uses it where the kernel keeps time by the counter.
+    // SAFETY: every x86_64 CPU has the instruction. It faults if the process has forbidden it to itself (`PR_SET_TSC`) since
+    // `is_tsc_reliable` was asked, and so does `clock_gettime` in the vDSO then; a fault is not undefined behaviour.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
 #[cfg(any(not(target_arch = "x86_64"), miri))]
-pub(super) fn invariant_tsc() -> bool {
+pub(super) fn has_constant_rate() -> bool {
     false
 }
 
-/// Never within a piece, so that each reading asks the kernel.
+/// Returns 0, which is never within a piece, so each reading asks the kernel.
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 #[inline]
 pub(super) fn ticks() -> u64 {

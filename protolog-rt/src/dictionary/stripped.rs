@@ -1,31 +1,30 @@
-//! Dictionaries that were taken out of the program and that the text side asks for: files in the directory that the environment
-//! variable `PROTOLOG_DICTIONARIES` names, called by their hash, as `protologtool generate-viewer-config --strip-to` writes
-//! them.
+//! Stripped dictionaries, which the text output reads from files in the directory `$PROTOLOG_DICTIONARIES`. Each file is named by
+//! its hash, as `protologtool generate-viewer-config --strip-to` writes it.
 //!
-//! Invariants: a file is read once, when the first of its messages is printed, and stays in memory; what can't be read, or
-//! is another dictionary than the name says, counts as not there; nobody waits for another thread that reads one.
+//! Invariants: a file is read once, when the first of its messages is printed, and stays in memory; a file that can't be read, or
+//! does not have the hash in its name, counts as missing; no thread waits for another that reads one.
 
 use super::{fields, message_id};
 use crate::sys::fork::{ForkLock, Order};
 use protolog_core::schema::viewer_config;
 
-/// A hash, and the dictionary; none where there is no such file.
-type Known = (u64, Option<&'static [u8]>);
+/// A hash and its dictionary; none if there is no such file.
+type StrippedDictionary = (u64, Option<&'static [u8]>);
 
-static READ: ForkLock<Vec<Known>> = ForkLock::new(Order::Dictionaries, Vec::new());
+static READ: ForkLock<Vec<StrippedDictionary>> = ForkLock::new(Order::Dictionaries, Vec::new());
 
-/// The message with this id in the dictionary with this hash.
+/// Returns the message with this id from the dictionary with this hash.
 pub(super) fn message(hash: u64, id: u64) -> Option<&'static [u8]> {
-    let is_it = |message: &&'static [u8]| message_id(message) == Some(id);
+    let has_id = |message: &&'static [u8]| message_id(message) == Some(id);
     fields(dictionary(hash)?)
         .filter(|field| field.number == viewer_config::MESSAGES)
         .filter_map(|field| field.as_bytes().ok())
-        .find(is_it)
+        .find(has_id)
 }
 
 fn dictionary(hash: u64) -> Option<&'static [u8]> {
     let mut read = READ.try_lock()?;
-    if let Some((_, found)) = read.iter().find(|(known, _)| *known == hash) {
+    if let Some((_, found)) = read.iter().find(|(other, _)| *other == hash) {
         return *found;
     }
     let found = open(hash);

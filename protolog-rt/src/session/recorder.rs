@@ -226,7 +226,7 @@ fn head(ring: usize) -> Header {
         pid: std::process::id(),
         page: PAGE as u32,
         pages: (ring / PAGE) as u32,
-        clock: if clock::counts() { ClockSource::Counter } else { ClockSource::Kernel },
+        clock: if clock::uses_tsc() { ClockSource::Counter } else { ClockSource::Kernel },
         ring_at: RING_AT as u64,
         metadata_at: (RING_AT + ring) as u64,
         realtime,

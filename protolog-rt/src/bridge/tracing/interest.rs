@@ -1,30 +1,30 @@
-//! Tells `tracing` that callsites may be wanted, or no longer wanted.
+//! The callsite cache of `tracing`, rebuilt when enabled levels change.
 //!
-//! Invariant: whichever thread tells it, the answer of every subscriber that is alive counts.
+//! Invariant: on whichever thread this happens, `tracing` asks every subscriber that is alive.
 
 use crate::sys::fork::{ForkLock, Order};
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::subscriber::{Interest, NoSubscriber};
 use tracing_core::{Dispatch, Event, LevelFilter, Metadata, Subscriber, callsite, dispatcher};
 
-/// Asks all subscribers again what they want of all callsites.
+/// Makes `tracing` ask all subscribers again which callsites they are interested in.
 pub(super) fn rebuild() {
     static ONE_AT_A_TIME: ForkLock<()> = ForkLock::new(Order::TracingBridge, ());
-    // The answers of a slower thread would be older, and come last.
+    // Otherwise the older answers of a slower thread could come last.
     let _turn = ONE_AT_A_TIME.lock();
-    // While one subscriber is alive `tracing` asks the calling thread's alone. On a thread without any it would switch all
-    // callsites off, for every layer of a subscriber that other threads have; a new subscriber has everybody asked.
+    // While only one subscriber is alive, `tracing` asks just the calling thread's. On a thread without one it would disable all
+    // callsites, also for a subscriber that only other threads have. A new subscriber makes it ask all.
     if dispatcher::get_default(Dispatch::is::<NoSubscriber>) {
-        drop(Dispatch::new(Nobody));
+        drop(Dispatch::new(DisabledSubscriber));
     } else {
         callsite::rebuild_interest_cache();
     }
 }
 
-/// A subscriber that wants nothing.
-struct Nobody;
+/// A subscriber that is interested in nothing.
+struct DisabledSubscriber;
 
-impl Subscriber for Nobody {
+impl Subscriber for DisabledSubscriber {
     fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
         Interest::never()
     }

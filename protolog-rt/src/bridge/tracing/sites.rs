@@ -1,8 +1,8 @@
-//! What is known of callsites: group, level, and the message that their events become.
+//! A cache of callsites: group, level, and the message that their events become.
 //!
-//! The table is bounded; of callsites beyond [`MAX_SITES`] all is found out each time.
+//! The table is bounded; callsites beyond [`MAX_SITES`] are not cached.
 //!
-//! Invariant: looking a known callsite up takes no lock.
+//! Invariant: looking up a cached callsite takes no lock.
 
 use super::level_of;
 use crate::bridge::targets;
@@ -13,63 +13,63 @@ use protolog_core::Level;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tracing_core::Metadata;
 
-/// The most callsites that are remembered.
+/// Maximum number of cached callsites.
 const MAX_SITES: usize = 2048;
 
-static TABLE: [ForkOnce<Site>; MAX_SITES * 2] = [const { ForkOnce::new() }; MAX_SITES * 2];
-static MADE: AtomicUsize = AtomicUsize::new(0);
+static TABLE: [ForkOnce<Callsite>; MAX_SITES * 2] = [const { ForkOnce::new() }; MAX_SITES * 2];
+static CACHED: AtomicUsize = AtomicUsize::new(0);
 
 /// A callsite.
 #[derive(Debug)]
-pub(super) struct Site {
+pub(super) struct Callsite {
     pub(super) metadata: &'static Metadata<'static>,
     pub(super) group: &'static GroupInfo,
     pub(super) level: Level,
     /// The message of its first event.
-    pub(super) known: ForkOnce<Known>,
+    pub(super) message: ForkOnce<EventMessage>,
 }
 
-/// A message that a callsite's events become, when they have these fields.
+/// The message that a callsite's events become if they have these fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct EventMessage {
     /// Bit `i`: the callsite's field `i` has a value.
     pub(super) fields: u32,
     pub(super) signature: Signature,
     pub(super) id: u64,
 }
 
-impl Site {
+impl Callsite {
     fn new(metadata: &'static Metadata<'static>) -> Self {
         let (group, level) = (targets::group(metadata.target()), level_of(*metadata.level()));
-        Self { metadata, group, level, known: ForkOnce::new() }
+        Self { metadata, group, level, message: ForkOnce::new() }
     }
 }
 
-/// Whether somebody wants what a callsite says.
+/// Returns true if the callsite's level is enabled.
 pub(super) fn is_enabled(metadata: &Metadata<'_>) -> bool {
     targets::group(metadata.target()).is_enabled(level_of(*metadata.level()))
 }
 
-/// Calls `f` with what is known of a callsite.
-pub(super) fn with<R>(metadata: &'static Metadata<'static>, f: impl FnOnce(&Site) -> R) -> R {
+/// Calls `f` with a callsite, from the cache if possible.
+pub(super) fn with<R>(metadata: &'static Metadata<'static>, f: impl FnOnce(&Callsite) -> R) -> R {
     match find(metadata) {
         Some(site) => f(site),
-        None => f(&Site::new(metadata)),
+        None => f(&Callsite::new(metadata)),
     }
 }
 
-fn find(metadata: &'static Metadata<'static>) -> Option<&'static Site> {
-    // Metadata are statics of some 100 bytes.
+fn find(metadata: &'static Metadata<'static>) -> Option<&'static Callsite> {
+    // Metadata is a static of some 100 bytes.
     let start = std::ptr::from_ref(metadata).addr() / 64;
     for step in 0..TABLE.len() {
         let slot = &TABLE[start.wrapping_add(step) % TABLE.len()];
         let site = match slot.get() {
             Some(site) => site,
-            None if MADE.load(Ordering::Relaxed) >= MAX_SITES => return None,
+            None if CACHED.load(Ordering::Relaxed) >= MAX_SITES => return None,
             None => {
-                let site = Site::new(metadata);
+                let site = Callsite::new(metadata);
                 slot.get_or_make(|| {
-                    MADE.fetch_add(1, Ordering::Relaxed);
+                    CACHED.fetch_add(1, Ordering::Relaxed);
                     site
                 })
             }

@@ -1,15 +1,15 @@
-//! Spans as slices of time.
+//! Spans, written as slices on the track of their thread.
 //!
-//! A slice begins with the fields that are known when a thread enters the span, and ends with those that were recorded since;
-//! the newest value of a field counts.
+//! A slice begins with the fields that are known when a thread enters the span, and ends with those that were recorded since; the
+//! newest value of a field counts.
 //!
-//! Slices of a track lie within each other, but spans may be left in any order. One that is left while the thread is in
-//! others that it entered later is ended together with them, so that each end is that of the right slice.
+//! Slices of a track are nested, but spans may be exited in any order. One that is exited while the thread is still in spans that
+//! it entered later ends together with these, so each end belongs to the right slice.
 //!
-//! Invariant: a thread writes an end for each begin that it wrote, and for no other, so that slices that began before
-//! somebody wanted them do not end another one.
+//! Invariant: a thread writes exactly one end for each begin that it wrote, so a span that was entered while its level was off does not
+//! end another slice.
 
-use super::fields::Fields;
+use super::fields::EventFields;
 use super::sites;
 use crate::site::GroupLevel;
 use crate::writer::slice::{MAX_SLICE, Slice};
@@ -23,78 +23,81 @@ use tracing_core::{Metadata, Subscriber};
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-/// The most bytes of a name or category.
+/// Maximum bytes of a name or category.
 const MAX_NAME: usize = 200;
 
-/// The most bytes of a slice's annotations; fields beyond are left out.
+/// Maximum bytes of a slice's annotations; further fields are left out.
 const MAX_ANNOTATIONS: usize = MAX_SLICE - 3 * MAX_NAME;
 
-/// The most spans within each other that become slices.
+/// Maximum depth of nested spans that become slices.
 const MAX_DEPTH: usize = 64;
 
-/// A span's fields, as the annotations that its slices get.
+/// A span's fields, as annotations of its slices.
 #[derive(Default)]
 struct Annotations {
     list: Vec<Annotation>,
-    /// How many values were recorded.
+    /// Number of values recorded so far.
     count: u32,
     bytes: usize,
 }
 
 struct Annotation {
     name: &'static str,
-    /// Which of the values that were recorded it is, from 1.
+    /// Number of this value in the order of recording, from 1.
     number: u32,
-    /// A field of the event, with its tag.
+    /// The encoded field of the event, with its tag.
     field: Vec<u8>,
 }
 
 /// The spans that a thread is in.
-struct Stack {
-    /// Outermost first; the first `depth` are there.
-    list: [Entered; MAX_DEPTH],
+struct SpanStack {
+    /// Outermost first; the first `depth` are in use.
+    list: [EnteredSpan; MAX_DEPTH],
     depth: usize,
-    /// Those deeper, which have no slices.
-    more: usize,
+    /// Number of deeper spans, which have no slices.
+    deeper: usize,
 }
 
 /// A span that a thread has entered.
 #[derive(Clone, Copy)]
-struct Entered {
-    /// None once it was left.
+struct EnteredSpan {
+    /// None after the thread has exited it.
     id: Option<u64>,
     metadata: Option<&'static Metadata<'static>>,
-    /// How many values had been recorded when the begin was written; none where no begin was written.
+    /// Number of values recorded when the begin was written; none if none was written.
     begun: Option<u32>,
 }
 
 thread_local! {
-    static STACK: RefCell<Stack> = const { RefCell::new(Stack::new()) };
-    /// The thread's track, and the epoch of sessions in which it was asked for: after a fork it is another.
+    static STACK: RefCell<SpanStack> = const { RefCell::new(SpanStack::new()) };
+    /// The thread's track, and the epoch of sessions in which it was computed: after a fork it is another.
     static TRACK: Cell<(u32, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// Keeps the fields that `record` gives, with those that are kept already.
-pub(super) fn keep<S>(id: &Id, context: &Context<'_, S>, record: impl FnOnce(&mut Fields))
-where
+/// Adds the fields that `record` records to the span's annotations.
+pub(super) fn add_fields<S>(
+    id: &Id,
+    context: &Context<'_, S>,
+    record: impl FnOnce(&mut EventFields),
+) where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     let Some(span) = context.span(id) else { return };
-    let mut fields = Fields::new();
+    let mut fields = EventFields::new();
     record(&mut fields);
     let mut extensions = span.extensions_mut();
     if extensions.get_mut::<Annotations>().is_none() {
         extensions.insert(Annotations::default());
     }
-    let Some(kept) = extensions.get_mut::<Annotations>() else { return };
-    fields.annotations(|name, annotation| {
+    let Some(annotations) = extensions.get_mut::<Annotations>() else { return };
+    fields.for_each_annotation(|name, annotation| {
         let mut writer = Writer::new(Heap::new());
         writer.message().bytes(track_event::DEBUG_ANNOTATIONS, annotation);
-        kept.put(name, writer.into_vec().unwrap_or_default());
+        annotations.set(name, writer.into_vec().unwrap_or_default());
     });
 }
 
-/// The calling thread enters a span.
+/// Writes the begin of a span that the calling thread enters.
 pub(super) fn begin<S>(id: &Id, context: &Context<'_, S>)
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
@@ -103,24 +106,24 @@ where
     let metadata = span.metadata();
     with_stack(|stack| {
         let Some(entered) = stack.list.get_mut(stack.depth) else {
-            stack.more += 1;
+            stack.deeper += 1;
             return;
         };
         let extensions = span.extensions();
-        let kept = extensions.get::<Annotations>();
+        let annotations = extensions.get::<Annotations>();
         let begun = write(metadata, |to| {
             to.uint32(track_event::TYPE, track_event::TYPE_SLICE_BEGIN)
                 .string(track_event::CATEGORIES, shortened(metadata.target()))
                 .string(track_event::NAME, shortened(metadata.name()));
-            add(kept, 0, to);
+            append_annotations(annotations, 0, to);
         });
-        let begun = begun.then(|| kept.map_or(0, |kept| kept.count));
-        *entered = Entered { id: Some(id.into_u64()), metadata: Some(metadata), begun };
+        let begun = begun.then(|| annotations.map_or(0, |annotations| annotations.count));
+        *entered = EnteredSpan { id: Some(id.into_u64()), metadata: Some(metadata), begun };
         stack.depth += 1;
     });
 }
 
-/// The calling thread leaves a span.
+/// Writes the end of a span that the calling thread exits, once all spans that it entered later have ended.
 pub(super) fn end<S>(id: &Id, context: &Context<'_, S>)
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
@@ -130,39 +133,43 @@ where
         let this = Some(id.into_u64());
         let entered = &mut stack.list[..stack.depth];
         let Some(at) = entered.iter().rposition(|entered| entered.id == this) else {
-            stack.more = stack.more.saturating_sub(1);
+            stack.deeper = stack.deeper.saturating_sub(1);
             return;
         };
         entered[at].id = None;
-        // All at the top that were left; the one that is left now can be the uppermost of them only.
+        // Ends all at the top that were exited. Only the uppermost of them can be the one that is exited now.
         while let Some(top) = stack.depth.checked_sub(1).map(|top| stack.list[top])
             && top.id.is_none()
         {
             stack.depth -= 1;
             let (Some(metadata), Some(begun)) = (top.metadata, top.begun) else { continue };
             let extensions = span.extensions();
-            let kept = extensions.get::<Annotations>().filter(|_| stack.depth == at);
+            let annotations = extensions.get::<Annotations>().filter(|_| stack.depth == at);
             write(metadata, |to| {
                 to.uint32(track_event::TYPE, track_event::TYPE_SLICE_END);
-                add(kept, begun, to);
+                append_annotations(annotations, begun, to);
             });
         }
     });
 }
 
-/// Calls `f` with the spans that the thread is in.
-fn with_stack(f: impl FnOnce(&mut Stack)) {
+/// Calls `f` with the thread's stack of spans.
+fn with_stack(f: impl FnOnce(&mut SpanStack)) {
     STACK.with(|stack| {
-        // What is called meanwhile enters no spans; and nobody's program may end here.
+        // Nothing that `f` calls enters a span; if it did, a span without a slice is better than a panic.
         if let Ok(mut stack) = stack.try_borrow_mut() {
             f(&mut stack);
         }
     });
 }
 
-/// Adds the annotations that were recorded after so many.
-fn add(kept: Option<&Annotations>, after: u32, to: &mut Message<'_, Fixed<'_>>) {
-    for annotation in kept.into_iter().flat_map(|kept| &kept.list) {
+/// Appends the annotations with a number above `after`.
+fn append_annotations(
+    annotations: Option<&Annotations>,
+    after: u32,
+    to: &mut Message<'_, Fixed<'_>>,
+) {
+    for annotation in annotations.into_iter().flat_map(|annotations| &annotations.list) {
         if annotation.number > after {
             to.raw(&annotation.field);
         }
@@ -170,8 +177,8 @@ fn add(kept: Option<&Annotations>, after: u32, to: &mut Message<'_, Fixed<'_>>) 
 }
 
 impl Annotations {
-    /// Keeps a value, in the place of the field's earlier one.
-    fn put(&mut self, name: &'static str, field: Vec<u8>) {
+    /// Adds a value, or replaces the field's earlier one.
+    fn set(&mut self, name: &'static str, field: Vec<u8>) {
         let known = self.list.iter().position(|annotation| annotation.name == name);
         let before = known.map_or(0, |known| self.list[known].field.len());
         let bytes = self.bytes - before + field.len();
@@ -188,20 +195,20 @@ impl Annotations {
     }
 }
 
-impl Stack {
+impl SpanStack {
     const fn new() -> Self {
-        let none = Entered { id: None, metadata: None, begun: None };
-        Self { list: [none; MAX_DEPTH], depth: 0, more: 0 }
+        let none = EnteredSpan { id: None, metadata: None, begun: None };
+        Self { list: [none; MAX_DEPTH], depth: 0, deeper: 0 }
     }
 }
 
-/// Writes an event on the thread's track; false where nobody wants it.
+/// Writes an event on the thread's track. Returns false if its level is off.
 fn write(
     metadata: &'static Metadata<'static>,
     fill: impl FnOnce(&mut Message<'_, Fixed<'_>>),
 ) -> bool {
     let (group, level) = sites::with(metadata, |site| (site.group, site.level));
-    // An enum that is new says no session wants it; a group of a target is not.
+    // The first test registers the group; the second one asks for sessions only.
     if !group.is_enabled(level) || !group.is_trace_enabled(level) {
         return false;
     }
@@ -228,7 +235,7 @@ fn track() -> u64 {
     track
 }
 
-/// At most [`MAX_NAME`] bytes of a name.
+/// Truncates a name to [`MAX_NAME`] bytes.
 fn shortened(name: &str) -> &str {
     let mut end = name.len().min(MAX_NAME);
     while !name.is_char_boundary(end) {
