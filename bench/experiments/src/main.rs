@@ -1,4 +1,4 @@
-//! Ways that the write path could have gone, as programs that can be run: `docs/design/hot-path.md` keeps the figures.
+//! Ways that the write path could have gone, as programs that can be run: `docs/lab/write-path.md` keeps the figures.
 //!
 //! ```text
 //! cargo xtask bench experiments
