@@ -1,17 +1,19 @@
 //! The project's build script; `cargo xtask help` says what it does.
 //!
 //! It is the first thing that a newcomer compiles, so it has one dependency (JSON, for `cargo metadata` and dictionaries).
-//! What it runs it shows as a command that one can paste. Exit codes: 0 done, 1 something is wrong with the project,
+//! It shows each program that it runs as a command that one can paste. Exit codes: 0 done, 1 something is wrong with the project,
 //! 2 usage.
 
 mod bench;
 mod bless;
 mod callgrind;
 mod cli;
+mod debian;
 mod demo;
 mod fuzz;
 mod instructions;
 mod java;
+mod platforms;
 mod python;
 mod shell;
 mod soak;
@@ -43,7 +45,7 @@ fn main() -> ExitCode {
             print!("{}", cli::help());
             Ok(())
         }
-        Request::Demo { dir, install } => demo::run(dir, install),
+        Request::Demo { dir, install } => demo::run(dir, demo::Profile::Release, install),
         Request::Test { only, install } => test::run(&only, install),
         Request::Soak { only } => soak::run(&only),
         Request::Bench { only, install, json } => bench::run(&only, install, json),

@@ -2,12 +2,12 @@
 
 use std::process::Command;
 
-use crate::{Result, shell, workspace};
+use crate::{Result, debian, shell, workspace};
 
 /// The version that the tools need, and so the whole workspace.
 const WORKSPACE_NEEDS: (u32, u32) = (1, 90);
 
-/// What is linked into users' programs builds with an older compiler than the tools do.
+/// The oldest compilers: an older one for packages that are linked into users' programs than for the tools.
 pub(crate) const PROMISES: [Promise; 2] = [
     Promise {
         version: "1.85",
@@ -17,6 +17,7 @@ pub(crate) const PROMISES: [Promise; 2] = [
             "protolog-macros",
             "protolog-shmem",
             "protolog-rt",
+            "protolog-control",
         ],
     },
     Promise {
@@ -47,43 +48,34 @@ pub(crate) fn check() -> Result<()> {
     }
 }
 
-/// Builds the libraries with the oldest compilers that they promise, where rustup has these.
-pub(crate) fn check_promises(skipped: &mut Vec<String>) -> Result<()> {
+/// Checks the packages with the oldest compilers that they promise: rustup's, or those that Debian has.
+pub(crate) fn check_promises(install: bool, skipped: &mut Vec<String>) -> Result<()> {
     let installed =
         shell::read(Command::new("rustup").args(["toolchain", "list"])).unwrap_or_default();
     for Promise { version, packages } in PROMISES {
-        let Some(toolchain) = toolchain_of(&installed, version) else {
-            let why =
-                format!("rustup has no toolchain {version} (`rustup toolchain install {version}`)");
-            skipped.push(format!(
-                "skipped: the build with Rust {version}, the oldest promised, because {why}"
-            ));
+        let packages = packages.iter().flat_map(|package| ["--package", package]);
+        if let Some(toolchain) = toolchain_of(&installed, version) {
+            let mut check = Command::new("rustup");
+            check.args(["run", toolchain, "cargo", "check", "--locked"]).args(packages);
+            shell::run(check.current_dir(workspace::root()))?;
             continue;
-        };
-        let mut check = Command::new("rustup");
-        check.args(["run", toolchain, "cargo", "check", "--locked"]).current_dir(workspace::root());
-        for package in packages {
-            check.args(["--package", package]);
         }
-        shell::run(&mut check)?;
+        match debian::prepare(Some(version), false, install) {
+            Ok(compiler) => {
+                shell::run(compiler.cargo(&["check", "--locked"], version)?.args(packages))?;
+            }
+            Err(why) => {
+                let why = why.lines().next().unwrap_or_default();
+                let line = format!(
+                    "skipped: the build with Rust {version}, the oldest promised, because {why}, \
+                     and rustup has none (`rustup toolchain install {version}`)"
+                );
+                println!("{line}");
+                skipped.push(line);
+            }
+        }
     }
     Ok(())
-}
-
-/// What runs in programs on Android is at least well-typed there: nothing can be linked without Android's own libraries.
-const ANDROID: &str = "aarch64-linux-android";
-
-/// Checks the runtime, and what operators use, for Android, where rustup has its target.
-pub(crate) fn check_android(skipped: &mut Vec<String>) -> Result<()> {
-    let installed = shell::read(Command::new("rustup").args(["target", "list", "--installed"]));
-    if !installed.unwrap_or_default().lines().any(|target| target == ANDROID) {
-        skipped.push(format!(
-            "skipped: the check for Android because rustup lacks it (`rustup target add {ANDROID}`)"
-        ));
-        return Ok(());
-    }
-    let packages = ["--package", "protolog-rt", "--package", "protolog-control"];
-    shell::run(shell::cargo(&["check", "--locked", "--target", ANDROID]).args(packages))
 }
 
 fn toolchain_of<'a>(installed: &'a str, wanted: &str) -> Option<&'a str> {

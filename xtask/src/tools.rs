@@ -13,9 +13,9 @@ use crate::{Result, shell};
 /// Something that must be on the machine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tool {
-    /// How it is named in messages.
+    /// Its name in messages.
     pub(crate) name: &'static str,
-    /// What it is needed for, as in "to …".
+    /// Its purpose, as in "to …".
     pub(crate) why: &'static str,
     present: fn() -> bool,
     source: Source,
@@ -137,6 +137,12 @@ pub(crate) const STRACE: Tool = Tool {
     present: || found("strace"),
     source: Debian("strace"),
 };
+pub(crate) const MUSL: Tool = Tool {
+    name: "musl-gcc",
+    why: "link programs with musl",
+    present: || found("musl-gcc"),
+    source: Debian("musl-tools"),
+};
 pub(crate) const JDK_SOURCE: Tool = Tool {
     name: "the source of OpenJDK 17",
     why: "have much real Java",
@@ -145,7 +151,7 @@ pub(crate) const JDK_SOURCE: Tool = Tool {
 };
 
 impl Tool {
-    /// Whether it is on the machine.
+    /// Returns true if it is on the machine.
     pub(crate) fn is_present(&self) -> bool {
         (self.present)()
     }
@@ -190,7 +196,7 @@ pub(crate) fn jdk_source() -> Option<PathBuf> {
     places.into_iter().map(PathBuf::from).find(|place| place.exists())
 }
 
-/// Whether a program of this name is on `PATH`.
+/// Returns true if a program of this name is on `PATH`.
 pub(crate) fn found(name: &str) -> bool {
     let executable = |file: PathBuf| {
         fs::metadata(file)
@@ -199,7 +205,7 @@ pub(crate) fn found(name: &str) -> bool {
     env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|dir| executable(dir.join(name)))
 }
 
-/// Whether the system's C compiler would find a header, in the folder of all machines or in that of one.
+/// Returns true if the system's C compiler would find a header, in the folder of all machines or in that of one.
 fn has_header(name: &str) -> bool {
     let system = Path::new("/usr/include");
     let folders = fs::read_dir(system).into_iter().flatten().flatten();
@@ -207,7 +213,7 @@ fn has_header(name: &str) -> bool {
     places.any(|folder| folder.join(name).exists())
 }
 
-/// Whether this is CI, where nothing may be skipped for want of a tool.
+/// Returns true in CI, where nothing may be skipped for want of a tool.
 pub(crate) fn in_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !value.is_empty())
 }
@@ -240,7 +246,7 @@ fn install_all(missing: &[Tool]) -> Result<()> {
     apt(&install)
 }
 
-/// What a person would type to install these.
+/// The commands with which a person would install these.
 fn commands(tools: &[Tool]) -> Vec<String> {
     let (mut debian, mut rustup) = (Vec::new(), Vec::new());
     for tool in tools {
@@ -258,7 +264,8 @@ fn commands(tools: &[Tool]) -> Vec<String> {
         .collect()
 }
 
-fn is_root() -> bool {
+/// True where packages can be installed.
+pub(crate) fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0)
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::{Place, Step, compare};
+use super::{DemoStep, Layout, compare};
 use crate::{Result, java, shell, tools, workspace};
 
 const SOURCES: &str = "examples/java/src";
@@ -19,26 +19,30 @@ const SHOWN: &str = "demo/indexer/FileEntry.java";
 /// Messages of the dictionary that are shown.
 const MESSAGES_SHOWN: usize = 4;
 
-pub(super) const STEPS: [Step; 6] = [
-    Step { title: "build the tool", needs: None, run: build },
-    Step { title: "rewrite the log calls", needs: None, run: rewrite },
-    Step { title: "what that does to a file", needs: None, run: difference },
-    Step {
+pub(super) const STEPS: [DemoStep; 6] = [
+    DemoStep { title: "build the tool", needs: None, run: build },
+    DemoStep { title: "rewrite the log calls", needs: None, run: rewrite },
+    DemoStep { title: "what that does to a file", needs: None, run: difference },
+    DemoStep {
         title: "compile the sources as written, and as rewritten",
         needs: Some(tools::JAVA),
         run: compile,
     },
-    Step { title: "run both, compare what they print", needs: Some(tools::JAVA), run: run_both },
-    Step { title: "the dictionary that holds the texts now", needs: None, run: dictionary },
+    DemoStep {
+        title: "run both, compare what they print",
+        needs: Some(tools::JAVA),
+        run: run_both,
+    },
+    DemoStep { title: "the dictionary that holds the texts now", needs: None, run: dictionary },
 ];
 
-fn build(_: &Place) -> Result<()> {
-    shell::run(&mut shell::cargo(&["build", "--locked", "--release", "--package", "protolog-tool"]))
+fn build(layout: &Layout) -> Result<()> {
+    layout.build(&["protolog-tool"])
 }
 
-fn rewrite(place: &Place) -> Result<()> {
+fn rewrite(layout: &Layout) -> Result<()> {
     let sources = java::sources(SOURCES)?;
-    let mut tool = Command::new(place.target.join("release/protologtool"));
+    let mut tool = Command::new(layout.programs.join("protologtool"));
     tool.args(["transform-protolog-calls", "--protolog-class", "dev.protolog.ProtoLog"]);
     tool.args([
         "--loggroups-class",
@@ -48,13 +52,13 @@ fn rewrite(place: &Place) -> Result<()> {
         "--source-root",
         SOURCES,
     ]);
-    tool.arg("--output-dir").arg(place.rewritten());
-    tool.arg("--viewer-config").arg(place.dictionary("pb"));
-    tool.arg("--viewer-config").arg(place.dictionary("json"));
+    tool.arg("--output-dir").arg(layout.rewritten());
+    tool.arg("--viewer-config").arg(layout.dictionary("pb"));
+    tool.arg("--viewer-config").arg(layout.dictionary("json"));
     println!("$ {} {SOURCES}/**/*.java", shell::line(&tool));
     shell::run_quietly(tool.args(&sources).current_dir(workspace::root()))?;
     let missing: Vec<&PathBuf> =
-        sources.iter().filter(|source| !place.rewritten_file(source).is_file()).collect();
+        sources.iter().filter(|source| !layout.rewritten_file(source).is_file()).collect();
     match missing.first() {
         Some(source) => {
             Err(format!("the tool did not write its version of `{}`", source.display()))
@@ -63,11 +67,11 @@ fn rewrite(place: &Place) -> Result<()> {
     }
 }
 
-fn difference(place: &Place) -> Result<()> {
+fn difference(layout: &Layout) -> Result<()> {
     let written = Path::new(SOURCES).join(SHOWN);
     let mut diff = Command::new("diff");
     diff.args(["--unified=1", "--label", "as written", "--label", "as rewritten"]);
-    diff.arg(&written).arg(place.rewritten_file(&written)).current_dir(workspace::root());
+    diff.arg(&written).arg(layout.rewritten_file(&written)).current_dir(workspace::root());
     println!("$ {}", shell::line(&diff));
     // Exit code 1 means that the files differ, as they must.
     match diff.status().map_err(|error| format!("can't start diff: {error}"))?.code() {
@@ -77,38 +81,42 @@ fn difference(place: &Place) -> Result<()> {
     }
 }
 
-fn compile(place: &Place) -> Result<()> {
+fn compile(layout: &Layout) -> Result<()> {
     let (api, sources) = (java::sources(API)?, java::sources(SOURCES)?);
     java::compile(
-        &place.classes("written"),
+        &layout.classes("written"),
         &[api.clone(), sources.clone()].concat(),
         &[API, SOURCES],
     )?;
     let rewritten: Vec<PathBuf> =
-        sources.iter().map(|source| place.rewritten_file(source)).collect();
-    let folder = place.rewritten();
+        sources.iter().map(|source| layout.rewritten_file(source)).collect();
+    let folder = layout.rewritten();
     java::compile(
-        &place.classes("rewritten"),
+        &layout.classes("rewritten"),
         &[api, rewritten].concat(),
         &[API, &super::shown(&folder)],
     )
 }
 
-fn run_both(place: &Place) -> Result<()> {
-    let written = execute(place, "written")?;
-    let rewritten = execute(place, "rewritten")?;
+fn run_both(layout: &Layout) -> Result<()> {
+    let written = execute(layout, "written")?;
+    let rewritten = execute(layout, "rewritten")?;
     if written != rewritten {
         return Err(format!("exit code {written} as written, {rewritten} as rewritten"));
     }
-    let report =
-        compare::equal_lines(&place.printed("written", "out"), &place.printed("rewritten", "out"))?;
-    let messages =
-        compare::equal_lines(&place.printed("written", "err"), &place.printed("rewritten", "err"))?;
+    let report = compare::equal_lines(
+        &layout.printed("written", "out"),
+        &layout.printed("rewritten", "out"),
+    )?;
+    let messages = compare::equal_lines(
+        &layout.printed("written", "err"),
+        &layout.printed("rewritten", "err"),
+    )?;
     if messages == 0 {
         return Err("neither run logged anything".to_owned());
     }
     println!("both print the same: {report} lines of report, {messages} of log messages, such as");
-    let log = fs::read(place.printed("rewritten", "err"))
+    let log = fs::read(layout.printed("rewritten", "err"))
         .map_err(|error| format!("can't read the log: {error}"))?;
     let log = String::from_utf8_lossy(&log);
     for line in log.lines().step_by(messages.div_ceil(MESSAGES_SHOWN)) {
@@ -118,26 +126,26 @@ fn run_both(place: &Place) -> Result<()> {
 }
 
 /// Runs the indexer, its output into files; the exit code, which says 1 where files could not be read.
-fn execute(place: &Place, which: &str) -> Result<i32> {
+fn execute(layout: &Layout, which: &str) -> Result<i32> {
     let create = |stream| {
-        let path = place.printed(which, stream);
+        let path = layout.printed(which, stream);
         File::create(&path).map_err(|error| format!("can't create `{}`: {error}", path.display()))
     };
     let mut java = Command::new("java");
     if which == "rewritten" {
-        java.arg(format!("-Dprotolog.viewerconfig={}", place.dictionary("pb").display()));
+        java.arg(format!("-Dprotolog.viewerconfig={}", layout.dictionary("pb").display()));
     }
-    java.arg("-classpath").arg(place.classes(which)).arg(MAIN).arg(&place.input);
+    java.arg("-classpath").arg(layout.classes(which)).arg(MAIN).arg(&layout.input);
     println!("$ {}", shell::line(&java));
     let status = java.stdout(create("out")?).stderr(create("err")?).status();
     match status.map_err(|error| format!("can't start java: {error}"))?.code() {
         Some(code @ 0..=1) => Ok(code),
-        _ => Err(format!("the indexer failed, see `{}`", place.printed(which, "err").display())),
+        _ => Err(format!("the indexer failed, see `{}`", layout.printed(which, "err").display())),
     }
 }
 
-fn dictionary(place: &Place) -> Result<()> {
-    let path = place.dictionary("json");
+fn dictionary(layout: &Layout) -> Result<()> {
+    let path = layout.dictionary("json");
     let text = fs::read_to_string(&path)
         .map_err(|error| format!("can't read `{}`: {error}", path.display()))?;
     let json: Value =
@@ -157,7 +165,7 @@ fn dictionary(place: &Place) -> Result<()> {
     Ok(())
 }
 
-impl Place {
+impl Layout {
     fn rewritten(&self) -> PathBuf {
         self.output.join("rewritten")
     }

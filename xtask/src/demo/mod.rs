@@ -10,41 +10,51 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use crate::tools::{self, Tool};
-use crate::{Result, workspace};
+use crate::{Result, shell, workspace};
 
-/// What the steps share.
-struct Place {
+/// The places that the steps share.
+struct Layout {
     /// The directory tree that the example works on.
     input: PathBuf,
-    /// Whether what is missing may be installed.
+    /// True where missing tools may be installed.
     install: bool,
     /// Where the demo leaves everything it makes.
     output: PathBuf,
-    /// Cargo's target directory.
-    target: PathBuf,
+    profile: Profile,
+    /// Where cargo puts programs of that profile.
+    programs: PathBuf,
+}
+
+/// The profile in which the demo's programs are built.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Profile {
+    /// That of the tests, which have built most of it already.
+    Dev,
+    Release,
 }
 
 /// One numbered step.
-struct Step {
+struct DemoStep {
     title: &'static str,
     /// A step that needs a missing tool is skipped aloud.
     needs: Option<Tool>,
-    run: fn(&Place) -> Result<()>,
+    run: fn(&Layout) -> Result<()>,
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [(&str, &[Step]); 2] = [("Java", &java::STEPS), ("Rust", &rust::STEPS)];
+const PARTS: [(&str, &[DemoStep]); 2] = [("Java", &java::STEPS), ("Rust", &rust::STEPS)];
 
 /// Runs all parts on the directory tree `dir`.
-pub(crate) fn run(dir: Option<PathBuf>, install: bool) -> Result<()> {
+pub(crate) fn run(dir: Option<PathBuf>, profile: Profile, install: bool) -> Result<()> {
     let input = dir.map_or_else(default_input, Ok)?;
     let input = fs::canonicalize(&input)
         .map_err(|error| format!("can't use `{}`: {error}", input.display()))?;
     let missing =
         tools::prepare(&[tools::CC, tools::GIT, tools::JAVA, tools::NODE, tools::PYTHON], install);
     let target = workspace::target_dir()?;
-    let place = Place { input, install, output: target.join("demo"), target };
-    workspace::empty_dir(&place.output)?;
+    let programs = target.join(if profile == Profile::Dev { "debug" } else { "release" });
+    let layout = Layout { input, install, output: target.join("demo"), profile, programs };
+    workspace::empty_dir(&layout.output)?;
     let mut skipped = Vec::new();
     for (part, steps) in PARTS {
         for (index, step) in steps.iter().enumerate() {
@@ -53,11 +63,11 @@ pub(crate) fn run(dir: Option<PathBuf>, install: bool) -> Result<()> {
                 step.needs.filter(|tool| missing.iter().any(|missing| missing.name == tool.name));
             match lacks {
                 Some(tool) => skipped.push(tools::skipped(&format!("`{}`", step.title), &tool)),
-                None => (step.run)(&place)?,
+                None => (step.run)(&layout)?,
             }
         }
     }
-    println!("\n== done; everything it made is in {}", shown(&place.output));
+    println!("\n== done; everything it made is in {}", shown(&layout.output));
     for line in &skipped {
         println!("{line}");
     }
@@ -65,6 +75,15 @@ pub(crate) fn run(dir: Option<PathBuf>, install: bool) -> Result<()> {
         Err("in CI nothing may be skipped".to_owned())
     } else {
         Ok(())
+    }
+}
+
+impl Layout {
+    /// Builds packages of the workspace.
+    fn build(&self, packages: &[&str]) -> Result<()> {
+        let mut cargo = shell::cargo(&["build", "--locked"]);
+        cargo.args((self.profile == Profile::Release).then_some("--release"));
+        shell::run(cargo.args(packages.iter().flat_map(|package| ["--package", package])))
     }
 }
 

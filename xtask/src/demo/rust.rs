@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::{Place, Step};
+use super::{DemoStep, Layout};
 use crate::{Result, python, shell, tools, workspace};
 
 /// Lines of the log that are shown.
@@ -12,52 +12,50 @@ const LINES_SHOWN: usize = 6;
 const COUNTS: &str =
     "SELECT level, tag, count(*) AS messages FROM protolog GROUP BY level, tag ORDER BY level, tag";
 
-pub(super) const STEPS: [Step; 5] = [
-    Step { title: "build a program that logs", needs: None, run: build },
-    Step { title: "run it; it leaves a trace", needs: None, run: record },
-    Step { title: "read the trace", needs: None, run: read },
-    Step {
+pub(super) const STEPS: [DemoStep; 5] = [
+    DemoStep { title: "build a program that logs", needs: None, run: build },
+    DemoStep { title: "run it; it leaves a trace", needs: None, run: record },
+    DemoStep { title: "read the trace", needs: None, run: read },
+    DemoStep {
         title: "read it with Perfetto's trace_processor",
         needs: Some(tools::NODE),
         run: ask_perfetto,
     },
-    Step { title: "look at it in the Perfetto UI", needs: None, run: explain_ui },
+    DemoStep { title: "look at it in the Perfetto UI", needs: None, run: explain_ui },
 ];
 
-fn build(_: &Place) -> Result<()> {
-    let mut cargo = shell::cargo(&["build", "--locked", "--release"]);
-    cargo.args(["--package", "protolog-tool", "--package", "protolog-example-indexer"]);
-    shell::run(&mut cargo)
+fn build(layout: &Layout) -> Result<()> {
+    layout.build(&["protolog-tool", "protolog-example-indexer"])
 }
 
-fn record(place: &Place) -> Result<()> {
-    let mut indexer = Command::new(place.target.join("release/indexer"));
-    indexer.arg("--trace").arg(place.trace()).arg(&place.input);
+fn record(layout: &Layout) -> Result<()> {
+    let mut indexer = Command::new(layout.programs.join("indexer"));
+    indexer.arg("--trace").arg(layout.trace()).arg(&layout.input);
     shell::run(&mut indexer)
 }
 
-fn read(place: &Place) -> Result<()> {
-    let text = shell::read(&mut read_log(place, &[]))?;
-    fs::write(place.log(), &text)
-        .map_err(|error| format!("can't write `{}`: {error}", place.log().display()))?;
+fn read(layout: &Layout) -> Result<()> {
+    let text = shell::read(&mut read_log(layout, &[]))?;
+    fs::write(layout.log(), &text)
+        .map_err(|error| format!("can't write `{}`: {error}", layout.log().display()))?;
     let lines = text.lines().count();
     if lines == 0 {
         return Err("the trace holds no message".to_owned());
     }
     for filter in [&["--group", "Walk", "--level", "debug"][..], &["--tag", "Report"]] {
-        let mut command = read_log(place, filter);
+        let mut command = read_log(layout, filter);
         println!("$ {}", shell::line(&command));
         show(&shell::read(&mut command)?);
     }
-    println!("all {lines} lines are in {}", super::shown(&place.log()));
+    println!("all {lines} lines are in {}", super::shown(&layout.log()));
     Ok(())
 }
 
-fn ask_perfetto(place: &Place) -> Result<()> {
-    let environment = python::prepare(place.install)?;
+fn ask_perfetto(layout: &Layout) -> Result<()> {
+    let environment = python::prepare(layout.install)?;
     let mut node = Command::new("node");
     node.arg(workspace::root().join("tests/oracle/trace_processor.mjs"));
-    node.args(["--stats", "--sql", COUNTS]).arg(place.trace());
+    node.args(["--stats", "--sql", COUNTS]).arg(layout.trace());
     node.env("PERFETTO_WEB_DIST", &environment.web_dist);
     println!("$ {}", shell::line(&node));
     // An exit code other than 0 says that something was lost or wrong.
@@ -68,8 +66,8 @@ fn ask_perfetto(place: &Place) -> Result<()> {
         row["messages"].as_u64()
     };
     let counted: u64 = rows.lines().filter_map(count).sum();
-    let log = fs::read_to_string(place.log())
-        .map_err(|error| format!("can't read `{}`: {error}", place.log().display()))?;
+    let log = fs::read_to_string(layout.log())
+        .map_err(|error| format!("can't read `{}`: {error}", layout.log().display()))?;
     let lines = log.lines().count() as u64;
     if counted != lines {
         return Err(format!("trace_processor has {counted} messages, read-log {lines}"));
@@ -78,11 +76,11 @@ fn ask_perfetto(place: &Place) -> Result<()> {
     Ok(())
 }
 
-fn explain_ui(place: &Place) -> Result<()> {
-    let size = fs::metadata(place.trace()).map_err(|error| error.to_string())?.len();
+fn explain_ui(layout: &Layout) -> Result<()> {
+    let size = fs::metadata(layout.trace()).map_err(|error| error.to_string())?.len();
     println!(
         "open {} ({} KB) at https://ui.perfetto.dev, where it is read by the browser alone;",
-        super::shown(&place.trace()),
+        super::shown(&layout.trace()),
         size.div_ceil(1024)
     );
     println!("on the page \"Query (SQL)\" ask: select * from protolog");
@@ -90,9 +88,9 @@ fn explain_ui(place: &Place) -> Result<()> {
     Ok(())
 }
 
-fn read_log(place: &Place, filter: &[&str]) -> Command {
-    let mut tool = Command::new(place.target.join("release/protologtool"));
-    tool.arg("read-log").args(filter).arg(place.trace()).current_dir(workspace::root());
+fn read_log(layout: &Layout, filter: &[&str]) -> Command {
+    let mut tool = Command::new(layout.programs.join("protologtool"));
+    tool.arg("read-log").args(filter).arg(layout.trace()).current_dir(workspace::root());
     tool
 }
 
@@ -104,7 +102,7 @@ fn show(text: &str) {
     }
 }
 
-impl Place {
+impl Layout {
     fn trace(&self) -> PathBuf {
         self.output.join("indexer.pftrace")
     }

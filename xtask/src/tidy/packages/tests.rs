@@ -13,6 +13,7 @@ const GOOD: &str = "
     protolog-shmem 1.85: protolog-core protolog-protozero
     protolog-rt 1.85: protolog-core protolog-shmem protolog-protozero protolog-macros rustix dev:serde_json dev:protolog-testkit opt:zlib
     protolog-reader 1.90: protolog-core protolog-protozero protolog-viewer-config
+    protolog-control 1.85: protolog-core rustix
     protolog-tool 1.90: protolog-viewer-config protolog-reader clap dev:protolog-rt
     protolog-testkit 1.90: serde_json
     xxhash-rust -:
@@ -25,7 +26,7 @@ const GOOD: &str = "
     zlib -:
 ";
 
-/// What `cargo metadata` would say of the workspace.
+/// The output that `cargo metadata` would give of the workspace.
 fn metadata(workspace: &str) -> Value {
     let (mut packages, mut nodes, mut members) = (Vec::new(), Vec::new(), Vec::new());
     for line in workspace.lines().map(str::trim).filter(|line| !line.is_empty()) {

@@ -1,0 +1,113 @@
+//! The runtime and what operators run, on platforms that this machine is not: checked for glibc, musl and Android, and
+//! built, run and tested on musl.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use crate::debian::{self, Compiler};
+use crate::{Result, shell, tools, workspace};
+
+/// Targets that are checked: every system call is there, and of the type that the code gives it.
+const CHECKED: [&str; 3] =
+    ["aarch64-unknown-linux-gnu", "aarch64-unknown-linux-musl", "aarch64-linux-android"];
+
+/// The target whose programs run here.
+const MUSL: &str = "x86_64-unknown-linux-musl";
+
+/// Packages that make system calls in users' programs.
+const PACKAGES: [&str; 2] = ["protolog-rt", "protolog-control"];
+
+/// Tests of the runtime that need no more than these packages: sessions to files, recorders, sockets and memory that are
+/// shared with operators, forks. Each a file in `protolog-rt/tests`.
+const TESTS: [&str; 4] = ["session.rs", "fork.rs", "control/main.rs", "recorder/main.rs"];
+/// Static programs load no libraries; the others take long, and are no different on musl.
+const LEFT_OUT: [&str; 3] = ["late_libraries::", "kill::", "ten_thousand"];
+
+/// Packages that these tests use, and where they are.
+const NEEDED: [(&str, &str); 6] = [
+    ("protolog-control", "protolog-control"),
+    ("protolog-core", "protolog-core"),
+    ("protolog-protozero", "protozero"),
+    ("protolog-reader", "protolog-reader"),
+    ("protolog-rt", "protolog-rt"),
+    ("protolog-testkit", "tests/kit"),
+];
+
+/// Builds the standard library too, without the part that finds names for stack traces.
+const STANDARD_LIBRARY: [&str; 2] = ["-Zbuild-std=std", "-Zbuild-std-features="];
+
+/// Checks all platforms and runs the tests on musl. Without a compiler of Debian's it is skipped, in CI an error.
+pub(crate) fn check(has_musl: bool, install: bool, skipped: &mut Vec<String>) -> Result<()> {
+    let compiler = match debian::prepare(None, true, install) {
+        Ok(compiler) => compiler,
+        Err(why) if tools::in_ci() => return Err(why),
+        Err(why) => {
+            let why = why.lines().next().unwrap_or_default();
+            skipped.push(format!("skipped: the runtime on musl and Android because {why}"));
+            return Ok(());
+        }
+    };
+    let mut check = compiler.cargo(&["check", "--locked"], "platforms")?;
+    check.args(STANDARD_LIBRARY);
+    check.args(PACKAGES.iter().flat_map(|package| ["--package", package]));
+    check.args(CHECKED.iter().flat_map(|target| ["--target", target]));
+    shell::run(&mut check)?;
+    if cfg!(not(all(target_arch = "x86_64", target_os = "linux"))) {
+        skipped.push(format!("skipped: tests on musl because programs of {MUSL} do not run here"));
+        return Ok(());
+    }
+    if has_musl { test_on_musl(&compiler) } else { Ok(()) }
+}
+
+/// Runs tests of the runtime, and so sessions, in static programs.
+fn test_on_musl(compiler: &Compiler) -> Result<()> {
+    let dir = workspace::target_dir()?.join("oldest/musl");
+    write_package(&dir)?;
+    let manifest = dir.join("Cargo.toml").display().to_string();
+    let mut test = compiler.cargo(&["test", "--manifest-path", &manifest], "platforms")?;
+    test.args(["-Zbuild-std=std,test", STANDARD_LIBRARY[1]]);
+    test.args(["--target", MUSL, "--no-fail-fast", "--tests"]);
+    test.arg("--").args(LEFT_OUT.iter().flat_map(|test| ["--skip", test]));
+    // Debian's musl has the objects that start a program; a message of the unwinder's asks for a function of glibc's.
+    let flags = format!(
+        "-Clink-self-contained=no -L{} -Clink-arg=-Wl,--defsym=__fprintf_chk=fprintf",
+        compiler.unwinder()?.display()
+    );
+    test.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_RUSTFLAGS", flags);
+    test.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_LINKER", "musl-gcc");
+    shell::run(&mut test)
+}
+
+/// A package with these tests alone: the other tests' dependencies would take longer to compile than all of this.
+fn write_package(dir: &Path) -> Result<()> {
+    let root = workspace::root().display().to_string();
+    let mut manifest =
+        "[package]\nname = \"protolog-on-musl\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+                        [workspace]\n\n[dev-dependencies]\nlibc = \"0.2\"\n"
+            .to_owned();
+    for (package, folder) in NEEDED {
+        let name = if package == "protolog-protozero" { "protozero" } else { package };
+        let _ = writeln!(
+            manifest,
+            "{name} = {{ package = \"{package}\", path = \"{root}/{folder}\" }}"
+        );
+    }
+    for test in TESTS {
+        let name = test.split(['.', '/']).next().unwrap_or_default();
+        let path = format!("{root}/protolog-rt/tests/{test}");
+        let _ = writeln!(manifest, "\n[[test]]\nname = \"{name}\"\npath = \"{path}\"");
+    }
+    let write = |name: &str, text: &[u8]| {
+        let file = dir.join(name);
+        fs::create_dir_all(file.parent().unwrap_or(dir))
+            .and_then(|()| fs::write(&file, text))
+            .map_err(|error| format!("can't write `{}`: {error}", file.display()))
+    };
+    // The versions that the workspace has.
+    let lock = fs::read(workspace::root().join("Cargo.lock"))
+        .map_err(|error| format!("can't read `Cargo.lock`: {error}"))?;
+    write("Cargo.lock", &lock)?;
+    write("src/lib.rs", b"//! Nothing: the tests are what is run.\n")?;
+    write("Cargo.toml", manifest.as_bytes())
+}
