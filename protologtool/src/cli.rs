@@ -44,17 +44,17 @@ pub(crate) enum Command {
     GenerateViewerConfig(Generate),
     /// Make the dictionary of the log calls in programs.
     #[command(name = binary::NAME, hide = true)]
-    FromBinary(binary::Args),
+    FromBinary(binary::BinaryArgs),
     /// Say what is wrong with the log calls in sources; write nothing.
     Check(Check),
     /// Show the log in a trace.
-    ReadLog(read_log::Args),
+    ReadLog(read_log::ReadLogArgs),
     /// Make a trace of what dead processes recorded.
-    Recover(recover::Args),
+    Recover(recover::RecoverArgs),
     /// Make one trace of those of several processes.
-    Merge(merge::Args),
+    Merge(merge::MergeArgs),
     /// List and switch the log groups of running programs
-    Configuration(configuration::Args),
+    Configuration(configuration::ConfigurationArgs),
     /// Print the manual page, of the tool or of one command.
     Man(Man),
     /// Print completions for a shell.

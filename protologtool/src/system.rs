@@ -51,7 +51,7 @@ pub trait System: Sync {
 
     /// What a directory holds, in any order. Symbolic links count as what they lead to, except links to directories, which
     /// may lead in circles and are left out.
-    fn entries(&self, directory: &Path) -> io::Result<Vec<Entry>>;
+    fn entries(&self, directory: &Path) -> io::Result<Vec<DirectoryEntry>>;
 
     /// A directory's path without links, `.` and `..`, as far as it exists: two paths lead to one directory if this is the
     /// same for both.
@@ -107,7 +107,7 @@ pub trait System: Sync {
 
 /// A file or directory in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct DirectoryEntry {
     /// Its path, the directory's included.
     pub path: PathBuf,
     /// Whether it is a directory.

@@ -42,7 +42,7 @@ const USAGE: &str = "protologtool generate-viewer-config [OPTIONS] --from-binary
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
 #[command(override_usage = USAGE)]
 #[command(group(clap::ArgGroup::new("outputs").required(true).multiple(true).args(["viewer_config", "check"])))]
-pub(crate) struct Args {
+pub(crate) struct BinaryArgs {
     /// Read the log calls of these programs and shared objects
     #[arg(long, value_name = "PROGRAM", required = true, num_args = 1..)]
     from_binary: Vec<PathBuf>,
@@ -89,14 +89,14 @@ pub(crate) fn route(args: &mut [OsString]) {
     }
 }
 
-pub(super) fn run(args: &Args, response_files: &[PathBuf], system: &dyn System) -> Exit {
+pub(super) fn run(args: &BinaryArgs, response_files: &[PathBuf], system: &dyn System) -> Exit {
     let mut reporter = Reporter::new(args.reporting, system);
     let result = generate(args, response_files, &mut reporter, system);
     reporter.finish(&result)
 }
 
 fn generate(
-    args: &Args,
+    args: &BinaryArgs,
     response_files: &[PathBuf],
     reporter: &mut Reporter<'_>,
     system: &dyn System,
@@ -137,7 +137,7 @@ fn generate(
 
 /// The dictionary of all programs and what is to be added; none if they contradict each other, which was shown.
 fn collect(
-    args: &Args,
+    args: &BinaryArgs,
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<Option<Dictionary>, Failure> {
@@ -159,7 +159,11 @@ fn collect(
 }
 
 /// Where the dictionary goes, and in which format.
-fn paths(args: &Args, hash: u64, system: &dyn System) -> Result<Vec<(PathBuf, Format)>, Failure> {
+fn paths(
+    args: &BinaryArgs,
+    hash: u64,
+    system: &dyn System,
+) -> Result<Vec<(PathBuf, Format)>, Failure> {
     let place = |path: &PathBuf| {
         if system.is_directory(path) {
             return Ok((path.join(format!("{hash:016x}.pb")), Format::Pb));

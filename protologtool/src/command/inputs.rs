@@ -1,7 +1,7 @@
 //! What the commands that read sources have in common: which files there are, the groups, and what came of them.
 
 use super::clashes;
-use super::target::{CodeWanted, Refusal, Target, Wanted};
+use super::target::{CodeRequest, JavaTarget, Refusal, TargetRequest};
 use crate::cli::{Failure, Sources};
 use crate::diagnostic::{Code, Notice, Reporter, Severity};
 use crate::groups::{self, Groups};
@@ -37,7 +37,7 @@ pub(super) struct Done {
 /// below `output` is an input, unless it is named.
 pub(super) fn process(
     sources: &Sources,
-    code: Option<CodeWanted<'_>>,
+    code: Option<CodeRequest<'_>>,
     output: Option<&Path>,
     reporter: &mut Reporter<'_>,
     system: &dyn System,
@@ -92,12 +92,12 @@ fn target(
     sources: &Sources,
     files: &[PathBuf],
     inputs: &[PathBuf],
-    code: Option<CodeWanted<'_>>,
+    code: Option<CodeRequest<'_>>,
     reporter: &mut Reporter<'_>,
     system: &dyn System,
-) -> Result<Option<Target>, Failure> {
-    let Some(classes) = Classes::of(sources, files)? else {
-        return Ok(Some(Target {
+) -> Result<Option<JavaTarget>, Failure> {
+    let Some(classes) = JavaClasses::of(sources, files)? else {
+        return Ok(Some(JavaTarget {
             java: Java::new("dev.protolog.ProtoLog", "dev.protolog.ProtoLogImpl"),
             groups: Groups::default(),
             ids: MessageIds::Xxh3,
@@ -106,7 +106,7 @@ fn target(
     };
     let groups = read_groups(sources, classes.groups, reporter, system)?;
     let Some(groups) = groups else { return Ok(None) };
-    let wanted = Wanted {
+    let wanted = TargetRequest {
         protolog_class: classes.protolog,
         sources: files,
         inputs,
@@ -129,12 +129,12 @@ fn target(
 }
 
 /// The classes that Java's calls are about.
-struct Classes<'a> {
+struct JavaClasses<'a> {
     protolog: &'a str,
     groups: &'a str,
 }
 
-impl<'a> Classes<'a> {
+impl<'a> JavaClasses<'a> {
     /// None where no source needs them and none is named.
     fn of(sources: &'a Sources, files: &[PathBuf]) -> Result<Option<Self>, Failure> {
         let Sources { protolog_class, loggroups_class, .. } = sources;

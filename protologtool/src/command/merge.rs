@@ -31,7 +31,7 @@ merged, read or written: nothing was written.";
 /// Arguments of `merge`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP, after_help = "See --help for an example.")]
-pub(crate) struct Args {
+pub(crate) struct MergeArgs {
     /// Traces
     #[arg(required = true, value_name = "TRACES")]
     traces: Vec<PathBuf>,
@@ -41,9 +41,10 @@ pub(crate) struct Args {
     output: PathBuf,
 }
 
-pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
+pub(super) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure> {
     once(&args.traces, "trace", system)?;
-    let traces: Vec<File<'_>> = args.traces.iter().map(|path| File::new(path, system)).collect();
+    let traces: Vec<InputFile<'_>> =
+        args.traces.iter().map(|path| InputFile::new(path, system)).collect();
     let inputs: Vec<&dyn MergeInput> = traces.iter().map(|file| file as &dyn MergeInput).collect();
     let merged = write(&inputs, &args.output, &args.traces, system)?;
     for cut in &merged.truncated {
@@ -85,7 +86,7 @@ pub(super) fn write(
 }
 
 /// A trace in a file.
-struct File<'a> {
+struct InputFile<'a> {
     path: &'a Path,
     name: Cow<'a, str>,
     system: &'a dyn System,
@@ -93,13 +94,13 @@ struct File<'a> {
     kept: OnceCell<Vec<u8>>,
 }
 
-impl<'a> File<'a> {
+impl<'a> InputFile<'a> {
     fn new(path: &'a Path, system: &'a dyn System) -> Self {
         Self { path, name: path.to_string_lossy(), system, kept: OnceCell::new() }
     }
 }
 
-impl MergeInput for File<'_> {
+impl MergeInput for InputFile<'_> {
     fn name(&self) -> &str {
         &self.name
     }

@@ -46,7 +46,7 @@ const BLOCK: usize = 64 * 1024;
 /// Arguments of `read-log`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
-pub(crate) struct Args {
+pub(crate) struct ReadLogArgs {
     /// The trace: a file that Perfetto reads, as it is or compressed with gzip; `-` for standard input
     trace: PathBuf,
 
@@ -59,8 +59,8 @@ pub(crate) struct Args {
     filters: Filters,
 
     /// How to show entries
-    #[arg(long, help_heading = SHOWN, value_enum, default_value_t = Shape::Text)]
-    format: Shape,
+    #[arg(long, help_heading = SHOWN, value_enum, default_value_t = OutputFormat::Text)]
+    format: OutputFormat,
 
     /// Which times to show in text: of this machine's zone, of UTC, or seconds since boot
     #[arg(long, help_heading = SHOWN, value_enum, default_value_t = Zone::Local)]
@@ -81,7 +81,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Shape {
+enum OutputFormat {
     /// Lines as logcat prints them
     Text,
     /// One JSON object a line
@@ -112,7 +112,7 @@ impl Zone {
     }
 }
 
-pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
+pub(super) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failure> {
     let mut trace = Trace::from_bytes(read_trace(&args.trace, system)?);
     let (directories, files): (Vec<&PathBuf>, Vec<&PathBuf>) =
         args.viewer_config.iter().partition(|path| system.is_directory(path));
@@ -190,14 +190,14 @@ fn read_dictionary(path: &Path, system: &dyn System) -> Result<viewer_config::Di
     Ok(collected.dictionary)
 }
 
-fn show(args: &Args, log: &Log, filter: &Filter<'_>, system: &dyn System) -> io::Result<()> {
+fn show(args: &ReadLogArgs, log: &Log, filter: &Filter<'_>, system: &dyn System) -> io::Result<()> {
     let mut block = Vec::with_capacity(2 * BLOCK);
     let mut line = String::new();
     let mut text = TextWriter::new(log, args.time.times()).with_color(args.color.wanted(system));
     for item in log.items().filter(|item| filter.admits(item)) {
         match args.format {
-            Shape::Json => write_json(log, &item, &mut block),
-            Shape::Text => {
+            OutputFormat::Json => write_json(log, &item, &mut block),
+            OutputFormat::Text => {
                 line.clear();
                 text.write(&item, &mut line);
                 block.extend_from_slice(line.as_bytes());

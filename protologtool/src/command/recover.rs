@@ -29,7 +29,7 @@ be recovered, read or written: nothing was written.";
 /// Arguments of `recover`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
-pub(crate) struct Args {
+pub(crate) struct RecoverArgs {
     /// Recordings
     #[arg(required = true, value_name = "RECORDINGS")]
     recordings: Vec<PathBuf>,
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     output: PathBuf,
 }
 
-pub(super) fn run(args: &Args, system: &dyn System) -> Result<Exit, Failure> {
+pub(super) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failure> {
     once(&args.recordings, "recording", system)?;
     let (mut made, mut whole, mut failure) = (Vec::new(), true, None);
     for path in &args.recordings {

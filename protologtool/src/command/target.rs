@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// What the command line says.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted<'a> {
+pub(super) struct TargetRequest<'a> {
     /// The class whose calls are meant.
     pub(super) protolog_class: &'a str,
     /// The files that are processed.
@@ -27,12 +27,12 @@ pub(super) struct Wanted<'a> {
     pub(super) dialect: DialectChoice,
     pub(super) ids: Option<IdChoice>,
     /// None if no code is written.
-    pub(super) code: Option<CodeWanted<'a>>,
+    pub(super) code: Option<CodeRequest<'a>>,
 }
 
 /// What the command line says of rewritten code.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CodeWanted<'a> {
+pub(super) struct CodeRequest<'a> {
     /// The class that it calls, if that exists.
     pub(super) implementation: Option<&'a str>,
     /// The template of that class, if it is to be made.
@@ -43,7 +43,7 @@ pub(super) struct CodeWanted<'a> {
 
 /// What is to come out.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct JavaTarget {
     pub(super) java: Java,
     pub(super) groups: Groups,
     pub(super) ids: MessageIds,
@@ -68,9 +68,13 @@ impl From<Failure> for Refusal {
     }
 }
 
-impl Wanted<'_> {
+impl TargetRequest<'_> {
     /// Decides.
-    pub(super) fn target(&self, groups: Groups, system: &dyn System) -> Result<Target, Refusal> {
+    pub(super) fn target(
+        &self,
+        groups: Groups,
+        system: &dyn System,
+    ) -> Result<JavaTarget, Refusal> {
         let template = self.template(system)?;
         let dialect = self.dialect(template.as_ref());
         let ids = match (self.ids, &dialect) {
@@ -79,7 +83,7 @@ impl Wanted<'_> {
         };
         let Dialect::Android(form) = &dialect else {
             let implementation = self.implementation();
-            return Ok(Target {
+            return Ok(JavaTarget {
                 java: Java::new(self.protolog_class, &implementation),
                 groups,
                 ids,
@@ -96,7 +100,7 @@ impl Wanted<'_> {
             generated = Some((class.into(), template.source().path().to_path_buf()));
         }
         let java = Java::new(self.protolog_class, &implementation).with_dialect(dialect);
-        Ok(Target { java, groups, ids, generated })
+        Ok(JavaTarget { java, groups, ids, generated })
     }
 
     /// The class that rewritten code calls, unless it is made.

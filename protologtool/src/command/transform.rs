@@ -1,7 +1,7 @@
 //! `transform-protolog-calls`: sources in, rewritten sources out, and the dictionary in the same pass if wanted.
 
 use super::inputs::process;
-use super::target::CodeWanted;
+use super::target::CodeRequest;
 use crate::cli::{Exit, Failure, Transform};
 use crate::diagnostic::Reporter;
 use crate::inject::Values;
@@ -22,7 +22,7 @@ fn transform(
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<(), Failure> {
-    let code = CodeWanted {
+    let code = CodeRequest {
         implementation: args.protolog_impl_class.as_deref(),
         template: args.protolog_impl_template.as_deref(),
         values: Values {

@@ -14,18 +14,18 @@ use serde::Serialize;
 use std::borrow::Cow;
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct DiagnosticLine<'a> {
     severity: String,
     code: &'static str,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<&'a str>,
     #[serde(flatten)]
-    place: Option<Place<'a>>,
+    place: Option<JsonPosition<'a>>,
 }
 
 #[derive(Serialize)]
-struct Place<'a> {
+struct JsonPosition<'a> {
     path: Cow<'a, str>,
     start: Point,
     end: Point,
@@ -41,12 +41,12 @@ struct Point {
 /// The line for a diagnostic, with its line end.
 pub(super) fn diagnostic(diagnostic: &Diagnostic, source: &Source) -> String {
     let region = Region::of(diagnostic, source);
-    let place = Place {
+    let place = JsonPosition {
         path: source.path().to_string_lossy(),
         start: Point::new(region.bytes.start, region.start),
         end: Point::new(region.bytes.end, region.end),
     };
-    line(&Line {
+    line(&DiagnosticLine {
         severity: diagnostic.severity.to_string(),
         code: diagnostic.code.name(),
         message: &diagnostic.message,
@@ -57,7 +57,7 @@ pub(super) fn diagnostic(diagnostic: &Diagnostic, source: &Source) -> String {
 
 /// The line for what has no place in a source, with its line end.
 pub(super) fn notice(notice: &Notice) -> String {
-    line(&Line {
+    line(&DiagnosticLine {
         severity: notice.severity.to_string(),
         code: notice.code.name(),
         message: &notice.message,
@@ -66,7 +66,7 @@ pub(super) fn notice(notice: &Notice) -> String {
     })
 }
 
-fn line(line: &Line<'_>) -> String {
+fn line(line: &DiagnosticLine<'_>) -> String {
     let mut text = serde_json::to_string(line).unwrap_or_default();
     text.push('\n');
     text

@@ -28,7 +28,7 @@ const TEXT_METHODS: [&str; 2] = ["isLogToLogcat", "isLogToText"];
 
 /// Values of arguments, parameters or fields: what they are, or why that is not known.
 pub(super) type Given = Result<Value, NotConstant>;
-type Frame = BTreeMap<String, Given>;
+type Variables = BTreeMap<String, Given>;
 
 /// One group while it is evaluated. Fields hold what the constructor gave them.
 pub(super) struct Object<'e, 't, 's> {
@@ -41,7 +41,7 @@ pub(super) struct Object<'e, 't, 's> {
     made: Node<'t>,
     /// The name and position of a constant of an enum.
     constant: Option<(&'s str, usize)>,
-    fields: RefCell<Frame>,
+    fields: RefCell<Variables>,
 }
 
 impl<'e, 't, 's> Object<'e, 't, 's> {
@@ -113,7 +113,7 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
         for field in declared.filter(|field| !has_modifier(*field, "static")) {
             for declarator in children(field).filter(|node| node.kind() == "variable_declarator") {
                 if let Some(value) = declarator.child_by_field_name("value") {
-                    let value = self.value(value, &Frame::new(), 0);
+                    let value = self.value(value, &Variables::new(), 0);
                     self.set(declarator, field_text(declarator, "name", self.source), value);
                 }
             }
@@ -150,7 +150,7 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
             let part = |field| field_text(parameter, field, self.source);
             (part("name").to_owned(), value.and_then(|it| it.declared(part("type"), parameter)))
         });
-        let frame: Frame = bound.collect();
+        let frame: Variables = bound.collect();
         let body = constructor.child_by_field_name("body");
         for statement in body.into_iter().flat_map(children) {
             self.run(statement, &frame, step)?;
@@ -167,7 +167,7 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
     }
 
     /// One statement of a constructor: an assignment sets a field, anything else makes the fields that it assigns unknown.
-    fn run(&self, statement: Node<'t>, frame: &Frame, step: usize) -> Result<(), NotConstant> {
+    fn run(&self, statement: Node<'t>, frame: &Variables, step: usize) -> Result<(), NotConstant> {
         if statement.kind() == "explicit_constructor_invocation" {
             let is_this = field_text(statement, "constructor", self.source) == "this";
             let given =
@@ -214,7 +214,7 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
     fn value(
         &self,
         expression: Node<'_>,
-        frame: &Frame,
+        frame: &Variables,
         step: usize,
     ) -> Result<Value, NotConstant> {
         let known = |node: Node<'_>| self.known(node, frame, step);
@@ -224,7 +224,7 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
             .value(expression)
     }
 
-    fn known(&self, node: Node<'_>, frame: &Frame, step: usize) -> Option<Given> {
+    fn known(&self, node: Node<'_>, frame: &Variables, step: usize) -> Option<Given> {
         match node.kind() {
             "identifier" if frame.contains_key(text(node, self.source)) => {
                 frame.get(text(node, self.source)).cloned()
@@ -287,7 +287,7 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
         };
         Some(match returned {
             Some(expression) => self
-                .value(expression, &Frame::new(), step)
+                .value(expression, &Variables::new(), step)
                 .and_then(|it| it.declared(field_text(method, "type", self.source), expression)),
             None => Err(not_constant(
                 method,

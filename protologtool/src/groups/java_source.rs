@@ -73,7 +73,7 @@ fn read(unit: &Unit<'_>, class: &str) -> Result<(Groups, Option<Diagnostic>), Ve
         return Err(vec![error(0..0, "can't parse the class of groups".to_owned())]);
     };
     let resolver = &Resolver::new(Handle::This(unit), None);
-    let reader = Reader { source, unit, resolver, root, owner, declaration, class };
+    let reader = GroupReader { source, unit, resolver, root, owner, declaration, class };
     let found = match declaration.kind() {
         "enum_declaration" => reader.constants(),
         _ => reader.fields(),
@@ -162,7 +162,7 @@ fn type_id(unit: &Unit<'_>, declaration: Node<'_>) -> Option<TypeId> {
 }
 
 /// Reads the groups of one class.
-struct Reader<'r, 't, 's> {
+struct GroupReader<'r, 't, 's> {
     source: &'s [u8],
     unit: &'r Unit<'s>,
     resolver: &'r Resolver<'s>,
@@ -173,11 +173,11 @@ struct Reader<'r, 't, 's> {
 }
 
 /// A group with a warning about its id, or what is wrong with it.
-type Read = Result<(Group, Option<Diagnostic>), Diagnostic>;
+type GroupResult = Result<(Group, Option<Diagnostic>), Diagnostic>;
 
-impl<'t> Reader<'_, 't, '_> {
+impl<'t> GroupReader<'_, 't, '_> {
     /// The constants of an enum.
-    fn constants(&self) -> Vec<(Node<'t>, Read)> {
+    fn constants(&self) -> Vec<(Node<'t>, GroupResult)> {
         let body = self.declaration.child_by_field_name("body").into_iter();
         let constants = body.flat_map(children).filter(|node| node.kind() == "enum_constant");
         let read = |(ordinal, node): (usize, Node<'t>)| {
@@ -190,7 +190,7 @@ impl<'t> Reader<'_, 't, '_> {
     }
 
     /// The static final fields of a class whose values are groups.
-    fn fields(&self) -> Vec<(Node<'t>, Read)> {
+    fn fields(&self) -> Vec<(Node<'t>, GroupResult)> {
         let body = self.declaration.child_by_field_name("body").into_iter();
         let is_constant = |node: &Node<'t>| match node.kind() {
             "constant_declaration" => true,
@@ -211,7 +211,7 @@ impl<'t> Reader<'_, 't, '_> {
     }
 
     /// The group that is the value of a field; none if it is something else.
-    fn field(&self, variable: Node<'t>, declared: &str, value: Node<'t>) -> Option<Read> {
+    fn field(&self, variable: Node<'t>, declared: &str, value: Node<'t>) -> Option<GroupResult> {
         let name = field_text(variable, "name", self.source);
         let refused = |reason: &str| Some(Err(problem(name, not_constant(value, reason))));
         let created = (value.kind() == "object_creation_expression")
@@ -250,7 +250,7 @@ impl<'t> Reader<'_, 't, '_> {
 
     /// A group of Android's own class, which is written as `created`: name, tag and whether it is enabled; by default its
     /// tag is its name, and it is enabled.
-    fn android(&self, name: &str, created: &str, made: Node<'t>) -> Read {
+    fn android(&self, name: &str, created: &str, made: Node<'t>) -> GroupResult {
         let error = |reason: &str| problem(name, not_constant(made, reason));
         let unknown = |error: NotConstant| {
             let reason = with_subject(&error, self.source);

@@ -26,7 +26,7 @@ pub struct ImplTemplate {
     pub(super) names: Vec<Range<usize>>,
     /// The offset of its last brace.
     pub(super) end: usize,
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Vec<InjectedField>,
     pub(super) log_method: LogMethod,
     pub(super) enabled_method: Option<EnabledMethod>,
     /// Whether there is a static `isEnabled(group)`.
@@ -37,7 +37,7 @@ pub struct ImplTemplate {
 
 /// A field that is to be filled in.
 #[derive(Clone, Debug)]
-pub(super) struct Field {
+pub(super) struct InjectedField {
     pub(super) injected: Injected,
     /// Where its type begins.
     pub(super) type_start: usize,
@@ -258,7 +258,7 @@ fn enabled_method(methods: &[Method]) -> Option<EnabledMethod> {
 }
 
 /// The fields that a declaration declares, if it is annotated.
-fn fields_of(declaration: Node<'_>, source: &Source) -> Result<Vec<Field>, Diagnostic> {
+fn fields_of(declaration: Node<'_>, source: &Source) -> Result<Vec<InjectedField>, Diagnostic> {
     let Some(annotation) = annotation(declaration, source) else { return Ok(Vec::new()) };
     let value = children(annotation)
         .filter(|child| child.kind() == "annotation_argument_list")
@@ -285,7 +285,7 @@ fn fields_of(declaration: Node<'_>, source: &Source) -> Result<Vec<Field>, Diagn
     let field = |node: Node<'_>| {
         let end = node.end_byte();
         let value = node.child_by_field_name("value").map_or(end..end, |value| value.byte_range());
-        Field { injected, type_start, is_final, value }
+        InjectedField { injected, type_start, is_final, value }
     };
     Ok(declarators.map(field).collect())
 }

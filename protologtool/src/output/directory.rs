@@ -12,7 +12,7 @@
 //! the next one would not know for its own.
 
 use super::manifest::Manifest;
-use super::{Entry, cant_read, cant_write};
+use super::{OutputEntry, cant_read, cant_write};
 use crate::cli::Failure;
 use crate::system::{Lock, Staged, System};
 use std::io;
@@ -32,7 +32,7 @@ pub(super) struct Change {
 /// Stages all files that differ from what is there.
 pub(super) fn stage(
     root: &Path,
-    entries: &[Entry<'_>],
+    entries: &[OutputEntry<'_>],
     system: &dyn System,
 ) -> Result<Change, Failure> {
     let private = root.join(PRIVATE);

@@ -3,7 +3,7 @@
 //! The path below the source root if that is given and the file lies there; else the path as given, if it stays below where
 //! it starts; else package path and file name. So names never are absolute and never hold `..`.
 
-use super::{Content, Entry};
+use super::{Content, OutputEntry};
 use crate::cli::Failure;
 use crate::pipeline::Processed;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use std::path::{Component, Path};
 pub(super) fn entries<'p>(
     processed: &'p [Processed],
     source_root: Option<&Path>,
-) -> Result<Vec<Entry<'p>>, Failure> {
+) -> Result<Vec<OutputEntry<'p>>, Failure> {
     let mut taken = HashMap::new();
     let mut entries = Vec::with_capacity(processed.len());
     for file in processed {
@@ -33,7 +33,7 @@ pub(super) fn entries<'p>(
         }
         let as_is = Content::File(&file.path);
         let content = file.rewritten.as_deref().map_or(as_is, Content::Bytes);
-        entries.push(Entry { name, content });
+        entries.push(OutputEntry { name, content });
     }
     Ok(entries)
 }

@@ -47,7 +47,7 @@ pub(crate) struct Outputs<'a> {
 
 /// A source in an archive or directory.
 #[derive(Clone, Debug)]
-struct Entry<'p> {
+struct OutputEntry<'p> {
     name: String,
     content: Content<'p>,
 }
@@ -98,7 +98,7 @@ pub(crate) fn write(
 
 impl Outputs<'_> {
     /// The paths of all files that are written.
-    fn paths(&self, entries: &[Entry<'_>]) -> Vec<PathBuf> {
+    fn paths(&self, entries: &[OutputEntry<'_>]) -> Vec<PathBuf> {
         let single = self.archive.iter().map(|(path, _)| *path);
         let single = single.chain(self.dictionaries.iter().map(|(path, _)| *path));
         let single = single.chain(self.program.iter().map(|(path, _)| *path));
@@ -111,7 +111,7 @@ impl Outputs<'_> {
     }
 }
 
-impl<'p> Entry<'p> {
+impl<'p> OutputEntry<'p> {
     fn read(&self, system: &dyn System) -> Result<Cow<'p, [u8]>, Failure> {
         match self.content {
             Content::Bytes(bytes) => Ok(Cow::Borrowed(bytes)),

@@ -1,7 +1,7 @@
 //! Source archives: the same bytes on every machine and at every time, stored unless asked otherwise.
 
 use super::fused::Fused;
-use super::{Entry, cant_write};
+use super::{OutputEntry, cant_write};
 use crate::cli::Failure;
 use crate::system::{Staged, System};
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 pub(super) fn stage(
     path: &Path,
     compress: u8,
-    entries: &[Entry<'_>],
+    entries: &[OutputEntry<'_>],
     system: &dyn System,
 ) -> Result<Box<dyn Staged>, Failure> {
     let mut unreadable = None;
@@ -32,13 +32,13 @@ pub(super) fn stage(
 }
 
 /// Gives the content of an entry.
-type Read<'r, 'p> = dyn FnMut(&Entry<'p>) -> io::Result<Cow<'p, [u8]>> + 'r;
+type ReadEntry<'r, 'p> = dyn FnMut(&OutputEntry<'p>) -> io::Result<Cow<'p, [u8]>> + 'r;
 
 fn write<'p>(
     sink: &mut Fused<'_>,
     compress: u8,
-    entries: &[Entry<'p>],
-    read: &mut Read<'_, 'p>,
+    entries: &[OutputEntry<'p>],
+    read: &mut ReadEntry<'_, 'p>,
 ) -> io::Result<()> {
     let options = options(compress)?;
     let mut archive = ZipWriter::new(sink);

@@ -1,6 +1,6 @@
 //! A file system and environment in memory, for tests.
 
-use super::{Entry, Fill, Lock, Staged, System, join};
+use super::{DirectoryEntry, Fill, Lock, Staged, System, join};
 use std::collections::BTreeMap;
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
@@ -93,14 +93,14 @@ impl System for Memory {
         self.state().files.keys().any(|file| file != &path && file.starts_with(&path))
     }
 
-    fn entries(&self, directory: &Path) -> io::Result<Vec<Entry>> {
+    fn entries(&self, directory: &Path) -> io::Result<Vec<DirectoryEntry>> {
         let below = join(PathBuf::new(), directory);
         let state = self.state();
         let rest = state.files.keys().filter_map(|file| file.strip_prefix(&below).ok());
         let entries = rest.filter_map(|rest| {
             let mut components = rest.components();
             let path = directory.join(components.next()?);
-            Some(Entry { path, is_directory: components.next().is_some() })
+            Some(DirectoryEntry { path, is_directory: components.next().is_some() })
         });
         let mut entries: Vec<_> = entries.collect();
         entries.dedup();

@@ -1,6 +1,6 @@
 //! The real file system and environment.
 
-use super::{Entry, Fill, Lock, Reader, Staged, System, join, staged};
+use super::{DirectoryEntry, Fill, Lock, Reader, Staged, System, join, staged};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -42,13 +42,13 @@ impl System for Real {
         path.is_dir()
     }
 
-    fn entries(&self, directory: &Path) -> io::Result<Vec<Entry>> {
+    fn entries(&self, directory: &Path) -> io::Result<Vec<DirectoryEntry>> {
         let mut entries = Vec::new();
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
             let (kind, path) = (entry.file_type()?, entry.path());
             if !(kind.is_symlink() && path.is_dir()) {
-                entries.push(Entry { path, is_directory: kind.is_dir() });
+                entries.push(DirectoryEntry { path, is_directory: kind.is_dir() });
             }
         }
         Ok(entries)

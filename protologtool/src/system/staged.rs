@@ -52,7 +52,7 @@ pub(super) fn stage(
     let file = new_name().permissions(Permissions::from_mode(MODE)).tempfile_in(directory)?;
     let (file, temporary) = file.into_parts();
     write(file, fill)?;
-    Ok(Box::new(Named { temporary, path }))
+    Ok(Box::new(NamedFile { temporary, path }))
 }
 
 fn directory_of(path: &Path) -> &Path {
@@ -110,12 +110,12 @@ impl Staged for Nameless {
     }
 }
 
-struct Named {
+struct NamedFile {
     temporary: TempPath,
     path: PathBuf,
 }
 
-impl Staged for Named {
+impl Staged for NamedFile {
     fn commit(self: Box<Self>) -> io::Result<()> {
         make(directory_of(&self.path))?;
         self.temporary.persist(&self.path).map_err(|error| error.error)

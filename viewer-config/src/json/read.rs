@@ -18,7 +18,7 @@ use std::{collections::HashSet, fmt, marker::PhantomData};
 /// Adds what `bytes` hold to `collector`.
 pub(crate) fn read(collector: &mut Collector, bytes: &[u8]) -> Result<(), ReadError> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-    let file: File = serde_json::from_slice(bytes).map_err(|error| json_error(&error))?;
+    let file: JsonInput = serde_json::from_slice(bytes).map_err(|error| json_error(&error))?;
     let mut names = HashSet::new();
     for group in file.groups.0 {
         names.insert(group.name.clone());
@@ -51,12 +51,12 @@ fn json_error(error: &serde_json::Error) -> ReadError {
     ReadError::Json { message: message.into(), line, column }
 }
 
-struct File {
+struct JsonInput {
     messages: Entries<ReadMessage>,
     groups: Entries<Group>,
 }
 
-impl<'de> Deserialize<'de> for File {
+impl<'de> Deserialize<'de> for JsonInput {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(expecting = "an object")]

@@ -5,7 +5,7 @@ use crate::{Dictionary, Location, Message};
 use serde::{Serialize, Serializer};
 
 pub(crate) fn write(dictionary: &Dictionary) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec_pretty(&File {
+    let mut bytes = serde_json::to_vec_pretty(&JsonOutput {
         version: VERSION,
         messages: Messages(dictionary),
         groups: Groups(dictionary),
@@ -16,7 +16,7 @@ pub(crate) fn write(dictionary: &Dictionary) -> Vec<u8> {
 }
 
 #[derive(Serialize)]
-struct File<'a> {
+struct JsonOutput<'a> {
     version: &'static str,
     messages: Messages<'a>,
     groups: Groups<'a>,

@@ -27,12 +27,12 @@ Exit codes: 0 done; 2 wrong command line, or a program could not be asked or ref
 /// Arguments of `configuration`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
-pub(crate) struct Args {
+pub(crate) struct ConfigurationArgs {
     #[command(flatten)]
     pub(super) choice: Choice,
 
     #[command(subcommand)]
-    pub(super) command: Command,
+    pub(super) command: Action,
 }
 
 /// Which programs are meant.
@@ -53,11 +53,11 @@ pub(crate) struct Choice {
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub(super) enum Command {
+pub(super) enum Action {
     /// List groups, or show their state
-    Groups {
+    GroupsAction {
         #[command(subcommand)]
-        command: Groups,
+        command: GroupsAction,
     },
     /// Switch what is printed
     Logcat {
@@ -77,7 +77,7 @@ pub(super) enum Command {
 
 /// `groups`
 #[derive(Debug, Subcommand)]
-pub(super) enum Groups {
+pub(super) enum GroupsAction {
     /// List all groups of the programs
     List,
     /// Print the status of groups; without any, of all

@@ -13,7 +13,7 @@ const NONE: &str = "No ProtoLog groups registered with ProtoLog service.\n";
 
 /// A group of a program, as JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct GroupLine<'a> {
     program: &'a str,
     pid: u32,
     group: &'a str,
@@ -31,7 +31,7 @@ struct Line<'a> {
 }
 
 /// All groups of a program.
-type Found = (String, u32, Vec<Group>);
+type ProcessGroups = (String, u32, Vec<Group>);
 
 /// `groups list`
 pub(super) fn list(programs: &mut Programs, json: bool, system: &dyn System) {
@@ -105,12 +105,12 @@ pub(super) fn status(programs: &mut Programs, groups: &[String], json: bool, sys
     }
 }
 
-fn all_names(found: &[Found]) -> BTreeSet<&str> {
+fn all_names(found: &[ProcessGroups]) -> BTreeSet<&str> {
     found.iter().flat_map(|(.., groups)| groups).map(|group| group.name.as_str()).collect()
 }
 
 /// By group: the state, and the program that has it.
-fn states(found: &[Found]) -> BTreeMap<&str, Vec<(String, String)>> {
+fn states(found: &[ProcessGroups]) -> BTreeMap<&str, Vec<(String, String)>> {
     let mut states: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (program, pid, groups) in found {
         for group in groups {
@@ -155,7 +155,7 @@ fn part(levels: u8) -> String {
     }
 }
 
-fn lines(found: &[Found], groups: &[String], system: &dyn System) {
+fn lines(found: &[ProcessGroups], groups: &[String], system: &dyn System) {
     let set = |levels: u8| {
         let on = |level: &Level| levels & 1 << level.severity() != 0;
         Level::ALL.into_iter().filter(on).map(Level::name).collect()
@@ -167,7 +167,7 @@ fn lines(found: &[Found], groups: &[String], system: &dyn System) {
         };
         for group in all.iter().filter(meant) {
             let Group { word, compiled, name, tag, .. } = group;
-            let line = Line {
+            let line = GroupLine {
                 program,
                 pid: *pid,
                 group: name,

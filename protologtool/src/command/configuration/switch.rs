@@ -140,7 +140,7 @@ pub(super) fn run(
     let mut text = String::new();
     for (program, pid, switched) in &switched {
         if choice.json {
-            print_json(&Line::new(program, *pid, switched), system);
+            print_json(&SwitchLine::new(program, *pid, switched), system);
         } else {
             wish.tell(program, *pid, switched, &mut text);
         }
@@ -175,7 +175,7 @@ pub(super) fn run(
 
 /// What was switched in a program, as JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct SwitchLine<'a> {
     program: &'a str,
     pid: u32,
     groups: &'a [String],
@@ -186,7 +186,7 @@ struct Line<'a> {
     error: Option<String>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> SwitchLine<'a> {
     fn new(program: &'a str, pid: u32, (groups, not_compiled, done): &'a Switched) -> Self {
         let error = done.as_ref().err().map(ToString::to_string);
         Self { program, pid, groups, not_compiled, error }

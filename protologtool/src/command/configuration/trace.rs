@@ -99,12 +99,12 @@ pub(super) fn start(
 }
 
 /// What is to be recorded: the configuration file, and the flags, as wishes.
-struct Wanted {
+struct RequestedLevels {
     config: String,
     flags: String,
 }
 
-fn wanted(start: &Start, system: &dyn System) -> Result<Wanted, Failure> {
+fn wanted(start: &Start, system: &dyn System) -> Result<RequestedLevels, Failure> {
     let mut config = String::new();
     if let Some(path) = &start.config {
         let bytes = system.read(path).map_err(|error| {
@@ -115,7 +115,7 @@ fn wanted(start: &Start, system: &dyn System) -> Result<Wanted, Failure> {
     }
     let flags = start.group.join("\n");
     check(&flags, "--group")?;
-    Ok(Wanted { config: format!("*={}\n{config}", start.level.name()), flags })
+    Ok(RequestedLevels { config: format!("*={}\n{config}", start.level.name()), flags })
 }
 
 fn check(text: &str, origin: &str) -> Result<(), Failure> {
@@ -126,7 +126,7 @@ fn check(text: &str, origin: &str) -> Result<(), Failure> {
 }
 
 /// The wishes that are for a program, in one word; later ones win.
-fn settings(wanted: &Wanted, program: &str) -> String {
+fn settings(wanted: &RequestedLevels, program: &str) -> String {
     let all = Settings::new(&wanted.config).chain(Settings::new(&wanted.flags));
     let meant = all
         .filter_map(Result::ok)

@@ -28,7 +28,7 @@ pub(super) struct Symbols {
 
 /// A line of a stack trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Frame<'a> {
+struct StackLine<'a> {
     address: u64,
     image: &'a str,
     build_id: Option<&'a str>,
@@ -36,7 +36,7 @@ struct Frame<'a> {
 
 /// What is known of a frame.
 #[derive(Debug)]
-struct Named {
+struct NamedFrame {
     /// As it was, where nothing is known.
     line: String,
     /// Functions with file and line, those that were inlined first; none where nothing is known.
@@ -46,8 +46,9 @@ struct Named {
 impl Symbols {
     /// The stack trace, with names where they are known.
     pub(super) fn name(&mut self, stack: &str) -> String {
-        let mut frames: Vec<Named> = stack.lines().map(|line| self.frame(line)).collect();
-        let is_runtime = |frame: &Named| frame.places.last().is_some_and(|place| is_ours(place));
+        let mut frames: Vec<NamedFrame> = stack.lines().map(|line| self.frame(line)).collect();
+        let is_runtime =
+            |frame: &NamedFrame| frame.places.last().is_some_and(|place| is_ours(place));
         let last = frames.iter().rposition(is_runtime);
         frames.drain(..last.map_or(0, |last| last + 1));
         if let Some(first) = frames.first_mut() {
@@ -57,7 +58,7 @@ impl Symbols {
             first.places.drain(..ours.map_or(0, |last| last + 1));
         }
         let mut named = String::new();
-        for (number, Named { line, places }) in frames.iter().enumerate() {
+        for (number, NamedFrame { line, places }) in frames.iter().enumerate() {
             // Writing to a string can't fail.
             let _ = match places.split_first() {
                 None => writeln!(named, "{line}"),
@@ -75,13 +76,13 @@ impl Symbols {
         self.images.values().filter_map(|image| image.as_ref().err()).map(String::as_str)
     }
 
-    fn frame(&mut self, line: &str) -> Named {
-        let places = Frame::parse(line).map_or(Vec::new(), |frame| self.places(&frame));
-        Named { line: line.to_owned(), places }
+    fn frame(&mut self, line: &str) -> NamedFrame {
+        let places = StackLine::parse(line).map_or(Vec::new(), |frame| self.places(&frame));
+        NamedFrame { line: line.to_owned(), places }
     }
 
     /// Functions, files and lines of an address.
-    fn places(&mut self, frame: &Frame<'_>) -> Vec<String> {
+    fn places(&mut self, frame: &StackLine<'_>) -> Vec<String> {
         let image = self
             .images
             .entry(frame.image.to_owned())
@@ -143,7 +144,7 @@ fn load(path: &str, build_id: Option<&str>) -> Result<Loader, String> {
     Loader::new(path).map_err(|error| cant(error.to_string()))
 }
 
-impl<'a> Frame<'a> {
+impl<'a> StackLine<'a> {
     fn parse(line: &'a str) -> Option<Self> {
         let rest =
             line.trim_start().strip_prefix('#')?.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -161,12 +162,13 @@ mod tests {
 
     #[test]
     fn frames_are_those_of_crash_reports() {
-        let frame = Frame::parse("#01 pc 00000000000a1b2c  /usr/bin/app (BuildId: 8f3c)");
-        let expected = Frame { address: 0xa1b2c, image: "/usr/bin/app", build_id: Some("8f3c") };
+        let frame = StackLine::parse("#01 pc 00000000000a1b2c  /usr/bin/app (BuildId: 8f3c)");
+        let expected =
+            StackLine { address: 0xa1b2c, image: "/usr/bin/app", build_id: Some("8f3c") };
         assert_eq!(frame, Some(expected));
-        let frame = Frame::parse("  #12 pc 10  /a b (c)");
-        assert_eq!(frame, Some(Frame { address: 16, image: "/a b (c)", build_id: None }));
-        assert_eq!(Frame::parse("\tat com.foo.Bar.run(Bar.java:12)"), None);
+        let frame = StackLine::parse("  #12 pc 10  /a b (c)");
+        assert_eq!(frame, Some(StackLine { address: 16, image: "/a b (c)", build_id: None }));
+        assert_eq!(StackLine::parse("\tat com.foo.Bar.run(Bar.java:12)"), None);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(crate) struct NotConstant {
 }
 
 /// What a name means beyond what constants say: parameters, fields, methods such as `name()`.
-pub(crate) type Known<'k> = dyn Fn(Node<'_>) -> Option<Result<Value, NotConstant>> + 'k;
+pub(crate) type KnownValue<'k> = dyn Fn(Node<'_>) -> Option<Result<Value, NotConstant>> + 'k;
 
 /// What a method call means, in whatever file it stands; the last argument goes to [`Evaluator::nested`].
 pub(crate) type Calls =
@@ -45,7 +45,7 @@ pub(crate) struct Evaluator<'e, 'u, 'l, 't> {
     pub(crate) resolver: &'e Resolver<'u>,
     /// Where the expression stands, which decides what its names mean.
     pub(crate) site: Site<'l, 't>,
-    pub(crate) known: &'e Known<'e>,
+    pub(crate) known: &'e KnownValue<'e>,
     /// Method calls that have a value all the same, though to Java they are no constants.
     pub(crate) calls: Option<Calls>,
     /// How many constants needed this one.

@@ -7,7 +7,7 @@
 //! Files whose tokens are the same either way are read as they are, since literals translate their own escapes. The others
 //! are translated as a whole, and what is found in the translation is mapped back to the file.
 
-use super::lexer::{self, Kind};
+use super::lexer::{self, TokenKind};
 use memchr::memmem::{self, Finder};
 use std::ops::Range;
 
@@ -31,9 +31,9 @@ impl Translated {
     pub(crate) fn of(text: &[u8]) -> Option<Self> {
         memmem::find(text, b"\\u")?;
         let matters = lexer::tokens(text).any(|token| match token.kind {
-            Kind::Word => memchr::memchr(b'\\', &text[token.range()]).is_some(),
-            Kind::Literal | Kind::Comment => hides_syntax(&text[token.range()]),
-            Kind::Punct(_) => false,
+            TokenKind::Word => memchr::memchr(b'\\', &text[token.range()]).is_some(),
+            TokenKind::Literal | TokenKind::Comment => hides_syntax(&text[token.range()]),
+            TokenKind::Punct(_) => false,
         });
         matters.then(|| Self::all(text))
     }

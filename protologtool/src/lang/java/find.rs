@@ -7,11 +7,11 @@ use super::invocation::{Candidate, Invocation, candidates};
 use super::library::Classes;
 use super::meaning::Handle;
 use super::outline::MemberId;
-use super::place::Place;
+use super::place::MemberCalls;
 use super::resolve::Resolver;
 use super::syntax::{member_text, parse_around, parse_member};
 use super::unit::Unit;
-use super::{Java, Shape};
+use super::{Java, JavaShape};
 use crate::call::Call;
 use crate::diagnostic::Diagnostic;
 use crate::groups::Groups;
@@ -25,7 +25,7 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(super) struct FileCalls {
     /// The log calls, in source order.
-    pub(super) calls: Vec<Call<Shape>>,
+    pub(super) calls: Vec<Call<JavaShape>>,
     /// Calls of other methods of the class, in source order.
     pub(super) others: Vec<OtherCall>,
     /// The problems of log calls.
@@ -52,7 +52,7 @@ pub(super) fn find(
     let unit = Unit::of(source.bytes());
     let mut found = FileCalls::default();
     let resolver = Resolver::new(Handle::This(&unit), library);
-    let mut finder = Finder { java, groups, unit: &unit, resolver, found: &mut found };
+    let mut finder = CallFinder { java, groups, unit: &unit, resolver, found: &mut found };
     finder.file();
     found.diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
     map_back(&unit, &mut found);
@@ -89,7 +89,7 @@ fn map_back(unit: &Unit<'_>, found: &mut FileCalls) {
     found.diagnostics.iter_mut().map(|diagnostic| &mut diagnostic.range).for_each(map);
 }
 
-struct Finder<'a, 'u> {
+struct CallFinder<'a, 'u> {
     java: &'a Java,
     groups: &'a Groups,
     unit: &'u Unit<'u>,
@@ -97,7 +97,7 @@ struct Finder<'a, 'u> {
     found: &'a mut FileCalls,
 }
 
-impl Finder<'_, '_> {
+impl CallFinder<'_, '_> {
     fn file(&mut self) {
         let unit = self.unit;
         let mut candidates = candidates(unit, &self.java.protolog);
@@ -142,7 +142,7 @@ impl Finder<'_, '_> {
             return;
         }
         let (unit, whole) = (self.unit, OnceCell::new());
-        let place = Place {
+        let place = MemberCalls {
             java: self.java,
             groups: self.groups,
             unit,

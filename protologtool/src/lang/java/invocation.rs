@@ -1,6 +1,6 @@
 //! Where a file may call methods of one class: first by its tokens, then in the tree of the member that holds them.
 
-use super::lexer::{Kind, Token};
+use super::lexer::{Token, TokenKind};
 use super::syntax::dotted;
 use super::unit::Unit;
 use protolog_core::Level;
@@ -21,7 +21,7 @@ pub(crate) fn candidates(unit: &Unit<'_>, class: &str) -> Vec<Candidate> {
     let simple = class.rsplit('.').next().unwrap_or(class).as_bytes();
     let imports = unit.names.import_members(class);
     let (tokens, text) = (&unit.tokens, unit.text());
-    let words = tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word);
+    let words = tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Word);
     let found = words.filter_map(|(index, token)| {
         let word = &text[token.range()];
         if word == simple {
@@ -34,7 +34,7 @@ pub(crate) fn candidates(unit: &Unit<'_>, class: &str) -> Vec<Candidate> {
 }
 
 fn is(tokens: &[Token], index: usize, punct: u8) -> bool {
-    tokens.get(index).is_some_and(|token| token.kind == Kind::Punct(punct))
+    tokens.get(index).is_some_and(|token| token.kind == TokenKind::Punct(punct))
 }
 
 /// `class.method(` and `class.<T>method(`, where the token at `index` is the last part of the class's name.
@@ -49,9 +49,9 @@ fn qualified(unit: &Unit<'_>, index: usize) -> Option<Candidate> {
         let mut depth = 0_usize;
         loop {
             match tokens.get(at)?.kind {
-                Kind::Punct(b'<') => depth += 1,
-                Kind::Punct(b'>') => depth -= 1,
-                Kind::Punct(b';' | b'{' | b'}') => return None,
+                TokenKind::Punct(b'<') => depth += 1,
+                TokenKind::Punct(b'>') => depth -= 1,
+                TokenKind::Punct(b';' | b'{' | b'}') => return None,
                 _ => {}
             }
             at += 1;
@@ -60,12 +60,12 @@ fn qualified(unit: &Unit<'_>, index: usize) -> Option<Candidate> {
             }
         }
     }
-    let method = tokens.get(at).filter(|token| token.kind == Kind::Word)?;
+    let method = tokens.get(at).filter(|token| token.kind == TokenKind::Word)?;
     if !is(tokens, at + 1, b'(') {
         return None;
     }
     let mut first = index;
-    while first >= 2 && is(tokens, first - 1, b'.') && tokens[first - 2].kind == Kind::Word {
+    while first >= 2 && is(tokens, first - 1, b'.') && tokens[first - 2].kind == TokenKind::Word {
         first -= 2;
     }
     // A field or type of what an expression gives.

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// A token. Small, since files have very many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     start: u32,
     end: u32,
 }
@@ -28,7 +28,7 @@ impl Token {
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// Identifier, keyword or number.
     Word,
     /// String, text block or character.
@@ -61,12 +61,12 @@ impl Iterator for Tokens<'_> {
         let start = self.at;
         let rest = &self.text[start..];
         let (kind, length) = match rest.first()? {
-            b'/' if rest.starts_with(b"//") => (Kind::Comment, line_length(rest)),
-            b'/' if rest.starts_with(b"/*") => (Kind::Comment, block_comment_length(rest)),
-            b'"' if rest.starts_with(b"\"\"\"") => (Kind::Literal, text_block_length(rest)),
-            quote @ (b'"' | b'\'') => (Kind::Literal, quoted_length(rest, *quote)),
-            byte if is_word(*byte) => (Kind::Word, length_of(Class::Word, rest)),
-            byte => (Kind::Punct(*byte), 1),
+            b'/' if rest.starts_with(b"//") => (TokenKind::Comment, line_length(rest)),
+            b'/' if rest.starts_with(b"/*") => (TokenKind::Comment, block_comment_length(rest)),
+            b'"' if rest.starts_with(b"\"\"\"") => (TokenKind::Literal, text_block_length(rest)),
+            quote @ (b'"' | b'\'') => (TokenKind::Literal, quoted_length(rest, *quote)),
+            byte if is_word(*byte) => (TokenKind::Word, length_of(Class::Word, rest)),
+            byte => (TokenKind::Punct(*byte), 1),
         };
         self.at += length;
         Some(Token { kind, start: start as u32, end: self.at as u32 })
@@ -147,7 +147,7 @@ pub(crate) fn unbalanced(text: &[u8]) -> Option<Range<usize>> {
     let mut open: Vec<(u8, Range<usize>)> = Vec::new();
     let mut suspect = None;
     for token in tokens(text) {
-        let (Kind::Punct(byte), range) = (token.kind, token.range()) else { continue };
+        let (TokenKind::Punct(byte), range) = (token.kind, token.range()) else { continue };
         let opener = match byte {
             b'(' | b'[' | b'{' => {
                 open.push((byte, range));
@@ -198,7 +198,7 @@ pub(crate) fn kept_trivia(text: &[u8]) -> String {
     for token in tokens(text) {
         let (kind, range) = (token.kind, token.range());
         keep_lines(&text[at..range.start], &mut kept, &mut indentation);
-        if kind == Kind::Comment {
+        if kind == TokenKind::Comment {
             kept.push_str(if kept.ends_with(['\n', '\r']) { &indentation } else { " " });
             kept.push_str(&String::from_utf8_lossy(&text[range.clone()]));
             indentation.clear();
@@ -238,21 +238,21 @@ pub(crate) fn keep_line_end(end: &[u8], kept: &mut String) {
 /// The text without comments and white space.
 pub(crate) fn compact(text: &[u8]) -> String {
     tokens(text)
-        .filter(|token| token.kind != Kind::Comment)
+        .filter(|token| token.kind != TokenKind::Comment)
         .map(|token| String::from_utf8_lossy(&text[token.range()]).into_owned())
         .collect()
 }
 
 /// The package that a compilation unit declares; empty for none.
 pub(crate) fn package(text: &[u8]) -> String {
-    let mut tokens = tokens(text).filter(|token| token.kind != Kind::Comment).peekable();
+    let mut tokens = tokens(text).filter(|token| token.kind != TokenKind::Comment).peekable();
     // Annotations may come before, with arguments; nothing else may, so the first word that is no annotation decides.
     while let Some(token) = tokens.next() {
         match (token.kind, &text[token.range()]) {
-            (Kind::Punct(b'@'), _) => skip_annotation(&mut tokens, text),
-            (Kind::Punct(b';'), _) => {}
-            (Kind::Word, b"package") => {
-                let path = tokens.take_while(|token| token.kind != Kind::Punct(b';'));
+            (TokenKind::Punct(b'@'), _) => skip_annotation(&mut tokens, text),
+            (TokenKind::Punct(b';'), _) => {}
+            (TokenKind::Word, b"package") => {
+                let path = tokens.take_while(|token| token.kind != TokenKind::Punct(b';'));
                 return path.fold(String::new(), |mut name, token| {
                     name.push_str(&String::from_utf8_lossy(&text[token.range()]));
                     name
@@ -268,11 +268,11 @@ fn skip_annotation(tokens: &mut std::iter::Peekable<impl Iterator<Item = Token>>
     let mut name_may_follow = true;
     while let Some(token) = tokens.peek() {
         match token.kind {
-            Kind::Word if name_may_follow && &text[token.range()] != b"package" => {
+            TokenKind::Word if name_may_follow && &text[token.range()] != b"package" => {
                 name_may_follow = false;
             }
-            Kind::Punct(b'.') => name_may_follow = true,
-            Kind::Punct(b'(') => break,
+            TokenKind::Punct(b'.') => name_may_follow = true,
+            TokenKind::Punct(b'(') => break,
             _ => return,
         }
         tokens.next();
@@ -280,8 +280,8 @@ fn skip_annotation(tokens: &mut std::iter::Peekable<impl Iterator<Item = Token>>
     let mut depth = 0_usize;
     for token in tokens {
         match token.kind {
-            Kind::Punct(b'(') => depth += 1,
-            Kind::Punct(b')') => depth -= 1,
+            TokenKind::Punct(b'(') => depth += 1,
+            TokenKind::Punct(b')') => depth -= 1,
             _ => {}
         }
         if depth == 0 {
@@ -300,7 +300,7 @@ mod tests {
             " \""" "z" """, /* ) */ 'c' // end
             )"#;
         let kinds: Vec<_> = tokens(text).map(|token| token.kind).collect();
-        use Kind::{Comment, Literal, Punct, Word};
+        use TokenKind::{Comment, Literal, Punct, Word};
         let comma = Punct(b',');
         let expected = [
             Word,

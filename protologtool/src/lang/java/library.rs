@@ -25,11 +25,11 @@ pub(crate) struct Library<'a> {
     system: &'a dyn System,
     inputs: &'a [PathBuf],
     by_name: OnceLock<HashMap<&'a str, Vec<&'a Path>>>,
-    read: Mutex<Read>,
+    read: Mutex<ReadUnits>,
 }
 
 #[derive(Default)]
-struct Read {
+struct ReadUnits {
     units: HashMap<PathBuf, Option<Arc<Unit<'static>>>>,
     bytes: usize,
 }
@@ -77,7 +77,7 @@ impl<'a> Library<'a> {
         let size = unit.as_ref().map_or(0, |unit| unit.text().len());
         let mut read = kept();
         if read.bytes + size > MAX_KEPT {
-            *read = Read::default();
+            *read = ReadUnits::default();
         }
         read.bytes += size;
         read.units.insert(path.to_path_buf(), unit.clone());

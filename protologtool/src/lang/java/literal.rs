@@ -16,7 +16,7 @@ pub(crate) struct BadLiteral {
 
 /// A character and where its spelling begins in the source.
 #[derive(Clone, Copy, Debug)]
-struct Unit {
+struct CodeUnit {
     char: char,
     at: usize,
 }
@@ -50,21 +50,21 @@ pub(crate) fn char(raw: &[u8], offset: usize) -> Result<char, BadLiteral> {
 }
 
 /// Translates `\u` escapes; surrogate pairs become one character.
-fn translate(inner: &str, offset: usize) -> Result<Vec<Unit>, BadLiteral> {
+fn translate(inner: &str, offset: usize) -> Result<Vec<CodeUnit>, BadLiteral> {
     let mut units = Vec::with_capacity(inner.len());
     let mut at = 0;
     while let Some(char) = inner[at..].chars().next() {
         if char != '\\' {
-            units.push(Unit { char, at: offset + at });
+            units.push(CodeUnit { char, at: offset + at });
             at += char.len_utf8();
             continue;
         }
         let Some((unit, length)) = code_unit(&inner[at..]) else {
             // A backslash and what it escapes, which may be a backslash that is then not eligible.
-            units.push(Unit { char, at: offset + at });
+            units.push(CodeUnit { char, at: offset + at });
             at += 1;
             if inner[at..].starts_with('\\') {
-                units.push(Unit { char, at: offset + at });
+                units.push(CodeUnit { char, at: offset + at });
                 at += 1;
             }
             continue;
@@ -80,7 +80,7 @@ fn translate(inner: &str, offset: usize) -> Result<Vec<Unit>, BadLiteral> {
             let range = offset + at..offset + at + length;
             return Err(BadLiteral { range, reason: "has a quote or line end as a `\\u` escape" });
         }
-        units.push(Unit { char, at: offset + at });
+        units.push(CodeUnit { char, at: offset + at });
         at += length;
         if char.len_utf16() == 2 {
             at += second.map_or(0, |(_, length)| length);
@@ -100,13 +100,13 @@ fn code_unit(text: &str) -> Option<(u16, usize)> {
 }
 
 /// A text block's content without incidental white space.
-fn strip(units: &[Unit]) -> Vec<Unit> {
-    let mut lines: Vec<Vec<Unit>> = vec![Vec::new()];
+fn strip(units: &[CodeUnit]) -> Vec<CodeUnit> {
+    let mut lines: Vec<Vec<CodeUnit>> = vec![Vec::new()];
     for (index, unit) in units.iter().enumerate() {
         match unit.char {
             '\r' if units.get(index + 1).is_some_and(|next| next.char == '\n') => {}
             '\n' | '\r' => {
-                let end = Unit { char: '\n', ..*unit };
+                let end = CodeUnit { char: '\n', ..*unit };
                 lines.last_mut().expect("never empty").push(end);
                 lines.push(Vec::new());
             }
@@ -114,7 +114,7 @@ fn strip(units: &[Unit]) -> Vec<Unit> {
         }
     }
     let lines = &lines[1..]; // The first holds what follows the opening quotes: white space only.
-    let blank = |line: &[Unit]| line.iter().all(|unit| is_white_space(unit.char));
+    let blank = |line: &[CodeUnit]| line.iter().all(|unit| is_white_space(unit.char));
     let indentation = lines
         .iter()
         .enumerate()
@@ -144,7 +144,7 @@ fn is_white_space(char: char) -> bool {
 }
 
 /// Interprets escape sequences.
-fn interpret(units: &[Unit]) -> Result<Text, BadLiteral> {
+fn interpret(units: &[CodeUnit]) -> Result<Text, BadLiteral> {
     let mut text = Text::default();
     let mut rest = units;
     while let [unit, tail @ ..] = rest {

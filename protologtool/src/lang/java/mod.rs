@@ -71,7 +71,7 @@ pub struct Java {
 
 /// What only Java's emitter needs of a call.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct JavaShape {
     /// Where the call stands, which decides what must be put around it.
     pub context: Context,
     /// The class's name before the method's; empty, right before the method's name, for a static import.
@@ -151,7 +151,7 @@ pub fn place(path: &Path, bytes: &[u8]) -> String {
 }
 
 impl Language for Java {
-    type Shape = Shape;
+    type Shape = JavaShape;
 
     fn may_call(&self, bytes: &[u8]) -> bool {
         is_utf_16(bytes)
@@ -163,7 +163,12 @@ impl Language for Java {
         place(path, bytes)
     }
 
-    fn find(&self, source: &Source, groups: &Groups, inputs: Option<&Inputs<'_>>) -> Found<Shape> {
+    fn find(
+        &self,
+        source: &Source,
+        groups: &Groups,
+        inputs: Option<&Inputs<'_>>,
+    ) -> Found<JavaShape> {
         if is_utf_16(source.bytes()) {
             let message = "a source in UTF-16: its log calls are not looked for";
             let warning = Diagnostic::warning(Code::NotRewritten, 0..2, message);
@@ -183,7 +188,7 @@ impl Language for Java {
     fn emit(
         &self,
         source: &Source,
-        call: &Call<Shape>,
+        call: &Call<JavaShape>,
         message: &Message<'_>,
         plan: &mut PlanBuilder,
     ) {
@@ -204,7 +209,7 @@ fn is_utf_16(bytes: &[u8]) -> bool {
 }
 
 /// Chooses the names of locals: those of a call within an argument of another must differ from the other's.
-fn name_locals(source: &Source, calls: &mut [Call<Shape>]) {
+fn name_locals(source: &Source, calls: &mut [Call<JavaShape>]) {
     let Some(name) = (!calls.is_empty()).then(|| emit::LocalNames::of(source)) else { return };
     let mut around: Vec<usize> = Vec::new();
     for call in calls {

@@ -4,7 +4,7 @@
 //! import decides; else the file's package and wildcard imports are tried. What declarations hide is the business of
 //! [`super::resolve`].
 
-use super::lexer::{self, Kind, Token};
+use super::lexer::{self, Token, TokenKind};
 
 /// The package and the imports of a file.
 #[derive(Clone, Debug, Default)]
@@ -27,9 +27,9 @@ impl Names {
     /// likes.
     pub(crate) fn of(text: &[u8], tokens: &[Token]) -> Self {
         let mut names = Self { package: lexer::package(text), ..Self::default() };
-        let is_body = |token: &&Token| token.kind != Kind::Punct(b'{');
+        let is_body = |token: &&Token| token.kind != TokenKind::Punct(b'{');
         let end = tokens.iter().take_while(is_body).count();
-        for statement in tokens[..end].split(|token| token.kind == Kind::Punct(b';')) {
+        for statement in tokens[..end].split(|token| token.kind == TokenKind::Punct(b';')) {
             if let Some((_, path)) =
                 statement.split_first().filter(|(first, _)| text[first.range()] == *b"import")
             {
@@ -46,13 +46,13 @@ impl Names {
         let path = if is_static { &tokens[1..] } else { tokens };
         if let [first, second, ..] = path
             && word(first) == b"module"
-            && second.kind == Kind::Word
+            && second.kind == TokenKind::Word
         {
             self.has_module |= !matches!(word(second), b"java" | b"jdk");
             return;
         }
-        let is_wildcard = path.last().is_some_and(|token| token.kind == Kind::Punct(b'*'));
-        let words = path.iter().filter(|token| token.kind == Kind::Word);
+        let is_wildcard = path.last().is_some_and(|token| token.kind == TokenKind::Punct(b'*'));
+        let words = path.iter().filter(|token| token.kind == TokenKind::Word);
         let path: Vec<_> = words.map(|token| String::from_utf8_lossy(word(token))).collect();
         let list = match (is_static, is_wildcard) {
             (false, false) => &mut self.single,

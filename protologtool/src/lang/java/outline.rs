@@ -9,7 +9,7 @@
 //! javac accepts the outline is exact; of others every token still belongs to at most one member, and parsing that tells
 //! what is wrong.
 
-use super::lexer::{Kind, Token};
+use super::lexer::{Token, TokenKind};
 use std::ops::Range;
 
 /// Types nested deeper than this are left to the members that hold them.
@@ -26,13 +26,13 @@ pub(crate) struct MemberId(pub(crate) usize);
 /// The types and members of a file, each in source order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outline {
-    pub(crate) types: Vec<Type>,
+    pub(crate) types: Vec<TypeDeclaration>,
     pub(crate) members: Vec<Member>,
 }
 
 /// A type that is no local one.
 #[derive(Clone, Debug)]
-pub(crate) struct Type {
+pub(crate) struct TypeDeclaration {
     pub(crate) kind: TypeKind,
     /// Its simple name, as a byte range.
     pub(crate) name: Range<usize>,
@@ -82,7 +82,7 @@ impl Outline {
     /// The outline of a file with these tokens, no comments among them; `partners` has for each opening bracket the index
     /// of the one that closes it.
     pub(crate) fn of(text: &[u8], tokens: &[Token], partners: &[u32]) -> Self {
-        let mut reader = Reader { text, tokens, partners, outline: Self::default() };
+        let mut reader = OutlineReader { text, tokens, partners, outline: Self::default() };
         let mut at = 0;
         while at < tokens.len() {
             at = match reader.word(at) {
@@ -101,7 +101,7 @@ impl Outline {
         let adopted = orphans.map(|member| member.owner = Some(id)).count();
         if adopted > 0 {
             let (kind, name, header) = (TypeKind::Class, 0..0, 0..0);
-            self.types.push(Type { kind, name, outer: None, header, is_private: false });
+            self.types.push(TypeDeclaration { kind, name, outer: None, header, is_private: false });
         }
     }
 
@@ -125,7 +125,7 @@ impl Outline {
     }
 }
 
-struct Reader<'a> {
+struct OutlineReader<'a> {
     text: &'a [u8],
     tokens: &'a [Token],
     partners: &'a [u32],
@@ -139,27 +139,27 @@ struct Modifiers {
     is_static: bool,
 }
 
-impl Reader<'_> {
+impl OutlineReader<'_> {
     /// The text of a word; empty for every other token and beyond the end.
     fn word(&self, at: usize) -> &[u8] {
         match self.tokens.get(at) {
-            Some(token) if token.kind == Kind::Word => &self.text[token.range()],
+            Some(token) if token.kind == TokenKind::Word => &self.text[token.range()],
             _ => b"",
         }
     }
 
     fn is(&self, at: usize, punct: u8) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Punct(punct))
+        self.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Punct(punct))
     }
 
     fn is_word(&self, at: usize) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Word)
+        self.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Word)
     }
 
     /// The token after this one, or after the bracket that closes it.
     fn next(&self, at: usize) -> usize {
         match self.tokens[at].kind {
-            Kind::Punct(b'(' | b'[' | b'{') => self.partners[at] as usize + 1,
+            TokenKind::Punct(b'(' | b'[' | b'{') => self.partners[at] as usize + 1,
             _ => at + 1,
         }
     }
@@ -277,7 +277,7 @@ impl Reader<'_> {
     ) -> usize {
         let body = self.find(name, end, b'{');
         let id = TypeId(self.outline.types.len());
-        self.outline.types.push(Type {
+        self.outline.types.push(TypeDeclaration {
             kind,
             name: self.tokens[name].range(),
             outer,
@@ -329,16 +329,16 @@ impl Reader<'_> {
         let (mut at, mut angles) = (start, 0_usize);
         while at < end {
             match self.tokens[at].kind {
-                Kind::Punct(b'@') => {
+                TokenKind::Punct(b'@') => {
                     at = self.annotation(at);
                     continue;
                 }
-                Kind::Punct(b'<') => angles += 1,
-                Kind::Punct(b'>') => angles = angles.saturating_sub(1),
-                Kind::Punct(b'(') if angles == 0 => return self.method(start, at, end),
-                Kind::Punct(b'{') => return (MemberKind::Constructor, None, self.next(at)),
-                Kind::Punct(b',') if angles > 0 => {}
-                Kind::Punct(b'=' | b',' | b';') => {
+                TokenKind::Punct(b'<') => angles += 1,
+                TokenKind::Punct(b'>') => angles = angles.saturating_sub(1),
+                TokenKind::Punct(b'(') if angles == 0 => return self.method(start, at, end),
+                TokenKind::Punct(b'{') => return (MemberKind::Constructor, None, self.next(at)),
+                TokenKind::Punct(b',') if angles > 0 => {}
+                TokenKind::Punct(b'=' | b',' | b';') => {
                     return (MemberKind::Field, None, self.find(at, end, b';') + 1);
                 }
                 _ => {}
@@ -365,13 +365,13 @@ impl Reader<'_> {
         let mut has_default = false;
         while at < end {
             match self.tokens[at].kind {
-                Kind::Punct(b'@') => {
+                TokenKind::Punct(b'@') => {
                     at = self.annotation(at);
                     continue;
                 }
-                Kind::Punct(b'{') if !has_default => return (kind, name, self.next(at)),
-                Kind::Punct(b';') => return (kind, name, at + 1),
-                Kind::Word => has_default |= self.word(at) == b"default",
+                TokenKind::Punct(b'{') if !has_default => return (kind, name, self.next(at)),
+                TokenKind::Punct(b';') => return (kind, name, at + 1),
+                TokenKind::Word => has_default |= self.word(at) == b"default",
                 _ => {}
             }
             at = self.next(at);
@@ -384,8 +384,8 @@ impl Reader<'_> {
         let mut depth = 0_usize;
         for at in start..name {
             match self.tokens[at].kind {
-                Kind::Punct(b'<') => depth += 1,
-                Kind::Punct(b'>') => depth = depth.saturating_sub(1),
+                TokenKind::Punct(b'<') => depth += 1,
+                TokenKind::Punct(b'>') => depth = depth.saturating_sub(1),
                 _ => {}
             }
             if depth == 0 {

@@ -12,7 +12,7 @@ use super::outline::MemberId;
 use super::resolve::Resolver;
 use super::syntax::{descendants, dotted, parse_member, unparenthesized};
 use super::unit::Unit;
-use super::{Dialect, Guard, Java, Shape};
+use super::{Dialect, Guard, Java, JavaShape};
 use crate::call::{Call, Text, check};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use tree_sitter::{Node, Tree};
 
 /// A member in which calls are looked at.
-pub(super) struct Place<'a, 'u, 't> {
+pub(super) struct MemberCalls<'a, 'u, 't> {
     pub(super) java: &'a Java,
     pub(super) groups: &'a Groups,
     pub(super) unit: &'t Unit<'u>,
@@ -36,7 +36,7 @@ pub(super) struct Place<'a, 'u, 't> {
     pub(super) mentions: std::cell::RefCell<HashMap<String, bool>>,
 }
 
-impl<'u, 't> Place<'_, 'u, 't> {
+impl<'u, 't> MemberCalls<'_, 'u, 't> {
     /// Whether the method is one of the class.
     pub(super) fn is_of_class(&self, call: &Invocation<'_>, candidate: &Candidate) -> bool {
         match &candidate.class {
@@ -114,7 +114,7 @@ impl<'u, 't> Place<'_, 'u, 't> {
         call: &Invocation<'_>,
         candidate: &Candidate,
         level: Level,
-    ) -> Result<(Call<Shape>, Vec<Diagnostic>), Vec<Diagnostic>> {
+    ) -> Result<(Call<JavaShape>, Vec<Diagnostic>), Vec<Diagnostic>> {
         let node = call.node;
         let list = node.child_by_field_name("arguments");
         let arguments = list.map(arguments).unwrap_or_default();
@@ -152,7 +152,7 @@ impl<'u, 't> Place<'_, 'u, 't> {
                     template: text,
                     template_range: template.byte_range(),
                     args,
-                    shape: Shape { context, class, group, local: String::new() },
+                    shape: JavaShape { context, class, group, local: String::new() },
                 };
                 Ok((call, warnings))
             }

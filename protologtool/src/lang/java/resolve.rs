@@ -4,7 +4,7 @@
 //! Inherited members are known where the supertype is declared in the same file or in another input. Of other supertypes
 //! nothing is known, and nothing is assumed to be hidden.
 
-use super::lexer::Kind;
+use super::lexer::TokenKind;
 use super::library::Classes;
 use super::locals::{Declaration, LocalType, field_of};
 use super::meaning::{Declared, Handle, Site, Type, TypeRef, Variable};
@@ -30,16 +30,16 @@ pub(crate) struct Resolver<'u> {
 /// What names mean in a type, and so in all its members.
 #[derive(Default)]
 struct Memo<'u> {
-    variables: Known<Option<Field<'u>>>,
-    types: Known<Option<TypeOutside<'u>>>,
-    methods: Known<bool>,
+    variables: AnswersByName<Option<FieldResult<'u>>>,
+    types: AnswersByName<Option<TypeOutside<'u>>>,
+    methods: AnswersByName<bool>,
     ancestry: RefCell<HashMap<TypeId, Rc<Vec<TypeRef<'u>>>>>,
 }
 
-type Known<T> = RefCell<HashMap<(Option<TypeId>, String), T>>;
+type AnswersByName<T> = RefCell<HashMap<(Option<TypeId>, String), T>>;
 
 /// The type that has a field, and what declares it.
-type Field<'u> = (TypeRef<'u>, Declared);
+type FieldResult<'u> = (TypeRef<'u>, Declared);
 
 /// What a type's name means outside of members.
 #[derive(Clone)]
@@ -281,7 +281,12 @@ impl<'u> Resolver<'u> {
         found
     }
 
-    fn member_variable(&self, id: TypeId, name: &str, is_inherited: bool) -> Option<Field<'u>> {
+    fn member_variable(
+        &self,
+        id: TypeId,
+        name: &str,
+        is_inherited: bool,
+    ) -> Option<FieldResult<'u>> {
         let declared = self.own_variable(id, name).filter(|declared| match declared {
             Declared::Member(id) => !(is_inherited && self.unit.outline.members[id.0].is_private),
             Declared::Component => !is_inherited,
@@ -335,17 +340,17 @@ impl<'u> Resolver<'u> {
     fn has_type_parameter(&self, id: TypeId, name: &str) -> bool {
         let unit = &self.unit;
         let header = &unit.tokens[unit.outline.types[id.0].header.clone()];
-        if !header.first().is_some_and(|token| token.kind == Kind::Punct(b'<')) {
+        if !header.first().is_some_and(|token| token.kind == TokenKind::Punct(b'<')) {
             return false;
         }
         let mut depth = 0_usize;
         for (index, token) in header.iter().enumerate() {
             match token.kind {
-                Kind::Punct(b'<') => depth += 1,
-                Kind::Punct(b'>') => depth = depth.saturating_sub(1),
+                TokenKind::Punct(b'<') => depth += 1,
+                TokenKind::Punct(b'>') => depth = depth.saturating_sub(1),
                 // A parameter's name comes first, or after a comma; annotations are rare and not looked through.
-                Kind::Word if depth == 1 && unit.str(&token.range()) == name => {
-                    if matches!(header[index - 1].kind, Kind::Punct(b'<' | b',')) {
+                TokenKind::Word if depth == 1 && unit.str(&token.range()) == name => {
+                    if matches!(header[index - 1].kind, TokenKind::Punct(b'<' | b',')) {
                         return true;
                     }
                 }
@@ -360,7 +365,7 @@ impl<'u> Resolver<'u> {
 }
 
 fn remember<T: Clone>(
-    known: &Known<T>,
+    known: &AnswersByName<T>,
     owner: Option<TypeId>,
     name: &str,
     find: impl FnOnce() -> T,
@@ -381,16 +386,16 @@ fn supertype_names(unit: &Unit<'_>, id: TypeId) -> Vec<String> {
     for token in header {
         let word = unit.str(&token.range());
         match (token.kind, word) {
-            (Kind::Punct(b'<' | b'('), _) => depth += 1,
-            (Kind::Punct(b'>' | b')'), _) => depth = depth.saturating_sub(1),
+            (TokenKind::Punct(b'<' | b'('), _) => depth += 1,
+            (TokenKind::Punct(b'>' | b')'), _) => depth = depth.saturating_sub(1),
             _ if depth > 0 => {}
-            (Kind::Word, "extends" | "implements") => {
+            (TokenKind::Word, "extends" | "implements") => {
                 reads = true;
                 names.push(String::new());
             }
-            (Kind::Word, "permits") => reads = false,
-            (Kind::Punct(b','), _) => names.push(String::new()),
-            (Kind::Word | Kind::Punct(b'.'), _) if reads => {
+            (TokenKind::Word, "permits") => reads = false,
+            (TokenKind::Punct(b','), _) => names.push(String::new()),
+            (TokenKind::Word | TokenKind::Punct(b'.'), _) if reads => {
                 if let Some(name) = names.last_mut() {
                     name.push_str(word);
                 }
@@ -408,9 +413,9 @@ fn has_component(unit: &Unit<'_>, id: TypeId, name: &str) -> bool {
     let header = &unit.tokens[declared.header.clone()];
     declared.kind == TypeKind::Record
         && header.windows(2).any(|pair| {
-            pair[0].kind == Kind::Word
+            pair[0].kind == TokenKind::Word
                 && unit.str(&pair[0].range()) == name
-                && matches!(pair[1].kind, Kind::Punct(b',' | b')'))
+                && matches!(pair[1].kind, TokenKind::Punct(b',' | b')'))
         })
 }
 

@@ -8,7 +8,7 @@
 //! A member is parsed alone, between the head of a class or enum and its end. Its nodes have the offsets that they have in the
 //! file: the head takes the place of the bytes before it, of which there are enough since a real head is longer.
 
-use super::lexer::{self, Kind, Token};
+use super::lexer::{self, Token, TokenKind};
 use super::outline::{Member, MemberKind};
 use super::unit::Unit;
 use std::cell::RefCell;
@@ -44,7 +44,7 @@ pub(crate) fn parse_around(unit: &Unit<'_>, member: &Member, wanted: &[usize]) -
     while at < member.tokens.end {
         let token = &unit.tokens[at];
         at += 1;
-        if token.kind != Kind::Punct(b'{') {
+        if token.kind != TokenKind::Punct(b'{') {
             continue;
         }
         let close = unit.partners[at - 1] as usize;
@@ -80,7 +80,7 @@ pub(crate) fn member_text(unit: &Unit<'_>, member: &Member) -> (Vec<u8>, usize) 
         let start = member.range.start;
         let text = &mut own[token.range().start - start..token.range().end - start];
         mask(token, text);
-        let calls = tokens.get(index + 1).is_some_and(|next| next.kind == Kind::Punct(b'('));
+        let calls = tokens.get(index + 1).is_some_and(|next| next.kind == TokenKind::Punct(b'('));
         if calls && matches!(&*text, b"super" | b"this") {
             text[0] = b'x';
         }
@@ -140,9 +140,9 @@ fn java_parser() -> Option<Parser> {
 fn mask(token: &Token, text: &mut [u8]) {
     let is_unknown = |byte: &u8| *byte == b'\\' || *byte < b' ' && !byte.is_ascii_whitespace();
     match token.kind {
-        Kind::Literal if text.iter().any(is_unknown) => mask_content(text),
-        Kind::Word if text[0] == b'0' => replace(text, |byte| byte == b'_', b'0'),
-        Kind::Word => replace(text, |byte| byte >= 0x80 || byte == b'\\', b'_'),
+        TokenKind::Literal if text.iter().any(is_unknown) => mask_content(text),
+        TokenKind::Word if text[0] == b'0' => replace(text, |byte| byte == b'_', b'0'),
+        TokenKind::Word => replace(text, |byte| byte >= 0x80 || byte == b'\\', b'_'),
         _ => {}
     }
 }

@@ -1,7 +1,7 @@
 //! A compilation unit that was read but not parsed: tokens, package, imports, outline.
 
 use super::escapes::Translated;
-use super::lexer::{self, Kind, Token};
+use super::lexer::{self, Token, TokenKind};
 use super::names::Names;
 use super::outline::{MemberId, Outline, TypeId};
 use std::borrow::Cow;
@@ -43,7 +43,7 @@ impl<'s> Unit<'s> {
         let text = translated.as_ref().map_or(&*bytes, |translated| &translated.bytes);
         let Spare { mut tokens, mut partners } = SPARE.take();
         tokens.clear();
-        tokens.extend(lexer::tokens(text).filter(|token| token.kind != Kind::Comment));
+        tokens.extend(lexer::tokens(text).filter(|token| token.kind != TokenKind::Comment));
         let names = Names::of(text, &tokens);
         let is_balanced = pair(&tokens, &mut partners);
         let balanced = is_balanced.then(|| Outline::of(text, &tokens, &partners));
@@ -102,12 +102,12 @@ impl<'s> Unit<'s> {
         let is = |index: usize, puncts: &[u8]| {
             let token = self.tokens[range.clone()].get(index);
             token.is_some_and(
-                |token| matches!(token.kind, Kind::Punct(byte) if puncts.contains(&byte)),
+                |token| matches!(token.kind, TokenKind::Punct(byte) if puncts.contains(&byte)),
             )
         };
         let word = |index: usize| {
             let token = self.tokens[range.clone()].get(index)?;
-            (token.kind == Kind::Word).then(|| &text[token.range()])
+            (token.kind == TokenKind::Word).then(|| &text[token.range()])
         };
         let declares = |at: usize| {
             let before = |count: usize| at.checked_sub(count);
@@ -167,7 +167,7 @@ fn pair(tokens: &[Token], partners: &mut Vec<u32>) -> bool {
     partners.resize(tokens.len(), 0);
     let mut open = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
-        let Kind::Punct(byte) = token.kind else { continue };
+        let TokenKind::Punct(byte) = token.kind else { continue };
         let closes = match byte {
             b'(' | b'[' | b'{' => {
                 open.push((index, byte));

@@ -159,10 +159,10 @@ fn list_of(trees: &[TokenTree], key: &str) -> Option<Vec<TokenTree>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::rust::tokens::Tokens;
+    use crate::lang::rust::tokens::FileTokens;
 
     fn with_written<T>(text: &str, then: impl FnOnce(&[&[TokenTree]], Spans) -> T) -> T {
-        let tokens = Tokens::of(text.as_bytes()).unwrap();
+        let tokens = FileTokens::of(text.as_bytes()).unwrap();
         then(&tokens.trees.chunks(2).collect::<Vec<_>>(), tokens.spans)
     }
 

@@ -5,11 +5,11 @@
 //!
 //! Invariant: the answers depend on the files alone, not on the order of inputs or the number of threads.
 
-use super::manifest::{Package, Target};
-use super::modules::{self, File};
+use super::manifest::{CargoTarget, Package};
+use super::modules::{self, SourceFile};
 use super::quick::Look;
 use super::table::{Item, Table};
-use super::tokens::Tokens;
+use super::tokens::FileTokens;
 use crate::system::System;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -31,14 +31,14 @@ pub(super) struct Module {
 pub(super) struct Crates {
     list: Vec<Crate>,
     /// The modules that a file is.
-    places: HashMap<PathBuf, BTreeSet<Place>>,
+    places: HashMap<PathBuf, BTreeSet<ModuleId>>,
     /// The libraries of packages, by the packages' directories.
     libraries: HashMap<PathBuf, usize>,
     tables: Mutex<HashMap<PathBuf, Arc<Table>>>,
 }
 
 /// A crate, by its position, and the modules down from its root.
-pub(super) type Place = (usize, Vec<String>);
+pub(super) type ModuleId = (usize, Vec<String>);
 
 #[derive(Debug)]
 struct Crate {
@@ -53,29 +53,29 @@ struct Crate {
 
 /// What a package calls others: the runtime, and those beside it.
 #[derive(Clone, Default)]
-struct Names {
+struct CrateNames {
     runtime: Vec<String>,
     renamed: Vec<(String, PathBuf)>,
 }
 
 impl Crates {
     /// Adds a crate that the command line names.
-    pub(super) fn add_named(&mut self, name: &str, root: &Path, inputs: &Inputs<'_>) {
+    pub(super) fn add_named(&mut self, name: &str, root: &Path, inputs: &CrateInputs<'_>) {
         let root = normal(root).into_owned();
-        let target = Target { name: name.to_owned(), root, is_library: true };
-        self.add(target, Names::default(), inputs);
+        let target = CargoTarget { name: name.to_owned(), root, is_library: true };
+        self.add(target, CrateNames::default(), inputs);
     }
 
     /// A crate that is this file alone.
     pub(super) fn single(name: &str, file: &Path) -> Self {
-        let mut krate = Crate::new(name.to_owned(), true, Names::default());
+        let mut krate = Crate::new(name.to_owned(), true, CrateNames::default());
         krate.files.insert(Vec::new(), vec![normal(file).into_owned()]);
         let places = [(normal(file).into_owned(), [(0, Vec::new())].into())].into();
         Self { list: vec![krate], places, ..Self::default() }
     }
 
     /// The crates, by Cargo's manifests, of the packages in which `wanted` files lie.
-    pub(super) fn of_packages(wanted: &[PathBuf], inputs: &Inputs<'_>) -> Self {
+    pub(super) fn of_packages(wanted: &[PathBuf], inputs: &CrateInputs<'_>) -> Self {
         let mut crates = Self::default();
         let mut known = HashMap::new();
         let mut open = Vec::new();
@@ -94,7 +94,7 @@ impl Crates {
                 && let Some(package) = inputs.package(&directory)
             {
                 crates.libraries.insert(directory, crates.list.len());
-                crates.add(package.library(), Names::of(&package), inputs);
+                crates.add(package.library(), CrateNames::of(&package), inputs);
                 open.extend(package.dependencies());
             }
         }
@@ -102,9 +102,9 @@ impl Crates {
     }
 
     /// Adds the crates of a package in which some of the `wanted` files lie.
-    fn add_package(&mut self, package: &Package, wanted: &[PathBuf], inputs: &Inputs<'_>) {
-        let names = Names::of(package);
-        let (given, other): (Vec<Target>, Vec<Target>) =
+    fn add_package(&mut self, package: &Package, wanted: &[PathBuf], inputs: &CrateInputs<'_>) {
+        let names = CrateNames::of(package);
+        let (given, other): (Vec<CargoTarget>, Vec<CargoTarget>) =
             package.targets(&inputs.files).into_iter().partition(|one| inputs.has(&one.root));
         let is_given = given.len();
         for (index, target) in given.into_iter().chain(other).enumerate() {
@@ -122,10 +122,10 @@ impl Crates {
     }
 
     /// Follows a crate's modules from its root.
-    fn add(&mut self, target: Target, names: Names, inputs: &Inputs<'_>) {
+    fn add(&mut self, target: CargoTarget, names: CrateNames, inputs: &CrateInputs<'_>) {
         let index = self.list.len();
         let mut krate = Crate::new(target.name, target.is_library, names);
-        let mut open = vec![(File { path: target.root, owns_directory: true }, Vec::new())];
+        let mut open = vec![(SourceFile { path: target.root, owns_directory: true }, Vec::new())];
         let mut seen = HashSet::new();
         while let Some((file, path)) = open.pop() {
             // A file that declares itself would have no end.
@@ -139,13 +139,13 @@ impl Crates {
                 let by_name = by_name.into_iter().find(|path| inputs.exists(path));
                 for path in module.said {
                     open.push((
-                        File { path: normal(&path).into_owned(), owns_directory: true },
+                        SourceFile { path: normal(&path).into_owned(), owns_directory: true },
                         full.clone(),
                     ));
                 }
                 if let Some(path) = by_name {
                     let owns_directory = path.ends_with("mod.rs");
-                    open.push((File { path, owns_directory }, full));
+                    open.push((SourceFile { path, owns_directory }, full));
                 }
             }
             self.places.entry(file.path.clone()).or_default().insert((index, path.clone()));
@@ -155,7 +155,7 @@ impl Crates {
     }
 
     /// What modules a file is.
-    pub(super) fn places(&self, file: &Path) -> impl Iterator<Item = &Place> {
+    pub(super) fn places(&self, file: &Path) -> impl Iterator<Item = &ModuleId> {
         self.places.get(&*normal(file)).into_iter().flatten()
     }
 
@@ -219,7 +219,7 @@ impl Crates {
             return Some(table.clone());
         }
         let bytes = system?.read(file).ok()?;
-        let tokens = Tokens::of(&bytes).ok()?;
+        let tokens = FileTokens::of(&bytes).ok()?;
         let table = Arc::new(Table::of(&tokens.trees));
         kept().insert(file.to_path_buf(), table.clone());
         Some(table)
@@ -236,13 +236,13 @@ impl Crates {
 const MAX_NESTING: usize = 100;
 
 impl Crate {
-    fn new(name: String, is_library: bool, names: Names) -> Self {
-        let Names { runtime, renamed } = names;
+    fn new(name: String, is_library: bool, names: CrateNames) -> Self {
+        let CrateNames { runtime, renamed } = names;
         Self { name, is_library, files: HashMap::new(), runtime, renamed }
     }
 }
 
-impl Names {
+impl CrateNames {
     fn of(package: &Package) -> Self {
         let renamed = package.dependencies().into_iter();
         let renamed = renamed.filter_map(|known| known.renamed.zip(known.directory)).collect();
@@ -251,7 +251,7 @@ impl Names {
 }
 
 /// The inputs of a run.
-pub(super) struct Inputs<'a> {
+pub(super) struct CrateInputs<'a> {
     pub(super) system: &'a dyn System,
     /// Their normal paths, sorted.
     pub(super) files: Vec<PathBuf>,
@@ -260,7 +260,7 @@ pub(super) struct Inputs<'a> {
     pub(super) besides: RefCell<BTreeMap<PathBuf, Look>>,
 }
 
-impl Inputs<'_> {
+impl CrateInputs<'_> {
     fn has(&self, path: &Path) -> bool {
         self.files.binary_search_by(|file| file.as_path().cmp(path)).is_ok()
     }
@@ -270,7 +270,7 @@ impl Inputs<'_> {
     }
 
     /// The modules that a file declares; none where it can't be read.
-    fn modules(&self, file: &File) -> Option<Vec<modules::ModuleFile>> {
+    fn modules(&self, file: &SourceFile) -> Option<Vec<modules::ModuleFile>> {
         let bytes = self.system.read(&file.path).ok()?;
         if !self.has(&file.path) {
             self.besides.borrow_mut().insert(file.path.clone(), self.looker.look(&bytes));
@@ -299,7 +299,7 @@ impl Inputs<'_> {
 fn package_of<'k>(
     file: &Path,
     known: &'k mut HashMap<PathBuf, Option<Package>>,
-    inputs: &Inputs<'_>,
+    inputs: &CrateInputs<'_>,
 ) -> Option<&'k Package> {
     let directories: Vec<PathBuf> = file.ancestors().skip(1).map(Path::to_path_buf).collect();
     for directory in &directories {

@@ -1,13 +1,13 @@
 //! Finds the log calls and the group enums of a file.
 
 use super::attributes::Attribute;
-use super::crates::Place;
-use super::invocation::{Invocation, LogMacro, Reader};
-use super::resolve::{Resolver, Space};
+use super::crates::ModuleId;
+use super::invocation::{InvocationReader, LogMacro, MacroInvocation};
+use super::resolve::{PathResolver, Space};
 use super::table::Table;
-use super::tokens::{Path, Tokens, content, is_punct};
-use super::walk::{EnumFound, Input, MacroCall, Surroundings, Visitor, walk};
-use super::{MACROS, Shape, crates::Module};
+use super::tokens::{FileTokens, Path, content, is_punct};
+use super::walk::{EnumFound, InputUse, MacroCall, Surroundings, Visitor, walk};
+use super::{MACROS, RustShape, crates::Module};
 use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
@@ -24,7 +24,7 @@ const QUOTING: [&str; 5] =
 /// What a file holds.
 #[derive(Debug, Default)]
 pub(super) struct FileFound {
-    pub(super) calls: Vec<Call<Shape>>,
+    pub(super) calls: Vec<Call<RustShape>>,
     pub(super) enums: Vec<GroupEnum>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
@@ -32,12 +32,12 @@ pub(super) struct FileFound {
 /// Looks through a file that is this place of a crate; for calls only where the groups are known.
 pub(super) fn find(
     source: &Source,
-    place: &Place,
-    resolver: Resolver<'_>,
+    place: &ModuleId,
+    resolver: PathResolver<'_>,
     groups: Option<&Groups>,
 ) -> FileFound {
     let mut found = FileFound::default();
-    match Tokens::of(source.bytes()) {
+    match FileTokens::of(source.bytes()) {
         Err(error) => {
             let error = Diagnostic::error(Code::Syntax, error.range, error.message)
                 .help("correct the syntax: log calls are looked for between matching brackets");
@@ -47,7 +47,7 @@ pub(super) fn find(
             let table = Arc::new(Table::of(&tokens.trees));
             resolver.crates.keep(source.path(), &table);
             let module = Module { krate: place.0, path: place.1.clone(), table };
-            let mut finder = Finder { resolver, groups, source, found: &mut found };
+            let mut finder = CallVisitor { resolver, groups, source, found: &mut found };
             walk(&tokens.trees, tokens.spans, module, &mut finder);
         }
     }
@@ -56,14 +56,14 @@ pub(super) fn find(
     found
 }
 
-struct Finder<'a> {
-    resolver: Resolver<'a>,
+struct CallVisitor<'a> {
+    resolver: PathResolver<'a>,
     groups: Option<&'a Groups>,
     source: &'a Source,
     found: &'a mut FileFound,
 }
 
-impl Finder<'_> {
+impl CallVisitor<'_> {
     /// The runtime's macro that a path leads to.
     fn log_macro(&self, path: &Path, place: &Surroundings<'_>) -> Option<LogMacro> {
         let is_hidden = !path.absolute
@@ -117,9 +117,9 @@ impl Finder<'_> {
     }
 }
 
-impl Visitor for Finder<'_> {
-    fn call(&mut self, call: &MacroCall<'_>, place: &Surroundings<'_>) -> Input {
-        let Some(groups) = self.groups else { return Input::Code };
+impl Visitor for CallVisitor<'_> {
+    fn call(&mut self, call: &MacroCall<'_>, place: &Surroundings<'_>) -> InputUse {
+        let Some(groups) = self.groups else { return InputUse::Code };
         if let Some(log) = self.log_macro(&call.path, place) {
             if self.resolver.is_ambiguous(place.scopes, &call.path) {
                 let message =
@@ -127,17 +127,17 @@ impl Visitor for Finder<'_> {
                 let error = Diagnostic::error(Code::UnknownLevel, call.path_range.clone(), message)
                     .help("import them by different names, and put the condition before the calls");
                 self.found.diagnostics.push(error);
-                return Input::Code;
+                return InputUse::Code;
             }
             let krate = place.scopes.last().map_or(0, |scope| scope.module.krate);
             let module = self.resolver.crates.module_path(krate, place.module);
-            let reader = Reader { resolver: self.resolver, groups, place, module };
+            let reader = InvocationReader { resolver: self.resolver, groups, place, module };
             match reader.read(call, &log) {
-                Ok(Invocation::Call(call)) => self.found.calls.push(*call),
-                Ok(Invocation::Rewritten) => {}
+                Ok(MacroInvocation::Call(call)) => self.found.calls.push(*call),
+                Ok(MacroInvocation::Rewritten) => {}
                 Err(diagnostic) => self.found.diagnostics.push(diagnostic),
             }
-            return Input::Code;
+            return InputUse::Code;
         }
         let name = call.path.names.last().map_or("", String::as_str);
         if name == "include" {
@@ -147,7 +147,7 @@ impl Visitor for Finder<'_> {
                 "make the file a module, or take it through the tool when it is made",
             );
         }
-        if QUOTING.contains(&name) { Input::NoCode } else { Input::Code }
+        if QUOTING.contains(&name) { InputUse::NoCode } else { InputUse::Code }
     }
 
     fn group_enum(&mut self, found: &EnumFound<'_>, place: &Surroundings<'_>) {

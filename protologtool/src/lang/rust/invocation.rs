@@ -2,10 +2,10 @@
 //!
 //! The rules are those of the runtime's macros, which see the call where it is not rewritten.
 
-use super::resolve::{Entity, Resolver, Space};
+use super::resolve::{Entity, PathResolver, Space};
 use super::tokens::{Path, Spans, content, is_punct, plain, shown};
 use super::walk::{MacroCall, Surroundings};
-use super::{Shape, literal};
+use super::{RustShape, literal};
 use crate::call::{Call, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
@@ -29,31 +29,31 @@ pub(super) struct LogMacro {
 }
 
 /// What a call turns out to be.
-pub(super) enum Invocation {
-    Call(Box<Call<Shape>>),
+pub(super) enum MacroInvocation {
+    Call(Box<Call<RustShape>>),
     /// It was rewritten before.
     Rewritten,
 }
 
 /// What is known around a call.
-pub(super) struct Reader<'a> {
-    pub(super) resolver: Resolver<'a>,
+pub(super) struct InvocationReader<'a> {
+    pub(super) resolver: PathResolver<'a>,
     pub(super) groups: &'a Groups,
     pub(super) place: &'a Surroundings<'a>,
     /// The module's path, with the crate.
     pub(super) module: String,
 }
 
-impl Reader<'_> {
+impl InvocationReader<'_> {
     pub(super) fn read(
         &self,
         call: &MacroCall<'_>,
         log: &LogMacro,
-    ) -> Result<Invocation, Diagnostic> {
+    ) -> Result<MacroInvocation, Diagnostic> {
         let trees = content(call.input);
         let is_comma = |tree: &TokenTree| is_punct(Some(tree), ',');
         if trees.windows(2).any(|pair| is_comma(&pair[0]) && is_punct(Some(&pair[1]), '@')) {
-            return Ok(Invocation::Rewritten);
+            return Ok(MacroInvocation::Rewritten);
         }
         let spans = self.place.spans;
         let parts = parts(call.input, spans)?;
@@ -65,14 +65,14 @@ impl Reader<'_> {
         let [group, template, arguments @ ..] = rest else { return Err(usage(call, log)) };
         let group = self.group(group)?;
         let (template, template_range) = template_text(template, spans)?;
-        Ok(Invocation::Call(Box::new(Call {
+        Ok(MacroInvocation::Call(Box::new(Call {
             range: call.range.clone(),
             level,
             group,
             template,
             template_range,
             args: arguments.iter().map(|part| spans.of_all(part, 0)).collect(),
-            shape: Shape { place: self.module.clone() },
+            shape: RustShape { place: self.module.clone() },
         })))
     }
 

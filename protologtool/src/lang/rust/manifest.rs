@@ -36,7 +36,7 @@ pub(super) struct Dependency {
 
 /// A crate of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Target {
+pub(super) struct CargoTarget {
     pub(super) name: String,
     pub(super) root: PathBuf,
     pub(super) is_library: bool,
@@ -78,14 +78,14 @@ impl Package {
 
     /// The crates, those whose roots are not among `files` last. Of what Cargo would find by its place, what is in `files`,
     /// which are sorted.
-    pub(super) fn targets(&self, files: &[PathBuf]) -> Vec<Target> {
+    pub(super) fn targets(&self, files: &[PathBuf]) -> Vec<CargoTarget> {
         let mut targets = vec![self.library()];
         for (kind, directory) in KINDS {
             self.named(kind, directory, &mut targets);
         }
         let mut add = |name: String, root: PathBuf| {
             if targets.iter().all(|target| target.root != root) {
-                targets.push(Target { name, root, is_library: false });
+                targets.push(CargoTarget { name, root, is_library: false });
             }
         };
         add(self.name.clone(), self.path("src/main.rs"));
@@ -142,9 +142,9 @@ impl Package {
     }
 
     /// The library, which the package may not have.
-    pub(super) fn library(&self) -> Target {
+    pub(super) fn library(&self) -> CargoTarget {
         let said = |key| self.manifest.get("lib").and_then(|lib| lib.get(key)?.as_str());
-        Target {
+        CargoTarget {
             name: said("name").unwrap_or(&self.name).replace('-', "_"),
             root: self.path(said("path").unwrap_or("src/lib.rs")),
             is_library: true,
@@ -152,7 +152,7 @@ impl Package {
     }
 
     /// The targets of a kind that the manifest names.
-    fn named(&self, kind: &str, directory: &str, targets: &mut Vec<Target>) {
+    fn named(&self, kind: &str, directory: &str, targets: &mut Vec<CargoTarget>) {
         let Some(Value::Array(named)) = self.manifest.get(kind) else { return };
         for target in named {
             let Some(name) = target.get("name").and_then(Value::as_str) else { continue };
@@ -167,7 +167,7 @@ impl Package {
                 roots.push(self.path("src/main.rs"));
             }
             let name = name.to_owned();
-            targets.extend(roots.into_iter().map(|root| Target {
+            targets.extend(roots.into_iter().map(|root| CargoTarget {
                 name: name.clone(),
                 root,
                 is_library: false,

@@ -34,10 +34,10 @@ use crate::ids::MessageIds;
 use crate::rewrite::PlanBuilder;
 use crate::source::Source;
 use crate::system::System;
-use crates::{Crates, Place, normal};
+use crates::{Crates, ModuleId, normal};
 use protolog_core::{Level, MAX_PARAMS, ParamKind};
 use quick::Looker;
-use resolve::Resolver;
+use resolve::PathResolver;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ pub struct Rust {
 
 /// What only Rust's emitter needs of a call.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct RustShape {
     /// The module's path, which goes into the message's id.
     pub(crate) place: String,
 }
@@ -100,15 +100,16 @@ impl Rust {
         found.enums.into_iter().flat_map(|found| found.groups).collect()
     }
 
-    fn resolver<'a>(&'a self, system: Option<&'a dyn System>) -> Resolver<'a> {
-        Resolver { crates: &self.crates, system, macro_paths: &self.macro_paths }
+    fn resolver<'a>(&'a self, system: Option<&'a dyn System>) -> PathResolver<'a> {
+        PathResolver { crates: &self.crates, system, macro_paths: &self.macro_paths }
     }
 
     /// What is to be said of a file of which it is not known which module it is: something only if it has calls or groups,
     /// since nothing else must know its module.
-    fn misplaced(&self, source: &Source, groups: &Groups, why: Misplaced) -> Found<Shape> {
+    fn misplaced(&self, source: &Source, groups: &Groups, why: Misplaced) -> Found<RustShape> {
         let alone = Crates::single("unknown", source.path());
-        let resolver = Resolver { crates: &alone, system: None, macro_paths: &self.macro_paths };
+        let resolver =
+            PathResolver { crates: &alone, system: None, macro_paths: &self.macro_paths };
         let found = find::find(source, &(0, Vec::new()), resolver, Some(groups));
         if found.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Syntax) {
             return Found { diagnostics: found.diagnostics, ..Found::default() };
@@ -124,9 +125,9 @@ impl Rust {
     }
 
     /// The one module that a file is; or why there is none.
-    fn place_of(&self, source: &Source) -> Result<Place, Misplaced> {
+    fn place_of(&self, source: &Source) -> Result<ModuleId, Misplaced> {
         let path = source.path().display();
-        let places: Vec<&Place> = self.crates.places(source.path()).collect();
+        let places: Vec<&ModuleId> = self.crates.places(source.path()).collect();
         let Some(first) = places.first() else {
             return Err(Misplaced {
                 message: format!("it is not known which module of which crate `{path}` is"),
@@ -134,7 +135,7 @@ impl Rust {
             });
         };
         // A library and a program of one name may share modules: all names and ids are the same in both.
-        let show = |(krate, path): &Place| self.crates.module_path(*krate, path);
+        let show = |(krate, path): &ModuleId| self.crates.module_path(*krate, path);
         let of_first = show(first);
         match places.iter().map(|place| show(place)).find(|other| *other != of_first) {
             None => Ok((*first).clone()),
@@ -165,7 +166,7 @@ fn level(name: &str) -> Option<Level> {
 }
 
 impl Language for Rust {
-    type Shape = Shape;
+    type Shape = RustShape;
 
     fn is_known_idle(&self, path: &Path) -> bool {
         self.wanted.as_ref().is_some_and(|wanted| !wanted.contains(&*normal(path)))
@@ -179,7 +180,7 @@ impl Language for Rust {
         path.to_string_lossy().into_owned()
     }
 
-    fn place_in_ids<'c>(&self, _: &'c str, call: &'c Call<Shape>) -> &'c str {
+    fn place_in_ids<'c>(&self, _: &'c str, call: &'c Call<RustShape>) -> &'c str {
         &call.shape.place
     }
 
@@ -188,7 +189,12 @@ impl Language for Rust {
         MessageIds::Xxh3
     }
 
-    fn find(&self, source: &Source, groups: &Groups, inputs: Option<&Inputs<'_>>) -> Found<Shape> {
+    fn find(
+        &self,
+        source: &Source,
+        groups: &Groups,
+        inputs: Option<&Inputs<'_>>,
+    ) -> Found<RustShape> {
         let system = inputs.map(|inputs| inputs.system);
         let place = match self.place_of(source) {
             Ok(place) => place,
@@ -202,7 +208,7 @@ impl Language for Rust {
     fn emit(
         &self,
         source: &Source,
-        call: &Call<Shape>,
+        call: &Call<RustShape>,
         message: &Message<'_>,
         plan: &mut PlanBuilder,
     ) {

@@ -1,7 +1,7 @@
 //! Which files a crate consists of: `mod name;`, from its root on, as the compiler looks for them.
 
 use super::tokens::{
-    MAX_DEPTH, Tokens, content, group, is_punct, is_word, plain, split_at_commas, word,
+    FileTokens, MAX_DEPTH, content, group, is_punct, is_word, plain, split_at_commas, word,
 };
 use super::{literal, table};
 use proc_macro2::{Delimiter, TokenTree};
@@ -20,15 +20,15 @@ pub(super) struct ModuleFile {
 
 /// A file of a crate, as far as the search for its modules depends on it.
 #[derive(Clone, Debug)]
-pub(super) struct File {
+pub(super) struct SourceFile {
     pub(super) path: PathBuf,
     /// Whether its modules are looked for beside it, as for `mod.rs`, rather than in a directory of its name.
     pub(super) owns_directory: bool,
 }
 
 /// The modules that a file declares to be in files of their own. None where the file is no Rust.
-pub(super) fn modules(file: &File, bytes: &[u8]) -> Vec<ModuleFile> {
-    let Ok(tokens) = Tokens::of(bytes) else { return Vec::new() };
+pub(super) fn modules(file: &SourceFile, bytes: &[u8]) -> Vec<ModuleFile> {
+    let Ok(tokens) = FileTokens::of(bytes) else { return Vec::new() };
     let mut search = Search { file, inside: Vec::new(), found: Vec::new() };
     search.trees(&tokens.trees, 0);
     super::tokens::forget();
@@ -36,7 +36,7 @@ pub(super) fn modules(file: &File, bytes: &[u8]) -> Vec<ModuleFile> {
 }
 
 struct Search<'a> {
-    file: &'a File,
+    file: &'a SourceFile,
     /// The modules around, each with the name of its directory where an attribute says it.
     inside: Vec<(String, Option<String>)>,
     found: Vec<ModuleFile>,
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn found(file: &str, owns_directory: bool, text: &str) -> Vec<String> {
-        let file = File { path: file.into(), owns_directory };
+        let file = SourceFile { path: file.into(), owns_directory };
         let modules = modules(&file, text.as_bytes()).into_iter();
         let show = |module: ModuleFile| {
             let paths = module.said.iter().chain(&module.by_name);

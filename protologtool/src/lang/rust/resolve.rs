@@ -50,7 +50,7 @@ pub(super) struct Scope {
 
 /// Looks names up.
 #[derive(Clone, Copy)]
-pub(super) struct Resolver<'a> {
+pub(super) struct PathResolver<'a> {
     pub(super) crates: &'a Crates,
     pub(super) system: Option<&'a dyn System>,
     /// Paths of modules that pass the runtime's macros on, beside the runtime itself: `crate::log`, `logging::macros`.
@@ -61,7 +61,7 @@ pub(super) struct Resolver<'a> {
 /// which take everything from each other are not searched on every way to them.
 type Visited = HashSet<(*const Table, usize, String, Space)>;
 
-impl Resolver<'_> {
+impl PathResolver<'_> {
     /// The name, in the runtime, of what a path leads to there.
     pub(super) fn runtime_item(
         &self,

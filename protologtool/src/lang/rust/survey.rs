@@ -1,6 +1,6 @@
 //! The first pass over the Rust inputs: a look at each, the crates of those that log, and the groups that they declare.
 
-use super::crates::{Crates, Inputs, normal};
+use super::crates::{CrateInputs, Crates, normal};
 use super::quick::{Look, Looker};
 use super::{InFile, RUNTIME, Rust, find};
 use crate::diagnostic::{Code, Diagnostic};
@@ -53,7 +53,7 @@ pub fn survey(
         paths.sort_unstable();
     }
     let besides = RefCell::default();
-    let inputs = Inputs { system, files: paths, looker: &looker, besides };
+    let inputs = CrateInputs { system, files: paths, looker: &looker, besides };
     let in_order = |wanted: &HashMap<PathBuf, Look>| -> Vec<PathBuf> {
         let paths = files.iter().map(|file| normal(file));
         paths.filter(|file| wanted.contains_key(&**file)).map(Cow::into_owned).collect()

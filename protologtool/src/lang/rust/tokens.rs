@@ -20,7 +20,7 @@ pub(crate) struct LexError {
 
 /// The tokens of one file, and the way from spans to bytes.
 #[derive(Debug)]
-pub(crate) struct Tokens {
+pub(crate) struct FileTokens {
     pub(crate) trees: Vec<TokenTree>,
     pub(crate) spans: Spans,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Spans {
     before: usize,
 }
 
-impl Tokens {
+impl FileTokens {
     /// The tokens of a file. Their spans are good until [`forget`].
     pub(crate) fn of(bytes: &[u8]) -> Result<Self, LexError> {
         let text = std::str::from_utf8(bytes).map_err(|error| LexError {
@@ -290,7 +290,7 @@ mod tests {
             ("\u{feff}#!/bin/x\r\n\r\n----cargo\r\n---\r\n'\r\n---- \r\nstruct É;", "É"),
             ("---\nA", "A"),
         ] {
-            let tokens = Tokens::of(text.as_bytes()).unwrap();
+            let tokens = FileTokens::of(text.as_bytes()).unwrap();
             let found = tokens.trees.iter().any(|tree| {
                 matches!(tree, TokenTree::Ident(_)) && &text[tokens.spans.of(tree)] == word
             });
@@ -310,9 +310,9 @@ mod tests {
             ("a /* b", 2, "the comment that begins here does not end"),
             ("a \u{1} b", 2, "this is no token of Rust"),
         ] {
-            let error = Tokens::of(text.as_bytes()).unwrap_err();
+            let error = FileTokens::of(text.as_bytes()).unwrap_err();
             assert_eq!((error.range.start, error.message.as_str()), (at, message), "{text}");
         }
-        assert_eq!(Tokens::of(b"abc \xff").unwrap_err().range, 4..5);
+        assert_eq!(FileTokens::of(b"abc \xff").unwrap_err().range, 4..5);
     }
 }

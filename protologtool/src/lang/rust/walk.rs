@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// What is told of a file.
 pub(super) trait Visitor {
     /// A macro is called. Says how its input is to be taken.
-    fn call(&mut self, call: &MacroCall<'_>, place: &Surroundings<'_>) -> Input;
+    fn call(&mut self, call: &MacroCall<'_>, place: &Surroundings<'_>) -> InputUse;
 
     /// An enum with attributes: its tokens from the keyword on, up to its body.
     fn group_enum(&mut self, found: &EnumFound<'_>, place: &Surroundings<'_>);
@@ -49,7 +49,7 @@ pub(crate) struct EnumFound<'t> {
 
 /// How a macro's input is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Input {
+pub(super) enum InputUse {
     /// As code of the scope around.
     Code,
     /// As tokens that are no code here.
@@ -140,8 +140,8 @@ impl Walker<'_> {
             spans: self.spans,
         };
         match self.visitor.call(&call, &place) {
-            Input::Code => self.group(input, trees, end + 1),
-            Input::NoCode => self.visitor.not_code(input, &place),
+            InputUse::Code => self.group(input, trees, end + 1),
+            InputUse::NoCode => self.visitor.not_code(input, &place),
         }
         Some(end + 2)
     }

@@ -13,8 +13,8 @@
 //! Invariant: the number of lines stays, and no comment gets lost.
 
 use super::super::dialect::{Android, Guard};
-use super::super::lexer::{self, Kind};
-use super::super::{Context, Java, Shape};
+use super::super::lexer::{self, TokenKind};
+use super::super::{Context, Java, JavaShape};
 use super::quoted;
 use crate::call::Call;
 use crate::lang::Message;
@@ -30,7 +30,7 @@ pub(super) fn emit(
     java: &Java,
     form: &Android,
     source: &Source,
-    call: &Call<Shape>,
+    call: &Call<JavaShape>,
     message: &Message<'_>,
     plan: &mut PlanBuilder,
 ) {
@@ -67,7 +67,7 @@ fn head(
     java: &Java,
     form: &Android,
     source: &Source,
-    call: &Call<Shape>,
+    call: &Call<JavaShape>,
     message: &Message<'_>,
 ) -> String {
     let (class, open) = (&java.implementation, if needs_block(form, call) { "{ " } else { "" });
@@ -84,13 +84,13 @@ fn head(
 }
 
 /// What comes after the block.
-fn tail(form: &Android, call: &Call<Shape>) -> &'static str {
+fn tail(form: &Android, call: &Call<JavaShape>) -> &'static str {
     if needs_block(form, call) { " }" } else { "" }
 }
 
 /// Whether the guarded block needs a block around it: the guard would take the `else` of an outer `if`, or is no body of a
 /// lambda or of a switch rule.
-fn needs_block(form: &Android, call: &Call<Shape>) -> bool {
+fn needs_block(form: &Android, call: &Call<JavaShape>) -> bool {
     form.guard != Guard::None && call.shape.context != Context::Statement
 }
 
@@ -117,7 +117,7 @@ fn local(kind: ParamKind, name: &str, value: &[u8]) -> (String, &'static str) {
 /// Whether an expression is a literal null, in any number of parentheses.
 fn is_null(expression: &[u8]) -> bool {
     lexer::tokens(expression)
-        .filter(|token| token.kind != Kind::Comment)
+        .filter(|token| token.kind != TokenKind::Comment)
         .all(|token| matches!(&expression[token.range()], b"(" | b")" | b"null"))
 }
 
@@ -125,7 +125,7 @@ fn invocation(
     java: &Java,
     form: &Android,
     source: &Source,
-    call: &Call<Shape>,
+    call: &Call<JavaShape>,
     message: &Message<'_>,
     names: &[String],
 ) -> String {
@@ -143,7 +143,7 @@ fn invocation(
     format!("{}.{}({})", java.implementation, call.level.method(), args.join(", "))
 }
 
-fn group(source: &Source, call: &Call<Shape>) -> String {
+fn group(source: &Source, call: &Call<JavaShape>) -> String {
     lexer::compact(source.slice(call.shape.group.clone()))
 }
 
@@ -168,7 +168,7 @@ impl Lines<'_> {
         for token in lexer::tokens(text) {
             self.keep_line_ends(&text[at..token.range().start]);
             let part = &text[token.range()];
-            if token.kind == Kind::Comment {
+            if token.kind == TokenKind::Comment {
                 self.kept.push(' ');
                 self.kept.push_str(&String::from_utf8_lossy(part));
             } else {

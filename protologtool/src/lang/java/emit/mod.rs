@@ -7,7 +7,7 @@ mod quote;
 pub(crate) use quote::quoted;
 
 use super::find::OtherCall;
-use super::{Dialect, Java, Shape, lexer};
+use super::{Dialect, Java, JavaShape, lexer};
 use crate::call::Call;
 use crate::lang::Message;
 use crate::rewrite::{Edit, PlanBuilder};
@@ -21,7 +21,7 @@ pub(crate) use android::cache_index;
 pub(super) fn emit(
     java: &Java,
     source: &Source,
-    call: &Call<Shape>,
+    call: &Call<JavaShape>,
     message: &Message<'_>,
     plan: &mut PlanBuilder,
 ) {

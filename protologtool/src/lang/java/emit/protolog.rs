@@ -8,7 +8,7 @@
 //! What is replaced keeps its comments and line ends. Nothing but the template's text goes away, so nothing else of the
 //! source can get lost.
 
-use super::super::{Context, Java, Shape, lexer};
+use super::super::{Context, Java, JavaShape, lexer};
 use super::replace_class;
 use crate::call::Call;
 use crate::lang::Message;
@@ -19,7 +19,7 @@ use protolog_core::ParamKind;
 pub(super) fn emit(
     java: &Java,
     source: &Source,
-    call: &Call<Shape>,
+    call: &Call<JavaShape>,
     message: &Message<'_>,
     plan: &mut PlanBuilder,
 ) {
@@ -44,7 +44,7 @@ pub(super) fn emit(
 
 /// The head of the `if` statement. That of a group that is compiled out is a constant: javac drops its body but still
 /// checks it.
-fn guard(java: &Java, source: &Source, call: &Call<Shape>, message: &Message<'_>) -> String {
+fn guard(java: &Java, source: &Source, call: &Call<JavaShape>, message: &Message<'_>) -> String {
     if !message.group.enabled {
         return "if (false)".to_owned();
     }
