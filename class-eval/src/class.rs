@@ -65,7 +65,7 @@ pub(crate) struct Nesting {
     pub(crate) name: Option<Rc<str>>,
 }
 
-/// What makes the target of an `invokedynamic`.
+/// The bootstrap method of an `invokedynamic`.
 #[derive(Debug)]
 pub(crate) struct Bootstrap {
     /// The class and the name of the method that is called for it.

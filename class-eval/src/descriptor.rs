@@ -31,7 +31,7 @@ impl Signature {
     }
 }
 
-/// Whether `descriptor` is that of a field.
+/// Returns true for the descriptor of a field.
 pub(crate) fn is_type(descriptor: &str) -> bool {
     type_end(descriptor) == Some(descriptor.len())
 }

@@ -13,7 +13,7 @@ struct Inner {
     cause: Cause,
 }
 
-/// How the machine may deal with a fault.
+/// The machine's options after a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// It ends the evaluation.
@@ -60,7 +60,7 @@ pub struct Location {
 const MAX_MESSAGE: usize = 200;
 
 impl Fault {
-    /// What went wrong.
+    /// The kind of the fault.
     pub fn kind(&self) -> &FaultKind {
         &self.0.kind
     }

@@ -54,7 +54,7 @@ pub(crate) enum Object {
     Token(&'static str),
 }
 
-/// What an object takes besides its content, roughly.
+/// The rough size of an object besides its content.
 const OBJECT: usize = 64;
 
 /// All objects of a machine.
@@ -127,7 +127,7 @@ impl Heap {
         Ok(class)
     }
 
-    /// What `valueOf` of a box class gives: small numbers always as the same object.
+    /// The result of `valueOf` of a box class: small numbers are always the same object.
     pub(crate) fn boxed(&mut self, class: &'static str, value: Value) -> Result<Ref, Fault> {
         let small = match value {
             Value::Int(number) => Some(i64::from(number)),

@@ -12,7 +12,7 @@ use noak::AccessFlags;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// What the machine knows about a class name.
+/// The machine's knowledge of a class name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Known {
     Absent,
@@ -243,7 +243,7 @@ impl<'j> Machine<'j> {
         Ok(inherited)
     }
 
-    /// What a call of this method on `object` runs: its own class's method, the platform's, an interface's default.
+    /// The method that a call on `object` runs: its own class's method, the platform's, an interface's default.
     pub(crate) fn select(
         &mut self,
         object: Ref,
@@ -314,7 +314,7 @@ impl<'j> Machine<'j> {
         }
     }
 
-    /// Whether an object of class `from` is also one of `to`; `None` if that depends on a class that is not here.
+    /// Returns whether an object of class `from` is also one of `to`; `None` if that depends on a class that is not here.
     pub(crate) fn is_kind_of(&mut self, from: &str, to: &str) -> Result<Option<bool>, Fault> {
         if let (Some(from), Some(to)) = (descriptor::element(from), descriptor::element(to)) {
             let primitive = |element: &str| !element.starts_with(['L', '[']);

@@ -28,7 +28,7 @@ pub struct Machine<'j> {
     frames: Vec<Frame>,
     /// Local variables of all frames.
     locals: usize,
-    /// What is left of the steps.
+    /// The remaining steps.
     steps: usize,
     /// Calls of [`Machine::run`] within each other.
     nesting: usize,

@@ -93,7 +93,7 @@ pub(crate) enum Arithmetic {
     Xor,
 }
 
-/// What a number is converted to.
+/// The type that a number is converted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Int,
@@ -146,7 +146,7 @@ pub(crate) struct Switch {
     pub(crate) default: usize,
 }
 
-/// How a method is chosen.
+/// The rule that chooses a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dispatch {
     Static,
@@ -172,7 +172,7 @@ pub(crate) enum Constant {
 }
 
 impl Element {
-    /// Whether an array whose elements have this descriptor holds such elements.
+    /// Returns whether an array whose elements have this descriptor holds such elements.
     pub(crate) fn is(self, descriptor: &str) -> bool {
         match descriptor.as_bytes().first() {
             Some(b'Z' | b'B') => self == Self::Byte,

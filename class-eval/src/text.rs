@@ -62,7 +62,7 @@ impl Charset {
         }
     }
 
-    /// What `getBytes` gives: `?` for what the character set lacks.
+    /// The result of `getBytes`: `?` for characters that the character set lacks.
     pub(crate) fn encode(self, units: &[u16]) -> Vec<u8> {
         let chars = char::decode_utf16(units.iter().copied()).map(|char| char.unwrap_or('?'));
         let limit = match self {

@@ -23,7 +23,7 @@ use crate::heap::Object;
 use crate::machine::Machine;
 use crate::value::Value;
 
-/// What is kept of each unknown value, roughly, besides names.
+/// The rough size of the record of an unknown value, besides names.
 const UNKNOWN: usize = 512;
 
 impl Machine<'_> {
@@ -59,7 +59,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What a call returns whose arguments, or what they hold, are not known, which `fault` says.
+    /// The result of a call with arguments, or contents of arguments, that `fault` says are not known.
     pub(crate) fn call_with_unknown(
         &mut self,
         fault: Fault,
@@ -84,7 +84,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether nobody can change what the value is or refers to.
+    /// Returns whether nobody can change what the value is or refers to.
     fn is_inert(&self, value: Value, member: &Member) -> bool {
         let Value::Ref(object) = value else { return true };
         let collection = member.class.starts_with("java/util/");

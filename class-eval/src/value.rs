@@ -58,7 +58,7 @@ impl Value {
         if let Self::Unknown(_, origin) = self { Some(Self::Unknown(kind, origin)) } else { None }
     }
 
-    /// What a field or array element with this descriptor holds before anything is stored.
+    /// The initial value of a field or array element with this descriptor.
     pub(crate) fn default_of(descriptor: &str) -> Self {
         match descriptor.as_bytes().first() {
             Some(b'J') => Self::Long(0),

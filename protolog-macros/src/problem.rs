@@ -4,7 +4,7 @@ use crate::tokens::{ident, joint_colons, macro_call, path};
 use proc_macro::{Literal, Span, TokenStream, TokenTree};
 use std::fmt::Display;
 
-/// What is wrong, where, and what to do about it.
+/// An error: its message, its span, and the advice.
 #[derive(Debug)]
 pub(crate) struct Problem {
     span: Span,

@@ -2,7 +2,7 @@
 
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
-/// What the input holds, without the invisible groups that macro_rules puts around what it has parsed, where such a group
+/// The input's tokens, without the invisible groups that macro_rules puts around what it has parsed, where such a group
 /// holds everything.
 pub(crate) fn unwrapped(mut trees: Vec<TokenTree>) -> Vec<TokenTree> {
     while let [TokenTree::Group(group)] = &trees[..] {

@@ -16,12 +16,12 @@ use protolog_core::note::{HEADER_SIZE, Note, ParsedNote, STRIPPED_TYPE};
 use std::ops::Range;
 use viewer_config::{Collector, Group, Location, Message};
 
-/// What a signature of the whole file stands behind, at its end: a module of the Linux kernel.
+/// The marker before a signature of the whole file, at its end: modules of the Linux kernel have one.
 const APPENDED: &[u8] = b"~Module signature appended~\n";
 /// Sections in which tools keep a signature of the whole file.
 const SIGNATURES: [&[u8]; 5] = [b".signature", b".sig", b".text_sig", b".sha256_sig", b".pgp_sig"];
 
-/// What is done with a note and the place where it stands.
+/// A callback for a note and its range in the file.
 type Visit<'a> = dyn FnMut(Range<usize>, ParsedNote<'_>) -> Result<(), BinaryProblem> + 'a;
 
 /// A binary's notes, where they stand in the file.
@@ -156,7 +156,7 @@ impl Layout {
     }
 }
 
-/// Whether a section holds a signature. A file without section headers has none.
+/// Returns whether a section holds a signature. A file without section headers has none.
 fn has_signature<H: FileHeader>(header: &H, endian: H::Endian, bytes: &[u8]) -> bool {
     header.sections(endian, bytes).is_ok_and(|sections| {
         sections.iter().any(|section| {

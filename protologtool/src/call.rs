@@ -19,7 +19,7 @@ pub struct Call<S> {
     pub template_range: Range<usize>,
     /// The arguments after the template, without comments around them.
     pub args: Vec<Range<usize>>,
-    /// What only the language's own emitter needs to know.
+    /// The part that only the language's own emitter needs.
     pub shape: S,
 }
 

@@ -196,7 +196,7 @@ pub(crate) struct Sources {
     #[arg(long)]
     pub(crate) keep_going: bool,
 
-    /// How many threads to use [default: as many as there are processors]
+    /// Number of threads [default: one per processor]
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<NonZero<usize>>,
 
@@ -208,7 +208,7 @@ pub(crate) struct Sources {
 /// Arguments that say how to report problems.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Reporting {
-    /// How to show problems
+    /// Format of diagnostics
     #[arg(long, value_enum, default_value_t = MessageFormat::Human, value_name = "FORMAT")]
     pub(crate) message_format: MessageFormat,
 
@@ -217,7 +217,7 @@ pub(crate) struct Reporting {
     pub(crate) deny_warnings: bool,
 }
 
-/// How problems are shown.
+/// The format of diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MessageFormat {
     /// `path:line:column: error: …` and the lines meant, on standard error
@@ -228,7 +228,7 @@ pub(crate) enum MessageFormat {
     Sarif,
 }
 
-/// What a dictionary's file holds.
+/// The format of a dictionary's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DictionaryType {
     /// Protobuf

@@ -13,7 +13,7 @@ use crate::groups::Group;
 use md5::{Digest, Md5};
 use protolog_core::{Level, message_id};
 
-/// How ids are made.
+/// The scheme of message ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MessageIds {
     /// Ours: place, template, level and the group's name in the dictionary.

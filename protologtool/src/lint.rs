@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Source;
 use protolog_core::{Piece, Template};
 
-/// What may be wrong with a call that is otherwise right.
+/// The warnings about a call that is otherwise right.
 pub fn lint<S>(call: &Call<S>, template: &Template<'_>, source: &Source) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if !template.is_empty() && !has_words(template) {
@@ -34,7 +34,7 @@ fn has_words(template: &Template<'_>) -> bool {
     })
 }
 
-/// Whether an expression is one literal: a number, with or without a sign, a text, a character, or a word for one value.
+/// Returns whether an expression is one literal: a number, with or without a sign, a text, a character, or a word for one value.
 fn is_literal(expression: &[u8]) -> bool {
     match expression {
         b"true" | b"false" | b"null" => true,
@@ -44,7 +44,7 @@ fn is_literal(expression: &[u8]) -> bool {
     }
 }
 
-/// Whether the first `quote` that is not escaped is the last byte.
+/// Returns whether the first `quote` that is not escaped is the last byte.
 fn closes_at_end(quote: u8, rest: &[u8]) -> bool {
     if quote == b'"' && rest.starts_with(b"\"\"") && rest.len() >= 5 {
         return rest.ends_with(b"\"\"\"") && memchr::memmem::find_iter(rest, "\"\"\"").count() == 1;

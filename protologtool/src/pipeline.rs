@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use viewer_config::{Location, Message};
 
-/// What happens to all inputs.
+/// The settings of a run, for all inputs.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The Java front end.
@@ -29,11 +29,11 @@ pub struct Settings {
     pub rust: Option<Rust>,
     /// The groups that calls may name.
     pub groups: Groups,
-    /// How messages get their ids.
+    /// The scheme of message ids.
     pub ids: MessageIds,
 }
 
-/// What became of one input.
+/// The result of one input.
 #[derive(Debug)]
 pub struct Processed {
     /// The path as the user gave it.
@@ -46,9 +46,9 @@ pub struct Processed {
     pub messages: Vec<Message>,
     /// Positions, in [`Groups`], of the groups of these messages.
     pub groups: Vec<usize>,
-    /// What is wrong with it, and the text to show it in.
+    /// The errors, and the text to show them in.
     pub report: Option<Report>,
-    /// What is right but hardly meant so, in source order.
+    /// The warnings, in source order.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -72,7 +72,7 @@ impl Processed {
 pub struct Report {
     /// The source.
     pub source: Source,
-    /// What is wrong or worth knowing, in source order.
+    /// The diagnostics, in source order.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -291,7 +291,7 @@ fn apply<S>(
     Some(output)
 }
 
-/// What is wrong with a call that passes more than `max` arguments.
+/// The error for a call that passes more than `max` arguments.
 fn too_many<S>(call: &Call<S>, max: usize) -> Option<Diagnostic> {
     let [first, .., last] = [call.args.get(max)?, call.args.last()?];
     let message =

@@ -17,7 +17,7 @@ pub use real::Real;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-/// What the command needs from its surroundings.
+/// The interface between the command and its surroundings.
 pub trait System: Sync {
     /// The content of a file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
@@ -33,12 +33,12 @@ pub trait System: Sync {
         Ok(Box::new(io::Cursor::new(self.read(path)?)))
     }
 
-    /// Whether the path names something that can be read once only, such as a pipe.
+    /// Returns whether the path names something that can be read once only, such as a pipe.
     fn is_pipe(&self, _path: &Path) -> bool {
         false
     }
 
-    /// Whether a process holds a lock on the file, as far as can be told.
+    /// Returns whether a process holds a lock on the file, as far as can be told.
     fn is_in_use(&self, _path: &Path) -> bool {
         false
     }
@@ -46,11 +46,11 @@ pub trait System: Sync {
     /// The whole of standard input.
     fn read_input(&self) -> io::Result<Vec<u8>>;
 
-    /// Whether there is a directory of this name.
+    /// Returns whether there is a directory of this name.
     fn is_directory(&self, path: &Path) -> bool;
 
-    /// What a directory holds, in any order. Symbolic links count as what they lead to, except links to directories, which
-    /// may lead in circles and are left out.
+    /// The entries of a directory, in any order. Symbolic links count as what they lead to, except links to directories,
+    /// which may lead in circles and are left out.
     fn entries(&self, directory: &Path) -> io::Result<Vec<DirectoryEntry>>;
 
     /// A directory's path without links, `.` and `..`, as far as it exists: two paths lead to one directory if this is the
@@ -86,13 +86,13 @@ pub trait System: Sync {
     /// An environment variable.
     fn variable(&self, name: &str) -> Option<String>;
 
-    /// Whether standard error is a terminal.
+    /// Returns whether standard error is a terminal.
     fn errors_to_terminal(&self) -> bool;
 
-    /// Whether standard output is a terminal.
+    /// Returns whether standard output is a terminal.
     fn output_to_terminal(&self) -> bool;
 
-    /// How many threads are worth having.
+    /// The number of threads worth having.
     fn threads(&self) -> usize;
 
     /// Standard output.
@@ -110,7 +110,7 @@ pub trait System: Sync {
 pub struct DirectoryEntry {
     /// Its path, the directory's included.
     pub path: PathBuf,
-    /// Whether it is a directory.
+    /// True if it is a directory.
     pub is_directory: bool,
 }
 

@@ -51,8 +51,8 @@ fn unindented(text: &str) -> String {
 }
 
 #[test]
-fn what_the_trace_does_not_have_is_told() {
-    let told = |args: &[&str]| {
+fn values_that_the_trace_lacks_are_reported() {
+    let warnings = |args: &[&str]| {
         let (exit, out, errors) =
             run(&[("app", description::trace(APP))], &[&["app"], args].concat());
         assert_eq!(
@@ -63,10 +63,10 @@ fn what_the_trace_does_not_have_is_told() {
     };
     let expected = "warning: the trace has no group `Nett`\nwarning: the trace has no group `x`\n\
                     help: use one of `demo::AppLog::Disk`, `demo::AppLog::Net`";
-    assert_eq!(told(&["--group", "Nett", "--group", "x"]), expected);
+    assert_eq!(warnings(&["--group", "Nett", "--group", "x"]), expected);
     let expected = "warning: the trace has no tag `net`\nhelp: use one of `Disk`, `Net`";
-    assert_eq!(told(&["--tag", "net"]), expected);
-    assert_eq!(told(&["--group", "Net", "--tag", "Disk"]), "");
+    assert_eq!(warnings(&["--tag", "net"]), expected);
+    assert_eq!(warnings(&["--group", "Net", "--tag", "Disk"]), "");
 }
 
 #[test]

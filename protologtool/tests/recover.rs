@@ -59,7 +59,7 @@ fn run(words: &str) -> String {
     shown
 }
 
-/// What is run, in the order of the file that says what comes of it.
+/// The commands, in the order of the file with their expected output.
 const COMMANDS: [&str; 11] = [
     "recover app.rec -o out",
     "recover app.rec worker.rec --output out",
@@ -101,7 +101,7 @@ fn commands_and_what_comes_of_them() {
 }
 
 #[test]
-fn a_recording_in_use_is_told() {
+fn a_recording_in_use_is_reported() {
     let dir = protolog_testkit::temp_dir();
     let path = dir.path().join("app.rec");
     std::fs::write(&path, recording::recording(APP, 0)).unwrap();

@@ -166,7 +166,7 @@ impl Collector {
         self.problems.push(problem);
     }
 
-    /// Whether there is a message with this id.
+    /// Returns whether there is a message with this id.
     pub(crate) fn has_message(&self, id: u64) -> bool {
         self.messages.contains_key(&id)
     }
@@ -241,7 +241,7 @@ impl Merged {
     }
 }
 
-/// What the group will be called in a dictionary.
+/// The group's name in a dictionary.
 pub(crate) fn name_of(group: &Group) -> String {
     if is_blank(&group.name) { placeholder(group.id) } else { group.name.clone() }
 }
@@ -251,7 +251,7 @@ fn is_blank(name: &str) -> bool {
     name.trim().is_empty()
 }
 
-/// What a group is called whose name is not known.
+/// The name for a group whose name is not known.
 pub(crate) fn placeholder(id: u32) -> String {
     format!("#{id}")
 }

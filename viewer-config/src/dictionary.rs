@@ -20,8 +20,8 @@ pub struct Message {
     pub level: Level,
     /// The group's full name.
     pub group: Arc<str>,
-    /// What the id is computed over, see [`protolog_core::message_id`]. Where a file does not say, the path of the first
-    /// location.
+    /// The place that the id is computed over, see [`protolog_core::message_id`]. Where a file does not say, the path of
+    /// the first location.
     pub place: String,
     /// Where the calls are. In a [`Dictionary`]: sorted by path, each path once.
     pub locations: Vec<Location>,
@@ -66,7 +66,7 @@ impl Message {
         (self.place != Self::default_place(&self.locations)).then_some(&self.place)
     }
 
-    /// What the messages of a dictionary are sorted by.
+    /// The key by which a dictionary's messages are sorted.
     pub(crate) fn order(&self) -> (Option<(&str, Option<u32>)>, u64) {
         let first = self.locations.first();
         (first.map(|location| (location.path.as_str(), location.lines.first().copied())), self.id)
@@ -96,7 +96,7 @@ impl Dictionary {
         }
     }
 
-    /// What names this dictionary in a program that it was taken out of: the XXH3-64 of its bytes in protobuf.
+    /// The name of this dictionary in the program that it was extracted from: the XXH3-64 of its bytes in protobuf.
     pub fn hash(&self) -> u64 {
         protolog_core::hash(&self.to_bytes(Format::Pb))
     }
@@ -127,7 +127,7 @@ impl Dictionary {
         self.group_index.get(&id).map(|index| &self.groups[*index as usize])
     }
 
-    /// Whether there is neither a message nor a group.
+    /// Returns whether there is neither a message nor a group.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty() && self.groups.is_empty()
     }

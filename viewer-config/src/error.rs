@@ -17,7 +17,7 @@ pub enum ReadError {
     },
     /// A text that is not JSON, or not of this form.
     Json {
-        /// What is wrong.
+        /// The problem.
         message: String,
         /// Where, from 1; 0 where it is the text as a whole.
         line: usize,
@@ -31,11 +31,11 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// What to do about it; begins with a verb.
+    /// The advice; begins with a verb.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Pb(_) | Self::NoId { .. } | Self::Gzip(_) => {
-                "make the file again; formats are told by content: `.pb`, `.json` and `.json.gz` are known"
+                "create the file again; the content must be that of a `.pb`, `.json` or `.json.gz` dictionary"
             }
             Self::Json { .. } => {
                 "correct the line, or make the file again; the form is the one with `\"version\": \"2.0.0\"`"

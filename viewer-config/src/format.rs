@@ -52,7 +52,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// Whether `{` comes first and there is no control character but white space. The first alone does not tell: a message of
+/// Returns whether `{` comes first and there is no control character but white space. The first alone does not tell: a message of
 /// 123 bytes begins with `"\n{"`. But then it holds control characters, the tags of its texts.
 fn is_json_object(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);

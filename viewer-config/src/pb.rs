@@ -188,7 +188,7 @@ impl<'a> RawMessage<'a> {
     }
 }
 
-/// Whether `bare` is what remains of `template`.
+/// Returns whether `bare` is what remains of `template`.
 pub(crate) fn is_full_form(template: &str, bare: &str) -> bool {
     template == bare
         || Template::parse(template).is_ok_and(|template| template.bare().to_string() == bare)

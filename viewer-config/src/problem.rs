@@ -1,4 +1,4 @@
-//! What can be wrong with the contents of a dictionary, and what is done about it.
+//! The problems that a dictionary's contents can have, and the treatment of each.
 //!
 //! A problem that makes the dictionary wrong refuses it ([`Problem::is_refusal`]); the others only say what was put
 //! right while reading a file made elsewhere.
@@ -66,7 +66,7 @@ pub enum Problem {
 pub struct Problems(pub(crate) Vec<Problem>);
 
 impl Problem {
-    /// Whether a dictionary with this problem is refused.
+    /// Returns whether a dictionary with this problem is refused.
     pub const fn is_refusal(&self) -> bool {
         matches!(
             self,
@@ -74,7 +74,7 @@ impl Problem {
         )
     }
 
-    /// What to do about it; begins with a verb.
+    /// The advice; begins with a verb.
     pub fn help(&self) -> &'static str {
         match self {
             Self::MessageClash { .. } => {

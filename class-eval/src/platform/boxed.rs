@@ -7,7 +7,7 @@ use crate::machine::Machine;
 use crate::text;
 use crate::value::Value;
 
-/// What all box classes have: class, descriptor, name of the method that unboxes.
+/// The methods of all box classes: class, descriptor, name of the method that unboxes.
 macro_rules! boxes {
     ($($class:literal $descriptor:literal $unbox:literal;)* + $($entry:expr,)*) => {
         &[

@@ -95,7 +95,7 @@ pub(super) const TABLE: &[Entry] = &[
 const OBJECT: &str = "Ljava/lang/Object;";
 
 impl Machine<'_> {
-    /// What `String.valueOf` of a value with this descriptor gives.
+    /// The result of `String.valueOf` for a value with this descriptor.
     pub(crate) fn text_of(&mut self, value: Value, descriptor: &str) -> Result<Text, Fault> {
         let text = match value {
             Value::Null => "null".to_owned(),

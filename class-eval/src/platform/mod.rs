@@ -23,7 +23,7 @@ use std::sync::LazyLock;
 /// A method of the platform.
 pub(super) type Native = for<'a> fn(&mut Machine<'_>, Args<'a>) -> Answer;
 
-/// What a method returns; `None` for `void`.
+/// The result of a method; `None` for `void`.
 type Answer = Result<Option<Value>, Fault>;
 
 /// Class, name and descriptor, `java/lang/Math.abs(I)I`, and the method.
@@ -79,7 +79,7 @@ pub(super) fn class_of(object: &Object) -> &str {
     }
 }
 
-/// Whether a platform class is a kind of another class; `None` if that is not known here.
+/// Returns whether a platform class is a kind of another class; `None` if that is not known here.
 pub(super) fn is_kind_of(from: &str, to: &str) -> Option<bool> {
     let from = if from.starts_with('[') { "[" } else { from };
     if from == to || to == "java/lang/Object" || (is_throwable(from) && to == "java/lang/Throwable")
@@ -145,7 +145,7 @@ fn supertypes(class: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Whether this is the name of an exception of the platform.
+/// Returns whether this is the name of an exception of the platform.
 pub(super) fn is_throwable(class: &str) -> bool {
     class.starts_with("java/")
         && (class.ends_with("Exception")
@@ -153,7 +153,7 @@ pub(super) fn is_throwable(class: &str) -> bool {
             || class == "java/lang/Throwable")
 }
 
-/// What a static field of the platform refers to, and a name for it.
+/// The object that a static field of the platform refers to, and a name for it.
 pub(super) fn constant(class: &str, name: &str) -> Option<(&'static str, Object)> {
     match (class, name) {
         ("java/nio/charset/StandardCharsets" | "kotlin/text/Charsets", _) => {
@@ -175,7 +175,7 @@ pub(super) fn constant(class: &str, name: &str) -> Option<(&'static str, Object)
     }
 }
 
-/// What `new` makes of a platform class, before its constructor.
+/// The object that `new` makes of a platform class, before its constructor runs.
 pub(super) fn unset(class: &str) -> Option<Object> {
     match class {
         "java/lang/Object" => Some(Object::Token("java/lang/Object")),

@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use proc_macro::{Literal, TokenStream};
 use protolog_core::{ParamKind, Template};
 
-/// What the check found out.
+/// A call that was checked.
 pub(super) struct Checked {
     /// The template, as it was written.
     pub(super) template: Literal,

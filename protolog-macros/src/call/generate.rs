@@ -1,4 +1,4 @@
-//! What a call becomes: a call of `__site!`, whose definition in `protolog_rt` holds the code.
+//! The expansion of a call: a call of `__site!`, whose definition in `protolog_rt` holds the code.
 //!
 //! Tokens are gathered in vectors: each stream that is made is a call of the compiler.
 

@@ -1,4 +1,4 @@
-//! What the tool does beside what it can't avoid, on one thread: reading files, and parsing those that hold calls.
+//! The tool's time beside that of the work it can't avoid, on one thread: reading files, and parsing those that hold calls.
 //!
 //! `cargo xtask bench tool` prepares the sources and runs this as
 //! `cargo bench -p protolog-tool --bench speed -- LIST CLASS GROUPS PACKAGES`: a file that lists Java sources, the enum of

@@ -23,7 +23,7 @@ pub(super) fn measure<const N: usize>(contestants: [&dyn Fn(); N]) -> [f64; N] {
     })
 }
 
-/// What this thread has used of a processor.
+/// The processor time of this thread.
 fn cpu_seconds() -> f64 {
     let text =
         std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux counts CPU time");

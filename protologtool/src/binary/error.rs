@@ -28,12 +28,12 @@ pub enum BinaryProblem {
 }
 
 impl BinaryError {
-    /// What it is.
+    /// The problem.
     pub fn problem(&self) -> &BinaryProblem {
         &self.0
     }
 
-    /// What to do about it.
+    /// The advice.
     pub fn help(&self) -> &'static str {
         match self.0 {
             BinaryProblem::Foreign(Some(

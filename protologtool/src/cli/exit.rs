@@ -1,10 +1,10 @@
-//! How a run ends: its exit code, and what stops it.
+//! The end of a run: its exit code, and the failure that stops it.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::process::ExitCode;
 
-/// How a run ended; the exit code.
+/// The exit code of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// All is done.
@@ -40,7 +40,7 @@ impl Failure {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// What is wrong, without the help.
+    /// The message, without the help.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 /// Arguments that say which form code and dictionary have.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Form {
-    /// What rewritten code and the dictionary look like
+    /// Form of rewritten code and of the dictionary
     #[arg(long, value_enum, default_value_t = DialectChoice::Auto, value_name = "DIALECT")]
     pub(crate) dialect: DialectChoice,
 
-    /// How messages get their ids [default: `xxh3` in dialect protolog, else `aosp`]
+    /// Scheme of message ids [default: `xxh3` in dialect protolog, else `aosp`]
     #[arg(long, value_enum, value_name = "KIND")]
     pub(crate) message_id: Option<IdChoice>,
 }
@@ -58,6 +58,6 @@ pub(crate) enum DialectChoice {
 pub(crate) enum IdChoice {
     /// XXH3-64 of place, text, level and group, kept apart
     Xxh3,
-    /// What AOSP's tool gives the same call
+    /// The id that AOSP's tool gives the same call
     Aosp,
 }

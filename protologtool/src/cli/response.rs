@@ -22,10 +22,10 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// How deep response files may name each other.
+/// The nesting limit of response files.
 const MAX_DEPTH: usize = 16;
 
-/// How many arguments there may be: files that name each other twice grow without end.
+/// The limit on arguments: files that name each other twice grow without end.
 const MAX_ARGUMENTS: usize = 1 << 20;
 
 /// Arguments with all response files put in.
@@ -56,7 +56,7 @@ pub(super) fn expand(
 struct Word {
     bytes: Vec<u8>,
     line: usize,
-    /// Whether its first character was quoted, which makes `@` an ordinary one.
+    /// True if its first character was quoted, which makes `@` an ordinary one.
     literal: bool,
 }
 
@@ -209,7 +209,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What was quoted as the shell wants it comes back.
+        /// Arguments that are quoted for a shell come back.
         #[test]
         fn quoted_arguments_come_back(args in prop::collection::vec(any::<Vec<u8>>(), 0..8)) {
             let quote = |arg: &Vec<u8>| {

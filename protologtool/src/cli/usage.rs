@@ -1,4 +1,4 @@
-//! What is wrong with a command line, in the words of all other errors: what the user wrote in backticks, then what to do.
+//! Errors of the command line, in the form of all other errors: the user's text in backticks, then the advice.
 //!
 //! The parser's own texts are kept for kinds of errors that are not known here.
 
@@ -19,7 +19,7 @@ pub(super) fn text(error: &clap::Error, args: &[OsString], origin: Option<&str>)
     }
 }
 
-/// What Android's `protolog_configuration` says, where it says something.
+/// The message of Android's `protolog_configuration`, where it has one.
 fn android(error: &clap::Error, args: &[OsString]) -> Option<String> {
     if args.get(1).is_none_or(|command| command != "configuration") {
         return None;
@@ -102,7 +102,7 @@ fn command(args: &[OsString]) -> Option<(Vec<String>, clap::Command)> {
     (!words.is_empty()).then_some((words, command))
 }
 
-/// What is missing, as a list: of alternatives one.
+/// The missing arguments, as a list: of alternatives one.
 fn required(error: &clap::Error, args: &[OsString]) -> Option<String> {
     let missing = strings(error, ContextKind::InvalidArg);
     let command = command(args);
@@ -121,7 +121,7 @@ fn required(error: &clap::Error, args: &[OsString]) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// What `<NAME>`, an argument without a flag, is, in the first words of its help: "sources", "the trace".
+/// The description of `<NAME>`, an argument without a flag, by the first words of its help: "sources", "the trace".
 fn operand(item: &str, command: &clap::Command) -> Option<String> {
     let name = item.strip_prefix('<')?.trim_end_matches('.').strip_suffix('>')?;
     let is_it = |arg: &&clap::Arg| {

@@ -1,4 +1,4 @@
-//! What the values of flags must look like, as far as the text alone tells.
+//! Parsers of the values of flags: they check what the text alone shows.
 
 use std::num::NonZero;
 use std::path::PathBuf;

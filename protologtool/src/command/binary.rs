@@ -71,7 +71,7 @@ pub(crate) struct BinaryArgs {
     reporting: Reporting,
 }
 
-/// What people call the command.
+/// The command's name in messages.
 pub(crate) const SHOWN: &str = "generate-viewer-config --from-binary";
 
 /// Replaces the command where its arguments ask for programs rather than sources.

@@ -1,10 +1,10 @@
 //! `configuration`: groups of running programs, listed and switched; traces started and stopped in them.
 //!
-//! What `cmd protolog_configuration` is on Android, in its words where they are right; the same when the tool is called by
-//! the name `protolog_configuration`. Programs are asked over their sockets and switched through their memory, see
+//! The counterpart of Android's `cmd protolog_configuration`, in its words where they are right; the tool does the same when
+//! it is called `protolog_configuration`. Target processes are asked over their sockets and switched through their memory, see
 //! docs/design/control.md.
 //!
-//! Invariants: a program that hangs or is gone costs the others nothing; what could not be done is said, and is the exit code.
+//! Invariants: a program that hangs or has ended does not delay the others; each failure is reported, and sets the exit code.
 
 mod args;
 mod groups;
@@ -31,24 +31,21 @@ pub(super) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
     let mut programs = Programs::find(&args.choice, persist, system)?;
     let json = args.choice.json;
     match &args.command {
-        Action::GroupsAction { command: GroupsAction::List } => {
-            groups::list(&mut programs, json, system)
-        }
-        Action::GroupsAction { command: GroupsAction::Status { groups } } => {
+        Action::Groups { command: GroupsAction::List } => groups::list(&mut programs, json, system),
+        Action::Groups { command: GroupsAction::Status { groups } } => {
             groups::status(&mut programs, groups, json, system);
         }
-        Action::GroupsAction { command: GroupsAction::Names } => {
-            groups::names(&mut programs, system)
-        }
+        Action::Groups { command: GroupsAction::Names } => groups::names(&mut programs, system),
         Action::Logcat { command } => {
             let (Logcat::Enable(logcat) | Logcat::Disable(logcat)) = command;
             let from = matches!(command, Logcat::Enable(_)).then_some(logcat.level);
-            let wish = switch::Wish::logcat(&logcat.groups, from);
-            switch::run(&mut programs, &wish, logcat.persist, &args.choice, system)?;
+            let change = switch::LevelChange::logcat(&logcat.groups, from);
+            switch::run(&mut programs, &change, logcat.persist, &args.choice, system)?;
         }
         Action::Level(level) => {
-            let wish = switch::Wish::level(&level.group, level.level.0, level.text, level.trace);
-            switch::run(&mut programs, &wish, level.persist, &args.choice, system)?;
+            let change =
+                switch::LevelChange::level(&level.group, level.level.0, level.text, level.trace);
+            switch::run(&mut programs, &change, level.persist, &args.choice, system)?;
         }
         Action::Trace { command: Trace::Start(start) } => {
             trace::start(&mut programs, start, json, system)?;

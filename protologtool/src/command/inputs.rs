@@ -1,4 +1,4 @@
-//! What the commands that read sources have in common: which files there are, the groups, and what came of them.
+//! The common part of the commands that read sources: the list of files, the groups, and the results.
 
 use super::clashes;
 use super::target::{CodeRequest, JavaTarget, Refusal, TargetRequest};
@@ -23,7 +23,7 @@ use viewer_config::Dictionary;
 pub(super) use crate::cli::values::dictionary;
 pub(super) use crate::output::cant_read;
 
-/// What came of the inputs, if nothing is wrong with them.
+/// The results of the inputs, if nothing is wrong with them.
 pub(super) struct Done {
     /// The files, in order, without their messages.
     pub(super) processed: Vec<Processed>,
@@ -87,7 +87,8 @@ pub(super) fn process(
     Ok(Some(Done { processed, dictionary, inputs }))
 }
 
-/// What is to come out of Java; none if it can't be told, which was shown. Without Java sources there is nothing to tell.
+/// The form of rewritten Java; none if it can't be determined, which was reported. Without Java sources the form does not
+/// matter.
 fn target(
     sources: &Sources,
     files: &[PathBuf],

@@ -120,7 +120,7 @@ impl MergeInput for InputFile<'_> {
 
 /// A trace in memory, under the name of what it was made of.
 pub(super) struct Made<'a> {
-    /// What to call it.
+    /// The name in messages.
     pub(super) name: Cow<'a, str>,
     /// The trace.
     pub(super) trace: Vec<u8>,

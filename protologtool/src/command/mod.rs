@@ -1,4 +1,4 @@
-//! What the commands do, one a file.
+//! The commands, one in each file.
 
 pub(crate) mod binary;
 mod check;

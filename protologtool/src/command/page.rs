@@ -77,7 +77,7 @@ complete -c protolog_configuration -w "protologtool configuration"
 complete -c protologtool -n "__fish_seen_subcommand_from configuration; and __fish_seen_subcommand_from status enable disable level" -f -a "(protologtool configuration groups names 2>/dev/null)"
 "#;
 
-/// What `_protologtool` begins with: the other name of the tool stands for a command of it.
+/// The beginning of `_protologtool`: the other name of the tool stands for one of its commands.
 const ZSH_NAME: &str = r#"    if [[ "$service" == protolog_configuration ]]; then
         words=(protologtool configuration "${words[@]:1}")
         ((CURRENT++))

@@ -40,7 +40,7 @@ can't be read at all.";
 /// The heading of the options that say how entries look.
 const SHOWN: &str = "How to show them";
 
-/// What is gathered before it is written, in bytes.
+/// The size of a block of output, in bytes.
 const BLOCK: usize = 64 * 1024;
 
 /// Arguments of `read-log`.
@@ -58,7 +58,7 @@ pub(crate) struct ReadLogArgs {
     #[command(flatten)]
     filters: Filters,
 
-    /// How to show entries
+    /// Format of the entries
     #[arg(long, help_heading = SHOWN, value_enum, default_value_t = OutputFormat::Text)]
     format: OutputFormat,
 
@@ -159,7 +159,7 @@ pub(super) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
-/// How much was read; and the buffer, where the trace says something of one.
+/// The amount that was read; and the buffer, where the trace has statistics of one.
 fn statistics(stats: &Stats) -> String {
     let Stats { bytes, inflated_bytes, packets, entries, .. } = stats;
     let inflated = match inflated_bytes {

@@ -1,4 +1,4 @@
-//! What is to come out: in which dialect, with which ids, and which class rewritten code calls.
+//! The form of the output: its dialect, its ids, and the class that rewritten code calls.
 //!
 //! A template of that class decides, where there is one: the file that is named, one among the sources, or, for Android's
 //! own class, the one at the path that AOSP's tool knows. A dictionary alone needs no template, so that of Android's own
@@ -15,7 +15,7 @@ use crate::source::Source;
 use crate::system::System;
 use std::path::{Path, PathBuf};
 
-/// What the command line says.
+/// The command line's choices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TargetRequest<'a> {
     /// The class whose calls are meant.
@@ -30,18 +30,18 @@ pub(super) struct TargetRequest<'a> {
     pub(super) code: Option<CodeRequest<'a>>,
 }
 
-/// What the command line says of rewritten code.
+/// The command line's choices for rewritten code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CodeRequest<'a> {
     /// The class that it calls, if that exists.
     pub(super) implementation: Option<&'a str>,
     /// The template of that class, if it is to be made.
     pub(super) template: Option<&'a Path>,
-    /// What the class is filled with.
+    /// The values of the class's fields.
     pub(super) values: Values<'a>,
 }
 
-/// What is to come out.
+/// The form of the output.
 #[derive(Debug)]
 pub(super) struct JavaTarget {
     pub(super) java: Java,

@@ -20,7 +20,7 @@ macro_rules! codes {
                 }
             }
 
-            /// What problems of this kind have in common, in a sentence.
+            /// A sentence that describes all problems of this kind.
             pub fn description(self) -> &'static str {
                 match self {
                     $(Self::$variant => concat!($($doc),+).trim_start(),)+

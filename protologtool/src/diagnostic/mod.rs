@@ -27,19 +27,19 @@ use std::ops::Range;
 /// One problem in one source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What kind of problem it is.
+    /// The kind of problem.
     pub code: Code,
     /// Where: a byte range of the source.
     pub range: Range<usize>,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What to do about it.
+    /// The advice.
     pub help: Option<String>,
 }
 
-/// How bad a problem is.
+/// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Worth knowing; nothing is wrong.

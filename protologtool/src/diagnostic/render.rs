@@ -5,7 +5,7 @@ use crate::source::Source;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::ops::Range;
 
-/// How to render.
+/// The options for rendering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     /// With ANSI colours.

@@ -41,9 +41,9 @@ pub enum JarError {
     },
     /// The class is local or anonymous: no call can name its groups.
     NoCanonicalName(String),
-    /// What the class does can't be evaluated.
+    /// The code of the class can't be evaluated.
     Fault {
-        /// What was evaluated: a class, or a getter of a group.
+        /// The class, or the getter of a group, that was evaluated.
         what: String,
         /// Why it can't be.
         fault: Fault,
@@ -52,7 +52,7 @@ pub enum JarError {
     NotAGroup {
         /// The object's name.
         name: String,
-        /// What it lacks.
+        /// The method that it lacks.
         method: &'static str,
     },
     /// A class that is no enum and has no static final fields with groups.
@@ -194,7 +194,7 @@ fn field_groups(
     Ok(groups)
 }
 
-/// Whether an object has the methods of a group.
+/// Returns whether an object has the methods of a group.
 fn is_group(machine: &mut Machine<'_>, object: Ref) -> Result<bool, Fault> {
     Ok(machine.has_method(object, "isEnabled", "()Z")?
         && machine.has_method(object, "getTag", STRING)?
@@ -316,7 +316,7 @@ impl<'a> Jar<'a> {
     }
 }
 
-/// What is wrong with bytes that are no zip archive.
+/// The reason why bytes are no zip archive.
 fn not_a_zip(bytes: &[u8]) -> &'static str {
     match bytes {
         [] => "the file is empty",
@@ -354,7 +354,7 @@ impl ClassSource for Jar<'_> {
 }
 
 impl JarError {
-    /// Whether the jar, or a class file in it, is nothing that can be decoded; other errors are about what it says.
+    /// Returns whether the jar, or a class file in it, is nothing that can be decoded; other errors are about what it says.
     pub fn is_undecodable(&self) -> bool {
         match self {
             Self::NotAJar(_) => true,
@@ -363,7 +363,7 @@ impl JarError {
         }
     }
 
-    /// What to do about it; begins with a verb.
+    /// The advice; begins with a verb.
     pub fn help(&self) -> &'static str {
         match self {
             Self::NotAJar(_) => "pass a jar of class files",

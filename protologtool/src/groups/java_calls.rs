@@ -11,7 +11,7 @@ use crate::lang::java::meaning::{Type, TypeRef};
 use crate::lang::java::syntax::{children, dotted, field_text};
 use tree_sitter::Node;
 
-/// What a call returns; none if it is none of those.
+/// The result of a call; none if it is none of those.
 pub(super) fn value(
     evaluator: &Evaluator<'_, '_, '_, '_>,
     call: Node<'_>,
@@ -58,7 +58,7 @@ pub(super) fn value(
     }
 }
 
-/// What a method of a text returns.
+/// The result of a method of a text.
 fn of_text(
     method: &str,
     object: Value,
@@ -81,7 +81,7 @@ fn of_text(
     }))
 }
 
-/// What `UUID.nameUUIDFromBytes` is given.
+/// The argument of `UUID.nameUUIDFromBytes`.
 fn uuid_argument<'t>(evaluator: &Evaluator<'_, '_, '_, '_>, call: Node<'t>) -> Option<Node<'t>> {
     let source = evaluator.resolver.unit.text();
     let class = call.child_by_field_name("object")?;
@@ -94,7 +94,7 @@ fn uuid_argument<'t>(evaluator: &Evaluator<'_, '_, '_, '_>, call: Node<'t>) -> O
     }
 }
 
-/// What `getBytes()` of a text gives. Without a charset it is that of the machine, UTF-8 everywhere today.
+/// The result of `getBytes()` of a text. Without a charset it is that of the machine, UTF-8 everywhere today.
 fn utf8(
     evaluator: &Evaluator<'_, '_, '_, '_>,
     call: Node<'_>,
@@ -122,7 +122,7 @@ fn utf8(
     }))
 }
 
-/// Whether a name means this class of Java's own.
+/// Returns whether a name means this class of Java's own.
 fn is_class(
     evaluator: &Evaluator<'_, '_, '_, '_>,
     node: Node<'_>,
@@ -145,7 +145,7 @@ fn declared<'u>(evaluator: &Evaluator<'_, 'u, '_, '_>, node: Node<'_>) -> Option
     }
 }
 
-/// What `getName()` of a class returns: `$` stands before the name of a nested one.
+/// The result of `getName()` of a class: `$` stands before the name of a nested one.
 fn binary_name(of: &TypeRef<'_>) -> String {
     let unit = &of.unit;
     let mut path: Vec<&str> = unit.outline.outwards(Some(of.id)).map(|id| unit.name(id)).collect();

@@ -21,7 +21,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use tree_sitter::Node;
 
-/// How many constructors may delegate to each other, and getters may call each other.
+/// The limit on constructors that delegate to each other, and on getters that call each other.
 const MAX_STEPS: usize = 32;
 /// AOSP's interface has the first, ours the second.
 const TEXT_METHODS: [&str; 2] = ["isLogToLogcat", "isLogToText"];
@@ -37,7 +37,7 @@ pub(super) struct Object<'e, 't, 's> {
     /// Its class, whose names are known everywhere.
     owner: TypeId,
     declaration: Node<'t>,
-    /// What makes it: a constant of an enum, or `new …`.
+    /// The expression that makes it: a constant of an enum, or `new …`.
     made: Node<'t>,
     /// The name and position of a constant of an enum.
     constant: Option<(&'s str, usize)>,
@@ -57,7 +57,7 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
         Self { source, resolver, owner, declaration, made, constant, fields }
     }
 
-    /// Whether the class has the getters of a group.
+    /// Returns whether the class has the getters of a group.
     pub(super) fn is_group(&self) -> bool {
         let has = |name| self.method(name).is_some();
         has("isEnabled") && has("getTag") && TEXT_METHODS.into_iter().any(has)
@@ -96,7 +96,7 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
         })
     }
 
-    /// What `getId()` returns, if there is one.
+    /// The result of `getId()`, if there is one.
     fn id(&self) -> Option<Result<i32, NotConstant>> {
         let value = self.getter("getId", 0)?.map_err(|error| self.reworded("getId", error));
         Some(value.and_then(|value| match value {
@@ -276,7 +276,7 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
         })
     }
 
-    /// What the getter returns; none without such a method.
+    /// The result of the getter; none without such a method.
     fn getter(&self, name: &str, step: usize) -> Option<Given> {
         let method = self.method(name)?;
         let statements: Vec<_> =
@@ -369,7 +369,7 @@ fn parameters(constructor: Node<'_>) -> Vec<Node<'_>> {
     list.into_iter().flat_map(children).filter(|node| node.kind() == "formal_parameter").collect()
 }
 
-/// Whether a constructor can be called with these values, as far as their types tell.
+/// Returns whether a constructor can be called with these values, as far as their types tell.
 fn fits(parameters: &[Node<'_>], values: &[Given], source: &[u8]) -> bool {
     parameters.len() == values.len()
         && parameters.iter().zip(values).all(|(parameter, value)| {

@@ -20,20 +20,20 @@ use std::collections::HashMap;
 pub struct Group {
     /// The constant's or field's name, as calls write it.
     pub name: String,
-    /// What its `name()` returns: of a constant the same, of another object any text.
+    /// The result of its `name()`: of a constant the same, of another object any text.
     pub own_name: String,
     /// The name in dictionaries. The full name: its class's canonical name, a dot, what it calls itself; after
     /// [`Groups::for_android`] the latter alone.
     pub full_name: String,
     /// The group's id, from its full name.
     pub id: u32,
-    /// What `getId()` returns, where the class has it and it is known: the id in Android's dictionaries.
+    /// The result of `getId()`, where the class has it and it is known: the id in Android's dictionaries.
     pub declared_id: Option<u32>,
     /// False: its calls are compiled out and have no dictionary entry.
     pub enabled: bool,
-    /// Whether the group prints as text unless told otherwise.
+    /// True if the group prints as text unless told otherwise.
     pub log_to_text: bool,
-    /// What stands before its messages in a text log.
+    /// The tag before its messages in a text log.
     pub tag: String,
 }
 
@@ -42,7 +42,7 @@ pub struct Group {
 pub struct Groups {
     class: String,
     list: Vec<Group>,
-    /// How many of the list are the class's own; those of Rust enums follow.
+    /// The number of the class's own groups; those of Rust enums follow.
     own: usize,
     all_in_dictionary: bool,
     /// Why it is not known what `getId()` returns, though there is one.
@@ -100,12 +100,12 @@ impl Groups {
         self.unknown_ids.as_deref().filter(|_| self.all_in_dictionary)
     }
 
-    /// How many groups, from the first on, a dictionary holds though no message uses them.
+    /// The number of groups, from the first on, that a dictionary holds even if no message uses them.
     pub fn always_in_dictionary(&self) -> usize {
         if self.all_in_dictionary { self.own } else { 0 }
     }
 
-    /// Whether a dictionary holds messages of this group although it is compiled out.
+    /// Returns whether a dictionary holds messages of this group although it is compiled out.
     pub fn is_always_in_dictionary(&self, position: usize) -> bool {
         position < self.always_in_dictionary()
     }

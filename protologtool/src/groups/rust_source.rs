@@ -35,13 +35,13 @@ pub(crate) struct GroupEnum {
     pub(crate) groups: Vec<Group>,
     /// Where its name stands.
     pub(crate) range: Range<usize>,
-    /// What makes the derive its expansion.
+    /// The edits that replace the derive by its expansion.
     pub(crate) edits: Vec<Edit>,
 }
 
 /// A derive of the groups. An enum may have several, of which one holds.
 pub(crate) struct Derive {
-    /// What the enum calls it.
+    /// The path by which the enum names it.
     pub(crate) path: Path,
     /// The byte where that begins.
     pub(crate) start: usize,
@@ -54,7 +54,7 @@ struct Setting {
     key: String,
     value: Vec<TokenTree>,
     range: Range<usize>,
-    /// What it depends on, beside the derive.
+    /// The condition that it depends on, besides the derive's.
     condition: Option<String>,
 }
 
@@ -112,8 +112,8 @@ pub(crate) fn read(
     for attribute in found.attributes.iter().chain(written) {
         spans.erase(&removal.of(attribute), source, &mut erased);
     }
-    let gone = |Erasure { range, kept }| Edit { range, text: kept };
-    let mut edits: Vec<Edit> = erased.into_iter().map(gone).collect();
+    let erase = |Erasure { range, kept }| Edit { range, text: kept };
+    let mut edits: Vec<Edit> = erased.into_iter().map(erase).collect();
     let end = spans.of_group(found.body).end;
     edits.push(Edit { range: end..end, text: expansions });
     (GroupEnum { groups, range, edits }, reader.problems)
@@ -170,7 +170,7 @@ impl EnumReader<'_> {
         runtime
     }
 
-    /// What `#[protolog(…)]` sets.
+    /// The settings in `#[protolog(…)]`.
     fn settings(&mut self, attributes: &[Attribute]) -> Vec<Setting> {
         let mut settings = Vec::new();
         for attribute in attributes {
@@ -319,7 +319,7 @@ impl Flag {
         };
     }
 
-    /// Whether it is true in some build.
+    /// Returns whether it is true in some build.
     fn may_be(&self) -> bool {
         !matches!(self, Self::Known(false))
     }
@@ -363,7 +363,7 @@ fn expansion(
 #[derive(Default)]
 struct Index<'v> {
     sure: usize,
-    /// How many there are on each condition.
+    /// The number of variants on each condition.
     conditional: Vec<(&'v str, usize)>,
 }
 

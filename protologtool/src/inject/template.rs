@@ -29,7 +29,7 @@ pub struct ImplTemplate {
     pub(super) fields: Vec<InjectedField>,
     pub(super) log_method: LogMethod,
     pub(super) enabled_method: Option<EnabledMethod>,
-    /// Whether there is a static `isEnabled(group)`.
+    /// True if there is a static `isEnabled(group)`.
     asks_group: bool,
     /// Those that other classes can call.
     static_methods: Vec<StaticMethod>,
@@ -46,7 +46,7 @@ pub(super) struct InjectedField {
     pub(super) value: Range<usize>,
 }
 
-/// What a field is filled with.
+/// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Injected {
     ViewerConfigPath,
@@ -79,7 +79,7 @@ struct Method {
 }
 
 impl ImplTemplate {
-    /// Whether a source looks like a template: by its file name and by what it mentions.
+    /// Returns whether a source looks like a template: by its file name and by what it mentions.
     pub fn is_template(path: &Path, bytes: &[u8]) -> bool {
         path.file_name().is_some_and(|name| name == "ProtoLogImpl.java")
             && memmem::find(bytes, ANNOTATION.as_bytes()).is_some()
@@ -171,7 +171,7 @@ impl ImplTemplate {
         &self.source
     }
 
-    /// What calls must look like: a text after the mask where the methods take one, a mask of the type that they take,
+    /// The form that calls must have: a text after the mask where the methods take one, a mask of the type that they take,
     /// and as guard the cache, if there is one to fill, or else `isEnabled(group)`, if there is such.
     pub fn form(&self) -> Android {
         let guard = if self.updates_cache() {

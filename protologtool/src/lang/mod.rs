@@ -64,7 +64,7 @@ impl fmt::Debug for Inputs<'_> {
 
 /// A language in which log calls are written.
 pub trait Language: Sync {
-    /// What [`emit`](Self::emit) must know of a call besides what all languages share.
+    /// The part of a call that only this language's [`emit`](Self::emit) needs.
     type Shape;
 
     /// True if an earlier pass over the inputs found nothing to do in this file: it is not read again.
@@ -86,7 +86,7 @@ pub trait Language: Sync {
         place
     }
 
-    /// How ids are made, where the run says `ids`.
+    /// The scheme of ids, where the run asks for `ids`.
     fn ids(&self, ids: MessageIds) -> MessageIds {
         ids
     }
@@ -113,7 +113,7 @@ pub trait Language: Sync {
     fn max_arguments(&self) -> usize;
 }
 
-/// What [`Language::find`] found.
+/// The result of [`Language::find`].
 #[derive(Clone, Debug)]
 pub struct Found<S> {
     /// The calls, in source order.
@@ -130,7 +130,7 @@ impl<S> Default for Found<S> {
     }
 }
 
-/// What rewritten code says of a call's message.
+/// The message of a call, for rewritten code.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     /// The id.

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 const PRIVATE: &str = ".protologtool";
 
-/// What is about to change in a directory.
+/// The pending changes of a directory.
 pub(super) struct Change {
     root: PathBuf,
     staged: Vec<(PathBuf, Box<dyn Staged>)>,

@@ -1,4 +1,4 @@
-//! What sources are called in archives and directories.
+//! The names of sources in archives and directories.
 //!
 //! The path below the source root if that is given and the file lies there; else the path as given, if it stays below where
 //! it starts; else package path and file name. So names never are absolute and never hold `..`.

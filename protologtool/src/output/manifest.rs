@@ -46,7 +46,7 @@ impl Manifest {
         self.lines.insert((name.to_owned(), hash(content)));
     }
 
-    /// Whether a file of this name and content is one of ours.
+    /// Returns whether a file of this name and content is one of ours.
     pub(super) fn holds(&self, name: &str, content: &[u8]) -> bool {
         self.lines.contains(&(name.to_owned(), hash(content)))
     }
@@ -64,7 +64,7 @@ impl Manifest {
     }
 }
 
-/// Whether a name leads to a file below the directory.
+/// Returns whether a name leads to a file below the directory.
 fn is_inside(name: &str) -> bool {
     let mut components = Path::new(name).components().peekable();
     components.peek().is_some() && components.all(|part| matches!(part, Component::Normal(_)))

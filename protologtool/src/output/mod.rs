@@ -26,14 +26,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use viewer_config::{Dictionary, Format};
 
-/// What to write.
+/// The outputs to write.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outputs<'a> {
     /// An archive of all sources, and how much to compress it, 0 to 9.
     pub(crate) archive: Option<(&'a Path, u8)>,
     /// A directory of all sources.
     pub(crate) directory: Option<&'a Path>,
-    /// What the names of sources in archive and directory are relative to.
+    /// The directory to which the names of sources in archive and directory are relative.
     pub(crate) source_root: Option<&'a Path>,
     /// Dictionaries.
     pub(crate) dictionaries: Vec<(&'a Path, Format)>,
@@ -54,9 +54,9 @@ struct OutputEntry<'p> {
 
 #[derive(Clone, Copy, Debug)]
 enum Content<'p> {
-    /// What was made.
+    /// Bytes in memory.
     Bytes(&'p [u8]),
-    /// What this file holds: files without calls are not kept in memory.
+    /// The contents of this file: files without calls are not kept in memory.
     File(&'p Path),
 }
 
@@ -128,7 +128,7 @@ fn stage(path: &Path, bytes: &[u8], system: &dyn System) -> Result<Box<dyn Stage
         .map_err(|error| cant_write(path, &error))
 }
 
-/// Whether it is not a file that is to be written but standard output.
+/// Returns whether it is not a file that is to be written but standard output.
 pub(crate) fn is_standard(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1"].iter().any(|name| path == Path::new(name))
 }

@@ -1,4 +1,4 @@
-//! Whether a dictionary that was kept is still the one of the sources.
+//! The check that a stored dictionary is still that of the sources.
 
 use super::read_dictionary;
 use crate::cli::Failure;

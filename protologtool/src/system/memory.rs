@@ -63,12 +63,12 @@ impl Memory {
         state.files.get(Path::new(path)).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
-    /// What was printed to standard output.
+    /// The text that was printed to standard output.
     pub fn out(&self) -> String {
         self.state().out.clone()
     }
 
-    /// What was printed to standard error.
+    /// The text that was printed to standard error.
     pub fn errors(&self) -> String {
         self.state().errors.clone()
     }

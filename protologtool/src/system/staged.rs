@@ -19,7 +19,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
-/// What names of files under way begin with.
+/// The prefix of the names of unfinished files.
 const PREFIX: &str = ".protologtool-";
 
 /// The permissions of any new file, before the umask.

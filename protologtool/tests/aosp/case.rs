@@ -136,7 +136,7 @@ impl Case {
         format!("{before}{}{after}", self.body.replace("CASE", &self.class))
     }
 
-    /// What stands before and after the case's own text in its compilation unit.
+    /// The text before and after the case's own text in its compilation unit.
     pub(crate) fn frame(&self) -> (String, String) {
         self.kind.frame(PRELUDE, &self.class)
     }

@@ -1,4 +1,4 @@
-//! What AOSP's own tests expect of its tool, and what that tool was seen to do: pinned by hand.
+//! The expectations of AOSP's own tests, and the observed behaviour of its tool: pinned by hand.
 
 use crate::case::{CLASS, errors as count_errors, settings, shown};
 use protologtool::groups::{Group, Groups};

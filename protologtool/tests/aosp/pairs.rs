@@ -17,7 +17,7 @@ fn before_and_after() {
     }
 }
 
-/// What became of the case's own text, with `I` for the class that is called.
+/// The rewritten form of the case's own text, with `I` for the class that is called.
 fn inner(case: &Case, release: Release) -> String {
     let (after, (head, tail)) = (case.rewritten(release), case.frame());
     let inner = after.strip_prefix(&head).and_then(|after| after.strip_suffix(&tail));

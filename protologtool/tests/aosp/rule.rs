@@ -295,7 +295,7 @@ fn flags_choose_whatever_the_template_says() {
 }
 
 #[test]
-fn a_missing_template_is_told() {
+fn a_missing_template_is_reported() {
     let Some(room) = Room::example() else { return };
     let output = room.run(&format!("{EXAMPLE_TRANSFORM} {EXAMPLE_ARGS}"));
     assert_eq!(output.code, Some(2));

@@ -13,14 +13,14 @@ pub(crate) struct Way {
     pub(crate) lto: &'static str,
     /// The system's `bfd` or `lld`, rather than the one that comes with Rust.
     pub(crate) linker: Option<&'static str>,
-    /// Whether a shared library is linked, and the runtime is in it.
+    /// True if a shared library is linked, and the runtime is in it.
     pub(crate) shared: bool,
 }
 
 /// Opt-level 0, no LTO, the linker that comes with Rust.
 pub(crate) const PLAIN: Way = Way { optimised: 0, lto: "off", linker: None, shared: false };
 
-/// What was built.
+/// The files that were built.
 #[derive(Debug)]
 pub(crate) struct Built {
     pub(crate) app: PathBuf,

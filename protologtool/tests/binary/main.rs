@@ -16,7 +16,7 @@ fn tool(args: &[&str]) -> Command {
     command
 }
 
-/// What the command says of a path.
+/// The command's form of a path.
 fn text(path: &Path) -> &str {
     path.to_str().expect("a path in UTF-8")
 }

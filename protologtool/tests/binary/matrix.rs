@@ -20,7 +20,7 @@ const APP: [&str; 6] = [
     "plain: %d",
 ];
 
-/// Whether the system has a linker, or else a line that says that it is not tried.
+/// Returns whether the system has a linker, or else a line that says that it is not tried.
 fn has(linker: &str) -> bool {
     let found = Command::new(format!("ld.{linker}")).arg("--version").output();
     let found = found.is_ok_and(|output| output.status.success());

@@ -39,7 +39,7 @@ fn pages_are_wrapped_once() {
     }
 }
 
-/// Whether the first word of the next line of a paragraph would have fitted.
+/// Returns whether the first word of the next line of a paragraph would have fitted.
 fn is_ragged(line: &str, next: &str) -> bool {
     let is_prose = |line: &str| line.starts_with(|char: char| char.is_alphanumeric());
     let word = next.split_whitespace().next().unwrap_or_default();

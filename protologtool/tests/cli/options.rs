@@ -1,4 +1,4 @@
-//! What AOSP's tool accepts and refuses on the command line, row by row of its own tests.
+//! The command lines that AOSP's tool accepts and refuses, row by row of its own tests.
 
 use protolog_testkit::{compile_java, java_sources, temp_dir};
 use protologtool::cli::{Exit, run};

@@ -112,7 +112,7 @@ fn a_killed_run_leaves_nothing() {
     assert_eq!(fs::read(directory.path().join("out/app.srcjar")).unwrap(), b"old");
 }
 
-/// Whether the file system makes files that are gone with their process.
+/// Returns whether the file system makes files that are gone with their process.
 fn has_files_without_names(directory: &Path) -> bool {
     use rustix::fs::{Mode, OFlags, open};
     open(directory, OFlags::TMPFILE | OFlags::WRONLY, Mode::RUSR | Mode::WUSR).is_ok()

@@ -7,7 +7,7 @@
 //! …                                             what it printed to standard output
 //! ! …                                           what it printed to standard error
 //! ? 2                                           its exit code, unless 0
-//! indexer> log                                  what a program is told to do
+//! indexer> log                                  what a program is output to do
 //! …                                             what it printed to standard error
 //! ```
 //!
@@ -37,7 +37,7 @@ enum LateLog {
     Late,
 }
 
-/// A program that listens, and does what it is told on its standard input.
+/// A program that listens, and does what it is output on its standard input.
 struct Program {
     name: &'static str,
     child: Child,
@@ -47,7 +47,7 @@ struct Program {
 
 const ROLE: &str = "PROTOLOG_TEST_ROLE";
 
-/// What such a program is.
+/// The program that the tests switch.
 #[test]
 fn role_of_a_program() {
     if std::env::var_os(ROLE).is_none() {
@@ -100,8 +100,8 @@ impl Program {
         Self { name, child, out, errors }
     }
 
-    /// What it prints when it does what it is told: level, tag and message.
-    fn told(&mut self, what: &str) -> String {
+    /// The line that it prints on an instruction: level, tag and message.
+    fn instruct(&mut self, what: &str) -> String {
         writeln!(self.child.stdin.as_mut().unwrap(), "{what}").unwrap();
         let mut text = String::new();
         for line in self.errors.as_mut().unwrap().lines() {
@@ -115,7 +115,7 @@ impl Program {
     }
 }
 
-/// What stands behind date, time, process and thread, whose ids may have more digits than columns.
+/// The line after date, time, process and thread, whose ids may have more digits than columns.
 fn without_head(line: &str) -> &str {
     let word = |rest: &'_ str| rest.trim_start().find(' ');
     (0..4)
@@ -135,7 +135,7 @@ fn surroundings(command: &mut Command, directory: &Path) {
     command
         .env_remove("PROTOLOG")
         .env("PROTOLOG_RUNTIME_DIR", directory.join("run"))
-        .env("PROTOLOG_STATE", directory.join("state/wishes"));
+        .env("PROTOLOG_STATE", directory.join("state/settings"));
 }
 
 /// Standard output, standard error and exit code of a command line.
@@ -174,20 +174,20 @@ fn a_session_with_two_programs() {
     let mut programs = Vec::new();
     let mut actual = String::new();
     for line in text.lines() {
-        let told = if let Some(command) = line.strip_prefix("$ ") {
+        let output = if let Some(command) = line.strip_prefix("$ ") {
             shell(&unmasked(command, &programs), dir.path())
         } else if let Some(name) = line.strip_prefix("start ") {
             let name = ["indexer", "server", "late"].into_iter().find(|one| *one == name).unwrap();
             programs.push(Program::start(name, dir.path()));
             String::new()
         } else if let Some((name, what)) = line.split_once("> ") {
-            programs.iter_mut().find(|program| program.name == name).unwrap().told(what)
+            programs.iter_mut().find(|program| program.name == name).unwrap().instruct(what)
         } else if line.starts_with('#') || line.is_empty() {
             String::new()
         } else {
             continue;
         };
-        let _ = write!(actual, "{line}\n{}", masked(&told, &programs, &dir));
+        let _ = write!(actual, "{line}\n{}", masked(&output, &programs, &dir));
     }
     expect_file(&file, &actual);
 }
@@ -232,7 +232,7 @@ const COMPLETED: [(&str, &str); 4] = [
     ("protolog_configuration logcat disable L", "Late"),
 ];
 
-/// What a shell's script that completes says, which finds the tool under both names.
+/// The output of a shell's completion script, which finds the tool under both names.
 fn completed(shell: &str, script: &str, lines: &[&str]) -> Option<String> {
     let shell = tool(shell)?;
     let dir = temp_dir_for_sockets();
@@ -259,9 +259,9 @@ fn fish_completes_groups_that_are_there() {
     let script = "protologtool completions fish | source
         for line in $argv; complete -C $line; echo .; end";
     let lines = COMPLETED.map(|(line, _)| line);
-    let Some(told) = completed("fish", script, &lines) else { return };
+    let Some(output) = completed("fish", script, &lines) else { return };
     let expected: Vec<_> = COMPLETED.iter().flat_map(|(_, word)| [*word, "."]).collect();
-    assert_eq!(told.lines().collect::<Vec<_>>(), expected);
+    assert_eq!(output.lines().collect::<Vec<_>>(), expected);
 }
 
 /// A shell of its own behind a terminal of its own gets the line and a tab, and then a key that tells what the line is now.
@@ -289,12 +289,12 @@ zpty -d shell
 #[test]
 fn zsh_completes_groups_that_are_there() {
     let lines = COMPLETED.map(|(line, _)| line);
-    let Some(told) = completed("zsh", ZSH, &lines) else { return };
+    let Some(output) = completed("zsh", ZSH, &lines) else { return };
     let whole = |(line, word): &(&str, &str)| {
         let (before, _) = line.rsplit_once(' ').unwrap();
         format!("{before} {word} ")
     };
-    assert_eq!(told.lines().collect::<Vec<_>>(), COMPLETED.iter().map(whole).collect::<Vec<_>>());
+    assert_eq!(output.lines().collect::<Vec<_>>(), COMPLETED.iter().map(whole).collect::<Vec<_>>());
 }
 
 /// A program that does not answer holds up nobody for long, and one that died is cleaned up.
@@ -310,13 +310,13 @@ fn programs_that_hang_or_died_are_passed_over() {
     let _listener = std::os::unix::net::UnixListener::bind(&hangs).unwrap();
     assert_eq!(std::fs::read_dir(&run).unwrap().count(), 3);
     let begun = Instant::now();
-    let told = shell("protologtool configuration groups status Net", dir.path());
+    let output = shell("protologtool configuration groups status Net", dir.path());
     let time = begun.elapsed();
     let expected = format!(
         "ProtoLog group Net's status:\nLOG_TO_LOGCAT = false\n! warning: `{}`: the program does not answer\n! help: check whether the program is stopped or too busy\n? 2\n",
         hangs.display()
     );
-    assert_eq!(told, expected);
+    assert_eq!(output, expected);
     assert!(time < Duration::from_secs(60), "{time:?}");
     assert_eq!(std::fs::read_dir(&run).unwrap().count(), 2, "that of the dead program is gone");
     drop(running);

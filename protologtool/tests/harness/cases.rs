@@ -10,7 +10,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What a suite makes of a case.
+/// A suite's form of a case.
 pub(crate) trait FromText {
     /// A case by its title and its source.
     fn from_text(title: &str, body: &str) -> Self;

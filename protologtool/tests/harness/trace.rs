@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use viewer_config::Message;
 
-/// What each run of a case left, by case and state of the guard.
+/// The calls that each run of a case made, by case and state of the guard.
 pub(crate) type Traces = BTreeMap<String, Vec<String>>;
 
 /// Writes a source of a case, which has no other's path.

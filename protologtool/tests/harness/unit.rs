@@ -1,7 +1,7 @@
-//! What the case files of all dialects have in common: a title with a kind, `name [kind]`, and a source that becomes a
+//! The common form of the case files of all dialects: a title with a kind, `name [kind]`, and a source that becomes a
 //! compilation unit. The class of a case is called by the case's name in camel case.
 
-/// What a case's source is.
+/// The kind of a case's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A method's body.
@@ -29,7 +29,7 @@ pub(crate) fn class(title: &str) -> String {
 }
 
 impl Kind {
-    /// What stands before and after a case's own text in its compilation unit.
+    /// The text before and after a case's own text in its compilation unit.
     pub(crate) fn frame(self, prelude: &str, class: &str) -> (String, String) {
         match self {
             Self::File => (String::new(), "\n".to_owned()),

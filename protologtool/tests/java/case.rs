@@ -60,7 +60,7 @@ impl Case {
         format!("{before}{}{after}", self.body.replace("CASE", &self.class))
     }
 
-    /// What stands before and after the case's own text in its compilation unit.
+    /// The text before and after the case's own text in its compilation unit.
     pub(crate) fn frame(&self) -> (String, String) {
         self.kind.frame(PRELUDE, &self.class)
     }
@@ -80,7 +80,7 @@ impl Case {
     }
 }
 
-/// What the tool makes of a source.
+/// The tool's result for a source.
 pub(crate) fn process(source: Source) -> Processed {
     process_source(&settings(), source)
 }

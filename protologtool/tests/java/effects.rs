@@ -1,4 +1,4 @@
-//! What arguments change, and what is said of it.
+//! Arguments that change something, and the warnings about them.
 
 use crate::case::{case_files, process};
 use protolog_testkit::expect_file;

@@ -41,7 +41,7 @@ fn groups_of_enums() {
     }
 }
 
-/// What javac and the virtual machine make of the enums that can be read.
+/// The enums that can be read mean the same to javac and the virtual machine.
 #[test]
 fn java_says_the_same() {
     let directory = temp_dir();

@@ -1,4 +1,4 @@
-//! What must hold of every source, whatever its bytes; shared by the tests and the fuzz target.
+//! Properties of every source, whatever its bytes; shared by the tests and the fuzz target.
 
 use protologtool::lang::Language;
 use protologtool::pipeline::{Processed, Settings, process_source};
@@ -53,7 +53,7 @@ fn position(text: &[u8], part: &[u8]) -> Option<usize> {
     if part.is_empty() { Some(0) } else { text.windows(part.len()).position(|it| it == part) }
 }
 
-/// How many brackets are open at the end of a text without `\u` escapes; none where one does not pair.
+/// The number of brackets that are open at the end of a text without `\u` escapes; none where one does not pair.
 fn open_brackets(text: &[u8]) -> Option<usize> {
     let (mut at, mut open) = (0, Vec::new());
     while at < text.len() {

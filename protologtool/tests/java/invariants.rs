@@ -1,4 +1,4 @@
-//! What holds for every source, checked on all cases and on cases cut into pieces.
+//! Properties of every source, checked on all cases and on cases cut into pieces.
 
 use crate::case::{Case, case_files, process, rewritten, settings};
 use crate::holds::check;

@@ -1,4 +1,4 @@
-//! What javac says of rewritten calls whose arguments have other types than the template wants.
+//! The errors of javac for rewritten calls whose arguments have other types than the template wants.
 
 use crate::case::{here, rewritten};
 use protolog_testkit::{compile_java, java_sources, temp_dir};

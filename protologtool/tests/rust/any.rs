@@ -9,7 +9,7 @@ use protologtool::pipeline::{Processed, Settings, process_source};
 use protologtool::source::{Source, line_ends};
 use std::path::Path;
 
-/// What files are put together of.
+/// The pieces that files are made of.
 const PIECES: [&str; 46] = [
     "use protolog_rt::*;",
     "use protolog_rt::d as log;",

@@ -56,7 +56,7 @@ impl Case {
         format!("src/{}.rs", self.module)
     }
 
-    /// What stands before and after the case's own text in its file.
+    /// The text before and after the case's own text in its file.
     pub(crate) fn frame(&self) -> (&'static str, &'static str) {
         if self.is_file { ("", "\n") } else { (PRELUDE, "\n}\n") }
     }

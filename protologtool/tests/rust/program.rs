@@ -59,7 +59,7 @@ impl Built {
         Self { directory, written, rewritten, dictionary }
     }
 
-    /// What a program logs, as `read-log` shows it, without times and ids of threads.
+    /// The entries that a program logs, as `read-log` shows it, without times and ids of threads.
     pub(crate) fn log(&self, program: &Path, format: &str) -> Vec<String> {
         let trace = self.directory.join("trace.pftrace");
         run(Command::new(program).arg(&trace));
@@ -115,7 +115,7 @@ fn without_times(line: &str, format: &str) -> String {
     value.to_string()
 }
 
-/// What stands behind date, time, process and thread.
+/// The line after date, time, process and thread.
 pub(crate) fn without_head(line: &str) -> String {
     let mut rest = line;
     for _ in 0..4 {

@@ -80,7 +80,7 @@ impl<'de> Deserialize<'de> for JsonInput {
 /// The members of an object, in their order; a key may come twice.
 struct Entries<T>(Vec<T>);
 
-/// What stands under a key.
+/// A value that stands under a key.
 trait Keyed: Sized {
     type Value: for<'de> Deserialize<'de>;
 

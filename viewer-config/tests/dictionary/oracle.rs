@@ -1,4 +1,4 @@
-//! What the official descriptors and Perfetto's own reader make of a dictionary.
+//! Dictionaries as the official descriptors and Perfetto's own reader read them.
 
 use crate::common::{group, java, rich};
 use protolog_core::{

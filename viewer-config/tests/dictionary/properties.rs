@@ -1,4 +1,4 @@
-//! What holds for every dictionary, and for any bytes.
+//! Properties of every dictionary, and of any bytes.
 
 use crate::common::rich;
 use proptest::{collection::vec, prelude::*, sample::Index};

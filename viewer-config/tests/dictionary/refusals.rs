@@ -1,4 +1,4 @@
-//! What is refused, and in which words.
+//! Refusals, and their wording.
 
 use crate::common::{bytes, collect, group, java};
 use protolog_core::Level;

@@ -51,11 +51,11 @@ pub(crate) struct Choice {
     pub(super) json: bool,
 }
 
-/// What to do.
+/// The action.
 #[derive(Debug, Subcommand)]
 pub(super) enum Action {
     /// List groups, or show their state
-    GroupsAction {
+    Groups {
         #[command(subcommand)]
         command: GroupsAction,
     },
@@ -177,7 +177,7 @@ pub(super) struct Start {
     pub(super) buffer: u64,
 }
 
-/// What to keep.
+/// The form of the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Keep {
     /// The newest messages

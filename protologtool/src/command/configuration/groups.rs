@@ -26,7 +26,7 @@ struct GroupLine<'a> {
     wanted: Vec<&'static str>,
     /// Those that an operator lets them have.
     allowed: Vec<&'static str>,
-    /// Whether the group has come up: one that was not called yet has no state.
+    /// True if the group has come up: one that was not called yet has no state.
     registered: bool,
 }
 
@@ -131,7 +131,7 @@ fn state_lines(states: &[(String, String)]) -> Vec<String> {
     }
 }
 
-/// What AOSP says, and what there is beyond it where it is not the usual.
+/// A group's state in AOSP's words, with the rest of it where that is not the default.
 fn state(group: &Group) -> String {
     let printed = switch::text_levels(group.word);
     let mut text = format!("LOG_TO_LOGCAT = {}", part(printed));

@@ -7,13 +7,13 @@ use protolog_control::{Error, Program, directories, sockets};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many programs are asked at once: one that hangs holds up a part of them only.
+/// The number of programs that are asked at once, so that one that hangs delays only a part of them.
 const AT_ONCE: usize = 16;
 
 /// The programs, in the order of their names and process ids.
 pub(super) struct Programs {
     pub(super) all: Vec<Program>,
-    /// Whether one of them could not be asked, or refused.
+    /// True if one of them could not be asked, or refused.
     pub(super) failed: bool,
 }
 

@@ -1,7 +1,8 @@
-//! The state file: wishes that programs fulfil which start later.
+//! The state file: settings that programs apply when they start.
 //!
-//! It is written as wishes are everywhere (docs/design/control.md), by one operator at a time, and takes the place of the
-//! earlier one as a whole. An earlier wish for the same groups of the same program is replaced where it says the same thing.
+//! It has the form of all settings (docs/design/control.md). One operator at a time writes it, and the new file replaces the
+//! old one as a whole. A new setting replaces an earlier one for the same groups of the same program, as far as both set the
+//! same levels.
 
 use crate::cli::Failure;
 use crate::output::reason;
@@ -12,9 +13,9 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
-const HEAD: &str = "# What protologtool remembers for programs that start later. Changes made here by hand stay; comments do not.\n";
+const HEAD: &str = "# Settings that protologtool keeps for programs that start later. Changes made by hand stay; comments do not.\n";
 
-/// Adds a wish for groups (none: all) of programs of these names (none: all).
+/// Adds a setting for groups (none: all) of programs of these names (none: all).
 pub(super) fn remember(
     groups: &[String],
     setting: Setting,
@@ -38,7 +39,7 @@ pub(super) fn remember(
     staged.and_then(Staged::commit).map_err(|error| failed("write", &error))
 }
 
-/// The file with the wish in it.
+/// The file with the setting in it.
 fn merged(
     old: &str,
     path: &Path,
@@ -71,7 +72,7 @@ fn merged(
             all.push((program.clone(), group.clone(), new));
         }
     }
-    // Those of all programs stand first, since there is no end to a section.
+    // Settings of all programs come first, since a section has no end.
     all.sort_by(|one, other| one.0.cmp(&other.0));
     let mut text = HEAD.to_owned();
     let mut section = None;
@@ -85,7 +86,7 @@ fn merged(
     Ok(text)
 }
 
-/// Refuses names that can't be written down: what can't be read again would be in everybody's way.
+/// Refuses names that can't be written down: a file that can't be read again would block every later change.
 fn check(groups: &[String], programs: &[String]) -> Result<(), Failure> {
     let is_read_as = |text: &str, program: Option<&str>, group: &str| {
         let mut items = Settings::new(text).map(|item| item.map(|item| (item.program, item.group)));
@@ -93,7 +94,7 @@ fn check(groups: &[String], programs: &[String]) -> Result<(), Failure> {
     };
     let refuse = |what: &str, name: &str, problem: SettingProblem| {
         let name = name.escape_debug();
-        Err(Failure::new(format!("no name of a {what}: `{name}`")).help(problem.help()))
+        Err(Failure::new(format!("invalid {what} name `{name}`")).help(problem.help()))
     };
     let is_group = |group: &&String| is_read_as(&format!("{group}=off"), None, group);
     let is_program = |name: &&String| is_read_as(&format!("[{name}]\n*=off"), Some(name), "*");
@@ -114,7 +115,7 @@ mod tests {
         let own = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
         let item = format!("g={words}");
         let setting = Settings::new(&item).next().unwrap().unwrap().setting;
-        let text = merged(old, Path::new("wishes"), &own(groups), setting, &own(programs));
+        let text = merged(old, Path::new("settings"), &own(groups), setting, &own(programs));
         text.map_or_else(|failure| failure.to_string(), |text| text.replacen(HEAD, "", 1))
     }
 
@@ -137,8 +138,8 @@ mod tests {
     }
 
     #[test]
-    fn names_that_can_t_be_written_down_are_refused() {
-        for (group, program, told) in [
+    fn names_that_can_t_be_written_are_refused() {
+        for (group, program, expected) in [
             ("a b", "app", "error: invalid group name `a b`\nhelp: write the name of a group"),
             ("#a", "app", "error: invalid group name `#a`\n"),
             ("a=off\nb", "app", "error: invalid group name `a=off\\nb`\n"),
@@ -150,17 +151,19 @@ mod tests {
             ("a", "", "error: invalid program name ``\n"),
         ] {
             let actual = add("", &[group], "text", &[program]);
-            assert!(actual.starts_with(told), "{actual}");
+            assert!(actual.starts_with(expected), "{actual}");
         }
         assert_eq!(add("", &["a"], "text", &["my app"]), "[my app]\na=text:verbose\n");
     }
 
     #[test]
     fn what_can_t_be_read_is_not_overwritten() {
-        let told = add("Net=warn\nNet\n", &["Net"], "text", &[]);
+        let actual = add("Net=warn\nNet\n", &["Net"], "text", &[]);
         assert!(
-            told.starts_with("error: wishes: line 2: missing `=` in `Net`\nhelp: correct the file"),
-            "{told}"
+            actual.starts_with(
+                "error: settings: line 2: missing `=` in `Net`\nhelp: correct the file"
+            ),
+            "{actual}"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! `logcat` and `level`: groups are switched in the programs' memory; those that have none there, by request.
+//! `logcat` and `level`: groups are switched in the memory of target processes; groups without a word there, by request.
 
 use super::args::Choice;
 use super::programs::Programs;
@@ -14,29 +14,29 @@ use protolog_core::control::{levels_at_least, matches_group, switch};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// What is wished of which groups.
-pub(super) struct Wish {
+/// A change of the levels of some groups.
+pub(super) struct LevelChange {
     /// None for all.
     groups: Vec<String>,
     setting: Setting,
-    /// Whether what is printed changes only where something is printed now.
+    /// True if what is printed changes only where something is printed now.
     only_printed: bool,
     /// `Toggling logcat logging`, and `to true`
     what: (&'static str, String),
 }
 
-/// The groups of a program that were switched, and what went wrong.
+/// The groups of a program that were switched, those that are not compiled in, and the first error.
 type Switched = (Vec<String>, Vec<String>, Result<(), Error>);
 
-impl Wish {
-    /// To print from a level on, or not at all.
+impl LevelChange {
+    /// Prints from a level on, or not at all.
     pub(super) fn logcat(groups: &[String], from: Option<Level>) -> Self {
         let setting = Setting { trace: None, text: Some(levels_at_least(from)) };
         let what = ("Toggling logcat logging", format!("to {}", from.is_some()));
         Self { groups: groups.to_vec(), setting, only_printed: false, what }
     }
 
-    /// To trace, and print what is printed, from a level on.
+    /// Traces, and prints what is printed, from a level on.
     pub(super) fn level(group: &str, from: Option<Level>, text: bool, trace: bool) -> Self {
         let levels = levels_at_least(from);
         let setting =
@@ -50,14 +50,14 @@ impl Wish {
         Self { groups: vec![group.to_owned()], setting, only_printed: !text, what }
     }
 
-    fn means(&self, group: &str) -> bool {
+    fn covers(&self, group: &str) -> bool {
         self.groups.is_empty() || self.groups.iter().any(|pattern| matches_group(pattern, group))
     }
 
-    /// Fulfils it in a program.
-    fn fulfil(&self, program: &mut Program) -> Result<Switched, Error> {
+    /// Applies it to a program.
+    fn apply(&self, program: &mut Program) -> Result<Switched, Error> {
         let mut groups = program.groups()?;
-        groups.retain(|group| self.means(&group.name));
+        groups.retain(|group| self.covers(&group.name));
         let (groups, out): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| group.compiled);
         let pages = if groups.iter().any(|group| group.page.is_some()) {
             program.pages().ok()
@@ -75,7 +75,7 @@ impl Wish {
         Ok((named(groups), named(out), done))
     }
 
-    /// In the memory of a program. False where the group is not in it.
+    /// Switches a group in the memory of a program. False if the group is not in it.
     fn store(&self, pages: &protolog_control::Pages, group: &Group) -> bool {
         let text = self.text(pages.word(group).map_or(group.word, switch::SwitchWord::load_word));
         self.setting.trace.is_none_or(|levels| pages.set_allowed_levels(group, levels))
@@ -92,8 +92,8 @@ impl Wish {
         program.request(&Request::Set(&item)).map(drop)
     }
 
-    /// Says what was switched in a program.
-    fn tell(&self, program: &str, pid: u32, (groups, out, done): &Switched, text: &mut String) {
+    /// Reports the groups that were switched in a program.
+    fn report(&self, program: &str, pid: u32, (groups, out, done): &Switched, text: &mut String) {
         let (what, to) = &self.what;
         if !groups.is_empty() {
             let groups = groups.join(", ");
@@ -115,43 +115,46 @@ impl Wish {
         }
     }
 
-    /// What is to be printed of a group that has this word.
+    /// The levels to print of a group that has this word.
     fn text(&self, word: u32) -> Option<u8> {
         let leave = self.only_printed && switch::text_levels(word) == 0;
         self.setting.text.filter(|_| !leave)
     }
 }
 
-/// Switches, and says what was switched where.
+/// Switches, and reports what was switched in which program.
 pub(super) fn run(
     programs: &mut Programs,
-    wish: &Wish,
+    change: &LevelChange,
     persist: bool,
     choice: &Choice,
     system: &dyn System,
 ) -> Result<(), Failure> {
     if persist {
-        let setting =
-            if wish.only_printed { Setting { text: None, ..wish.setting } } else { wish.setting };
-        state::remember(&wish.groups, setting, &choice.name, system)?;
+        let setting = if change.only_printed {
+            Setting { text: None, ..change.setting }
+        } else {
+            change.setting
+        };
+        state::remember(&change.groups, setting, &choice.name, system)?;
     }
-    let switched = programs.each(|program| wish.fulfil(program), system);
+    let switched = programs.each(|program| change.apply(program), system);
     programs.failed |= switched.iter().any(|(.., (.., done))| done.is_err());
     let mut text = String::new();
     for (program, pid, switched) in &switched {
         if choice.json {
             print_json(&SwitchLine::new(program, *pid, switched), system);
         } else {
-            wish.tell(program, *pid, switched, &mut text);
+            change.report(program, *pid, switched, &mut text);
         }
     }
     let mut warnings = String::new();
-    for group in &wish.groups {
+    for group in &change.groups {
         let is_it = |name: &String| matches_group(group, name);
         let known = switched.iter().any(|(.., (on, out, _))| on.iter().chain(out).any(is_it));
         if !known {
             let end = if persist { "It is remembered." } else { "This is a no-op." };
-            let attempt = if wish.what.0.starts_with("Toggling") {
+            let attempt = if change.what.0.starts_with("Toggling") {
                 "toggle log to logcat"
             } else {
                 "set the level"
@@ -162,7 +165,7 @@ pub(super) fn run(
             );
         }
     }
-    if wish.groups.is_empty() && switched.iter().all(|(.., (groups, ..))| groups.is_empty()) {
+    if change.groups.is_empty() && switched.iter().all(|(.., (groups, ..))| groups.is_empty()) {
         warnings.push_str("No ProtoLog groups registered with ProtoLog service.\n");
     }
     if choice.json {
@@ -173,15 +176,15 @@ pub(super) fn run(
     Ok(())
 }
 
-/// What was switched in a program, as JSON.
+/// The groups that were switched in a program, as JSON.
 #[derive(Serialize)]
 struct SwitchLine<'a> {
     program: &'a str,
     pid: u32,
     groups: &'a [String],
-    /// Groups that were meant whose calls are not compiled in.
+    /// The groups that were named but whose calls are not compiled in.
     not_compiled: &'a [String],
-    /// Why not all was done.
+    /// The first error.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }

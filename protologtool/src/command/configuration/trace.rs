@@ -25,7 +25,7 @@ struct Session {
     groups: Vec<OfGroup>,
 }
 
-/// What a session wrote and lost of a group.
+/// The numbers of a group's messages that a session wrote and lost.
 #[derive(Debug, Serialize)]
 struct OfGroup {
     /// Empty where it is not known.
@@ -98,7 +98,7 @@ pub(super) fn start(
     Ok(())
 }
 
-/// What is to be recorded: the configuration file, and the flags, as wishes.
+/// The levels to record, as settings: those of the configuration file, and those of the flags.
 struct RequestedLevels {
     config: String,
     flags: String,
@@ -125,7 +125,7 @@ fn check(text: &str, origin: &str) -> Result<(), Failure> {
     }
 }
 
-/// The wishes that are for a program, in one word; later ones win.
+/// The settings of a program, in one word; later ones win.
 fn settings(wanted: &RequestedLevels, program: &str) -> String {
     let all = Settings::new(&wanted.config).chain(Settings::new(&wanted.flags));
     let meant = all

@@ -1,4 +1,4 @@
-//! Which entries to show. Options of different kinds must all be met; of one that is repeated, one is enough.
+//! The filter of entries. Options of different kinds must all match; of one that is repeated, one match is enough.
 
 use crate::cli::Failure;
 use protolog_reader::{Group, Item, Level, Log, Loss, Rendering, Thread, TimePoint, Times};
@@ -21,7 +21,7 @@ pub(super) struct Filters {
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
 
-    /// Whose message matches this regular expression
+    /// With a message that matches this regular expression
     #[arg(long, value_name = "REGEX")]
     grep: Option<Regex>,
 
@@ -37,7 +37,7 @@ pub(super) struct Filters {
     #[arg(long, value_name = "THREAD")]
     thread: Vec<String>,
 
-    /// Whose place in the source has this text in it (`net.rs:12`); may be repeated
+    /// From a place in the source that contains this text (`net.rs:12`); may be repeated
     #[arg(long, value_name = "TEXT")]
     location: Vec<String>,
 }
@@ -51,7 +51,7 @@ pub(super) struct Filter<'a> {
 }
 
 impl Filters {
-    /// What the options mean for `log`.
+    /// The filter that the options mean for `log`.
     pub(super) fn resolve<'a>(
         &'a self,
         log: &'a Log,
@@ -94,7 +94,7 @@ fn instant(text: &str, log: &Log, times: &Times) -> Result<TimePoint, Failure> {
 const OFFERED: usize = 8;
 
 impl Filter<'_> {
-    /// What is asked for and is nowhere in the trace, so that nobody takes a slip of the pen for silence.
+    /// The values that match nothing in the trace, so that a misspelled one is not taken for silence.
     pub(super) fn problems(&self) -> Vec<String> {
         let groups = || self.log.dictionary().groups();
         let offer = |names: BTreeSet<&str>| match names.len() {
@@ -110,9 +110,9 @@ impl Filter<'_> {
         };
         let unknown = |wanted: &[String], what: &str, is_known: &dyn Fn(&str) -> bool, names| {
             let unknown = wanted.iter().filter(|wanted| !is_known(wanted));
-            let told = |wanted| format!("warning: the trace has no {what} `{wanted}`\n");
-            let told: String = unknown.map(told).collect();
-            if told.is_empty() { told } else { told + &offer(names) }
+            let warning = |wanted| format!("warning: the trace has no {what} `{wanted}`\n");
+            let warnings: String = unknown.map(warning).collect();
+            if warnings.is_empty() { warnings } else { warnings + &offer(names) }
         };
         let is_group = |wanted: &str| groups().any(|group| is_named(&group.name, wanted));
         let is_tag = |wanted: &str| groups().any(|group| group.tag == wanted);
@@ -122,7 +122,7 @@ impl Filter<'_> {
         vec![unknown(group, "group", &is_group, names), unknown(tag, "tag", &is_tag, tags)]
     }
 
-    /// Whether to show the item.
+    /// Returns whether to show the item.
     pub(super) fn admits(&self, item: &Item<'_>) -> bool {
         match item {
             Item::Loss(loss) => self.admits_loss(loss),
@@ -178,12 +178,12 @@ impl Filter<'_> {
     }
 }
 
-/// Whether one of the wanted is met, or none was asked for.
+/// Returns whether one of the wanted is met, or none was asked for.
 fn admits(wanted: &[String], meets: impl Fn(&str) -> bool) -> bool {
     wanted.is_empty() || wanted.iter().any(|wanted| meets(wanted))
 }
 
-/// Whether `wanted` is the name, or its last parts.
+/// Returns whether `wanted` is the name, or its last parts.
 fn is_named(name: &str, wanted: &str) -> bool {
     let head = name.strip_suffix(wanted);
     head.is_some_and(|head| head.is_empty() || head.ends_with("::") || head.ends_with('.'))

@@ -33,7 +33,7 @@ impl<'a> Shelf<'a> {
         })
     }
 
-    /// What stood in the way.
+    /// The first error.
     pub(super) fn finish(self) -> Result<(), Failure> {
         self.failure.map_or(Ok(()), Err)
     }

@@ -34,7 +34,7 @@ struct StackLine<'a> {
     build_id: Option<&'a str>,
 }
 
-/// What is known of a frame.
+/// A frame with its functions.
 #[derive(Debug)]
 struct NamedFrame {
     /// As it was, where nothing is known.
@@ -71,7 +71,7 @@ impl Symbols {
         named
     }
 
-    /// What stood in the way, each once.
+    /// The errors, each once.
     pub(super) fn problems(&self) -> impl Iterator<Item = &str> {
         self.images.values().filter_map(|image| image.as_ref().err()).map(String::as_str)
     }
@@ -110,7 +110,7 @@ impl Symbols {
     }
 }
 
-/// Whether a place is the runtime's.
+/// Returns whether a place is the runtime's.
 fn is_ours(place: &str) -> bool {
     let name = place.trim_start_matches('<');
     name.starts_with("protolog_rt::") || place.contains("/protolog-rt")

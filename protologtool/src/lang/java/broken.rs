@@ -1,4 +1,4 @@
-//! What is wrong with sources that do not parse, where it matters: in the declarations that hold calls.
+//! Diagnostics for sources that do not parse, where it matters: in the declarations that hold calls.
 //!
 //! tree-sitter always gives a tree, with ERROR and MISSING nodes where the grammar was left. Since members are parsed one by
 //! one, a member is good however broken the rest of the file is; a bad one with a call is one diagnostic. Brackets that do
@@ -19,7 +19,7 @@ pub(crate) fn unbalanced(unit: &Unit<'_>) -> Diagnostic {
         .help("balance the brackets: until then no log call of this file can be rewritten")
 }
 
-/// What is wrong with the member whose tree this is and which has the bytes `member`; none if nothing is.
+/// The first syntax error in the member that has this tree and the bytes `member`.
 pub(crate) fn fault(unit: &Unit<'_>, member: &Range<usize>, tree: &Tree) -> Option<Diagnostic> {
     let root = tree.root_node();
     root.has_error().then(|| {

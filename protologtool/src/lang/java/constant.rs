@@ -12,7 +12,7 @@ use crate::call::Text;
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// How deep expressions and constants that name constants may nest.
+/// The nesting limit of expressions, and of constants that name constants.
 const MAX_DEPTH: usize = 100;
 
 /// A value known at build time.
@@ -33,10 +33,10 @@ pub(crate) struct NotConstant {
     pub(crate) reason: String,
 }
 
-/// What a name means beyond what constants say: parameters, fields, methods such as `name()`.
+/// The meaning of a name that is no constant: parameters, fields, methods such as `name()`.
 pub(crate) type KnownValue<'k> = dyn Fn(Node<'_>) -> Option<Result<Value, NotConstant>> + 'k;
 
-/// What a method call means, in whatever file it stands; the last argument goes to [`Evaluator::nested`].
+/// The meaning of a method call, in whatever file it stands; the last argument goes to [`Evaluator::nested`].
 pub(crate) type Calls =
     fn(&Evaluator<'_, '_, '_, '_>, Node<'_>, usize) -> Option<Result<Value, NotConstant>>;
 
@@ -48,7 +48,7 @@ pub(crate) struct Evaluator<'e, 'u, 'l, 't> {
     pub(crate) known: &'e KnownValue<'e>,
     /// Method calls that have a value all the same, though to Java they are no constants.
     pub(crate) calls: Option<Calls>,
-    /// How many constants needed this one.
+    /// The number of constants that needed this one.
     pub(crate) depth: usize,
 }
 
@@ -260,7 +260,7 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         constant.declared(declared, value)
     }
 
-    /// What `NAME`, `Type.NAME` or `Type.Inner.NAME` means.
+    /// The meaning of `NAME`, `Type.NAME` or `Type.Inner.NAME`.
     fn variable(&self, name: &str) -> Option<Variable<'u, '_>> {
         match name.rsplit_once('.') {
             Some((of, field)) => {

@@ -4,7 +4,7 @@
 use super::invocation::Invocation;
 use tree_sitter::Node;
 
-/// What surrounds a call.
+/// The surroundings of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Context {
     /// A statement among others: an `if` can stand there as it is.
@@ -38,7 +38,7 @@ pub(crate) fn context<'t>(call: &Invocation<'t>) -> Result<(Context, Node<'t>), 
     }
 }
 
-/// Whether an `if` without `else` in the place of `statement` would be given the `else` of an outer `if`: it ends the branch
+/// Returns whether an `if` without `else` in the place of `statement` would be given the `else` of an outer `if`: it ends the branch
 /// of an outer `if` that has one, with nothing but the heads of statements in between.
 fn takes_an_else<'t>(statement: Node<'t>, ancestors: &[Node<'t>]) -> bool {
     let mut child = statement;

@@ -1,4 +1,4 @@
-//! What rewritten code looks like: our own form, or that of a release of Android.
+//! The forms of rewritten code: our own, or that of a release of Android.
 //!
 //! ```text
 //! protolog     if (I.isEnabled(G, LogLevel.DEBUG)) I.d(G, 12L, 1L, I.l(n));
@@ -8,7 +8,7 @@
 //!
 //! Releases between differ in single points, so that an Android form is a set of them.
 
-/// What rewritten code looks like.
+/// The form of rewritten code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     /// Ours.
@@ -21,9 +21,9 @@ pub enum Dialect {
 /// The form of a release of Android.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Android {
-    /// What is asked before a call.
+    /// The condition that guards a call.
     pub guard: Guard,
-    /// Whether calls pass the text after the mask, or `null` where the group does not print as text.
+    /// True if calls pass the text after the mask, or `null` where the group does not print as text.
     pub passes_text: bool,
     /// The type of the mask.
     pub mask: MaskType,
@@ -32,18 +32,18 @@ pub struct Android {
     pub methods: Option<Vec<StaticMethod>>,
 }
 
-/// What a call must be like to mean a method.
+/// The signature by which a call means a method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaticMethod {
     /// The method's name.
     pub name: String,
-    /// How many arguments it takes.
+    /// The number of parameters.
     pub parameters: usize,
-    /// Whether the last one may come any number of times.
+    /// True if the last one may come any number of times.
     pub variadic: bool,
 }
 
-/// What is asked before a call.
+/// The condition that guards a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guard {
     /// Nothing: arguments are evaluated whether or not anybody listens.
@@ -75,7 +75,7 @@ impl Android {
     pub const ANDROID_16: Self =
         Self { guard: Guard::Cache, passes_text: false, mask: MaskType::Long, methods: None };
 
-    /// Whether a call of this method goes to the class that rewritten code calls.
+    /// Returns whether a call of this method goes to the class that rewritten code calls.
     pub(super) fn redirects(&self, method: &str, arguments: usize) -> bool {
         let fits = |known: &StaticMethod| {
             let takes = if known.variadic {

@@ -19,7 +19,7 @@ pub(crate) struct Arguments<'a, 't> {
     pub(crate) locals: &'a Locals<'t>,
 }
 
-/// Whether an argument may change something, by its text alone.
+/// Returns whether an argument may change something, by its text alone.
 pub(crate) fn may_assign(argument: &[u8]) -> bool {
     let pairs = argument.windows(2);
     pairs.enumerate().any(|(at, pair)| match pair {
@@ -30,7 +30,7 @@ pub(crate) fn may_assign(argument: &[u8]) -> bool {
 }
 
 impl<'t> Arguments<'_, 't> {
-    /// What is to be said of the changes in one argument.
+    /// The warnings about assignments in one argument.
     pub(crate) fn check(&self, argument: Node<'t>) -> Vec<Diagnostic> {
         let end = argument.end_byte();
         let nodes = descendants(argument).take_while(|node| node.start_byte() < end);
@@ -115,7 +115,7 @@ fn is_loop(node: Node<'_>) -> bool {
     )
 }
 
-/// Whether an identifier is read, as opposed to declared, assigned, or the name of something else.
+/// Returns whether an identifier is read, as opposed to declared, assigned, or the name of something else.
 fn is_value(node: Node<'_>) -> bool {
     let Some(parent) = node.parent() else { return false };
     let is = |field| parent.child_by_field_name(field) == Some(node);

@@ -85,7 +85,7 @@ impl Translated {
 #[derive(Clone, Debug)]
 pub(crate) struct Spelling {
     any: Finder<'static>,
-    /// What escapes of ASCII begin with.
+    /// The beginnings of escapes of ASCII.
     ascii: [Finder<'static>; 2],
 }
 
@@ -95,7 +95,7 @@ impl Spelling {
         Self { any: Finder::new("\\u"), ascii: [Finder::new("\\u00"), Finder::new("\\uu")] }
     }
 
-    /// Whether `name`, which is ASCII, is spelt with an escape or several somewhere in `text`.
+    /// Returns whether `name`, which is ASCII, is spelt with an escape or several somewhere in `text`.
     pub(crate) fn has(&self, text: &[u8], name: &[u8]) -> bool {
         // Few files have escapes, and most of those are tables of other alphabets.
         let Some(first) = self.any.find(text) else { return false };
@@ -114,7 +114,7 @@ impl Spelling {
     }
 }
 
-/// Whether `text` begins with `name`, spelt with or without escapes.
+/// Returns whether `text` begins with `name`, spelt with or without escapes.
 fn is_spelt(text: &[u8], name: &[u8]) -> bool {
     let mut rest = text;
     name.iter().all(|byte| {
@@ -149,7 +149,7 @@ pub(crate) fn code_unit(text: &[u8]) -> Option<(u16, usize)> {
     value.map(|value| (value, more + 6))
 }
 
-/// Whether escapes in `text` stand for characters that could end a literal, a comment or a line, or begin one.
+/// Returns whether escapes in `text` stand for characters that could end a literal, a comment or a line, or begin one.
 pub(crate) fn hides_syntax(text: &[u8]) -> bool {
     memmem::find_iter(text, b"\\u").any(|at| {
         let char = code_unit(&text[at..]).and_then(|(unit, _)| u8::try_from(unit).ok());

@@ -196,7 +196,7 @@ impl CallFinder<'_, '_> {
         self.unit.names.can_mean(written, &self.java.protolog, in_package)
     }
 
-    /// Whether the first part of a name may be a type that the file declares or inherits.
+    /// Returns whether the first part of a name may be a type that the file declares or inherits.
     fn is_declared(&self, written: &str) -> bool {
         let first = written.split('.').next().unwrap_or(written);
         let mut outer = self.java.protolog.rsplit('.').skip(1);

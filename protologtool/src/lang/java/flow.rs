@@ -89,7 +89,7 @@ fn add_rest(statement: Node<'_>, source: &[u8], scope: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Whether what follows a statement can be reached through it (JLS 14.22, for a statement that is reached itself).
+/// Returns whether what follows a statement can be reached through it (JLS 14.22, for a statement that is reached itself).
 fn can_complete(statement: Node<'_>, source: &[u8]) -> bool {
     let all = |node| blocks(node).all(|block| can_complete(block, source));
     let field = |name| statement.child_by_field_name(name);
@@ -148,7 +148,7 @@ fn switch_can_complete(switch: Node<'_>, source: &[u8]) -> bool {
     }
 }
 
-/// Whether a `break` ends this loop, switch or labelled statement.
+/// Returns whether a `break` ends this loop, switch or labelled statement.
 fn has_break(target: Node<'_>, source: &[u8]) -> bool {
     let breaks = descendants(target).take_while(|node| node.start_byte() < target.end_byte());
     breaks.filter(|node| node.kind() == "break_statement").any(|node| {

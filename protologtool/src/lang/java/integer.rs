@@ -83,7 +83,7 @@ pub(super) fn complement(number: Number) -> Number {
     }
 }
 
-/// What an operator makes of two numbers.
+/// The result of an operator on two numbers.
 pub(super) fn binary(
     node: Node<'_>,
     operator: &str,
@@ -153,7 +153,7 @@ mod tests {
     use crate::lang::java::syntax::parse;
     use Number::{Int, Long};
 
-    /// What an operator makes of two numbers; the tree is only needed to say where.
+    /// The result of an operator on two numbers; the tree is only needed to say where.
     fn of(left: Number, operator: &str, right: Number) -> Option<Value> {
         let tree = parse(b"class A {}")?;
         binary(tree.root_node(), operator, left, right).ok()

@@ -76,7 +76,7 @@ fn qualified(unit: &Unit<'_>, index: usize) -> Option<Candidate> {
     Some(Candidate { class: Some(name), method: method.range() })
 }
 
-/// Whether the word at `index`, before a parenthesis, may be a statically imported method of the class. A wildcard imports
+/// Returns whether the word at `index`, before a parenthesis, may be a statically imported method of the class. A wildcard imports
 /// whatever the class has: its log methods and `isEnabled`.
 fn unqualified(unit: &Unit<'_>, index: usize, class: &str) -> bool {
     let name = unit.str(&unit.tokens[index].range());
@@ -126,7 +126,7 @@ impl<'t> Invocation<'t> {
         self.node.child_by_field_name("object").map_or(name..name, |object| object.byte_range())
     }
 
-    /// Whether the body of a local or anonymous class is around it.
+    /// Returns whether the body of a local or anonymous class is around it.
     pub(crate) fn is_in_local_class(&self) -> bool {
         let bodies = self.ancestors.iter().skip(3);
         bodies.into_iter().any(|node| super::syntax::is_type_body(*node))

@@ -26,7 +26,7 @@ impl Token {
     }
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// Identifier, keyword or number.
@@ -80,7 +80,7 @@ enum Class {
     Other,
 }
 
-/// What each byte is; a table, since every byte of every file with calls is looked up.
+/// The class of each byte; a table, since every byte of every file with calls is looked up.
 const CLASSES: [Class; 256] = {
     let mut classes = [Class::Other; 256];
     let mut byte = 0;
@@ -99,7 +99,7 @@ fn length_of(class: Class, rest: &[u8]) -> usize {
     rest.iter().position(|byte| CLASSES[*byte as usize] != class).unwrap_or(rest.len())
 }
 
-/// Whether `byte` can be part of an identifier; a backslash can, as `\u0061`.
+/// Returns whether `byte` can be part of an identifier; a backslash can, as `\u0061`.
 pub(crate) fn is_word(byte: u8) -> bool {
     CLASSES[byte as usize] == Class::Word
 }
@@ -181,7 +181,7 @@ fn indentation(text: &[u8], offset: usize) -> usize {
     text[start..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// What must stay of text that is replaced: its comments and its line ends (with the indentation that follows them), and
+/// The part of replaced text that must stay: its comments and its line ends (with the indentation that follows them), and
 /// nothing else. Begins with a space where a comment comes first.
 ///
 /// Where an escape such as `\u002f` stands for a character of the syntax, only the line ends stay, since comments are not

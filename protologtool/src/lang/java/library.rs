@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// How many bytes of sources are kept.
+/// The limit on bytes of kept sources.
 const MAX_KEPT: usize = 8 << 20;
 
 /// Where classes of other files are looked up.

@@ -1,4 +1,4 @@
-//! What the declarations within one member say of a simple name: variables and parameters, local types and their members.
+//! The declarations of simple names within one member: variables and parameters, local types and their members.
 //!
 //! One walk over the member's tree notes every declaration with the stretch in which it is in scope. Of those that hold an
 //! offset the smallest stretch counts, since inner declarations hide outer ones.
@@ -31,9 +31,9 @@ pub(crate) struct Scoped<T> {
 /// A variable, parameter or field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Declaration<'t> {
-    /// What declares: of variables and fields the `variable_declarator`.
+    /// The declaring node: of variables and fields the `variable_declarator`.
     pub(crate) node: Node<'t>,
-    /// What the node is part of.
+    /// The node's parent.
     pub(crate) parent: Node<'t>,
 }
 
@@ -74,7 +74,7 @@ impl<'t> Locals<'t> {
         innermost(self.types.get(name)?, offset)
     }
 
-    /// Whether a local or anonymous class around `offset` has a method called `name`.
+    /// Returns whether a local or anonymous class around `offset` has a method called `name`.
     pub(crate) fn has_method(&self, name: &str, offset: usize) -> bool {
         self.methods.get(name).and_then(|all| innermost(all, offset)).is_some()
     }

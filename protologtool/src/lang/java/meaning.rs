@@ -1,4 +1,4 @@
-//! What names mean: types, variables and their files.
+//! The meanings of names: types, variables and their files.
 
 use super::locals::{Declaration, LocalType, Locals};
 use super::outline::{MemberId, TypeId, TypeKind};
@@ -32,7 +32,7 @@ pub(crate) struct TypeRef<'u> {
 }
 
 impl Handle<'_> {
-    /// Whether both are the same file.
+    /// Returns whether both are the same file.
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::This(one), Self::This(other)) => std::ptr::eq(*one, *other),
@@ -47,7 +47,7 @@ impl TypeRef<'_> {
         self.id == other.id && self.unit.is(&other.unit)
     }
 
-    /// Whether all its fields are constants.
+    /// Returns whether all its fields are constants.
     pub(crate) fn is_interface(&self) -> bool {
         let kind = self.unit.outline.types[self.id.0].kind;
         matches!(kind, TypeKind::Interface | TypeKind::Annotation)
@@ -64,7 +64,7 @@ pub(crate) struct Site<'l, 't> {
     pub(crate) locals: Option<&'l Locals<'t>>,
 }
 
-/// What a variable's name means.
+/// The meaning of a variable's name.
 #[derive(Clone)]
 pub(crate) enum Variable<'u, 't> {
     Local(Declaration<'t>),
@@ -72,7 +72,7 @@ pub(crate) enum Variable<'u, 't> {
     Member(TypeRef<'u>, Declared),
 }
 
-/// What declares a variable of a type.
+/// The declaration of a variable of a type.
 #[derive(Clone, Copy)]
 pub(crate) enum Declared {
     Member(MemberId),
@@ -80,7 +80,7 @@ pub(crate) enum Declared {
     Component,
 }
 
-/// What a type's name means.
+/// The meaning of a type's name.
 #[derive(Clone)]
 pub(crate) enum Type<'u, 't> {
     Local(LocalType<'t>),

@@ -69,7 +69,7 @@ pub struct Java {
     spelling: escapes::Spelling,
 }
 
-/// What only Java's emitter needs of a call.
+/// The part of a call that only Java's emitter needs.
 #[derive(Clone, Debug)]
 pub struct JavaShape {
     /// Where the call stands, which decides what must be put around it.
@@ -78,7 +78,7 @@ pub struct JavaShape {
     pub class: Range<usize>,
     /// The group argument.
     pub group: Range<usize>,
-    /// What the names of locals begin with, in dialects that have such.
+    /// The prefix of the names of locals, in dialects that have them.
     pub local: String,
 }
 

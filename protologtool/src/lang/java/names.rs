@@ -1,4 +1,4 @@
-//! What a name written in a file means: package and imports.
+//! The meaning of names in a file, as far as its package and imports say.
 //!
 //! Without a class path a name can't be resolved, but whether it *can* mean one given class can be told: a single-type
 //! import decides; else the file's package and wildcard imports are tried. What declarations hide is the business of
@@ -18,7 +18,7 @@ pub(crate) struct Names {
     pub(crate) static_single: Vec<String>,
     /// `import static a.b.C.*;`
     pub(crate) static_wildcard: Vec<String>,
-    /// Whether a module is imported that is none of the platform's: it may bring any class.
+    /// True if a module is imported that is none of the platform's: it may bring any class.
     pub(crate) has_module: bool,
 }
 
@@ -74,7 +74,7 @@ impl Names {
         all.map(String::as_str).find(|import| import.rsplit('.').next() == Some(name))
     }
 
-    /// Whether `written`, simple or qualified, can mean the class `class`, as far as package and imports tell. A type of
+    /// Returns whether `written`, simple or qualified, can mean the class `class`, as far as package and imports tell. A type of
     /// the same package comes before wildcard imports: `in_package` says whether there is one of this simple name.
     pub(crate) fn can_mean(
         &self,
@@ -100,13 +100,13 @@ impl Names {
         class == written && !rest.is_empty() || (by_wildcard() || by_module()) && !in_package(first)
     }
 
-    /// Whether the unqualified name `member` is a static import from `class`.
+    /// Returns whether the unqualified name `member` is a static import from `class`.
     pub(crate) fn import_member(&self, member: &str, class: &str) -> bool {
         self.static_single.iter().any(|import| is_path(import, &[class, member]))
             || self.static_wildcard.iter().any(|import| import == class)
     }
 
-    /// Whether anything is statically imported from `class`.
+    /// Returns whether anything is statically imported from `class`.
     pub(crate) fn import_members(&self, class: &str) -> bool {
         let single = self.static_single.iter();
         let mut classes = single.filter_map(|import| Some(import.rsplit_once('.')?.0));
@@ -114,7 +114,7 @@ impl Names {
     }
 }
 
-/// Whether `path` is these parts, joined by dots; empty parts don't count.
+/// Returns whether `path` is these parts, joined by dots; empty parts don't count.
 fn is_path(path: &str, parts: &[&str]) -> bool {
     let mut rest = path;
     let parts = parts.iter().filter(|part| !part.is_empty());

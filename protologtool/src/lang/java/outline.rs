@@ -132,7 +132,7 @@ struct OutlineReader<'a> {
     outline: Outline,
 }
 
-/// What comes before a declaration.
+/// The modifiers of a declaration.
 #[derive(Clone, Copy, Default)]
 struct Modifiers {
     is_private: bool,
@@ -379,7 +379,7 @@ impl OutlineReader<'_> {
         (kind, name, end)
     }
 
-    /// Whether more than type parameters stand between `start`, where a `<` is, and the name of a method.
+    /// Returns whether more than type parameters stand between `start`, where a `<` is, and the name of a method.
     fn returns_generic(&self, start: usize, name: usize) -> bool {
         let mut depth = 0_usize;
         for at in start..name {

@@ -1,5 +1,4 @@
-//! What a log call is made of, where it stands: its group, template and arguments, and whether a statement may take its
-//! place.
+//! The parts of a log call in its member: its group, template and arguments, and whether a statement may take its place.
 
 use super::constant::{Evaluator, NotConstant, Value, arguments, nothing_known};
 use super::context::{Context, context};
@@ -32,12 +31,12 @@ pub(super) struct MemberCalls<'a, 'u, 't> {
     pub(super) whole: &'t OnceCell<Option<Tree>>,
     /// Made when a declaration in the member may matter, which is rare.
     pub(super) locals: OnceCell<Locals<'t>>,
-    /// Whether the member may declare a name.
+    /// True if the member may declare a name.
     pub(super) mentions: std::cell::RefCell<HashMap<String, bool>>,
 }
 
 impl<'u, 't> MemberCalls<'_, 'u, 't> {
-    /// Whether the method is one of the class.
+    /// Returns whether the method is one of the class.
     pub(super) fn is_of_class(&self, call: &Invocation<'_>, candidate: &Candidate) -> bool {
         match &candidate.class {
             Some(written) => self.is_class(written, &self.java.protolog, call),
@@ -48,7 +47,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         }
     }
 
-    /// Whether the name `written` means `class` at a call, hiding declarations considered.
+    /// Returns whether the name `written` means `class` at a call, hiding declarations considered.
     fn is_class(&self, written: &str, class: &str, call: &Invocation<'_>) -> bool {
         let first = written.split('.').next().unwrap_or(written);
         if self.variable(call, first).is_some() {
@@ -67,7 +66,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         }
     }
 
-    /// What `name` means as a variable at a call.
+    /// The variable that `name` means at a call.
     fn variable(&self, call: &Invocation<'_>, name: &str) -> Option<Variable<'u, 't>> {
         self.resolver.variable(name, self.site(call, name))
     }
@@ -160,7 +159,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         }
     }
 
-    /// What arguments change, where rewritten code does not always evaluate them.
+    /// Warnings about arguments that change something, where rewritten code does not always evaluate them.
     fn effects(&self, candidate: &Candidate, args: &[Node<'_>]) -> Vec<Diagnostic> {
         let text = self.unit.text();
         let always =

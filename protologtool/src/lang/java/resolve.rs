@@ -1,5 +1,5 @@
-//! What a simple name means at a place of a file: a local declaration, a member of a type around it, one that such a type
-//! inherits, or an import.
+//! The meaning of a simple name at an offset of a file: a local declaration, a member of a type around it, one that such a
+//! type inherits, or an import.
 //!
 //! Inherited members are known where the supertype is declared in the same file or in another input. Of other supertypes
 //! nothing is known, and nothing is assumed to be hidden.
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use tree_sitter::Node;
 
-/// How often supertypes may need other supertypes to be found, and of how many types supertypes are looked for at once.
+/// The limits on supertypes that need other supertypes to be found, and on types whose supertypes are looked for at once.
 const MAX_SUPERTYPES: (usize, usize) = (8, 500);
 
 /// Looks names up in one file.
@@ -27,7 +27,7 @@ pub(crate) struct Resolver<'u> {
     effort: Rc<Effort>,
 }
 
-/// What names mean in a type, and so in all its members.
+/// The meanings of names in a type, and so in all its members.
 #[derive(Default)]
 struct Memo<'u> {
     variables: AnswersByName<Option<FieldResult<'u>>>,
@@ -41,14 +41,14 @@ type AnswersByName<T> = RefCell<HashMap<(Option<TypeId>, String), T>>;
 /// The type that has a field, and what declares it.
 type FieldResult<'u> = (TypeRef<'u>, Declared);
 
-/// What a type's name means outside of members.
+/// The meaning of a type's name outside of members.
 #[derive(Clone)]
 enum TypeOutside<'u> {
     Parameter,
     Declared(TypeRef<'u>),
 }
 
-/// How deep names of supertypes need supertypes, and how many: classes may extend each other in circles.
+/// The depth to which names of supertypes need supertypes, and their number: classes may extend each other in circles.
 #[derive(Default)]
 struct Effort {
     depth: Cell<usize>,
@@ -118,7 +118,7 @@ impl<'u> Resolver<'u> {
         found.or_else(in_file)
     }
 
-    /// Whether a type around the site declares or inherits a method called `name`, which hides a static import.
+    /// Returns whether a type around the site declares or inherits a method called `name`, which hides a static import.
     pub(crate) fn hides_method(&self, name: &str, site: Site<'_, '_>) -> bool {
         site.locals.is_some_and(|locals| locals.has_method(name, site.offset))
             || self
@@ -130,7 +130,7 @@ impl<'u> Resolver<'u> {
             })
     }
 
-    /// Whether another input declares a type of this name in this file's package.
+    /// Returns whether another input declares a type of this name in this file's package.
     pub(crate) fn is_in_package(&self, name: &str) -> bool {
         self.library
             .is_some_and(|library| library.class(&self.unit.names.canonical(name)).is_some())
@@ -190,7 +190,8 @@ impl<'u> Resolver<'u> {
         TypeRef { unit: self.unit.clone(), id }
     }
 
-    /// What the bodies of local classes extend, directly or not, that are around the site and smaller than `within`.
+    /// The types that the bodies of local classes extend, directly or not, that are around the site and smaller than
+    /// `within`.
     fn extended_by_bodies(&self, site: Site<'_, '_>, within: usize) -> Vec<TypeRef<'u>> {
         let bodies = site.locals.into_iter().flat_map(|locals| locals.bodies(site.offset));
         let inner = bodies.filter(|body| body.scope.len() < within);
@@ -407,7 +408,7 @@ fn supertype_names(unit: &Unit<'_>, id: TypeId) -> Vec<String> {
     names
 }
 
-/// Whether a record has a component of this name.
+/// Returns whether a record has a component of this name.
 fn has_component(unit: &Unit<'_>, id: TypeId, name: &str) -> bool {
     let declared = &unit.outline.types[id.0];
     let header = &unit.tokens[declared.header.clone()];

@@ -65,7 +65,7 @@ pub(crate) fn parse_around(unit: &Unit<'_>, member: &Member, wanted: &[usize]) -
 /// Fewer bytes are parsed faster than left out.
 const WORTH_SKIPPING: usize = 16;
 
-/// What the parser sees of a member, and the offset in the file at which that begins.
+/// The text of a member that the parser sees, and its offset in the file.
 pub(crate) fn member_text(unit: &Unit<'_>, member: &Member) -> (Vec<u8>, usize) {
     let head: &[u8] = if member.kind == MemberKind::Constant { b"enum A{" } else { b"class A{" };
     // In a file without a class a method can be the first thing; the grammar allows that.
@@ -276,7 +276,7 @@ pub(crate) fn unparenthesized(mut node: Node<'_>) -> Node<'_> {
     node
 }
 
-/// Whether a declaration has this modifier.
+/// Returns whether a declaration has this modifier.
 pub(crate) fn has_modifier(declaration: Node<'_>, modifier: &str) -> bool {
     let modifiers = children(declaration).find(|child| child.kind() == "modifiers");
     modifiers.is_some_and(|modifiers| {
@@ -285,7 +285,7 @@ pub(crate) fn has_modifier(declaration: Node<'_>, modifier: &str) -> bool {
     })
 }
 
-/// Whether the node declares a type.
+/// Returns whether the node declares a type.
 pub(crate) fn is_type_declaration(node: Node<'_>) -> bool {
     matches!(
         node.kind(),
@@ -297,7 +297,7 @@ pub(crate) fn is_type_declaration(node: Node<'_>) -> bool {
     )
 }
 
-/// Whether the node holds the members of a type.
+/// Returns whether the node holds the members of a type.
 pub(crate) fn is_type_body(node: Node<'_>) -> bool {
     matches!(
         node.kind(),

@@ -20,7 +20,7 @@ pub(crate) struct Unit<'s> {
     pub(crate) names: Names,
     /// Empty where brackets do not balance.
     pub(crate) outline: Outline,
-    /// Whether brackets balance.
+    /// True if brackets balance.
     pub(crate) is_balanced: bool,
 }
 
@@ -56,7 +56,7 @@ impl<'s> Unit<'s> {
         self.translated.as_ref().map_or(&self.text, |translated| &translated.bytes)
     }
 
-    /// Whether the text differs from the file.
+    /// Returns whether the text differs from the file.
     pub(crate) fn is_translated(&self) -> bool {
         self.translated.is_some()
     }
@@ -94,7 +94,7 @@ impl<'s> Unit<'s> {
             .map(TypeId)
     }
 
-    /// Whether something within a member may declare `name`, by its tokens: its own name and the names that calls begin with
+    /// Returns whether something within a member may declare `name`, by its tokens: its own name and the names that calls begin with
     /// or pass as their first argument declare nothing.
     pub(crate) fn may_declare(&self, member: MemberId, name: &str) -> bool {
         let text = self.text();
@@ -128,7 +128,7 @@ impl<'s> Unit<'s> {
         })
     }
 
-    /// Whether the word `name` is one of a member's tokens.
+    /// Returns whether the word `name` is one of a member's tokens.
     pub(crate) fn has_word(&self, member: MemberId, name: &str) -> bool {
         let tokens = self.outline.members[member.0].tokens.clone();
         self.tokens[tokens].iter().any(|token| {
@@ -148,7 +148,7 @@ impl Drop for Unit<'_> {
     }
 }
 
-/// How many tokens at most are room worth keeping.
+/// The largest token buffer that is worth keeping.
 const MAX_SPARE: usize = 1 << 18;
 
 thread_local! {

@@ -38,7 +38,7 @@ impl Attribute {
         }
     }
 
-    /// What a derive lists.
+    /// The traits that a derive lists.
     pub(crate) fn derives(&self) -> Vec<Vec<TokenTree>> {
         let list = list_of(&self.trees, "derive").unwrap_or_default();
         split_at_commas(&list).into_iter().map(<[_]>::to_vec).collect()
@@ -85,12 +85,12 @@ impl Removal<'_> {
     /// The tokens that go from an attribute, its `#` among `written`, in order.
     pub(crate) fn of(&self, written: &[TokenTree]) -> Vec<TokenTree> {
         let [_, TokenTree::Group(body)] = written else { return Vec::new() };
-        let mut gone = Vec::new();
-        if self.take(&content(body), &mut gone) { written.to_vec() } else { gone }
+        let mut removed = Vec::new();
+        if self.take(&content(body), &mut removed) { written.to_vec() } else { removed }
     }
 
-    /// Whether a whole attribute goes; if not, what goes of it.
-    fn take(&self, trees: &[TokenTree], gone: &mut Vec<TokenTree>) -> bool {
+    /// Returns whether a whole attribute goes; if not, what goes of it.
+    fn take(&self, trees: &[TokenTree], removed: &mut Vec<TokenTree>) -> bool {
         if is_word(trees.first(), "protolog") {
             return true;
         }
@@ -98,22 +98,22 @@ impl Removal<'_> {
             let goes = |part: &[TokenTree], _: &mut Vec<TokenTree>| {
                 part.first().is_some_and(|first| self.derives.contains(&self.spans.of(first).start))
             };
-            return take_parts(&list, 0, goes, gone);
+            return take_parts(&list, 0, goes, removed);
         }
         match list_of(trees, "cfg_attr") {
-            Some(list) => take_parts(&list, 1, |part, gone| self.take(part, gone), gone),
+            Some(list) => take_parts(&list, 1, |part, removed| self.take(part, removed), removed),
             None => false,
         }
     }
 }
 
-/// Takes those parts of a list that `goes` names, with commas, so that what stays is a list. Says whether all from the part
+/// Takes those parts of a list that `goes` names, with commas, so that what stays is a list. Returns true if all from the part
 /// `first` on go; then none of them is taken here.
 fn take_parts(
     list: &[TokenTree],
     first: usize,
     goes: impl Fn(&[TokenTree], &mut Vec<TokenTree>) -> bool,
-    gone: &mut Vec<TokenTree>,
+    removed: &mut Vec<TokenTree>,
 ) -> bool {
     let mut inside = Vec::new();
     let parts = split_at_commas(list);
@@ -125,7 +125,7 @@ fn take_parts(
     if parts.len() > first && flags[first..].iter().all(|goes| *goes) {
         return true;
     }
-    gone.append(&mut inside);
+    removed.append(&mut inside);
     let last_kept = flags.iter().rposition(|goes| !*goes).unwrap_or(0);
     let ends_in_comma = is_punct(list.last(), ',');
     let mut rest = list;
@@ -134,17 +134,17 @@ fn take_parts(
         // A comma goes with what stands before it; behind the last that stays only if nothing follows any more.
         let is_last = index == last_kept && index + 1 < parts.len() && !ends_in_comma;
         if flags[index] {
-            gone.extend_from_slice(part);
+            removed.extend_from_slice(part);
         }
         if flags[index] || is_last {
-            gone.extend(comma.cloned());
+            removed.extend(comma.cloned());
         }
         rest = rest.get(part.len() + 1..).unwrap_or_default();
     }
     false
 }
 
-/// What stands in the parentheses after this word, if nothing else is there.
+/// The tokens in the parentheses after this word, if nothing else is there.
 fn list_of(trees: &[TokenTree], key: &str) -> Option<Vec<TokenTree>> {
     match trees {
         [TokenTree::Ident(word), TokenTree::Group(list)]
@@ -220,8 +220,8 @@ mod tests {
             let starts: Vec<usize> = text.match_indices('X').map(|(at, _)| at).collect();
             let mut stays = text.to_owned();
             with_written(text, |written, spans| {
-                let gone = Removal { spans, derives: &starts }.of(written[0]);
-                for tree in gone.iter().rev() {
+                let removed = Removal { spans, derives: &starts }.of(written[0]);
+                for tree in removed.iter().rev() {
                     stays.replace_range(spans.of(tree), "");
                 }
             });

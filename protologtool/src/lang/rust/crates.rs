@@ -51,7 +51,7 @@ struct Crate {
     renamed: Vec<(String, PathBuf)>,
 }
 
-/// What a package calls others: the runtime, and those beside it.
+/// The names by which a package knows others: the runtime, and those beside it.
 #[derive(Clone, Default)]
 struct CrateNames {
     runtime: Vec<String>,
@@ -154,7 +154,7 @@ impl Crates {
         self.list.push(krate);
     }
 
-    /// What modules a file is.
+    /// The modules that a file is.
     pub(super) fn places(&self, file: &Path) -> impl Iterator<Item = &ModuleId> {
         self.places.get(&*normal(file)).into_iter().flatten()
     }
@@ -212,7 +212,7 @@ impl Crates {
         })
     }
 
-    /// What a file declares; kept for who asks next.
+    /// The declarations of a file, kept for the next caller.
     fn table(&self, file: &Path, system: Option<&dyn System>) -> Option<Arc<Table>> {
         let kept = || self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(table) = kept().get(file) {
@@ -256,7 +256,7 @@ pub(super) struct CrateInputs<'a> {
     /// Their normal paths, sorted.
     pub(super) files: Vec<PathBuf>,
     pub(super) looker: &'a super::quick::Looker,
-    /// What else was read, and what a look at it has said.
+    /// Other files that were read, with the result of their scan.
     pub(super) besides: RefCell<BTreeMap<PathBuf, Look>>,
 }
 

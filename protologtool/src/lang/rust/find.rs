@@ -21,7 +21,7 @@ use std::sync::Arc;
 const QUOTING: [&str; 5] =
     ["stringify", "quote", "quote_spanned", "parse_quote", "parse_quote_spanned"];
 
-/// What a file holds.
+/// The calls and group enums of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileFound {
     pub(super) calls: Vec<Call<RustShape>>,

@@ -15,7 +15,7 @@ use protolog_core::Level;
 use std::ops::Range;
 use syn::parse::{ParseStream, Parser};
 
-/// What the parser's stack is good for, in operators that may stand in one another; a group counts as so many.
+/// The nesting that the parser's stack can take, in operators within each other; a group counts as several.
 const MAX_NESTING: usize = 300;
 const GROUP: usize = 8;
 
@@ -28,14 +28,14 @@ pub(super) struct LogMacro {
     pub(super) level: Option<Level>,
 }
 
-/// What a call turns out to be.
+/// The result of reading a macro call.
 pub(super) enum MacroInvocation {
     Call(Box<Call<RustShape>>),
     /// It was rewritten before.
     Rewritten,
 }
 
-/// What is known around a call.
+/// The surroundings in which a call is read.
 pub(super) struct InvocationReader<'a> {
     pub(super) resolver: PathResolver<'a>,
     pub(super) groups: &'a Groups,
@@ -242,7 +242,7 @@ fn parts(input: &Group, spans: Spans) -> Result<Vec<Vec<TokenTree>>, Diagnostic>
     })
 }
 
-/// How deep the parser may have to go into an expression, at most about [`MAX_NESTING`].
+/// The depth to which the parser may have to go into an expression, at most about [`MAX_NESTING`].
 fn nesting(trees: &[TokenTree], before: usize) -> usize {
     let marks = trees.iter().filter(|tree| match tree {
         TokenTree::Punct(punct) => !matches!(punct.as_char(), ',' | '.' | ';' | '#' | ':'),

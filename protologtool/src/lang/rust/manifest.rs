@@ -27,7 +27,7 @@ pub(super) struct Workspace {
 /// A package on which another depends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Dependency {
-    /// What the package's own code calls it, unless that is its own name.
+    /// The name in the package's own code, unless it is its own name.
     pub(super) renamed: Option<String>,
     /// Where it is, if it stands beside.
     pub(super) directory: Option<PathBuf>,
@@ -195,7 +195,7 @@ impl Package {
 }
 
 impl Workspace {
-    /// Whether a package below the root is a member, as far as `exclude` says otherwise. None is where there is no
+    /// Returns whether a package below the root is a member, as far as `exclude` says otherwise. None is where there is no
     /// workspace.
     fn has(&self, package: &Path) -> bool {
         let Some(workspace) = self.manifest.get("workspace") else { return false };

@@ -69,7 +69,7 @@ pub struct Rust {
     besides: Vec<PathBuf>,
 }
 
-/// What only Rust's emitter needs of a call.
+/// The part of a call that only Rust's emitter needs.
 #[derive(Clone, Debug)]
 pub struct RustShape {
     /// The module's path, which goes into the message's id.
@@ -104,8 +104,8 @@ impl Rust {
         PathResolver { crates: &self.crates, system, macro_paths: &self.macro_paths }
     }
 
-    /// What is to be said of a file of which it is not known which module it is: something only if it has calls or groups,
-    /// since nothing else must know its module.
+    /// The diagnostic for a file whose module is not known: there is one only if the file has calls or groups, since
+    /// nothing else must know its module.
     fn misplaced(&self, source: &Source, groups: &Groups, why: Misplaced) -> Found<RustShape> {
         let alone = Crates::single("unknown", source.path());
         let resolver =
@@ -155,7 +155,7 @@ struct Misplaced {
     help: &'static str,
 }
 
-/// Whether the runtime exports this name, as a macro or for its macros.
+/// Returns whether the runtime exports this name, as a macro or for its macros.
 fn is_exported(name: &str) -> bool {
     matches!(name, "ProtoLogGroup" | "Level") || MACROS.iter().any(|(known, _)| *known == name)
 }

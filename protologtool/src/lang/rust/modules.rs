@@ -22,7 +22,7 @@ pub(super) struct ModuleFile {
 #[derive(Clone, Debug)]
 pub(super) struct SourceFile {
     pub(super) path: PathBuf,
-    /// Whether its modules are looked for beside it, as for `mod.rs`, rather than in a directory of its name.
+    /// True if its modules are looked for beside it, as for `mod.rs`, rather than in a directory of its name.
     pub(super) owns_directory: bool,
 }
 
@@ -100,11 +100,11 @@ impl Search<'_> {
     }
 }
 
-/// What `#[path = "…"]` says of a module.
+/// The contents of a module's `#[path = "…"]`.
 #[derive(Default)]
 struct Said {
     paths: Vec<String>,
-    /// Whether one holds on no condition.
+    /// True if one holds on no condition.
     always: bool,
 }
 

@@ -6,7 +6,7 @@
 use super::MACROS;
 use memchr::memmem::Finder;
 
-/// What a file may hold.
+/// The things that a file may hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
     /// Log calls.
@@ -16,7 +16,7 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// Whether there is anything to do.
+    /// Returns whether there is anything to do.
     pub(super) fn is_wanted(self) -> bool {
         self.calls || self.groups
     }
@@ -53,7 +53,7 @@ fn mentions(name: &Finder<'_>, bytes: &[u8]) -> bool {
         .any(|at| !ends_in_word(&bytes[..at]) && !begins_with_word(&bytes[at + length..]))
 }
 
-/// Whether `!` stands after the name of one of the macros.
+/// Returns whether `!` stands after the name of one of the macros.
 fn has_macro_call(bytes: &[u8]) -> bool {
     memchr::memchr_iter(b'!', bytes).any(|at| {
         let before = bytes[..at].trim_ascii_end();
@@ -72,7 +72,7 @@ fn has_macro_call(bytes: &[u8]) -> bool {
     })
 }
 
-/// Whether a file declares a module in a file of its own, `mod name;`.
+/// Returns whether a file declares a module in a file of its own, `mod name;`.
 pub(super) fn has_module_file(bytes: &[u8]) -> bool {
     memchr::memmem::find_iter(bytes, "mod").any(|at| {
         let after = &bytes[at + 3..];

@@ -1,4 +1,4 @@
-//! What names mean: from a path and the scopes around it to the runtime's macros, modules and enums.
+//! The meanings of names: from a path and the scopes around it to the runtime's macros, modules and enums.
 //!
 //! Names are looked up as the compiler does it, as far as log calls and groups need it: blocks from the inside out, then the
 //! module, there items before imports before globs, then crates. What the run knows nothing about is a path into another
@@ -13,7 +13,7 @@ use protolog_core::Level;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// What a path leads to.
+/// The target of a path.
 #[derive(Clone, Debug)]
 pub(super) enum Entity {
     /// Something of a crate that is not in the run.
@@ -43,7 +43,7 @@ pub(super) enum Space {
 #[derive(Clone, Debug)]
 pub(super) struct Scope {
     pub(super) module: Module,
-    /// What the block declares, or what the module declares.
+    /// The declarations of the block, or of the module.
     pub(super) table: Arc<Table>,
     pub(super) is_block: bool,
 }
@@ -79,7 +79,7 @@ impl PathResolver<'_> {
         }
     }
 
-    /// Whether a name leads to several of the runtime's macros: by imports of which one holds, on conditions.
+    /// Returns whether a name leads to several of the runtime's macros: by imports of which one holds, on conditions.
     pub(super) fn is_ambiguous(&self, scopes: &[Scope], path: &Path) -> bool {
         let [name] = &path.names[..] else { return false };
         for (index, scope) in scopes.iter().enumerate().rev() {
@@ -104,7 +104,7 @@ impl PathResolver<'_> {
         self.is_level(krate, base).then(|| super::level(name)).flatten()
     }
 
-    /// What a path leads to from the innermost of `scopes`.
+    /// The target of a path, from the innermost of `scopes`.
     pub(super) fn resolve(&self, scopes: &[Scope], path: &Path, space: Space) -> Entity {
         self.follow(scopes, path, space, &mut Visited::new())
     }
@@ -115,7 +115,7 @@ impl PathResolver<'_> {
             || self.crates.names_of_runtime(krate).iter().any(|name| name == base)
     }
 
-    /// Whether a path leads to the runtime's enum of levels.
+    /// Returns whether a path leads to the runtime's enum of levels.
     fn is_level(&self, krate: usize, path: &str) -> bool {
         path.rsplit_once("::")
             .is_some_and(|(base, name)| name == "Level" && self.is_runtime(krate, base))
@@ -240,7 +240,7 @@ impl PathResolver<'_> {
         self.in_table(&module.table, &[scope], name, space, visited)
     }
 
-    /// What a name means by a table, whose own paths are meant from `scopes`.
+    /// The meaning of a name by a table, whose own paths start at `scopes`.
     fn in_table(
         &self,
         table: &Arc<Table>,
@@ -351,7 +351,7 @@ impl PathResolver<'_> {
     }
 }
 
-/// Whether something may be a macro: what another crate holds may be anything.
+/// Returns whether something may be a macro: what another crate holds may be anything.
 fn is_macro(entity: Option<&Entity>) -> bool {
     matches!(entity, Some(Entity::Extern(_) | Entity::Macro))
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What the command line says of crates.
+/// The command line's choices of crates.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CrateChoice<'a> {
     /// Name and root of the one crate, where Cargo's manifests do not say it.
@@ -31,7 +31,7 @@ pub struct CrateChoice<'a> {
 pub struct GroupsFound {
     /// The groups; a name comes once.
     pub groups: Vec<Group>,
-    /// What is wrong with their enums.
+    /// The problems of their enums.
     pub reports: Vec<Report>,
 }
 

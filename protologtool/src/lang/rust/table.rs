@@ -1,4 +1,4 @@
-//! What a scope declares, by name: a module or a block, from its tokens.
+//! The declarations of a scope, by name: a module or a block, from its tokens.
 //!
 //! Only what can lead to a log call or its group is kept, and that something else bears a name. A table holds no spans, so it
 //! may outlive the file that it was made of and be used by any thread.
@@ -21,7 +21,7 @@ pub(super) struct Table {
     pub(super) renamed: Vec<(String, String)>,
 }
 
-/// What a name stands for.
+/// The item that a name stands for.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
     /// A module that stands in the same file.
@@ -176,7 +176,7 @@ impl Table {
     }
 }
 
-/// Whether an item may begin after this token: not after the mark of `'static`, and not after what stands before the
+/// Returns whether an item may begin after this token: not after the mark of `'static`, and not after what stands before the
 /// parameter `const N: usize` or in `*const T`.
 fn may_begin_item(before: Option<&TokenTree>) -> bool {
     match before {

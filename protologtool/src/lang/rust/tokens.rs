@@ -88,7 +88,7 @@ fn header(text: &str) -> usize {
     end.into_iter().find(|end| text[*end..line_end(*end)].trim().is_empty()).unwrap_or(before)
 }
 
-/// What follows white space and comments.
+/// The text after white space and comments.
 fn after_trivia(mut text: &str) -> &str {
     loop {
         text = text.trim_start();
@@ -200,7 +200,7 @@ pub(crate) fn content(group: &Group) -> Vec<TokenTree> {
     group.stream().into_iter().collect()
 }
 
-/// Whether `::` stands at `at`.
+/// Returns whether `::` stands at `at`.
 pub(crate) fn is_colons(trees: &[TokenTree], at: usize) -> bool {
     is_punct(trees.get(at), ':') && is_punct(trees.get(at + 1), ':')
 }

@@ -12,7 +12,7 @@ use proc_macro2::{Delimiter, Group, TokenTree};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What is told of a file.
+/// Callbacks for the contents of a file.
 pub(super) trait Visitor {
     /// A macro is called. Says how its input is to be taken.
     fn call(&mut self, call: &MacroCall<'_>, place: &Surroundings<'_>) -> InputUse;
@@ -42,12 +42,12 @@ pub(crate) struct EnumFound<'t> {
     pub(crate) name: &'t TokenTree,
     /// Those before it, first first, each with its `#`.
     pub(crate) attributes: Vec<&'t [TokenTree]>,
-    /// What stands between name and body.
+    /// The tokens between name and body.
     pub(crate) generics: &'t [TokenTree],
     pub(crate) body: &'t Group,
 }
 
-/// How a macro's input is to be taken.
+/// The treatment of a macro's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InputUse {
     /// As code of the scope around.
@@ -56,7 +56,7 @@ pub(super) enum InputUse {
     NoCode,
 }
 
-/// What is around a place.
+/// The surroundings of a place.
 pub(super) struct Surroundings<'a> {
     pub(super) scopes: &'a [Scope],
     /// The modules around, down from the crate's root.
@@ -291,7 +291,7 @@ fn after_attribute(trees: &[TokenTree], at: usize) -> usize {
     if group(trees.get(at), Delimiter::Bracket).is_some() { at + 1 } else { at }
 }
 
-/// Whether the braces at `at` hold the items of an `impl` or a trait, whose names are not in scope, or fields.
+/// Returns whether the braces at `at` hold the items of an `impl` or a trait, whose names are not in scope, or fields.
 fn is_associated(trees: &[TokenTree], at: usize) -> bool {
     // Back to where the item begins.
     let ends = |tree: &TokenTree| match tree {

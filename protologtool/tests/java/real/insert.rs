@@ -12,7 +12,7 @@ use tree_sitter::{Node, Parser, Tree};
 pub(super) struct Inserted {
     pub(super) text: Vec<u8>,
     pub(super) calls: Vec<()>,
-    /// What imports were inserted.
+    /// The imports that were inserted.
     imports: String,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn parse(text: &[u8]) -> Option<Tree> {
     parser.parse(text, None)
 }
 
-/// Whether the text may declare a variable called like one of the packages that calls and rewritten code name.
+/// Returns whether the text may declare a variable called like one of the packages that calls and rewritten code name.
 fn hides_a_package(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     let mut words = text.split(|char: char| !char.is_alphanumeric() && char != '_' && char != '$');
@@ -104,7 +104,7 @@ fn package_end(root: Node<'_>) -> Option<usize> {
     package.map(|node| node.end_byte())
 }
 
-/// How calls name the class.
+/// The way in which calls name the class.
 enum Style {
     /// Imports after the package, which ends here.
     Imported(usize),
@@ -124,7 +124,7 @@ impl Style {
         }
     }
 
-    /// What stands before the template.
+    /// The text before the template.
     fn head(&self) -> &'static str {
         match self {
             Self::Imported(_) => "ProtoLog.d(AppLog.NET, ",

@@ -35,7 +35,7 @@ struct File {
     bytes: Vec<u8>,
 }
 
-/// Whether everything is to be done, however long it takes.
+/// Returns whether everything is to be done, however long it takes.
 fn is_soak() -> bool {
     std::env::var_os("PROTOLOG_SOAK").is_some_and(|value| !value.is_empty())
 }

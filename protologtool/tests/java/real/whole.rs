@@ -7,7 +7,7 @@ use protologtool::lang::java::Context;
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// What each call's rewritten form is to replace, and in which context, in source order.
+/// The range that each call's rewritten form replaces, and its context, in source order.
 pub(super) fn calls(text: &[u8]) -> Vec<(Range<usize>, Context)> {
     let tree = parse(text).unwrap();
     let mut found = Vec::new();

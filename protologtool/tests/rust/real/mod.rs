@@ -36,7 +36,7 @@ const CRATES: [&str; 14] = [
     "regex-syntax",
 ];
 
-/// How many of them are a sample.
+/// The number of crates in a sample.
 const SAMPLE: usize = 7;
 
 #[test]

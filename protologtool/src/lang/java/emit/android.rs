@@ -23,7 +23,7 @@ use crate::source::{Source, line_ends};
 use protolog_core::{Level, ParamKind};
 use std::ops::Range;
 
-/// What AOSP's names of locals begin with.
+/// The prefix of AOSP's names of locals.
 const LOCAL: &str = "protoLogParam";
 
 pub(super) fn emit(
@@ -62,7 +62,7 @@ pub(super) fn emit(
     plan.replace(at..call.range.end, text + tail(form, call));
 }
 
-/// What comes before the first local: the guard and an opening brace, and one more where an `if` must not stand alone.
+/// The text before the first local: the guard and an opening brace, and one more where an `if` must not stand alone.
 fn head(
     java: &Java,
     form: &Android,
@@ -83,12 +83,12 @@ fn head(
     }
 }
 
-/// What comes after the block.
+/// The text after the block.
 fn tail(form: &Android, call: &Call<JavaShape>) -> &'static str {
     if needs_block(form, call) { " }" } else { "" }
 }
 
-/// Whether the guarded block needs a block around it: the guard would take the `else` of an outer `if`, or is no body of a
+/// Returns whether the guarded block needs a block around it: the guard would take the `else` of an outer `if`, or is no body of a
 /// lambda or of a switch rule.
 fn needs_block(form: &Android, call: &Call<JavaShape>) -> bool {
     form.guard != Guard::None && call.shape.context != Context::Statement
@@ -114,7 +114,7 @@ fn local(kind: ParamKind, name: &str, value: &[u8]) -> (String, &'static str) {
     (format!("{kind} {name} = "), "")
 }
 
-/// Whether an expression is a literal null, in any number of parentheses.
+/// Returns whether an expression is a literal null, in any number of parentheses.
 fn is_null(expression: &[u8]) -> bool {
     lexer::tokens(expression)
         .filter(|token| token.kind != TokenKind::Comment)
@@ -150,7 +150,7 @@ fn group(source: &Source, call: &Call<JavaShape>) -> String {
 /// Line ends and comments of the text that is replaced.
 struct Lines<'s> {
     source: &'s Source,
-    /// Whether they stay where they were, rather than before the last brace.
+    /// True if they stay where they were, rather than before the last brace.
     in_place: bool,
     kept: String,
 }
@@ -199,7 +199,7 @@ impl Lines<'_> {
     }
 }
 
-/// How the locals of a file's calls are called.
+/// The names of the locals of a file's calls.
 pub(in crate::lang::java) struct LocalNames {
     prefix: String,
 }
@@ -222,8 +222,8 @@ impl LocalNames {
         Self { prefix }
     }
 
-    /// What the names begin with of a call within the arguments of `depth` others: the value of a local can't declare
-    /// the local's name again.
+    /// The prefix of the names of a call within the arguments of `depth` others: the value of a local can't declare the
+    /// local's name again.
     pub(in crate::lang::java) fn at_depth(&self, depth: usize) -> String {
         if depth > 0 { format!("{}{depth}_", self.prefix) } else { self.prefix.clone() }
     }
