@@ -4,7 +4,7 @@
 //! let server = protolog_rt::control::serve()?;
 //! println!("listening on {}", server.path().display());
 //! // `protologtool configuration groups list` now finds this program.
-//! # Ok::<(), protolog_rt::control::Error>(())
+//! # Ok::<(), protolog_rt::control::ServeError>(())
 //! ```
 //!
 //! [`init`](crate::init()) does it too. One small thread waits for operators; threads that log never wait for it: an
@@ -39,7 +39,7 @@ pub struct Server {
 /// An error that keeps a program from listening to operators.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Error {
+pub enum ServeError {
     /// The directory for sockets can't be made or read.
     Directory {
         /// The directory.
@@ -65,12 +65,12 @@ pub enum Error {
 
 /// Listens to operators, in the directory that `docs/design/control.md` names: `$XDG_RUNTIME_DIR/protolog` or
 /// `/run/protolog/UID`.
-pub fn serve() -> Result<Server, Error> {
+pub fn serve() -> Result<Server, ServeError> {
     Server::start(None, WatchedSettings::default())
 }
 
 /// Listens to operators on a socket in this directory, which is created if it is missing.
-pub fn serve_in(directory: impl Into<PathBuf>) -> Result<Server, Error> {
+pub fn serve_in(directory: impl Into<PathBuf>) -> Result<Server, ServeError> {
     Server::start(Some(directory.into()), WatchedSettings::default())
 }
 
@@ -79,12 +79,12 @@ impl Server {
     pub(crate) fn start(
         directory: Option<PathBuf>,
         settings: WatchedSettings,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, ServeError> {
         let socket = Socket::new(directory)?;
         let path = socket.path.clone();
         // Without memory to share, groups are switched by request.
         let _ = crate::level::share();
-        let thread = ServerThread::start(socket, settings).map_err(Error::Resources)?;
+        let thread = ServerThread::start(socket, settings).map_err(ServeError::Resources)?;
         Ok(Self { thread: Some(thread), path })
     }
 
@@ -107,7 +107,7 @@ impl Drop for Server {
     }
 }
 
-impl Error {
+impl ServeError {
     /// Returns a help line, which begins with a verb.
     pub fn help(&self) -> &'static str {
         match self {
@@ -123,7 +123,7 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory { path, error } => {
@@ -140,7 +140,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {
+impl std::error::Error for ServeError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Directory { error, .. } | Self::Socket { error, .. } | Self::Resources(error) => {

@@ -161,7 +161,7 @@ impl Init {
     }
 }
 
-fn describe(error: &control::Error) -> String {
+fn describe(error: &control::ServeError) -> String {
     format!("{error}\nhelp: {}", error.help())
 }
 

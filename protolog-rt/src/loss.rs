@@ -34,13 +34,13 @@ pub(crate) struct LossCounters {
     mirror: Option<Arc<dyn Mirror>>,
     /// Not 0 if a loss was counted since all were taken.
     pending: AtomicU64,
-    slots: [Slot; SLOTS],
+    slots: [LossSlot; SLOTS],
     /// By cause, for pairs that found no slot.
     rest: [AtomicU64; LossCause::ALL.len()],
 }
 
 #[derive(Debug)]
-struct Slot {
+struct LossSlot {
     /// `USED`, group and cause; 0 while unused.
     key: AtomicU64,
     count: AtomicU64,
@@ -54,7 +54,7 @@ impl LossCounters {
         Self {
             mirror: None,
             pending: AtomicU64::new(0),
-            slots: [const { Slot { key: AtomicU64::new(0), count: AtomicU64::new(0) } }; SLOTS],
+            slots: [const { LossSlot { key: AtomicU64::new(0), count: AtomicU64::new(0) } }; SLOTS],
             rest: [const { AtomicU64::new(0) }; LossCause::ALL.len()],
         }
     }
@@ -229,7 +229,7 @@ impl UnattributedLosses {
     }
 }
 
-impl Slot {
+impl LossSlot {
     /// Takes the slot for `key` if it is unused. Returns true if it is the slot of `key`.
     fn claim(&self, key: u64) -> bool {
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);

@@ -1,4 +1,4 @@
-//! The atomics of everything that several threads touch, from one place, so that a model checker can stand in for them.
+//! Atomics of all state that threads share, from one place, so that a model checker's can replace them.
 //!
 //! Invariant: the state machines of `shmem` take their words by reference from here and never name `core::sync` themselves.
 

@@ -6,7 +6,7 @@
 //!
 //! Invariant: no socket is made in a directory that another user owns or can enter.
 
-use super::Error;
+use super::ServeError;
 use crate::clock;
 use crate::sys::close_on_fork::CloseOnFork;
 use crate::sys::process::user;
@@ -29,7 +29,7 @@ pub(super) struct Socket {
 
 impl Socket {
     /// Creates the directory and the socket.
-    pub(super) fn new(directory: Option<PathBuf>) -> Result<Self, Error> {
+    pub(super) fn new(directory: Option<PathBuf>) -> Result<Self, ServeError> {
         let directory = match directory {
             Some(directory) => directory,
             None => default_directory()?,
@@ -37,7 +37,7 @@ impl Socket {
         check(&directory)?;
         let name = format!("{}-{:x}{SOCKET_SUFFIX}", std::process::id(), clock::boottime());
         let path = directory.join(name);
-        let failed = |error| Error::Socket { path: path.clone(), error };
+        let failed = |error| ServeError::Socket { path: path.clone(), error };
         let listener = CloseOnFork::new(|| UnixListener::bind(&path)).map_err(failed)?;
         let socket = Self { listener, path: path.clone() };
         // Nobody else can enter the directory.
@@ -54,7 +54,7 @@ impl Drop for Socket {
     }
 }
 
-fn default_directory() -> Result<PathBuf, Error> {
+fn default_directory() -> Result<PathBuf, ServeError> {
     let absolute =
         |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if let Some(directory) = absolute("PROTOLOG_RUNTIME_DIR") {
@@ -67,14 +67,14 @@ fn default_directory() -> Result<PathBuf, Error> {
         // Like /tmp: every user's services have a directory in it, which nobody else can remove.
         let made = DirBuilder::new().create(SERVICES);
         made.and_then(|()| std::fs::set_permissions(SERVICES, Permissions::from_mode(0o1777)))
-            .map_err(|error| Error::Directory { path: SERVICES.into(), error })?;
+            .map_err(|error| ServeError::Directory { path: SERVICES.into(), error })?;
     }
     Ok(Path::new(SERVICES).join(user().to_string()))
 }
 
 /// Creates the directory if it is missing, and checks that it is private.
-fn check(directory: &Path) -> Result<(), Error> {
-    let failed = |error| Error::Directory { path: directory.to_path_buf(), error };
+fn check(directory: &Path) -> Result<(), ServeError> {
+    let failed = |error| ServeError::Directory { path: directory.to_path_buf(), error };
     match DirBuilder::new().mode(0o700).create(directory) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
         _ => {}
@@ -83,7 +83,7 @@ fn check(directory: &Path) -> Result<(), Error> {
     // None of the six bits of the group and of others.
     let private =
         metadata.is_dir() && metadata.uid() == user() && metadata.mode().trailing_zeros() >= 6;
-    if private { Ok(()) } else { Err(Error::NotPrivate { path: directory.to_path_buf() }) }
+    if private { Ok(()) } else { Err(ServeError::NotPrivate { path: directory.to_path_buf() }) }
 }
 
 #[cfg(test)]
@@ -114,13 +114,13 @@ mod tests {
         std::fs::create_dir(&directory).unwrap();
         std::fs::set_permissions(&directory, Permissions::from_mode(0o750)).unwrap();
         let error = Socket::new(Some(directory.clone())).unwrap_err();
-        assert!(matches!(error, Error::NotPrivate { .. }), "{error}");
+        assert!(matches!(error, ServeError::NotPrivate { .. }), "{error}");
         std::fs::set_permissions(&directory, Permissions::from_mode(0o700)).unwrap();
         let link = temporary.path().join("link");
         std::os::unix::fs::symlink(&directory, &link).unwrap();
-        assert!(matches!(Socket::new(Some(link.clone())), Err(Error::NotPrivate { .. })));
+        assert!(matches!(Socket::new(Some(link.clone())), Err(ServeError::NotPrivate { .. })));
         let missing = directory.join("a").join("b");
         let error = Socket::new(Some(missing)).unwrap_err();
-        assert!(matches!(&error, Error::Directory { .. }), "{error}");
+        assert!(matches!(&error, ServeError::Directory { .. }), "{error}");
     }
 }

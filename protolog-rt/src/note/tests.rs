@@ -1,4 +1,4 @@
-//! Notes and ids of constants, against what `protolog-core` and the vectors say.
+//! Notes and ids computed in constants, compared with `protolog-core` and with test vectors.
 
 use super::*;
 use protolog_core::ParamMask;
@@ -6,14 +6,14 @@ use protolog_core::note::{Note, ParsedNote, encode};
 
 const ON: GroupDef = GroupDef::new("app::Log::NetNET", 3, 0, true, false);
 
-/// A call as the macro has it.
+/// A call, as the macro passes it.
 #[derive(Clone, Copy)]
 struct Call {
     group: &'static GroupDef,
     level: Level,
     /// Place, NUL, template, NUL.
     texts: &'static str,
-    /// Bytes of the template.
+    /// Length of the template.
     template: usize,
     mask: u64,
     file: &'static str,
@@ -30,7 +30,7 @@ const CALL: Call = Call {
     line: 70_000,
 };
 
-/// Some text, longer than those of the tests.
+/// A string longer than those of the tests.
 const TEXT: &str = {
     const BYTES: [u8; 1024] = [b'x'; 1024];
     match core::str::from_utf8(&BYTES) {
@@ -40,7 +40,7 @@ const TEXT: &str = {
 };
 
 impl Call {
-    /// Its size: of the texts only the length counts.
+    /// Returns the note's size; of the texts only the length matters.
     const fn size(&self) -> usize {
         let texts = TEXT.split_at(self.texts.len() - 2 + self.file.len()).0;
         note_size(self.group, self.level, texts)
@@ -52,8 +52,8 @@ impl Call {
     }
 }
 
-/// What core says of the same call.
-fn of_core(call: &Call) -> Note<'static> {
+/// The note that `protolog-core` makes of the same call.
+fn core_note(call: &Call) -> Note<'static> {
     let place = &call.texts[..call.texts.len() - call.template - 2];
     let template = &call.texts[place.len() + 1..][..call.template];
     let group = call.group;
@@ -76,9 +76,9 @@ fn id(note: &NoteBytes<[u8]>) -> u64 {
 }
 
 #[test]
-fn notes_are_those_of_core() {
+fn notes_are_those_core_note() {
     static NOTE: NoteBytes<[u8; CALL.size()]> = CALL.note();
-    let core = of_core(&CALL);
+    let core = core_note(&CALL);
     assert_eq!(NOTE.0, encode(&core));
     assert_eq!(id(&NOTE), core.id);
     assert_eq!(NoteRef::new(&NOTE).bytes(), NOTE.0);
@@ -97,7 +97,7 @@ fn texts_of_every_length_are_copied() {
         let (file, level) = (&long[..length % 97], Level::ALL[length % 6]);
         let call = Call { texts, template: length, file, level, ..CALL };
         let note = call.note::<1024>();
-        let of_core = of_core(&call);
+        let of_core = core_note(&call);
         assert_eq!(id(&note), of_core.id, "{length}");
         // The size is that of the array, so the parser takes what follows for padding of ours.
         let (parsed, _) = Note::parse(&note.0).unwrap();
@@ -116,7 +116,7 @@ fn groups_of_every_length_are_copied() {
             let (group, level) = (&*Box::leak(Box::new(def)), Level::ALL[length % 6]);
             let call = Call { group, level, file, ..CALL };
             let note = call.note::<1024>();
-            let of_core = of_core(&call);
+            let of_core = core_note(&call);
             assert_eq!(Note::parse(&note.0).unwrap().0, ParsedNote::Note(of_core), "{length}");
             assert!(note.0[of_core.size()..].iter().all(|byte| *byte == 0), "{length}");
             assert_eq!(call.size(), of_core.size(), "{length}");
@@ -157,7 +157,7 @@ fn a_note_is_parsed() {
     const OTHER: Call = Call { level: Level::Verbose, texts: "a\0\0", template: 0, ..CALL };
     static NOTE: NoteBytes<[u8; OTHER.size()]> = OTHER.note();
     let (parsed, rest) = Note::parse(&NOTE.0).unwrap();
-    assert_eq!((parsed, rest), (ParsedNote::Note(of_core(&OTHER)), &[][..]));
+    assert_eq!((parsed, rest), (ParsedNote::Note(core_note(&OTHER)), &[][..]));
 }
 
 #[test]

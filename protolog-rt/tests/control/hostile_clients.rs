@@ -4,7 +4,7 @@ use crate::listen;
 use protolog_control::{Error, Program, REPLY_TIMEOUT, sockets};
 use protolog_core::FillPolicy;
 use protolog_core::control::protocol::{Request, TraceStart};
-use protolog_rt::control::{Error as ServeError, serve_in};
+use protolog_rt::control::{ServeError, serve_in};
 use protolog_rt::{Level, ProtoLogGroup, Session, d};
 use protolog_testkit::{skip, temp_dir_for_sockets};
 use std::io::{Read, Write};
