@@ -1,12 +1,12 @@
-//! What calls of `log` and `tracing` cost through the bridges, off and on, beside the same calls without them.
+//! The cost of calls of `log` and `tracing` through the bridges, disabled and enabled, beside the same calls without them.
 //!
 //! ```text
 //! cargo bench -p protolog-rt --features log,tracing --bench bridge
 //! ```
 //!
-//! Each candidate runs in a process of its own, since a logger and a subscriber are set once. The floor is the call where
-//! there is no logger or subscriber; the peer is tracing-subscriber's `fmt`, with a filter, into nothing. Figures are the
-//! fastest of several rounds of a loop: what else the machine does makes rounds slower, never faster.
+//! Each candidate runs in its own process, since a logger and a subscriber are set once. The floor is a call without logger
+//! or subscriber; the peer is tracing-subscriber's `fmt` with a filter and a sink that discards. Figures are the fastest of
+//! several rounds of a loop, since other load makes rounds slower, never faster.
 
 use protolog_rt::{Init, Level, ProtoLogGroup, Session, bridge, d, i};
 use std::hint::black_box;
@@ -21,11 +21,11 @@ enum Log {
     Bench,
 }
 
-/// What a process sets up before it measures.
+/// The logger, subscriber and session of a candidate.
 #[derive(Clone, Copy)]
 enum Setup {
     Nothing,
-    /// The bridge, in a program that operators can switch (`init`), or not; with a session that wants INFO, or none.
+    /// The bridge; `shared` if operators can switch the program (`init`), `session` if a session enables INFO.
     Bridge {
         shared: bool,
         session: bool,
@@ -34,7 +34,7 @@ enum Setup {
     Fmt(&'static str),
 }
 
-/// A call in a loop.
+/// A call that is measured in a loop; it takes the number of the turn.
 type Call = fn(u64);
 
 const ROUNDS: usize = 15;
@@ -49,11 +49,11 @@ const CANDIDATES: [(&str, Setup, u64, Call); 16] = [
     ("protolog, off", WITH_SESSION, OFF, |n| d!(Log::Bench, "sent %d bytes", n)),
     ("log, off: no logger", Setup::Nothing, OFF, |n| log::debug!("sent {n} bytes")),
     ("log, off: bridge, no session", BRIDGE, OFF, |n| log::debug!("sent {n} bytes")),
-    ("log, off: bridge, session wants INFO", WITH_SESSION, OFF, |n| log::debug!("sent {n} bytes")),
+    ("log, off: bridge, session with INFO", WITH_SESSION, OFF, |n| log::debug!("sent {n} bytes")),
     ("log, off: bridge, switchable (`init`)", SHARED, OFF, |n| log::debug!("sent {n} bytes")),
     ("tracing, off: no subscriber", Setup::Nothing, OFF, |n| tracing::debug!(n, "sent")),
     ("tracing, off: bridge, no session", BRIDGE, OFF, |n| tracing::debug!(n, "sent")),
-    ("tracing, off: bridge, session wants INFO", WITH_SESSION, OFF, |n| tracing::debug!(n, "sent")),
+    ("tracing, off: bridge, session with INFO", WITH_SESSION, OFF, |n| tracing::debug!(n, "sent")),
     ("tracing, off: bridge, switchable (`init`)", SHARED, OFF, |n| tracing::debug!(n, "sent")),
     ("tracing, off: `fmt`, EnvFilter `off`", Setup::Fmt("off"), OFF, |n| {
         tracing::debug!(n, "sent");
@@ -65,7 +65,7 @@ const CANDIDATES: [(&str, Setup, u64, Call); 16] = [
     ("log, on: bridge", WITH_SESSION, ON, |n| log::info!("sent {n} bytes")),
     ("tracing, on: bridge", WITH_SESSION, ON, |n| tracing::info!(n, "sent")),
     ("tracing, on: bridge, switchable (`init`)", SHARED, ON, |n| tracing::info!(n, "sent")),
-    ("tracing, on: `fmt` into nothing", Setup::Fmt("info"), ON, |n| tracing::info!(n, "sent")),
+    ("tracing, on: `fmt`, discarded", Setup::Fmt("info"), ON, |n| tracing::info!(n, "sent")),
 ];
 
 fn main() {
@@ -95,7 +95,7 @@ fn measure(number: usize) {
             call(black_box(turn));
         }
         let taken = begun.elapsed();
-        // What was written goes to the file before the next round, so that there is room.
+        // Empties the buffer before the next round.
         if let Some(session) = &session {
             session.flush().expect("flush");
         }
@@ -106,7 +106,7 @@ fn measure(number: usize) {
     if let Some(session) = session {
         let summary = session.stop().expect("stop");
         let logged = if turns == ON { ON * ROUNDS as u64 } else { 0 };
-        assert_eq!((summary.messages, summary.lost()), (logged, 0), "what was on was logged");
+        assert_eq!((summary.messages, summary.lost()), (logged, 0), "every enabled call logs");
     }
     std::fs::remove_dir_all(directory).expect("remove the directory");
 }
@@ -130,7 +130,7 @@ fn set_up(setup: Setup, directory: &std::path::Path) -> Option<Session> {
             tracing_subscriber::registry().with(bridge::tracing_layer()).init();
             session.then(|| {
                 let session = Session::builder().file(directory.join("bench.pftrace"));
-                // Room for a round, so that nothing is lost.
+                // Large enough for a round, so that no message is lost.
                 session.log_from(Level::Info).buffer_size(32 << 20).start().expect("start")
             })
         }

@@ -1,11 +1,11 @@
-//! How far the times of messages are from the kernel's BOOTTIME.
+//! The error of message timestamps against the kernel's BOOTTIME.
 //!
 //! ```text
 //! cargo bench -p protolog-rt --bench clock
 //! ```
 //!
-//! The kernel is asked before and after each message. A time from before the first answer, or from after the second one, is
-//! wrong by at least so much; what lies between says nothing, so the gap between the answers is shown beside.
+//! Each message is logged between two reads of the kernel's clock. A timestamp outside this interval is wrong by at least
+//! the distance; inside it the error is unknown, so the table also shows the length of the interval.
 
 use protolog_core::recorder::ClockSource;
 use protolog_reader::{Recording, Trace};
@@ -20,7 +20,7 @@ enum Log {
     Work,
 }
 
-/// How long is measured, in nanoseconds, once the clock has settled.
+/// Length of the measurement in nanoseconds, and the time before it in which the clock settles.
 const TIME: u64 = 20_000_000_000;
 const SETTLED: u64 = 1_000_000_000;
 
@@ -30,12 +30,12 @@ fn boottime() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// What so many of a thousand do not exceed.
+/// The value that `of_a_thousand` in a thousand do not exceed.
 fn quantile(sorted: &[u64], of_a_thousand: usize) -> u64 {
     sorted.get(sorted.len() * of_a_thousand / 1_000).or(sorted.last()).copied().unwrap_or(0)
 }
 
-/// Where the times of this process are from, as a recording says it.
+/// The clock of this process, from the header of a recording.
 fn source() -> Result<&'static str, Box<dyn Error>> {
     let session = Session::builder().record().start()?;
     let bytes = fs::read(session.recording().ok_or("no recording")?)?;
@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     println!("nanoseconds, of {} messages with times from {}", errors.len(), source()?);
-    for (what, mut all) in [("from BOOTTIME, at least", errors), ("between two questions", gaps)] {
+    for (what, mut all) in [("from BOOTTIME, at least", errors), ("between the two reads", gaps)] {
         all.sort_unstable();
         let [p50, p99, p999] = [500, 990, 999].map(|part| quantile(&all, part));
         let most = all.last().unwrap_or(&0);

@@ -1,12 +1,12 @@
-//! From a million messages to a finished file: how long stop and flush take, beside copying and writing the same bytes.
+//! From a million messages to a finished file: the time of stop and flush, beside copying and writing the same bytes.
 //!
 //! ```text
 //! cargo bench -p protolog-rt --bench finish
 //! ```
 //!
-//! `stop, kept` is the stop of a session that kept all of them in memory, so that all of the file is made then. `flush,
-//! stream` is the flush of a session whose buffer has just taken what its thread could not copy meanwhile. The floors
-//! are one copy in memory of the finished file's bytes, and writing them to a file in pieces of 256 KiB.
+//! `stop, in memory` is the stop of a session that kept all messages in memory and writes the whole file then. `flush,
+//! stream` is the flush of a session whose buffer holds the messages that its thread has not copied yet. The floors are one
+//! copy of the finished file in memory, and writing it to a file in pieces of 256 KiB.
 
 use protolog_rt::{Level, ProtoLogGroup, Session, i};
 use std::fs::File;
@@ -36,7 +36,7 @@ fn time(f: impl FnOnce()) -> Duration {
     begun.elapsed()
 }
 
-fn kept(path: &Path) -> Duration {
+fn stop_in_memory(path: &Path) -> Duration {
     // Replacing a file would cost the time that it takes to delete the old one.
     let _ = std::fs::remove_file(path);
     let session = Session::builder().file(path).log_from(Level::Info).keep_first();
@@ -78,11 +78,12 @@ fn floors(path: &Path) -> (Duration, Duration) {
 
 fn main() {
     let path = std::env::temp_dir().join(format!("protolog-finish-{}", std::process::id()));
-    let names = ["copy in memory", "write to a file", "stop, kept", "flush, stream", "all, stream"];
+    let names =
+        ["copy in memory", "write to a file", "stop, in memory", "flush, stream", "all, stream"];
     let mut best = [Duration::MAX; 5];
     let mut size = 0;
     for _ in 0..ROUNDS {
-        let stop = kept(&path);
+        let stop = stop_in_memory(&path);
         let (flush, all) = stream(&path);
         size = std::fs::metadata(&path).expect("the trace").len();
         let (in_memory, to_file) = floors(&path);

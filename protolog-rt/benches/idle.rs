@@ -1,10 +1,10 @@
-//! What threads that logged once and are idle take from one that logs.
+//! The effect of idle threads, which logged once, on a thread that logs.
 //!
 //! ```text
 //! cargo bench -p protolog-rt --bench idle
 //! ```
 //!
-//! The session's buffer is all the memory that they can hold, half a megabyte; what found no room would be lost.
+//! They all share the session's buffer of half a megabyte, and a message that does not fit is lost.
 
 use protolog_rt::{Level, ProtoLogGroup, Session, i};
 use std::error::Error;
@@ -19,7 +19,7 @@ enum Log {
 
 const BUFFER: usize = 512 << 10;
 const MESSAGES: u32 = 200_000;
-/// After so many the thread pauses, for longer than these take to be written.
+/// Messages in a row, after which the thread pauses until the session's thread has written them.
 const BURST: u32 = 1_000;
 
 fn measure(idle: usize) -> Result<(), Box<dyn Error>> {
@@ -59,6 +59,6 @@ fn measure(idle: usize) -> Result<(), Box<dyn Error>> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!(" idle  ns a message  written  lost  most bytes that waited");
+    println!(" idle  ns a message  written  lost         buffered, at most");
     [0, 1, 100, 1_000].into_iter().try_for_each(measure)
 }

@@ -1,11 +1,11 @@
-//! What a recording costs the threads that log, in memory and on a disk, beside a ring that is no file.
+//! The cost of a recording for threads that log, in memory and on a disk, beside a ring buffer without a file.
 //!
 //! ```text
 //! cargo bench -p protolog-rt --bench recorder -- /path/on/a/disk
 //! ```
 //!
-//! Each call of two integers is timed alone, clock included. The disk's file is written back by the kernel every few
-//! seconds; a call that is the first to touch a page after that waits for the file system.
+//! Each call of two integers is timed alone, clock included. The kernel writes the file on a disk back every few seconds;
+//! the first call that touches a page after that waits for the file system.
 
 use protolog_rt::{Builder, ProtoLogGroup, Session, i};
 use std::path::PathBuf;
@@ -16,16 +16,16 @@ enum Log {
     Work,
 }
 
-/// How long each kind of ring is measured.
+/// Length of the measurement of each kind of ring.
 const TIME: Duration = Duration::from_secs(12);
 
 /// Calls in a row, after which the thread pauses.
 const BURST: u64 = 1_000;
 
-/// How often calls took how long.
+/// A histogram of the times of calls.
 #[derive(Default)]
 struct Times {
-    /// By nanoseconds below 4096.
+    /// Number of calls by nanoseconds, below 4096.
     short: Vec<u64>,
     longer: Vec<u64>,
 }
@@ -39,7 +39,7 @@ impl Times {
         }
     }
 
-    /// The time that so many of a million calls exceed, in nanoseconds.
+    /// The time in nanoseconds that `of_a_million` in a million calls exceed.
     fn exceeded_by(&self, of_a_million: u64) -> u64 {
         let all = self.short.iter().sum::<u64>() + self.longer.len() as u64;
         let mut left = all - all * of_a_million / 1_000_000;
