@@ -1,15 +1,14 @@
-//! The text side: messages as text, on standard error unless a program says otherwise; on Android, in `logcat`.
+//! Text output: messages as lines on standard error or, on Android, in `logcat`, unless the program sets another sink.
 //!
 //! ```text
 //! 11-20 18:27:01.123  1234  1240 D Net     : sent 512 bytes to localhost
 //! ```
 //!
-//! Which groups and levels are shown is a group's own matter (`#[protolog(log_to_text = true)]`), and is switched by
-//! [`print_group`] and from outside. Where text goes is the program's: [`set_sink`] takes a
-//! [`RotatingFile`], [`Syslog`], [`Journald`], [`Logd`], or whatever else implements [`TextSink`].
+//! A group declares its text output (`#[protolog(log_to_text = true)]`); [`print_group`] and operators switch it. The program
+//! chooses the sink: [`set_sink`] takes a [`RotatingFile`], [`Syslog`], [`Journald`], [`Logd`], or any other [`TextSink`].
 //!
-//! Invariants: text is made on the calling thread; a wrong template or a sink that panics never hurts the program; on
-//! standard error no allocation and no lock of ours; what can't be written is given up.
+//! Invariants: text is rendered on the calling thread; a wrong template or a sink that panics never hurts the program; output
+//! to standard error allocates nothing and takes no lock of ours; text that can't be written is dropped.
 
 mod datagram;
 mod file;
@@ -32,8 +31,8 @@ use lines::LINE;
 use protolog_core::note::{Note, ParsedNote};
 use protolog_core::{Arg, Level, MAX_PARAMS, Template, render};
 
-/// Prints the messages of `group` from `level` on; none where there is no level. What `#[protolog(log_to_text = …)]` says
-/// is the state at the start.
+/// Prints the messages of `group` from `level` on; `None` prints none. The initial state is that of
+/// `#[protolog(log_to_text = …)]`.
 ///
 /// ```
 /// # use protolog_rt::{Level, ProtoLogGroup, print_group};
@@ -81,7 +80,7 @@ pub(crate) fn emit_dynamic(level: Level, tag: &str, template: &str, args: &[Arg<
     sink::show(level, tag, |out| known(out, template, args));
 }
 
-/// Writes a message. A text that is no template is written as it stands; arguments that no conversion takes stand at its end.
+/// Writes a message. Text that is not a template is written unchanged; arguments without a conversion follow it.
 pub(crate) fn known(out: &mut dyn Write, template: &str, args: &[Arg<'_>]) -> fmt::Result {
     let mut args = args.iter().copied();
     match Template::parse(template) {
@@ -94,7 +93,7 @@ pub(crate) fn known(out: &mut dyn Write, template: &str, args: &[Arg<'_>]) -> fm
     })
 }
 
-/// Writes a message whose text nobody knows: `#123 (1500, example.org)`.
+/// Writes a message whose template is not known: `#123 (1500, example.org)`.
 fn unknown(out: &mut dyn Write, id: u64, args: &[Arg<'_>]) -> fmt::Result {
     write!(out, "#{} (", id as i64)?;
     for (index, arg) in args.iter().enumerate() {
@@ -104,7 +103,7 @@ fn unknown(out: &mut dyn Write, id: u64, args: &[Arg<'_>]) -> fmt::Result {
     out.write_char(')')
 }
 
-/// Writes an argument that nothing says the form of.
+/// Writes an argument without a conversion.
 fn plain(out: &mut dyn Write, arg: Arg<'_>) -> fmt::Result {
     match arg {
         Arg::Str(text) => out.write_str(text),

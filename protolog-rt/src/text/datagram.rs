@@ -1,7 +1,7 @@
-//! Text to the system's log: one datagram a message, to the socket of syslog or of systemd's journal.
+//! Text to the system's log: one datagram per message, to the socket of syslog or of systemd's journal.
 //!
-//! Both protocols are a few bytes around the text, and both daemons take what comes; so no library stands between. What the
-//! daemon does not take at once is given up, since a log call never blocks. One that was started anew is found again.
+//! Both protocols are a few bytes around the text, so no library is needed. A message that the daemon does not take at once is
+//! dropped, since a log call never blocks. A daemon that was restarted is connected to again.
 
 use super::sink::{TextLine, TextSink};
 use crate::sys::thread;
@@ -26,7 +26,7 @@ impl Syslog {
     /// Connects to `/dev/log`.
     ///
     /// # Errors
-    /// Nobody listens there.
+    /// No daemon listens there.
     pub fn connect() -> io::Result<Self> {
         Self::connect_to("/dev/log")
     }
@@ -34,7 +34,7 @@ impl Syslog {
     /// Connects to the socket at `path`.
     ///
     /// # Errors
-    /// Nobody listens there.
+    /// No daemon listens there.
     pub fn connect_to(path: impl AsRef<Path>) -> io::Result<Self> {
         Ok(Self { daemon: Daemon::connect(path.as_ref())? })
     }
@@ -47,7 +47,7 @@ impl TextSink for Syslog {
         let priority = FACILITY << 3 | severity(line.level);
         let (tag, pid) = (line.tag, std::process::id());
         for text in line.text.lines() {
-            // Without a time: the daemon's own is as good, and its form is nobody's to guess.
+            // Without a time: the daemon adds its own, and formats of the field differ.
             let message = format!("<{priority}>{tag}[{pid}]: {text}");
             self.daemon.send(message.as_bytes());
         }
@@ -58,7 +58,7 @@ impl Journald {
     /// Connects to the journal of the system.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no journal.
     pub fn connect() -> io::Result<Self> {
         Self::connect_to("/run/systemd/journal/socket")
     }
@@ -66,7 +66,7 @@ impl Journald {
     /// Connects to the socket at `path`.
     ///
     /// # Errors
-    /// Nobody listens there.
+    /// No daemon listens there.
     pub fn connect_to(path: impl AsRef<Path>) -> io::Result<Self> {
         Ok(Self { daemon: Daemon::connect(path.as_ref())? })
     }
@@ -82,7 +82,7 @@ impl TextSink for Journald {
             ("SYSLOG_IDENTIFIER", line.tag),
             ("TID", &thread),
         ] {
-            // A value of several lines comes with its size, 64 bits little-endian.
+            // A value of more than one line is preceded by its size, 64 bits little-endian.
             datagram.extend(name.bytes());
             datagram.push(b'\n');
             datagram.extend((value.len() as u64).to_le_bytes());
@@ -101,21 +101,21 @@ pub(super) struct Daemon {
 }
 
 impl Daemon {
-    /// That which listens at `path`.
+    /// Connects to the daemon that listens at `path`.
     pub(super) fn connect(path: &Path) -> io::Result<Self> {
         let daemon = Self::later(path)?;
         daemon.socket.connect(path)?;
         Ok(daemon)
     }
 
-    /// That which will listen there when there is something to send.
+    /// Connects to the daemon at `path` with the first message.
     pub(super) fn later(path: &Path) -> io::Result<Self> {
         let socket = UnixDatagram::unbound()?;
         socket.set_nonblocking(true)?;
         Ok(Self { socket, path: path.to_path_buf() })
     }
 
-    /// Sends, to a daemon that was started anew as well. False where it was not taken.
+    /// Sends a datagram, if need be after connecting again. False where the daemon did not take it.
     pub(super) fn send(&self, datagram: &[u8]) -> bool {
         let send = || loop {
             match self.socket.send(datagram) {
@@ -125,7 +125,7 @@ impl Daemon {
         };
         match send() {
             Ok(_) => true,
-            // It has more to do than it can.
+            // The daemon is too busy.
             Err(error) if error.kind() == ErrorKind::WouldBlock => false,
             Err(_) => self.socket.connect(&self.path).is_ok() && send().is_ok(),
         }

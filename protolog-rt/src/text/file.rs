@@ -1,7 +1,7 @@
-//! Text in a file that is replaced when it is full.
+//! Text in a file that is rotated when it is full.
 //!
-//! Invariants: a line is in one file, whole, unless the disk was full in the middle of it; a file that can't be written loses
-//! lines, never the program.
+//! Invariants: a line is whole in one file, unless the disk was full in the middle of it; a file that can't be written costs
+//! lines, and never stops the program.
 
 use super::lines::Output;
 use super::sink::{TextLine, TextSink, print};
@@ -12,10 +12,10 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// A sink that writes lines in logcat's threadtime form to a file, and goes on in a new one when that is full.
+/// A sink that writes lines in logcat's threadtime form to a file, and rotates it when it is full.
 ///
-/// `app.log` is the newest; older ones are `app.log.1`, `app.log.2` and so on. Lines that can't be written, for example to a
-/// full disk, are given up; [`RotatingFile::problem`] tells of the last that went wrong.
+/// `app.log` is the newest file; older ones are `app.log.1`, `app.log.2` and so on. Lines that can't be written, for example to a
+/// full disk, are dropped; [`RotatingFile::problem`] returns the last error.
 ///
 /// ```
 /// use protolog_rt::text::{RotatingFile, set_sink};
@@ -34,20 +34,21 @@ pub struct RotatingFile {
     state: Mutex<State>,
 }
 
-/// Held whenever a file's own lock is, so that no forked child finds that one locked. One for all files: a program has one.
+/// Held whenever a file's own lock is, so that no forked child finds that one locked. All files share it, as a program has one
+/// sink.
 static WRITING: ForkLock<()> = ForkLock::new(Order::TextFiles, ());
 
 #[derive(Debug)]
 struct State {
     file: File,
     size: u64,
-    /// Whether it ends within a line, of which the rest had no room.
+    /// True where the file ends within a line whose rest had no room.
     is_torn: bool,
     problem: Option<io::Error>,
 }
 
 impl RotatingFile {
-    /// Appends to the file at `path`. It is put aside when it has more than `max_bytes`, and `keep` such are kept.
+    /// Appends to the file at `path`, which is rotated before it grows beyond `max_bytes`. `keep` older files are kept.
     ///
     /// # Errors
     /// The file can't be opened for appending.
@@ -59,32 +60,32 @@ impl RotatingFile {
         Ok(Self { path, max_bytes, keep, state })
     }
 
-    /// The last thing that went wrong, once.
+    /// Returns the last error, once.
     pub fn problem(&self) -> Option<io::Error> {
         let _no_fork = WRITING.lock();
         self.state.lock().unwrap_or_else(PoisonError::into_inner).problem.take()
     }
 
-    /// Puts the file aside and begins a new one.
+    /// Renames the file, and begins a new one.
     fn rotate(&self, state: &mut State) -> io::Result<()> {
         if self.keep == 0 {
             fs::remove_file(&self.path)?;
         } else {
             for number in (1..self.keep).rev() {
-                match fs::rename(self.aside(number), self.aside(number + 1)) {
+                match fs::rename(self.older(number), self.older(number + 1)) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                     _ => {}
                 }
             }
-            fs::rename(&self.path, self.aside(1))?;
+            fs::rename(&self.path, self.older(1))?;
         }
         state.file = append_to(&self.path)?;
         (state.size, state.is_torn) = (0, false);
         Ok(())
     }
 
-    /// The name of an older file.
-    fn aside(&self, number: usize) -> PathBuf {
+    /// Returns the path of an older file.
+    fn older(&self, number: usize) -> PathBuf {
         let mut name = self.path.clone().into_os_string();
         name.push(format!(".{number}"));
         name.into()
@@ -132,7 +133,7 @@ impl Output for Out<'_> {
         let length = line.len() as u64;
         let state = &mut *self.state;
         if state.size > 0 && state.size + length > self.file.max_bytes {
-            // Where it can't be put aside it grows: a long log is better than none.
+            // A file that can't be renamed grows: a long log is better than none.
             state.problem = self.file.rotate(state).err().or(state.problem.take());
         }
         if let Err(error) = state.line(line) {

@@ -1,9 +1,9 @@
 //! Lines in logcat's threadtime form.
 //!
-//! A line is made in a buffer on the stack and goes out as a whole. A message of several lines repeats the head on each.
+//! A line is built in a buffer on the stack and written as a whole. Each line of a message repeats the header.
 //!
 //! Invariants: no panic, no allocation; a line has at most [`LINE`] bytes, a longer one is cut and ends in an ellipsis;
-//! control characters of a message never go out.
+//! control characters of a message are never written.
 
 use super::local_time::local_time;
 use crate::sys::thread;
@@ -18,40 +18,40 @@ const TAG_WIDTH: usize = 8;
 pub(super) const TAG_MAX: usize = 64;
 const ELLIPSIS: &str = "…";
 
-/// Where lines go.
+/// A destination of lines.
 pub(crate) trait Output {
     /// Takes a line, with its end, as a whole.
     fn line(&mut self, line: &[u8]);
 
-    /// Whether it shows colours.
+    /// True where colours are shown.
     fn has_colors(&self) -> bool {
         false
     }
 }
 
-/// A line in the making.
+/// A message that is being written as lines.
 pub(super) struct Lines<'a, O: Output> {
     out: &'a mut O,
     bytes: [u8; LINE],
     length: usize,
-    /// Length of what each line begins with.
-    head: usize,
-    /// Whether the line is cut, so that the rest of it is given up.
+    /// Length of the header of each line.
+    header: usize,
+    /// True where the line is cut, and the rest of it dropped.
     cut: bool,
-    /// Whether a line feed came: it ends the line only if something follows.
+    /// True after a line feed, which ends the line only if more follows.
     ended: bool,
-    /// What a line ends with.
+    /// The end of a line.
     end: &'static str,
 }
 
 impl<'a, O: Output> Lines<'a, O> {
-    /// No line yet.
+    /// Creates an empty message.
     pub(super) fn new(out: &'a mut O) -> Self {
-        Self { out, bytes: [0; LINE], length: 0, head: 0, cut: false, ended: false, end: "\n" }
+        Self { out, bytes: [0; LINE], length: 0, header: 0, cut: false, ended: false, end: "\n" }
     }
 
-    /// Begins the message: time, process, thread, level, tag.
-    pub(super) fn head(&mut self, level: Level, tag: &str) -> fmt::Result {
+    /// Writes the header: time, process, thread, level, tag.
+    pub(super) fn write_header(&mut self, level: Level, tag: &str) -> fmt::Result {
         let color = level.terminal_color();
         if self.out.has_colors() && !color.is_empty() {
             self.put(color);
@@ -66,20 +66,20 @@ impl<'a, O: Output> Lines<'a, O> {
             width += 1;
         }
         write!(self, "{:1$}: ", "", TAG_WIDTH.saturating_sub(width))?;
-        self.head = self.length;
+        self.header = self.length;
         Ok(())
     }
 
-    /// Sends the line.
-    pub(super) fn end(&mut self) {
+    /// Writes the line out.
+    pub(super) fn end_line(&mut self) {
         self.put(self.end);
         self.out.line(&self.bytes[..self.length]);
-        self.length = self.head;
+        self.length = self.header;
         self.cut = false;
         self.ended = false;
     }
 
-    /// Appends `text`, which has no control characters, as far as there is room for it, an ellipsis and the line's end.
+    /// Appends as much of `text`, which has no control characters, as fits before an ellipsis and the line's end.
     fn push(&mut self, text: &str) {
         if self.cut {
             return;
@@ -108,7 +108,7 @@ impl<O: Output> Write for Lines<'_, O> {
         let mut rest = text;
         while !rest.is_empty() {
             if self.ended {
-                self.end();
+                self.end_line();
             }
             let plain = rest.find(is_special).unwrap_or(rest.len());
             self.push(&rest[..plain]);

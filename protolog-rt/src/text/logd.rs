@@ -1,18 +1,18 @@
-//! Text to Android's log daemon, whose lines logcat shows: one datagram a message, as the platform's own liblog sends them.
+//! Text to Android's log daemon, whose lines logcat shows: one datagram per message, as the platform's own liblog sends them.
 //!
 //! ```text
 //! 00        d2 04      78 56 34 12  15 cd 5b 07   04     4e 65 74 00   68 69 00
 //! log main  thread id  seconds      nanoseconds   INFO   Net\0         hi\0
 //! ```
 //!
-//! Numbers are little-endian. What follows the 11 bytes of the header is at most [`PAYLOAD`] bytes, which the daemon would cut
-//! in silence: a longer text is parted, with an ellipsis on either side. A message that the daemon does not take at once is
-//! given up and counted, and the count goes to the log `events` before the next message, as liblog's own does.
+//! Numbers are little-endian. The 11 bytes of the header are followed by at most [`PAYLOAD`] bytes; the daemon cuts off the rest
+//! without notice, so a longer text is split, with an ellipsis on either side. A message that the daemon does not take at once is
+//! dropped and counted, and the count goes to the log `events` before the next message, as liblog's own does.
 //!
-//! The facts are those of `liblog/logd_writer.cpp`, `liblog/include/private/android_logger.h` and `logd/LogListener.cpp` in
+//! The format is that of `liblog/logd_writer.cpp`, `liblog/include/private/android_logger.h` and `logd/LogListener.cpp` in
 //! Android's `platform/system/logging`.
 //!
-//! Invariants: nothing waits; nothing is allocated once there is a socket; a message is on its way or counted.
+//! Invariants: nothing waits; nothing is allocated once there is a socket; a message is sent or counted.
 
 use super::datagram::Daemon;
 use super::lines::TAG_MAX;
@@ -38,8 +38,7 @@ const DROPPED: u32 = 1006;
 const INT: u8 = 0;
 const ELLIPSIS: &str = "…";
 
-/// A sink that sends messages to Android's log daemon, so that `logcat` shows them. On Android it is what text goes to unless
-/// [`set_sink`](super::set_sink) says otherwise.
+/// A sink that sends messages to Android's log daemon, so that `logcat` shows them. On Android it is the default sink.
 ///
 /// ```no_run
 /// use protolog_rt::text::{Logd, set_sink};
@@ -51,15 +50,15 @@ const ELLIPSIS: &str = "…";
 pub struct Logd {
     daemon: Daemon,
     dropped: AtomicU64,
-    /// Of those dropped, how many the daemon was not told of.
-    untold: AtomicU32,
+    /// Number of those dropped that were not reported to the daemon yet.
+    unreported: AtomicU32,
 }
 
 impl Logd {
     /// Connects to the daemon.
     ///
     /// # Errors
-    /// Nobody listens there.
+    /// No daemon listens there.
     pub fn connect() -> io::Result<Self> {
         Self::connect_to(SOCKET)
     }
@@ -67,37 +66,37 @@ impl Logd {
     /// Connects to the socket at `path`.
     ///
     /// # Errors
-    /// Nobody listens there.
+    /// No daemon listens there.
     pub fn connect_to(path: impl AsRef<Path>) -> io::Result<Self> {
         Daemon::connect(path.as_ref()).map(Self::new)
     }
 
-    /// Connects to the daemon with the first message: it may not run yet.
+    /// Connects to the daemon with the first message, since it may not run yet.
     pub(super) fn later() -> io::Result<Self> {
         Daemon::later(Path::new(SOCKET)).map(Self::new)
     }
 
     fn new(daemon: Daemon) -> Self {
-        Self { daemon, dropped: AtomicU64::new(0), untold: AtomicU32::new(0) }
+        Self { daemon, dropped: AtomicU64::new(0), unreported: AtomicU32::new(0) }
     }
 
-    /// How many messages, or parts of such, the daemon did not take.
+    /// Returns the number of messages, or parts of them, that the daemon did not take.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Relaxed)
     }
 
-    /// Tells the daemon how many messages it did not take, if any.
-    fn tell_dropped(&self, datagram: &mut Datagram) {
-        if self.untold.load(Relaxed) == 0 {
+    /// Reports the number of dropped messages to the daemon, if any.
+    fn report_dropped(&self, datagram: &mut Datagram) {
+        if self.unreported.load(Relaxed) == 0 {
             return;
         }
-        let count = self.untold.swap(0, Relaxed);
+        let count = self.unreported.swap(0, Relaxed);
         datagram.begin(EVENTS);
         datagram.put(&DROPPED.to_le_bytes());
         datagram.put(&[INT]);
         datagram.put(&count.to_le_bytes());
         if !self.daemon.send(datagram.bytes()) {
-            self.untold.fetch_add(count, Relaxed);
+            self.unreported.fetch_add(count, Relaxed);
         }
     }
 }
@@ -105,21 +104,21 @@ impl Logd {
 impl TextSink for Logd {
     fn show(&self, line: &TextLine<'_>) {
         let mut datagram = Datagram::new();
-        self.tell_dropped(&mut datagram);
+        self.report_dropped(&mut datagram);
         let mut rest = line.text;
-        let mut goes_on = false;
+        let mut continues = false;
         loop {
             datagram.begin(MAIN);
             datagram.put(&[priority(line.level)]);
             let tag = line.tag.chars().filter(|char| !char.is_control());
             tag.take(TAG_MAX).for_each(|char| datagram.put_char(char));
             datagram.put(&[0]);
-            datagram.put(if goes_on { ELLIPSIS } else { "" }.as_bytes());
-            (rest, goes_on) = datagram.put_text(rest);
+            datagram.put(if continues { ELLIPSIS } else { "" }.as_bytes());
+            (rest, continues) = datagram.put_text(rest);
             datagram.put(&[0]);
             if !self.daemon.send(datagram.bytes()) {
                 self.dropped.fetch_add(1, Relaxed);
-                self.untold.fetch_add(1, Relaxed);
+                self.unreported.fetch_add(1, Relaxed);
             }
             if rest.is_empty() {
                 return;
@@ -128,7 +127,7 @@ impl TextSink for Logd {
     }
 }
 
-/// A datagram in the making, on the stack.
+/// A datagram that is being built, on the stack.
 struct Datagram {
     bytes: [u8; HEADER + PAYLOAD],
     length: usize,
@@ -143,7 +142,7 @@ impl Datagram {
         &self.bytes[..self.length]
     }
 
-    /// Begins anew with the header: the log, the thread, the time.
+    /// Starts over with the header: the log, the thread, the time.
     fn begin(&mut self, log: u8) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.length = 0;
@@ -160,7 +159,7 @@ impl Datagram {
         self.length += bytes.len();
     }
 
-    /// Appends a character. The daemon takes a NUL for the text's end, so it is shown.
+    /// Appends a character. A NUL would end the text for the daemon, so it is escaped.
     fn put_char(&mut self, char: char) {
         match char {
             '\0' => self.put(br"\0"),
@@ -168,14 +167,13 @@ impl Datagram {
         }
     }
 
-    /// Appends as much of `text` as there is room for with a NUL behind it, and gives the rest. Where there is one, the text is
-    /// parted at the end of a line, if one ends in the second half of the room, or else anywhere, with an ellipsis: then its
-    /// line goes on.
+    /// Appends as much of `text` as fits with a NUL behind it, and returns the rest, and true where the rest continues a line. The
+    /// text is split at the end of a line if one ends in the second half of the space, or else anywhere, with an ellipsis.
     fn put_text<'a>(&mut self, text: &'a str) -> (&'a str, bool) {
         let begin = self.length;
         let all = self.bytes.len() - 1;
         let part = all - ELLIPSIS.len();
-        // Where the text can be parted: before an ellipsis, and behind a line.
+        // Positions where the text can be split: before an ellipsis, and behind a line.
         let (mut before, mut behind) = ((0, begin), None);
         for (at, char) in text.char_indices() {
             let size = if char == '\0' { 2 } else { char.len_utf8() };

@@ -1,7 +1,7 @@
-//! Where text goes.
+//! The sink of text output.
 //!
 //! Invariants: there is one sink, which never changes once it is set, so that finding it takes no lock; a sink that logs or
-//! panics does not hurt the call that it shows.
+//! panics does not hurt the log call.
 
 use super::lines::{LINE, Lines};
 use super::logd::Logd;
@@ -15,7 +15,7 @@ use protolog_core::Level;
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Takes the messages of groups that log to text.
+/// A receiver of the messages of groups that log to text.
 ///
 /// ```
 /// use protolog_rt::Level;
@@ -35,7 +35,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// # Ok::<(), protolog_rt::text::SinkIsSet>(())
 /// ```
 pub trait TextSink: Send + Sync {
-    /// Takes a message, on the thread that logs it. What it logs itself, in groups that log to text, goes to standard error.
+    /// Takes a message, on the thread that logs it. Messages that the sink itself logs to text go to standard error.
     fn show(&self, line: &TextLine<'_>);
 }
 
@@ -47,11 +47,11 @@ pub struct TextLine<'a> {
     pub level: Level,
     /// Its group's tag.
     pub tag: &'a str,
-    /// The message, of one line or several; cut with an ellipsis where it is longer than 4 KiB.
+    /// The message, of one or more lines; one longer than 4 KiB is cut with an ellipsis.
     pub text: &'a str,
 }
 
-/// There is a sink already.
+/// The error of setting a second sink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SinkIsSet;
 
@@ -66,15 +66,14 @@ impl Error for SinkIsSet {}
 static SINK: ForkOnce<Box<dyn TextSink>> = ForkOnce::new();
 
 thread_local! {
-    /// Whether this thread is in the sink.
+    /// True while this thread is in the sink.
     static SHOWING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes text go to `sink`, from now on and for the life of the process, instead of to standard error or, on Android, the log
-/// daemon.
+/// Sends text to `sink` for the life of the process, instead of to standard error or, on Android, the log daemon.
 ///
 /// # Errors
-/// There is one already.
+/// A sink was set before.
 pub fn set_sink(sink: impl TextSink + 'static) -> Result<(), SinkIsSet> {
     SINK.set(Box::new(sink)).map_err(|_| SinkIsSet)
 }
@@ -85,7 +84,7 @@ pub(super) fn show(level: Level, tag: &str, fill: impl FnOnce(&mut dyn Write) ->
         return print(&mut Stderr, level, tag, fill);
     };
     let mut buffer = FixedString::<LINE>::new();
-    // Writing to a buffer that gives up what does not fit can't fail.
+    // The buffer drops what does not fit, so writing can't fail.
     let _ = fill(&mut buffer);
     let line = TextLine { level, tag, text: buffer.text() };
     SHOWING.set(true);
@@ -96,7 +95,7 @@ pub(super) fn show(level: Level, tag: &str, fill: impl FnOnce(&mut dyn Write) ->
     }
 }
 
-/// Where text goes: none is standard error, which is also where what a sink logs goes.
+/// Returns the sink; none for standard error, where messages that a sink logs go as well.
 fn sink() -> Option<&'static dyn TextSink> {
     if SHOWING.get() { None } else { SINK.get().map(AsRef::as_ref).or_else(platform) }
 }
@@ -122,8 +121,8 @@ pub(super) fn print(
     fill: impl FnOnce(&mut dyn Write) -> fmt::Result,
 ) {
     let mut lines = Lines::new(out);
-    // Writing to a buffer that gives up what does not fit can't fail.
-    let _ = lines.head(level, tag);
+    // The buffer drops what does not fit, so writing can't fail.
+    let _ = lines.write_header(level, tag);
     let _ = fill(&mut lines);
-    lines.end();
+    lines.end_line();
 }

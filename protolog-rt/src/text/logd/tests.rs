@@ -23,7 +23,7 @@ impl Listener {
 
     fn start(&mut self) -> &mut Self {
         let socket = UnixDatagram::bind(self.path()).unwrap();
-        // What was sent is there at once.
+        // Datagrams arrive at once.
         socket.set_nonblocking(true).unwrap();
         self.socket = Some(socket);
         self
@@ -34,7 +34,7 @@ impl Listener {
         std::fs::remove_file(self.path()).unwrap();
     }
 
-    /// What came since it was asked last.
+    /// Datagrams since the last call.
     fn received(&self) -> Vec<Vec<u8>> {
         let (mut all, mut buffer) = (Vec::new(), [0; 1 << 13]);
         let socket = self.socket.as_ref().unwrap();
@@ -44,7 +44,7 @@ impl Listener {
         all
     }
 
-    /// What came, without headers, which are looked at.
+    /// Payloads of the datagrams since the last call; their headers are checked.
     fn payloads(&self) -> Vec<Vec<u8>> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let received = self.received();
@@ -141,12 +141,12 @@ fn long_texts_are_parted_between_lines_where_that_is_near() {
 }
 
 /// The count of messages that were dropped, as the log `events` has it.
-fn told(count: u32) -> Vec<u8> {
+fn report_of(count: u32) -> Vec<u8> {
     [&[0xee, 0x03, 0, 0, 0][..], &count.to_le_bytes()].concat()
 }
 
 #[test]
-fn a_daemon_that_is_started_anew_is_found_and_told_what_it_missed() {
+fn drops_are_reported_to_a_restarted_daemon() {
     let mut daemon = Listener::new();
     let logd = Logd::connect_to(daemon.start().path()).unwrap();
     logd.show(&line("one"));
@@ -160,7 +160,7 @@ fn a_daemon_that_is_started_anew_is_found_and_told_what_it_missed() {
     logd.show(&line("five"));
     let received = daemon.received();
     assert_eq!(received.len(), 3);
-    assert_eq!((received[0][0], &received[0][HEADER..]), (EVENTS, &told(2)[..]));
+    assert_eq!((received[0][0], &received[0][HEADER..]), (EVENTS, &report_of(2)[..]));
     assert_eq!((received[1][0], &received[1][HEADER..]), (MAIN, &b"\x04Net\0four\0"[..]));
     assert_eq!(&received[2][HEADER..], b"\x04Net\0five\0");
     assert_eq!(logd.dropped(), 2);
@@ -180,7 +180,7 @@ fn a_daemon_that_does_not_keep_up_holds_nobody_up() {
     assert!(taken > 0 && logd.dropped() > 0);
     logd.show(&line("after"));
     let received = daemon.received();
-    assert_eq!(&received[0][HEADER..], told(logd.dropped() as u32));
+    assert_eq!(&received[0][HEADER..], report_of(logd.dropped() as u32));
     assert_eq!(&received[1][HEADER..], b"\x04Net\0after\0");
 }
 
