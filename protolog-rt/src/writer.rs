@@ -104,7 +104,7 @@ pub(crate) struct Writer {
     /// Since when the thread knows of the sessions that it knows of.
     epoch: AtomicU32,
     /// Messages in all chunks that the writer is done with.
-    pub(crate) told: AtomicU64,
+    pub(crate) completed_messages: AtomicU64,
     /// Lost messages that no packet tells of yet.
     pub(crate) losses: LossCounters,
     /// Packets of the chunk that are no messages.
@@ -129,7 +129,7 @@ impl Writer {
             gate: Gate::new(),
             ended: AtomicBool::new(false),
             epoch: AtomicU32::new(epoch),
-            told: AtomicU64::new(0),
+            completed_messages: AtomicU64::new(0),
             losses,
             others: AtomicU16::new(0),
             looked: AtomicU32::new(0),

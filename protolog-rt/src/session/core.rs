@@ -106,7 +106,7 @@ impl Owner for SessionOwner {
 
     fn add_group(&self) {
         // A library's texts are in the recording before its first message.
-        self.recorder.iter().for_each(|recorder| recorder.images());
+        self.recorder.iter().for_each(|recorder| recorder.write_module_texts());
     }
 
     fn wake(&self) {
@@ -154,7 +154,7 @@ impl Core {
         self.owner.path.as_deref().or_else(recording)
     }
 
-    /// Tells those who wait for a chunk that some were freed.
+    /// Wakes writers that wait for a chunk; some were freed.
     pub(super) fn announce_freed(&self) {
         self.owner.waits.announce();
     }

@@ -1,10 +1,10 @@
-//! From chunks to the file: what each sequence has written, in order, once.
+//! Copies packets from chunks to a file: each sequence in order, each packet once.
 //!
-//! Chunks are found in any order. A writer's chunks have ids without a gap, so whatever is not the next one of its
-//! sequence waits until the next one has come.
+//! Chunks are found in any order. The ids of a sequence's chunks have no gap, so a chunk that is not the next one of its
+//! sequence waits for that.
 //!
-//! Invariants: a packet is copied once, whole; what was copied from a chunk that was still being written is skipped when
-//! the chunk is met again.
+//! Invariant: a packet is copied once, and whole. Packets copied from a chunk that was still being written are skipped when
+//! the chunk is found again.
 
 use super::core::Core;
 use super::file::TraceFile;
@@ -14,40 +14,39 @@ use protolog_core::chunk::Packets;
 use protolog_shmem::{BufferReader, ChunkInfo, Committed};
 use std::collections::{HashMap, HashSet};
 
-/// So many chunks are freed before those who wait for one are told, so that they do not wake for each.
-const QUIET: usize = 16;
+/// The number of chunks that are freed before waiting writers are woken, so that they do not wake for each.
+const FREED_PER_WAKE: usize = 16;
 
 /// The most bytes that a packet grows on its way to a file: its tag, its sequence, and a byte of its size.
 const GROWTH: usize = 6;
 
-/// Copies packets to the file.
+/// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Drain {
     sequences: HashMap<u16, Sequence>,
-    /// Chunks freed since those who wait for one were told.
-    quiet: usize,
+    /// Chunks freed since waiting writers were woken.
+    freed: usize,
     /// The writers that wrote to the file.
     pub(super) written: HashSet<u16>,
 }
 
-/// How far a writer's chunks were copied.
+/// The progress of copying a sequence.
 #[derive(Debug, Default)]
 pub(super) struct Sequence {
     next_chunk: u32,
     /// Bytes and packets of that chunk that were copied while it was still being written.
     done: (usize, u16),
-    /// The beginning of a packet that goes on in that chunk.
+    /// The beginning of a packet that continues in that chunk.
     begun: Option<Vec<u8>>,
-    /// What its chunk set up.
-    /// Apart, since sequences of threads that are gone have none, and there may be many of those.
+    /// The incremental state of the chunk. In a box, since sequences of ended threads have none, and there may be many.
     state: Option<Box<SequenceState>>,
-    /// Whether the file has that.
+    /// The file lacks the state.
     stale: bool,
 }
 
 impl Drain {
-    /// Copies everything that is complete, and with `unfinished_too` what is committed in chunks that are being written.
-    /// False where the file has no room for the next chunk: go on with another one.
+    /// Copies all complete chunks, and with `unfinished_too` the committed packets of chunks that are being written. Returns
+    /// false if the file has no room for the next chunk: continue with another file.
     pub(super) fn copy(&mut self, core: &Core, file: &mut TraceFile, unfinished_too: bool) -> bool {
         let mut reader = core.buffer.reader();
         loop {
@@ -61,21 +60,21 @@ impl Drain {
             let mut all = found.into_iter().peekable();
             while let Some(info) = all.next() {
                 all.peek().iter().for_each(|next| reader.prefetch(next));
-                match self.chunk(core, &mut reader, file, info) {
+                match self.copy_chunk(core, &mut reader, file, info) {
                     Some(done) => released += done as usize,
                     None => return false,
                 }
             }
-            self.announce(core);
-            // What had to wait for a chunk that was completed in the meantime can now follow.
+            self.wake_waiting(core);
+            // Chunks that waited for one that was completed meanwhile can follow now.
             if released == 0 || !unfinished_too {
                 return true;
             }
         }
     }
 
-    /// Copies a chunk if it is its sequence's turn; true where the chunk is done with, none where the file has no room.
-    fn chunk(
+    /// Copies a chunk if it is the next one of its sequence. Returns true if the chunk was freed, none if the file has no room.
+    fn copy_chunk(
         &mut self,
         core: &Core,
         reader: &mut BufferReader<'_>,
@@ -105,22 +104,22 @@ impl Drain {
             }
             sequence.next_chunk = sequence.next_chunk.wrapping_add(1);
             sequence.next(false);
-            self.quiet += 1;
-            if self.quiet >= (core.buffer.pages() / 8).min(QUIET) {
-                self.announce(core);
+            self.freed += 1;
+            if self.freed >= (core.buffer.pages() / 8).min(FREED_PER_WAKE) {
+                self.wake_waiting(core);
             }
         }
         Some(is_complete)
     }
 
-    /// Goes on with a file that has nothing of any sequence yet.
-    pub(super) fn next_file(&mut self) {
+    /// Continues with a file that has nothing of any sequence yet.
+    pub(super) fn begin_file(&mut self) {
         self.written.clear();
-        self.set_up_again();
+        self.mark_states_stale();
     }
 
-    /// Goes on where what chunks had set up may be missing.
-    pub(super) fn set_up_again(&mut self) {
+    /// Continues with a file that may lack the states of sequences.
+    pub(super) fn mark_states_stale(&mut self) {
         for sequence in self.sequences.values_mut() {
             sequence.stale = sequence.begun.is_some() || sequence.done.1 > 0;
         }
@@ -128,31 +127,31 @@ impl Drain {
 }
 
 impl Drain {
-    /// Tells those who wait for a chunk that some were freed.
-    fn announce(&mut self, core: &Core) {
-        if self.quiet > 0 {
+    /// Wakes writers that wait for a chunk, if any were freed.
+    fn wake_waiting(&mut self, core: &Core) {
+        if self.freed > 0 {
             core.announce_freed();
         }
-        self.quiet = 0;
+        self.freed = 0;
     }
 }
 
-/// Takes what a sequence has written.
-pub(super) trait Sink {
-    /// A packet that came in pieces.
+/// Receives the packets of a sequence.
+pub(super) trait PacketSink {
+    /// Takes a packet that was split.
     fn packet(&mut self, packet: &[u8]);
 
-    /// The first `count` packets of `sized`, each with its size before it; all, if what follows is no packet.
+    /// Takes the first `count` packets of `sized`, each with its size before it; all, if what follows some is no packet.
     fn packets(&mut self, sized: &[u8], count: u16);
 }
 
-/// Copies to the file.
+/// Copies to a file.
 struct FileCopy<'a> {
     file: &'a mut TraceFile,
     sequence: u32,
 }
 
-impl Sink for FileCopy<'_> {
+impl PacketSink for FileCopy<'_> {
     fn packet(&mut self, packet: &[u8]) {
         self.file.copy(self.sequence, packet);
     }
@@ -163,12 +162,12 @@ impl Sink for FileCopy<'_> {
 }
 
 impl Sequence {
-    /// Gives the packets of a chunk that were not given before; false where there are none.
+    /// Passes the new packets of a chunk to `to`. Returns false if there are none.
     pub(super) fn copy(
         &mut self,
         committed: &Committed<'_>,
         complete: bool,
-        to: &mut impl Sink,
+        to: &mut impl PacketSink,
     ) -> bool {
         let continued = complete && committed.flags & Packets::CONTINUED != 0;
         let mut rest = committed.bytes.get(self.done.0..).unwrap_or_default();
@@ -181,15 +180,15 @@ impl Sequence {
         if some && self.done.1 == 0 && committed.flags & Packets::CONTINUES != 0 {
             let Some((piece, after)) = split(rest) else { return false };
             (rest, left) = (after, left - 1);
-            let goes_on = continued && left == 0;
-            // Without its beginning a piece is nothing.
+            let continues = continued && left == 0;
+            // A piece without its beginning is skipped.
             if let Some(begun) = &mut self.begun {
                 begun.extend_from_slice(piece);
             }
-            if let Some(whole) = self.begun.take_if(|_| !goes_on) {
+            if let Some(whole) = self.begun.take_if(|_| !continues) {
                 to.packet(&whole);
             }
-            if goes_on {
+            if continues {
                 return true;
             }
         }
@@ -197,7 +196,7 @@ impl Sequence {
             let whole = if continued { span(rest, left as usize - 1) } else { rest.len() };
             let (whole, last) = rest.split_at(whole);
             to.packets(whole, left - continued as u16);
-            // What is left of the chunk, or of its last packet, may go to another file.
+            // The rest of the chunk, or of its last packet, may go to another file.
             if continued || !complete {
                 self.state.get_or_insert_default().follow(whole);
             }
@@ -209,7 +208,7 @@ impl Sequence {
         some
     }
 
-    /// The most bytes that the rest of a chunk takes in a file.
+    /// Returns the most bytes that the rest of a chunk takes in a file.
     fn size(&self, committed: &Committed<'_>) -> usize {
         let packets = committed.count.saturating_sub(self.done.1) as usize;
         let begun = self.begun.as_ref().map_or(0, Vec::len);
@@ -218,11 +217,11 @@ impl Sequence {
         state + begun + span(rest, packets) + packets * GROWTH
     }
 
-    /// Begins with the next chunk, or with one after chunks that are gone.
+    /// Moves to the next chunk, or to one after missing chunks.
     pub(super) fn next(&mut self, gap: bool) {
         self.done = (0, 0);
         self.stale &= self.begun.is_some();
-        // A chunk sets up its own, but what goes on in it rests on the one before.
+        // A chunk sets up its own state, but a packet that continues in it needs that of the one before.
         self.state.take_if(|_| self.begun.is_none());
         if gap {
             self.begun = None;

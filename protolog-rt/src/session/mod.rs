@@ -18,13 +18,13 @@ pub(crate) mod dictionary;
 mod drain;
 mod file;
 mod gap;
-mod kept;
 mod packets;
 mod process;
 pub(crate) mod recorder;
 mod requests;
 pub(crate) mod running;
 mod segments;
+mod snapshot;
 mod state;
 mod stream;
 pub(crate) mod summary;
@@ -183,7 +183,7 @@ impl Session {
         self.check_process()?;
         match &self.destination {
             Some(Destination::Kept { compression, .. }) => {
-                kept::write(&self.core, path.as_ref(), *compression, "protolog session goes on")
+                snapshot::write(&self.core, path.as_ref(), *compression, "protolog session goes on")
             }
             _ => Err(Error::NotKept),
         }
@@ -267,7 +267,8 @@ impl Session {
     /// session, and the recording is the only trace of it.
     fn end_kept(&self, path: Option<&Path>, compression: Option<u32>) -> Result<Summary, Error> {
         running::detach_recorder(&self.core);
-        let write = |path| kept::write(&self.core, path, compression, "protolog session stopped");
+        let write =
+            |path| snapshot::write(&self.core, path, compression, "protolog session stopped");
         let mut summary = path.map_or_else(|| Ok(Summary::default()), write);
         drop(self.core.take_writers());
         self.core.buffer.discard();

@@ -1,12 +1,12 @@
-//! A recording: a session's ring in a file, with all that is needed to read it when the process is dead.
+//! A recording: a session's ring buffer in a file, with all that is needed to read it when the process is dead.
 //!
-//! The layout is that of [`protolog_core::recorder`]. Nothing happens at a crash: what threads committed is in the file the
-//! moment they did, since their chunks are the file; the texts are there before the first message that needs them.
+//! The layout is that of [`protolog_core::recorder`]. Nothing has to happen at a crash: chunks are mapped from the file, so a
+//! message is in it the moment it is committed, and texts are there before the first message that needs them.
 //!
 //! Invariants
-//! - *annex*: a record is whole before the header counts it; records are never changed.
-//! - *order*: the magic is stored last, when all the rest is there.
-//! - A forked child never touches the file but through chunks that a thread had when it was forked.
+//! - *metadata*: a record is whole before the header counts it; records are never changed.
+//! - *order*: the magic is stored last, when everything else is there.
+//! - A forked child touches the file only through chunks that a thread had when it was forked.
 
 use super::dictionary::Dictionary;
 use super::process::describe_process;
@@ -32,51 +32,51 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Where recordings are made unless a path is named: memory that the kernel keeps until it is shut down.
+/// The default directory of recordings: memory that the kernel keeps until it is shut down.
 const DIRECTORY: &str = "/dev/shm";
 
-/// How many names are tried, where earlier recordings are still there.
+/// The number of names to try if earlier recordings exist.
 const NAMES: u32 = 10_000;
 
-/// Where a recording is to be.
+/// The place of a recording.
 #[derive(Clone, Debug)]
 pub(super) enum RecordingPath {
-    /// In memory, under a name of its own.
+    /// A new file in [`DIRECTORY`].
     Memory,
-    /// Here.
+    /// This file.
     At(PathBuf),
 }
 
-/// The part of a recording that is not the ring. See the module.
+/// A recording without its ring buffer. See the module.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     path: PathBuf,
     pid: u32,
     file: File,
     header: Memory,
-    annex: Mutex<Annex>,
+    metadata: Mutex<Metadata>,
 }
 
-/// The session's own packets in the file.
+/// The session's own packets in the file: process and dictionary.
 #[derive(Debug)]
-struct Annex {
+struct Metadata {
     dictionary: Dictionary,
-    /// How many images had been loaded when their texts were entered; none where that is not known.
+    /// The number of modules ever loaded when their texts were written; none if it is not known.
     loads: Option<u64>,
-    /// Where it begins in the file.
+    /// The offset in the file.
     start: u64,
     used: u64,
 }
 
 impl Recorder {
-    /// Makes a recording with a ring of at least `bytes` bytes.
+    /// Creates a recording with a ring buffer of at least `bytes` bytes.
     pub(super) fn create(
         place: &RecordingPath,
         bytes: usize,
     ) -> Result<(Arc<Self>, Buffer), Error> {
         let (file, path) = match place {
-            RecordingPath::Memory => in_memory()?,
-            RecordingPath::At(path) => (at(path).map_err(failed(path))?, path.clone()),
+            RecordingPath::Memory => create_in_memory()?,
+            RecordingPath::At(path) => (create_at(path).map_err(failed(path))?, path.clone()),
         };
         let made = Self::fill(file, path.clone(), size(bytes));
         made.map_err(|error| {
@@ -89,25 +89,25 @@ impl Recorder {
         file::claim(&file)?;
         file::allocate(&file, 0, HEADER_SIZE)?;
         file::allocate(&file, RING_AT, ring)?;
-        let head = head(ring);
+        let head = header(ring);
         file.write_all_at(&head.to_bytes(), 0)?;
         let header = Memory::new(Mapping::shared(&file, 0, HEADER_SIZE)?);
         let ring_memory = Memory::new(Mapping::shared(&file, RING_AT, ring)?);
         let buffer = Buffer::new(ring_memory, FillPolicy::RingBuffer);
         let start = head.metadata_at;
-        let annex =
-            Mutex::new(Annex { dictionary: Dictionary::default(), loads: None, start, used: 0 });
-        let recorder = Self { path, pid: head.pid, file, header, annex };
+        let metadata =
+            Mutex::new(Metadata { dictionary: Dictionary::default(), loads: None, start, used: 0 });
+        let recorder = Self { path, pid: head.pid, file, header, metadata };
         let mut process = protozero::Writer::new(Heap::new());
         describe_process(&mut process.message(), recorder.pid);
-        recorder.append(&mut recorder.annex(), &process.into_vec().unwrap_or_default());
-        recorder.images();
+        recorder.append(&mut recorder.metadata(), &process.into_vec().unwrap_or_default());
+        recorder.write_module_texts();
         let magic = u64::from_ne_bytes(MAGIC);
         recorder.header.u64(0).store(magic, Ordering::Release);
         Ok((Arc::new(recorder), buffer))
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -120,27 +120,27 @@ impl Recorder {
         }
     }
 
-    /// Leaves the file to who wants to know what is in it.
+    /// Leaves the file for recovery.
     pub(super) fn leave(&self) {
         file::release(&self.file);
     }
 
-    /// Waits until all that was logged so far is on the disk, if it is one.
+    /// Waits until all that was logged so far is on the disk, if the file is on one.
     pub(super) fn sync(&self) -> Result<(), Error> {
-        self.images();
+        self.write_module_texts();
         self.file.sync_data().map_err(failed(&self.path))
     }
 
-    /// Counts messages of a chunk that writer `id` is done with: `new` ones, `all` with those of its chunks before.
+    /// Counts messages of a chunk that the writer of sequence `id` completed: `new` in it, `all` in it and those before.
     pub(super) fn count_messages(&self, id: u16, new: u64, all: u64) {
         match message_count_at(id) {
-            // Who takes a chunk back from its writer may be late to tell of it.
+            // A reclaimer may be later than the writer itself.
             Some(at) => _ = self.header.u64(at).fetch_max(all, Ordering::Release),
             None => _ = self.header.u64(OTHER_MESSAGE_COUNT_AT).fetch_add(new, Ordering::Relaxed),
         }
     }
 
-    /// Counts messages of writer `id`, of whom nothing is left and whose id another one may get.
+    /// Counts messages of sequence `id`, of which no chunk is left, and which another writer may get.
     pub(super) fn forget(&self, id: u16, messages: u64) {
         if let Some(at) = message_count_at(id) {
             self.header.u64(OTHER_MESSAGE_COUNT_AT).fetch_add(messages, Ordering::Relaxed);
@@ -148,47 +148,47 @@ impl Recorder {
         }
     }
 
-    /// Enters the texts of images that have been loaded since. Each image has enums of its own, which come up before they
-    /// log: so the texts of a library are there before its first message, whatever its groups are called.
-    pub(super) fn images(&self) {
-        self.with_annex(|annex, give| {
+    /// Writes the texts of modules that were loaded since. The enums of a library are registered before they log, so its texts
+    /// are in the file before its first message.
+    pub(super) fn write_module_texts(&self) {
+        self.with_metadata(|metadata, give| {
             let loads = modules::load_count();
-            if loads.is_none() || loads != annex.loads {
-                annex.dictionary.write_modules(give);
-                annex.loads = loads;
+            if loads.is_none() || loads != metadata.loads {
+                metadata.dictionary.write_modules(give);
+                metadata.loads = loads;
             }
         });
     }
 
-    fn with_annex(&self, write: impl FnOnce(&mut Annex, &mut dyn FnMut(&[u8]))) {
+    fn with_metadata(&self, write: impl FnOnce(&mut Metadata, &mut dyn FnMut(&[u8]))) {
         if self.pid != std::process::id() {
             return;
         }
-        let mut annex = self.annex();
+        let mut metadata = self.metadata();
         let mut packets = Vec::new();
-        write(&mut annex, &mut |packet| packets.push(packet.to_vec()));
+        write(&mut metadata, &mut |packet| packets.push(packet.to_vec()));
         for packet in packets {
-            self.append(&mut annex, &packet);
+            self.append(&mut metadata, &packet);
         }
     }
 
-    /// Appends a packet to the annex, or counts it.
-    fn append(&self, annex: &mut Annex, packet: &[u8]) {
+    /// Appends a packet to the metadata, or counts it as lost.
+    fn append(&self, metadata: &mut Metadata, packet: &[u8]) {
         let record = [&record_header(packet), packet].concat();
-        match self.file.write_all_at(&record, annex.start + annex.used) {
+        match self.file.write_all_at(&record, metadata.start + metadata.used) {
             Ok(()) => {
-                annex.used += record.len() as u64;
-                self.header.u64(METADATA_USED_AT).store(annex.used, Ordering::Release);
+                metadata.used += record.len() as u64;
+                self.header.u64(METADATA_USED_AT).store(metadata.used, Ordering::Release);
             }
             Err(_) => _ = self.header.u64(METADATA_LOST_AT).fetch_add(1, Ordering::Relaxed),
         }
     }
 
-    fn annex(&self) -> MutexGuard<'_, Annex> {
-        self.annex.lock().unwrap_or_else(PoisonError::into_inner)
+    fn metadata(&self) -> MutexGuard<'_, Metadata> {
+        self.metadata.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The counter of `key`, if it has, or can have, one of its own.
+    /// Returns the counter of `key`, if there is one or a free one.
     fn counter(&self, key: u64) -> Option<&AtomicU64> {
         let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
         let holds = |slot: &AtomicU64| match slot.compare_exchange(0, key, success, failure) {
@@ -203,7 +203,7 @@ impl Recorder {
 
 impl message_table::MessageListener for Recorder {
     fn on_insert(&self, new: &[RuntimeMessage]) {
-        self.with_annex(|annex, give| annex.dictionary.write_messages(new, give));
+        self.with_metadata(|metadata, give| metadata.dictionary.write_messages(new, give));
     }
 }
 
@@ -218,8 +218,8 @@ impl Mirror for Recorder {
     }
 }
 
-/// What a recording with `ring` bytes of ring says of itself.
-fn head(ring: usize) -> Header {
+/// Returns the header of a recording with `ring` bytes of ring buffer.
+fn header(ring: usize) -> Header {
     let [(_, realtime), (_, monotonic), (_, boottime)] = clock::snapshot();
     Header {
         version: VERSION,
@@ -237,8 +237,8 @@ fn head(ring: usize) -> Header {
     }
 }
 
-/// A file in [`DIRECTORY`], for this user only.
-fn in_memory() -> Result<(File, PathBuf), Error> {
+/// Creates a file in [`DIRECTORY`], for this user only.
+fn create_in_memory() -> Result<(File, PathBuf), Error> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let (program, pid) = (program(), std::process::id());
     for _ in 0..NAMES {
@@ -253,8 +253,8 @@ fn in_memory() -> Result<(File, PathBuf), Error> {
     Err(failed(&path)(io::ErrorKind::AlreadyExists.into()))
 }
 
-/// The file at `path`, for this user only. One that is there, which a run before has left, is kept under another name.
-fn at(path: &Path) -> io::Result<File> {
+/// Creates the file at `path`, for this user only. An existing one, of an earlier run, is renamed.
+fn create_at(path: &Path) -> io::Result<File> {
     if let Ok(there) = fs::symlink_metadata(path) {
         if !(there.is_file() || there.is_symlink()) {
             return Err(io::Error::other("something that is no file has this name"));
@@ -281,7 +281,7 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
     move |error| Error::File { path: path.clone(), error }
 }
 
-/// The program's name, as far as it is good in a file's name.
+/// Returns the program's name, with characters that a file's name can have.
 fn program() -> String {
     let path = std::env::current_exe().unwrap_or_default();
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -122,7 +122,7 @@ impl Stream {
             return self.rotate(&[]);
         }
         self.trace.continue_after_gap();
-        self.drain.set_up_again();
+        self.drain.mark_states_stale();
     }
 
     /// Copies what the buffer has to the file; also to one that can't be written, so that drops are counted by group.
@@ -213,7 +213,7 @@ impl Stream {
         self.trace.skip_unattributed_before(before);
         // `stop` returns it; what comes next has files of its own.
         self.failed_segment = self.failed_segment.take().or(error);
-        self.drain.next_file();
+        self.drain.begin_file();
     }
 
     fn end(mut self) -> Result<Summary, Error> {

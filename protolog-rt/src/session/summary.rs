@@ -3,7 +3,7 @@
 use super::core::Core;
 use super::counts::Counts;
 use super::dictionary::Dictionary;
-use super::kept;
+use super::snapshot;
 use crate::stats::Summary;
 use crate::sync::Ordering;
 use crate::writer::Writer;
@@ -29,9 +29,9 @@ pub(crate) fn so_far(core: &Core) -> Summary {
         (summary.groups, unwritten) = (so_far.earlier, so_far.unreported);
         so_far.counts
     } else {
-        let told = |writer: Arc<Writer>| writer.told.load(Ordering::Relaxed);
-        summary.messages = core.all_writers().into_iter().map(told).sum();
-        kept::count(core)
+        let messages = |writer: Arc<Writer>| writer.completed_messages.load(Ordering::Relaxed);
+        summary.messages = core.all_writers().into_iter().map(messages).sum();
+        snapshot::count(core)
     };
     let live = core.all_writers();
     let own = live.iter().flat_map(|writer| writer.losses.pending());

@@ -317,7 +317,7 @@ impl Own {
         core.owner.count_messages(self.identity.id, messages - self.identity.messages, messages);
         self.identity.messages = messages;
         // Before anybody can take the chunk.
-        writer.told.fetch_max(messages, Ordering::Release);
+        writer.completed_messages.fetch_max(messages, Ordering::Release);
         if core.buffer.complete(chunk) {
             core.wake();
         }

@@ -51,14 +51,16 @@ impl Writer {
     ) -> bool {
         let Some(request) = self.gate.requested() else { return false };
         // Before the chunk is taken: then its thread may begin the next one.
-        let read = || (self.others.load(Ordering::Relaxed), self.told.load(Ordering::Acquire));
+        let read = || {
+            (self.others.load(Ordering::Relaxed), self.completed_messages.load(Ordering::Acquire))
+        };
         let Some((chunk, (others, told))) = self.gate.take(request, is_after_barrier, read) else {
             return false;
         };
         let messages = buffer.published(&chunk).count().saturating_sub(1 + others) as u64;
         // Before anybody can take the chunk. Its thread may be further by now.
         count(self.id, messages, told + messages);
-        self.told.fetch_max(told + messages, Ordering::Release);
+        self.completed_messages.fetch_max(told + messages, Ordering::Release);
         buffer.complete(chunk);
         true
     }

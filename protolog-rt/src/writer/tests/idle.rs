@@ -75,12 +75,12 @@ fn a_thread_that_writes_keeps_its_chunk() {
         assert_eq!(taken, (number == 1 && barrier::is_ready()) as usize, "{number}");
         std::thread::sleep(Duration::from_nanos(POLL_NANOS));
     }
-    assert_eq!(writers[0].told.load(Ordering::Relaxed), 0);
+    assert_eq!(writers[0].completed_messages.load(Ordering::Relaxed), 0);
     if barrier::is_ready() {
-        assert_eq!(writers[1].told.load(Ordering::Relaxed), 1, "told for it");
+        assert_eq!(writers[1].completed_messages.load(Ordering::Relaxed), 1, "counted for it");
         log(&writers[1], 101);
         writers[1].leave();
-        assert_eq!(writers[1].told.load(Ordering::Relaxed), 2, "counted once");
+        assert_eq!(writers[1].completed_messages.load(Ordering::Relaxed), 2, "counted once");
     }
     writers[0].leave();
 }

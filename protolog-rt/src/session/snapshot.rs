@@ -1,15 +1,15 @@
-//! Traces of what a buffer keeps: of all that is in it when somebody asks, while threads go on writing.
+//! Snapshots: traces of the messages that a buffer keeps, written while threads log.
 //!
-//! The trace is made of the chunks that are found first. Chunks that are overwritten after that are missing like those that
-//! were overwritten before: each chunk says how many messages its sequence had before it, so their number is known. The
-//! newest chunk of each sequence is copied first, so that there is one to say it.
+//! A snapshot consists of the chunks that are found at its beginning. Chunks that are overwritten before they are copied are
+//! missing like those that were overwritten earlier: each chunk holds the number of messages that its sequence had before, so
+//! the number of missing ones is known. The newest chunk of each sequence is copied first, so that this number is there.
 //!
 //! Invariant: each message of a sequence up to the last one in the trace is in the trace or counted.
 
 use super::bundles::bundles;
 use super::core::Core;
 use super::counts::Counts;
-use super::drain::{Sequence, Sink};
+use super::drain::{PacketSink, Sequence};
 use super::file::TraceFile;
 use super::packets::Seal;
 use super::state;
@@ -27,13 +27,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How often chunks are looked for, where the newest ones are overwritten faster than they are copied.
+/// The number of attempts to find chunks, if the newest ones are overwritten faster than they are copied.
 const TRIES: usize = 4;
 
-/// With more chunks than this it is worth a thread to write the file while they are converted: a megabyte, most of the time.
+/// The number of chunks from which write-behind pays off: a megabyte, most of the time.
 const MANY: usize = 256;
 
-/// A sequence's chunks, by how far they are from the newest one.
+/// A sequence's chunks, by their distance from the newest one.
 type Chunks = BTreeMap<u32, (ChunkInfo, Option<ChunkCopy>)>;
 
 /// A copy of the committed part of a chunk.
@@ -41,40 +41,40 @@ type Chunks = BTreeMap<u32, (ChunkInfo, Option<ChunkCopy>)>;
 struct ChunkCopy {
     /// Its packets, each with its size before it, as in [`Committed::bytes`].
     bytes: Vec<u8>,
-    /// How many they are.
+    /// The number of packets.
     count: u16,
     /// As in the chunk's header.
     flags: u16,
     is_complete: bool,
 }
 
-/// A writer, and how many of its messages must be in the trace or counted.
-type Told = (Arc<Writer>, u64);
+/// A writer, and the number of its messages that must be in the trace or counted.
+type Expected = (Arc<Writer>, u64);
 
-/// Writes a trace of what the buffer keeps, compressed with zlib's `level` if there is one.
+/// Writes a snapshot, compressed if there is a compression level. `what` names its end.
 pub(super) fn write(
     core: &Arc<Core>,
     path: &Path,
-    level: Option<u32>,
+    compression: Option<u32>,
     what: &str,
 ) -> Result<Summary, Error> {
     let mut reader = core.buffer.reader();
     let mut file = TraceFile::create_on_finish(path)?;
-    file.compress(bundles(level));
+    file.compress(bundles(compression));
     let mut trace = Trace::begin(Arc::clone(core), file);
     let (writers, chunks) = collect(core, &mut reader);
     if chunks.values().map(BTreeMap::len).sum::<usize>() > MANY {
         trace.file.start_write_behind();
     }
-    // After the messages that need them.
+    // After the chunks were found, so that texts of their messages are among them.
     trace.write_interned();
     trace.write_module_texts();
     let mut messages = 0;
-    for (writer, told) in &writers {
+    for (writer, expected) in &writers {
         let chunks = chunks.get(&writer.id).into_iter().flat_map(BTreeMap::values);
         let (written, numbered) = copy(&mut reader, &mut trace, writer.id, chunks);
         messages += written;
-        let count = told.saturating_sub(numbered);
+        let count = expected.saturating_sub(numbered);
         trace.finish_sequence(writer, (count > 0).then_some(overwritten(count)));
     }
     let TraceEnd { summary, error, .. } = trace.end(what);
@@ -82,15 +82,15 @@ pub(super) fn write(
     error.map_or(Ok(summary), Err)
 }
 
-/// The writers, and their chunks, of which copies are made unless nobody writes any more.
-fn collect(core: &Core, reader: &mut BufferReader<'_>) -> (Vec<Told>, BTreeMap<u16, Chunks>) {
+/// Returns the writers and their chunks, with copies unless the session is stopped and no chunk can be overwritten.
+fn collect(core: &Core, reader: &mut BufferReader<'_>) -> (Vec<Expected>, BTreeMap<u16, Chunks>) {
     let mut tries = 0;
     loop {
-        let told = |writer: Arc<Writer>| {
-            let told = writer.told.load(Ordering::Acquire);
-            (writer, told)
+        let expected = |writer: Arc<Writer>| {
+            let messages = writer.completed_messages.load(Ordering::Acquire);
+            (writer, messages)
         };
-        let writers = core.all_writers().into_iter().map(told).collect();
+        let writers = core.all_writers().into_iter().map(expected).collect();
         let mut all = find(reader);
         tries += 1;
         if core.is_stopped() || copy_all(reader, &mut all) || tries == TRIES {
@@ -99,7 +99,7 @@ fn collect(core: &Core, reader: &mut BufferReader<'_>) -> (Vec<Told>, BTreeMap<u
     }
 }
 
-/// Copies the chunks, the newest of each sequence first. False where a newest one is gone.
+/// Copies the chunks, the newest of each sequence first. Returns false if a newest one was overwritten.
 fn copy_all(reader: &mut BufferReader<'_>, all: &mut BTreeMap<u16, Chunks>) -> bool {
     let longest = all.values().map(BTreeMap::len).max().unwrap_or(0);
     for rank in 0..longest {
@@ -117,7 +117,7 @@ fn copy_all(reader: &mut BufferReader<'_>, all: &mut BTreeMap<u16, Chunks>) -> b
     all.values().all(newest)
 }
 
-/// All chunks, by sequence.
+/// Returns all chunks by sequence.
 fn find(reader: &mut BufferReader<'_>) -> BTreeMap<u16, Chunks> {
     let mut by_writer: BTreeMap<u16, Vec<ChunkInfo>> = BTreeMap::new();
     for info in reader.find(true) {
@@ -134,7 +134,7 @@ fn find(reader: &mut BufferReader<'_>) -> BTreeMap<u16, Chunks> {
     by_writer.into_iter().map(|(writer, found)| (writer, ranked(found))).collect()
 }
 
-/// Copies a sequence into the trace, and counts.
+/// Copies a sequence into the trace, and counts its messages.
 struct SnapshotCopy<'a> {
     trace: &'a mut Trace,
     sequence: u32,
@@ -144,8 +144,8 @@ struct SnapshotCopy<'a> {
     numbered: u64,
 }
 
-/// Writes a sequence's chunks, which come with the newest first. Gives how many messages are in the trace, and how many
-/// in the trace or counted.
+/// Writes a sequence's `chunks`, the newest of which comes first. Returns the number of messages in the trace, and in the
+/// trace or counted.
 fn copy<'a>(
     reader: &mut BufferReader<'_>,
     trace: &mut Trace,
@@ -157,11 +157,11 @@ fn copy<'a>(
     (to.messages, to.numbered)
 }
 
-/// Passes on the packets of a sequence's chunks, which come with the newest first.
+/// Passes the packets of a sequence's `chunks`, the newest of which comes first, to `to` in the order in which they were written.
 fn walk<'a>(
     reader: &mut BufferReader<'_>,
     chunks: impl DoubleEndedIterator<Item = &'a (ChunkInfo, Option<ChunkCopy>)>,
-    to: &mut impl Sink,
+    to: &mut impl PacketSink,
 ) {
     let mut walk = Sequence::default();
     let mut next = None;
@@ -178,13 +178,13 @@ fn walk<'a>(
         if let Some(ChunkCopy { bytes, count, flags, is_complete }) = copied {
             pass_on(&Committed { bytes, count: *count, flags: *flags }, *is_complete);
         } else if let Some(chunk) = reader.pin(info) {
-            // One that was not copied: nobody takes it again, or it was still there.
+            // Not copied: nobody overwrites it, or it was there a moment ago.
             pass_on(&chunk.committed(), chunk.is_complete());
         }
     }
 }
 
-/// What the buffer keeps, counted as if it were written now.
+/// Counts the messages that a snapshot would have now.
 pub(super) fn count(core: &Core) -> Counts {
     let mut reader = core.buffer.reader();
     let mut counts = Counts::default();
@@ -195,13 +195,13 @@ pub(super) fn count(core: &Core) -> Counts {
     counts
 }
 
-/// Counts what a sequence has written.
+/// Counts the packets of a sequence.
 struct Counting<'a> {
     seal: Seal,
     counts: &'a mut Counts,
 }
 
-impl Sink for Counting<'_> {
+impl PacketSink for Counting<'_> {
     fn packet(&mut self, packet: &[u8]) {
         self.counts.packet(packet, self.seal.size(packet.len()));
     }
@@ -223,7 +223,7 @@ impl SnapshotCopy<'_> {
     }
 }
 
-impl Sink for SnapshotCopy<'_> {
+impl PacketSink for SnapshotCopy<'_> {
     fn packet(&mut self, packet: &[u8]) {
         let is_message = self.trace.file.copy(self.sequence, packet);
         self.count(is_message as u64);
@@ -232,9 +232,10 @@ impl Sink for SnapshotCopy<'_> {
     fn packets(&mut self, sized: &[u8], count: u16) {
         // The packet that a chunk begins with comes first, or after the end of a packet that came in pieces.
         if let Some(begin) = split(sized).and_then(|(first, _)| Begin::read(first)) {
-            let gone = begin.number.saturating_sub(self.numbered);
-            if gone > 0 {
-                self.trace.report_gap_of(self.sequence, begin.time, begin.info, overwritten(gone));
+            let missing = begin.number.saturating_sub(self.numbered);
+            if missing > 0 {
+                let lost = overwritten(missing);
+                self.trace.report_gap_of(self.sequence, begin.time, begin.info, lost);
                 self.numbered = begin.number;
             }
         }
@@ -243,18 +244,18 @@ impl Sink for SnapshotCopy<'_> {
     }
 }
 
-/// Messages of which nothing is left to tell their groups.
+/// Overwritten messages, whose groups are not known.
 fn overwritten(count: u64) -> LossCount {
     LossCount { group: 0, cause: LossCause::Overwritten, count }
 }
 
-/// What the packet says that a chunk begins with.
+/// The packet that a chunk begins with, decoded.
 struct Begin<'a> {
-    /// How many messages the sequence had before.
+    /// The number of messages that the sequence had before.
     number: u64,
     /// The sequence's clock, in nanoseconds of BOOTTIME.
     time: u64,
-    /// Whose it is.
+    /// Process and thread.
     info: &'a [u8],
 }
 
