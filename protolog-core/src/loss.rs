@@ -1,10 +1,10 @@
-//! Why messages are lost. Writers count lost messages by group and cause, and readers show them where they are missing.
+//! The causes of losses. Writers count lost messages by group and cause, and readers show them where they are missing.
 //!
 //! Invariant: the numbers are those of [`loss_cause`], which traces and recordings hold; they never change.
 
 use crate::schema::loss_cause;
 
-/// Why a message was lost.
+/// The cause of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 #[repr(u8)]

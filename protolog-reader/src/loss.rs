@@ -57,12 +57,12 @@ impl LossReason {
         }
     }
 
-    /// Whether losses for this reason come with a count.
+    /// True if losses for this reason come with a count.
     pub(crate) fn is_counted(self) -> bool {
         self != Self::Dropped
     }
 
-    /// Whether the count is of packets of any kind, not of messages.
+    /// True if the count is of packets of any kind, not of messages.
     fn counts_packets(self) -> bool {
         matches!(self, Self::Dropped | Self::Malformed)
     }
