@@ -13,7 +13,7 @@
 //! | [`fast`] | the fast path's encoder |
 //! | [`intern`], [`cursor`] | strings that a chunk has; stores into it |
 //! | [`thread_state`], [`reentrancy`], [`places`] | where a thread's messages go; signal handlers |
-//! | [`slice`], [`track`], [`stack`] | packets with more than a message |
+//! | [`mod@slice`], [`track`], [`stack`] | packets with more than a message |
 //! | [`drops`] | counting messages that are dropped |
 //! | [`own`], [`state`], [`split`] | chunks: taking, setting up, completing; packets larger than one |
 //! | [`gate`], [`reclaim`] | who else may touch a chunk |

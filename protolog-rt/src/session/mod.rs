@@ -96,7 +96,7 @@ use std::thread::JoinHandle;
 ///
 /// The parent's sessions continue. In the child they are over: it writes to none of their files ([`Session::flush`] returns an error
 /// there), and its messages for them are discarded without being counted. All levels are off in the child until it starts sessions of
-/// its own; it may do so, call [`init`](crate::init) and log like any program. If a signal handler forks within a message, the
+/// its own; it may do so, call [`init`](crate::init()) and log like any program. If a signal handler forks within a message, the
 /// parent's trace has the message, and the child counts a loss ([`LossCause::Forked`](crate::LossCause::Forked)).
 ///
 /// A bare `clone` system call runs no fork handlers, so such a child should only call `exec`. Its messages go into its copy of the

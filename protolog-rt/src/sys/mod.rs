@@ -3,7 +3,7 @@
 //! - [`process`], [`thread`]: ids, the process's user, a thread's name, which signals it handles.
 //! - [`time`]: clocks, the zone, the boot id.
 //! - [`mapping`]: memory, of a process's own or of a file.
-//! - [`file`]: room in a file, whose it is, files in memory.
+//! - [`mod@file`]: room in a file, whose it is, files in memory.
 //! - [`output`]: standard error.
 //! - [`poll`], [`socket`]: waiting for several descriptors, what a socket has besides bytes.
 //! - [`barrier`]: a memory barrier on all threads.
