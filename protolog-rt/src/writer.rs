@@ -94,26 +94,26 @@ impl Head {
     }
 }
 
-/// A thread's place in a session. See the module. What each message touches comes first, on two lines.
+/// A thread's writer in a session. See the module. The fields that each message touches come first, on two cache lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Writer {
     gate: Gate,
     own: UnsafeCell<Own>,
-    ended: AtomicBool,
-    /// Since when the thread knows of the sessions that it knows of.
+    has_ended: AtomicBool,
+    /// The epoch of the list of sessions that the thread last read.
     epoch: AtomicU32,
-    /// Messages in all chunks that the writer is done with.
+    /// Messages in all chunks that the writer has completed.
     pub(crate) completed_messages: AtomicU64,
-    /// Lost messages that no packet tells of yet.
+    /// Dropped messages that no packet reports yet.
     pub(crate) losses: LossCounters,
     /// Packets of the chunk that are no messages.
     others: AtomicU16,
-    /// Where the chunk was when somebody last looked whether it is idle.
-    looked: AtomicU32,
-    /// The sequence's number in the session.
+    /// State of the chunk when a reclaimer last polled it.
+    polled: AtomicU32,
+    /// The number of its sequence in the session.
     pub(crate) id: u16,
-    /// Whose it is.
+    /// The thread that it belongs to.
     pub(crate) thread: Thread,
 }
 
@@ -123,62 +123,62 @@ unsafe impl Sync for Writer {}
 unsafe impl Send for Writer {}
 
 impl Writer {
-    /// A writer for this thread, as the session's sequence `identity`.
+    /// A writer for this thread, as the sequence `identity` of its session.
     fn new(own: Own, identity: Identity, epoch: u32, losses: LossCounters) -> Self {
         Self {
             gate: Gate::new(),
-            ended: AtomicBool::new(false),
+            has_ended: AtomicBool::new(false),
             epoch: AtomicU32::new(epoch),
             completed_messages: AtomicU64::new(0),
             losses,
             others: AtomicU16::new(0),
-            looked: AtomicU32::new(0),
+            polled: AtomicU32::new(0),
             id: identity.id,
             thread: Thread::current(),
             own: UnsafeCell::new(own.with(identity)),
         }
     }
 
-    /// Whether a session started or stopped since its thread looked.
+    /// Returns whether a session started or stopped since its thread last read the list of sessions.
     fn is_stale(&self) -> bool {
         self.epoch.load(Ordering::Relaxed) != running::epoch()
     }
 
-    /// A writer for this thread.
+    /// Registers a writer for this thread; none if there are as many as can be told apart.
     pub(crate) fn register(core: &Arc<Arbiter>, epoch: u32) -> Option<Arc<Self>> {
         let own = Own::new(Arc::clone(core));
         core.register(|identity| Arc::new(Self::new(own, identity, epoch, core.drop_counters())))
     }
 
-    /// The thread ends, or the session: gives the chunk back.
-    fn leave(&self) {
+    /// Completes the chunk at the end of the thread or of the session.
+    fn finish(&self) {
         self.gate.enter();
         // SAFETY: *busy*: called by the writer's thread, which is guarded or has exited.
         let own = unsafe { &mut *self.own.get() };
         if !own.is_forked() {
             own.complete(self);
         }
-        self.ended.store(true, Ordering::Release);
+        self.has_ended.store(true, Ordering::Release);
         self.gate.exit();
     }
 
-    /// Whether the thread is over, or has gone to another session.
+    /// Returns whether its thread has ended, or has left the session.
     pub(crate) fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::Acquire)
+        self.has_ended.load(Ordering::Acquire)
     }
 
-    /// What the next writer of the same sequence has to know; for a writer that has ended.
+    /// Returns the state that the next writer of the same sequence continues from, if this one has ended.
     pub(crate) fn identity(&self) -> Option<Identity> {
         // SAFETY: *busy*: its thread released `own` when it ended, and does not touch it any more.
         self.has_ended().then(|| unsafe { &*self.own.get() }.identity())
     }
 
-    /// Sends the writer's next message out of line.
+    /// Sends its next message out of line.
     pub(crate) fn close(&self) {
         self.gate.close();
     }
 
-    /// Whether its thread is within a message.
+    /// Returns whether its thread is within a message.
     pub(crate) fn is_busy(&self) -> bool {
         self.gate.is_busy()
     }

@@ -23,7 +23,7 @@ const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 thread_local! {
-    /// Whether messages of this thread never wait.
+    /// Messages of this thread never wait.
     static NEVER_WAITS: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -45,7 +45,7 @@ const SEQUENCE_TRAILER: usize = 160;
 pub(super) struct TraceFile {
     path: PathBuf,
     file: File,
-    /// Whether it had a name when it was opened.
+    /// It had a name when it was opened.
     linked: bool,
     /// The first `used` bytes are not written yet.
     buffer: Vec<u8>,

@@ -49,7 +49,7 @@ pub(crate) struct Arbiter {
     collects_stacks: bool,
     levels: LevelCache,
     stopped: AtomicBool,
-    /// Whether a buffer that discards new messages has discarded one.
+    /// A buffer that discards new messages has discarded one.
     is_full: AtomicBool,
     writers: Mutex<Writers>,
     /// The rest of what the writers need.
@@ -76,8 +76,8 @@ struct Writers {
     forget_at: usize,
     last_id: u16,
     free: VecDeque<Identity>,
-    /// When somebody last looked for idle chunks, in nanoseconds of BOOTTIME.
-    looked: u64,
+    /// The time of the last poll for idle chunks, in nanoseconds of BOOTTIME.
+    polled: u64,
 }
 
 /// The lock on the writers; a signal handler does not wait for the thread that it interrupted.
@@ -242,10 +242,10 @@ impl Arbiter {
         let _guard = ReentrancyGuard::new();
         let Ok(mut writers) = self.writers.try_lock() else { return 0 };
         let now = clock::boottime();
-        if now < writers.looked + POLL_NANOS {
+        if now < writers.polled + POLL_NANOS {
             return 0;
         }
-        writers.looked = now;
+        writers.polled = now;
         reclaim(&self.buffer, &writers.live, |id, new, all| {
             self.owner.count_messages(id, new, all);
         })

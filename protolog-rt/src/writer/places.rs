@@ -65,7 +65,7 @@ impl Places {
             }
             self.all.push(Place { core, writer });
         }
-        before.into_iter().filter_map(|place| place.writer).for_each(|writer| writer.leave());
+        before.into_iter().filter_map(|place| place.writer).for_each(|writer| writer.finish());
     }
 
     /// Writes a packet to each session that wants it.
@@ -99,6 +99,6 @@ impl Places {
 
     /// Takes leave of all sessions.
     pub(super) fn leave(&mut self) {
-        self.all.drain(..).filter_map(|place| place.writer).for_each(|writer| writer.leave());
+        self.all.drain(..).filter_map(|place| place.writer).for_each(|writer| writer.finish());
     }
 }

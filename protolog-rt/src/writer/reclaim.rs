@@ -39,7 +39,7 @@ impl Writer {
         // The chunk may be another one by now; then it is not idle, whatever this finds.
         let Some((id, packets)) = self.gate.peek(buffer) else { return false };
         let mark = id << 16 | packets.0 as u32;
-        self.looked.swap(mark, Ordering::Relaxed) == mark
+        self.polled.swap(mark, Ordering::Relaxed) == mark
     }
 
     /// Completes its chunk, if it was requested and its thread is not within a message; without the barrier not at all.

@@ -76,7 +76,7 @@ impl Rig {
 
     /// Another writer, which goes on with the sequence of one that has ended.
     fn succeed(&mut self) {
-        self.writer.leave();
+        self.writer.finish();
         let identity = self.writer.identity().expect("it has ended");
         let own = Own::new(Arc::clone(&self.core));
         self.writer =
@@ -122,7 +122,7 @@ impl Rig {
 
     /// Gives the last chunk back.
     fn finish(&self) {
-        self.writer.leave();
+        self.writer.finish();
     }
 
     /// All chunks that have something, in the order of their ids.

@@ -52,7 +52,7 @@ fn a_thousand_threads_that_logged_once_hold_little_and_then_nothing() {
     // They go on, in chunks of their own.
     writers.iter().zip(1_000..).for_each(|(writer, number)| log(writer, number));
     for writer in &writers {
-        writer.leave();
+        writer.finish();
     }
     let mut service = Service::default();
     let mut all = kept_by(&mut service, &rig.chunks());
@@ -79,10 +79,10 @@ fn a_thread_that_writes_keeps_its_chunk() {
     if barrier::is_ready() {
         assert_eq!(writers[1].completed_messages.load(Ordering::Relaxed), 1, "counted for it");
         log(&writers[1], 101);
-        writers[1].leave();
+        writers[1].finish();
         assert_eq!(writers[1].completed_messages.load(Ordering::Relaxed), 2, "counted once");
     }
-    writers[0].leave();
+    writers[0].finish();
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn within_a_message_nothing_is_taken() {
     writer.gate.exit();
     log(&writer, 1);
     assert_eq!(held(&rig), 292, "the same chunk, open again");
-    writer.leave();
+    writer.finish();
     assert_eq!(kept(&rig.chunks()), [0, 1]);
 }
 
@@ -124,6 +124,6 @@ fn in_a_ring_of_idle_chunks_there_is_room() {
     log(&last, 29);
     assert_eq!(lost(&last), !barrier::is_ready() as u64);
     for writer in &writers {
-        writer.leave();
+        writer.finish();
     }
 }
