@@ -13,7 +13,7 @@ const MESSAGES: u64 = 200_000;
 const LEVEL: u32 = 6;
 
 /// The time that a call waits for the thread that compresses, so that nothing is lost.
-const PATIENCE: Duration = Duration::from_secs(1);
+const STALL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A loop.
 struct LoopOfCalls;
@@ -29,7 +29,8 @@ impl Calls for LoopOfCalls {
 /// Logs messages to a compressed file and prints how many bytes one takes.
 pub(crate) fn run(shape: &str, path: &Path) -> Option<()> {
     let shape = Shape::of(shape)?;
-    let session = Session::builder().file(path).enable_all().compress(LEVEL).wait_at_most(PATIENCE);
+    let session =
+        Session::builder().file(path).enable_all().compress(LEVEL).wait_at_most(STALL_TIMEOUT);
     let logger = Protolog(session.start().expect("start a session"));
     with_calls(&logger, shape, LoopOfCalls);
     let summary = logger.0.stop().expect("complete the trace");

@@ -15,6 +15,7 @@ mod instructions;
 mod java;
 mod platforms;
 mod python;
+mod root;
 mod shell;
 mod soak;
 mod steps;

@@ -2,12 +2,13 @@
 
 use std::process::{Command, Stdio};
 
-use crate::{Result, workspace};
+use crate::Result;
+use crate::root::root;
 
 /// A `cargo` command in the workspace.
 pub(crate) fn cargo(args: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(args).current_dir(workspace::root());
+    command.args(args).current_dir(root());
     command
 }
 
@@ -47,8 +48,8 @@ pub(crate) fn line(command: &Command) -> String {
     let program = command.get_program().to_string_lossy().into_owned();
     let program = if program.ends_with("/cargo") { "cargo".to_owned() } else { program };
     let args = command.get_args().map(|arg| arg.to_string_lossy().into_owned());
-    let root = format!("{}/", workspace::root().display());
-    let words = [program].into_iter().chain(args).map(|word| quote(&word.replace(&root, "")));
+    let prefix = format!("{}/", root().display());
+    let words = [program].into_iter().chain(args).map(|word| quote(&word.replace(&prefix, "")));
     variables.chain(words).collect::<Vec<_>>().join(" ")
 }
 
@@ -74,7 +75,7 @@ mod tests {
         command
             .env("RUSTDOCFLAGS", "-D warnings")
             .env("PROTOLOG_SKIPPED", "x")
-            .arg(workspace::root().join("xtask"));
+            .arg(root().join("xtask"));
         assert_eq!(line(&command), "RUSTDOCFLAGS='-D warnings' cargo xtask");
         assert_eq!(line(Command::new("echo").args(["it's", ""])), r"echo 'it'\''s' ''");
     }

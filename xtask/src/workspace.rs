@@ -1,23 +1,16 @@
-//! Where things are, and which files belong to the project.
+//! The workspace: its places, and the files that belong to the project.
 
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
 
 use serde_json::Value;
 
+pub(crate) use crate::root::root;
 use crate::{Result, shell};
 
-/// The directory of the workspace's `Cargo.toml`.
-pub(crate) fn root() -> PathBuf {
-    // Cargo sets the variable when it runs us; the constant serves whoever starts the program by hand.
-    let own =
-        env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
-    Path::new(&own).parent().expect("xtask lies in the workspace").to_path_buf()
-}
-
-/// Where downloaded tools live, whatever cargo's target directory is: the tests look there too.
+/// The place of downloaded tools, whatever cargo's target directory is: the tests look there too.
 pub(crate) fn tools_dir() -> PathBuf {
     root().join("target/tools")
 }

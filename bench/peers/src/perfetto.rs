@@ -35,7 +35,7 @@ const SHARED: u32 = 4096;
 /// Size of the service's buffer, in KiB: nothing is to be overwritten.
 const KEPT: u32 = 256 * 1024;
 /// The time that a flush may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A tracing session with one data source.
 struct Service {
@@ -129,7 +129,7 @@ impl Logger for TrackEvents {
     }
 
     fn settle(&mut self) {
-        self.0.session.flush_blocking(PATIENCE);
+        self.0.session.flush_blocking(FLUSH_TIMEOUT);
     }
 
     fn close(self) {
@@ -222,7 +222,7 @@ impl Logger for Packets {
     }
 
     fn settle(&mut self) {
-        self.service.session.flush_blocking(PATIENCE);
+        self.service.session.flush_blocking(FLUSH_TIMEOUT);
     }
 
     fn close(self) {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::{Result, shell};
 
 /// The time that the daemon may take to start.
-const PATIENCE: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A running session daemon.
 pub(super) struct Daemon {
@@ -34,7 +34,7 @@ impl Daemon {
         let daemon = Self { child, trace: dir.join("lttng-trace") };
         let begun = Instant::now();
         while lttng(&["list"]).is_err() {
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > START_TIMEOUT {
                 return Err("the session daemon does not answer".to_owned());
             }
             sleep(Duration::from_millis(50));
