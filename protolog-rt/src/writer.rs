@@ -12,7 +12,7 @@
 //! | [`packet`], [`args`], [`plan`] | the slow path's encoder |
 //! | [`fast`] | the fast path's encoder |
 //! | [`intern`], [`cursor`] | strings that a chunk has; stores into it |
-//! | [`thread_state`], [`reentrancy`], [`places`] | where a thread's messages go; signal handlers |
+//! | [`thread_state`], [`reentrancy`], [`routes`] | where a thread's messages go; signal handlers |
 //! | [`mod@slice`], [`track`], [`stack`] | packets with more than a message |
 //! | [`drops`] | counting messages that are dropped |
 //! | [`own`], [`state`], [`split`] | chunks: taking, setting up, completing; packets larger than one |
@@ -41,10 +41,10 @@ mod own;
 pub(crate) mod owner;
 mod packet;
 mod path;
-mod places;
 mod plan;
 pub(crate) mod reclaim;
 mod reentrancy;
+mod routes;
 pub(crate) mod running;
 #[cfg_attr(not(feature = "tracing"), allow(dead_code))] // Only that bridge writes slices.
 pub(crate) mod slice;

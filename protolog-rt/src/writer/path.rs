@@ -34,8 +34,8 @@ use super::fast::{self, AROUND_NEW, FastArgs, NewStrings};
 use super::intern::{ChunkStrings, Interner, SHORT};
 use super::own::{Moment, Own};
 use super::packet::Packet;
-use super::places::EXIT_GUARD;
 use super::plan::{Base, size_field};
+use super::routes::EXIT_GUARD;
 use super::stack::{self, WithStack};
 use super::thread_state::{EXITED, GUARDED, READY, ThreadState, UNROUTED};
 use super::{Head, Writer};
@@ -322,10 +322,10 @@ fn write_unrouted<P: Packet, R: Borrow<P>>(phase: u8, head: Head, packet: R) {
 fn write_to_each<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
     ThreadState::with(|state| state.route(GUARDED, std::ptr::null()));
     let next = EXIT_GUARD.try_with(|guard| {
-        let mut places = guard.0.borrow_mut();
-        places.look();
-        places.write(head, packet.borrow());
-        places.only()
+        let mut routes = guard.0.borrow_mut();
+        routes.refresh();
+        routes.write(head, packet.borrow());
+        routes.sole_writer()
     });
     ThreadState::with(|state| match next {
         Ok(writer) => state.route(if writer.is_null() { UNROUTED } else { READY }, writer),

@@ -18,7 +18,7 @@
 //!
 //! Invariants
 //! - *pointer*: it is read only on its own thread and while the phase is [`WRITING`], and changed only while it is
-//!   [`GUARDED`] or the thread exits; what it points to lives until it is changed, since the `Arc` in [`super::places`] holds it.
+//!   [`GUARDED`] or the thread exits; what it points to lives until it is changed, since the `Arc` in [`super::routes`] holds it.
 //! - *one*: where the pointer is not null, the group's word is the filter of that writer's session, since no other one
 //!   runs; whoever starts another closes the limit first.
 //! - No user code runs while the phase is [`WRITING`].
