@@ -11,6 +11,7 @@
 //! to standard error allocates nothing and takes no lock of ours; text that can't be written is dropped.
 
 mod datagram;
+mod dispatch;
 mod file;
 mod lines;
 mod local_time;
@@ -19,9 +20,10 @@ mod sink;
 mod stderr;
 
 pub use datagram::{Journald, Syslog};
+pub use dispatch::{SinkIsSet, set_sink};
 pub use file::RotatingFile;
 pub use logd::Logd;
-pub use sink::{SinkIsSet, TextLine, TextSink, set_sink};
+pub use sink::{TextLine, TextSink};
 
 use crate::dictionary::template;
 use crate::level::ProtoLogGroup;
@@ -70,14 +72,14 @@ pub(crate) fn emit_text<A: Args>(id: u64, level: Level, tag: &str, note: &[u8], 
     }
     match template(id, &mut [0; LINE]) {
         Some(template) => emit_dynamic(level, tag, template, args),
-        None => sink::show(level, tag, |out| unknown(out, id, args)),
+        None => dispatch::show(level, tag, |out| unknown(out, id, args)),
     }
 }
 
 /// Shows a message whose template is known at run time only.
 #[cold]
 pub(crate) fn emit_dynamic(level: Level, tag: &str, template: &str, args: &[Arg<'_>]) {
-    sink::show(level, tag, |out| known(out, template, args));
+    dispatch::show(level, tag, |out| known(out, template, args));
 }
 
 /// Writes a message. Text that is not a template is written unchanged; arguments without a conversion follow it.

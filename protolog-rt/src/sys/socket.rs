@@ -1,6 +1,6 @@
 //! Sockets: the peer's user, and a file sent along with bytes.
 //!
-//! Invariant: a peer that is gone is an error, never a signal.
+//! Invariant: a closed peer is an error, never a signal.
 
 use super::checked;
 use std::fs::File;
@@ -63,7 +63,7 @@ mod tests {
     use std::os::fd::AsFd;
 
     #[test]
-    fn sockets_know_their_peer_and_when_it_is_gone() {
+    fn sockets_know_their_peer_and_whether_it_is_closed() {
         let (one, mut other) = UnixStream::pair().unwrap();
         assert_eq!(peer_user(&one).unwrap(), process::user());
         assert_eq!(poll(&[Polled::read(other.as_fd())], Some(0)).unwrap(), [false]);

@@ -3,8 +3,8 @@
 //! Invariants: a line is whole in one file, unless the disk was full in the middle of it; a file that can't be written costs
 //! lines, and never stops the program.
 
-use super::lines::Output;
-use super::sink::{TextLine, TextSink, print};
+use super::lines::{Output, print};
+use super::sink::{TextLine, TextSink};
 use crate::paths::absolute;
 use crate::sys::fork::{ForkLock, Order};
 use std::fs::{self, File, OpenOptions};

@@ -29,6 +29,20 @@ pub(crate) trait Output {
     }
 }
 
+/// Prints the message that `fill` writes as lines in logcat's threadtime form.
+pub(super) fn print(
+    out: &mut impl Output,
+    level: Level,
+    tag: &str,
+    fill: impl FnOnce(&mut dyn Write) -> fmt::Result,
+) {
+    let mut lines = Lines::new(out);
+    // The buffer drops what does not fit, so writing can't fail.
+    let _ = lines.write_header(level, tag);
+    let _ = fill(&mut lines);
+    lines.end_line();
+}
+
 /// A message that is being written as lines.
 pub(super) struct Lines<'a, O: Output> {
     out: &'a mut O,

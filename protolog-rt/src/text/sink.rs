@@ -1,19 +1,6 @@
-//! The sink of text output.
-//!
-//! Invariants: there is one sink, which never changes once it is set, so that finding it takes no lock; a sink that logs or
-//! panics does not hurt the log call.
+//! The interface between text output and its sinks.
 
-use super::lines::{LINE, Lines};
-use super::logd::Logd;
-use super::stderr::Stderr;
-use crate::sys;
-use crate::sys::once::ForkOnce;
-use crate::value::FixedString;
-use core::cell::Cell;
-use core::fmt::{self, Write};
 use protolog_core::Level;
-use std::error::Error;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A receiver of the messages of groups that log to text.
 ///
@@ -49,80 +36,4 @@ pub struct TextLine<'a> {
     pub tag: &'a str,
     /// The message, of one or more lines; one longer than 4 KiB is cut with an ellipsis.
     pub text: &'a str,
-}
-
-/// The error of setting a second sink.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SinkIsSet;
-
-impl fmt::Display for SinkIsSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("text has a sink already")
-    }
-}
-
-impl Error for SinkIsSet {}
-
-static SINK: ForkOnce<Box<dyn TextSink>> = ForkOnce::new();
-
-thread_local! {
-    /// True while this thread is in the sink.
-    static SHOWING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Sends text to `sink` for the life of the process, instead of to standard error or, on Android, the log daemon.
-///
-/// # Errors
-/// A sink was set before.
-pub fn set_sink(sink: impl TextSink + 'static) -> Result<(), SinkIsSet> {
-    SINK.set(Box::new(sink)).map_err(|_| SinkIsSet)
-}
-
-/// Shows the message that `fill` writes.
-pub(super) fn show(level: Level, tag: &str, fill: impl FnOnce(&mut dyn Write) -> fmt::Result) {
-    let Some(sink) = sink() else {
-        return print(&mut Stderr, level, tag, fill);
-    };
-    let mut buffer = FixedString::<LINE>::new();
-    // The buffer drops what does not fit, so writing can't fail.
-    let _ = fill(&mut buffer);
-    let line = TextLine { level, tag, text: buffer.text() };
-    SHOWING.set(true);
-    let shown = catch_unwind(AssertUnwindSafe(|| sink.show(&line)));
-    SHOWING.set(false);
-    if shown.is_err() {
-        print(&mut Stderr, level, tag, |out| out.write_str(line.text));
-    }
-}
-
-/// Returns the sink; none for standard error, where messages that a sink logs go as well.
-fn sink() -> Option<&'static dyn TextSink> {
-    if SHOWING.get() { None } else { SINK.get().map(AsRef::as_ref).or_else(platform) }
-}
-
-/// The sink of a program that has set none.
-fn platform() -> Option<&'static dyn TextSink> {
-    static LOGD: ForkOnce<Option<Logd>> = ForkOnce::new();
-    if !sys::HAS_LOGD {
-        return None;
-    }
-    // A signal handler must not wait for its own thread.
-    SHOWING.set(true);
-    let logd = LOGD.get_or_make(|| Logd::later().ok());
-    SHOWING.set(false);
-    logd.as_ref().map(|logd| logd as &dyn TextSink)
-}
-
-/// Prints the message that `fill` writes as lines in logcat's threadtime form.
-pub(super) fn print(
-    out: &mut impl super::lines::Output,
-    level: Level,
-    tag: &str,
-    fill: impl FnOnce(&mut dyn Write) -> fmt::Result,
-) {
-    let mut lines = Lines::new(out);
-    // The buffer drops what does not fit, so writing can't fail.
-    let _ = lines.write_header(level, tag);
-    let _ = fill(&mut lines);
-    lines.end_line();
 }
