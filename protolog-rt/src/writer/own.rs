@@ -16,6 +16,7 @@ use super::Writer;
 use super::arbiter::{Arbiter, Identity};
 use super::cursor::{Cursor, SLACK};
 use super::fast::MAX_DELTA;
+#[cfg(not(loom))]
 use super::gate::Gate;
 use super::intern::InternTable;
 use super::plan::{Base, Plan};

@@ -1,6 +1,6 @@
 //! What the sources take their atomics from.
 
-pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::cell::Cell;
 use std::fmt;
 use std::sync::OnceLock;

@@ -122,3 +122,51 @@ fn header(buffer: &Buffer, slot: Slot) -> [u8; CHUNK_HEADER] {
     header[6..].copy_from_slice(&buffer.packets_of(slot).0.to_le_bytes());
     header
 }
+
+/// Reads all that a reader finds in memory of these bytes, and returns the lengths of what it took for committed.
+fn read_any(bytes: &[u8], fill_policy: FillPolicy) -> Vec<usize> {
+    let buffer = Buffer::new(Memory::new(Heap::copy_of(bytes)), fill_policy);
+    let mut reader = buffer.reader();
+    let mut lengths = Vec::new();
+    for info in reader.find(true) {
+        let length = if fill_policy == FillPolicy::RingBuffer {
+            reader.pin(&info).map(|chunk| chunk.committed().bytes.len())
+        } else {
+            reader.read(&info).map(|chunk| chunk.committed().bytes.len())
+        };
+        let length = length.expect("nobody takes it");
+        assert!(length <= info.size() - CHUNK_HEADER, "{length} bytes of {info:?}");
+        lengths.push(length);
+    }
+    lengths
+}
+
+#[test]
+fn any_bytes_are_read_within_their_chunk() {
+    let mut state = 1u64;
+    let mut random = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u32
+    };
+    let (mut found, mut empty) = (0, 0);
+    for round in 0..200 {
+        let mut bytes: Vec<u8> =
+            (0..2 * PAGE).map(|_| (random() >> (random() % 9)) as u8).collect();
+        for (page, layout) in bytes.chunks_mut(PAGE).zip(PageLayout::ALL.iter().cycle().skip(round))
+        {
+            // No chunk is in state Reading: a reader waits until whoever has it is done.
+            let states = (0..layout.chunks()).fold(0, |word, index| {
+                let state = [ChunkState::Complete, ChunkState::Writing, ChunkState::Free];
+                word | (state[random() as usize % 3] as u32) << (2 * index)
+            });
+            page[..4].copy_from_slice(&((*layout as u32) << 28 | states).to_le_bytes());
+        }
+        for fill_policy in [FillPolicy::Stream, FillPolicy::RingBuffer] {
+            let lengths = read_any(&bytes, fill_policy);
+            found += lengths.len();
+            empty += lengths.iter().filter(|length| **length == 0).count();
+        }
+    }
+    assert!(found > 1_000 && empty < found, "{empty} of {found} are empty");
+}
