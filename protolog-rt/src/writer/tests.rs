@@ -1,5 +1,4 @@
-//! What a writer leaves in its chunks, given to a model of the tracing service; and for each rule of the layout what is
-//! lost when it is broken.
+//! The chunks of a writer, read by a model of the tracing service; and for each rule of the layout, the loss when it is broken.
 
 mod abandoned;
 mod alone;
@@ -83,7 +82,7 @@ impl Rig {
             Arc::new(Writer::new(own, identity, running::epoch(), self.core.drop_counters()));
     }
 
-    /// Logs number `number` with a text of its own of `length` bytes; with 0 without a text. False where it was lost.
+    /// Logs number `number` with a text of its own of `length` bytes; with 0 without a text. False if it was dropped.
     fn log(&self, number: i64, length: usize) -> bool {
         if length == 0 {
             return self.write(&(Int(number), ()));
@@ -107,7 +106,7 @@ impl Rig {
         self.lost(LossCause::BufferFull) <= before
     }
 
-    /// Losses that no packet tells of yet.
+    /// Losses that no packet reports yet.
     fn lost(&self, cause: LossCause) -> u64 {
         let mut pending = Vec::new();
         self.writer.losses.take(|lost| {

@@ -58,7 +58,7 @@ fn abandoned_without_the_mark_a_message_takes_the_next_ones_with_it() {
 }
 
 #[test]
-fn losses_are_told_once_wherever_a_large_message_ends() {
+fn losses_are_reported_once_wherever_a_large_message_ends() {
     let long = "x".repeat(20_000);
     for length in (3_400..4_200).step_by(3) {
         let rig = Rig::new(16);
@@ -70,8 +70,8 @@ fn losses_are_told_once_wherever_a_large_message_ends() {
         let packets = service.read();
         assert_eq!(numbers(&packets), [0, 1]);
         let fields = packets.iter().flat_map(|packet| Reader::new(packet).flatten());
-        let told = fields.filter(|field| field.number == packet::LOSS).count() as u64;
-        assert_eq!(told + rig.lost(LossCause::Truncated), 1, "{length}");
+        let reported = fields.filter(|field| field.number == packet::LOSS).count() as u64;
+        assert_eq!(reported + rig.lost(LossCause::Truncated), 1, "{length}");
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::fast::MAX_DELTA;
 use super::*;
 
-/// Writes a message after a time that takes as many bytes as it may. Whether the fast path wrote it.
+/// Writes a message after a time that takes as many bytes as it may. Returns true if the fast path wrote it.
 fn write_late<A: FastArgs>(rig: &Rig, args: &A) -> bool {
     let writer = &rig.writer;
     writer.gate.enter();
@@ -25,7 +25,7 @@ fn write_late<A: FastArgs>(rig: &Rig, args: &A) -> bool {
     is_fast
 }
 
-/// Fills chunks with what `write` writes, from every place on.
+/// Fills chunks with the messages of `write`, from every position on.
 fn fill(write: impl Fn(&Rig, u32) -> bool) {
     let mut fast = 0;
     for before in 0..128 {

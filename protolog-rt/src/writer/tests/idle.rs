@@ -1,4 +1,4 @@
-//! Chunks that are taken back from threads that leave them idle.
+//! Chunks that are reclaimed from idle threads.
 
 use super::*;
 use crate::clock;
@@ -23,7 +23,7 @@ fn held(rig: &Rig) -> usize {
     found.filter(|info| !info.is_complete).map(|info| info.size()).sum()
 }
 
-/// Looks twice; how many chunks were idle in between.
+/// Looks twice; returns the number of chunks that were idle in between.
 fn reclaim(rig: &Rig) -> usize {
     let mut taken = 0;
     for _ in 0..2 {

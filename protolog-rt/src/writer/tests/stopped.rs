@@ -1,5 +1,5 @@
-//! A writer that is stopped after each of its instructions, and what somebody who looks into its memory then finds: what
-//! was acknowledged is there, whole and in order, and at most the one message more that is being written.
+//! A writer that is stopped after each of its instructions. A reader of its memory then finds every acknowledged message, whole and in
+//! order, and at most one more: the one that is being written.
 //!
 //! A child process writes into shared memory, one instruction at a time, under `ptrace`.
 
@@ -15,7 +15,7 @@ const PAGES: usize = 4;
 /// The size of the file: the buffer, and a page for what was acknowledged.
 const LEN: usize = (PAGES + 1) * PAGE;
 const MESSAGES: i64 = 24;
-/// What the child ends with where the system does not let it be traced.
+/// The child's exit code if the system does not let it be traced.
 const UNTRACED: i32 = 77;
 
 /// A file in memory.
@@ -38,7 +38,7 @@ fn acknowledged(file: &File) -> Memory {
     Memory::new(Mapping::shared(file, PAGES * PAGE, PAGE).expect("map the page"))
 }
 
-/// What the child does; it ends here.
+/// The child's part; it exits here.
 fn child(file: &File) -> ! {
     let acknowledged = acknowledged(file);
     let core = arbiter(buffer(file), 1 << 10);

@@ -1,5 +1,5 @@
-//! Texts that a chunk has already are named, others come with their message: what a reader makes of it is what was logged,
-//! whatever repeats and wherever it lies in memory, and each chunk is read alone.
+//! Strings that a chunk has are named, others come with their message. The reader gets what was logged, whatever repeats and
+//! wherever it lies in memory, and reads each chunk alone.
 
 use super::super::arg_slice::ArgSlice;
 use super::*;
@@ -9,16 +9,16 @@ use std::collections::HashMap;
 
 /// The strings of each message that was read, and the number of strings that came with messages.
 #[derive(Debug, Default)]
-struct Seen {
+struct Received {
     messages: Vec<Vec<String>>,
     brought: usize,
     chunks: usize,
 }
 
-fn texts_of(rig: &Rig) -> Seen {
+fn strings_of(rig: &Rig) -> Received {
     let mut service = Service::default();
     rig.chunks().iter().for_each(|image| service.take(image));
-    let mut seen = Seen::default();
+    let mut seen = Received::default();
     let mut known = HashMap::new();
     for packet in service.read() {
         for field in Reader::new(&packet).map(|field| field.expect("a field")) {
@@ -37,7 +37,7 @@ fn texts_of(rig: &Rig) -> Seen {
                         assert_eq!(fields[0].number, interned_string::IID);
                         let text = fields[1].as_str().expect("text").to_owned();
                         let before = known.insert(fields[0].as_u64().expect("an id"), text);
-                        assert_eq!(before, None, "two texts never share an id");
+                        assert_eq!(before, None, "two strings never share an id");
                         seen.brought += 1;
                     }
                 }
@@ -59,18 +59,18 @@ fn alphabet(length: usize) -> String {
 }
 
 #[test]
-fn a_text_comes_once_in_a_chunk() {
+fn a_string_comes_once_in_a_chunk() {
     for length in (0..140).chain([1_000, 3_000]) {
         let rig = Rig::new(4);
         let text = alphabet(length);
         // Until chunks are as large as they get.
         (0..3).for_each(|number| assert!(rig.log(number, 1_500)));
-        let before = texts_of(&rig);
+        let before = strings_of(&rig);
         // Each time at another address.
         for copy in vec![text.clone(); 5] {
             assert!(rig.write(&(Int(7), (Text(&copy), ()))));
         }
-        let seen = texts_of(&rig);
+        let seen = strings_of(&rig);
         assert_eq!(seen.messages[3..], vec![vec![text]; 5]);
         let chunks = seen.chunks - before.chunks;
         assert!(seen.brought - before.brought <= chunks.max(1), "{length}: {chunks}");
@@ -90,7 +90,7 @@ fn a_buffer_that_changes_is_not_taken_for_what_it_held() {
             text.replace_range(place..=place, "#");
             assert_eq!(text.as_ptr(), address);
         }
-        assert_eq!(texts_of(&rig).messages, expected, "{length}");
+        assert_eq!(strings_of(&rig).messages, expected, "{length}");
     }
 }
 
@@ -125,7 +125,7 @@ fn any_mixture_is_read_as_it_was_logged() {
                 expected.push((first, second));
             }
         }
-        let seen = texts_of(&rig);
+        let seen = strings_of(&rig);
         for texts in seen.messages.iter().filter(|texts| !texts.is_empty()) {
             let found = expected.iter().position(|(first, second)| {
                 *first == texts[0]
@@ -144,19 +144,19 @@ fn more_arguments_than_a_template_names_are_written_too() {
     let texts: Vec<String> = (0..40).map(|number| format!("text {}", number % 20)).collect();
     let args: Vec<Arg<'_>> = texts.iter().map(|text| Arg::Str(text)).collect();
     (0..3).for_each(|_| assert!(rig.write_packet(&ArgSlice(&args))));
-    assert_eq!(texts_of(&rig).messages, vec![texts; 3]);
+    assert_eq!(strings_of(&rig).messages, vec![texts; 3]);
 }
 
 #[test]
-fn a_chunk_that_was_taken_back_leaves_no_texts() {
+fn a_reclaimed_chunk_leaves_no_strings() {
     let rig = Rig::new(8);
     (0..3).for_each(|_| assert!(rig.write(&(Text("again"), ()))));
     assert_eq!(rig.core.reclaim() + rig.core.reclaim(), 0, "it was used since");
     rig.writer.close();
     assert!(rig.write(&(Text("again"), ())), "it goes on in the same chunk");
-    assert_eq!(texts_of(&rig).brought, 1);
+    assert_eq!(strings_of(&rig).brought, 1);
     rig.finish();
     (0..2).for_each(|_| assert!(rig.write(&(Text("again"), ()))));
-    let seen = texts_of(&rig);
+    let seen = strings_of(&rig);
     assert_eq!((seen.messages.len(), seen.brought, seen.chunks), (6, 2, 2));
 }
