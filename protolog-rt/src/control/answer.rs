@@ -21,7 +21,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long the list of groups in the notes of loaded modules is cached.
+/// The time for which the list of groups in the notes of loaded modules is cached.
 const NOTES_TTL: Duration = Duration::from_secs(2);
 
 /// An answer to be sent.
