@@ -9,9 +9,7 @@
 //! Invariants: without problems the result does not depend on the order of adding; every id clashes at
 //! most once, so that memory stays in proportion to what was added.
 
-use crate::{
-    Dictionary, Format, Group, Location, Message, Problem, Problems, ReadError, gzip, json, pb,
-};
+use crate::{Dictionary, Group, Location, Message, Problem, Problems};
 use protolog_core::{Level, group_id};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet, hash_map::Entry},
@@ -111,23 +109,6 @@ impl Collector {
         }
         for message in messages {
             self.add_message(message);
-        }
-    }
-
-    /// Adds what a file holds; its format is told by its content. After an error, what came before it has been added.
-    ///
-    /// In a trace a dictionary may be cut into several packets, messages before groups: those of one sequence belong
-    /// together, and joined end to end they are one file.
-    pub fn read(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
-        self.read_as(Format::of_content(bytes), bytes)
-    }
-
-    /// As [`read`](Self::read), for bytes of a known format.
-    pub fn read_as(&mut self, format: Format, bytes: &[u8]) -> Result<(), ReadError> {
-        match format {
-            Format::Pb => pb::read(self, bytes),
-            Format::Json => json::read(self, bytes),
-            Format::JsonGz => json::read(self, &gzip::expand(bytes)?),
         }
     }
 

@@ -39,7 +39,9 @@
 
 mod collector;
 mod dictionary;
+mod entry;
 mod error;
+mod file;
 mod format;
 mod gzip;
 mod json;
@@ -48,7 +50,8 @@ mod pb;
 mod problem;
 
 pub use collector::{Collected, Collector};
-pub use dictionary::{Dictionary, Group, Message};
+pub use dictionary::Dictionary;
+pub use entry::{Group, Message};
 pub use error::ReadError;
 pub use format::Format;
 pub use location::Location;
