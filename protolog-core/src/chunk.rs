@@ -11,7 +11,7 @@
 //!           8 packets: each a size as a varint of up to 4 bytes, then the bytes
 //! ```
 //!
-//! The states of a chunk, and who changes them:
+//! The states of a chunk, with the writer's and the reader's transitions:
 //!
 //! ```text
 //!           writer: acquire            writer: complete           reader: claim           reader: release

@@ -8,9 +8,6 @@
 /// Maximum length of a varint: ten bytes hold 64 bits.
 pub const MAX_VARINT_LEN: usize = 10;
 
-/// Maximum length of a tag: the largest field number takes five bytes.
-pub const MAX_TAG_LEN: usize = 5;
-
 /// The largest field number, 2^29 - 1.
 pub const MAX_FIELD_NUMBER: u32 = (1 << 29) - 1;
 
