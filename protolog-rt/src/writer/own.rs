@@ -21,7 +21,6 @@ use super::gate::Gate;
 use super::intern::InternTable;
 use super::plan::{Base, Plan};
 use super::running;
-use super::state::{MAX_LOSSES, MAX_STATE};
 use super::track::MAX_TRACK;
 use crate::clock;
 use crate::sync::Ordering;
@@ -38,6 +37,12 @@ use std::sync::Arc;
 
 /// Sizes of a thread's first chunks; from the last on they stay. A thread that logs once holds 292 bytes.
 const GROWTH: [PageLayout; 3] = [PageLayout::Fourteen, PageLayout::Four, PageLayout::One];
+
+/// The most bytes of a chunk's first packet, but for losses.
+pub(super) const MAX_STATE: usize = 124;
+
+/// The most bytes of losses in one chunk.
+pub(super) const MAX_LOSSES: usize = 128;
 
 // The smallest chunk has room for its first packet.
 const _: () = assert!(

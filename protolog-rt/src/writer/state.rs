@@ -8,7 +8,7 @@ use super::Writer;
 use super::arbiter::Arbiter;
 use super::cursor::Cursor;
 use super::fields::Fields;
-use super::own::Own;
+use super::own::{MAX_LOSSES, MAX_STATE, Own};
 use super::track;
 use crate::loss::{LossCause, LossCount};
 use crate::sys::thread::Thread;
@@ -20,12 +20,6 @@ use protolog_core::schema::{
 };
 use protozero::wire::{WireType, packed_varint, tag};
 use std::sync::Arc;
-
-/// The most bytes of a chunk's first packet, but for losses.
-pub(super) const MAX_STATE: usize = 124;
-
-/// The most bytes of losses in one chunk.
-pub(super) const MAX_LOSSES: usize = 128;
 
 /// The most bytes of one record of losses.
 const MAX_LOSS: usize = 24;
