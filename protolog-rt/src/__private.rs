@@ -11,7 +11,7 @@ pub use crate::note::GroupDef;
 pub use crate::note::{NoteBytes, new_note, note_size};
 pub use crate::site::DictionaryNote;
 use crate::site::Site;
-pub use crate::value::{Bool, Float, Int, Shown, Text, Uint, bool, float, int, text};
+pub use crate::value::{Bool, Float, Int, Shown, Str, Uint, bool, float, int, string};
 pub use core::primitive::u8;
 #[cfg(feature = "macros")]
 pub use protolog_macros::call;

@@ -6,7 +6,7 @@
 //! Invariant: user code (`Display`) runs here only, before the write path is entered.
 
 use crate::log::FastArgs;
-use crate::value::{Bool, Float, Int, Shown, Text, Uint};
+use crate::value::{Bool, Float, Int, Shown, Str, Uint};
 use crate::value::{FixedString, SHOWN_CAPACITY};
 use core::fmt::Display;
 
@@ -53,7 +53,7 @@ macro_rules! values {
     )* };
 }
 
-values!(Int Uint Float Bool Text<'_>);
+values!(Int Uint Float Bool Str<'_>);
 
 impl<T: ?Sized, R: Arguments> Arguments for (Shown<'_, T>, R) {
     #[inline]
@@ -67,5 +67,5 @@ impl<T: ?Sized, R: Arguments> Arguments for (Shown<'_, T>, R) {
 fn visit_formatted(value: &dyn Display, rest: impl Arguments, visitor: impl Visitor) {
     let mut buffer = FixedString::<SHOWN_CAPACITY>::new();
     let text = buffer.print(value);
-    rest.visit(Prepend { value: Text(text), visitor });
+    rest.visit(Prepend { value: Str(text), visitor });
 }

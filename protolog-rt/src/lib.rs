@@ -135,7 +135,7 @@
 //! - At a level that is off, a call evaluates none of its arguments; otherwise it evaluates each once.
 //! - It never fails or panics, blocks only if the session was told to ([`Builder::wait_at_most`]), and takes a lock only at a
 //!   thread's first message after a session started or stopped.
-//! - Arguments are borrowed, as by `println!`. A string longer than [`Builder::max_text`], 4 KiB by default, is cut, with an ellipsis.
+//! - Arguments are borrowed, as by `println!`. A string longer than [`Builder::max_string_bytes`], 4 KiB by default, is cut, with an ellipsis.
 //! - A message that can't be written is counted by group and [`LossCause`], in [`Summary::losses`] and at its place in the trace.
 //!
 //! # When things go wrong
@@ -205,4 +205,4 @@ pub use session::config::{Config, GroupOverride, TracingMode};
 pub use session::{Builder, Session};
 pub use stats::{BufferStats, GroupStats, Loss, Summary};
 pub use text::print_group;
-pub use value::{BoolArg, FloatArg, IntArg, TextArg};
+pub use value::{BoolArg, FloatArg, IntArg, StringArg};

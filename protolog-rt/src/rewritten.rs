@@ -74,7 +74,7 @@ macro_rules! __rewritten_values {
     };
     ([s $($kind:ident)*], $argument:expr $(, $rest:expr)*) => {
         (
-            $crate::__private::text(&($argument)).text(),
+            $crate::__private::string(&($argument)).string(),
             $crate::__rewritten_values!([$($kind)*] $(, $rest)*),
         )
     };

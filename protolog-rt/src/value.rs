@@ -1,8 +1,8 @@
 //! Arguments of log calls, converted from the program's types to those that the write path encodes.
 //!
-//! A call's arguments become a list of values, such as `(Int(1), (Text("x"), ()))`. Traits ([`IntArg`], [`FloatArg`], [`BoolArg`])
+//! A call's arguments become a list of values, such as `(Int(1), (Str("x"), ()))`. Traits ([`IntArg`], [`FloatArg`], [`BoolArg`])
 //! define which types each conversion accepts, so the compiler's error names the rejected type. `%s` accepts strings as they are
-//! and formats everything else that is `Display`. Method lookup order picks between the two ([`fn@text`]), since a trait can't be
+//! and formats everything else that is `Display`. Method lookup order picks between the two ([`fn@string`]), since a trait can't be
 //! implemented both for all `Display` types and for `Option`.
 //!
 //! Invariants: no allocation; a `Display` that fails half way keeps the text written so far, and one that panics unwinds before
@@ -37,7 +37,7 @@ pub struct Bool(pub bool);
 
 /// A string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Text<'a>(pub &'a str);
+pub struct Str<'a>(pub &'a str);
 
 /// An argument that is formatted before it is logged, and the function that formats it. It keeps the argument's type, because a
 /// future that awaits a later argument holds it, and must be [`Send`] only if the argument is.
@@ -94,10 +94,10 @@ pub trait BoolArg {
     label = "not `Display`",
     note = "pass `format_args!(\"{{:?}}\", …)` if `{Self}` is `Debug`, or a field of it"
 )]
-pub trait TextArg: Display {}
+pub trait StringArg: Display {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Display + ?Sized> TextArg for T {}
+impl<T: Display + ?Sized> StringArg for T {}
 
 /// Converts an argument of `%d`, `%o` or `%x`.
 #[inline]
@@ -220,10 +220,10 @@ macro_rules! through_references {
             }
         }
 
-        impl<T: AsText + ?Sized> AsText for $reference {
+        impl<T: AsStringArg + ?Sized> AsStringArg for $reference {
             #[inline]
-            fn as_text(&self) -> &str {
-                (**self).as_text()
+            fn as_string_arg(&self) -> &str {
+                (**self).as_string_arg()
             }
         }
 
@@ -238,63 +238,63 @@ macro_rules! through_references {
 through_references!(&T, &mut T, Box<T>, Rc<T>, Arc<T>);
 
 /// A type that holds a string.
-pub trait AsText {
+pub trait AsStringArg {
     #[doc(hidden)]
-    fn as_text(&self) -> &str;
+    fn as_string_arg(&self) -> &str;
 }
 
-impl AsText for str {
+impl AsStringArg for str {
     #[inline]
-    fn as_text(&self) -> &str {
+    fn as_string_arg(&self) -> &str {
         self
     }
 }
 
-impl AsText for String {
+impl AsStringArg for String {
     #[inline]
-    fn as_text(&self) -> &str {
+    fn as_string_arg(&self) -> &str {
         self
     }
 }
 
-impl AsText for Cow<'_, str> {
+impl AsStringArg for Cow<'_, str> {
     #[inline]
-    fn as_text(&self) -> &str {
+    fn as_string_arg(&self) -> &str {
         self
     }
 }
 
-/// Wraps an argument of `%s`, to be converted by `text(&argument).text()`. The compiler looks up a method in the type that a
+/// Wraps an argument of `%s`, to be converted by `string(&argument).string()`. The compiler looks up a method in the type that a
 /// wrapper derefs to only if the wrapper itself has none that fits, so strings are tried first, then options, then the rest.
 #[inline]
-pub const fn text<T: ?Sized>(argument: &T) -> IfText<'_, T> {
-    IfText(IfOption(Otherwise(argument)))
+pub const fn string<T: ?Sized>(argument: &T) -> IfString<'_, T> {
+    IfString(IfOption(Otherwise(argument)))
 }
 
 /// First choice: strings.
 #[derive(Clone, Copy, Debug)]
-pub struct IfText<'a, T: ?Sized>(IfOption<'a, T>);
+pub struct IfString<'a, T: ?Sized>(IfOption<'a, T>);
 
 /// Second choice: options, formatted as `None` or as the value inside.
 #[derive(Clone, Copy, Debug)]
 pub struct IfOption<'a, T: ?Sized>(Otherwise<'a, T>);
 
-/// Last choice: all that is [`TextArg`]; otherwise a compile error.
+/// Last choice: all that is [`StringArg`]; otherwise a compile error.
 #[derive(Clone, Copy, Debug)]
 pub struct Otherwise<'a, T: ?Sized>(&'a T);
 
-impl<'a, T: AsText + ?Sized> IfText<'a, T> {
+impl<'a, T: AsStringArg + ?Sized> IfString<'a, T> {
     /// Returns the string. By value, since the compiler tries that first and has one borrow less to check.
     #[inline]
-    pub fn text(self) -> Text<'a> {
-        Text(self.0.0.0.as_text())
+    pub fn string(self) -> Str<'a> {
+        Str(self.0.0.0.as_string_arg())
     }
 }
 
 impl<'a, T: AsOption + ?Sized> IfOption<'a, T> {
     /// Returns the option, to be formatted.
     #[inline]
-    pub fn text(&self) -> Shown<'a, T> {
+    pub fn string(&self) -> Shown<'a, T> {
         Shown { argument: self.0.0, print: T::print }
     }
 }
@@ -302,15 +302,15 @@ impl<'a, T: AsOption + ?Sized> IfOption<'a, T> {
 impl<'a, T: ?Sized> Otherwise<'a, T> {
     /// Returns the argument, to be formatted.
     #[inline]
-    pub fn text(&self) -> Shown<'a, T>
+    pub fn string(&self) -> Shown<'a, T>
     where
-        T: TextArg,
+        T: StringArg,
     {
         Shown { argument: self.0, print: T::fmt }
     }
 }
 
-impl<'a, T: ?Sized> Deref for IfText<'a, T> {
+impl<'a, T: ?Sized> Deref for IfString<'a, T> {
     type Target = IfOption<'a, T>;
     #[inline]
     fn deref(&self) -> &IfOption<'a, T> {

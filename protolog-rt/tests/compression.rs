@@ -64,7 +64,8 @@ fn a_flush_makes_the_file_readable() {
 
 #[test]
 fn strings_of_megabytes_are_compressed() {
-    let recording = record(|session| compressed(session).buffer_size(32 << 20).max_text(8 << 20));
+    let recording =
+        record(|session| compressed(session).buffer_size(32 << 20).max_string_bytes(8 << 20));
     let text: String =
         (0..5usize << 20).map(|at| char::from(b'a' + (at * at % 26) as u8)).collect();
     i!(Log::Zip, "before");
@@ -148,8 +149,9 @@ fn in_memory_sessions_compress_when_they_write() {
 
 #[test]
 fn a_large_in_memory_session_is_compressed() {
-    let recording =
-        record(|session| compressed(session).keep_first().buffer_size(16 << 20).max_text(4 << 20));
+    let recording = record(|session| {
+        compressed(session).keep_first().buffer_size(16 << 20).max_string_bytes(4 << 20)
+    });
     let text: String =
         (0..3usize << 20).map(|at| char::from(b'a' + (at * at % 26) as u8)).collect();
     for number in 0..100_000u64 {

@@ -211,7 +211,7 @@ fn messages_of_ended_threads_are_counted_and_the_threads_forgotten() {
 
 #[test]
 fn large_messages_are_complete_or_counted() {
-    let recording = record(|session| newest(session).max_text(1000));
+    let recording = record(|session| newest(session).max_string_bytes(1000));
     let text = |seed: usize| -> String {
         (0..1000).map(|at| char::from(b'a' + ((seed + at) % 26) as u8)).collect()
     };
@@ -288,7 +288,7 @@ fn a_ring_buffer_and_a_stream_run_at_once() {
 
 #[test]
 fn loss_counts_survive_overwriting() {
-    let recording = record(|session| newest(session).max_text(100));
+    let recording = record(|session| newest(session).max_string_bytes(100));
     i!(Log::Work, "0:0 %s", "x".repeat(200));
     (0..20_000).for_each(|number| log(0, number));
     let truncated =
@@ -301,8 +301,9 @@ fn loss_counts_survive_overwriting() {
 #[test]
 fn a_large_buffer_is_written_completely() {
     const COUNT: usize = 300_000;
-    let recording =
-        record(|session| newest(session).keep_first().buffer_size(32 << 20).max_text(4 << 20));
+    let recording = record(|session| {
+        newest(session).keep_first().buffer_size(32 << 20).max_string_bytes(4 << 20)
+    });
     let long = |number: usize| "abc".repeat(1 << 20) + &number.to_string();
     for number in 0..COUNT {
         log(0, number);

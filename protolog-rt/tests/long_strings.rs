@@ -25,7 +25,7 @@ fn pattern(length: usize) -> String {
 }
 
 fn with_long_strings(session: Builder) -> Builder {
-    session.log_from(Level::Info).max_text(8 * MIB)
+    session.log_from(Level::Info).max_string_bytes(8 * MIB)
 }
 
 /// Number of truncated strings. Checks that there is no loss of another cause.
@@ -99,7 +99,7 @@ fn five_megabytes_are_truncated_to_half_of_the_default_buffer() {
 #[test]
 fn the_limit_is_exact_for_every_length() {
     for cap in [3, 4, 100, 4_096, 70_000] {
-        let recording = record(|session| with_long_strings(session).max_text(cap));
+        let recording = record(|session| with_long_strings(session).max_string_bytes(cap));
         for length in cap - 3..=cap + 3 {
             i!(Log::Text, "%s", pattern(length));
         }

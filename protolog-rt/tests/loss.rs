@@ -66,7 +66,7 @@ fn the_trace_has_losses_where_messages_were_dropped() {
 
 #[test]
 fn long_strings_are_truncated_and_counted() {
-    let recording = record(|session| session.log_from(Level::Debug).max_text(100));
+    let recording = record(|session| session.log_from(Level::Debug).max_string_bytes(100));
     let long = "é".repeat(60);
     i!(Log::Trickle, "<%s> <%s> %d", long, "short", 7);
     i!(Log::Trickle, "<%s>", "x".repeat(100));
@@ -105,8 +105,9 @@ fn messages_larger_than_a_chunk_are_complete() {
 
 #[test]
 fn a_message_whose_tail_does_not_fit_is_dropped_completely() {
-    let recording =
-        record(|session| session.log_from(Level::Debug).buffer_size(64 << 10).max_text(1000));
+    let recording = record(|session| {
+        session.log_from(Level::Debug).buffer_size(64 << 10).max_string_bytes(1000)
+    });
     let text = "x".repeat(1000);
     let (mut sent, mut small) = (0, 0);
     while sent < 300 || recording.session().summary().lost() == 0 {

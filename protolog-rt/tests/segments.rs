@@ -106,7 +106,7 @@ fn each_segment_reads_alone_and_together_they_are_complete() {
     let session = start(&dir, |session| {
         session
             .segment_bytes(LIMIT)
-            .max_text(8_000)
+            .max_string_bytes(8_000)
             .buffer_size(1 << 20)
             .wait_at_most(Duration::from_secs(60))
     });
@@ -155,7 +155,7 @@ fn each_loss_is_reported_in_one_segment() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let session = start(&dir, |session| {
-        session.segment_bytes(100 << 10).buffer_size(64 << 10).max_text(8_000)
+        session.segment_bytes(100 << 10).buffer_size(64 << 10).max_string_bytes(8_000)
     });
     // The session's thread may keep up for a while, so log until it did not a few times.
     let (mut rounds, mut lossy, mut lost) = (0, 0, 0);
@@ -312,7 +312,7 @@ fn a_message_larger_than_a_segment_has_its_own() {
     let _lock = lock_sessions();
     let dir = temp_dir();
     let session = start(&dir, |session| {
-        session.segment_bytes(64 << 10).max_text(200_000).buffer_size(16 << 20)
+        session.segment_bytes(64 << 10).max_string_bytes(200_000).buffer_size(16 << 20)
     });
     for round in 0..3u64 {
         i!(Log::Work, "small %d", round);
@@ -439,8 +439,9 @@ fn segments_continue_once_they_can_be_created_again() {
 fn stop_names_a_deleted_segment_and_keeps_the_others() {
     let _lock = lock_sessions();
     let dir = temp_dir();
-    let room =
-        |session: Builder| session.segment_bytes(64 << 10).buffer_size(16 << 20).max_text(8_000);
+    let room = |session: Builder| {
+        session.segment_bytes(64 << 10).buffer_size(16 << 20).max_string_bytes(8_000)
+    };
     let session = start(&dir, room);
     log(0, 0);
     session.flush().unwrap();

@@ -119,7 +119,7 @@ fn group_statistics_of_in_memory_sessions() {
 
 #[test]
 fn group_statistics_have_losses() {
-    let recording = record(|session| start(session).max_text(10));
+    let recording = record(|session| start(session).max_string_bytes(10));
     i!(Log::Work, "%d", 1);
     i!(Log::Quiet, "%s", "more than ten bytes");
     let so_far = recording.session().summary();

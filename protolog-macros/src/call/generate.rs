@@ -72,7 +72,7 @@ fn value(runtime: &[TokenTree], argument: &Argument, kind: ParamKind) -> Vec<Tok
         ParamKind::Int => "int",
         ParamKind::Float => "float",
         ParamKind::Bool => "bool",
-        ParamKind::Str => "text",
+        ParamKind::Str => "string",
     };
     // Shown at the argument, with the meaning that they have.
     let runtime = runtime.iter().cloned().map(|mut tree| {
@@ -87,9 +87,9 @@ fn value(runtime: &[TokenTree], argument: &Argument, kind: ParamKind) -> Vec<Tok
     let borrowed = group(Delimiter::Parenthesis, vec![punct('&', first), inner], last);
     value.extend([ident(function, first), borrowed]);
     if kind == ParamKind::Str {
-        // `$crate::__private::text(&(argument)).text()`
+        // `$crate::__private::string(&(argument)).string()`
         let none = group(Delimiter::Parenthesis, Vec::new(), last);
-        value.extend([punct('.', first), ident("text", first), none]);
+        value.extend([punct('.', first), ident("string", first), none]);
     }
     value
 }

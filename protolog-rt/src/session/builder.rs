@@ -31,7 +31,7 @@ const MIN_BUFFER: usize = 64 << 10;
 /// The least age of a segment, so that its thread has time for more than rotation.
 const MIN_AGE: Duration = Duration::from_millis(10);
 /// The default for the most bytes of a string argument.
-const MAX_TEXT: usize = 4096;
+const MAX_STRING_BYTES: usize = 4096;
 
 /// The settings of a session that is not started yet.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub struct Builder {
     config: Config,
     fill_policy: FillPolicy,
     buffer: usize,
-    max_text: usize,
+    max_string_bytes: usize,
     chunk_timeout: Option<Duration>,
     limits: Limits,
     compression: Option<u32>,
@@ -57,7 +57,7 @@ impl Builder {
             config: Config::default(),
             fill_policy: FillPolicy::Stream,
             buffer: BUFFER,
-            max_text: MAX_TEXT,
+            max_string_bytes: MAX_STRING_BYTES,
             chunk_timeout: None,
             limits: Limits::default(),
             compression: None,
@@ -307,7 +307,7 @@ impl Builder {
     ///     .file(&path)
     ///     .enable_all()
     ///     .buffer_size(16 << 20)
-    ///     .max_text(6 << 20)
+    ///     .max_string_bytes(6 << 20)
     ///     .start()?;
     /// protolog_rt::d!(AppLog::Net, "whole: %s", "x".repeat(5 << 20));
     /// protolog_rt::d!(AppLog::Net, "with an ellipsis: %s", "x".repeat(7 << 20));
@@ -322,8 +322,8 @@ impl Builder {
     /// A message of more than 4 KiB is put together before it is divided among chunks, so it allocates as much memory for a
     /// moment. Other messages allocate nothing once their thread has logged to the session, except for stack traces and for
     /// templates interned at run time.
-    pub fn max_text(mut self, bytes: usize) -> Self {
-        self.max_text = bytes;
+    pub fn max_string_bytes(mut self, bytes: usize) -> Self {
+        self.max_string_bytes = bytes;
         self
     }
 
@@ -355,7 +355,7 @@ impl Builder {
             .with_timeout(self.chunk_timeout)
             .with_path(self.path.clone())
             .with_recorder(recorder);
-        let core = Arc::new(Core::new(buffer, self.max_text, owner));
+        let core = Arc::new(Core::new(buffer, self.max_string_bytes, owner));
         let destination = match (self.fill_policy, self.path) {
             (FillPolicy::Stream, Some(path)) => {
                 Self::stream(&core, &path, self.limits, self.compression)?

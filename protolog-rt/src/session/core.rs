@@ -142,9 +142,9 @@ impl Owner for SessionOwner {
 
 impl Core {
     /// The shared part of a session that starts now.
-    pub(crate) fn new(buffer: Buffer, max_text: usize, owner: SessionOwner) -> Self {
+    pub(crate) fn new(buffer: Buffer, max_string_bytes: usize, owner: SessionOwner) -> Self {
         let owner = Arc::new(owner);
-        let arbiter = Arbiter::new(buffer, max_text, Arc::clone(&owner) as _);
+        let arbiter = Arbiter::new(buffer, max_string_bytes, Arc::clone(&owner) as _);
         Self { arbiter: Arc::new(arbiter), owner }
     }
 

@@ -39,7 +39,7 @@ pub(crate) struct Arbiter {
     /// Where the writers write.
     pub(crate) buffer: Buffer,
     /// The most bytes of a text argument.
-    pub(crate) max_text: usize,
+    pub(crate) max_string_bytes: usize,
     /// The process.
     pub(crate) pid: u32,
     /// Drops of the writers that the trace reports already.
@@ -103,10 +103,10 @@ impl DerefMut for LockedWriters<'_> {
 
 impl Arbiter {
     /// Shares `buffer` on behalf of `owner`.
-    pub(crate) fn new(buffer: Buffer, max_text: usize, owner: Arc<dyn Owner>) -> Self {
+    pub(crate) fn new(buffer: Buffer, max_string_bytes: usize, owner: Arc<dyn Owner>) -> Self {
         Self {
             buffer,
-            max_text,
+            max_string_bytes,
             pid: std::process::id(),
             reported: LossCounters::new(),
             unattributed: LossCounters::mirrored(owner.mirror()),

@@ -5,7 +5,7 @@ use super::args::{Args, EncodeArg};
 use super::cursor::{Cursor, Varint};
 use super::intern::{ChunkStrings, Interner, Lookup};
 use super::plan::Plan;
-use crate::value::{Bool, Float, Int, Text, Uint};
+use crate::value::{Bool, Float, Int, Str, Uint};
 use protolog_core::{Arg, MAX_PARAMS};
 use protozero::wire::zigzag;
 
@@ -66,7 +66,7 @@ unsafe impl EncodeArg for Arg<'_> {
 
     fn measure(self, plan: &mut Plan, known: Option<ChunkStrings<'_>>) -> Lookup {
         match self {
-            Arg::Str(text) => return Text(text).measure(plan, known),
+            Arg::Str(text) => return Str(text).measure(plan, known),
             Arg::Int(value) => _ = Int(value).measure(plan, known),
             Arg::Uint(value) => _ = Uint(value).measure(plan, known),
             Arg::Float(value) => Float(value).measure(plan, known),
@@ -83,13 +83,13 @@ unsafe impl EncodeArg for Arg<'_> {
         max: usize,
     ) {
         if let Arg::Str(text) = self {
-            Text(text).encode_string(to, lookup, interner, max);
+            Str(text).encode_string(to, lookup, interner, max);
         }
     }
 
     fn encode_param(self, to: &mut Cursor, lookup: Lookup, iid: &mut u32) {
         match self {
-            Arg::Str(text) => Text(text).encode_param(to, lookup, iid),
+            Arg::Str(text) => Str(text).encode_param(to, lookup, iid),
             Arg::Int(value) => Int(value).encode_param(to, Varint::new(zigzag(value)), iid),
             Arg::Uint(value) => {
                 Uint(value).encode_param(to, Varint::new(zigzag(value as i64)), iid);

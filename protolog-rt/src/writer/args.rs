@@ -1,6 +1,6 @@
 //! The arguments of a message, as the slow path measures and encodes them.
 //!
-//! A call's arguments are a list such as `(Int(1), (Text("x"), ()))`. An integer becomes a varint, a string the id of an interned
+//! A call's arguments are a list such as `(Int(1), (Str("x"), ()))`. An integer becomes a varint, a string the id of an interned
 //! string, which comes in the same packet where the chunk does not have it yet.
 #![allow(unsafe_code)] // Promises about sizes.
 #![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
@@ -11,7 +11,7 @@ use super::layout::{
     BOOL_PARAM, FLOAT_PARAM, IID, INT_PARAM, STR, STRING_ARGS, STRING_ARGS_LEN, STRING_PARAM,
 };
 use super::plan::{Plan, SHORT_HEAD_LEN, cut, is_short};
-use crate::value::{Bool, Float, Int, Text, Uint};
+use crate::value::{Bool, Float, Int, Str, Uint};
 use protolog_core::{Arg, MAX_PARAMS};
 use protozero::wire::{packed_varint, varint_len, zigzag};
 
@@ -112,7 +112,7 @@ macro_rules! lists {
     )* };
 }
 
-lists!(Int; Uint; Float; Bool; Text<'a>, 'a;);
+lists!(Int; Uint; Float; Bool; Str<'a>, 'a;);
 
 /// One argument of a list. Its functions do for it what those of [`Args`] do for all.
 ///
@@ -214,7 +214,7 @@ unsafe impl EncodeArg for Bool {
 
 // SAFETY: *measured*: `Plan::add_string` adds up what `encode_interned` and `encode_param` append: both depend on `is_short`, of the same
 // id and longest string, and on the same lookup.
-unsafe impl EncodeArg for Text<'_> {
+unsafe impl EncodeArg for Str<'_> {
     type Measured = Lookup;
     const IS_STRING: bool = true;
 
@@ -251,7 +251,7 @@ unsafe impl EncodeArg for Text<'_> {
     }
 }
 
-impl Text<'_> {
+impl Str<'_> {
     /// Appends the string to `interned_data`, as the field with this tag, which takes two bytes.
     #[inline(always)]
     pub(super) fn encode_interned(

@@ -17,7 +17,7 @@ use super::layout::{
     NEEDS_STATE, STRING_ARGS, STRING_PARAM, TIMESTAMP,
 };
 use super::plan::SHORT_HEAD_LEN;
-use crate::value::{Bool, Float, Int, Text, Uint};
+use crate::value::{Bool, Float, Int, Str, Uint};
 use protozero::wire::{short_varint, zigzag};
 
 /// The nanoseconds since the message before have to be fewer: then their varint takes at most four bytes.
@@ -251,7 +251,7 @@ unsafe impl FastArg for Bool {
 
 // SAFETY: *bound*: the tag's byte, and that of an id below 128; a new string takes what `find` added, since `find_short` finds none that
 // is long.
-unsafe impl FastArg for Text<'_> {
+unsafe impl FastArg for Str<'_> {
     const MOST: usize = 1 + 1;
     type Found = Lookup;
 

@@ -67,7 +67,7 @@ pub(super) struct Own {
     /// The sequence's clock after the last message, in nanoseconds.
     pub(super) last: u64,
     /// The most bytes of a text.
-    pub(super) max_text: usize,
+    pub(super) max_string_bytes: usize,
     pub(super) clock: clock::Reader,
     /// The strings of this chunk.
     pub(super) strings: InternTable,
@@ -107,7 +107,7 @@ impl Own {
             word: 0,
             next_iid: 1,
             strings: InternTable::new(),
-            max_text: 0,
+            max_string_bytes: 0,
             last: 0,
             clock: clock::Reader::NONE,
             chunk: None,
@@ -124,7 +124,7 @@ impl Own {
     /// In the session that `core` is of.
     pub(super) fn new(core: Arc<Arbiter>) -> Self {
         let clock = clock::Reader::new();
-        Self { max_text: core.max_text, core: Some(core), clock, ..Self::none() }
+        Self { max_string_bytes: core.max_string_bytes, core: Some(core), clock, ..Self::none() }
     }
 
     /// The same, as the session's sequence `identity`.
@@ -170,7 +170,7 @@ impl Own {
     #[inline(always)]
     pub(super) fn before(&mut self) -> Base {
         let delta = self.clock.now().saturating_sub(self.last);
-        Base { delta, iid: self.next_iid, max_text: self.max_text }
+        Base { delta, iid: self.next_iid, max_string_bytes: self.max_string_bytes }
     }
 
     /// Publishes a message that was written from `position` to `end`, and starts the next packet.

@@ -107,7 +107,7 @@ pub(super) fn encode_message<A: Args>(
     to.varint(TIMESTAMP, plan.delta);
     if plan.strings > 0 {
         to.size(u128::from(INTERNED_DATA), 1, plan.strings);
-        args.encode_strings(to, measured, &mut interner, plan.max_text);
+        args.encode_strings(to, measured, &mut interner, plan.max_string_bytes);
     }
     let (before, before_len) = if plan.has_strings {
         (u16::from_le_bytes(NEEDS_STATE) as u128 | MESSAGE << 16, NEEDS_STATE.len() + MESSAGE_LEN)

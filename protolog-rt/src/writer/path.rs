@@ -175,7 +175,11 @@ impl Writer {
         let Some(found) = args.find(strings, &mut new) else { return false };
         let most = most + AROUND_NEW + new.bytes;
         let next_iid = own.next_iid + new.count;
-        if most > 0x80 || start as usize + most > limit || next_iid > 0x80 || own.max_text < SHORT {
+        if most > 0x80
+            || start as usize + most > limit
+            || next_iid > 0x80
+            || own.max_string_bytes < SHORT
+        {
             return false;
         }
         let Some(now) = now.or_else(|| own.look_at_clock()) else { return false };
@@ -269,7 +273,7 @@ impl Writer {
         }
         own.complete(self);
         own.has_track |= !P::IS_MESSAGE;
-        let base = Base { delta: u32::MAX.into(), iid: 1, max_text: own.max_text };
+        let base = Base { delta: u32::MAX.into(), iid: 1, max_string_bytes: own.max_string_bytes };
         let need = packet.size(&packet.plan(base, None).0);
         if !own.begin(self, need) {
             self.losses.add(head.group().id, LossCause::BufferFull, 1);

@@ -28,7 +28,7 @@ pub struct Plan {
     /// Bit `i`: argument `i` is unsigned and does not look so.
     pub(super) unsigned: u32,
     /// The most bytes of a string.
-    pub(super) max_text: usize,
+    pub(super) max_string_bytes: usize,
     /// Number of strings that are longer.
     cut: u32,
     /// Whether there is a string, known or new.
@@ -43,18 +43,18 @@ pub(crate) struct Base {
     /// The id of the first new string.
     pub(crate) iid: u32,
     /// The most bytes of a string.
-    pub(crate) max_text: usize,
+    pub(crate) max_string_bytes: usize,
 }
 
 impl Plan {
     /// A plan of no arguments.
     #[inline(always)]
     pub(super) fn new(base: Base) -> Self {
-        let Base { delta, iid, max_text } = base;
+        let Base { delta, iid, max_string_bytes } = base;
         let delta = Varint::new(delta);
         let (params, strings, has_strings) = (0, 0, false);
         let (index, unsigned, cut) = (0, 0, 0);
-        Self { delta, params, strings, iid, index, unsigned, max_text, cut, has_strings }
+        Self { delta, params, strings, iid, index, unsigned, max_string_bytes, cut, has_strings }
     }
 
     /// Number of strings that are cut.
@@ -102,8 +102,8 @@ impl Plan {
     /// Adds an argument that is a string.
     #[inline(always)]
     pub(super) fn add_string(&mut self, text: &str, known: Option<ChunkStrings<'_>>) -> Lookup {
-        if !is_short(text, self.iid, self.max_text) {
-            let long = LongString::new(text, self.iid, self.max_text, known);
+        if !is_short(text, self.iid, self.max_string_bytes) {
+            let long = LongString::new(text, self.iid, self.max_string_bytes, known);
             self.add_long_string(&long);
             return long.lookup;
         }
@@ -120,7 +120,7 @@ impl Plan {
 
     /// Adds a string that no table has.
     pub(super) fn add_new_string(&mut self, text: &str) {
-        self.add_long_string(&LongString::new(text, self.iid, self.max_text, None));
+        self.add_long_string(&LongString::new(text, self.iid, self.max_string_bytes, None));
     }
 
     #[inline(always)]

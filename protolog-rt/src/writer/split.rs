@@ -54,7 +54,7 @@ impl Own {
             return packet.plan(base, None);
         }
         let share = half.saturating_sub(MAX_WITHOUT_STRINGS) / strings;
-        let max_text = share.saturating_sub(MAX_AROUND_STRING).min(self.max_text);
-        packet.plan(Base { max_text, ..base }, None)
+        let max_string_bytes = share.saturating_sub(MAX_AROUND_STRING).min(self.max_string_bytes);
+        packet.plan(Base { max_string_bytes, ..base }, None)
     }
 }

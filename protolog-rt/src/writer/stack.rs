@@ -18,7 +18,7 @@ use super::cursor::Cursor;
 use super::intern::{ChunkStrings, Interner, Lookup};
 use super::plan::Plan;
 use crate::sys::modules::{self, Backtrace, Found};
-use crate::value::{FixedString, Text};
+use crate::value::{FixedString, Str};
 use protolog_core::Arg;
 use protolog_core::schema::{interned_data, message};
 use protozero::wire::{WireType, packed_varint, tag};
@@ -94,7 +94,7 @@ unsafe impl<A: Args> Args for WithStack<'_, A> {
         max: usize,
     ) {
         self.args.encode_strings(to, measured, interner, max);
-        Text(self.stack).encode_interned(INTERNED, to, Lookup::UNKNOWN, interner, max);
+        Str(self.stack).encode_interned(INTERNED, to, Lookup::UNKNOWN, interner, max);
     }
 
     fn encode_params(&self, to: &mut Cursor, measured: A::Measured, iid: &mut u32) {

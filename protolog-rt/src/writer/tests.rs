@@ -21,7 +21,7 @@ use crate::note::GroupDef;
 use crate::session::config::Filter;
 use crate::session::core::SessionOwner;
 use crate::site::GroupLevel;
-use crate::value::{Int, Text};
+use crate::value::{Int, Str};
 use protolog_core::chunk::{
     CHUNK_HEADER, DROPPED_PACKET_SIZE, FRAGMENT_SIZE_LEN, MAX_PACKETS, MAX_WRITER_ID, PAGE_HEADER,
     Packets, PageLayout,
@@ -41,8 +41,8 @@ static NET: GroupInfo = GroupInfo::new(&DEF, &PAGE_OF_NET, &SET);
 const HEAD: Head = Head { id: 0x0123456789abcdef, group_level: GroupLevel::new(&NET, Level::Info) };
 
 /// An arbiter as a session has it.
-fn arbiter(buffer: Buffer, max_text: usize) -> Arc<Arbiter> {
-    Arc::new(Arbiter::new(buffer, max_text, Arc::new(SessionOwner::new(Filter::default()))))
+fn arbiter(buffer: Buffer, max_string_bytes: usize) -> Arc<Arbiter> {
+    Arc::new(Arbiter::new(buffer, max_string_bytes, Arc::new(SessionOwner::new(Filter::default()))))
 }
 
 /// A writer with a buffer of its own.
@@ -87,7 +87,7 @@ impl Rig {
         if length == 0 {
             return self.write(&(Int(number), ()));
         }
-        self.write(&(Int(number), (Text(&format!("{number:x>length$}")), ())))
+        self.write(&(Int(number), (Str(&format!("{number:x>length$}")), ())))
     }
 
     fn write<A: FastArgs>(&self, args: &A) -> bool {

@@ -215,7 +215,8 @@ pub(crate) fn step_text(number: u64) -> String {
 /// Logs until the ring has wrapped, then reports the address of its progress and lets its parent stop it at each instruction.
 fn single_step(builder: Builder) {
     static PROGRESS: AtomicU64 = AtomicU64::new(WARM_UP);
-    let session = builder.max_text(10_000).buffer_size(64 << 10).start().expect("start a session");
+    let session =
+        builder.max_string_bytes(10_000).buffer_size(64 << 10).start().expect("start a session");
     let texts: Vec<String> = (0..WARM_UP + STEPPED).map(step_text).collect();
     let log = |number: u64| i!(Log::Work, "%s", texts[number as usize]);
     (0..SHORT_THREADS_AT).for_each(log);

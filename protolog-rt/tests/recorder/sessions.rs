@@ -228,7 +228,7 @@ fn dynamic_templates_are_in_the_recording_before_their_messages() {
 #[test]
 fn losses_are_in_the_recording_at_once() {
     let _lock = lock_sessions();
-    let session = net().record().max_text(100).start().unwrap();
+    let session = net().record().max_string_bytes(100).start().unwrap();
     i!(Log::Net, "cut: %s", "x".repeat(200));
     i!(Log::Net, "cut: %s", "x".repeat(300));
     let found = Recovery::read(&recording(&session));

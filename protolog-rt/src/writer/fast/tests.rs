@@ -32,7 +32,7 @@ impl Chunk {
 
     /// The packet of `args` as the slow path writes it, at `at`; new strings are noted.
     fn encode<A: Args>(&mut self, at: usize, delta: u32, args: &A) -> Vec<u8> {
-        let base = Base { delta: delta.into(), iid: self.iid, max_text: 1_000 };
+        let base = Base { delta: delta.into(), iid: self.iid, max_string_bytes: 1_000 };
         let (plan, measured) = args.plan(base, Some(self.strings()));
         let size = args.size(&plan);
         assert!(at + size + SLACK <= ROOM);
@@ -124,7 +124,7 @@ fn numbers_are_the_same() {
 fn times_are_the_same() {
     for delta in edges().filter(|delta| *delta < MAX_DELTA) {
         check(delta as u32, &(Int(-5), ()));
-        check(delta as u32, &(Text("hi"), ()));
+        check(delta as u32, &(Str("hi"), ()));
     }
 }
 
@@ -132,8 +132,8 @@ fn times_are_the_same() {
 fn strings_are_the_same() {
     for length in 0..=64 {
         let text: String = ('a'..='z').cycle().take(length).collect();
-        check(7, &(Text(&text), ()));
-        check(300, &(Int(70), (Text(&text), (Bool(true), (Text(&text), (Uint(1), ()))))));
+        check(7, &(Str(&text), ()));
+        check(300, &(Int(70), (Str(&text), (Bool(true), (Str(&text), (Uint(1), ()))))));
     }
 }
 
@@ -141,14 +141,14 @@ fn strings_are_the_same() {
 fn everything_else_is_left_to_the_slow_path() {
     let chunk = Chunk::new();
     assert_eq!(chunk.write(7, &(Uint(1 << 63), ())), None, "it looks unsigned");
-    assert_eq!(chunk.write(7, &(Text("new"), ())), None, "the chunk does not have it");
+    assert_eq!(chunk.write(7, &(Str("new"), ())), None, "the chunk does not have it");
     let ten = (Int(1), (Int(2), (Int(3), (Int(4), (Int(5), ())))));
     let ten = (Int(1), (Int(2), (Int(3), (Int(4), (Int(5), ten)))));
     assert_eq!(chunk.write(7, &ten), None, "its size may take two bytes");
     let mut chunk = Chunk::new();
     let long = "long".repeat(17);
-    chunk.encode(0, 7, &(Text(&long), ()));
-    assert_eq!(chunk.write(7, &(Text(&long), ())), None);
+    chunk.encode(0, 7, &(Str(&long), ()));
+    assert_eq!(chunk.write(7, &(Str(&long), ())), None);
 }
 
 #[test]
@@ -156,9 +156,9 @@ fn strings_of_long_ids_come_again() {
     let mut chunk = Chunk::new();
     chunk.iid = 128;
     for at in [0, 1_000] {
-        let packet = chunk.encode(at, 7, &(Text("again"), ()));
+        let packet = chunk.encode(at, 7, &(Str("again"), ()));
         assert!(packet.windows(5).any(|bytes| bytes == b"again"));
-        assert_eq!(chunk.write(7, &(Text("again"), ())), None);
+        assert_eq!(chunk.write(7, &(Str("again"), ())), None);
     }
 }
 
@@ -168,13 +168,13 @@ fn the_longest_message_is_the_same() {
     let numbers =
         (number, (number, (number, (number, (number, (number, (number, (number, ()))))))));
     let (late, float) = (MAX_DELTA as u32 - 1, Float(1.5));
-    let longest = (Text("hi"), (float, (float, numbers)));
+    let longest = (Str("hi"), (float, (float, numbers)));
     assert_eq!(most_of(&longest), Some(0x80));
     check(late, &longest);
-    check(late, &(Text("hi"), (Uint(u64::MAX >> 1), ())));
+    check(late, &(Str("hi"), (Uint(u64::MAX >> 1), ())));
     let mut chunk = Chunk::new();
     let longer =
-        (Bool(true), (Text("hi"), (number, (Bool(true), (Bool(true), (Bool(true), numbers))))));
+        (Bool(true), (Str("hi"), (number, (Bool(true), (Bool(true), (Bool(true), numbers))))));
     chunk.encode(0, late, &longer);
     assert_eq!(chunk.encode(1_000, late, &longer).len(), 0x80, "too long by one");
     assert_eq!(chunk.write(late, &longer), None);

@@ -3,14 +3,14 @@
 use super::super::arg_slice::ArgSlice;
 use super::super::cursor::SLACK;
 use super::*;
-use crate::value::{Bool, Float, Int, Text, Uint};
+use crate::value::{Bool, Float, Int, Str, Uint};
 use protozero::Reader;
 
 const ID: u64 = 0x0123456789abcdef;
 
 /// The packet of `args`, 1234 ns after the one before, whose first string gets the id `iid`.
-fn encode<A: Args>(args: &A, iid: u32, max_text: usize) -> Vec<u8> {
-    let (plan, measured) = args.plan(Base { delta: 1234, iid, max_text }, None);
+fn encode<A: Args>(args: &A, iid: u32, max_string_bytes: usize) -> Vec<u8> {
+    let (plan, measured) = args.plan(Base { delta: 1234, iid, max_string_bytes }, None);
     let size = args.size(&plan);
     let mut room = vec![0xee; size + SLACK];
     // SAFETY: the vector has `size` bytes and SLACK.
@@ -55,11 +55,11 @@ fn new_strings_come_with_their_message() {
     let second = "a2 02 04 08 02 12 00";
     let second = format!("{head} {second}").replace("62 0e", "62 10");
     check(
-        &(Text("hi"), (Text(""), ())),
+        &(Str("hi"), (Str(""), ())),
         &format!("{second} 68 02 c2 06 0d {MESSAGE_ID} 10 01 10 02"),
     );
     let cut = "40 d2 09 62 0e a2 02 0b 08 01 12 07 61 c3 a9 61 e2 80 a6";
-    check(&(Text("aéaéaéa"), ()), &format!("{cut} 68 02 c2 06 0b {MESSAGE_ID} 10 01"));
+    check(&(Str("aéaéaéa"), ()), &format!("{cut} 68 02 c2 06 0b {MESSAGE_ID} 10 01"));
 }
 
 #[test]
@@ -67,11 +67,11 @@ fn sizes_are_right_at_every_length() {
     for length in (0..300).chain([4_000, 16_300, 16_384, 70_000]) {
         for iid in [1, 127, 128, 16_384] {
             let text: String = ('a'..='z').cycle().take(length).collect();
-            let packet = encode(&(Text(&text), (Int(length as i64), ())), iid, usize::MAX);
+            let packet = encode(&(Str(&text), (Int(length as i64), ())), iid, usize::MAX);
             let written = Reader::new(&packet).flatten().find(|field| field.number == 12);
             let written = written.expect("the strings").as_bytes().expect("bytes");
             assert!(written.ends_with(text.as_bytes()), "{length} bytes");
-            encode(&(Text(&text), (Text(&text), ())), iid, 100);
+            encode(&(Str(&text), (Str(&text), ())), iid, 100);
         }
     }
     for bits in 0..64 {
@@ -81,8 +81,7 @@ fn sizes_are_right_at_every_length() {
 
 #[test]
 fn lists_and_slices_are_the_same() {
-    let list =
-        (Int(-7), (Text("a"), (Float(0.5), (Bool(true), (Uint(u64::MAX), (Text("b"), ()))))));
+    let list = (Int(-7), (Str("a"), (Float(0.5), (Bool(true), (Uint(u64::MAX), (Str("b"), ()))))));
     let mut args = Vec::new();
     list.visit(&mut |arg| args.push(arg));
     assert_eq!(args.len(), 6);

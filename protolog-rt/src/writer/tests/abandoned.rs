@@ -64,7 +64,7 @@ fn losses_are_reported_once_wherever_a_large_message_ends() {
         let rig = Rig::new(16);
         assert!(rig.log(0, 0));
         // The first text is cut: a loss that is counted while the message is being written.
-        assert!(rig.write(&(Int(1), (Text(&long), (Text(&long[..length]), ())))));
+        assert!(rig.write(&(Int(1), (Str(&long), (Str(&long[..length]), ())))));
         let mut service = Service::default();
         rig.chunks().iter().for_each(|image| service.take(image));
         let packets = service.read();

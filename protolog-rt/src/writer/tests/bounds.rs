@@ -47,12 +47,12 @@ fn numbers_stay_below_the_limit() {
 
 #[test]
 fn known_strings_stay_below_the_limit() {
-    fill(|rig, _| write_late(rig, &(Text("known"), (Int(i64::MIN), ()))));
+    fill(|rig, _| write_late(rig, &(Str("known"), (Int(i64::MIN), ()))));
 }
 
 #[test]
 fn new_strings_stay_below_the_limit() {
-    fill(|rig, number| write_late(rig, &(Int(i64::MIN), (Text(&format!("{number:08}")), ()))));
+    fill(|rig, number| write_late(rig, &(Int(i64::MIN), (Str(&format!("{number:08}")), ()))));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn strings_of_all_lengths_have_their_size() {
     let four = (Int(i64::MIN), (Int(i64::MIN), (Int(i64::MIN), (Int(i64::MIN), ()))));
     fill(|rig, number| {
         let length = number as usize % 70;
-        write_late(rig, &(Text(&format!("{number:>length$}")), four))
+        write_late(rig, &(Str(&format!("{number:>length$}")), four))
     });
 }
 
@@ -73,8 +73,8 @@ fn strings_that_are_longer_than_they_may_be_are_cut() {
         let rig = Rig { core, writer };
         rig.log(1, 0);
         let text = "x".repeat(length);
-        rig.write(&(Text(&text), ()));
-        rig.write(&(Text(&text), ()));
+        rig.write(&(Str(&text), ()));
+        rig.write(&(Str(&text), ()));
         assert_eq!(rig.lost(LossCause::Truncated), cut, "{length} bytes");
     }
 }

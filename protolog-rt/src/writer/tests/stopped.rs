@@ -52,7 +52,7 @@ fn child(file: &File) -> ! {
     unsafe { libc::raise(libc::SIGSTOP) };
     for number in 0..MESSAGES {
         let text = "x".repeat(number as usize % 5 * 30);
-        write(&writer, &(Int(number), (Text(&text), ())));
+        write(&writer, &(Int(number), (Str(&text), ())));
         acknowledged.u64(0).store(number as u64 + 1, Ordering::Release);
     }
     // SAFETY: nothing of the test's runs after it.

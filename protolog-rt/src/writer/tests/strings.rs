@@ -68,7 +68,7 @@ fn a_string_comes_once_in_a_chunk() {
         let before = strings_of(&rig);
         // Each time at another address.
         for copy in vec![text.clone(); 5] {
-            assert!(rig.write(&(Int(7), (Text(&copy), ()))));
+            assert!(rig.write(&(Int(7), (Str(&copy), ()))));
         }
         let seen = strings_of(&rig);
         assert_eq!(seen.messages[3..], vec![vec![text]; 5]);
@@ -85,7 +85,7 @@ fn a_buffer_that_changes_is_not_taken_for_what_it_held() {
         let address = text.as_ptr();
         let mut expected = Vec::new();
         for place in (0..length).chain((0..length).rev()) {
-            assert!(rig.write(&(Text(&text), ())));
+            assert!(rig.write(&(Str(&text), ())));
             expected.push(vec![text.clone()]);
             text.replace_range(place..=place, "#");
             assert_eq!(text.as_ptr(), address);
@@ -117,8 +117,8 @@ fn any_mixture_is_read_as_it_was_logged() {
             let (one, two) = (first.as_str(), second.as_str());
             let done = match noise(state) % 4 {
                 0 => rig.write(&(Int(1), ())),
-                1 => rig.write(&(Text(one), ())),
-                2 => rig.write(&(Text(one), (Int(-1), (Text(two), (Text(one), ()))))),
+                1 => rig.write(&(Str(one), ())),
+                2 => rig.write(&(Str(one), (Int(-1), (Str(two), (Str(one), ()))))),
                 _ => rig.write_packet(&ArgSlice(&[Arg::Str(one), Arg::Float(0.5), Arg::Str(two)])),
             };
             if done {
@@ -150,13 +150,13 @@ fn more_arguments_than_a_template_names_are_written_too() {
 #[test]
 fn a_reclaimed_chunk_leaves_no_strings() {
     let rig = Rig::new(8);
-    (0..3).for_each(|_| assert!(rig.write(&(Text("again"), ()))));
+    (0..3).for_each(|_| assert!(rig.write(&(Str("again"), ()))));
     assert_eq!(rig.core.reclaim() + rig.core.reclaim(), 0, "it was used since");
     rig.writer.close();
-    assert!(rig.write(&(Text("again"), ())), "it goes on in the same chunk");
+    assert!(rig.write(&(Str("again"), ())), "it goes on in the same chunk");
     assert_eq!(strings_of(&rig).brought, 1);
     rig.finish();
-    (0..2).for_each(|_| assert!(rig.write(&(Text("again"), ()))));
+    (0..2).for_each(|_| assert!(rig.write(&(Str("again"), ()))));
     let seen = strings_of(&rig);
     assert_eq!((seen.messages.len(), seen.brought, seen.chunks), (6, 2, 2));
 }
