@@ -14,10 +14,10 @@ enum Off {
 static WORD: AtomicU32 = AtomicU32::new(0);
 
 /// A loop of so many turns.
-type OffLoop = fn(u64);
+type Turns = fn(u64);
 
 /// The candidates by name. None uses the number of the turn, so that the loop is the same for all.
-const CANDIDATES: [(&str, OffLoop); 3] = [
+const CANDIDATES: [(&str, Turns); 3] = [
     ("empty", |turns| counted(turns, |_| ())),
     ("load", |turns| {
         counted(turns, |_| {
@@ -30,12 +30,12 @@ const CANDIDATES: [(&str, OffLoop); 3] = [
 ];
 
 #[cfg(feature = "peers")]
-const PEERS: &[(&str, OffLoop)] = &crate::peers::OFF;
+const PEERS: &[(&str, Turns)] = &crate::peers::OFF;
 #[cfg(not(feature = "peers"))]
-const PEERS: &[(&str, OffLoop)] = &[];
+const PEERS: &[(&str, Turns)] = &[];
 
 /// The loop of this name, with all set up.
-fn of(name: &str) -> Option<OffLoop> {
+fn of(name: &str) -> Option<Turns> {
     // Not even the compiler knows that it stays 0.
     WORD.store(black_box(0), Ordering::Relaxed);
     // The groups have registered, and no session wants them.

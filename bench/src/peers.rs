@@ -14,8 +14,11 @@ use crate::counted;
 pub(crate) const ALL: [Candidate; 2] =
     [Candidate::new::<Log>("log"), Candidate::new::<Tracing>("tracing")];
 
+/// The name of a loop of so many turns, and the loop.
+pub(crate) type OffLoop = (&'static str, fn(u64));
+
 /// Loops with calls that are switched off, see [`crate::off`].
-pub(crate) const OFF: [(&str, fn(u64)); 2] = [
+pub(crate) const OFF: [OffLoop; 2] = [
     ("log", |turns| counted(turns, |_| log::debug!("{} {}", 5, 7))),
     ("tracing", |turns| counted(turns, |_| tracing::debug!("{} {}", 5, 7))),
 ];
