@@ -1,6 +1,6 @@
 //! Atomics of all state that threads share, from one place, so that a model checker's can replace them.
 //!
-//! Invariant: the state machines of `shmem` take their words by reference from here and never name `core::sync` themselves.
+//! Invariant: files that are compiled into a model too take their atomics from here only. The shared memory's are in its own crate.
 
 use core::sync::atomic::compiler_fence;
 pub(crate) use core::sync::atomic::{
