@@ -397,7 +397,7 @@ mod tests {
         for index in 0..archive.len() {
             let mut entry = archive.by_index(index).unwrap();
             let name = entry.name().unwrap().into_owned();
-            if name.ends_with(".class") {
+            if name.strip_suffix(".class").is_some() {
                 let mut bytes = Vec::new();
                 entry.read_to_end(&mut bytes).unwrap();
                 classes.push((name, bytes));

@@ -144,7 +144,7 @@ impl Layout {
                 let start = segment.end - rest.len();
                 let Some((parsed, after)) = Note::parse_as(rest, self.big_endian) else {
                     return Err(BinaryProblem::Broken(format!(
-                        "what stands at byte {start} is no note"
+                        "the bytes at {start} are no call-site note"
                     ))
                     .into());
                 };

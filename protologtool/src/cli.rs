@@ -26,7 +26,7 @@ use values::{
     threads,
 };
 
-/// Rewrites ProtoLog calls so that their texts move to a dictionary, and reads what was logged.
+/// Rewrites ProtoLog calls so that their texts move to a dictionary, and reads logs.
 #[derive(Debug, Parser)]
 #[command(name = "protologtool", version, max_term_width = 100, arg_required_else_help = false)]
 #[command(after_help = "An argument `@FILE` stands for the arguments in FILE.")]
@@ -40,18 +40,18 @@ struct Cli {
 pub(crate) enum Command {
     /// Rewrite log calls, into a source archive or a directory.
     TransformProtologCalls(Transform),
-    /// Make the dictionary of the log calls in sources.
+    /// Write the dictionary of the log calls in sources.
     GenerateViewerConfig(Generate),
-    /// Make the dictionary of the log calls in programs.
+    /// Write the dictionary of the log calls in programs.
     #[command(name = binary::NAME, hide = true)]
     FromBinary(binary::BinaryArgs),
-    /// Say what is wrong with the log calls in sources; write nothing.
+    /// Report the problems of log calls in sources; write nothing.
     Check(Check),
     /// Show the log in a trace.
     ReadLog(read_log::ReadLogArgs),
-    /// Make a trace of what dead processes recorded.
+    /// Make a trace from the recordings of dead processes.
     Recover(recover::RecoverArgs),
-    /// Make one trace of those of several processes.
+    /// Merge the traces of several processes into one.
     Merge(merge::MergeArgs),
     /// List and switch the log groups of running programs
     Configuration(configuration::ConfigurationArgs),
@@ -71,12 +71,12 @@ pub(crate) struct Transform {
     pub(crate) sources: Sources,
 
     /// The class that rewritten code calls [default: the class of the calls with `Impl` appended; in Android's dialects one
-    /// that is made of a template]
+    /// that is made from a template]
     #[arg(long, value_name = "CLASS", value_parser = class_name)]
     pub(crate) protolog_impl_class: Option<String>,
 
-    /// Make the class that rewritten code calls of this template, in Android's dialects [default: `ProtoLogImpl.java` among
-    /// the sources, or at its path in Android's sources]
+    /// Make the class that rewritten code calls from this template, in Android's dialects [default: `ProtoLogImpl.java`
+    /// among the sources, or at its path in Android's sources]
     #[arg(long, value_name = "FILE.java", value_parser = java_source, conflicts_with = "protolog_impl_class")]
     pub(crate) protolog_impl_template: Option<PathBuf>,
 
@@ -84,8 +84,8 @@ pub(crate) struct Transform {
     #[arg(long, value_name = "FILE.srcjar", value_parser = srcjar)]
     pub(crate) output_srcjar: Option<PathBuf>,
 
-    /// Write the sources, rewritten or not, under this directory: only what changed; what was written there by an earlier
-    /// run and is not any more is removed
+    /// Write the sources, rewritten or not, under this directory; unchanged files are left alone, and outputs of an earlier
+    /// run that are no longer written are removed
     #[arg(long, value_name = "DIR")]
     pub(crate) output_dir: Option<PathBuf>,
 
@@ -93,7 +93,7 @@ pub(crate) struct Transform {
     #[arg(long, value_name = "DIR")]
     pub(crate) source_root: Option<PathBuf>,
 
-    /// Compress the archive: 0 not at all, 9 as well as possible
+    /// Compression level of the archive, from 0 (none) to 9 (best)
     #[arg(long, value_name = "LEVEL", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=9))]
     #[arg(conflicts_with = "output_dir")]
     pub(crate) compress: u8,
@@ -102,7 +102,7 @@ pub(crate) struct Transform {
     #[arg(long, value_name = "FILE", value_parser = dictionary)]
     pub(crate) viewer_config: Vec<PathBuf>,
 
-    /// Write a makefile that says which files the outputs were made from
+    /// Write a makefile that lists the files the outputs were made from
     #[arg(long, value_name = "FILE")]
     pub(crate) depfile: Option<PathBuf>,
 
@@ -135,19 +135,19 @@ pub(crate) struct Generate {
     #[arg(long, value_name = "FILE", value_parser = dictionary)]
     pub(crate) viewer_config: Vec<PathBuf>,
 
-    /// Write this format, whatever the file's name says
+    /// Write this format, regardless of the file's name
     #[arg(long, value_name = "TYPE", requires = "viewer_config")]
     pub(crate) viewer_config_type: Option<DictionaryType>,
 
-    /// Add what this dictionary holds (.pb, .json or .json.gz); may be repeated
+    /// Add the contents of this dictionary (.pb, .json or .json.gz); may be repeated
     #[arg(long, value_name = "FILE", value_parser = dictionary)]
     pub(crate) merge: Vec<PathBuf>,
 
-    /// Fail, with the difference, unless this file holds just this dictionary
+    /// Fail, and show the difference, unless this file holds exactly this dictionary
     #[arg(long, value_name = "FILE", value_parser = dictionary)]
     pub(crate) check: Option<PathBuf>,
 
-    /// Write a makefile that says which files the outputs were made from
+    /// Write a makefile that lists the files the outputs were made from
     #[arg(long, value_name = "FILE", requires = "viewer_config")]
     pub(crate) depfile: Option<PathBuf>,
 
@@ -170,7 +170,7 @@ pub(crate) struct Check {
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("loggroups").args(["loggroups_jar", "loggroups_source"])))]
 pub(crate) struct Sources {
-    /// The class whose log calls are meant, for example `dev.protolog.ProtoLog`; required for Java
+    /// The class with the log methods, for example `dev.protolog.ProtoLog`; required for Java
     #[arg(long, value_name = "CLASS", value_parser = class_name)]
     pub(crate) protolog_class: Option<String>,
 
@@ -192,7 +192,7 @@ pub(crate) struct Sources {
     #[command(flatten)]
     pub(crate) rust: RustCrate,
 
-    /// Pass over files that can't be parsed: they are copied as they are, with a warning
+    /// Skip files that can't be parsed: they are copied unchanged, with a warning
     #[arg(long)]
     pub(crate) keep_going: bool,
 
@@ -200,19 +200,19 @@ pub(crate) struct Sources {
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<NonZero<usize>>,
 
-    /// Sources: Java, Rust, or Kotlin, which is copied as it is; or directories of them
+    /// Sources: Java, Rust, or Kotlin, which is copied unchanged; or directories of them
     #[arg(required = true, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// Arguments that say how to report problems.
+/// Arguments for the form of diagnostics.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Reporting {
     /// Format of diagnostics
     #[arg(long, value_enum, default_value_t = MessageFormat::Human, value_name = "FORMAT")]
     pub(crate) message_format: MessageFormat,
 
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     pub(crate) deny_warnings: bool,
 }
@@ -220,7 +220,7 @@ pub(crate) struct Reporting {
 /// The format of diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MessageFormat {
-    /// `path:line:column: error: …` and the lines meant, on standard error
+    /// `path:line:column: error: …` and the lines concerned, on standard error
     Human,
     /// One JSON object a line, on standard output
     Json,

@@ -5,7 +5,7 @@
 use crate::{Collected, Collector, Dictionary, Format, ReadError, gzip, json, pb};
 
 impl Dictionary {
-    /// Reads a dictionary of any [`Format`], which is told by its content. Contradictions are an error; what can be put
+    /// Reads a dictionary of any [`Format`], which is recognized by its content. Contradictions are an error; what can be put
     /// right is reported beside the dictionary.
     pub fn read(bytes: &[u8]) -> Result<Collected, ReadError> {
         Self::read_as(Format::of_content(bytes), bytes)

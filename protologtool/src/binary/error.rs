@@ -45,13 +45,13 @@ impl BinaryError {
                 | FileKind::MachOFat64,
             )) => "make the dictionary from the sources: only ELF is read so far",
             BinaryProblem::Foreign(_) => "give an ELF executable or shared object",
-            BinaryProblem::Object => "give the executable or shared object that is linked of it",
-            BinaryProblem::Broken(_) => "build it anew, or copy it whole",
+            BinaryProblem::Object => "give the executable or shared object that is linked from it",
+            BinaryProblem::Broken(_) => "build it again, or copy it completely",
             BinaryProblem::NoNotes => {
-                "give a program that calls the macros of `protolog_rt`, not what only starts it"
+                "give the program that calls the macros of `protolog_rt`, not one that only starts it"
             }
             BinaryProblem::Stripped(_) => {
-                "use the dictionary that was written then, or give the program as it was linked"
+                "use the dictionary that was written then, or give the program that was not stripped"
             }
             BinaryProblem::Dictionary(_) => "build it with a dictionary that `protologtool` wrote",
             BinaryProblem::Signed => "strip it first and sign the result",
@@ -83,14 +83,16 @@ impl fmt::Display for BinaryError {
             },
             BinaryProblem::Object => f.write_str("an object file that is not linked"),
             BinaryProblem::Broken(what) => write!(f, "the file is damaged: {what}"),
-            BinaryProblem::NoNotes => f.write_str("no log call of `protolog_rt` is in it"),
+            BinaryProblem::NoNotes => f.write_str("it has no log calls of `protolog_rt`"),
             BinaryProblem::Stripped(hash) => {
-                write!(f, "its texts were taken out before, into the dictionary `{hash:016x}`")
+                write!(f, "its texts were already moved to the dictionary `{hash:016x}`")
             }
             BinaryProblem::Dictionary(what) => {
                 write!(f, "the dictionary in it can't be read: {what}")
             }
-            BinaryProblem::Signed => f.write_str("it is signed, and stripping would void that"),
+            BinaryProblem::Signed => {
+                f.write_str("it is signed, and stripping would invalidate the signature")
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use super::values::{named_root, rust_path};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
-/// Arguments that say which form code and dictionary have.
+/// Arguments for the form of code and dictionary.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Form {
     /// Form of rewritten code and of the dictionary
@@ -16,19 +16,18 @@ pub(crate) struct Form {
     pub(crate) message_id: Option<IdChoice>,
 }
 
-/// Arguments that say which crate Rust sources are, where Cargo's manifests don't.
+/// Arguments for the crate of Rust sources, where Cargo's manifests do not name it.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct RustCrate {
-    /// The name of the crate that the Rust sources are, as `rustc --crate-name` has it [default: Cargo's manifest above the
-    /// source says it]
+    /// The name of the Rust sources' crate, as for `rustc --crate-name` [default: from Cargo's manifest above the source]
     #[arg(long, value_name = "NAME", requires = "crate_root", value_parser = rust_path)]
     pub(crate) crate_name: Option<String>,
 
-    /// The source that is that crate's root
+    /// The root source of that crate
     #[arg(long, value_name = "FILE.rs", requires = "crate_name")]
     pub(crate) crate_root: Option<PathBuf>,
 
-    /// Another crate whose groups calls may name, and its root; may be repeated [default: what Cargo's manifest says]
+    /// Another crate whose groups calls may name, and its root; may be repeated [default: from Cargo's manifest]
     #[arg(long, value_name = "NAME=FILE.rs", value_parser = named_root)]
     pub(crate) extern_crate: Vec<(String, PathBuf)>,
 
@@ -40,8 +39,8 @@ pub(crate) struct RustCrate {
 /// The dialects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DialectChoice {
-    /// As the template of the class that rewritten code calls has it; without one, that of Android 16 for Android's own
-    /// class, else protolog
+    /// The dialect of the template of the class that rewritten code calls; without a template, that of Android 16 for
+    /// Android's own class, else protolog
     Auto,
     /// Our own: a guarded call of methods that convert their arguments
     Protolog,

@@ -114,7 +114,7 @@ impl Expanded {
         let shown = path.display();
         if open.contains(&path) || open.len() == MAX_DEPTH {
             return Err(Failure::new(format!("{at}response file `{shown}` names itself"))
-                .help("remove the `@` argument that closes the circle"));
+                .help("remove the `@` argument that closes the cycle"));
         }
         let bytes = system.read(&path).map_err(|error| {
             Failure::new(format!("{at}can't read response file `{shown}`: {}", reason(&error)))

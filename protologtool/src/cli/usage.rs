@@ -54,13 +54,13 @@ fn message(error: &clap::Error, args: &[OsString]) -> Option<String> {
         ErrorKind::ArgumentConflict => {
             let (flag, other) = (flag?, strings(error, ContextKind::PriorArg));
             match other.first().map(|other| name(other)) {
-                Some(other) if other != flag => format!("`{flag}` does not go with `{other}`"),
+                Some(other) if other != flag => format!("`{flag}` can't be used with `{other}`"),
                 _ => format!("`{flag}` is given twice"),
             }
         }
         ErrorKind::InvalidValue => match get(ContextKind::InvalidValue)? {
             "" => format!("no value for `{}`", flag?),
-            value => format!("`{value}` is no value of `{}`", flag?),
+            value => format!("`{value}` is not a value of `{}`", flag?),
         },
         ErrorKind::ValueValidation => {
             let cause = std::error::Error::source(error)?;

@@ -51,19 +51,19 @@ pub(crate) struct BinaryArgs {
     #[arg(long, value_name = "FILE|DIR")]
     viewer_config: Vec<PathBuf>,
 
-    /// Add what this dictionary holds (.pb, .json or .json.gz); may be repeated
+    /// Add the contents of this dictionary (.pb, .json or .json.gz); may be repeated
     #[arg(long, value_name = "FILE", value_parser = dictionary)]
     merge: Vec<PathBuf>,
 
-    /// Fail, with the difference, unless this file holds just this dictionary
+    /// Fail, and show the difference, unless this file holds exactly this dictionary
     #[arg(long, value_name = "FILE", value_parser = dictionary)]
     check: Option<PathBuf>,
 
-    /// Write the program without texts to this file
+    /// Write the program without its texts to this file
     #[arg(long, value_name = "PROGRAM", requires = "viewer_config")]
     strip_to: Option<PathBuf>,
 
-    /// Write a makefile that says which files the outputs were made from
+    /// Write a makefile that lists the files the outputs were made from
     #[arg(long, value_name = "FILE", requires = "viewer_config")]
     depfile: Option<PathBuf>,
 

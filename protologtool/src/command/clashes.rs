@@ -63,7 +63,7 @@ pub(super) fn report_rust_groups(clash: &GroupClash, reporter: &mut Reporter<'_>
         severity: Severity::Error,
         code: Code::IdClash,
         message: format!("the groups `{first}` and `{second}` have the same id `{}`", clash.id),
-        help: Some("rename one of them: the id is made of the name".to_owned()),
+        help: Some("rename one of them: the id is computed from the name".to_owned()),
     });
 }
 

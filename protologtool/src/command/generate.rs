@@ -103,6 +103,6 @@ pub(super) fn stale(path: &Path, inputs: &str) -> Notice {
         severity: Severity::Error,
         code: Code::StaleDictionary,
         message: format!("`{}` is not the dictionary of {inputs}", path.display()),
-        help: Some("write it anew with `--viewer-config` in place of `--check`".to_owned()),
+        help: Some("write it again with `--viewer-config` instead of `--check`".to_owned()),
     }
 }

@@ -334,7 +334,7 @@ fn groups_file(sources: &Sources) -> Result<PathBuf, Failure> {
     let named = sources.loggroups_jar.as_ref().or(sources.loggroups_source.as_ref());
     named.cloned().ok_or_else(|| {
         Failure::new("no `--loggroups-jar` and no `--loggroups-source`")
-            .help("say where the class with the groups is")
+            .help("name the file with the class of the groups")
     })
 }
 
@@ -372,7 +372,7 @@ fn pass_over(file: &mut Processed) {
         report.diagnostics.retain(|diagnostic| diagnostic.code == Code::Syntax);
         for diagnostic in &mut report.diagnostics {
             diagnostic.severity = Severity::Warning;
-            diagnostic.help = Some("correct the syntax; the file is copied as it is".to_owned());
+            diagnostic.help = Some("correct the syntax; the file is copied unchanged".to_owned());
         }
         file.rewritten = None;
         file.messages.clear();

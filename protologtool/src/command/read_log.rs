@@ -37,7 +37,7 @@ out where one of these is asked for. Losses are shown unless their time, thread 
 Exit codes: 0 the log was read, as far as standard error says; 2 wrong command line, or the trace or a dictionary \
 can't be read at all.";
 
-/// The heading of the options that say how entries look.
+/// The heading of the options for the form of entries.
 const SHOWN: &str = "How to show them";
 
 /// The size of a block of output, in bytes.
@@ -50,8 +50,8 @@ pub(crate) struct ReadLogArgs {
     /// The trace: a file that Perfetto reads, as it is or compressed with gzip; `-` for standard input
     trace: PathBuf,
 
-    /// Read texts that the trace lacks from this dictionary (.pb, .json or .json.gz), or from the one of those in this
-    /// directory that a program was stripped into; may be repeated
+    /// Read texts that the trace lacks from this dictionary (.pb, .json or .json.gz), or from the matching `<hash>.pb` in
+    /// this directory; may be repeated
     #[arg(long, value_name = "FILE|DIR")]
     viewer_config: Vec<PathBuf>,
 
@@ -62,20 +62,19 @@ pub(crate) struct ReadLogArgs {
     #[arg(long, help_heading = SHOWN, value_enum, default_value_t = OutputFormat::Text)]
     format: OutputFormat,
 
-    /// Which times to show in text: of this machine's zone, of UTC, or seconds since boot
+    /// Times in text output: in this machine's time zone, in UTC, or in seconds since boot
     #[arg(long, help_heading = SHOWN, value_enum, default_value_t = Zone::Local)]
     time: Zone,
 
-    /// Name functions and lines in stack traces that come as addresses, from the programs and libraries on this machine
-    /// that the addresses are of
+    /// Add functions and lines to stack traces of addresses, from the programs and libraries on this machine
     #[arg(long, help_heading = SHOWN)]
     symbolize: bool,
 
-    /// Say at the end, on standard error, how much was read, and what went through the buffer of the program that logged
+    /// Print statistics of the trace and of the program's buffer to standard error at the end
     #[arg(long, help_heading = SHOWN)]
     stats: bool,
 
-    /// Colour lines by level; `auto` does on a terminal, unless the environment variable NO_COLOR is set
+    /// Colour lines by level; `auto` does so on a terminal, unless the environment variable NO_COLOR is set
     #[arg(long, help_heading = SHOWN, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     color: Color,
 }
@@ -175,7 +174,7 @@ fn read_trace(path: &Path, system: &dyn System) -> Result<Vec<u8>, Failure> {
     bytes.map_err(|error| cant_read(path, &error))
 }
 
-/// A dictionary, with its problems shown: whoever reads a log can't mend them.
+/// A dictionary. Its problems are warnings, since a reader of logs can't fix them.
 fn read_dictionary(path: &Path, system: &dyn System) -> Result<viewer_config::Dictionary, Failure> {
     let bytes = system.read(path).map_err(|error| cant_read(path, &error))?;
     let mut collector = Collector::new();

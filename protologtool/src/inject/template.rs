@@ -100,7 +100,7 @@ impl ImplTemplate {
         let types: Vec<_> = children(root).filter(|node| is_type_declaration(*node)).collect();
         let [class] = types[..] else {
             let second = types.get(1).map_or(0..0, |node| name_range(*node));
-            let help = "declare the class that calls are made of, and nothing else, in the file";
+            let help = "declare the class to generate from, and nothing else, in the file";
             return Err(one(second, "a template has exactly one class", help));
         };
         Self::of_class(source, class)

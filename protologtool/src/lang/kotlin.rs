@@ -31,7 +31,7 @@ impl Language for Kotlin<'_> {
     }
 
     fn find(&self, source: &Source, _: &Groups, _: Option<&Inputs<'_>>) -> Found<Infallible> {
-        let message = "Kotlin is copied as it is: its messages are interned when the program runs";
+        let message = "Kotlin is copied unchanged: its messages are interned when the program runs";
         let mention = self.java.mention(source.bytes());
         let note = mention.map(|range| Diagnostic::note(Code::NotRewritten, range, message));
         Found { diagnostics: note.into_iter().collect(), ..Found::default() }

@@ -43,7 +43,7 @@ pub(super) fn check(
     for output in outputs {
         let Some(name) = output.file_name() else {
             let shown = output.display();
-            return Err(Failure::new(format!("`{shown}` is no name of a file"))
+            return Err(Failure::new(format!("`{shown}` is not a file name"))
                 .help("give the output a name"));
         };
         let place = directory(output);

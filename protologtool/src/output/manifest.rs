@@ -1,7 +1,7 @@
 //! The list of what a run wrote into an output directory, kept there for the next run.
 //!
 //! ```text
-//! # What protologtool wrote here: XXH3-64 of the content, name. Made anew with each run.
+//! # Files that protologtool wrote here: XXH3-64 of the content, name. Replaced by each run.
 //! 7f0a5c6c8a3b2d19 com/foo/A.java
 //! ```
 //!
@@ -14,7 +14,7 @@ use std::fmt::Write;
 use std::path::{Component, Path};
 
 const INTRO: &str =
-    "# What protologtool wrote here: XXH3-64 of the content, name. Made anew with each run.\n";
+    "# Files that protologtool wrote here: XXH3-64 of the content, name. Replaced by each run.\n";
 
 /// Files by name and content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

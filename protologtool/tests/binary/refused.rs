@@ -43,8 +43,8 @@ fn programs_without_calls_are_refused() {
     let bytes = std::fs::read("/bin/sh").expect("a shell");
     check(
         &bytes,
-        "no log call of `protolog_rt` is in it",
-        "give a program that calls the macros of `protolog_rt`, not what only starts it",
+        "it has no log calls of `protolog_rt`",
+        "give the program that calls the macros of `protolog_rt`, not one that only starts it",
     );
 }
 
@@ -119,7 +119,7 @@ fn programs_for_other_machines_are_read_and_stripped() {
         let whole = file.clone();
         binary::strip(&mut file, 0x0123_4567_89ab_cdef).expect("it is not signed");
         let error = read(&file).unwrap_err().to_string();
-        assert!(error.ends_with("into the dictionary `0123456789abcdef`"), "{error}");
+        assert!(error.ends_with("moved to the dictionary `0123456789abcdef`"), "{error}");
         let changed = (0..file.len()).filter(|at| file[*at] != whole[*at]).collect::<Vec<_>>();
         let from = whole.len() - own.len() - of_the_type.len() - own.len();
         let untouched = from + own.len()..from + own.len() + of_the_type.len();
@@ -131,7 +131,7 @@ fn programs_for_other_machines_are_read_and_stripped() {
 
 #[test]
 fn signed_programs_are_not_stripped() {
-    const REFUSAL: &str = "it is signed, and stripping would void that";
+    const REFUSAL: &str = "it is signed, and stripping would invalidate the signature";
     let plugin = PLAIN.build().plugin;
     let bytes = std::fs::read(&plugin).expect("read the library");
     assert_eq!(binary::strip(&mut bytes.clone(), 1), Ok(()));

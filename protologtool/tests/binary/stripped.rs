@@ -87,7 +87,7 @@ fn what_was_stripped_has_no_dictionary_any_more() {
     let output = run_any(&mut tool(&args));
     assert_eq!(output.code, Some(2));
     let expected = format!(
-        "error: can't read `{}`: its texts were taken out before, into the dictionary `{hash}`\nhelp: use the dictionary that was written then, or give the program as it was linked\n",
+        "error: can't read `{}`: its texts were already moved to the dictionary `{hash}`\nhelp: use the dictionary that was written then, or give the program that was not stripped\n",
         app.display()
     );
     assert_eq!(output.stderr, expected);

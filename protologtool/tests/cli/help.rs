@@ -82,7 +82,7 @@ fn mistakes_point_to_the_page_of_the_command_that_is_meant() {
     check("protologtool configuration trace start x --list", "unknown flag `--list`", start);
     // A program's name is no command.
     check("protologtool configuration --name level trace start", "missing the file", start);
-    let level = "missing the least severe level that is let through";
+    let level = "missing the minimum level";
     check("protologtool configuration level Net", level, "configuration level");
 }
 

@@ -177,12 +177,12 @@ fn bad_command_lines() {
         ("transform-protolog-calls CLASSES A.java", "--output-srcjar"),
         (
             "transform-protolog-calls CLASSES A.java --output-dir a --output-srcjar b.srcjar",
-            "does not go with",
+            "can't be used with",
         ),
         ("transform-protolog-calls CLASSES A.java --output-dir a --output-dir b", "is given twice"),
         (
             "transform-protolog-calls CLASSES A.java --output-dir a --loggroups-jar g.jar",
-            "does not go with",
+            "can't be used with",
         ),
         ("check CLASSES A.java --jobs 0", "`0` for `--jobs`"),
         ("check CLASSES A.java --message-format xml", "use one of `human`, `json`, `sarif`"),

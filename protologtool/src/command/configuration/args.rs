@@ -35,7 +35,7 @@ pub(crate) struct ConfigurationArgs {
     pub(super) command: Action,
 }
 
-/// Which programs are meant.
+/// The choice of programs.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Choice {
     /// Only the program with this process id; may be repeated
@@ -59,19 +59,19 @@ pub(super) enum Action {
         #[command(subcommand)]
         command: GroupsAction,
     },
-    /// Switch what is printed
+    /// Switch text output
     Logcat {
         #[command(subcommand)]
         command: Logcat,
     },
-    /// Set from which level on a group is traced, where a session wants it, and printed, where it is printed
+    /// Set the minimum level of a group, in traces and in text output
     Level(LevelArgs),
-    /// Record what programs log
+    /// Record the logs of programs
     Trace {
         #[command(subcommand)]
         command: Trace,
     },
-    /// Show how much was written and lost, by group
+    /// Show the numbers of written and lost messages, by group
     Stats,
 }
 
@@ -80,7 +80,7 @@ pub(super) enum Action {
 pub(super) enum GroupsAction {
     /// List all groups of the programs
     List,
-    /// Print the status of groups; without any, of all
+    /// Print the status of groups; of all if none is named
     Status {
         /// The groups
         #[arg(value_name = "GROUP")]
@@ -94,9 +94,9 @@ pub(super) enum GroupsAction {
 /// `logcat`
 #[derive(Debug, Subcommand)]
 pub(super) enum Logcat {
-    /// Print what groups log; without any, all of them
+    /// Enable text output of groups; of all if none is named
     Enable(LogcatArgs),
-    /// Print it no more
+    /// Disable text output of groups; of all if none is named
     Disable(LogcatArgs),
 }
 
@@ -107,7 +107,7 @@ pub(super) struct LogcatArgs {
     #[arg(value_name = "GROUP")]
     pub(super) groups: Vec<String>,
 
-    /// The least severe level to print; of no meaning where printing ends
+    /// The least severe level to print; ignored by `disable`
     #[arg(long, value_parser = level(), default_value = "verbose", value_name = "LEVEL")]
     pub(super) level: Level,
 
@@ -122,15 +122,15 @@ pub(super) struct LevelArgs {
     /// The group, or `*` for all
     pub(super) group: String,
 
-    /// The least severe level that is let through
+    /// The minimum level
     #[arg(value_parser = level_or_off())]
     pub(super) level: Least,
 
-    /// Print it from this level on, whether it is printed now or not, and leave traces alone
+    /// Set text output only, and enable it where it is disabled
     #[arg(long, conflicts_with = "trace")]
     pub(super) text: bool,
 
-    /// Leave alone what is printed
+    /// Set traces only
     #[arg(long)]
     pub(super) trace: bool,
 
@@ -164,15 +164,15 @@ pub(super) struct Start {
     #[arg(long, value_name = "GROUP=LEVEL")]
     pub(super) group: Vec<String>,
 
-    /// Take the levels of groups from this file too, one `GROUP=LEVEL` a line
+    /// Read levels of groups from this file too, one `GROUP=LEVEL` a line
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
 
-    /// Keep messages in memory and write them at the stop, instead of all the time
+    /// Keep messages in memory, and write them when recording stops
     #[arg(long, value_enum)]
     pub(super) keep: Option<Keep>,
 
-    /// Size of the buffer in bytes [default: what the program finds best]
+    /// Size of the buffer in bytes [default: the program's choice]
     #[arg(long, value_name = "BYTES", default_value_t = 0, hide_default_value = true)]
     pub(super) buffer: u64,
 }
@@ -186,7 +186,7 @@ pub(super) enum Keep {
     First,
 }
 
-/// The least severe level that is let through; none lets through nothing.
+/// The minimum level; none disables all levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Least(pub(super) Option<Level>);
 

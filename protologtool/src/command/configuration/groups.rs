@@ -22,11 +22,11 @@ struct GroupLine<'a> {
     compiled: bool,
     /// The levels that are printed.
     text: Vec<&'static str>,
-    /// Those that sessions want.
-    wanted: Vec<&'static str>,
-    /// Those that an operator lets them have.
+    /// The levels that sessions record.
+    enabled: Vec<&'static str>,
+    /// The levels that the operator allows them.
     allowed: Vec<&'static str>,
-    /// True if the group has come up: one that was not called yet has no state.
+    /// True if the group is registered: one that was not called yet has no state.
     registered: bool,
 }
 
@@ -174,7 +174,7 @@ fn lines(found: &[ProcessGroups], groups: &[String], system: &dyn System) {
                 tag,
                 compiled: *compiled,
                 text: set(switch::text_levels(*word)),
-                wanted: set(switch::session_levels(*word)),
+                enabled: set(switch::session_levels(*word)),
                 allowed: set(switch::allowed_levels(*word)),
                 registered: word & switch::UNREGISTERED == 0,
             };

@@ -136,8 +136,7 @@ fn load(path: &str, build_id: Option<&str>) -> Result<Loader, String> {
             let _ = write!(found, "{byte:02x}");
         }
         if found != wanted {
-            let reason =
-                format!("it was built anew since: its build id is `{found}`, not `{wanted}`");
+            let reason = format!("it was rebuilt since: its build id is `{found}`, not `{wanted}`");
             return Err(cant(reason));
         }
     }

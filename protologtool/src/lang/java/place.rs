@@ -250,7 +250,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
     fn template(&self, argument: Node<'_>, call: &Invocation<'_>) -> Result<Text, Diagnostic> {
         let error = |range, message: String| {
             Err(Diagnostic::error(Code::NonConstantTemplate, range, message)
-                .help("write the text as a literal, or name a `static final String` of one of the sources, and pass what varies as arguments"))
+                .help("write the text as a literal, or name a `static final String` of one of the sources, and pass the varying parts as arguments"))
         };
         let has_names = descendants(argument).any(|node| node.kind() == "identifier");
         let site = Site { locals: has_names.then(|| self.locals()), ..self.site(call, "") };
@@ -317,7 +317,7 @@ fn no_array(args: &[Node<'_>]) -> Result<(), Diagnostic> {
     if !is_array {
         return Ok(());
     }
-    let message = "an array in the place of the arguments".to_owned();
+    let message = "an array in place of the arguments".to_owned();
     Err(Diagnostic::error(Code::ArrayArguments, arg.byte_range(), message)
         .help("pass the elements one by one, or cast the array to `Object` to log it as one"))
 }

@@ -103,7 +103,7 @@ impl CallVisitor<'_> {
                 let range = place.spans.of_all(&trees[at..end], 0);
                 self.note(
                     range,
-                    "a log call in the body of a macro, or in quoted code, stays as it is",
+                    "a log call in the body of a macro, or in quoted code, is not rewritten",
                     "write it as a call of its own where proc macros can't be used",
                 );
             }
@@ -143,8 +143,8 @@ impl Visitor for CallVisitor<'_> {
         if name == "include" {
             self.note(
                 call.path_range.clone(),
-                "log calls in what `include!` brings in are not rewritten",
-                "make the file a module, or take it through the tool when it is made",
+                "log calls in files that `include!` inserts are not rewritten",
+                "make the file a module, or pass it to the tool when it is generated",
             );
         }
         if QUOTING.contains(&name) { InputUse::NoCode } else { InputUse::Code }
@@ -180,7 +180,7 @@ impl Visitor for CallVisitor<'_> {
     fn too_deep(&mut self, range: Range<usize>) {
         if self.groups.is_some() {
             let error = Diagnostic::error(Code::Syntax, range, "nested too deeply to be read");
-            self.found.diagnostics.push(error.help("take inner parts out into functions"));
+            self.found.diagnostics.push(error.help("move inner parts to functions of their own"));
         }
     }
 }

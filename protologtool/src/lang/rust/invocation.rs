@@ -79,7 +79,7 @@ impl InvocationReader<'_> {
     fn level(&self, part: &[TokenTree]) -> Result<Level, Diagnostic> {
         let level = Path::of(part).and_then(|path| self.resolver.level(self.place.scopes, &path));
         level.ok_or_else(|| {
-            let message = "it is not known which level this is".to_owned();
+            let message = "the level is not known".to_owned();
             Diagnostic::error(Code::UnknownLevel, self.place.spans.of_all(part, 0), message)
                 .help("write a constant, as in `Level::Warn`")
         })
@@ -134,10 +134,7 @@ impl InvocationReader<'_> {
                     && !matches!(resolve(&of), Entity::Extern(_))
                 {
                     let help = "name the variant, as in `AppLog::Net`, or a constant or type that is another name";
-                    return error(
-                        format!("it is not known which group `{written}` is"),
-                        help.to_owned(),
-                    );
+                    return error(format!("the group `{written}` is not known"), help.to_owned());
                 }
                 error(
                     format!("no source defines the group `{written}`"),
@@ -182,7 +179,7 @@ fn usage(call: &MacroCall<'_>, log: &LogMacro) -> Diagnostic {
             log.name
         ),
     };
-    Diagnostic::error(Code::ArgumentCount, call.range.clone(), "this is no log call").help(help)
+    Diagnostic::error(Code::ArgumentCount, call.range.clone(), "this is not a log call").help(help)
 }
 
 fn template_text(part: &[TokenTree], spans: Spans) -> Result<(Text, Range<usize>), Diagnostic> {
@@ -211,7 +208,7 @@ fn parts(input: &Group, spans: Spans) -> Result<Vec<Vec<TokenTree>>, Diagnostic>
             range,
             "this log call is too complex to be read",
         )
-        .help("give parts of it names before the call"));
+        .help("assign parts of it to variables before the call"));
     }
     let parse = |input: ParseStream<'_>| {
         let mut parts = Vec::new();

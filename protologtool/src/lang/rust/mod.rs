@@ -130,8 +130,8 @@ impl Rust {
         let places: Vec<&ModuleId> = self.crates.places(source.path()).collect();
         let Some(first) = places.first() else {
             return Err(Misplaced {
-                message: format!("it is not known which module of which crate `{path}` is"),
-                help: "add the crate's root and what lies between to the inputs, or set `--crate-name` and `--crate-root`",
+                message: format!("the module and the crate of `{path}` are not known"),
+                help: "add the crate's root and the files between to the inputs, or set `--crate-name` and `--crate-root`",
             });
         };
         // A library and a program of one name may share modules: all names and ids are the same in both.
@@ -143,7 +143,7 @@ impl Rust {
                 message: format!(
                     "`{path}` is the module `{of_first}` and the module `{other}`: ids depend on it"
                 ),
-                help: "let one crate have the module, or take the crates through the tool one by one, by `--crate-name` and `--crate-root`",
+                help: "leave the module to one crate, or process the crates one by one with `--crate-name` and `--crate-root`",
             }),
         }
     }

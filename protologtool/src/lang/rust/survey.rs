@@ -164,5 +164,5 @@ fn clash(group: &Group, first: &Path, range: std::ops::Range<usize>) -> Diagnost
         first.display()
     );
     Diagnostic::error(Code::IdClash, range, message)
-        .help("rename one of the enums: groups are told apart by crate, enum and variant")
+        .help("rename one of the enums: groups are identified by crate, enum and variant")
 }

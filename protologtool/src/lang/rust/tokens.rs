@@ -37,7 +37,7 @@ impl FileTokens {
     pub(crate) fn of(bytes: &[u8]) -> Result<Self, LexError> {
         let text = std::str::from_utf8(bytes).map_err(|error| LexError {
             range: error.valid_up_to()..error.valid_up_to() + 1,
-            message: "this byte is no UTF-8".to_owned(),
+            message: "this byte is not UTF-8".to_owned(),
         })?;
         let before = header(text);
         let spans = Spans { before };
@@ -48,13 +48,13 @@ impl FileTokens {
                 let message = match bytes.get(start) {
                     Some(b'(' | b'[' | b'{') => "this bracket is not closed",
                     Some(b')' | b']' | b'}') => {
-                        "this bracket closes none, or not the last that is open"
+                        "this bracket closes none, or not the innermost open one"
                     }
                     Some(b'"' | b'\'' | b'r' | b'b' | b'c') => {
-                        "the literal that begins here is none, or does not end"
+                        "the literal that begins here is malformed or does not end"
                     }
                     Some(b'/') => "the comment that begins here does not end",
-                    _ => "this is no token of Rust",
+                    _ => "this is not a Rust token",
                 };
                 let message = message.to_owned();
                 Err(LexError { range: start..(start + 1).min(bytes.len()).max(start), message })
@@ -302,13 +302,13 @@ mod tests {
     fn what_is_no_rust_is_said() {
         for (text, at, message) in [
             ("fn a() {", 7, "this bracket is not closed"),
-            ("a) {}", 1, "this bracket closes none, or not the last that is open"),
-            ("a (b] c", 4, "this bracket closes none, or not the last that is open"),
-            ("a \"b", 2, "the literal that begins here is none, or does not end"),
-            ("a r#\"b\"", 2, "the literal that begins here is none, or does not end"),
-            ("a 'bc' d", 2, "the literal that begins here is none, or does not end"),
+            ("a) {}", 1, "this bracket closes none, or not the innermost open one"),
+            ("a (b] c", 4, "this bracket closes none, or not the innermost open one"),
+            ("a \"b", 2, "the literal that begins here is malformed or does not end"),
+            ("a r#\"b\"", 2, "the literal that begins here is malformed or does not end"),
+            ("a 'bc' d", 2, "the literal that begins here is malformed or does not end"),
             ("a /* b", 2, "the comment that begins here does not end"),
-            ("a \u{1} b", 2, "this is no token of Rust"),
+            ("a \u{1} b", 2, "this is not a Rust token"),
         ] {
             let error = FileTokens::of(text.as_bytes()).unwrap_err();
             assert_eq!((error.range.start, error.message.as_str()), (at, message), "{text}");
