@@ -47,7 +47,7 @@ impl Gate {
         self.busy.store(false, Ordering::Release);
     }
 
-    /// Whether the thread is within a message.
+    /// Returns true while the thread is within a message.
     pub(crate) fn is_busy(&self) -> bool {
         self.busy.load(Ordering::Acquire)
     }

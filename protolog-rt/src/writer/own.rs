@@ -79,13 +79,13 @@ pub(super) struct Own {
     identity: Identity,
     /// Number of chunks taken, up to the size of [`GROWTH`].
     grown: usize,
-    /// What the buffer had freed when it had nothing for this writer.
+    /// The buffer's count of freed chunks when it had none for this writer.
     full_at: Option<u32>,
     /// Packets of the chunk that are no messages.
     pub(super) others: u16,
-    /// Whether chunks describe the thread's track.
+    /// True if chunks describe the thread's track.
     pub(super) has_track: bool,
-    /// Whether the chunk was offered, see [`super::gate`].
+    /// True if the chunk was offered, see [`super::gate`].
     offered: bool,
 }
 
@@ -132,17 +132,17 @@ impl Own {
         Self { identity, last: identity.floor, ..self }
     }
 
-    /// What the next writer of this sequence starts from.
+    /// Returns the state that the next writer of this sequence starts from.
     pub(super) fn identity(&self) -> Identity {
         Identity { floor: self.last, ..self.identity }
     }
 
-    /// Whether the session is one of the process that this one was forked from.
+    /// Returns true if the session is one of the process that this one was forked from.
     pub(super) fn is_forked(&self) -> bool {
         self.core.as_ref().is_some_and(|core| core.pid != process::id())
     }
 
-    /// Whether the session is over.
+    /// Returns true if the session is over.
     pub(super) fn is_stopped(&self) -> bool {
         self.core.as_ref().is_none_or(|core| core.is_stopped())
     }

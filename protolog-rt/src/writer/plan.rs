@@ -31,7 +31,7 @@ pub struct Plan {
     pub(super) max_string_bytes: usize,
     /// Number of strings that are longer.
     cut: u32,
-    /// Whether there is a string, known or new.
+    /// True if there is a string, known or new.
     pub(super) has_strings: bool,
 }
 
@@ -176,7 +176,7 @@ impl LongString {
 /// Bytes of an interned string's fields, before the string, where all numbers take one byte.
 pub(super) const SHORT_HEAD_LEN: usize = STRING_ARGS_LEN + 1 + 4;
 
-/// Whether the fields of an interned string have one byte for each number: its id and the sizes.
+/// Returns true if the fields of an interned string have one byte for each number: its id and the sizes.
 #[inline(always)]
 pub(super) fn is_short(text: &str, iid: u32, max: usize) -> bool {
     iid < 0x80 && text.len() < 0x80 - 4 && text.len() <= max

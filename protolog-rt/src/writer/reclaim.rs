@@ -12,7 +12,7 @@ use crate::sys::barrier;
 use protolog_shmem::Buffer;
 use std::sync::Arc;
 
-/// How long a chunk must be idle, in nanoseconds.
+/// The time for which a chunk must be idle, in nanoseconds.
 pub(crate) const POLL_NANOS: u64 = 2_000_000;
 
 /// Takes back the idle chunks of `writers`, whose list the caller has locked, and completes them for the reader. Returns their
@@ -54,13 +54,14 @@ impl Writer {
         let read = || {
             (self.others.load(Ordering::Relaxed), self.completed_messages.load(Ordering::Acquire))
         };
-        let Some((chunk, (others, told))) = self.gate.take(request, is_after_barrier, read) else {
+        let Some((chunk, (others, completed))) = self.gate.take(request, is_after_barrier, read)
+        else {
             return false;
         };
         let messages = buffer.published(&chunk).count().saturating_sub(1 + others) as u64;
         // Before anybody can take the chunk. Its thread may be further by now.
-        count(self.id, messages, told + messages);
-        self.completed_messages.fetch_max(told + messages, Ordering::Release);
+        count(self.id, messages, completed + messages);
+        self.completed_messages.fetch_max(completed + messages, Ordering::Release);
         buffer.complete(chunk);
         true
     }

@@ -32,9 +32,11 @@ impl Own {
             return false;
         }
         self.last = self.clock.now().max(self.last);
-        // What a buffer keeps is told at the end, since chunks may be gone by then.
-        let told_here = |core: &&Arc<Arbiter>| core.buffer.fill_policy() == FillPolicy::Stream;
-        let core = self.core.as_ref().filter(told_here).filter(|_| writer.losses.has_pending());
+        // A buffer that keeps chunks has its losses reported at the end, since chunks may be overwritten by then.
+        let is_reported_here =
+            |core: &&Arc<Arbiter>| core.buffer.fill_policy() == FillPolicy::Stream;
+        let core =
+            self.core.as_ref().filter(is_reported_here).filter(|_| writer.losses.has_pending());
         let losses = core.map(|core| take_losses(core, writer));
         let losses =
             losses.as_ref().map_or((&[][..], false), |(all, dropped)| (all.bytes(), *dropped));

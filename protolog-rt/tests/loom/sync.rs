@@ -1,4 +1,4 @@
-//! What the sources take their atomics from.
+//! The atomics of the sources.
 
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::cell::Cell;

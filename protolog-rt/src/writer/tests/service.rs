@@ -1,6 +1,6 @@
 //! A model of how a tracing service takes in chunks and reads packets back, with its refusals.
 //!
-//! What it does with good and with bad chunks was observed on Perfetto's service, version 59; the model says the same in
+//! Its way with good and with bad chunks was observed on Perfetto's service, version 59; the model says the same in
 //! a few lines, so that a test can show what becomes of a chunk without one.
 //!
 //! ```text
@@ -19,7 +19,7 @@ pub(super) const RESERVED: [u32; 12] = [3, 10, 33, 35, 36, 50, 69, 79, 98, 124, 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Image {
     pub(super) bytes: Vec<u8>,
-    /// Whether its writer is done with it; else the service looks into a chunk that is being written.
+    /// True if its writer is done with it; else the service looks into a chunk that is being written.
     pub(super) complete: bool,
 }
 

@@ -10,7 +10,7 @@ mod wire;
 use loom::sync::Arc;
 use protolog_shmem::Buffer;
 
-/// What the drain knows of a session.
+/// The parts of a session that the drain uses.
 pub(crate) mod core {
     /// A buffer.
     pub(crate) struct Core {
@@ -25,7 +25,7 @@ pub(crate) mod core {
     }
 }
 
-/// What the drain knows of a file.
+/// The parts of a file that the drain uses.
 pub(crate) mod file {
     use crate::cells::{Cells, Packet};
 
