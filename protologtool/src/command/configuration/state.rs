@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn wishes_are_merged() {
+    fn settings_are_merged() {
         let one = add("", &["Net", "Disk"], "text:warn", &[]);
         assert_eq!(one, "Net=text:warn\nDisk=text:warn\n");
         let two = add(&one, &["Net"], "debug", &[]);
