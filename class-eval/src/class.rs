@@ -6,10 +6,10 @@
 //! parses only where they are known to be right.
 
 use crate::MAX_NAME;
-use crate::decode::{Code, decode};
 use crate::descriptor::{Signature, is_type};
 use crate::fault::Fault;
-use crate::op::Constant;
+use crate::op::Code;
+use crate::pool::{Bootstrap, Constant, Member};
 use crate::text::{self, Text};
 use crate::value::Value;
 use noak::AccessFlags;
@@ -53,8 +53,8 @@ pub(crate) struct Method<'j> {
     pub(crate) flags: AccessFlags,
     pub(crate) name: Rc<str>,
     pub(crate) descriptor: Rc<str>,
-    table: reader::Method<'j>,
-    code: OnceCell<Rc<Code>>,
+    pub(crate) table: reader::Method<'j>,
+    pub(crate) code: OnceCell<Rc<Code>>,
 }
 
 /// Where a class is declared that stands in another one.
@@ -65,29 +65,8 @@ pub(crate) struct Nesting {
     pub(crate) name: Option<Rc<str>>,
 }
 
-/// The bootstrap method of an `invokedynamic`.
-#[derive(Debug)]
-pub(crate) struct Bootstrap {
-    /// The class and the name of the method that is called for it.
-    pub(crate) class: Rc<str>,
-    pub(crate) name: Rc<str>,
-    /// Its further arguments; `None` is a constant of a kind that string concatenation doesn't have.
-    pub(crate) arguments: Vec<Option<Constant>>,
-}
-
 /// By the class file format.
 const MAX_BOOTSTRAP_ARGUMENTS: usize = 251;
-
-/// A field or method as an instruction names it.
-#[derive(Clone, Debug)]
-pub(crate) struct Member {
-    /// Internal name of the class where the search begins.
-    pub(crate) class: Rc<str>,
-    pub(crate) name: Rc<str>,
-    pub(crate) descriptor: Rc<str>,
-    /// `None` for a field.
-    pub(crate) signature: Option<Rc<Signature>>,
-}
 
 impl<'j> Class<'j> {
     /// Reads the tables of a class file.
@@ -144,21 +123,6 @@ impl<'j> Class<'j> {
 
     pub(crate) fn is(&self, flags: AccessFlags) -> bool {
         self.flags.contains(flags)
-    }
-
-    /// The code of the method at `index`, decoded once; `None` if it is abstract or native.
-    pub(crate) fn code(&self, index: usize) -> Result<Option<Rc<Code>>, Fault> {
-        let method = &self.methods[index];
-        if let Some(code) = method.code.get() {
-            return Ok(Some(Rc::clone(code)));
-        }
-        let Some(AttributeContent::Code(code)) =
-            self.attribute(method.table.attributes(), b"Code")?
-        else {
-            return Ok(None);
-        };
-        let code = Rc::new(decode(self, &code)?);
-        Ok(Some(Rc::clone(method.code.get_or_init(|| code))))
     }
 
     /// Where the class is declared, if not on its own.
@@ -365,14 +329,6 @@ pub(crate) fn malformed(error: DecodeError) -> Fault {
 impl fmt::Debug for Class<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Class").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Display for Member {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { class, name, descriptor, .. } = self;
-        let separator = if descriptor.starts_with('(') { "" } else { ":" };
-        write!(f, "{}.{name}{separator}{descriptor}", class.replace('/', "."))
     }
 }
 

@@ -1,31 +1,40 @@
 //! From noak's instructions to [`Op`]s: a method's code as the evaluator runs it.
 
-use crate::class::{Class, Member, malformed};
+use crate::class::{Class, malformed};
 use crate::descriptor::descriptor_of;
 use crate::fault::Fault;
 use crate::op::{
-    Arithmetic, CallSite, Compare, Condition, Constant, Dispatch, Element, Op, Relation, Shuffle,
+    Arithmetic, CallSite, Code, Compare, Condition, Dispatch, Element, Op, Relation, Shuffle,
     Switch, Target,
 };
+use crate::pool::{Constant, Member};
 use crate::value::{Kind, Value};
+use noak::reader::AttributeContent;
 use noak::reader::attributes::{ArrayType, Code as RawCode, RawInstruction as Raw};
 use std::rc::Rc;
-
-/// A method's code.
-#[derive(Debug)]
-pub(crate) struct Code {
-    pub(crate) max_stack: usize,
-    pub(crate) max_locals: usize,
-    pub(crate) ops: Vec<Op>,
-    /// Line of each instruction, 0 where unknown.
-    pub(crate) lines: Vec<u16>,
-}
 
 /// By the class file format.
 const MAX_CODE: usize = 65535;
 
+impl Class<'_> {
+    /// The code of the method at `index`, decoded once; `None` if it is abstract or native.
+    pub(crate) fn code(&self, index: usize) -> Result<Option<Rc<Code>>, Fault> {
+        let method = &self.methods[index];
+        if let Some(code) = method.code.get() {
+            return Ok(Some(Rc::clone(code)));
+        }
+        let Some(AttributeContent::Code(code)) =
+            self.attribute(method.table.attributes(), b"Code")?
+        else {
+            return Ok(None);
+        };
+        let code = Rc::new(decode(self, &code)?);
+        Ok(Some(Rc::clone(method.code.get_or_init(|| code))))
+    }
+}
+
 /// Decodes the code of a method of `class`.
-pub(crate) fn decode<'j>(class: &Class<'j>, raw: &RawCode<'j>) -> Result<Code, Fault> {
+fn decode<'j>(class: &Class<'j>, raw: &RawCode<'j>) -> Result<Code, Fault> {
     let mut instructions = Vec::new();
     let mut offsets = Vec::new();
     for instruction in raw.raw_instructions() {

@@ -1,7 +1,7 @@
 //! A method that is under way: its local variables, its operands, its next instruction.
 
-use crate::decode::Code;
 use crate::fault::Fault;
+use crate::op::Code;
 use crate::value::{Kind, Value};
 use std::rc::Rc;
 

@@ -25,6 +25,7 @@ mod link;
 mod machine;
 mod op;
 mod platform;
+mod pool;
 mod step;
 mod text;
 mod unknown;

@@ -3,51 +3,14 @@
 use crate::class::Class;
 use crate::fault::Fault;
 use crate::heap::Object;
-use crate::machine::{Machine, StaticField};
-use crate::op::Constant;
-use crate::platform::{self, Native};
+use crate::machine::{Callee, FieldAt, Known, Loaded, Machine, StaticField};
+use crate::platform;
+use crate::pool::Constant;
 use crate::value::{Ref, Value};
 use crate::{MAX_CLASSES, MAX_SUPERCLASSES, descriptor};
 use noak::AccessFlags;
 use std::collections::HashSet;
 use std::rc::Rc;
-
-/// The machine's knowledge of a class name.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Known {
-    Absent,
-    /// Its superclass is being loaded.
-    Loading,
-    At(usize),
-}
-
-/// A class that was loaded.
-pub(crate) struct Loaded<'j> {
-    pub(crate) class: Rc<Class<'j>>,
-    /// The superclass, if the source has it.
-    superclass: Option<usize>,
-    /// For each field of the class file its place among the static values, or among an instance's fields.
-    slots: Vec<usize>,
-    statics: Vec<Value>,
-    /// The fields of a new instance, those of superclasses first.
-    instance: Vec<Value>,
-    initialized: bool,
-}
-
-/// A method that can be called.
-#[derive(Clone, Copy)]
-pub(crate) enum Callee {
-    /// Class and position in it.
-    Code(usize, usize),
-    Platform(Native),
-}
-
-/// A field: the class that declares it, and its position there.
-#[derive(Clone, Copy)]
-pub(crate) struct FieldAt {
-    pub(crate) class: usize,
-    field: usize,
-}
 
 impl<'j> Machine<'j> {
     /// Loads the class with this internal name, and its superclasses. `None` if the source doesn't have it.

@@ -1,19 +1,75 @@
 //! The machine: classes, heap, the methods under way, and what may still be spent.
 
 use crate::class::{Class, Nesting};
-use crate::decode::Code;
 use crate::fault::{Fault, Location};
 use crate::frame::Frame;
 use crate::heap::Heap;
-use crate::link::{Callee, Known, Loaded};
-use crate::platform::Args;
-use crate::step::Flow;
+use crate::op::Code;
 use crate::value::{Ref, Value};
 use crate::{ClassSource, MAX_DEPTH, MAX_LOCALS, MAX_NESTING, MAX_STEPS};
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::rc::Rc;
+
+/// The machine's knowledge of a class name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Known {
+    Absent,
+    /// Its superclass is being loaded.
+    Loading,
+    At(usize),
+}
+
+/// A class that was loaded.
+pub(crate) struct Loaded<'j> {
+    pub(crate) class: Rc<Class<'j>>,
+    /// The superclass, if the source has it.
+    pub(crate) superclass: Option<usize>,
+    /// For each field of the class file its place among the static values, or among an instance's fields.
+    pub(crate) slots: Vec<usize>,
+    pub(crate) statics: Vec<Value>,
+    /// The fields of a new instance, those of superclasses first.
+    pub(crate) instance: Vec<Value>,
+    pub(crate) initialized: bool,
+}
+
+/// A method that can be called.
+#[derive(Clone, Copy)]
+pub(crate) enum Callee {
+    /// Class and position in it.
+    Code(usize, usize),
+    Platform(Native),
+}
+
+/// A field: the class that declares it, and its position there.
+#[derive(Clone, Copy)]
+pub(crate) struct FieldAt {
+    pub(crate) class: usize,
+    pub(crate) field: usize,
+}
+
+/// A method of the platform.
+pub(crate) type Native = for<'a> fn(&mut Machine<'_>, Args<'a>) -> Answer;
+
+/// The result of a method; `None` for `void`.
+pub(crate) type Answer = Result<Option<Value>, Fault>;
+
+/// The arguments of a call, the receiver first.
+#[derive(Clone, Copy)]
+pub(crate) struct Args<'a>(pub(crate) &'a [Value]);
+
+/// Where the machine goes on after an instruction.
+pub(crate) enum Flow {
+    /// At the next one.
+    Next,
+    /// At the instruction with this index.
+    Jump(usize),
+    /// In the method that the instruction called.
+    Entered,
+    /// In the caller.
+    Return(Option<Value>),
+}
 
 /// A machine over the class files of one source.
 pub struct Machine<'j> {

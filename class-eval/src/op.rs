@@ -1,11 +1,21 @@
 //! Instructions as the evaluator runs them: about two hundred opcodes in some thirty operations, constants looked up,
 //! branch targets as indexes of instructions. `Display` gives the form that `javap` prints.
 
-use crate::class::{Bootstrap, Member};
+use crate::pool::{Bootstrap, Member};
 use crate::text::Text;
 use crate::value::{Kind, Value};
 use std::fmt;
 use std::rc::Rc;
+
+/// A method's code.
+#[derive(Debug)]
+pub(crate) struct Code {
+    pub(crate) max_stack: usize,
+    pub(crate) max_locals: usize,
+    pub(crate) ops: Vec<Op>,
+    /// Line of each instruction, 0 where unknown.
+    pub(crate) lines: Vec<u16>,
+}
 
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
@@ -161,14 +171,6 @@ pub(crate) struct CallSite {
     /// Name, descriptor and parameters of what is called; its class is the one of the bootstrap method.
     pub(crate) member: Member,
     pub(crate) bootstrap: Rc<Bootstrap>,
-}
-
-/// A constant that can stand in a class file's pool.
-#[derive(Clone, Debug)]
-pub(crate) enum Constant {
-    Number(Value),
-    String(Text),
-    Class(Rc<str>),
 }
 
 impl Element {

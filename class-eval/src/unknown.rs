@@ -16,11 +16,11 @@
 //!
 //! [`platform`]: crate::platform
 
-use crate::class::Member;
 use crate::descriptor::class_of;
 use crate::fault::{Cause, Fault};
 use crate::heap::Object;
 use crate::machine::Machine;
+use crate::pool::Member;
 use crate::value::Value;
 
 /// The rough size of the record of an unknown value, besides names.

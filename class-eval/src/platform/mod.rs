@@ -14,24 +14,14 @@ mod util;
 
 use crate::fault::Fault;
 use crate::heap::Object;
-use crate::machine::Machine;
+use crate::machine::{Answer, Args, Machine, Native};
 use crate::text::{Charset, Text};
 use crate::value::{Ref, Value};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// A method of the platform.
-pub(super) type Native = for<'a> fn(&mut Machine<'_>, Args<'a>) -> Answer;
-
-/// The result of a method; `None` for `void`.
-type Answer = Result<Option<Value>, Fault>;
-
 /// Class, name and descriptor, `java/lang/Math.abs(I)I`, and the method.
 type Entry = (&'static str, Native);
-
-/// The arguments of a call, the receiver first.
-#[derive(Clone, Copy)]
-pub(super) struct Args<'a>(pub(super) &'a [Value]);
 
 /// Longer names are no method's here.
 const MAX_KEY: usize = 256;

@@ -1,9 +1,9 @@
 //! `invokedynamic`: string concatenation as javac has compiled it since Java 9. Lambdas are refused.
 
-use crate::class::Bootstrap;
 use crate::fault::Fault;
 use crate::machine::Machine;
-use crate::op::{CallSite, Constant};
+use crate::op::CallSite;
+use crate::pool::{Bootstrap, Constant};
 use crate::text;
 use crate::value::Value;
 

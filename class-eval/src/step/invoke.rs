@@ -1,14 +1,12 @@
 //! Calls: of code in the jar, which is entered, and of the platform's methods, which run at once.
 
-use super::Flow;
 use super::member::outside;
-use crate::class::Member;
 use crate::fault::{Cause, Fault};
 use crate::heap::Object;
-use crate::link::Callee;
-use crate::machine::Machine;
+use crate::machine::{Args, Callee, Flow, Machine};
 use crate::op::Dispatch;
-use crate::platform::{self, Args};
+use crate::platform;
+use crate::pool::Member;
 use crate::value::{Ref, Value};
 use noak::AccessFlags;
 use std::rc::Rc;

@@ -1,12 +1,11 @@
 //! Fields, new objects, casts.
 
-use crate::class::Member;
 use crate::fault::{Cause, Fault};
 use crate::heap::Object;
-use crate::link::FieldAt;
-use crate::machine::Machine;
+use crate::machine::{FieldAt, Machine};
 use crate::op::Op;
 use crate::platform;
+use crate::pool::Member;
 use crate::value::{Kind, Value};
 use std::rc::Rc;
 

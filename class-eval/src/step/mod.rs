@@ -11,22 +11,10 @@ mod number;
 use crate::fault::Fault;
 use crate::frame::Frame;
 use crate::heap::Object;
-use crate::machine::Machine;
+use crate::machine::{Flow, Machine};
 use crate::op::{Condition, Op, Shuffle};
 use crate::text;
 use crate::value::{Kind, Value};
-
-/// Where the machine goes on after an instruction.
-pub(super) enum Flow {
-    /// At the next one.
-    Next,
-    /// At the instruction with this index.
-    Jump(usize),
-    /// In the method that the instruction called.
-    Entered,
-    /// In the caller.
-    Return(Option<Value>),
-}
 
 impl Machine<'_> {
     /// Runs one instruction of the method at the top.
