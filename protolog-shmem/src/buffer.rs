@@ -8,13 +8,11 @@
 
 use crate::chunk::{BUFFERS, ChunkCell, OpenChunk, PacketCount, WriteChunk};
 use crate::counters::Counters;
-use crate::memory::Memory;
+use crate::memory::{ChunkHeader, Memory};
 use crate::page::Page;
 use crate::slot::{MAX_BUFFER, PAGE, Slot};
-use crate::sync::{AtomicU16, AtomicU32, AtomicUsize, Ordering};
-use protolog_core::chunk::{
-    CHUNK_HEADER, ChunkState, PACKETS_AT, Packets, PageLayout, WRITER_ID_AT,
-};
+use crate::sync::{AtomicU32, AtomicUsize, Ordering};
+use protolog_core::chunk::{CHUNK_HEADER, ChunkState, Packets, PageLayout};
 use protolog_core::{BufferStats, FillPolicy};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
@@ -185,11 +183,12 @@ impl Buffer {
     pub fn open(&self, chunk: &mut WriteChunk, writer_id: u16, chunk_id: u32) -> OpenChunk {
         self.check(chunk);
         let slot = chunk.slot();
-        self.chunk_id(slot).store(chunk_id, Ordering::Relaxed);
-        self.writer_id(slot).store(writer_id, Ordering::Relaxed);
+        let header = self.header(slot);
+        header.chunk_id.store(chunk_id, Ordering::Relaxed);
+        header.writer_id.store(writer_id, Ordering::Relaxed);
         let start = self.payload(slot);
         let end = start.wrapping_add(slot.payload());
-        OpenChunk { start, end, count: PacketCount::new(self.packets(slot)) }
+        OpenChunk { start, end, count: PacketCount::new(header.packets) }
     }
 
     /// Packets that were published of a chunk.
@@ -205,7 +204,7 @@ impl Buffer {
     pub fn peek(&self, cell: &ChunkCell) -> Option<(u32, Packets)> {
         let (slot, buffer) = cell.slot()?;
         assert!(buffer == self.id, "a chunk of another buffer");
-        Some((self.chunk_id(slot).load(Ordering::Relaxed), self.packets_of(slot)))
+        Some((self.header(slot).chunk_id.load(Ordering::Relaxed), self.packets_of(slot)))
     }
 
     /// Makes a chunk complete, for the reader, or for the writers of a ring. True where this made half of the buffer wait for the
@@ -259,28 +258,16 @@ impl Buffer {
         Page::new(self.memory.u32(page * PAGE))
     }
 
-    /// Count and flags of a chunk.
+    /// The header of a chunk.
     #[inline]
-    fn packets(&self, slot: Slot) -> &AtomicU16 {
-        self.memory.u16(slot.at() + PACKETS_AT)
+    pub(crate) fn header(&self, slot: Slot) -> ChunkHeader<'_> {
+        self.memory.chunk_header(slot.at())
     }
 
     /// Count and flags of a chunk as they are now; what they cover is visible.
     #[inline]
     pub(crate) fn packets_of(&self, slot: Slot) -> Packets {
-        Packets(self.packets(slot).load(Ordering::Acquire))
-    }
-
-    /// Writer id of a chunk.
-    #[inline]
-    pub(crate) fn writer_id(&self, slot: Slot) -> &AtomicU16 {
-        self.memory.u16(slot.at() + WRITER_ID_AT)
-    }
-
-    /// Id of a chunk.
-    #[inline]
-    pub(crate) fn chunk_id(&self, slot: Slot) -> &AtomicU32 {
-        self.memory.u32(slot.at())
+        Packets(self.header(slot).packets.load(Ordering::Acquire))
     }
 
     /// The first byte of a chunk's packets; [`Slot::payload`] bytes from there are its owner's.
@@ -308,7 +295,7 @@ impl Buffer {
         // SAFETY: a prefetch has no effect that a program can see, whatever the address; a processor that does not know this
         // one takes it for nothing.
         unsafe {
-            core::arch::asm!("prefetchw [{}]", in(reg) self.memory.address(at), options(nostack, preserves_flags));
+            core::arch::asm!("prefetchw [{}]", in(reg) self.memory.hint(at), options(nostack, preserves_flags));
         }
         #[cfg(not(all(target_arch = "x86_64", not(any(loom, miri)))))]
         let _ = at;
@@ -320,7 +307,7 @@ impl Buffer {
         if at < self.memory.len() {
             use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
             // SAFETY: a prefetch has no effect that a program can see, whatever the address.
-            unsafe { _mm_prefetch::<_MM_HINT_T1>(self.memory.address(at).cast()) };
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(self.memory.hint(at).cast()) };
         }
         #[cfg(not(all(target_arch = "x86_64", not(any(loom, miri)))))]
         let _ = at;
@@ -328,9 +315,10 @@ impl Buffer {
 
     /// Makes a chunk's header zero. The count first, so that a recovery never takes what is left for another chunk's.
     pub(crate) fn clear_header(&self, slot: Slot) {
-        self.packets(slot).store(0, Ordering::Relaxed);
-        self.writer_id(slot).store(0, Ordering::Release);
-        self.chunk_id(slot).store(0, Ordering::Release);
+        let header = self.header(slot);
+        header.packets.store(0, Ordering::Relaxed);
+        header.writer_id.store(0, Ordering::Release);
+        header.chunk_id.store(0, Ordering::Release);
     }
 
     /// Makes the headers zero that a page has, or would have, in this layout.

@@ -9,8 +9,11 @@
 #[cfg(loom)]
 use crate::slot::PAGE;
 use crate::sync::{AtomicU16, AtomicU32};
+#[cfg(not(loom))]
+use protolog_core::chunk::CHUNK_HEADER;
 #[cfg(loom)]
-use protolog_core::chunk::{PACKETS_AT, PageLayout, WRITER_ID_AT};
+use protolog_core::chunk::PageLayout;
+use protolog_core::chunk::{PACKETS_AT, WRITER_ID_AT};
 use std::alloc;
 #[cfg(loom)]
 use std::collections::BTreeMap;
@@ -100,6 +103,15 @@ impl Drop for Heap {
     }
 }
 
+/// The words of a chunk's header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChunkHeader<'a> {
+    pub(crate) chunk_id: &'a AtomicU32,
+    pub(crate) writer_id: &'a AtomicU16,
+    /// Count and flags.
+    pub(crate) packets: &'a AtomicU16,
+}
+
 /// Bytes shared between threads, whose words are atomics. See the module.
 #[derive(Debug)]
 pub struct Memory {
@@ -161,12 +173,25 @@ impl Memory {
         unsafe { AtomicU32::from_ptr(self.place(at, size_of::<AtomicU32>()).cast()) }
     }
 
-    /// The 16 bits at `at`, a multiple of 2.
+    /// The header of the chunk at `at`, a multiple of 4, checked as a whole.
     #[cfg(not(loom))]
     #[inline]
-    pub(crate) fn u16(&self, at: usize) -> &AtomicU16 {
-        // SAFETY: `place` checked range and alignment; *mapped*, *words*.
-        unsafe { AtomicU16::from_ptr(self.place(at, size_of::<AtomicU16>()).cast()) }
+    pub(crate) fn chunk_header(&self, at: usize) -> ChunkHeader<'_> {
+        assert!(at % 4 == 0 && self.has(at, CHUNK_HEADER), "a header at {at} of {}", self.len);
+        // SAFETY: *mapped*: the header's bytes are in the memory, as was asserted.
+        let base = unsafe { self.base.as_ptr().add(at) };
+        let half = |offset: usize| {
+            // SAFETY: *mapped*: the two bytes are in the header.
+            let half = unsafe { base.add(offset) };
+            // SAFETY: the header is aligned to 4 and the offset to 2; *words*.
+            unsafe { AtomicU16::from_ptr(half.cast()) }
+        };
+        ChunkHeader {
+            // SAFETY: the header is aligned to 4 and begins with this word; *words*.
+            chunk_id: unsafe { AtomicU32::from_ptr(base.cast()) },
+            writer_id: half(WRITER_ID_AT),
+            packets: half(PACKETS_AT),
+        }
     }
 
     #[cfg(loom)]
@@ -175,15 +200,20 @@ impl Memory {
     }
 
     #[cfg(loom)]
-    pub(crate) fn u16(&self, at: usize) -> &AtomicU16 {
-        &self.words.halves[&at]
+    pub(crate) fn chunk_header(&self, at: usize) -> ChunkHeader<'_> {
+        ChunkHeader {
+            chunk_id: &self.words.words[&at],
+            writer_id: &self.words.halves[&(at + WRITER_ID_AT)],
+            packets: &self.words.halves[&(at + PACKETS_AT)],
+        }
     }
 
     /// The address of `size` bytes at `at`, a multiple of `size`.
     #[inline]
     fn place(&self, at: usize, size: usize) -> *mut u8 {
         assert!(at % size == 0 && self.has(at, size), "{size} bytes at {at} of {}", self.len);
-        self.address(at)
+        // SAFETY: *mapped*: the byte is one of `len` from `base`, as was asserted.
+        unsafe { self.base.as_ptr().add(at) }
     }
 
     /// Returns whether `size` bytes at `at` are in the memory.
@@ -198,6 +228,13 @@ impl Memory {
         assert!(at < self.len, "byte {at} of {}", self.len);
         // SAFETY: *mapped*: the byte is one of `len` from `base`.
         unsafe { self.base.as_ptr().add(at) }
+    }
+
+    /// The address of the byte at `at`, in the memory or not: for prefetching.
+    #[cfg(all(target_arch = "x86_64", not(any(loom, miri))))]
+    #[inline]
+    pub(crate) fn hint(&self, at: usize) -> *mut u8 {
+        self.base.as_ptr().wrapping_add(at)
     }
 
     /// As [`Backing::discard`].
@@ -242,7 +279,11 @@ mod tests {
     #[test]
     fn words_are_bytes_of_the_owner() {
         let memory = Memory::new(Heap::copy_of(&[1, 0, 2, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]));
-        assert_eq!(memory.u16(2).load(Ordering::Relaxed), u16::from_le(2));
+        let header = memory.chunk_header(0);
+        let halves = (header.writer_id, header.packets);
+        let halves = (halves.0.load(Ordering::Relaxed), halves.1.load(Ordering::Relaxed));
+        assert_eq!(halves, (u16::from_le(0), u16::from_le(0)));
+        assert_eq!(memory.chunk_header(8).chunk_id.load(Ordering::Relaxed), u32::from_le(3));
         assert_eq!(memory.u32(0).load(Ordering::Relaxed), u32::from_le(0x2_0001));
         assert_eq!(memory.u64(8).load(Ordering::Relaxed), u64::from_le(3));
         assert_eq!(memory.len(), 16);

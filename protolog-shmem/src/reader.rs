@@ -108,8 +108,8 @@ impl<'b> BufferReader<'b> {
             }
             found.push(ChunkInfo {
                 slot,
-                writer_id: self.buffer.writer_id(slot).load(Ordering::Relaxed),
-                chunk_id: self.buffer.chunk_id(slot).load(Ordering::Relaxed),
+                writer_id: self.buffer.header(slot).writer_id.load(Ordering::Relaxed),
+                chunk_id: self.buffer.header(slot).chunk_id.load(Ordering::Relaxed),
                 is_complete: state == ChunkState::Complete,
             });
         }
@@ -149,8 +149,8 @@ impl<'b> BufferReader<'b> {
     pub unsafe fn image(&mut self, info: &ChunkInfo) -> Vec<u8> {
         let slot = info.slot;
         let mut image = Vec::with_capacity(slot.size());
-        image.extend(self.buffer.chunk_id(slot).load(Ordering::Relaxed).to_le_bytes());
-        image.extend(self.buffer.writer_id(slot).load(Ordering::Relaxed).to_le_bytes());
+        image.extend(self.buffer.header(slot).chunk_id.load(Ordering::Relaxed).to_le_bytes());
+        image.extend(self.buffer.header(slot).writer_id.load(Ordering::Relaxed).to_le_bytes());
         image.extend(self.buffer.packets_of(slot).0.to_le_bytes());
         // SAFETY: *mapped*: the payload is in the buffer, and by the caller's promise nobody writes it.
         image.extend(unsafe {
@@ -175,8 +175,8 @@ impl<'b> BufferReader<'b> {
         let is_same = word.layout() == Some(layout)
             && is_readable(word.state(index), true)
             && buffer.packets_of(slot).count() > 0
-            && buffer.chunk_id(slot).load(Ordering::Relaxed) == info.chunk_id
-            && buffer.writer_id(slot).load(Ordering::Relaxed) == info.writer_id;
+            && buffer.header(slot).chunk_id.load(Ordering::Relaxed) == info.chunk_id
+            && buffer.header(slot).writer_id.load(Ordering::Relaxed) == info.writer_id;
         let is_complete = word.state(index) == ChunkState::Complete;
         is_same.then_some(PinnedChunk { pin, slot, is_complete })
     }

@@ -117,8 +117,10 @@ fn a_free_chunk_has_a_clean_header() {
 
 fn header(buffer: &Buffer, slot: Slot) -> [u8; CHUNK_HEADER] {
     let mut header = [0; CHUNK_HEADER];
-    header[..4].copy_from_slice(&buffer.chunk_id(slot).load(Ordering::Relaxed).to_le_bytes());
-    header[4..6].copy_from_slice(&buffer.writer_id(slot).load(Ordering::Relaxed).to_le_bytes());
+    header[..4]
+        .copy_from_slice(&buffer.header(slot).chunk_id.load(Ordering::Relaxed).to_le_bytes());
+    header[4..6]
+        .copy_from_slice(&buffer.header(slot).writer_id.load(Ordering::Relaxed).to_le_bytes());
     header[6..].copy_from_slice(&buffer.packets_of(slot).0.to_le_bytes());
     header
 }

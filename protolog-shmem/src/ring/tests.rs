@@ -129,7 +129,7 @@ fn a_page_that_is_divided_anew_has_clean_headers() {
         assert_eq!((chunk.layout(), chunk.slot().index), (layout, 0));
         for index in 0..layout.chunks() {
             let slot = Slot { index, ..chunk.slot() };
-            let ids = (buffer.chunk_id(slot), buffer.writer_id(slot));
+            let ids = (buffer.header(slot).chunk_id, buffer.header(slot).writer_id);
             let ids = (ids.0.load(Ordering::Relaxed), ids.1.load(Ordering::Relaxed));
             assert_eq!((ids, buffer.packets_of(slot).0), ((0, 0), 0), "{slot:?}");
         }
