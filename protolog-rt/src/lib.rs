@@ -114,10 +114,10 @@
 //! | a call at a level that is off: a load, a test, a branch | 0.3 | 3 | |
 //! | a call of a group with `enabled = false` | 0 | 0 | |
 //! | two integers | 13.0 | 142 | 24 |
-//! | an integer and one of 8 strings | 16.3 | 191 | 27 |
-//! | two integers and a float | 13.7 | 162 | 34 |
-//! | a string of 40 bytes, always the same | 16.5 | 170 | 23 |
-//! | two integers, recorded by two sessions | | 602 | |
+//! | an integer and one of 8 strings | 16.3 | 192 | 27 |
+//! | two integers and a float | 13.7 | 163 | 34 |
+//! | a string of 40 bytes, always the same | 16.5 | 171 | 23 |
+//! | two integers, recorded by two sessions | | 580 | |
 //! | for comparison: `clock_gettime` alone | 16.9 | | |
 //!
 //! Medians of bursts on an Intel Xeon, rustc 1.95, as `cargo xtask bench runtime` prints them beside those of seven peers
