@@ -18,7 +18,7 @@ mod sarif;
 
 pub use code::Code;
 pub use render::{Style, render, summary};
-pub(crate) use reporter::{Notice, Reporter};
+pub(crate) use reporter::Reporter;
 
 use crate::source::{Position, Source};
 use std::fmt;
@@ -80,6 +80,25 @@ impl Diagnostic {
     #[must_use]
     pub fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
+    }
+}
+
+/// A problem that has no place in a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Notice {
+    pub(crate) severity: Severity,
+    pub(crate) code: Code,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} [{}]", self.severity, self.message, self.code.name())?;
+        match &self.help {
+            Some(help) => write!(f, "\nhelp: {help}"),
+            None => Ok(()),
+        }
     }
 }
 

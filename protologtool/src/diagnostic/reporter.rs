@@ -3,21 +3,11 @@
 //! For people: as they come, on standard error. For tools: on standard output. What stops a run goes to standard error in
 //! every format, since it is no part of the result.
 
-use super::{Code, Diagnostic, Severity, Style, json, render, sarif, summary};
+use super::{Diagnostic, Notice, Severity, Style, json, render, sarif, summary};
 use crate::cli::{Exit, Failure, MessageFormat, Reporting};
 use crate::source::Source;
 use crate::system::System;
-use std::fmt;
 use std::path::PathBuf;
-
-/// A problem that has no place in a source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Notice {
-    pub(crate) severity: Severity,
-    pub(crate) code: Code,
-    pub(crate) message: String,
-    pub(crate) help: Option<String>,
-}
 
 /// Shows and counts.
 pub(crate) struct Reporter<'s> {
@@ -134,15 +124,5 @@ impl<'s> Reporter<'s> {
             Severity::Note => {}
         }
         severity
-    }
-}
-
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} [{}]", self.severity, self.message, self.code.name())?;
-        match &self.help {
-            Some(help) => write!(f, "\nhelp: {help}"),
-            None => Ok(()),
-        }
     }
 }

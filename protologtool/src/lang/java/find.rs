@@ -7,7 +7,7 @@ use super::invocation::{Candidate, Invocation, candidates};
 use super::library::Classes;
 use super::meaning::Handle;
 use super::outline::MemberId;
-use super::place::MemberCalls;
+use super::place::{MemberCalls, OtherCall};
 use super::resolve::Resolver;
 use super::syntax::{member_text, parse_around, parse_member};
 use super::unit::Unit;
@@ -30,17 +30,6 @@ pub(super) struct FileCalls {
     pub(super) others: Vec<OtherCall>,
     /// The problems of log calls.
     pub(super) diagnostics: Vec<Diagnostic>,
-}
-
-/// A call of a method of the class that is no log method, such as `isEnabled`.
-#[derive(Clone, Debug)]
-pub(super) struct OtherCall {
-    /// The class's name before the method's; empty, right before the method's name, where it is imported.
-    pub(super) class: Range<usize>,
-    /// The method's name.
-    pub(super) method: Range<usize>,
-    /// Number of arguments.
-    pub(super) arguments: usize,
 }
 
 pub(super) fn find(

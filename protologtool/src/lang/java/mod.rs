@@ -179,7 +179,7 @@ impl Language for Java {
         let FileCalls { mut calls, others, diagnostics } =
             find::find(self, source, groups, classes);
         if self.dialect != Dialect::Protolog {
-            name_locals(source, &mut calls);
+            emit::name_locals(source, &mut calls);
         }
         let edits = others.iter().filter_map(|other| emit::redirect(self, source, other)).collect();
         Found { calls, edits, diagnostics }
@@ -206,15 +206,4 @@ impl Language for Java {
 /// Recognizes the byte order mark of UTF-16, which no text in UTF-8 begins with.
 fn is_utf_16(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\xfe\xff") || bytes.starts_with(b"\xff\xfe")
-}
-
-/// Chooses the names of locals: those of a call within an argument of another must differ from the other's.
-fn name_locals(source: &Source, calls: &mut [Call<JavaShape>]) {
-    let Some(name) = (!calls.is_empty()).then(|| emit::LocalNames::of(source)) else { return };
-    let mut around: Vec<usize> = Vec::new();
-    for call in calls {
-        around.retain(|end| call.range.start < *end);
-        call.shape.local = name.at_depth(around.len());
-        around.push(call.range.end);
-    }
 }

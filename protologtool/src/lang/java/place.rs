@@ -3,7 +3,6 @@
 use super::constant::{Evaluator, NotConstant, Value, arguments, nothing_known};
 use super::context::{Context, context};
 use super::effects::{Arguments, may_assign};
-use super::find::OtherCall;
 use super::invocation::{Candidate, Invocation};
 use super::locals::Locals;
 use super::meaning::{Site, Type, Variable};
@@ -18,7 +17,19 @@ use crate::groups::Groups;
 use protolog_core::Level;
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::ops::Range;
 use tree_sitter::{Node, Tree};
+
+/// A call of a method of the class that is no log method, such as `isEnabled`.
+#[derive(Clone, Debug)]
+pub(super) struct OtherCall {
+    /// The class's name before the method's; empty, right before the method's name, where it is imported.
+    pub(super) class: Range<usize>,
+    /// The method's name.
+    pub(super) method: Range<usize>,
+    /// Number of arguments.
+    pub(super) arguments: usize,
+}
 
 /// A member in which calls are looked at.
 pub(super) struct MemberCalls<'a, 'u, 't> {

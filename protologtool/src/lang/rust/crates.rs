@@ -7,11 +7,11 @@
 
 use super::manifest::{CargoTarget, Package};
 use super::modules::{self, SourceFile};
+use super::paths::normal;
 use super::quick::Look;
 use super::table::{Item, Table};
 use super::tokens::FileTokens;
 use crate::system::System;
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
@@ -325,50 +325,4 @@ fn upwards<'s>(
     let depth = |path: &Path| path.components().count();
     let limit = depth(directory) + depth(&system.canonical(Path::new("."))) + 1;
     std::iter::successors(Some(normal(directory).into_owned()), next).take(limit)
-}
-
-/// A path without `.`, and without `..` as far as the text allows.
-pub(super) fn normal(path: &Path) -> Cow<'_, Path> {
-    let bytes = path.as_os_str().as_encoded_bytes();
-    let is_odd = |part: &[u8]| {
-        matches!(
-            part,
-            [] | [b'/', ..] | [b'.'] | [b'.', b'/', ..] | [b'.', b'.'] | [b'.', b'.', b'/', ..]
-        )
-    };
-    let start = bytes.strip_prefix(b"/").unwrap_or(bytes);
-    // Most are as they should be.
-    if !is_odd(start) && !memchr::memchr_iter(b'/', start).any(|at| is_odd(&start[at + 1..])) {
-        return Cow::Borrowed(path);
-    }
-    Cow::Owned(path.components().fold(PathBuf::new(), |mut normal, component| {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir if normal.file_name().is_some() => drop(normal.pop()),
-            other => normal.push(other),
-        }
-        normal
-    }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::normal;
-    use std::path::Path;
-
-    #[test]
-    fn paths_are_normal() {
-        for (path, expected) in [
-            ("a/b.rs", "a/b.rs"),
-            ("/a/.b/..c/d", "/a/.b/..c/d"),
-            ("./a//b/./c", "a/b/c"),
-            ("a/../b/..", ""),
-            ("../a/..", ".."),
-            ("/a/./b/", "/a/b"),
-            ("/", "/"),
-            (".", ""),
-        ] {
-            assert_eq!(normal(Path::new(path)).as_os_str(), expected, "{path}");
-        }
-    }
 }

@@ -3,7 +3,7 @@
 //! Only what names crates is read. Targets that Cargo finds by their place are found in the same places; dependencies that
 //! say `workspace = true` are what the workspace's manifest says.
 
-use super::crates::normal;
+use super::paths::normal;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 

@@ -1,6 +1,7 @@
 //! The first pass over the Rust inputs: a look at each, the crates of those that log, and the groups that they declare.
 
-use super::crates::{CrateInputs, Crates, normal};
+use super::crates::{CrateInputs, Crates};
+use super::paths::normal;
 use super::quick::{Look, Looker};
 use super::{InFile, RUNTIME, Rust, find};
 use crate::diagnostic::{Code, Diagnostic};

@@ -6,7 +6,7 @@ mod quote;
 
 pub(crate) use quote::quoted;
 
-use super::find::OtherCall;
+use super::place::OtherCall;
 use super::{Dialect, Java, JavaShape, lexer};
 use crate::call::Call;
 use crate::lang::Message;
@@ -14,7 +14,7 @@ use crate::rewrite::{Edit, PlanBuilder};
 use crate::source::Source;
 use std::ops::Range;
 
-pub(super) use android::LocalNames;
+use android::LocalNames;
 pub(crate) use android::cache_index;
 
 /// Rewrites a log call.
@@ -44,4 +44,15 @@ fn replace_class(java: &Java, source: &Source, class: Range<usize>) -> Edit {
     let dot = if class.is_empty() { "." } else { "" };
     let kept = lexer::kept_trivia(source.slice(class.clone()));
     Edit { range: class, text: format!("{}{kept}{dot}", java.implementation) }
+}
+
+/// Chooses the names of locals: those of a call within an argument of another must differ from the other's.
+pub(super) fn name_locals(source: &Source, calls: &mut [Call<JavaShape>]) {
+    let Some(name) = (!calls.is_empty()).then(|| LocalNames::of(source)) else { return };
+    let mut around: Vec<usize> = Vec::new();
+    for call in calls {
+        around.retain(|end| call.range.start < *end);
+        call.shape.local = name.at_depth(around.len());
+        around.push(call.range.end);
+    }
 }
