@@ -1,30 +1,22 @@
 //! The command line, as a table: the commands, their flags and what these take; and the way from arguments to exit code.
 //!
-//! What a command does is in [`command`]; manual page and completions are made from this table.
+//! What a command does is in [`crate::command`]; manual page and completions are made from this table.
 //! Rules of Android's build work as they are: flags and files in any order, each flag as `--flag value`. What is added:
 //! `--flag=value`, response files, directories, several dictionaries.
 
-mod exit;
-mod form;
 mod response;
 mod usage;
-pub(crate) mod values;
 
-pub use exit::{Exit, Failure};
-pub(crate) use form::{DialectChoice, Form, IdChoice, RustCrate};
+pub use crate::exit::{Exit, Failure};
 
-use crate::command::{self, binary, configuration, merge, page, read_log, recover};
+use crate::args::{Check, Completions, Generate, Man, Transform};
+use crate::command::transform;
+use crate::command::{binary, check, configuration, generate, merge, page, read_log, recover};
 use crate::system::System;
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
+use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use values::{
-    class_name, device_json, device_log, device_proto, dictionary, jar, java_source, srcjar,
-    threads,
-};
 
 /// Rewrites ProtoLog calls so that their texts move to a dictionary, and reads logs.
 #[derive(Debug, Parser)]
@@ -37,7 +29,7 @@ struct Cli {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+enum Command {
     /// Rewrite log calls, into a source archive or a directory.
     TransformProtologCalls(Transform),
     /// Write the dictionary of the log calls in sources.
@@ -61,265 +53,8 @@ pub(crate) enum Command {
     Completions(Completions),
 }
 
-/// Arguments of `transform-protolog-calls`.
-#[derive(Debug, clap::Args)]
-#[command(override_usage = TRANSFORM_USAGE)]
-#[command(after_long_help = TRANSFORM_HELP, after_help = "See --help for an example.")]
-#[command(group(clap::ArgGroup::new("output").required(true).args(["output_srcjar", "output_dir"])))]
-pub(crate) struct Transform {
-    #[command(flatten)]
-    pub(crate) sources: Sources,
-
-    /// The class that rewritten code calls [default: the class of the calls with `Impl` appended; in Android's dialects one
-    /// that is made from a template]
-    #[arg(long, value_name = "CLASS", value_parser = class_name)]
-    pub(crate) protolog_impl_class: Option<String>,
-
-    /// Make the class that rewritten code calls from this template, in Android's dialects [default: `ProtoLogImpl.java`
-    /// among the sources, or at its path in Android's sources]
-    #[arg(long, value_name = "FILE.java", value_parser = java_source, conflicts_with = "protolog_impl_class")]
-    pub(crate) protolog_impl_template: Option<PathBuf>,
-
-    /// Write the sources, rewritten or not, into this archive
-    #[arg(long, value_name = "FILE.srcjar", value_parser = srcjar)]
-    pub(crate) output_srcjar: Option<PathBuf>,
-
-    /// Write the sources, rewritten or not, under this directory; unchanged files are left alone, and outputs of an earlier
-    /// run that are no longer written are removed
-    #[arg(long, value_name = "DIR")]
-    pub(crate) output_dir: Option<PathBuf>,
-
-    /// Name output files by their path below this directory, rather than by their path as given
-    #[arg(long, value_name = "DIR")]
-    pub(crate) source_root: Option<PathBuf>,
-
-    /// Compression level of the archive, from 0 (none) to 9 (best)
-    #[arg(long, value_name = "LEVEL", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=9))]
-    #[arg(conflicts_with = "output_dir")]
-    pub(crate) compress: u8,
-
-    /// Write the dictionary too (.pb, .json or .json.gz); may be repeated
-    #[arg(long, value_name = "FILE", value_parser = dictionary)]
-    pub(crate) viewer_config: Vec<PathBuf>,
-
-    /// Write a makefile that lists the files the outputs were made from
-    #[arg(long, value_name = "FILE")]
-    pub(crate) depfile: Option<PathBuf>,
-
-    /// The dictionary's path on the device, for code that is injected
-    #[arg(long, value_name = "FILE.pb", value_parser = device_proto)]
-    pub(crate) viewer_config_file_path: Option<String>,
-
-    /// The legacy dictionary's path on the device, for code that is injected
-    #[arg(long, value_name = "FILE.json.gz", value_parser = device_json)]
-    pub(crate) legacy_viewer_config_file_path: Option<String>,
-
-    /// The legacy log's path on the device, for code that is injected
-    #[arg(long, value_name = "FILE.winscope", value_parser = device_log)]
-    pub(crate) legacy_output_file_path: Option<String>,
-
-    #[command(flatten)]
-    pub(crate) reporting: Reporting,
-}
-
-/// Arguments of `generate-viewer-config`.
-#[derive(Debug, clap::Args)]
-#[command(override_usage = GENERATE_USAGE)]
-#[command(after_long_help = GENERATE_HELP, after_help = "See --help for an example.")]
-#[command(group(clap::ArgGroup::new("output").required(true).multiple(true).args(["viewer_config", "check"])))]
-pub(crate) struct Generate {
-    #[command(flatten)]
-    pub(crate) sources: Sources,
-
-    /// Write the dictionary to this file (.pb, .json or .json.gz); may be repeated
-    #[arg(long, value_name = "FILE", value_parser = dictionary)]
-    pub(crate) viewer_config: Vec<PathBuf>,
-
-    /// Write this format, regardless of the file's name
-    #[arg(long, value_name = "TYPE", requires = "viewer_config")]
-    pub(crate) viewer_config_type: Option<DictionaryType>,
-
-    /// Add the contents of this dictionary (.pb, .json or .json.gz); may be repeated
-    #[arg(long, value_name = "FILE", value_parser = dictionary)]
-    pub(crate) merge: Vec<PathBuf>,
-
-    /// Fail, and show the difference, unless this file holds exactly this dictionary
-    #[arg(long, value_name = "FILE", value_parser = dictionary)]
-    pub(crate) check: Option<PathBuf>,
-
-    /// Write a makefile that lists the files the outputs were made from
-    #[arg(long, value_name = "FILE", requires = "viewer_config")]
-    pub(crate) depfile: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) reporting: Reporting,
-}
-
-/// Arguments of `check`.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = CHECK_HELP, after_help = "See --help for an example.")]
-pub(crate) struct Check {
-    #[command(flatten)]
-    pub(crate) sources: Sources,
-
-    #[command(flatten)]
-    pub(crate) reporting: Reporting,
-}
-
-/// Arguments that name sources, classes and groups.
-#[derive(Debug, clap::Args)]
-#[command(group(clap::ArgGroup::new("loggroups").args(["loggroups_jar", "loggroups_source"])))]
-pub(crate) struct Sources {
-    /// The class with the log methods, for example `dev.protolog.ProtoLog`; required for Java
-    #[arg(long, value_name = "CLASS", value_parser = class_name)]
-    pub(crate) protolog_class: Option<String>,
-
-    /// The class that holds the log groups of Java; Rust's are the enums that derive `ProtoLogGroup` in the sources
-    #[arg(long, value_name = "CLASS", value_parser = class_name)]
-    pub(crate) loggroups_class: Option<String>,
-
-    /// The jar that holds that class, compiled
-    #[arg(long, value_name = "FILE.jar", value_parser = jar)]
-    pub(crate) loggroups_jar: Option<PathBuf>,
-
-    /// The source of that class
-    #[arg(long, value_name = "FILE.java", value_parser = java_source)]
-    pub(crate) loggroups_source: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) form: Form,
-
-    #[command(flatten)]
-    pub(crate) rust: RustCrate,
-
-    /// Skip files that can't be parsed: they are copied unchanged, with a warning
-    #[arg(long)]
-    pub(crate) keep_going: bool,
-
-    /// Number of threads [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = threads)]
-    pub(crate) jobs: Option<NonZero<usize>>,
-
-    /// Sources: Java, Rust, or Kotlin, which is copied unchanged; or directories of them
-    #[arg(required = true, value_name = "FILES")]
-    pub(crate) files: Vec<PathBuf>,
-}
-
-/// Arguments for the form of diagnostics.
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub(crate) struct Reporting {
-    /// Format of diagnostics
-    #[arg(long, value_enum, default_value_t = MessageFormat::Human, value_name = "FORMAT")]
-    pub(crate) message_format: MessageFormat,
-
-    /// Treat warnings as errors
-    #[arg(long)]
-    pub(crate) deny_warnings: bool,
-}
-
-/// The format of diagnostics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MessageFormat {
-    /// `path:line:column: error: …` and the lines concerned, on standard error
-    Human,
-    /// One JSON object a line, on standard output
-    Json,
-    /// One SARIF 2.1.0 log, on standard output
-    Sarif,
-}
-
-/// The format of a dictionary's file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DictionaryType {
-    /// Protobuf
-    Proto,
-    /// JSON
-    Json,
-}
-
-/// Arguments of `man`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Man {
-    /// The command whose page to print
-    pub(crate) command: Option<String>,
-}
-
-/// Arguments of `completions`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Completions {
-    /// The shell
-    pub(crate) shell: Shell,
-}
-
-const TRANSFORM_USAGE: &str = "\
-protologtool transform-protolog-calls [OPTIONS]
-       <--output-srcjar <FILE.srcjar>|--output-dir <DIR>> <FILES>...";
-
-const GENERATE_USAGE: &str = "\
-protologtool generate-viewer-config [OPTIONS]
-       <--viewer-config <FILE>|--check <FILE>>... <FILES>...";
-
-// Paragraphs are one line each: they are wrapped to the width of the terminal.
-const TRANSFORM_HELP: &str = "\
-Examples:
-  protologtool transform-protolog-calls \\
-    --protolog-class dev.protolog.ProtoLog \\
-    --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
-    --output-srcjar out/app.srcjar --viewer-config out/app.pb \\
-    src/com/foo/*.java
-  protologtool transform-protolog-calls --output-dir out --viewer-config out/app.pb src   # Rust
-
-A call such as
-  ProtoLog.d(NET, \"sent %d to %s\", n, host);
-becomes, on the same line and with the classes' full names,
-  if (I.isEnabled(NET, LogLevel.DEBUG)) I.d(NET, 12L, 1L, I.l(n), I.s(host));
-and its text moves to the dictionary. No other byte of the source changes, and no line moves. In Rust,
-  protolog_rt::d!(AppLog::Net, \"sent %d to %s\", n, host);
-becomes, to be compiled without proc macros,
-  protolog_rt::d!(AppLog::Net, @0x3f2a9c51e07b864d [d s], n, host);
-
-In Android's dialects it calls a class that is made of a template, `ProtoLogImpl.java`, and put first into the output:
-  if (I.Cache.NET_enabled[1]) {  long protoLogParam0 = n;  …  I.d(NET, 12L, …); }
-
-Files keep their paths in the archive or directory; those outside the working directory (absolute, or with `..`) are \
-named by package.
-
-Exit codes: 0 done; 1 problems in the sources, nothing was written; 2 wrong command line, or a file can't be read, \
-decoded or written.";
-
-const GENERATE_HELP: &str = "\
-Examples:
-  protologtool generate-viewer-config \\
-    --protolog-class dev.protolog.ProtoLog \\
-    --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
-    --viewer-config out/app.pb --viewer-config out/app.json \\
-    src/com/foo/*.java
-  protologtool generate-viewer-config --viewer-config out/app.pb src   # Rust
-
-The dictionary maps the ids in rewritten code and in traces to texts. `transform-protolog-calls` can write the same \
-files in its own pass.
-
-A dictionary that is kept beside the sources is compared by `--check FILE` instead. Dictionaries of other modules, or \
-of Rust programs, are put in by `--merge FILE`; two messages that would have one id are refused.
-
-`--from-binary PROGRAM` takes the dictionary out of programs that log through `protolog_rt`, and `--strip-to` takes \
-their texts away: see `protologtool generate-viewer-config --from-binary --help`.
-
-Exit codes: 0 done; 1 problems in the sources, or the file of --check is stale; nothing was written; 2 wrong command \
-line, or a file can't be read, decoded or written.";
-
-const CHECK_HELP: &str = "\
-Examples:
-  protologtool check --deny-warnings --message-format sarif \\
-    --protolog-class dev.protolog.ProtoLog \\
-    --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
-    src > protolog.sarif
-  protologtool check --deny-warnings src   # Rust
-
-Exit codes: 0 no errors; 1 errors in the sources; 2 wrong command line, or a file can't be read or decoded.";
-
-/// The table itself, for what is made from it.
-pub(crate) fn table() -> clap::Command {
+/// Returns the table itself, for manual pages and completions.
+fn table() -> clap::Command {
     Cli::command()
 }
 
@@ -338,7 +73,7 @@ fn parse_and_run(
     let mut expanded = response::expand(by_name(args), system)?;
     binary::route(&mut expanded.args);
     match Cli::try_parse_from(&expanded.args) {
-        Ok(cli) => command::run(&cli.command, &expanded.files, system),
+        Ok(cli) => cli.command.run(&expanded.files, system),
         Err(error) if error.use_stderr() => {
             let origin = offender(&error).and_then(|value| expanded.origin(value));
             let text = usage::text(&error, &expanded.args, origin.as_deref());
@@ -346,6 +81,24 @@ fn parse_and_run(
             Ok(Exit::Failed)
         }
         Err(help) => page::show(Ok(()), help.render().to_string().as_bytes(), system),
+    }
+}
+
+impl Command {
+    /// Runs a command. `response_files` are the files that some of its arguments were read from.
+    fn run(&self, response_files: &[PathBuf], system: &dyn System) -> Result<Exit, Failure> {
+        match self {
+            Self::TransformProtologCalls(args) => Ok(transform::run(args, response_files, system)),
+            Self::GenerateViewerConfig(args) => Ok(generate::run(args, response_files, system)),
+            Self::FromBinary(args) => Ok(binary::run(args, response_files, system)),
+            Self::Check(args) => Ok(check::run(args, system)),
+            Self::ReadLog(args) => read_log::run(args, system),
+            Self::Recover(args) => recover::run(args, system),
+            Self::Merge(args) => merge::run(args, system),
+            Self::Configuration(args) => configuration::run(args, system),
+            Self::Man(args) => page::manual(args, table(), system),
+            Self::Completions(args) => page::completions(args, table(), system),
+        }
     }
 }
 

@@ -10,11 +10,13 @@
 //! prints or exits except through [`system::System`].
 #![forbid(unsafe_code)]
 
+mod args;
 pub mod binary;
 pub mod call;
 pub mod cli;
 pub mod command;
 pub mod diagnostic;
+mod exit;
 pub mod groups;
 pub mod ids;
 pub mod inject;

@@ -4,10 +4,11 @@
 
 use super::clashes;
 use super::generate::stale;
+use crate::args::Reporting;
+use crate::args::values::dictionary;
 use crate::binary;
-use crate::cli::values::dictionary;
-use crate::cli::{Exit, Failure, Reporting};
 use crate::diagnostic::Reporter;
+use crate::exit::{Exit, Failure};
 use crate::output::{self, Outputs, cant_read};
 use crate::system::System;
 use std::ffi::{OsStr, OsString};
@@ -89,7 +90,7 @@ pub(crate) fn route(args: &mut [OsString]) {
     }
 }
 
-pub(super) fn run(args: &BinaryArgs, response_files: &[PathBuf], system: &dyn System) -> Exit {
+pub(crate) fn run(args: &BinaryArgs, response_files: &[PathBuf], system: &dyn System) -> Exit {
     let mut reporter = Reporter::new(args.reporting, system);
     let result = generate(args, response_files, &mut reporter, system);
     reporter.finish(&result)

@@ -15,13 +15,13 @@ mod trace;
 
 pub(crate) use args::ConfigurationArgs;
 
-use crate::cli::{Exit, Failure};
+use crate::exit::{Exit, Failure};
 use crate::system::System;
 use args::{Action, GroupsAction, Logcat, Trace};
 use programs::Programs;
 
 /// Runs the command.
-pub(super) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit, Failure> {
     // A program whose state is to be remembered need not run now.
     let persist = match &args.command {
         Action::Logcat { command: Logcat::Enable(args) | Logcat::Disable(args) } => args.persist,

@@ -2,14 +2,15 @@
 
 use super::clashes;
 use super::inputs::{Done, process};
-use crate::cli::{DictionaryType, Exit, Failure, Generate};
+use crate::args::{DictionaryType, Generate};
 use crate::diagnostic::{Code, Notice, Reporter, Severity};
+use crate::exit::{Exit, Failure};
 use crate::output::{self, Outputs};
 use crate::system::System;
 use std::path::{Path, PathBuf};
 use viewer_config::{Collector, Dictionary, Format};
 
-pub(super) fn run(args: &Generate, response_files: &[PathBuf], system: &dyn System) -> Exit {
+pub(crate) fn run(args: &Generate, response_files: &[PathBuf], system: &dyn System) -> Exit {
     let mut reporter = Reporter::new(args.reporting, system);
     let result = generate(args, response_files, &mut reporter, system);
     reporter.finish(&result)

@@ -2,8 +2,9 @@
 
 use super::clashes;
 use super::target::{CodeRequest, JavaTarget, Refusal, TargetRequest};
-use crate::cli::{Failure, Sources};
+use crate::args::Sources;
 use crate::diagnostic::{Code, Notice, Reporter, Severity};
+use crate::exit::Failure;
 use crate::groups::{self, Groups};
 use crate::ids::MessageIds;
 use crate::lang::Kind;
@@ -20,7 +21,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use viewer_config::Dictionary;
 
-pub(super) use crate::cli::values::dictionary;
+pub(super) use crate::args::values::dictionary;
 pub(super) use crate::output::cant_read;
 
 /// The results of the inputs, if nothing is wrong with them.

@@ -1,6 +1,6 @@
 //! `merge`: traces of several processes in, one trace out.
 
-use crate::cli::{Exit, Failure};
+use crate::exit::{Exit, Failure};
 use crate::output::{once, reason, write_one};
 use crate::system::System;
 use protolog_reader::{MergeError, MergeInput, Merged, merge};
@@ -41,7 +41,7 @@ pub(crate) struct MergeArgs {
     output: PathBuf,
 }
 
-pub(super) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure> {
     once(&args.traces, "trace", system)?;
     let traces: Vec<InputFile<'_>> =
         args.traces.iter().map(|path| InputFile::new(path, system)).collect();

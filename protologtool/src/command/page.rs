@@ -1,14 +1,18 @@
 //! `man` and `completions`: made from the table of flags, so that they can't fall behind it.
 
-use crate::cli::{self, Completions, Exit, Failure, Man};
+use crate::args::{Completions, Man};
+use crate::exit::{Exit, Failure};
 use crate::output::reason;
 use crate::system::System;
 use clap_complete::Shell;
 use std::io;
 
 /// `man`: the page of the tool, or of one command.
-pub(super) fn manual(args: &Man, system: &dyn System) -> Result<Exit, Failure> {
-    let mut table = cli::table();
+pub(crate) fn manual(
+    args: &Man,
+    mut table: clap::Command,
+    system: &dyn System,
+) -> Result<Exit, Failure> {
     table.build();
     let table = match &args.command {
         None => table,
@@ -22,9 +26,13 @@ pub(super) fn manual(args: &Man, system: &dyn System) -> Result<Exit, Failure> {
 }
 
 /// `completions`: a script for a shell.
-pub(super) fn completions(args: &Completions, system: &dyn System) -> Result<Exit, Failure> {
+pub(crate) fn completions(
+    args: &Completions,
+    mut table: clap::Command,
+    system: &dyn System,
+) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut cli::table(), "protologtool", &mut script);
+    clap_complete::generate(args.shell, &mut table, "protologtool", &mut script);
     show(Ok(()), with_groups(args.shell, script).as_bytes(), system)
 }
 

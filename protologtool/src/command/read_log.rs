@@ -7,8 +7,8 @@ mod filter;
 mod shelf;
 mod symbols;
 
-use crate::cli::{Exit, Failure};
 use crate::command::inputs::cant_read;
+use crate::exit::{Exit, Failure};
 use crate::output::reason;
 use crate::system::System;
 use filter::{Filter, Filters};
@@ -111,7 +111,7 @@ impl Zone {
     }
 }
 
-pub(super) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failure> {
     let mut trace = Trace::from_bytes(read_trace(&args.trace, system)?);
     let (directories, files): (Vec<&PathBuf>, Vec<&PathBuf>) =
         args.viewer_config.iter().partition(|path| system.is_directory(path));

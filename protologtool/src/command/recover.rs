@@ -1,7 +1,7 @@
 //! `recover`: recordings of dead processes in, a trace out.
 
 use super::merge::{self, Made};
-use crate::cli::{Exit, Failure};
+use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, is_standard, once, write_one};
 use crate::system::System;
 use protolog_reader::{Flaw, MergeInput, Recording, Recovered};
@@ -39,7 +39,7 @@ pub(crate) struct RecoverArgs {
     output: PathBuf,
 }
 
-pub(super) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failure> {
     once(&args.recordings, "recording", system)?;
     let (mut made, mut whole, mut failure) = (Vec::new(), true, None);
     for path in &args.recordings {

@@ -4,7 +4,8 @@
 //! own class, the one at the path that AOSP's tool knows. A dictionary alone needs no template, so that of Android's own
 //! class is Android's in any case: two runs, one for sources and one for the dictionary, agree.
 
-use crate::cli::{DialectChoice, Failure, IdChoice};
+use crate::args::{DialectChoice, IdChoice};
+use crate::exit::Failure;
 use crate::groups::{GroupClash, Groups};
 use crate::ids::MessageIds;
 use crate::inject::{AOSP_PACKAGE, AOSP_TEMPLATE, ImplTemplate, Values, class_number};

@@ -2,15 +2,16 @@
 
 use super::inputs::process;
 use super::target::CodeRequest;
-use crate::cli::{Exit, Failure, Transform};
+use crate::args::Transform;
 use crate::diagnostic::Reporter;
+use crate::exit::{Exit, Failure};
 use crate::inject::Values;
 use crate::output::{self, Outputs};
 use crate::system::System;
 use std::path::PathBuf;
 use viewer_config::Format;
 
-pub(super) fn run(args: &Transform, response_files: &[PathBuf], system: &dyn System) -> Exit {
+pub(crate) fn run(args: &Transform, response_files: &[PathBuf], system: &dyn System) -> Exit {
     let mut reporter = Reporter::new(args.reporting, system);
     let result = transform(args, response_files, &mut reporter, system);
     reporter.finish(&result)

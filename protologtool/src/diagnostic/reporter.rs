@@ -4,7 +4,8 @@
 //! every format, since it is no part of the result.
 
 use super::{Diagnostic, Notice, Severity, Style, json, render, sarif, summary};
-use crate::cli::{Exit, Failure, MessageFormat, Reporting};
+use crate::args::{MessageFormat, Reporting};
+use crate::exit::{Exit, Failure};
 use crate::source::Source;
 use crate::system::System;
 use std::path::PathBuf;

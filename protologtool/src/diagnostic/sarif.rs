@@ -4,7 +4,7 @@
 //! run is a notification of its one invocation.
 
 use super::{Code, Diagnostic, Notice, Region, Severity};
-use crate::cli::Exit;
+use crate::exit::Exit;
 use crate::source::Source;
 use serde_json::{Value, json};
 use std::fmt::Write;

@@ -5,10 +5,10 @@
 //! ```
 
 use crate::ids::name_uuid;
-use crate::lang::java::constant::{Evaluator, NotConstant, Value, arguments, not_constant};
-use crate::lang::java::integer::Number;
+use crate::lang::java::constant::{Evaluator, arguments};
 use crate::lang::java::meaning::{Type, TypeRef};
 use crate::lang::java::syntax::{children, dotted, field_text};
+use crate::lang::java::value::{NotConstant, Number, Value, not_constant};
 use tree_sitter::Node;
 
 /// The result of a call; none if it is none of those.

@@ -7,8 +7,7 @@
 use super::{Group, java_calls};
 use crate::call::Text;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lang::java::constant::{Calls, Evaluator, NotConstant, Value, arguments, not_constant};
-use crate::lang::java::integer::Number;
+use crate::lang::java::constant::{Calls, Evaluator, arguments};
 use crate::lang::java::lexer;
 use crate::lang::java::locals::field_of;
 use crate::lang::java::meaning::Site;
@@ -17,6 +16,7 @@ use crate::lang::java::resolve::Resolver;
 use crate::lang::java::syntax::{
     children, descendants, dotted, field_text, has_modifier, members, text, unparenthesized,
 };
+use crate::lang::java::value::{NotConstant, Number, Value, not_constant};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use tree_sitter::Node;

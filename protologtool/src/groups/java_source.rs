@@ -17,9 +17,7 @@
 use super::java_object::{Given, Object, problem, with_subject};
 use super::{Group, Groups, java_calls};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lang::java::constant::{
-    Calls, Evaluator, NotConstant, Value, arguments, not_constant, nothing_known,
-};
+use crate::lang::java::constant::{Calls, Evaluator, arguments, nothing_known};
 use crate::lang::java::meaning::{Handle, Site, Type};
 use crate::lang::java::outline::TypeId;
 use crate::lang::java::resolve::Resolver;
@@ -28,6 +26,7 @@ use crate::lang::java::syntax::{
     unparenthesized,
 };
 use crate::lang::java::unit::Unit;
+use crate::lang::java::value::{NotConstant, Value, not_constant};
 use crate::lang::java::{canonical, lexer};
 use crate::source::Source;
 use std::collections::BTreeMap;

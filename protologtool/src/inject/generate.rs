@@ -2,7 +2,7 @@
 
 use super::ImplTemplate;
 use super::template::{EnabledMethod, Injected};
-use crate::cli::Failure;
+use crate::exit::Failure;
 use crate::groups::Groups;
 use crate::lang::java::emit::{cache_index, quoted};
 use crate::lang::java::{Android, Guard};

@@ -6,7 +6,7 @@
 //!   src/with\ space/B\#1$$.java
 //! ```
 
-use crate::cli::Failure;
+use crate::exit::Failure;
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Dictionaries: of the messages of all files, and those that are there already.
 
 use super::cant_read;
-use crate::cli::Failure;
+use crate::exit::Failure;
 use crate::groups::Groups;
 use crate::pipeline::Processed;
 use crate::system::System;

@@ -13,7 +13,7 @@
 
 use super::manifest::Manifest;
 use super::{OutputEntry, cant_read, cant_write};
-use crate::cli::Failure;
+use crate::exit::Failure;
 use crate::system::{Lock, Staged, System};
 use std::io;
 use std::path::{Path, PathBuf};

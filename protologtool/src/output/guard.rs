@@ -1,7 +1,7 @@
 //! Outputs that would be written over an input or over each other are refused before anything is written; so are inputs that
 //! are given twice, where that would double what they say.
 
-use crate::cli::Failure;
+use crate::exit::Failure;
 use crate::system::System;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;

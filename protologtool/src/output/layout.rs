@@ -4,7 +4,7 @@
 //! it starts; else package path and file name. So names never are absolute and never hold `..`.
 
 use super::{Content, OutputEntry};
-use crate::cli::Failure;
+use crate::exit::Failure;
 use crate::pipeline::Processed;
 use std::collections::HashMap;
 use std::path::{Component, Path};

@@ -18,7 +18,7 @@ pub(crate) use dictionary::{collect, read_dictionary};
 pub(crate) use guard::once;
 pub(crate) use stale::difference;
 
-use crate::cli::Failure;
+use crate::exit::Failure;
 use crate::pipeline::Processed;
 use crate::system::{Staged, System};
 use std::borrow::Cow;

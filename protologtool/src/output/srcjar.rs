@@ -2,7 +2,7 @@
 
 use super::fused::Fused;
 use super::{OutputEntry, cant_write};
-use crate::cli::Failure;
+use crate::exit::Failure;
 use crate::system::{Staged, System};
 use std::borrow::Cow;
 use std::io::{self, Write};

@@ -1,7 +1,7 @@
 //! The check that a stored dictionary is still that of the sources.
 
 use super::read_dictionary;
-use crate::cli::Failure;
+use crate::exit::Failure;
 use crate::system::System;
 use similar::TextDiff;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The programs that are meant: found, connected to, several at a time.
 
 use super::args::Choice;
-use crate::cli::Failure;
+use crate::exit::Failure;
 use crate::system::System;
 use protolog_control::{Error, Program, directories, sockets};
 use std::path::PathBuf;

@@ -4,7 +4,7 @@
 //! old one as a whole. A new setting replaces an earlier one for the same groups of the same program, as far as both set the
 //! same levels.
 
-use crate::cli::Failure;
+use crate::exit::Failure;
 use crate::output::reason;
 use crate::system::{Staged, System};
 use protolog_control::state_file;

@@ -4,7 +4,7 @@ use super::args::Choice;
 use super::programs::Programs;
 use super::state;
 use super::trace::print_json;
-use crate::cli::Failure;
+use crate::exit::Failure;
 use crate::system::System;
 use protolog_control::{Error, Group, Program};
 use protolog_core::Level;

@@ -2,7 +2,7 @@
 
 use super::args::{Keep, Start};
 use super::programs::Programs;
-use crate::cli::Failure;
+use crate::exit::Failure;
 use crate::output::reason;
 use crate::system::System;
 use protolog_core::FillPolicy;

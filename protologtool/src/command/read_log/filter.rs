@@ -1,6 +1,6 @@
 //! The filter of entries. Options of different kinds must all match; of one that is repeated, one match is enough.
 
-use crate::cli::Failure;
+use crate::exit::Failure;
 use protolog_reader::{Group, Item, Level, Log, Loss, Rendering, Thread, TimePoint, Times};
 use regex::Regex;
 use std::collections::BTreeSet;

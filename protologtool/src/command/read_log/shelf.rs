@@ -3,7 +3,7 @@
 //! Its name is `<hash>.pb` if `--strip-to` was given the directory; otherwise each dictionary is read until one has the hash.
 
 use super::super::inputs::{cant_read, dictionary};
-use crate::cli::Failure;
+use crate::exit::Failure;
 use crate::system::System;
 use std::path::{Path, PathBuf};
 use viewer_config::Dictionary;

@@ -1,37 +1,19 @@
 //! Constant expressions of Java, evaluated without a compiler: literals, `+` on strings, whole numbers, `!`, `&&`, `||`,
 //! `?:`, casts, parentheses, and names of constants that this file or another input declares.
 
-use super::integer::{self, Number};
+use super::integer;
 use super::literal;
 use super::locals::Declaration;
 use super::meaning::{Declared, Site, TypeRef, Variable};
 use super::outline::{MemberId, MemberKind};
 use super::resolve::{Resolver, declarator};
 use super::syntax::{children, dotted, field_text, parse_member, text, unparenthesized};
+use super::value::{NotConstant, Number, Value, not_constant};
 use crate::call::Text;
-use std::ops::Range;
 use tree_sitter::Node;
 
 /// The nesting limit of expressions, and of constants that name constants.
 const MAX_DEPTH: usize = 100;
-
-/// A value known at build time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Value {
-    Text(Text),
-    Bool(bool),
-    /// An int or a long.
-    Number(Number),
-    Char(char),
-    Null,
-}
-
-/// An expression that has no value at build time: which, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NotConstant {
-    pub(crate) range: Range<usize>,
-    pub(crate) reason: String,
-}
 
 /// The meaning of a name that is no constant: parameters, fields, methods such as `name()`.
 pub(crate) type KnownValue<'k> = dyn Fn(Node<'_>) -> Option<Result<Value, NotConstant>> + 'k;
@@ -284,44 +266,6 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
     }
 }
 
-impl Value {
-    /// The number that a number or character is in arithmetic.
-    fn number(&self) -> Option<Number> {
-        match self {
-            Self::Number(number) => Some(*number),
-            Self::Char(char) => Some(Number::Int(u32::from(*char) as i32)),
-            _ => None,
-        }
-    }
-
-    /// The value in a variable, or as a result, of the type `declared`; `node` is where it was given.
-    pub(crate) fn declared(self, declared: &str, node: Node<'_>) -> Result<Self, NotConstant> {
-        let char = |number: Number| u32::try_from(number.value()).ok().and_then(char::from_u32);
-        match (declared, self) {
-            ("long", Self::Number(value)) => Ok(Self::Number(Number::Long(value.value()))),
-            ("long", Self::Char(value)) => Ok(Self::Number(Number::Long(u32::from(value).into()))),
-            ("int" | "short" | "byte", Self::Char(value)) => {
-                Ok(Self::Number(Number::Int(u32::from(value) as i32)))
-            }
-            ("char", Self::Number(value)) => {
-                char(value).map(Self::Char).ok_or_else(|| not_constant(node, "is half a character"))
-            }
-            ("float" | "double", Self::Number(_) | Self::Char(_)) => {
-                Err(not_constant(node, "is a floating-point number"))
-            }
-            (_, value) => Ok(value),
-        }
-    }
-
-    /// The value as that of the expression `node`: messages about it point there.
-    fn at(self, node: Node<'_>) -> Self {
-        let Self::Text(text) = self else { return self };
-        let mut moved = Text::default();
-        text.as_str().chars().for_each(|char| moved.push(char, node.start_byte()));
-        Self::Text(moved)
-    }
-}
-
 /// `left + right`, one of which must be a text.
 fn plus(node: Node<'_>, left: Value, right: Value) -> Result<Value, NotConstant> {
     if !matches!((&left, &right), (Value::Text(_), _) | (_, Value::Text(_))) {
@@ -343,11 +287,6 @@ fn plus(node: Node<'_>, left: Value, right: Value) -> Result<Value, NotConstant>
         plain.chars().for_each(|char| text.push(char, at));
     }
     Ok(Value::Text(text))
-}
-
-/// The answer for an expression without a value.
-pub(crate) fn not_constant(node: Node<'_>, reason: &str) -> NotConstant {
-    NotConstant { range: node.byte_range(), reason: reason.to_owned() }
 }
 
 /// For a caller that knows no names beyond those that the file declares as constants.

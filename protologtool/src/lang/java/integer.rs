@@ -1,29 +1,8 @@
 //! Whole numbers in constant expressions: ints and longs, each computed as Java does, wrapping around included.
 
-use super::constant::{NotConstant, Value, not_constant};
 use super::syntax::text;
+use super::value::{NotConstant, Number, Value, not_constant};
 use tree_sitter::Node;
-
-/// A number with its type, on which depends where it wraps around.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Number {
-    Int(i32),
-    Long(i64),
-}
-
-impl Number {
-    /// Its value, whatever its type.
-    pub(crate) fn value(self) -> i64 {
-        match self {
-            Self::Int(value) => value.into(),
-            Self::Long(value) => value,
-        }
-    }
-
-    fn is_zero(self) -> bool {
-        self.value() == 0
-    }
-}
 
 /// A literal in decimal or hexadecimal digits; `negated` is its value after a `-`, where a decimal one may be one larger.
 pub(super) fn literal(node: Node<'_>, source: &[u8], negated: bool) -> Result<Value, NotConstant> {

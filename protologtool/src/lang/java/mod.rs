@@ -34,7 +34,9 @@ pub(crate) mod outline;
 pub(crate) mod place;
 pub(crate) mod resolve;
 pub(crate) mod syntax;
+mod trivia;
 pub(crate) mod unit;
+pub(crate) mod value;
 
 pub use context::Context;
 pub use dialect::{Android, Dialect, Guard, MaskType, StaticMethod};

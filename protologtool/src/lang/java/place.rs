@@ -1,6 +1,6 @@
 //! The parts of a log call in its member: its group, template and arguments, and whether a statement may take its place.
 
-use super::constant::{Evaluator, NotConstant, Value, arguments, nothing_known};
+use super::constant::{Evaluator, arguments, nothing_known};
 use super::context::{Context, context};
 use super::effects::{Arguments, may_assign};
 use super::invocation::{Candidate, Invocation};
@@ -10,6 +10,7 @@ use super::outline::MemberId;
 use super::resolve::Resolver;
 use super::syntax::{descendants, dotted, parse_member, unparenthesized};
 use super::unit::Unit;
+use super::value::{NotConstant, Value};
 use super::{Dialect, Guard, Java, JavaShape};
 use crate::call::{Call, Text, check};
 use crate::diagnostic::{Code, Diagnostic, Severity};

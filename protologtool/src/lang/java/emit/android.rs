@@ -14,6 +14,7 @@
 
 use super::super::dialect::{Android, Guard};
 use super::super::lexer::{self, TokenKind};
+use super::super::trivia;
 use super::super::{Context, Java, JavaShape};
 use super::quoted;
 use crate::call::Call;
@@ -160,7 +161,7 @@ impl Lines<'_> {
     fn keep(&mut self, range: Range<usize>) -> String {
         let text = self.source.slice(range);
         if self.in_place {
-            let kept = lexer::kept_trivia(text);
+            let kept = trivia::kept_trivia(text);
             let separator = if kept.ends_with("*/") { " " } else { "" };
             return kept + separator;
         }
@@ -182,7 +183,7 @@ impl Lines<'_> {
 
     fn keep_line_ends(&mut self, text: &[u8]) {
         for end in line_ends(text) {
-            lexer::keep_line_end(&text[end], &mut self.kept);
+            trivia::keep_line_end(&text[end], &mut self.kept);
         }
     }
 

@@ -7,7 +7,7 @@ mod quote;
 pub(crate) use quote::quoted;
 
 use super::place::OtherCall;
-use super::{Dialect, Java, JavaShape, lexer};
+use super::{Dialect, Java, JavaShape, trivia};
 use crate::call::Call;
 use crate::lang::Message;
 use crate::rewrite::{Edit, PlanBuilder};
@@ -42,7 +42,7 @@ pub(super) fn redirect(java: &Java, source: &Source, other: &OtherCall) -> Optio
 /// Replaces `class`, which is empty before the method of a static import, by the class that rewritten code calls.
 fn replace_class(java: &Java, source: &Source, class: Range<usize>) -> Edit {
     let dot = if class.is_empty() { "." } else { "" };
-    let kept = lexer::kept_trivia(source.slice(class.clone()));
+    let kept = trivia::kept_trivia(source.slice(class.clone()));
     Edit { range: class, text: format!("{}{kept}{dot}", java.implementation) }
 }
 

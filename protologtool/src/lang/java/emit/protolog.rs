@@ -8,7 +8,7 @@
 //! What is replaced keeps its comments and line ends. Nothing but the template's text goes away, so nothing else of the
 //! source can get lost.
 
-use super::super::{Context, Java, JavaShape, lexer};
+use super::super::{Context, Java, JavaShape, lexer, trivia};
 use super::replace_class;
 use crate::call::Call;
 use crate::lang::Message;
@@ -32,7 +32,7 @@ pub(super) fn emit(
     let class = replace_class(java, source, call.shape.class.clone());
     plan.replace(class.range, class.text);
 
-    let kept = lexer::kept_trivia(source.slice(call.template_range.clone()));
+    let kept = trivia::kept_trivia(source.slice(call.template_range.clone()));
     let (id, mask) = (message.id as i64, message.template.mask().bits() as i64);
     plan.replace(call.template_range.clone(), format!("{id}L, {mask}L{kept}"));
 
