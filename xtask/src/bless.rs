@@ -2,15 +2,13 @@
 
 use std::process::Command;
 
-use crate::{Result, instructions, shell, tidy, workspace};
+use crate::{Result, instructions, shell, workspace};
 
 /// Runs `cargo test` with `args` (none: the whole workspace) under `UPDATE_EXPECT=1`; or, for `instructions`, counts them
-/// anew, or for `tidy`, takes what was mended out of the list of known breaches.
+/// anew.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let tested = if args == ["instructions"] {
         instructions::bless()
-    } else if args == ["tidy"] {
-        tidy::bless()
     } else {
         let mut test = shell::cargo(&["test"]);
         if args.is_empty() {

@@ -47,7 +47,7 @@ usage: cargo xtask COMMAND
   bench [NAME]... figures, each beside its floor; without NAME all of them, in this order:
 {benches}
   bless [ARG]...  run the tests and rewrite their expectations; ARG goes to cargo test, as in `bless -p protolog-tool`;
-                  `bless instructions` and `bless tidy` rewrite the lists of those steps of `test`
+                  `bless instructions` rewrites the table of that step of `test`
   help            this text
 
   --json          (bench) write the figures of `runtime` to target/bench/figures.json too

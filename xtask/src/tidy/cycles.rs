@@ -21,8 +21,8 @@ pub(super) fn check(targets: &[Target]) -> Vec<Place> {
             })
             .collect();
         let what = format!("imports itself by way of others; cut one of these:{}", steps.concat());
-        let (key, file) = ((*file).to_owned(), (*file).to_owned());
-        found.push(Place { key, file, finding: Finding { line: 0, what } });
+        let file = (*file).to_owned();
+        found.push(Place { file, finding: Finding { line: 0, what } });
     }
     found
 }

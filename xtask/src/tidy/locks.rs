@@ -33,9 +33,8 @@ fn check_crate(target: &Target) -> Vec<Place> {
             "the static `{}` holds {lock}; make it a `{ALLOWED}`, which forks know",
             definition.name
         );
-        let key = format!("{file} {}", definition.name);
         let finding = Finding { line: definition.line, what };
-        found.push(Place { key, file: file.to_owned(), finding });
+        found.push(Place { file: file.to_owned(), finding });
     }
     found
 }

@@ -1,7 +1,7 @@
 //! The project's own rules, executed.
 //!
 //! Each rule is a function from a file, the modules or the package graph to findings; a finding names file, line, and what
-//! to do. Places that broke a rule when it came are in a list that only gets shorter, see [`known`].
+//! to do.
 //!
 //! | rule | where |
 //! |---|---|
@@ -16,7 +16,6 @@
 //! | exceptions in the lint tables have reasons; each package inherits the table | [`manifests`] |
 
 mod cycles;
-mod known;
 mod layers;
 mod length;
 mod locks;
@@ -37,7 +36,6 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use self::known::Known;
 use self::model::{Sources, Target};
 use crate::{Result, workspace};
 
@@ -62,48 +60,34 @@ struct File<'a> {
 /// A finding with its file.
 #[derive(Debug, PartialEq)]
 struct Place {
-    /// Its line in the list of known breaches: a file, or a file and a name.
-    key: String,
     file: String,
     finding: Finding,
 }
 
 /// A rule on single files.
-type FileRule = (&'static str, fn(&File) -> Vec<Finding>);
+type FileRule = fn(&File) -> Vec<Finding>;
 /// A rule on the modules of all crates.
-type ModuleRule = (&'static str, fn(&[Target]) -> Vec<Place>);
+type ModuleRule = fn(&[Target]) -> Vec<Place>;
 
 const FILE_RULES: [FileRule; 7] = [
-    ("opening", opening::check),
-    ("length", length::check),
-    ("rust", rust::check),
-    ("words", words::check),
-    ("vocabulary", vocabulary::check),
-    ("prose", prose::check),
-    ("manifests", manifests::check),
+    opening::check,
+    length::check,
+    rust::check,
+    words::check,
+    vocabulary::check,
+    prose::check,
+    manifests::check,
 ];
 
-const MODULE_RULES: [ModuleRule; 4] = [
-    ("layers", layers::check),
-    ("cycles", cycles::check),
-    ("locks", locks::check),
-    ("names", names::check),
-];
+const MODULE_RULES: [ModuleRule; 4] = [layers::check, cycles::check, locks::check, names::check];
 
 /// Checks all files and the package graph; an error when anything was found.
 pub(crate) fn run() -> Result<()> {
-    let (known, metadata) = (Known::read()?, workspace::metadata()?);
-    let sources = sources()?;
+    let (sources, metadata) = (sources()?, workspace::metadata()?);
     let mut found = 0;
-    for (rule, places) in broken(&sources, &metadata) {
-        let (new, mended) = known.sift(rule, places);
-        for Place { file, finding, .. } in &new {
-            println!("{file}{finding}");
-        }
-        for line in &mended {
-            println!("{line}");
-        }
-        found += new.len() + mended.len();
+    for Place { file, finding } in broken(&sources, &metadata) {
+        println!("{file}{finding}");
+        found += 1;
     }
     for finding in packages::check(&metadata) {
         println!("{finding}");
@@ -116,24 +100,17 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Takes out of the list of known breaches what was mended; an error when a rule would get more of them.
-pub(crate) fn bless() -> Result<()> {
-    let broken = broken(&sources()?, &workspace::metadata()?);
-    Known::read()?.replace(&broken)
-}
-
-/// The breaches of each rule, known ones too.
-fn broken(sources: &Sources, metadata: &Value) -> Vec<(&'static str, Vec<Place>)> {
+/// The breaches of all rules but that on the package graph.
+fn broken(sources: &Sources, metadata: &Value) -> Vec<Place> {
     let targets = targets(metadata, sources);
     let codes: Vec<String> = sources.iter().map(|(path, text)| code_of(path, text)).collect();
-    let on_files = FILE_RULES.iter().map(|(name, rule)| {
-        let places = sources.iter().zip(&codes).flat_map(|((path, text), code)| {
-            let place = |finding| Place { key: path.clone(), file: path.clone(), finding };
+    let on_files = FILE_RULES.iter().flat_map(|rule| {
+        sources.iter().zip(&codes).flat_map(move |((path, text), code)| {
+            let place = |finding| Place { file: path.clone(), finding };
             rule(&File { path, text, code }).into_iter().map(place)
-        });
-        (*name, places.collect())
+        })
     });
-    on_files.chain(MODULE_RULES.iter().map(|(name, rule)| (*name, rule(&targets)))).collect()
+    on_files.chain(MODULE_RULES.iter().flat_map(|rule| rule(&targets))).collect()
 }
 
 /// The text files of the project. Bytes that are not UTF-8 are test data, and not for people.

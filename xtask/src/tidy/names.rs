@@ -103,9 +103,8 @@ fn check_crate(target: &Target) -> Vec<Place> {
     let macros = target.definitions(|items| &items.macros);
     let mut found = Vec::new();
     let mut add = |(file, definition): (&str, &Definition), what: String| {
-        let key = format!("{file} {}", definition.name);
         let finding = Finding { line: definition.line, what };
-        found.push(Place { key, file: file.to_owned(), finding });
+        found.push(Place { file: file.to_owned(), finding });
     };
     for place in types.iter().filter(|(_, it)| TYPES.contains(&it.name.as_str())) {
         let what = format!("the type `{}` has a name of the prelude; find another", place.1.name);

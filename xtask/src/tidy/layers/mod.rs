@@ -31,8 +31,7 @@ fn check_crate(target: &Target, layers: &[Layer]) -> Vec<Place> {
     for import in target.imports.iter().filter(|import| !import.is_test) {
         if let Some(what) = upwards(import, layers) {
             let file = target.file(&import.from).to_owned();
-            let key = file.clone();
-            found.push(Place { key, file, finding: Finding { line: import.line, what } });
+            found.push(Place { file, finding: Finding { line: import.line, what } });
         }
     }
     found
@@ -48,8 +47,8 @@ fn without_layer(target: &Target, layers: &[Layer]) -> Vec<Place> {
                 "the module `{}` has no layer; give it one in xtask/src/tidy/layers/table.rs",
                 module[0]
             );
-            let (key, file) = (node.file.clone(), node.file.clone());
-            found.push(Place { key, file, finding: Finding { line: 0, what } });
+            let file = node.file.clone();
+            found.push(Place { file, finding: Finding { line: 0, what } });
         }
     }
     found
