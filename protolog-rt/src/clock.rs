@@ -261,6 +261,8 @@ pub(crate) fn uses_tsc() -> bool {
     USES_TSC.get().copied().unwrap_or_else(|| {
         // Before the lock, since it takes a while. If several threads do this, one result is used.
         let timeline = if is_tsc_reliable() { Timeline::calibrate() } else { None };
+        // Registered before the lock that `get_or_make` takes, see `ForkLock::register`.
+        TIMELINE.register();
         *USES_TSC.get_or_make(|| {
             let uses_tsc = timeline.is_some();
             *TIMELINE.lock() = timeline;

@@ -9,6 +9,7 @@ use crate::control::{self, Server, WatchedSettings, apply_text, read_file};
 use crate::level;
 use crate::level::{ProtoLogGroup, SettingSource};
 use crate::paths::absolute;
+use crate::sys::close_on_fork;
 use crate::sys::fork::{ForkLock, Order};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -136,6 +137,7 @@ impl Init {
 
     /// Starts to listen, unless this process does already; returns the problems.
     fn listen(self) -> Vec<String> {
+        close_on_fork::register();
         let mut server = SERVER.lock();
         let process = std::process::id();
         if server.as_ref().is_some_and(|(owner, _)| *owner == process) {

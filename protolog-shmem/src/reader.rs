@@ -264,7 +264,8 @@ struct Pin<'b>(&'b Buffer);
 impl<'b> Pin<'b> {
     /// Pins `page`. Loads of page and chunk headers that follow see whoever did not see the pin.
     fn new(buffer: &'b Buffer, page: usize) -> Self {
-        buffer.pinned.store(page + 1, Ordering::Relaxed);
+        // Released, since a writer may take it for the end of the pin before.
+        buffer.pinned.store(page + 1, Ordering::Release);
         fence(Ordering::SeqCst);
         Self(buffer)
     }

@@ -258,6 +258,11 @@ impl RegistryGuard {
     }
 }
 
+/// Registers the registry's lock; before a lock is taken that is held while levels are set.
+pub(crate) fn register_lock() {
+    REGISTRY.register();
+}
+
 /// The mark in [`HOLDS_REGISTRY`]; dropping it clears it.
 struct HoldMark;
 

@@ -12,6 +12,11 @@ use std::os::fd::{AsRawFd, RawFd};
 /// The descriptors that are open.
 static OPEN: ForkLock<Vec<RawFd>> = ForkLock::with_child(Order::Descriptors, Vec::new(), close);
 
+/// Registers the lock on the list; before a lock is taken that is held while descriptors are opened.
+pub(crate) fn register() {
+    OPEN.register();
+}
+
 /// A file that is closed in a forked child.
 #[derive(Debug)]
 pub(crate) struct CloseOnFork<F: AsRawFd> {

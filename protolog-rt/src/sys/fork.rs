@@ -93,8 +93,29 @@ static THREAD: AtomicPtr<ThreadActions> = AtomicPtr::new(std::ptr::null_mut());
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// Which locks this thread holds during its fork (bit = order), and whether they are all that were registered.
-    static HELD: Cell<(u32, bool)> = const { Cell::new((0, true)) };
+    static FORKING: Cell<Forking> = const { Cell::new(Forking::NOT) };
+}
+
+/// A thread's own fork.
+#[derive(Clone, Copy)]
+struct Forking {
+    /// The locks that the thread holds for it, or is about to take (bit = order).
+    held: u32,
+    /// All that were registered could be taken.
+    is_complete: bool,
+    /// Forks of this thread that have begun; more than one where a signal handler forks between the handlers of another.
+    depth: u32,
+}
+
+impl Forking {
+    const NOT: Self = Self { held: 0, is_complete: true, depth: 0 };
+
+    /// Changes whether the thread holds the lock of this order.
+    fn set_held(order: usize, is_held: bool) {
+        let mut forking = FORKING.get();
+        forking.held = forking.held & !(1 << order) | u32::from(is_held) << order;
+        FORKING.set(forking);
+    }
 }
 
 /// A lock of the whole process that is held around forks, and with it a value. It stands in a static.
@@ -175,6 +196,14 @@ impl<T: Send + Sync> ForkLock<T> {
         self.lock.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes the lock; none where this thread has it for its own fork, so that whoever runs between the handlers of that, such
+    /// as another library's handler or a signal's, is alone with what the lock protects.
+    pub(crate) fn lock_unless_forking(&'static self) -> Option<RwLockWriteGuard<'static, T>> {
+        let bit = 1 << self.order as u32;
+        let is_own = FORKING.try_with(|forking| forking.get().held & bit != 0);
+        (!is_own.unwrap_or(false)).then(|| self.lock())
+    }
+
     /// Takes the lock; none where somebody has it.
     pub(crate) fn try_lock(&'static self) -> Option<RwLockWriteGuard<'static, T>> {
         self.register();
@@ -188,10 +217,12 @@ impl<T: Send + Sync> ForkLock<T> {
         within_limit(|| self.try_write())
     }
 
-    /// Takes the lock for reading, together with others who read; none where somebody has it or waits for it. Safe in
-    /// signal handlers.
+    /// Takes the lock for reading, together with others who read; none where somebody has it or waits for it, or where it was
+    /// never taken: registering it may wait. Safe in signal handlers.
     pub(crate) fn try_read(&'static self) -> Option<RwLockReadGuard<'static, T>> {
-        self.register();
+        if !self.is_registered.load(Ordering::Acquire) {
+            return None;
+        }
         match self.lock.try_read() {
             Err(TryLockError::WouldBlock) => None,
             Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
@@ -199,7 +230,8 @@ impl<T: Send + Sync> ForkLock<T> {
         }
     }
 
-    /// Makes forks look after the lock from now on.
+    /// Makes forks look after the lock from now on. It may wait for a fork, which waits for the locks that the caller has: a
+    /// lock that is taken within another one is registered before that.
     #[inline]
     pub(crate) fn register(&'static self) {
         if !self.is_registered.load(Ordering::Acquire) {
@@ -214,7 +246,10 @@ impl<T: Send + Sync> ForkLock<T> {
         let is_own = slot.is_some_and(|slot| slot.set(self));
         debug_assert!(is_own, "two locks have the order {:?}", self.order);
         // Forks that come see the slot. Those that are under way may have passed it: a child would find the lock taken.
-        within_limit(|| (FORKS.load(Ordering::SeqCst) == 0).then_some(()));
+        // This thread's own fork does not end meanwhile.
+        if FORKING.try_with(|forking| forking.get().depth == 0).unwrap_or(true) {
+            within_limit(|| (FORKS.load(Ordering::SeqCst) == 0).then_some(()));
+        }
         self.is_registered.store(true, Ordering::Release);
     }
 
@@ -345,27 +380,41 @@ fn install_handlers() {
 }
 
 extern "C" fn before() {
+    let mut forking = FORKING.get();
+    forking.depth += 1;
+    FORKING.set(forking);
+    if forking.depth > 1 {
+        // The outer fork has the locks, or is taking them.
+        return;
+    }
     FORKS.fetch_add(1, Ordering::SeqCst);
     if let Some(actions) = thread_actions() {
         (actions.before)();
     }
-    let (mut held, mut is_complete) = (0, true);
+    let mut is_complete = true;
     for (order, slot) in SLOTS.iter().enumerate() {
         if let Some((lock, handlers)) = slot.get() {
+            // First, for a signal handler that lands when the lock is just taken.
+            Forking::set_held(order, true);
             // SAFETY: *registered*: the slot has the lock and the handlers of its type.
             let is_held = unsafe { (handlers.hold)(lock) };
-            held |= u32::from(is_held) << order;
+            Forking::set_held(order, is_held);
             is_complete &= is_held;
         }
     }
-    HELD.set((held, is_complete));
+    FORKING.set(Forking { is_complete, ..FORKING.get() });
 }
 
 extern "C" fn in_parent() {
-    for_each_held(|lock, handlers| {
+    if end_inner_fork() {
+        return;
+    }
+    for_each_held(|order, lock, handlers| {
         // SAFETY: *registered*; this thread holds it.
         unsafe { (handlers.release)(lock) };
+        Forking::set_held(order, false);
     });
+    FORKING.set(Forking::NOT);
     if let Some(actions) = thread_actions() {
         (actions.in_parent)();
     }
@@ -373,26 +422,45 @@ extern "C" fn in_parent() {
 }
 
 extern "C" fn in_child() {
-    let (_, is_complete) = HELD.get();
-    for_each_held(|lock, handlers| {
+    let is_inner = end_inner_fork();
+    let is_complete = FORKING.get().is_complete && !is_inner;
+    for_each_held(|order, lock, handlers| {
         // SAFETY: *registered*; this thread holds it.
         unsafe { (handlers.run_in_child)(lock) };
-        // SAFETY: *registered*; this thread holds it.
-        unsafe { (handlers.release)(lock) };
+        // The outer fork, which goes on in this child, releases what it has taken.
+        if !is_inner {
+            // SAFETY: *registered*; this thread holds it.
+            unsafe { (handlers.release)(lock) };
+            Forking::set_held(order, false);
+        }
     });
     barrier::in_child();
     if let Some(actions) = thread_actions() {
         (actions.in_child)(is_complete);
     }
-    FORKS.store(0, Ordering::SeqCst);
+    if !is_inner {
+        FORKING.set(Forking::NOT);
+        FORKS.store(0, Ordering::SeqCst);
+    }
 }
 
-/// Calls `f` with each lock that this thread holds for its fork, last taken first.
-fn for_each_held(mut f: impl FnMut(*const (), &'static Handlers)) {
-    let (held, _) = HELD.replace((0, true));
+/// Ends a fork within another one of this thread; false where this is the only one.
+fn end_inner_fork() -> bool {
+    let mut forking = FORKING.get();
+    let is_inner = forking.depth > 1;
+    if is_inner {
+        forking.depth -= 1;
+        FORKING.set(forking);
+    }
+    is_inner
+}
+
+/// Calls `f` with each lock that this thread holds for its fork and with its order, last taken first.
+fn for_each_held(mut f: impl FnMut(usize, *const (), &'static Handlers)) {
+    let held = FORKING.get().held;
     for (order, slot) in SLOTS.iter().enumerate().rev() {
         if held & 1 << order != 0 {
-            slot.get().into_iter().for_each(|(lock, handlers)| f(lock, handlers));
+            slot.get().into_iter().for_each(|(lock, handlers)| f(order, lock, handlers));
         }
     }
 }

@@ -27,7 +27,10 @@ impl<T> ForkOnce<T> {
 
     /// Makes `value` the value, unless there is one.
     pub(crate) fn set(&self, value: T) -> Result<(), T> {
-        let _setting = SETTING.lock();
+        if self.0.get().is_some() {
+            return Err(value);
+        }
+        let _setting = SETTING.lock_unless_forking();
         self.0.set(value)
     }
 
@@ -42,7 +45,7 @@ impl<T> ForkOnce<T> {
 
     #[cold]
     fn make(&self, make: impl FnOnce() -> T) -> &T {
-        let _setting = SETTING.lock();
+        let _setting = SETTING.lock_unless_forking();
         self.0.get_or_init(make)
     }
 }

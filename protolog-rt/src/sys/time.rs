@@ -50,7 +50,7 @@ pub(crate) fn may_read_counter() -> bool {
 pub(crate) fn zone_offset(second: i64) -> i64 {
     /// Held while the C library has its own lock on the zone, which not every one makes free in a forked child.
     static ZONE: ForkLock<()> = ForkLock::new(Order::Zone, ());
-    let _zone = ZONE.lock();
+    let _zone = ZONE.lock_unless_forking();
     // SAFETY: a tm is integers and a pointer; all zeros are valid for it.
     let mut time: libc::tm = unsafe { core::mem::zeroed() };
     // SAFETY: both pointers are to values of ours that live through the call.

@@ -62,7 +62,7 @@ impl RotatingFile {
 
     /// Returns the last error, once.
     pub fn problem(&self) -> Option<io::Error> {
-        let _no_fork = WRITING.lock();
+        let _no_fork = WRITING.lock_unless_forking();
         self.state.lock().unwrap_or_else(PoisonError::into_inner).problem.take()
     }
 
@@ -112,7 +112,7 @@ impl State {
 
 impl TextSink for RotatingFile {
     fn show(&self, line: &TextLine<'_>) {
-        let _no_fork = WRITING.lock();
+        let _no_fork = WRITING.lock_unless_forking();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = Out { file: self, state: &mut state };
         print(&mut out, line.level, line.tag, |out| out.write_str(line.text));

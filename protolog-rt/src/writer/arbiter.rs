@@ -189,13 +189,15 @@ impl Arbiter {
     /// Forgets the writers whose threads have ended and whose chunks were all overwritten.
     fn forget_overwritten(&self, writers: &mut Writers) {
         let Some(mut reader) = self.buffer.try_reader() else { return };
+        // First, so that the search sees the last chunk of each of them.
+        let ended = writers.live.iter().filter(|writer| writer.has_ended());
+        let ended: HashSet<u16> = ended.map(|writer| writer.id).collect();
         let found: HashSet<u16> = reader.find(true).iter().map(|chunk| chunk.writer_id).collect();
         drop(reader);
         let free = &mut writers.free;
         writers.live.retain(|writer| {
-            let Some(identity) = writer.identity().filter(|_| !found.contains(&writer.id)) else {
-                return true;
-            };
+            let is_overwritten = ended.contains(&writer.id) && !found.contains(&writer.id);
+            let Some(identity) = writer.identity().filter(|_| is_overwritten) else { return true };
             let (cause, count) = (LossCause::Overwritten, identity.messages);
             self.unattributed.restore(LossCount { group: 0, cause, count });
             self.owner.count_forgotten(writer.id, count);

@@ -275,12 +275,14 @@ impl Writer {
         own.has_track |= !P::IS_MESSAGE;
         let base = Base { delta: u32::MAX.into(), iid: 1, max_string_bytes: own.max_string_bytes };
         let need = packet.size(&packet.plan(base, None).0);
-        if !own.begin(self, need) {
-            self.losses.add(head.group().id, LossCause::BufferFull, 1);
-        } else if own.is_stopped() {
+        let has_chunk = own.begin(self, need);
+        if own.is_stopped() {
             own.complete(self);
             return false;
-        } else if !self.slow_path_cold(own, head, packet) && !own.write_split(self, head, packet) {
+        }
+        let is_written = has_chunk
+            && (self.slow_path_cold(own, head, packet) || own.write_split(self, head, packet));
+        if !is_written {
             self.losses.add(head.group().id, LossCause::BufferFull, 1);
         }
         true

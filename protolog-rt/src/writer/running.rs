@@ -45,6 +45,7 @@ pub(crate) fn add(arbiter: Arc<Arbiter>) {
         if arbiter.owner.mirror().is_some() {
             MIRRORED.lock().push(Arc::clone(&arbiter));
         }
+        level::register_lock();
         let mut running = RUNNING.lock();
         running.push(arbiter);
         announce(&running);
