@@ -131,3 +131,29 @@ fn rotating_files() {
         true
     });
 }
+
+/// A handler of another library, which was registered before the runtime's, runs in the child before those.
+#[test]
+fn another_librarys_child_handler_prints_a_line() {
+    if !has_process_of_its_own("another_librarys_child_handler_prints_a_line") {
+        return;
+    }
+    extern "C" fn print() {
+        i!(Log::Any, "of the child's handler");
+    }
+    // SAFETY: the handler is a function of this program.
+    assert_eq!(unsafe { libc::pthread_atfork(None, None, Some(print)) }, 0);
+    let dir = temp_dir();
+    let path = dir.path().join("app.log");
+    set_sink(RotatingFile::open(&path, 1 << 20, 1).expect("open the file")).expect("no sink yet");
+    print_group(&Log::Any, Some(Level::Info));
+    i!(Log::Any, "of the parent");
+    let child = || {
+        i!(Log::Any, "of the child");
+        true
+    };
+    assert_eq!(wait_at_most(LIMIT, spawn(fork, child)), Some(0), "the child's handler waits");
+    let lines = std::fs::read_to_string(path).expect("read the lines");
+    let texts: Vec<_> = lines.lines().filter_map(|line| line.rsplit(": ").next()).collect();
+    assert_eq!(texts, ["of the parent", "of the child's handler", "of the child"]);
+}
