@@ -3,7 +3,7 @@
 //! Acquiring is lock-free: first the page that last had room for this size of chunk, then the pages in turn from where the last
 //! search ended. In a ring ([`crate::ring`]) old chunks are taken again on the way.
 //!
-//! Invariants: those of the [crate](crate), *owner*, *committed* and *clean*.
+//! Invariants: those of the [crate], *owner*, *committed* and *clean*.
 #![allow(unsafe_code)] // Prefetches.
 
 use crate::chunk::{BUFFERS, ChunkCell, OpenChunk, PacketCount, WriteChunk};
@@ -65,7 +65,7 @@ struct Usage {
 }
 
 impl Buffer {
-    /// A buffer in `memory`, which is zeroed and as large as [`size`] says.
+    /// A buffer in `memory`, which is zeroed and as large as [`size`](crate::size) says.
     ///
     /// # Panics
     /// Where the memory is not whole pages, none, or more than [`MAX_BUFFER`].

@@ -79,7 +79,7 @@ pub(crate) fn on_change(observer: fn()) {
     OBSERVERS.lock().push(observer);
 }
 
-/// Calls the functions of [`on_change`]. The caller holds no lock.
+/// Calls the functions of `on_change`. The caller holds no lock.
 pub(crate) fn notify_change() {
     #[cfg(any(feature = "log", feature = "tracing"))]
     {
