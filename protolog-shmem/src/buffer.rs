@@ -201,7 +201,11 @@ impl Buffer {
     ///
     /// By now its writer may have recalled the chunk, and another one may write packets where its header was. Then the result
     /// is made of any bytes.
-    pub fn peek(&self, cell: &ChunkCell) -> Option<(u32, Packets)> {
+    ///
+    /// # Safety
+    /// In that case these loads race with plain stores, which Rust leaves undefined and the machine does not: the caller compares
+    /// results and uses them for nothing else.
+    pub unsafe fn peek(&self, cell: &ChunkCell) -> Option<(u32, Packets)> {
         let (slot, buffer) = cell.slot()?;
         assert!(buffer == self.id, "a chunk of another buffer");
         Some((self.header(slot).chunk_id.load(Ordering::Relaxed), self.packets_of(slot)))

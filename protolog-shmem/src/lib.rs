@@ -24,7 +24,8 @@
 //! # What remains an obligation
 //!
 //! A writer stores a message without a call into this crate, through the addresses that [`Buffer::open`] lends ([`OpenChunk`]).
-//! Those stores, and [`PacketCount::publish`], are `unsafe`; everything else is safe, and misuse is a panic or a refusal.
+//! Those stores, [`PacketCount::publish`] and [`Buffer::peek`] are `unsafe`; everything else is safe, and misuse is a panic or a
+//! refusal.
 
 mod buffer;
 mod chunk;

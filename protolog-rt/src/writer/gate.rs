@@ -14,9 +14,9 @@
 //! - *offered*: from [`Gate::offer`] on the chunk is in the cell, and belongs to whoever takes it out. Meanwhile its thread
 //!   writes to it only between the light barrier and the end of `busy`, below the limit that it saw there.
 //! - One reclaimer at a time: the one that holds the lock on the session's writers.
+#![allow(unsafe_code)] // A look at a chunk that may be another one by now.
 
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence, light_barrier};
-use protolog_core::chunk::Packets;
 use protolog_shmem::{Buffer, ChunkCell, Request, WriteChunk};
 
 /// See the module.
@@ -77,9 +77,11 @@ impl Gate {
         self.cell.recall()
     }
 
-    /// Id and packets of the offered chunk, as in [`Buffer::peek`].
-    pub(super) fn peek(&self, buffer: &Buffer) -> Option<(u32, Packets)> {
-        buffer.peek(&self.cell)
+    /// Returns a mark of the offered chunk, which differs once something was written to it; none where there is none.
+    pub(super) fn mark(&self, buffer: &Buffer) -> Option<u32> {
+        // SAFETY: the result becomes a mark, which is good for comparing and for nothing else.
+        let (id, packets) = unsafe { buffer.peek(&self.cell) }?;
+        Some(id << 16 | packets.0 as u32)
     }
 
     /// First half of reclaiming the chunk: asks for it and closes the gate. The heavy barrier has to follow. False where there

@@ -37,8 +37,7 @@ impl Writer {
     /// Returns whether its chunk, if it has one, is as it was at the last call.
     fn is_idle(&self, buffer: &Buffer) -> bool {
         // The chunk may be another one by now; then it is not idle, whatever this finds.
-        let Some((id, packets)) = self.gate.peek(buffer) else { return false };
-        let mark = id << 16 | packets.0 as u32;
+        let Some(mark) = self.gate.mark(buffer) else { return false };
         self.polled.swap(mark, Ordering::Relaxed) == mark
     }
 
