@@ -25,63 +25,17 @@
 //! - *forking*: `held` of a lock is touched by the thread that has the lock, between the handler before a fork and the one
 //!   after it.
 
+mod order;
+
+pub(crate) use order::Order;
+
 use super::{barrier, process};
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use order::LOCKS;
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use std::time::Duration;
-
-/// Locks in the order in which they are taken. Each has a place of its own; a thread that holds one takes no earlier one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// The server that `init` started.
-    Server,
-    /// Which levels `log` asks for.
-    #[cfg_attr(not(feature = "log"), allow(dead_code))] // That bridge's.
-    LogBridge,
-    /// Which callsites `tracing` switches on.
-    #[cfg_attr(not(feature = "tracing"), allow(dead_code))] // That bridge's.
-    TracingBridge,
-    /// Files that text goes to.
-    TextFiles,
-    /// The sessions that run.
-    Sessions,
-    /// The files that sessions write.
-    TraceFiles,
-    /// The arbiters that record.
-    Running,
-    /// The group enums.
-    Levels,
-    /// The functions to call when levels change.
-    #[cfg_attr(not(any(feature = "log", feature = "tracing")), allow(dead_code))]
-    // The bridges' alone.
-    Followers,
-    /// Messages first seen at run time.
-    Interned,
-    /// The arbiters with drop counters that outlive the process.
-    Mirrored,
-    /// The list of loaded modules.
-    Modules,
-    /// Dictionaries that were taken out of the program.
-    Dictionaries,
-    /// The list of mappings.
-    Mappings,
-    /// Values that are made once.
-    Once,
-    /// The clock's timeline.
-    Timeline,
-    /// Descriptors that a child closes.
-    Descriptors,
-    /// The C library's time zone.
-    Zone,
-    /// A test's.
-    #[cfg(test)]
-    Test,
-}
-
-/// As many as there are.
-const LOCKS: usize = if cfg!(test) { Order::Zone as usize + 2 } else { Order::Zone as usize + 1 };
 
 /// The locks by order.
 static SLOTS: [Slot; LOCKS] = [const { Slot::new() }; LOCKS];
