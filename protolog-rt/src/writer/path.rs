@@ -275,14 +275,13 @@ impl Writer {
         own.has_track |= !P::IS_MESSAGE;
         let base = Base { delta: u32::MAX.into(), iid: 1, max_string_bytes: own.max_string_bytes };
         let need = packet.size(&packet.plan(base, None).0);
-        let has_chunk = own.begin(self, need);
-        if own.is_stopped() {
+        if !own.begin(self, need) {
+            // Before the look at the stop: a writer that waited for room until the session stopped lost its message all the same.
+            self.losses.add(head.group().id, LossCause::BufferFull, 1);
+        } else if own.is_stopped() {
             own.complete(self);
             return false;
-        }
-        let is_written = has_chunk
-            && (self.slow_path_cold(own, head, packet) || own.write_split(self, head, packet));
-        if !is_written {
+        } else if !self.slow_path_cold(own, head, packet) && !own.write_split(self, head, packet) {
             self.losses.add(head.group().id, LossCause::BufferFull, 1);
         }
         true
