@@ -93,7 +93,7 @@ impl Reader {
         Self { candidate, ..Self::NONE }
     }
 
-    /// Tries to do without the fence from now on, because this thread alone logs; called with each new chunk. See
+    /// Tries to acquire the fence bias, because this thread alone logs; called with each new chunk. See
     /// [`FenceBias::try_acquire`].
     pub(crate) fn try_skip_fence(&mut self, nobody_else: impl FnOnce() -> bool) {
         if FENCE_BIAS.try_acquire(&mut self.candidate, nobody_else) {

@@ -133,7 +133,7 @@
 //! # What a call promises
 //!
 //! - At a level that is off, a call evaluates none of its arguments; otherwise it evaluates each once.
-//! - It never fails or panics, blocks only if the session was told to ([`Builder::wait_at_most`]), and takes a lock only at a
+//! - It never fails or panics, blocks only if the session is configured to ([`Builder::wait_at_most`]), and takes a lock only at a
 //!   thread's first message after a session started or stopped.
 //! - Arguments are borrowed, as by `println!`. A string longer than [`Builder::max_string_bytes`], 4 KiB by default, is cut, with an ellipsis.
 //! - A message that can't be written is counted by group and [`LossCause`], in [`Summary::losses`] and at its place in the trace.

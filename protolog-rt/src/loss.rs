@@ -118,7 +118,7 @@ impl LossCounters {
 
     /// Takes the losses one by one, until `accept` returns false because it has no room; that one stays.
     pub(crate) fn take(&self, accept: impl FnMut(LossCount) -> bool) {
-        // First, so that a loss which is counted from now on sets it again.
+        // First, so that a loss which is counted after this sets it again.
         self.pending.swap(0, Ordering::AcqRel);
         if !self.try_take(accept) {
             self.pending.store(1, Ordering::Relaxed);

@@ -134,7 +134,7 @@ pub(crate) trait MessageListener: Send + Sync {
     fn on_insert(&self, new: &[RuntimeMessage]);
 }
 
-/// Passes all entries to `listener`, and from now on each new one before a message refers to it.
+/// Passes all entries to `listener`, and each later one before a message refers to it.
 pub(crate) fn add_listener(listener: Arc<dyn MessageListener>) {
     let mut table = TABLE.lock();
     listener.on_insert(&table.entries);

@@ -25,8 +25,9 @@ const TEMPLATE: &str = "thread `%s` panicked: %s";
 /// Maximum bytes of `file:line:column`.
 const PLACE: usize = 512;
 
-/// Logs each panic from now on, at level WTF of the group `panic`, with the thread's stack trace, and then runs the previous panic
-/// hook. It also flushes all sessions, since the process may be about to abort. Sessions record WTF unless configured otherwise.
+/// Installs a panic hook that logs each panic at level WTF of the group `panic`, with the thread's stack trace, and then runs the
+/// previous hook. It also flushes all sessions, since the process may be about to abort. Sessions record WTF unless configured
+/// otherwise.
 ///
 /// ```
 /// use protolog_rt::Session;

@@ -13,7 +13,7 @@ use crate::sync::{AtomicU16, AtomicU64, Ordering};
 use protolog_core::chunk::{MAX_CHUNKS, Packets, PageLayout};
 use std::num::NonZeroU64;
 
-/// A chunk that is being written, owned by whoever has this.
+/// A chunk that is being written, and its only owner.
 ///
 /// One that is dropped stays in state Writing for good: [`Buffer::complete`](crate::Buffer::complete) is its end.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl WriteChunk {
         }
     }
 
-    /// The place of a chunk that nobody owns from now on.
+    /// Gives the chunk up and returns its place.
     #[inline]
     pub(crate) fn into_slot(self) -> Slot {
         self.slot()

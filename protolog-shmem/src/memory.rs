@@ -1,4 +1,4 @@
-//! Memory that somebody hands in, and the atomic words in it.
+//! Memory that the caller provides, and the atomic words in it.
 //!
 //! Invariants
 //! - *mapped*: `len` bytes from `base` can be read and written as long as the value lives; [`Backing`] promises it.

@@ -34,7 +34,7 @@ impl Dictionary {
 }
 
 impl Collector {
-    /// Adds what a file holds; its format is told by its content. After an error, what came before it has been added.
+    /// Adds what a file holds; its content says which format it has. After an error, what came before it has been added.
     ///
     /// In a trace a dictionary may be cut into several packets, messages before groups: those of one sequence belong
     /// together, and joined end to end they are one file.

@@ -128,7 +128,7 @@ pub(super) const TABLE: &[Entry] = &[
     ("java/lang/String.valueOf(D)Ljava/lang/String;", |m, a| value_of(m, a, "D")),
 ];
 
-/// Parses and the like are told of an index this way.
+/// Returns the exception for an index outside a string.
 fn out_of_bounds(index: i32, length: usize) -> Fault {
     let message = format!("index {index}, length {length}");
     Fault::thrown("java.lang.StringIndexOutOfBoundsException", message)

@@ -89,7 +89,7 @@ impl ChunkWait {
         taken
     }
 
-    /// Wakes whoever waits; after something was freed.
+    /// Wakes the waiting writers, after something was freed.
     pub(super) fn announce(&self) {
         fence(Ordering::SeqCst);
         if self.waiting.load(Ordering::Relaxed) > 0 {

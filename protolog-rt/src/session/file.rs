@@ -248,12 +248,12 @@ impl TraceFile {
         self.size().saturating_add(rest) <= self.limit
     }
 
-    /// Compresses all that is appended from now on.
+    /// Compresses everything that is appended after this call.
     pub(super) fn compress(&mut self, bundles: Option<Bundles>) {
         self.bundles = bundles;
     }
 
-    /// Lets another thread write from now on, if one can be started. Errors are then known at the end.
+    /// Moves writing to another thread, if one can be started. Errors are then known at the end.
     pub(super) fn start_write_behind(&mut self) {
         let Ok(file) = self.file.try_clone() else { return };
         if self.bundles.is_none() {

@@ -110,7 +110,7 @@ impl Trace {
         self.write_module_texts();
     }
 
-    /// Writes the clocks once more if the wall clock was set: messages from now on have its new date.
+    /// Writes the clocks once more if the wall clock was set: later messages have its new date.
     pub(super) fn follow_wall_clock(&mut self) {
         let now = clock::snapshot();
         if is_set(&self.clocks, &now) {

@@ -117,7 +117,7 @@ impl Drop for Mapping {
 /// Makes all mappings of the parent *private*, in a forked child, which has one thread.
 fn detach(mappings: &mut Vec<(usize, usize)>) {
     for &mut (base, len) in mappings {
-        // SAFETY: *listed*: the range is a mapping of ours and nothing else's. It is zero from now on, which is a value of
+        // SAFETY: *listed*: the range is a mapping of this module's and nothing else's. It becomes zero, which is a value of
         // every type that is kept there, and the child has no other thread that looks meanwhile.
         let _ = unsafe { replace(std::ptr::with_exposed_provenance_mut(base), len, None) };
     }
@@ -127,7 +127,7 @@ fn detach(mappings: &mut Vec<(usize, usize)>) {
 /// step: a thread that reads there meanwhile sees what was there before or what is there now. Allocates nothing.
 ///
 /// # Safety
-/// The range is whole pages of the caller's, and what stands there from now on is valid for every use of them. The file has
+/// The range is whole pages of the caller's, and what stands there after the call is valid for every use of them. The file has
 /// the range, and keeps it.
 pub(crate) unsafe fn replace(
     start: *mut u8,

@@ -11,7 +11,7 @@ use crate::sync::{AtomicPtr, AtomicU32, Ordering};
 /// The process's id, or 0, on a page that the kernel wipes in a child; null where there is no such page.
 static KEPT_ID: AtomicPtr<AtomicU32> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Keeps the id from now on. Called once.
+/// Creates the page that caches the process's id, where the kernel has such pages. Called once.
 pub(super) fn prepare() {
     if let Some(page) = wiped_page() {
         KEPT_ID.store(page, Ordering::Release);

@@ -1,4 +1,4 @@
-//! The interface between trace writers and whoever owns their buffer.
+//! The interface between trace writers and the owner of their buffer.
 //!
 //! The buffer, its fill policy and the drop counters are in the [`Arbiter`](super::arbiter::Arbiter) that owner and writers
 //! share; this trait is the rest: what only the owner knows or can do. A session implements it.

@@ -17,7 +17,7 @@ pub(crate) struct ReentrancyGuard {
 }
 
 impl ReentrancyGuard {
-    /// Guards the calling thread from now on.
+    /// Guards the calling thread until the guard is dropped.
     pub(crate) fn new() -> Self {
         set_thread_actions(&FORK);
         Self { before: ThreadState::with(ThreadState::guard) }

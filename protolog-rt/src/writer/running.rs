@@ -101,7 +101,7 @@ pub(super) fn is_alone(writer: &Writer) -> bool {
     })
 }
 
-/// Runs `f` while `arbiter` is one of those that record, of which no thread is told.
+/// Runs `f` while `arbiter` is among those that record, without reporting the change to threads.
 #[cfg(test)]
 pub(super) fn beside<R>(arbiter: &Arc<Arbiter>, f: impl FnOnce() -> R) -> R {
     struct Remove<'a>(&'a Arc<Arbiter>);

@@ -31,7 +31,7 @@ pub struct Group {
     pub declared_id: Option<u32>,
     /// False: its calls are compiled out and have no dictionary entry.
     pub enabled: bool,
-    /// True if the group prints as text unless told otherwise.
+    /// True if the group prints as text by default.
     pub log_to_text: bool,
     /// The tag before its messages in a text log.
     pub tag: String,

@@ -163,7 +163,7 @@ pub(crate) fn write_one<E>(
     }
 }
 
-/// Standard output. Who reads it may go away, which is no failure of ours.
+/// Standard output. Its reader may close it early, which is not an error.
 struct Output<'a> {
     system: &'a dyn System,
     is_read: bool,
