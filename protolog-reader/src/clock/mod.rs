@@ -191,6 +191,28 @@ impl ClockSnapshot {
     }
 }
 
+/// Returns the ids of the clocks in a snapshot and their values in ticks, as they stand there.
+pub(crate) fn clock_values(
+    snapshot: Field<'_>,
+) -> Result<impl Iterator<Item = Result<(u32, u64), DecodeError>>, DecodeError> {
+    let is_clock = |field: &Result<Field<'_>, _>| {
+        field.as_ref().map_or(true, |field| field.number == clock_snapshot::CLOCKS)
+    };
+    let value = |clock: Result<Field<'_>, DecodeError>| {
+        let (mut id, mut ticks) = (0, 0);
+        for field in clock?.as_message()? {
+            let field = field?;
+            match field.number {
+                clock::CLOCK_ID => id = field.as_u32()?,
+                clock::TIMESTAMP => ticks = field.as_u64()?,
+                _ => {}
+            }
+        }
+        Ok((id, ticks))
+    };
+    Ok(snapshot.as_message()?.filter(is_clock).map(value))
+}
+
 impl Reading {
     fn parse(fields: Reader<'_>) -> Result<Self, DecodeError> {
         let mut reading = Self { unit_ns: 1, ..Self::default() };

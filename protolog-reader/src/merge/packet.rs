@@ -1,8 +1,7 @@
 //! One packet of an input, as far as merging depends on it.
 
-use protolog_core::schema::{
-    clock as clock_field, clock_id, clock_snapshot, packet, sequence_info,
-};
+use crate::clock::clock_values;
+use protolog_core::schema::{clock_id, packet, sequence_info};
 use protozero::{DecodeError, Field, Reader};
 
 /// Ids of clocks that belong to one sequence.
@@ -55,20 +54,8 @@ impl<'a> PacketContents<'a> {
 /// The time of a clock snapshot; none if it is for one sequence.
 fn snapshot(snapshot: Field<'_>) -> Result<Option<u64>, DecodeError> {
     let mut best = None;
-    for clock in snapshot.as_message()? {
-        let clock = clock?;
-        if clock.number != clock_snapshot::CLOCKS {
-            continue;
-        }
-        let (mut id, mut nanos) = (0, 0);
-        for field in clock.as_message()? {
-            let field = field?;
-            match field.number {
-                clock_field::CLOCK_ID => id = field.as_u32()?,
-                clock_field::TIMESTAMP => nanos = field.as_u64()?,
-                _ => {}
-            }
-        }
+    for clock in clock_values(snapshot)? {
+        let (id, nanos) = clock?;
         if SEQUENCE_CLOCKS.contains(&id) {
             return Ok(None);
         }

@@ -4,11 +4,10 @@
 //! Invariant: each packet is passed on once, complete, and only if it is valid protobuf.
 
 use super::chunks::Chunk;
+use crate::clock::clock_values;
 use crate::thread::{self, Thread};
 use protolog_core::chunk::DROPPED_PACKET_SIZE;
-use protolog_core::schema::{
-    clock as clock_field, clock_id, clock_snapshot, packet, sequence_info,
-};
+use protolog_core::schema::{clock_id, packet, sequence_info};
 use protozero::wire::decode_varint;
 use protozero::{DecodeError, Field, Reader};
 use std::borrow::Cow;
@@ -185,22 +184,10 @@ fn message_id(message: Field<'_>) -> Result<u64, DecodeError> {
 
 /// The value of the sequence's clock in a snapshot.
 fn sequence_clock(snapshot: Field<'_>) -> Result<Option<u64>, DecodeError> {
-    for clock in snapshot.as_message()? {
-        let clock = clock?;
-        let (mut id, mut nanos) = (0, 0);
-        if clock.number != clock_snapshot::CLOCKS {
-            continue;
-        }
-        for field in clock.as_message()? {
-            let field = field?;
-            match field.number {
-                clock_field::CLOCK_ID => id = field.as_u32()?,
-                clock_field::TIMESTAMP => nanos = field.as_u64()?,
-                _ => {}
-            }
-        }
+    for clock in clock_values(snapshot)? {
+        let (id, value) = clock?;
         if id == clock_id::SEQUENCE {
-            return Ok(Some(nanos));
+            return Ok(Some(value));
         }
     }
     Ok(None)

@@ -98,15 +98,13 @@ fn counts(target: &Target, import: &Import) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::check_found;
     use super::super::model::{Target, sources};
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let target = Target::read("a", "a/src/lib.rs", true, &sources(text));
-        let found = super::check(&[target]);
-        let found: Vec<String> =
-            found.iter().map(|it| format!("{}{}", it.file, it.finding)).collect();
-        assert_eq!(found, expected);
+        check_found(&super::check(&[target]), expected);
     }
 
     #[test]

@@ -56,16 +56,14 @@ fn lock_in(definition: &Definition, types: &[(&str, &Definition)]) -> Option<Str
 
 #[cfg(test)]
 mod tests {
+    use super::super::check_found;
     use super::super::model::{Target, sources};
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let sources = sources(&format!("== protolog-rt/src/lib.rs\nmod a;\nmod sys;\n{text}"));
         let target = Target::read(super::PACKAGE, "protolog-rt/src/lib.rs", true, &sources);
-        let found = super::check(&[target]);
-        let found: Vec<String> =
-            found.iter().map(|it| format!("{}{}", it.file, it.finding)).collect();
-        assert_eq!(found, expected);
+        check_found(&super::check(&[target]), expected);
     }
 
     #[test]

@@ -113,6 +113,15 @@ fn broken(sources: &Sources, metadata: &Value) -> Vec<Place> {
     on_files.chain(MODULE_RULES.iter().flat_map(|rule| rule(&targets))).collect()
 }
 
+/// Checks the findings of a rule on modules against lines as they are printed.
+#[cfg(test)]
+#[track_caller]
+fn check_found(found: &[Place], expected: &[&str]) {
+    let found: Vec<String> =
+        found.iter().map(|place| format!("{}{}", place.file, place.finding)).collect();
+    assert_eq!(found, expected);
+}
+
 /// The text files of the project. Bytes that are not UTF-8 are test data, and not for people.
 fn sources() -> Result<Sources> {
     let mut sources = Sources::new();

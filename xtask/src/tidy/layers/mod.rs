@@ -80,6 +80,7 @@ fn layer_of(module: &[String], layers: &[Layer]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::check_found;
     use super::super::model::{Target, sources};
     use super::check_crate;
 
@@ -89,10 +90,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let target = Target::read("a", "a/src/lib.rs", true, &sources(text));
-        let found = check_crate(&target, &LAYERS);
-        let found: Vec<String> =
-            found.iter().map(|it| format!("{}{}", it.file, it.finding)).collect();
-        assert_eq!(found, expected);
+        check_found(&check_crate(&target, &LAYERS), expected);
     }
 
     #[test]
