@@ -18,8 +18,8 @@ pub(crate) const STEPS: [(&str, &str); 11] = [
     ),
     ("kill", "processes that record are killed, some hundred times, and nothing committed is lost"),
     ("loom", "the models of the write path, with more preemptions than in `test`"),
-    ("asan", "the runtime's tests under AddressSanitizer"),
-    ("valgrind", "the runtime's unit tests under memcheck"),
+    ("asan", "tests of the runtime and its shared memory under AddressSanitizer"),
+    ("valgrind", "unit tests of the runtime and its shared memory under memcheck"),
     ("miri", "the parts of the write path that Miri can run"),
     (
         "rust",
@@ -31,7 +31,7 @@ pub(crate) const STEPS: [(&str, &str); 11] = [
     ("fuzz", "each fuzz target for PROTOLOG_FUZZ_SECONDS, by default 60"),
 ];
 
-/// Tests of the runtime that are compiled anew for AddressSanitizer.
+/// Tests of the runtime and its shared memory that are compiled anew for AddressSanitizer.
 const ASAN: [&str; 10] = [
     "--lib",
     "--test=allocation",
@@ -118,6 +118,7 @@ fn asan(skipped: &mut Vec<String>) -> Result<()> {
     let Some(target) = nightly("AddressSanitizer", skipped) else { return Ok(()) };
     let mut test = Command::new("rustup");
     test.args(["run", "nightly", "cargo", "test", "--locked", "--package=protolog-rt"])
+        .arg("--package=protolog-shmem")
         .args(ASAN)
         // With a target, build scripts and macros are compiled without it.
         .args(["--target", &target])
@@ -142,7 +143,8 @@ fn valgrind(skipped: &mut Vec<String>) -> Result<()> {
     let runner = r#"target."cfg(all())".runner=["valgrind","--quiet","--error-exitcode=9"]"#;
     let mut test = shell::cargo(&["test", "--locked", "--config", runner]);
     // What is stopped at each instruction would be stopped at each of memcheck's.
-    shell::run(test.args(["--package=protolog-rt", "--lib", "--", "--skip=stopped::"]))
+    test.args(["--package=protolog-rt", "--package=protolog-shmem"]);
+    shell::run(test.args(["--lib", "--", "--skip=stopped::"]))
 }
 
 fn miri(skipped: &mut Vec<String>) -> Result<()> {
