@@ -16,7 +16,7 @@ pub(crate) mod bias;
 mod counter;
 
 pub(crate) use crate::sys::time::boottime;
-pub(crate) use counter::is_fenced;
+pub(crate) use counter::IS_FENCED;
 
 use crate::sys::fork::{ForkLock, Order};
 use crate::sys::once::ForkOnce;
@@ -88,8 +88,7 @@ impl Reader {
     pub(crate) fn new() -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let number = || NUMBER.fetch_add(1, Ordering::Relaxed);
-        let candidate =
-            if is_fenced() { BiasCandidate::new(number()) } else { BiasCandidate::NONE };
+        let candidate = if IS_FENCED { BiasCandidate::new(number()) } else { BiasCandidate::NONE };
         Self { candidate, ..Self::NONE }
     }
 
@@ -278,7 +277,7 @@ fn next_piece(ticks: u64) -> Option<LinearPiece> {
 
 /// Creates the timeline, so that the first message does not wait for the calibration.
 pub(crate) fn prepare() {
-    let _ = (uses_tsc(), is_fenced());
+    let _ = uses_tsc();
 }
 
 /// Returns true if the counter runs at a constant rate in all states of the CPU, and is the kernel's clock source.
@@ -292,6 +291,37 @@ fn is_tsc_reliable() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_that_has_seen_a_token_reads_no_earlier_time_than_its_sender() {
+        const TURNS: usize = 400_000;
+        let token = &AtomicU64::new(0);
+        let pass = |first: usize| {
+            let mut reader = Reader::new();
+            // Warm, as in a thread that logs.
+            reader.now();
+            let mut times = Vec::with_capacity(TURNS / 2);
+            for turn in (first..TURNS).step_by(2) {
+                let mut spins = 0_u32;
+                while token.load(Ordering::Acquire) != turn as u64 {
+                    spins += 1;
+                    if spins.is_multiple_of(1_000) {
+                        std::thread::yield_now();
+                    }
+                }
+                times.push(reader.now());
+                token.store(turn as u64 + 1, Ordering::Release);
+            }
+            times
+        };
+        let (even, odd) = std::thread::scope(|scope| {
+            let other = scope.spawn(|| pass(1));
+            (pass(0), other.join().expect("the other thread passes the token on"))
+        });
+        let times: Vec<u64> = even.into_iter().zip(odd).flat_map(|(a, b)| [a, b]).collect();
+        let reversed = times.windows(2).filter(|pair| pair[1] < pair[0]).count();
+        assert_eq!(reversed, 0, "of {TURNS}");
+    }
 
     #[test]
     fn the_time_is_boottime_and_never_goes_back() {

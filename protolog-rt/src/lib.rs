@@ -121,8 +121,8 @@
 //! | for comparison: `clock_gettime` alone | 16.9 | | |
 //!
 //! Medians of bursts on an Intel Xeon, rustc 1.95, as `cargo xtask bench runtime` prints them beside those of seven peers
-//! (`tracing` with a file: 495 ns for two integers). While several threads log at once, Intel's processors need a fence of 7 to 8 ns,
-//! which keeps the messages of all threads in order. `docs/design/hot-path.md` explains the figures.
+//! (`tracing` with a file: 495 ns for two integers). While several threads log at once, each call passes a fence, 7 to 8 ns on Intel's
+//! processors, which keeps the messages of all threads in order. `docs/design/hot-path.md` explains the figures.
 //!
 //! - *Code*: a call of three arguments is below 120 bytes, plus a dictionary entry that is not loaded until it is needed.
 //! - *Memory*: a session's buffer, 4 MiB by default. A thread has 292 bytes of it at its first message, 4 KiB later; memory of idle

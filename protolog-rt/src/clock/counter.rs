@@ -4,8 +4,6 @@
 //! from it.
 #![allow(unsafe_code)] // Reading the TSC and CPUID.
 
-use crate::sys::once::ForkOnce;
-
 /// Returns true if the counter runs at a constant rate in all states of the processor.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[allow(unused_unsafe)] // `__cpuid` is safe in newer Rust.
@@ -18,28 +16,9 @@ pub(super) fn has_constant_rate() -> bool {
     highest >= POWER && unsafe { __cpuid(POWER) }.edx & 1 << 8 != 0
 }
 
-/// [`needs_fence`], cached.
-pub(crate) fn is_fenced() -> bool {
-    static FENCED: ForkOnce<bool> = ForkOnce::new();
-    *FENCED.get_or_make(needs_fence)
-}
-
-/// Returns true if this processor may read the counter before an earlier load has its value. Intel's do: of a token that two threads
-/// passed to each other a million times, some receivers read an earlier time than the sender. AMD's since Zen never did.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[allow(unused_unsafe)] // `__cpuid` is safe in newer Rust.
-fn needs_fence() -> bool {
-    use core::arch::x86_64::__cpuid;
-    const ZEN: u32 = 0x17;
-    // SAFETY: every x86_64 CPU has the instruction.
-    let vendor = unsafe { __cpuid(0) };
-    let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat();
-    // SAFETY: every x86_64 CPU has the instruction, and all since AMD64 have leaf 1.
-    let version = unsafe { __cpuid(1) }.eax;
-    // The extended family is added if the family is 15, as it is in all of AMD's since 2003.
-    let family = (version >> 8 & 0xf) + (version >> 20 & 0xff);
-    !(name == b"AuthenticAMD" && family >= ZEN)
-}
+/// True if the processor may read the counter before an earlier load has its value. Neither Intel nor AMD promises otherwise: of
+/// a token that two threads pass to each other, some receivers read an earlier time than the sender, on Intel's and on AMD's Zen 5.
+pub(crate) const IS_FENCED: bool = cfg!(all(target_arch = "x86_64", not(miri)));
 
 /// Reads the counter, after everything that this thread has seen.
 pub(super) fn ticks_in_order() -> u64 {
@@ -80,8 +59,3 @@ pub(super) fn ticks() -> u64 {
 
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 pub(super) fn load_fence() {}
-
-#[cfg(any(not(target_arch = "x86_64"), miri))]
-fn needs_fence() -> bool {
-    false
-}

@@ -15,7 +15,7 @@ fn skips_fence(writer: &Writer) -> bool {
 
 /// Returns true if there is a fence to leave out, and a way to know that no other thread logs.
 fn can_skip_fence() -> bool {
-    if !clock::is_fenced() {
+    if !clock::IS_FENCED {
         println!("skipped: leaving out a fence because this processor needs none");
         return false;
     }
