@@ -1,7 +1,7 @@
 //! A buffer: pages in memory, and how writers take chunks of it and complete them.
 //!
 //! Acquiring is lock-free: first the page that last had room for this size of chunk, then the pages in turn from where the last
-//! search ended. In a ring ([`crate::ring`]) old chunks are taken again on the way.
+//! search ended. A ring ([`crate::ring`]) takes the oldest chunks again.
 //!
 //! Invariants: those of the [crate], *owner*, *committed* and *clean*.
 #![allow(unsafe_code)] // Prefetches.
@@ -10,11 +10,12 @@ use crate::chunk::{BUFFERS, ChunkCell, OpenChunk, PacketCount, WriteChunk};
 use crate::counters::Counters;
 use crate::memory::{ChunkHeader, Memory};
 use crate::page::Page;
+use crate::position::Position;
 use crate::slot::{MAX_BUFFER, PAGE, Slot};
-use crate::sync::{AtomicU32, AtomicUsize, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use protolog_core::chunk::{CHUNK_HEADER, ChunkState, Packets, PageLayout};
 use protolog_core::{BufferStats, FillPolicy};
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64 as StdAtomicU64};
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes that the machine fetches at once.
@@ -30,6 +31,9 @@ const AHEAD: usize = 2;
 /// The part of a chunk that is prefetched before it is read, in lines.
 const PREFETCHED_FOR_READING: usize = 16;
 
+/// The most bytes that wait before the reader is woken: enough that it is rare, and no more, since a burst finds what is left.
+const DUE: usize = 2 << 20;
+
 /// Chunks in shared memory. See the module.
 #[derive(Debug)]
 pub struct Buffer {
@@ -43,9 +47,9 @@ pub struct Buffer {
     /// Held by the reader.
     pub(crate) reader: Mutex<()>,
     /// The page, plus one, that last had room for this layout; not kept for pages of one chunk.
-    open: [AtomicUsize; PageLayout::ALL.len()],
-    /// The page, plus one, that the reader of a ring has pinned.
-    pub(crate) pinned: AtomicUsize,
+    pub(crate) open: [AtomicUsize; PageLayout::ALL.len()],
+    /// The page that the reader of a ring has pinned, see [`crate::ring`].
+    pub(crate) pinned: AtomicU64,
     usage: Usage,
 }
 
@@ -53,8 +57,8 @@ pub struct Buffer {
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 struct Usage {
-    /// Where the next search for a page begins.
-    next: AtomicUsize,
+    /// Where the next search for a page begins: a [`Position`].
+    next: AtomicU64,
     /// Bytes in complete chunks, headers included.
     complete: AtomicUsize,
     /// Number of pages that are divided.
@@ -70,7 +74,7 @@ impl Buffer {
     /// # Panics
     /// Where the memory is not whole pages, none, or more than [`MAX_BUFFER`].
     pub fn new(memory: Memory, fill_policy: FillPolicy) -> Self {
-        static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+        static NEXT_ID: StdAtomicU64 = StdAtomicU64::new(0);
         let len = memory.len();
         assert!(len > 0 && len % PAGE == 0 && len <= MAX_BUFFER, "a buffer of {len} bytes");
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
@@ -83,9 +87,14 @@ impl Buffer {
             is_discarded: AtomicBool::new(false),
             reader: Mutex::new(()),
             open: Default::default(),
-            pinned: AtomicUsize::new(0),
-            usage: Usage::default(),
+            pinned: AtomicU64::new(0),
+            usage: Usage { next: AtomicU64::new(Position::FIRST.0), ..Usage::default() },
         }
+    }
+
+    /// A number that no other buffer of the process has.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
     }
 
     /// Number of pages.
@@ -117,13 +126,28 @@ impl Buffer {
     /// Takes a chunk for a writer: one of a page of layout `wanted` if there is one, else any with room for `payload` bytes of
     /// packets. Chunks are free ones, and in a ring also the oldest that are complete.
     pub fn acquire(&self, wanted: PageLayout, payload: usize) -> Option<WriteChunk> {
-        let slot = self.acquire_slot(wanted, payload)?;
+        self.acquire_after(None, wanted, payload)
+    }
+
+    /// Likewise, for a writer whose last chunk is, or was, on page `previous`: in a ring the new chunk does not get old before that
+    /// one.
+    pub fn acquire_after(
+        &self,
+        previous: Option<usize>,
+        wanted: PageLayout,
+        payload: usize,
+    ) -> Option<WriteChunk> {
+        let slot = if self.fill_policy == FillPolicy::RingBuffer {
+            self.acquire_oldest(previous, wanted, payload)?
+        } else {
+            self.acquire_free(wanted, payload)?
+        };
         // A discard zeroes the states of pages, so that a chunk would be taken twice. Either this load, which comes after the
         // step that took the chunk in the order of all SeqCst steps, sees it, or the chunk was taken before.
         (!self.is_discarded.load(Ordering::SeqCst)).then(|| WriteChunk::new(self.id, slot))
     }
 
-    fn acquire_slot(&self, wanted: PageLayout, payload: usize) -> Option<Slot> {
+    fn acquire_free(&self, wanted: PageLayout, payload: usize) -> Option<Slot> {
         let exact = |layout| layout == wanted;
         let open = self.open[wanted as usize - 1].load(Ordering::Relaxed).checked_sub(1);
         if let Some(page) = open.filter(|_| wanted != PageLayout::One) {
@@ -131,40 +155,47 @@ impl Buffer {
                 return Some(Slot { page, index, layout });
             }
         }
-        let is_ring = self.fill_policy == FillPolicy::RingBuffer;
-        let start = self.usage.next.load(Ordering::Relaxed);
+        let start = self.position().page();
         let pages = || (start..self.pages).chain(0..start);
         for page in pages() {
             let fresh = self.divide(page, wanted);
-            let free = || self.page(page).acquire(exact);
-            let old = || (is_ring && self.take_page(page, wanted)).then_some((wanted, 0));
-            if let Some((layout, index)) = fresh.or_else(free).or_else(old) {
+            if let Some((layout, index)) = fresh.or_else(|| self.page(page).acquire(exact)) {
                 self.keep_open(page, layout);
-                self.advance(page);
+                // Others may be further by now. Then the next search is longer, and finds the same.
+                let next = Position::FIRST.at(page).next(self.pages);
+                self.usage.next.store(next.0, Ordering::Relaxed);
+                self.prefetch_ahead(page);
                 return Some(Slot { page, index, layout });
             }
         }
-        let roomy = |layout: PageLayout| layout.chunk_size(PAGE) - CHUNK_HEADER >= payload;
         pages().find_map(|page| {
-            let free = self.page(page).acquire(roomy);
-            let old = || is_ring.then(|| self.take_chunk(page, roomy))?;
-            let (layout, index) = free.or_else(old)?;
+            let (layout, index) = self.page(page).acquire(|layout| has_room(layout, payload))?;
             Some(Slot { page, index, layout })
         })
     }
 
+    /// Where the next search for a page begins.
+    pub(crate) fn position(&self) -> Position {
+        Position(self.usage.next.load(Ordering::Acquire))
+    }
+
+    /// Makes the next search begin after `position`, unless it does already.
+    pub(crate) fn advance(&self, position: Position) {
+        let (now, next) = (position.0, position.next(self.pages).0);
+        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+        _ = self.usage.next.compare_exchange(now, next, success, failure);
+    }
+
     /// Makes the next search for this layout begin with `page`, where others may have room on it.
     #[inline]
-    fn keep_open(&self, page: usize, layout: PageLayout) {
+    pub(crate) fn keep_open(&self, page: usize, layout: PageLayout) {
         if layout != PageLayout::One {
             self.open[layout as usize - 1].store(page + 1, Ordering::Relaxed);
         }
     }
 
-    /// Makes the next search begin after `page`, and prefetches a page there, since whoever takes it waits for its lines.
-    fn advance(&self, page: usize) {
-        let next = if page + 1 < self.pages { page + 1 } else { 0 };
-        self.usage.next.store(next, Ordering::Relaxed);
+    /// Prefetches a page after `page`, since whoever takes it waits for its lines.
+    pub(crate) fn prefetch_ahead(&self, page: usize) {
         let ahead = (page + AHEAD) % self.pages * PAGE;
         for line in 0..PREFETCHED_FOR_WRITING {
             self.prefetch_for_writing(ahead + line * LINE);
@@ -174,8 +205,13 @@ impl Buffer {
     /// Divides an undivided page and takes its first chunk.
     fn divide(&self, page: usize, layout: PageLayout) -> Option<(PageLayout, usize)> {
         let index = self.page(page).divide(layout)?;
-        self.usage.divided.fetch_add(1, Ordering::Relaxed);
+        self.note_divided();
         Some((layout, index))
+    }
+
+    /// Notes that a page was divided.
+    pub(crate) fn note_divided(&self) {
+        self.usage.divided.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Begins a chunk: enters whose it is, and lends the addresses that its writer stores through. Readers see nothing of it
@@ -211,8 +247,8 @@ impl Buffer {
         Some((self.header(slot).chunk_id.load(Ordering::Relaxed), self.packets_of(slot)))
     }
 
-    /// Makes a chunk complete, for the reader, or for the writers of a ring. True where this made half of the buffer wait for the
-    /// reader.
+    /// Makes a chunk complete, for the reader, or for the writers of a ring. True where enough waits for the
+    /// reader since then.
     pub fn complete(&self, chunk: WriteChunk) -> bool {
         self.check(&chunk);
         let slot = chunk.into_slot();
@@ -222,8 +258,8 @@ impl Buffer {
         self.counters().add(slot.layout, |counters| &counters.written);
         self.counters().reach(before + size);
         self.page(slot.page).complete(slot.index);
-        let half = self.pages * PAGE / 2;
-        before < half && before + size >= half
+        let due = self.due();
+        before < due && before + size >= due
     }
 
     /// The chunk at `slot`, which the caller just moved to state Writing.
@@ -238,14 +274,30 @@ impl Buffer {
         assert!(chunk.buffer() == self.id, "a chunk of another buffer");
     }
 
+    /// Makes the next search of a stream begin at the first page. Called whenever chunks were freed, it keeps writers on the pages that
+    /// they used last, which the processor still has, and leaves the rest of a large buffer to bursts.
+    pub fn rewind(&self) {
+        debug_assert!(self.fill_policy == FillPolicy::Stream, "a ring's position only moves on");
+        self.usage.next.store(Position::FIRST.0, Ordering::Relaxed);
+    }
+
     /// Returns whether somebody has a chunk on half of the pages or more.
     pub fn is_scarce(&self) -> bool {
         self.usage.divided.load(Ordering::Relaxed) >= self.pages.div_ceil(2)
     }
 
-    /// Returns whether half of the buffer or more waits for the reader.
-    pub fn is_half_full(&self) -> bool {
-        self.usage.complete.load(Ordering::Relaxed) >= self.pages * PAGE / 2
+    /// Returns whether nobody has a chunk, and none waits for the reader.
+    pub fn is_free(&self) -> bool {
+        self.usage.divided.load(Ordering::Relaxed) == 0
+    }
+
+    /// Returns whether so much waits for the reader that it should read: half of a small buffer, [`DUE`] bytes of a large one.
+    pub fn is_due(&self) -> bool {
+        self.usage.complete.load(Ordering::Relaxed) >= self.due()
+    }
+
+    fn due(&self) -> usize {
+        (self.pages * PAGE / 2).min(DUE)
     }
 
     /// Gives the memory back to the system, once nobody reads. No chunk is acquired any more; writers that have one write to
@@ -259,7 +311,7 @@ impl Buffer {
     /// The header of page `page`.
     #[inline]
     pub(crate) fn page(&self, page: usize) -> Page<'_> {
-        Page::new(self.memory.u32(page * PAGE))
+        Page::new(self.memory.page_word(page * PAGE))
     }
 
     /// The header of a chunk.
@@ -354,6 +406,11 @@ impl Buffer {
         self.usage.complete.fetch_sub(slot.size(), Ordering::Relaxed);
         self.usage.freed.fetch_add(1, Ordering::Release);
     }
+}
+
+/// Returns whether chunks of a page with this layout have room for `payload` bytes of packets.
+pub(crate) fn has_room(layout: PageLayout, payload: usize) -> bool {
+    layout.chunk_size(PAGE) - CHUNK_HEADER >= payload
 }
 
 /// Returns whether a chunk in `state` has something for the reader.

@@ -76,6 +76,12 @@ impl WriteChunk {
         self.slot().layout
     }
 
+    /// The number of its page.
+    #[inline]
+    pub fn page(&self) -> usize {
+        self.slot().page
+    }
+
     /// The most bytes that its packets can take.
     #[inline]
     pub fn payload(&self) -> usize {

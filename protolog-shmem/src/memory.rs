@@ -165,12 +165,11 @@ impl Memory {
         unsafe { AtomicU64::from_ptr(self.place(at, size_of::<AtomicU64>()).cast()) }
     }
 
-    /// The 32 bits at `at`, a multiple of 4.
+    /// The word of the page at `at`.
     #[cfg(not(loom))]
     #[inline]
-    pub(crate) fn u32(&self, at: usize) -> &AtomicU32 {
-        // SAFETY: `place` checked range and alignment; *mapped*, *words*.
-        unsafe { AtomicU32::from_ptr(self.place(at, size_of::<AtomicU32>()).cast()) }
+    pub(crate) fn page_word(&self, at: usize) -> &AtomicU64 {
+        self.u64(at)
     }
 
     /// The header of the chunk at `at`, a multiple of 4, checked as a whole.
@@ -195,8 +194,8 @@ impl Memory {
     }
 
     #[cfg(loom)]
-    pub(crate) fn u32(&self, at: usize) -> &AtomicU32 {
-        &self.words.words[&at]
+    pub(crate) fn page_word(&self, at: usize) -> &crate::sync::AtomicU64 {
+        &self.words.pages[&at]
     }
 
     #[cfg(loom)]
@@ -247,6 +246,7 @@ impl Memory {
 #[cfg(loom)]
 #[derive(Debug)]
 struct Words {
+    pages: BTreeMap<usize, crate::sync::AtomicU64>,
     words: BTreeMap<usize, AtomicU32>,
     halves: BTreeMap<usize, AtomicU16>,
 }
@@ -255,8 +255,9 @@ struct Words {
 impl Words {
     fn new(len: usize) -> Self {
         let (mut words, mut halves) = (BTreeMap::new(), BTreeMap::new());
+        let mut pages = BTreeMap::new();
         for page in (0..len).step_by(PAGE) {
-            words.insert(page, AtomicU32::new(0));
+            pages.insert(page, crate::sync::AtomicU64::new(0));
             for layout in PageLayout::ALL {
                 for index in 0..layout.chunks() {
                     let at = page + layout.chunk_at(PAGE, index);
@@ -267,7 +268,7 @@ impl Words {
                 }
             }
         }
-        Self { words, halves }
+        Self { pages, words, halves }
     }
 }
 
@@ -284,7 +285,7 @@ mod tests {
         let halves = (halves.0.load(Ordering::Relaxed), halves.1.load(Ordering::Relaxed));
         assert_eq!(halves, (u16::from_le(0), u16::from_le(0)));
         assert_eq!(memory.chunk_header(8).chunk_id.load(Ordering::Relaxed), u32::from_le(3));
-        assert_eq!(memory.u32(0).load(Ordering::Relaxed), u32::from_le(0x2_0001));
+        assert_eq!(memory.page_word(0).load(Ordering::Relaxed), u64::from_le(0x2_0001));
         assert_eq!(memory.u64(8).load(Ordering::Relaxed), u64::from_le(3));
         assert_eq!(memory.len(), 16);
     }
@@ -296,8 +297,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "4 bytes at 6 of 16")]
+    #[should_panic(expected = "8 bytes at 6 of 16")]
     fn a_word_that_is_not_aligned_is_refused() {
-        Memory::new(Heap::new(16)).u32(6);
+        Memory::new(Heap::new(16)).u64(6);
     }
 }

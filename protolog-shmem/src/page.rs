@@ -10,61 +10,115 @@
 //! reader   Reading          -> Free                         release
 //! reader   Reading, rest Free -> all Reading -> undivided   close, open
 //!
-//! in a ring, writers take what is complete themselves, by way of Reading:
-//! writer   Complete, Free, all of them -> all Reading -> divided, chunk 0 Writing, or back   claim_all, set
-//! writer   Complete         -> Reading -> Writing, or back   try_claim; reuse or complete
+//! in a ring, writers take what is complete themselves, by way of Reading; each of these steps is a visit, and notes its lap:
+//! writer   undivided        -> divided, chunk 0 Writing                                visit
+//! writer   Complete, Free, all of them -> all Reading -> divided, chunk 0 Writing      visit; change
+//! writer   Complete, on a page with others -> Reading -> Free                          visit; release
 //! ```
 //!
-//! Invariant: only its writer moves a chunk out of Writing, and only who moved it there moves it out of Reading, so their steps
-//! can't fail; a page whose chunks are all Reading belongs to whoever claimed it.
+//! Beside the header the word has the lap of the last visit, so that a step that was prepared before another visit fails, whatever
+//! the chunks look like by then. Streams have no laps.
+//!
+//! Invariant: only its writer moves a chunk out of Writing, and only who moved it there moves it out of Reading, or whom that one
+//! handed it to, so their steps can't fail; a page whose chunks are all Reading belongs to whoever claimed it.
 
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 use protolog_core::chunk::{ChunkState, PageLayout, PageWord};
 
-/// A page's header.
+/// The place of the header in a page's word, so that it comes first in memory.
+const HEADER_AT: u32 = if cfg!(target_endian = "big") { 32 } else { 0 };
+const LAP_AT: u32 = 32 - HEADER_AT;
+
+/// The word of a page: its header, and the lap in which a ring's writers last visited it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PageState(u64);
+
+impl PageState {
+    pub(crate) fn new(word: PageWord, lap: u32) -> Self {
+        Self(header_bits(word.0) | u64::from(lap) << LAP_AT)
+    }
+
+    /// The header.
+    pub(crate) fn word(self) -> PageWord {
+        PageWord((self.0 >> HEADER_AT) as u32)
+    }
+
+    /// The lap of the last visit.
+    pub(crate) fn lap(self) -> u32 {
+        (self.0 >> LAP_AT) as u32
+    }
+
+    /// The same with another header.
+    fn with(self, word: PageWord) -> Self {
+        Self::new(word, self.lap())
+    }
+}
+
+/// A header's bits in the word.
+const fn header_bits(header: u32) -> u64 {
+    (header as u64) << HEADER_AT
+}
+
+/// A page's word in memory.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Page<'a>(&'a AtomicU32);
+pub(crate) struct Page<'a>(&'a AtomicU64);
 
 impl<'a> Page<'a> {
-    pub(crate) fn new(word: &'a AtomicU32) -> Self {
+    pub(crate) fn new(word: &'a AtomicU64) -> Self {
         Self(word)
+    }
+
+    /// The word as it is now.
+    pub(crate) fn state(self) -> PageState {
+        PageState(self.0.load(Ordering::Acquire))
     }
 
     /// The header as it is now.
     pub(crate) fn word(self) -> PageWord {
-        PageWord(self.0.load(Ordering::Acquire))
+        self.state().word()
+    }
+
+    /// Replaces the header of `before`, if the page is still so.
+    fn replace(self, before: PageState, header: PageWord) -> bool {
+        let (success, failure) = (Ordering::SeqCst, Ordering::Relaxed);
+        self.0.compare_exchange(before.0, before.with(header).0, success, failure).is_ok()
+    }
+
+    /// Replaces `before` by `after`; fails with what the page is by now.
+    pub(crate) fn visit(self, before: PageState, after: PageState) -> Result<(), PageState> {
+        let (success, failure) = (Ordering::SeqCst, Ordering::Acquire);
+        let result = self.0.compare_exchange(before.0, after.0, success, failure);
+        result.map(|_| ()).map_err(PageState)
     }
 
     /// Divides an undivided page and takes its first chunk.
     pub(crate) fn divide(self, layout: PageLayout) -> Option<usize> {
-        // In a ring that went round no page is undivided: load before writing.
-        if self.word() != PageWord::UNDIVIDED {
-            return None;
-        }
+        // Most pages that are looked at are divided: load before writing.
+        let state = self.state();
         let taken = PageWord::divided(layout).with(0, ChunkState::Writing);
-        let (success, failure) = (Ordering::SeqCst, Ordering::Relaxed);
-        let undivided = PageWord::UNDIVIDED.0;
-        self.0.compare_exchange(undivided, taken.0, success, failure).ok().map(|_| 0)
+        (state.word() == PageWord::UNDIVIDED && self.replace(state, taken)).then_some(0)
     }
 
     /// Takes a free chunk of a page whose layout `fits`.
     pub(crate) fn acquire(self, fits: impl Fn(PageLayout) -> bool) -> Option<(PageLayout, usize)> {
-        let mut word = self.word();
+        let mut state = self.state();
         loop {
+            let word = state.word();
             let layout = word.layout().filter(|&layout| fits(layout))?;
             let index = word.find(layout, ChunkState::Free)?;
-            let taken = word.with(index, ChunkState::Writing);
+            let taken = state.with(word.with(index, ChunkState::Writing));
             let (success, failure) = (Ordering::SeqCst, Ordering::Relaxed);
-            match self.0.compare_exchange_weak(word.0, taken.0, success, failure) {
+            match self.0.compare_exchange_weak(state.0, taken.0, success, failure) {
                 Ok(_) => return Some((layout, index)),
-                Err(now) => word = PageWord(now),
+                Err(now) => state = PageState(now),
             }
         }
     }
 
     /// Makes a chunk that was being written, or was claimed, complete.
     pub(crate) fn complete(self, index: usize) {
-        self.0.fetch_or(bits(index, ChunkState::Complete), Ordering::Release);
+        // Acquired, too: in a ring its writer sees the position of the last visit then.
+        self.0.fetch_or(bits(index, ChunkState::Complete), Ordering::AcqRel);
     }
 
     /// Frees a chunk that was being read.
@@ -74,59 +128,48 @@ impl<'a> Page<'a> {
 
     /// Takes the whole page for the reader, which has chunk `index`, if all others are free.
     pub(crate) fn close(self, index: usize) -> bool {
-        let Some(layout) = self.word().layout() else { return false };
+        let state = self.state();
+        let Some(layout) = state.word().layout() else { return false };
         let alone = PageWord::divided(layout).with(index, ChunkState::Reading);
-        let closed = (0..layout.chunks())
-            .fold(PageWord::divided(layout), |word, index| word.with(index, ChunkState::Reading));
-        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
-        self.0.compare_exchange(alone.0, closed.0, success, failure).is_ok()
+        state.word() == alone && self.replace(state, claimed(layout))
     }
 
-    /// Takes a whole page, which is still as `word` says, for a writer that divides it anew.
-    pub(crate) fn claim_all(self, word: PageWord, layout: PageLayout) -> bool {
-        let claimed = (0..layout.chunks())
-            .fold(PageWord::divided(layout), |word, index| word.with(index, ChunkState::Reading));
-        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
-        self.0.compare_exchange(word.0, claimed.0, success, failure).is_ok()
-    }
-
-    /// Makes a page that was claimed as a whole what `word` says.
-    pub(crate) fn set(self, word: PageWord) {
-        self.0.store(word.0, Ordering::Release);
+    /// Makes a page whose header is `before`, and which was claimed as a whole, what `after` says.
+    pub(crate) fn change(self, before: PageWord, after: PageWord) {
+        // Others may visit the page meanwhile: the lap is theirs.
+        self.0.fetch_xor(header_bits(before.0 ^ after.0), Ordering::Release);
     }
 
     /// Takes a chunk that is complete, unless another thread takes it first, as long as the page is divided as it is in
     /// `word`.
-    pub(crate) fn try_claim(self, mut word: PageWord, index: usize) -> bool {
-        let layout = word.layout();
-        while word.layout() == layout && word.state(index) == ChunkState::Complete {
-            let claimed = word.with(index, ChunkState::Reading);
+    pub(crate) fn try_claim(self, word: PageWord, index: usize) -> bool {
+        let (layout, mut state) = (word.layout(), self.state());
+        while state.word().layout() == layout && state.word().state(index) == ChunkState::Complete {
+            let claimed = state.with(state.word().with(index, ChunkState::Reading));
             let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-            match self.0.compare_exchange_weak(word.0, claimed.0, success, failure) {
+            match self.0.compare_exchange_weak(state.0, claimed.0, success, failure) {
                 Ok(_) => return true,
-                Err(now) => word = PageWord(now),
+                Err(now) => state = PageState(now),
             }
         }
         false
     }
 
-    /// Makes a chunk that was claimed one that is being written.
-    pub(crate) fn reuse(self, index: usize) {
-        self.0.fetch_xor(
-            bits(index, ChunkState::Reading) ^ bits(index, ChunkState::Writing),
-            Ordering::Release,
-        );
-    }
-
     /// Makes a closed page an undivided one.
     pub(crate) fn open(self) {
-        self.0.store(PageWord::UNDIVIDED.0, Ordering::Release);
+        self.0.store(PageState::new(PageWord::UNDIVIDED, 0).0, Ordering::Release);
     }
 }
 
+/// The header of a page whose chunks are all claimed.
+pub(crate) fn claimed(layout: PageLayout) -> PageWord {
+    (0..layout.chunks())
+        .fold(PageWord::divided(layout), |word, index| word.with(index, ChunkState::Reading))
+}
+
 /// The bits of chunk `index` that `state` sets.
-const fn bits(index: usize, state: ChunkState) -> u32 {
-    (state as u32) << (2 * index)
+const fn bits(index: usize, state: ChunkState) -> u64 {
+    header_bits((state as u32) << (2 * index))
 }
 
 #[cfg(all(test, not(loom)))]
@@ -135,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_page_goes_round() {
-        let word = AtomicU32::new(0);
+        let word = AtomicU64::new(0);
         let page = Page::new(&word);
         let any = |_| true;
         assert_eq!(page.acquire(any), None, "nothing to take before it is divided");
@@ -162,7 +205,7 @@ mod tests {
 
     #[test]
     fn acquired_in_time_a_page_stays_divided() {
-        let word = AtomicU32::new(0);
+        let word = AtomicU64::new(0);
         let page = Page::new(&word);
         page.divide(PageLayout::Four);
         page.complete(0);

@@ -141,6 +141,16 @@ impl<'b> BufferReader<'b> {
         is_there.then(|| ReadChunk { buffer: self.buffer, slot, is_claimed: is_complete })
     }
 
+    /// Frees a chunk that was held, and counts it as read.
+    ///
+    /// # Panics
+    /// Where it is one of another buffer.
+    pub fn release(&mut self, HeldChunk { slot, buffer }: HeldChunk) {
+        assert!(buffer == self.buffer.id(), "a chunk of another buffer");
+        self.buffer.counters().add(slot.layout, |counters| &counters.read);
+        self.buffer.release(slot);
+    }
+
     /// Copies a whole chunk, header and unused end included, for tests.
     ///
     /// # Safety
@@ -167,6 +177,9 @@ impl<'b> BufferReader<'b> {
         let mut word = buffer.page(page).word();
         // Somebody is about to take it, or to find the pin.
         while word.layout() == Some(layout) && word.state(index) == ChunkState::Reading {
+            if buffer.is_handed_over(slot) {
+                return None;
+            }
             yield_now();
             word = buffer.page(page).word();
         }
@@ -205,6 +218,13 @@ impl ReadChunk<'_> {
         }
     }
 
+    /// Keeps a complete chunk from being freed when this is dropped: it is free once the result is released. None of a chunk that
+    /// is still being written.
+    pub fn hold(mut self) -> Option<HeldChunk> {
+        std::mem::take(&mut self.is_claimed)
+            .then(|| HeldChunk { slot: self.slot, buffer: self.buffer.id() })
+    }
+
     /// Releases the chunk as one whose packets could not be used; dropping it counts it as read.
     pub fn discard(mut self) {
         if std::mem::take(&mut self.is_claimed) {
@@ -230,6 +250,24 @@ impl fmt::Debug for ReadChunk<'_> {
     }
 }
 
+/// A chunk of a stream that was read, and is not free yet: what was read of it may still be on its way to a file.
+///
+/// One that is dropped stays in state Reading for good: [`BufferReader::release`] is its end.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "a chunk that is not released is lost to the buffer"]
+pub struct HeldChunk {
+    slot: Slot,
+    /// The id of its buffer.
+    buffer: u64,
+}
+
+impl HeldChunk {
+    /// The size of the chunk with its header, in bytes.
+    pub fn size(&self) -> usize {
+        self.slot.size()
+    }
+}
+
 /// A chunk that no writer takes again before this is dropped.
 #[must_use = "the pin is gone once this is dropped"]
 pub struct PinnedChunk<'b> {
@@ -243,7 +281,7 @@ impl PinnedChunk<'_> {
     pub fn committed(&self) -> Committed<'_> {
         // SAFETY: *held*: the page is pinned and, as `pin` found after that, divided like this; nobody writes into a complete
         // chunk before the pin is gone.
-        unsafe { committed(self.pin.0, self.slot, self.is_complete) }
+        unsafe { committed(self.pin.buffer, self.slot, self.is_complete) }
     }
 
     /// Returns whether its writer has completed it.
@@ -259,21 +297,23 @@ impl fmt::Debug for PinnedChunk<'_> {
 }
 
 /// A pinned page. The reader pins one at a time.
-struct Pin<'b>(&'b Buffer);
+struct Pin<'b> {
+    buffer: &'b Buffer,
+    page: usize,
+}
 
 impl<'b> Pin<'b> {
     /// Pins `page`. Loads of page and chunk headers that follow see whoever did not see the pin.
     fn new(buffer: &'b Buffer, page: usize) -> Self {
-        // Released, since a writer may take it for the end of the pin before.
-        buffer.pinned.store(page + 1, Ordering::Release);
+        buffer.pin(page);
         fence(Ordering::SeqCst);
-        Self(buffer)
+        Self { buffer, page }
     }
 }
 
 impl Drop for Pin<'_> {
     fn drop(&mut self) {
-        self.0.pinned.store(0, Ordering::Release);
+        self.buffer.unpin(self.page);
     }
 }
 

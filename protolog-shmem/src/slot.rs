@@ -10,8 +10,8 @@ pub const PAGE: usize = 4096;
 /// The most bytes that packets can take in one chunk.
 pub const MAX_PAYLOAD: usize = PageLayout::One.chunk_size(PAGE) - CHUNK_HEADER;
 
-/// The largest buffer, in bytes: what a tracing service accepts as shared memory.
-pub const MAX_BUFFER: usize = 32 << 20;
+/// The largest buffer, in bytes: a page's number takes 16 bits in the word of a chunk.
+pub const MAX_BUFFER: usize = 256 << 20;
 
 /// Returns the size of a buffer of at least `bytes` bytes: whole pages.
 pub fn size(bytes: usize) -> usize {

@@ -56,6 +56,24 @@ fn a_chunk_is_free_once_it_was_read() {
 }
 
 #[test]
+fn a_chunk_that_is_held_is_free_once_it_is_released() {
+    let buffer = buffer(1);
+    fill(&buffer, PageLayout::One, 7, &[b"one"]);
+    let mut reader = buffer.reader();
+    let found = reader.find(false);
+    let held = reader.read(&found[0]).and_then(ReadChunk::hold).expect("it is complete");
+    assert_eq!(held.size(), PAGE - protolog_core::chunk::PAGE_HEADER);
+    assert_eq!(buffer.acquire(PageLayout::One, 1), None, "still being read");
+    assert!(reader.find(true).is_empty(), "read already");
+    reader.release(held);
+    let mut chunk = buffer.acquire(PageLayout::One, 1).expect("it is free");
+    write(&buffer, &mut chunk, 8, &[b"two"]);
+    let found = reader.find(true);
+    assert_eq!(reader.read(&found[0]).and_then(ReadChunk::hold), None, "still being written");
+    buffer.complete(chunk);
+}
+
+#[test]
 fn of_a_chunk_that_is_being_written_all_but_the_last_packet_is_read() {
     let buffer = buffer(1);
     let mut chunk = buffer.acquire(PageLayout::One, 1).unwrap();

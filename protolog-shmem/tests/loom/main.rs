@@ -19,9 +19,14 @@ use protolog_core::FillPolicy;
 use protolog_shmem::{Buffer, Heap, Memory, PAGE};
 
 fn check(model: impl Fn() + Send + Sync + 'static) {
-    let mut builder = loom::model::Builder::new();
     // The builder has read LOOM_MAX_PREEMPTIONS.
-    builder.preemption_bound = builder.preemption_bound.or(Some(2));
+    check_within(loom::model::Builder::new().preemption_bound.or(Some(2)), model);
+}
+
+/// Checks a model with so many preemptions.
+fn check_within(preemptions: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = preemptions;
     builder.max_branches = 10_000;
     builder.check(model);
 }
