@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! buffer   pages of one size, 4 to 32 KiB
-//! page      0 u32 header (atomic)   4 u32 reserved   8 chunks, all of one size, then up to 11 unused bytes
+//! page      0 u32 header (atomic)   4 u32 lap   8 chunks, all of one size, then up to 11 unused bytes
+//!           lap: reserved in Perfetto's; here the number of the turn, modulo 2^32, in which a ring's writers last visited the page
 //!           header: bits 30..28 layout, then two bits of state for each chunk, chunk 0 in bits 1..0
 //! chunk     0 u32 chunk id, per writer, counts up without a gap
 //!           4 u16 writer id, from 1

@@ -1,8 +1,9 @@
 //! The contract between a program that logs and an operator: the switch word of a group ([`switch`]), the syntax of
-//! settings ([`setting`]), and the protocol on the socket ([`protocol`]).
+//! settings ([`setting`]), the directories of sockets ([`place`]), and the protocol on a socket ([`protocol`]).
 //!
 //! Both ends use this code, so they can't disagree. `docs/design/control.md` describes the whole.
 
+pub mod place;
 pub mod protocol;
 pub mod setting;
 pub mod switch;

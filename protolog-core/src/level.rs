@@ -111,6 +111,18 @@ impl Level {
         }
     }
 
+    /// Other names that people give the level, in lower case: letters of logcat, and the words of syslog and of other loggers.
+    pub const fn aliases(self) -> &'static [&'static str] {
+        match self {
+            Self::Verbose => &["v", "trace"],
+            Self::Debug => &["d"],
+            Self::Info => &["i", "information"],
+            Self::Warn => &["w", "warning"],
+            Self::Error => &["e", "err"],
+            Self::Wtf => &["f", "fatal", "a", "assert"],
+        }
+    }
+
     /// The level of a log method or macro called `method`.
     pub fn from_method(method: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.method() == method)
@@ -136,18 +148,16 @@ impl fmt::Display for UnknownLevel {
 
 impl core::error::Error for UnknownLevel {}
 
-/// Parses a name in any case, a letter of logcat, or `A` or `assert` for wtf.
+/// Parses a name or one of the [aliases](Level::aliases), in any case.
 impl FromStr for Level {
     type Err = UnknownLevel;
 
     fn from_str(text: &str) -> Result<Self, UnknownLevel> {
         let named = |level: &Self| {
-            let mut letter = [0; 4];
-            text.eq_ignore_ascii_case(level.name())
-                || text.eq_ignore_ascii_case(level.letter().encode_utf8(&mut letter))
+            let mut names = core::iter::once(level.name()).chain(level.aliases().iter().copied());
+            names.any(|name| text.eq_ignore_ascii_case(name))
         };
-        let wtf = text.eq_ignore_ascii_case("a") || text.eq_ignore_ascii_case("assert");
-        Self::ALL.into_iter().find(named).or(wtf.then_some(Self::Wtf)).ok_or(UnknownLevel)
+        Self::ALL.into_iter().find(named).ok_or(UnknownLevel)
     }
 }
 
@@ -203,10 +213,15 @@ mod tests {
             ("f", Level::Wtf),
             ("A", Level::Wtf),
             ("i", Level::Info),
+            ("WARNING", Level::Warn),
+            ("err", Level::Error),
+            ("Information", Level::Info),
+            ("trace", Level::Verbose),
+            ("fatal", Level::Wtf),
         ] {
             assert_eq!(text.parse(), Ok(level), "{text}");
         }
-        for text in ["", "x", "warning", "IN"] {
+        for text in ["", "x", "warnings", "IN"] {
             assert_eq!(text.parse::<Level>(), Err(UnknownLevel), "{text}");
         }
     }

@@ -23,9 +23,11 @@
 #[cfg(test)]
 extern crate std;
 
+mod braces;
 mod buffer;
 pub mod chunk;
 pub mod control;
+pub mod filter;
 mod float;
 mod id;
 mod level;
@@ -39,6 +41,7 @@ pub mod schema;
 mod template;
 mod template_error;
 
+pub use braces::{Braces, Placeholder, as_log_call, braces, first_placeholder, named_argument};
 pub use buffer::{BufferStats, FillPolicy};
 pub use id::{group_id, hash, identity, identity_len, message_id, process_track};
 pub use level::{Level, UnknownLevel};

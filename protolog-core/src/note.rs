@@ -90,7 +90,8 @@ impl<'a> Note<'a> {
         TEXTS_AT + (identity + self.tag.len() + self.file.len()).next_multiple_of(ALIGN)
     }
 
-    /// Parses the note at the start of `bytes`, and returns the rest; none if it is not well-formed.
+    /// Parses the note at the start of `bytes`, and returns the rest; none if it is not well-formed. A zero word, as there is between
+    /// the notes of a program that is built for AddressSanitizer, is a foreign note.
     pub fn parse(bytes: &'a [u8]) -> Option<(ParsedNote<'a>, &'a [u8])> {
         Self::parse_as(bytes, cfg!(target_endian = "big"))
     }
@@ -101,6 +102,9 @@ impl<'a> Note<'a> {
             let word = bytes.get(at..at + 4)?.try_into().ok()?;
             Some(if big_endian { u32::from_be_bytes(word) } else { u32::from_le_bytes(word) })
         };
+        if word(0)? == 0 {
+            return Some((ParsedNote::Foreign, bytes.get(4..).unwrap_or_default()));
+        }
         let (name_size, size, kind) = (word(0)? as usize, word(4)? as usize, word(8)?);
         let name = bytes.get(12..12usize.checked_add(name_size)?)?;
         let start = 12 + name_size.next_multiple_of(ALIGN);
@@ -227,6 +231,23 @@ mod tests {
         tag: "Net",
     };
     static BYTES: [u8; NOTE.size()] = encode(&NOTE);
+
+    #[test]
+    fn notes_between_red_zones_are_found() {
+        for zeros in (0..=64).step_by(ALIGN) {
+            let mut bytes = Vec::new();
+            for _ in 0..3 {
+                bytes.extend(BYTES);
+                bytes.resize(bytes.len() + zeros, 0);
+            }
+            let (mut rest, mut found) = (&bytes[..], 0);
+            while let Some((parsed, after)) = Note::parse(rest) {
+                found += usize::from(parsed == ParsedNote::Note(NOTE));
+                rest = after;
+            }
+            assert_eq!((found, rest.len()), (3, 0), "{zeros} zeros");
+        }
+    }
 
     #[test]
     fn a_constant_note_is_parsed() {

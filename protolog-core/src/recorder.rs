@@ -1,8 +1,11 @@
 //! The layout of a recording: a file that a process maps and logs into, so that its messages survive a kill.
 //!
 //! ```text
-//! 0       header, one page of 4096 bytes; the space up to the ring is unused
+//! 0       header, one page of 4096 bytes
+//! 4096    stream: 2 × { u16 length, path of the trace file; u16 number, that many { u32 group, u32 cause, u64 count }: losses that
+//!         earlier files of the trace report }, 4096 bytes each; the space up to the ring is unused
 //! 65536   ring: pages and chunks as in crate::chunk
+//! …       stream: 2 × 32768 × u64 position, by writer id
 //! …       metadata: the session's own packets, mostly the dictionary; it grows
 //! ```
 //!
@@ -18,6 +21,10 @@
 //!  128 u64 + bytes of metadata
 //!  136 u64 + packets that did not fit the metadata
 //!  144 u64 + messages in all chunks ever completed, of writers without a counter of their own
+//!  152 u64 + stream: generation; 0 until a trace file was begun
+//!  160 2 × u64 + stream: valid bytes of the trace file, in an even and in an odd generation
+//!  176 u64 offset of the positions; 0 if the session does not stream
+//!  184 u8[16] id of the session
 //!  256 64 × { u64 + key, u64 + count } losses by group and cause; key: bit 63 set, group << 8 | cause
 //! 1280 8 × u64 + losses that have no counter above, by cause - 1
 //! 1344 344 × u64 + messages in all chunks ever completed, by writer id - 1
@@ -26,6 +33,11 @@
 //! The metadata is a sequence of records: u32 size, u32 checksum (the low half of [`crate::hash`]), then the bytes of a
 //! packet. The header says how many bytes of it are valid; a record is written before it counts.
 //!
+//! The buffer of a session that streams is no ring: its chunks are freed once they are in the trace file. What was written
+//! when the process died is told exactly by the generation: the file, its valid bytes, and each writer's [`Position`], all from the
+//! copy for even or odd generations. A new generation is written to the other copy before it counts, and chunks are freed after
+//! that, so that each packet is in the valid bytes of the trace file or in a chunk from its writer's position on.
+//!
 //! Invariants: nothing here touches memory; every function is total. Offsets up to 48 stay in later versions.
 
 use crate::hash;
@@ -33,7 +45,7 @@ use crate::hash;
 /// The first bytes of a recording.
 pub const MAGIC: [u8; 8] = *b"protorec";
 /// The version of this layout.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Size of the header, in bytes.
 pub const HEADER_SIZE: usize = 4096;
 /// Offset of the ring: a multiple of every machine's page size.
@@ -44,6 +56,19 @@ pub const MAX_BUILD_ID: usize = 32;
 pub const METADATA_USED_AT: usize = 128;
 /// Offset of the number of packets that did not fit the metadata, a u64.
 pub const METADATA_LOST_AT: usize = 136;
+/// Offset of the generation of a stream, a u64.
+pub const GENERATION_AT: usize = 152;
+/// Offset of the valid bytes of the trace file in an even and in an odd generation, two u64.
+pub const TRACE_BYTES_AT: usize = 160;
+/// Offset of the trace file's path and of the losses that earlier files report, in an even generation; those in an odd one follow
+/// after [`TRACE_FILE_SIZE`] bytes.
+pub const TRACE_FILE_AT: usize = HEADER_SIZE;
+/// Size of a path and of losses with their lengths before them, in bytes.
+pub const TRACE_FILE_SIZE: usize = 4096;
+/// Size of a loss that an earlier file reports, in bytes.
+pub const REPORTED_LOSS_SIZE: usize = 16;
+/// Number of positions in one generation: one more than there are writers.
+pub const POSITIONS: usize = 32768;
 /// Offset of the number of messages in all chunks ever completed, of writers without a counter of their own, a u64.
 pub const OTHER_MESSAGE_COUNT_AT: usize = 144;
 /// Offset of the same numbers of the other writers, one u64 each.
@@ -61,6 +86,8 @@ pub const OTHER_LOSSES: usize = 8;
 /// Size of a metadata record's header, in bytes.
 pub const RECORD_HEADER_SIZE: usize = 8;
 
+/// Offset of the offset of the positions, a u64; the id of the session follows.
+const POSITIONS_AT_AT: usize = 176;
 const ORDER: u32 = 0x0a0b_0c0d;
 const LOSS_USED: u64 = 1 << 63;
 
@@ -91,6 +118,21 @@ pub struct Header {
     pub boot_id: [u8; 16],
     /// The program's build id.
     pub build_id: BuildId,
+    /// Offset of the positions of writers in the file, in bytes; 0 if the session does not stream.
+    pub positions_at: u64,
+    /// The id of the session; zero if it is not known.
+    pub session_id: [u8; 16],
+}
+
+/// A writer's place in its packets up to which they are in the trace file of a session that streams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// The first chunk that is not wholly in the file.
+    pub chunk: u32,
+    /// Number of packets of that chunk that are in the file.
+    pub packets: u16,
+    /// True if the file lacks the state that the following packets of that chunk build on.
+    pub is_stale: bool,
 }
 
 /// The clock source of a process.
@@ -125,6 +167,18 @@ pub enum HeaderError {
     Corrupt,
 }
 
+impl Position {
+    /// The position as the file has it.
+    pub const fn to_word(self) -> u64 {
+        (self.chunk as u64) << 32 | (self.is_stale as u64) << 16 | self.packets as u64
+    }
+
+    /// The position that `word` stands for.
+    pub const fn from_word(word: u64) -> Self {
+        Self { chunk: (word >> 32) as u32, packets: word as u16, is_stale: word & 1 << 16 != 0 }
+    }
+}
+
 impl BuildId {
     /// The id, truncated to [`MAX_BUILD_ID`] bytes.
     pub fn new(id: &[u8]) -> Self {
@@ -144,15 +198,10 @@ impl BuildId {
 
 impl Header {
     /// The constant part of the header, with zeros in place of the magic number.
-    pub fn to_bytes(&self) -> [u8; METADATA_USED_AT] {
-        let mut bytes = [0; METADATA_USED_AT];
+    pub fn to_bytes(&self) -> [u8; LOSSES_AT] {
+        let mut bytes = [0; LOSSES_AT];
         let mut at = MAGIC.len();
-        let mut put = |part: &[u8]| {
-            for byte in part {
-                bytes[at] = *byte;
-                at += 1;
-            }
-        };
+        let mut put = |part: &[u8]| put_at(&mut bytes, &mut at, part);
         let clock = self.clock as u32;
         for word in [self.version, ORDER, self.pid, self.page, self.pages, clock] {
             put(&word.to_ne_bytes());
@@ -164,6 +213,9 @@ impl Header {
         put(&self.boot_id);
         put(&(self.build_id.length as u32).to_ne_bytes());
         put(&self.build_id.bytes);
+        at = POSITIONS_AT_AT;
+        put_at(&mut bytes, &mut at, &self.positions_at.to_ne_bytes());
+        put_at(&mut bytes, &mut at, &self.session_id);
         bytes
     }
 
@@ -203,6 +255,9 @@ impl Header {
         boot_id.copy_from_slice(part(72, 16)?);
         let build_id = part(92, MAX_BUILD_ID)?;
         let build_id = BuildId::new(build_id.get(..u32_at(88)? as usize).unwrap_or(build_id));
+        // Layouts of version 1 have zeros there.
+        let mut session_id = [0; 16];
+        session_id.copy_from_slice(part(POSITIONS_AT_AT + 8, 16)?);
         Ok(Self {
             version: u32_at(8)?,
             pid: u32_at(16)?,
@@ -216,7 +271,17 @@ impl Header {
             boottime: u64_at(64)?,
             boot_id,
             build_id,
+            positions_at: u64_at(POSITIONS_AT_AT)?,
+            session_id,
         })
+    }
+}
+
+/// Copies `part` to `at`, and moves `at` behind it.
+fn put_at(bytes: &mut [u8], at: &mut usize, part: &[u8]) {
+    for byte in part {
+        bytes[*at] = *byte;
+        *at += 1;
     }
 }
 
@@ -279,6 +344,8 @@ mod tests {
             boottime: 3,
             boot_id: [7; 16],
             build_id: BuildId::new(&[9; 20]),
+            positions_at: 5,
+            session_id: [6; 16],
         }
     }
 
@@ -294,8 +361,8 @@ mod tests {
         assert_eq!(Header::parse(&bytes()), Ok(header()));
         assert_eq!(header().build_id.as_bytes(), [9; 20]);
         assert_eq!(BuildId::new(&[1; 100]).as_bytes(), [1; MAX_BUILD_ID]);
-        // The word at 124 is free, so the fields end before the counters.
-        assert_eq!(header().to_bytes()[124..], [0; 4]);
+        // The fields do not overlap the counters.
+        assert_eq!(header().to_bytes()[124..POSITIONS_AT_AT], [0; POSITIONS_AT_AT - 124]);
     }
 
     #[test]
@@ -335,7 +402,7 @@ mod tests {
         assert_eq!(changed(20, &3u32.to_ne_bytes()), HeaderError::Corrupt);
         assert_eq!(changed(32, &[0xff; 8]), HeaderError::Corrupt);
         assert_eq!(changed(24, &[0xff; 4]), HeaderError::Corrupt, "more pages than fit");
-        for end in 0..124 {
+        for end in 0..200 {
             let error = Header::parse(&bytes()[..end]).unwrap_err();
             let expected = if end < 8 { HeaderError::WrongMagic } else { HeaderError::Truncated };
             assert_eq!(error, expected, "cut at {end}");
@@ -382,6 +449,16 @@ mod tests {
             (None, Some(1344), 344)
         );
         assert_eq!((message_count_at(344), message_count_at(345)), (Some(HEADER_SIZE - 8), None));
+    }
+
+    #[test]
+    fn positions_are_read_back() {
+        for (chunk, packets, is_stale) in [(0, 0, false), (u32::MAX, u16::MAX, true), (7, 3, false)]
+        {
+            let position = Position { chunk, packets, is_stale };
+            assert_eq!(Position::from_word(position.to_word()), position);
+        }
+        assert_eq!(Position::from_word(0), Position::default());
     }
 
     #[test]

@@ -296,6 +296,30 @@ pub mod sequence_info {
     pub const MESSAGES: u32 = 4;
     /// bytes: the kernel's id of the machine's boot (16 bytes); on the session's own sequence
     pub const BOOT_ID: u32 = 5;
+    /// fixed64: differs between processes of one boot that have the same pid; on the session's own sequence
+    pub const PROCESS: u32 = 6;
+    /// bytes: a random id that all traces and the recording of one session have (16 bytes); on the session's own sequence
+    pub const SESSION_ID: u32 = 7;
+    /// [`super::filter`]: the levels that the session records; on the session's own sequence
+    pub const FILTER: u32 = 8;
+}
+
+/// Ours: `SEQUENCE_INFO.FILTER`, the levels that a session records. A set of levels has a bit for each, [`crate::Level::severity`].
+pub mod filter {
+    /// uint32: the levels of groups that the filter does not name
+    pub const DEFAULT_LEVELS: u32 = 1;
+    /// repeated [`super::filter_group`]: groups that it names
+    pub const GROUP: u32 = 2;
+    /// bool: groups may come with their first message, since the program has a bridge from another logger
+    pub const IS_OPEN: u32 = 3;
+}
+
+/// Ours: a group in a session's filter
+pub mod filter_group {
+    /// string, as the program wrote it: a full name, the end of one, or the beginning of several
+    pub const NAME: u32 = 1;
+    /// uint32: the set of its levels; absent if the name is for stack traces
+    pub const LEVELS: u32 = 2;
 }
 
 /// Ours: `TracePacket.LOSS`, a count of lost messages of one group for one cause

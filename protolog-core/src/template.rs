@@ -251,7 +251,9 @@ fn conversion(text: &str, start: usize) -> Result<(Piece<'_>, usize), TemplateEr
     if at(end) == Some(b'.') {
         match number(bytes, end + 1) {
             Some((Some(digits), after)) => (precision, end) = (Some(digits), after),
-            Some((None, after)) => return error(TemplateProblem::NoPrecision, after),
+            Some((None, after)) => {
+                return error(TemplateProblem::of_point(&text[start..]), after);
+            }
             None => return error(TemplateProblem::TooPrecise, digits_end(bytes, end + 1)),
         }
     }
@@ -260,7 +262,10 @@ fn conversion(text: &str, start: usize) -> Result<(Piece<'_>, usize), TemplateEr
     };
     let problem_end = end + letter.len_utf8();
     let Some(verb) = u8::try_from(letter).ok().and_then(Verb::from_letter) else {
-        return error(TemplateProblem::of_letter(letter, end == start + 1), problem_end);
+        return error(
+            TemplateProblem::of_letter(letter, end == start + 1, &text[start..]),
+            problem_end,
+        );
     };
     let numeric = !matches!(verb, Verb::Str | Verb::Bool);
     if zero_pad && (!numeric || width.is_none()) {
@@ -344,7 +349,11 @@ mod tests {
         ("%é", "%é", "unknown conversion `%é`"),
         ("%ld", "%l", "unknown conversion `%l`"),
         ("%i", "%i", "unknown conversion `%i`"),
-        ("100% sure", "% ", "flag in conversion `% `"),
+        ("100% done %d", "% ", "per cent sign that begins no conversion: `% `"),
+        ("100%, done", "%,", "per cent sign that begins no conversion: `%,`"),
+        ("(5%)", "%)", "per cent sign that begins no conversion: `%)`"),
+        ("5%-ish", "%-", "per cent sign that begins no conversion: `%-`"),
+        ("5%. Or", "%.", "per cent sign that begins no conversion: `%.`"),
         ("%-5d", "%-", "flag in conversion `%-`"),
         ("%+d", "%+", "flag in conversion `%+`"),
         ("%5-d", "%5-", "unknown conversion `%5-`"),
@@ -379,11 +388,58 @@ mod tests {
                 (*part, *message),
                 "{text}"
             );
-            assert!(!error.help().is_empty() && !error.help().ends_with('.'), "{text}");
+            let help = error.help(text).to_string();
+            assert!(!help.is_empty() && !help.ends_with('.'), "{text}: {help}");
         }
         let many = "%d".repeat(33);
         let error = Template::parse(&many).unwrap_err();
         assert_eq!((error.range(), error.column(&many)), (64..66, 65));
+    }
+
+    /// Conversions of other languages, and what to write in their place.
+    #[test]
+    fn help_names_the_conversion_that_prints_the_same() {
+        let percent = "write `%%` for a per cent sign";
+        for (text, expected) in [
+            ("%u", "write `%d`, which takes integers of every size"),
+            ("%i", "write `%d`, which takes integers of every size"),
+            ("%lld", "write `%d`"),
+            ("%08lx", "write `%08x`"),
+            ("%zu", "write `%d`, which takes integers of every size"),
+            ("%z", "write `%d`, which takes integers of every size"),
+            ("%lf", "write `%f`"),
+            ("%X", "write `%x`, which prints lower case"),
+            ("%08X", "write `%08x`, which prints lower case"),
+            ("%.3F", "write `%.3f`"),
+            ("%c", "write `%s`, which takes everything that can be printed"),
+            ("%5v", "write `%5s`, which takes everything that can be printed"),
+            ("%p", "write `%x` and the address as an integer, `pointer.addr()`"),
+            ("%-8s", "write `%8s`: a width aligns to the right, never to the left"),
+            ("%-8.3s|", "write `%8.3s`: a width aligns to the right, never to the left"),
+            ("%+d", "write `%d`: only negative numbers have a sign"),
+            ("%+.2f", "write `%.2f`: only negative numbers have a sign"),
+            ("%,d", "write `%d`: digits are not grouped"),
+            ("%(d", "write `%d`: negative numbers have a minus sign"),
+            ("%#x", "write `0x%x`: a prefix stands in the template"),
+            ("%#010x", "write `0x%010x`: a prefix stands in the template"),
+            (
+                "%#.3i",
+                "write `%d`, which takes integers of every size: a prefix stands in the template",
+            ),
+            ("100%", "write `%%` for a per cent sign, or add one of `b d o x f e g s`"),
+            ("100% done %d", percent),
+            ("100% of", percent),
+            ("5%-ish", percent),
+            ("5%, or 6", percent),
+            ("50%. Or", percent),
+            ("50%\n", percent),
+            ("%.f", "write digits after the point, as in `%.3f`"),
+            ("%k", "use one of `%b %d %o %x %f %e %g %s`, or `%%` for a per cent sign"),
+            ("50%item", "use one of `%b %d %o %x %f %e %g %s`, or `%%` for a per cent sign"),
+        ] {
+            let error = Template::parse(text).expect_err(text);
+            assert_eq!(error.help(text).to_string(), expected, "{text}");
+        }
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub enum TemplateProblem {
     Unknown,
     /// A flag of printf or java.util.Formatter other than zero padding.
     Flag,
+    /// A `%` that begins no conversion of any language, as in `100% done`.
+    LonePercent,
     /// `%1$s`
     ArgumentIndex,
     /// `%*d`
@@ -67,37 +69,11 @@ impl TemplateError {
         Message { problem: self.problem, part: template.get(self.range()).unwrap_or("%") }
     }
 
-    /// The help line, which begins with a verb.
-    pub const fn help(&self) -> &'static str {
-        match self.problem {
-            TemplateProblem::Unfinished => {
-                "write `%%` for a per cent sign, or add one of `b d o x f e g s`"
-            }
-            TemplateProblem::Unknown => {
-                "use one of `%b %d %o %x %f %e %g %s`, or `%%` for a per cent sign; `%d` takes integers of every size"
-            }
-            TemplateProblem::Flag => {
-                "remove the flag: only zero padding, width and precision are known, as in `%04d` or `%8.3f`"
-            }
-            TemplateProblem::ArgumentIndex => {
-                "pass the arguments in the order of the conversions, one for each"
-            }
-            TemplateProblem::WidthFromArgument => "write the width into the template, as in `%8d`",
-            TemplateProblem::WidthOnPercent => "write `%%`",
-            TemplateProblem::ZeroWithoutWidth => "add a width, as in `%04d`, or remove the zero",
-            TemplateProblem::ZeroPadsText => {
-                "remove the zero: only numbers can be padded with zeros"
-            }
-            TemplateProblem::PrecisionOfInteger => {
-                "remove the precision: only `%f %e %g %s` take one; `%04d` pads with zeros"
-            }
-            TemplateProblem::NoPrecision => "write digits after the point, as in `%.3f`",
-            TemplateProblem::TooWide => "use a width of at most 255",
-            TemplateProblem::TooPrecise => "use a precision of at most 255",
-            TemplateProblem::TooManyConversions => {
-                "split the message: one can have at most 32 arguments"
-            }
-        }
+    /// The help line, which begins with a verb: for a conversion of printf, java.util.Formatter and their like, the conversion
+    /// that prints the same. `template` is the refused text.
+    pub fn help<'a>(&self, template: &'a str) -> impl fmt::Display + use<'a> {
+        let foreign = Foreign::of(template.get(self.start..).unwrap_or_default());
+        Help { problem: self.problem, foreign }
     }
 }
 
@@ -111,14 +87,61 @@ impl fmt::Display for TemplateError {
 impl core::error::Error for TemplateError {}
 
 impl TemplateProblem {
-    /// The problem of a conversion that has `letter` in place of a verb. `first`: the letter follows the `%` directly.
-    pub(crate) const fn of_letter(letter: char, first: bool) -> Self {
+    /// The problem of a conversion that has `letter` in place of a verb. `rest` begins with the conversion's `%`; `first`: the
+    /// letter follows that directly.
+    pub(crate) fn of_letter(letter: char, first: bool, rest: &str) -> Self {
         match letter {
-            '-' | '+' | ' ' | '#' | ',' | '(' if first => Self::Flag,
+            // `100% done` has the flag and the verb of a conversion of printf, but is hardly meant so.
+            ' ' if first => Self::LonePercent,
+            '-' | '+' | '#' | ',' | '(' | '\'' if first => match Foreign::of(rest).conversion {
+                Some(_) => Self::Flag,
+                None => Self::LonePercent,
+            },
             '$' | '<' => Self::ArgumentIndex,
             '*' => Self::WidthFromArgument,
             '%' => Self::WidthOnPercent,
+            '@' | '?' => Self::Unknown,
+            _ if first && !letter.is_alphabetic() && !letter.is_ascii_graphic() => {
+                Self::LonePercent
+            }
+            ')' | ']' | '}' | '"' | ';' | ':' | '/' | '|' | '!' | '=' | '>' | '&' if first => {
+                Self::LonePercent
+            }
             _ => Self::Unknown,
+        }
+    }
+
+    /// The problem of a precision without digits: `rest` begins with the conversion's `%`. "50%. Then" has no precision.
+    pub(crate) fn of_point(rest: &str) -> Self {
+        let after = rest.strip_prefix("%.").map(|after| after.chars().next());
+        match after {
+            Some(next) if !next.is_some_and(char::is_alphabetic) => Self::LonePercent,
+            _ => Self::NoPrecision,
+        }
+    }
+
+    /// The help line where it does not depend on the template.
+    const fn help(self) -> &'static str {
+        match self {
+            Self::Unfinished => "write `%%` for a per cent sign, or add one of `b d o x f e g s`",
+            Self::LonePercent => "write `%%` for a per cent sign",
+            Self::Unknown | Self::Flag => {
+                "use one of `%b %d %o %x %f %e %g %s`, or `%%` for a per cent sign"
+            }
+            Self::ArgumentIndex => {
+                "pass the arguments in the order of the conversions, one for each"
+            }
+            Self::WidthFromArgument => "write the width into the template, as in `%8d`",
+            Self::WidthOnPercent => "write `%%`",
+            Self::ZeroWithoutWidth => "add a width, as in `%04d`, or remove the zero",
+            Self::ZeroPadsText => "remove the zero: only numbers can be padded with zeros",
+            Self::PrecisionOfInteger => {
+                "remove the precision: only `%f %e %g %s` take one; `%04d` pads with zeros"
+            }
+            Self::NoPrecision => "write digits after the point, as in `%.3f`",
+            Self::TooWide => "use a width of at most 255",
+            Self::TooPrecise => "use a precision of at most 255",
+            Self::TooManyConversions => "split the message: one can have at most 32 arguments",
         }
     }
 
@@ -127,6 +150,7 @@ impl TemplateProblem {
             Self::Unfinished => "unfinished conversion",
             Self::Unknown => "unknown conversion",
             Self::Flag => "flag in conversion",
+            Self::LonePercent => "per cent sign that begins no conversion:",
             Self::ArgumentIndex => "argument index in conversion",
             Self::WidthFromArgument => "width from an argument in conversion",
             Self::WidthOnPercent => "width on",
@@ -141,6 +165,107 @@ impl TemplateProblem {
     }
 }
 
+/// A conversion of another language, and the one of ours that prints the same, as far as one does.
+#[derive(Clone, Copy, Debug, Default)]
+struct Foreign<'a> {
+    flags: &'a str,
+    width: &'a str,
+    precision: &'a str,
+    /// Our conversion, if there is one: a verb and words about it.
+    conversion: Option<(char, &'static str)>,
+}
+
+impl<'a> Foreign<'a> {
+    /// The conversion at the beginning of `text`, which is a `%`.
+    fn of(text: &'a str) -> Self {
+        let split = |text: &'a str, is_part: fn(char) -> bool| {
+            text.split_at(text.find(|char| !is_part(char)).unwrap_or(text.len()))
+        };
+        let text = text.strip_prefix('%').unwrap_or(text);
+        let (flags, text) =
+            split(text, |char| matches!(char, '-' | '+' | ' ' | '#' | ',' | '(' | '\''));
+        let (width, text) = split(text, |char| char.is_ascii_digit());
+        let (precision, text) = match text.strip_prefix('.') {
+            Some(text) => split(text, |char| char.is_ascii_digit()),
+            None => ("", text),
+        };
+        let (size, text) = split(text, |char| matches!(char, 'h' | 'l' | 'j' | 'z' | 'L'));
+        let mut letters = text.chars();
+        let (verb, next) = (letters.next(), letters.next());
+        // Of a word that stands after a per cent sign, the first letter is no verb.
+        let is_word = size.is_empty() && next.is_some_and(char::is_alphabetic);
+        let conversion = match verb {
+            _ if is_word => None,
+            Some(verb @ ('d' | 'o' | 'x' | 'f' | 'e' | 'g' | 'b' | 's')) => Some((verb, "")),
+            Some('i' | 'u' | 'D' | 'U') => Some(('d', ", which takes integers of every size")),
+            Some('X') => Some(('x', ", which prints lower case")),
+            Some('O') => Some(('o', "")),
+            Some('F') => Some(('f', "")),
+            Some('E' | 'a' | 'A') => Some(('e', "")),
+            Some('G') => Some(('g', "")),
+            Some('B' | 't') => Some(('b', "")),
+            Some('p') => Some(('x', " and the address as an integer, `pointer.addr()`")),
+            Some('c' | 'C' | 'S' | 'v' | '@') => {
+                Some(('s', ", which takes everything that can be printed"))
+            }
+            _ if !size.is_empty() => Some(('d', ", which takes integers of every size")),
+            _ => None,
+        };
+        Self { flags, width, precision, conversion }
+    }
+
+    fn has(&self, flag: char) -> bool {
+        self.flags.contains(flag)
+    }
+
+    /// Why our conversion does without the flags.
+    fn reason(&self) -> &'static str {
+        match () {
+            () if self.has('-') => "a width aligns to the right, never to the left",
+            () if self.has('+') => "only negative numbers have a sign",
+            () if self.has('#') => "a prefix stands in the template",
+            () if self.has('(') => "negative numbers have a minus sign",
+            () => "digits are not grouped",
+        }
+    }
+}
+
+impl fmt::Display for Foreign<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((verb, about)) = self.conversion else { return f.write_str("`%d` or `%s`") };
+        let prefix = match verb {
+            'x' if self.has('#') => "0x",
+            'o' if self.has('#') => "0",
+            _ => "",
+        };
+        // Zeros pad numbers only, and only up to a width.
+        let width = match self.width.strip_prefix('0') {
+            Some(width) if width.is_empty() || matches!(verb, 's' | 'b') => width,
+            _ => self.width,
+        };
+        let point = matches!(verb, 'f' | 'e' | 'g' | 's') && !self.precision.is_empty();
+        let (point, precision) = if point { (".", self.precision) } else { ("", "") };
+        write!(f, "`{prefix}%{width}{point}{precision}{verb}`{about}")
+    }
+}
+
+struct Help<'a> {
+    problem: TemplateProblem,
+    foreign: Foreign<'a>,
+}
+
+impl fmt::Display for Help<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let foreign = &self.foreign;
+        match self.problem {
+            TemplateProblem::Flag => write!(f, "write {foreign}: {}", foreign.reason()),
+            TemplateProblem::Unknown if foreign.conversion.is_some() => {
+                write!(f, "write {foreign}")
+            }
+            problem => f.write_str(problem.help()),
+        }
+    }
+}
 struct Message<'a> {
     problem: TemplateProblem,
     part: &'a str,

@@ -55,6 +55,8 @@ pub enum Request<'a> {
     TraceStatus,
     /// `stats`: the state of all sessions, with their losses.
     Stats,
+    /// `sessions`: all sessions, with the levels that each records of the groups. No session is flushed for it.
+    Sessions,
 }
 
 /// The session to start.
@@ -139,6 +141,23 @@ pub enum Reply<'a> {
         /// The group's full name; empty if it is not known.
         group: &'a str,
     },
+    /// `tracing CONTROL FILL_POLICY FILE`: a session that runs
+    Tracing {
+        /// True if it was started over this socket, false if the program started it.
+        control: bool,
+        /// The fill policy of its buffer.
+        fill_policy: FillPolicy,
+        /// The path of the file, or `-` for none.
+        file: &'a str,
+    },
+    /// `levels LEVELS GROUP`: belongs to the last `tracing`
+    Levels {
+        /// The levels that the session enables, not empty (bit = [`crate::Level::severity`]); in hexadecimal on the line. The
+        /// operator may allow fewer.
+        levels: u8,
+        /// The group's full name.
+        group: &'a str,
+    },
     /// `problem TEXT`: an earlier problem, such as a settings file that can't be read
     Problem(&'a str),
     /// `help TEXT`: the help line of the error that follows
@@ -167,6 +186,7 @@ impl<'a> Request<'a> {
             "trace-stop" => Self::TraceStop,
             "trace-status" => Self::TraceStatus,
             "stats" => Self::Stats,
+            "sessions" => Self::Sessions,
             _ => return None,
         };
         words.end(request)
@@ -187,6 +207,7 @@ impl fmt::Display for Request<'_> {
             Self::TraceStop => f.write_str("trace-stop"),
             Self::TraceStatus => f.write_str("trace-status"),
             Self::Stats => f.write_str("stats"),
+            Self::Sessions => f.write_str("sessions"),
         }
     }
 }
@@ -228,6 +249,15 @@ impl<'a> Reply<'a> {
             "lost" => {
                 Self::Lost { count: words.value()?, cause: words.word()?, group: words.rest()? }
             }
+            "tracing" => Self::Tracing {
+                control: yes(words.word()?)?,
+                fill_policy: FillPolicy::from_name(words.word()?)?,
+                file: words.rest()?,
+            },
+            "levels" => Self::Levels {
+                levels: u8::from_str_radix(words.word()?, 16).ok()?,
+                group: words.rest()?,
+            },
             "problem" => Self::Problem(words.rest()?),
             "help" => Self::Help(words.rest()?),
             "ok" => Self::Ok,
@@ -265,6 +295,11 @@ impl fmt::Display for Reply<'_> {
             Self::Lost { count, cause, group } => {
                 write!(f, "lost {count} {} {}", OneLine(cause), OneLine(group))
             }
+            Self::Tracing { control, fill_policy, file } => {
+                let (control, fill_policy) = (letter(control), fill_policy.name());
+                write!(f, "tracing {control} {fill_policy} {}", OneLine(file))
+            }
+            Self::Levels { levels, group } => write!(f, "levels {levels:02x} {}", OneLine(group)),
             Self::Problem(text) => write!(f, "problem {}", OneLine(text)),
             Self::Help(text) => write!(f, "help {}", OneLine(text)),
             Self::Ok => f.write_str("ok"),
@@ -310,6 +345,7 @@ mod tests {
             (Request::TraceStop, "trace-stop"),
             (Request::TraceStatus, "trace-status"),
             (Request::Stats, "stats"),
+            (Request::Sessions, "sessions"),
         ] {
             assert_eq!(request.to_string(), line);
             assert_eq!(Request::parse(line), Some(request));
@@ -355,6 +391,15 @@ mod tests {
                 "written 1 2 3 a::b",
             ),
             (Reply::Lost { count: 2, cause: "full", group: "" }, "lost 2 full "),
+            (
+                Reply::Tracing {
+                    control: false,
+                    fill_policy: FillPolicy::RingBuffer,
+                    file: "/a b",
+                },
+                "tracing n ring-buffer /a b",
+            ),
+            (Reply::Levels { levels: 0x3c, group: "a::b" }, "levels 3c a::b"),
             (Reply::Problem("x y"), "problem x y"),
             (Reply::Help("stop it"), "help stop it"),
             (Reply::Ok, "ok"),
@@ -363,9 +408,15 @@ mod tests {
             assert_eq!(reply.to_string(), line);
             assert_eq!(Reply::parse(line), Some(reply));
         }
-        for line in
-            ["", "group x 0 0 y a b", "group 0 0 0 maybe a b", "pages 1", "ok then", "session"]
-        {
+        for line in [
+            "",
+            "group x 0 0 y a b",
+            "group 0 0 0 maybe a b",
+            "pages 1",
+            "ok then",
+            "session",
+            "levels 1ff a",
+        ] {
             assert_eq!(Reply::parse(line), None, "{line:?}");
         }
         assert!(matches!(Reply::parse("group - 0 0 n a b"), Some(Reply::Group { page: None, .. })));

@@ -5,7 +5,7 @@
 //! net=debug,text;disk=warn            in a variable: separated by `;`
 //!
 //! # in a file: one per line, and comments
-//! *=info                              every group, for tracing
+//! info                                every group, for tracing; the same as *=info
 //! app::AppLog::Net=debug,text:warn    traced from DEBUG on, printed from WARN on
 //! Disk=off                            neither
 //! Ui=text                             traced as before, printed from VERBOSE on
@@ -55,8 +55,10 @@ pub struct SettingError<'a> {
 /// The ways in which a setting can be invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingProblem {
-    /// There is no `=`.
+    /// There is no `=`, and it is no level or keyword for all groups either.
     NoEquals,
+    /// There is a comma where settings are separated.
+    Comma,
     /// The group's name is empty or has characters that no name has.
     BadGroup,
     /// A word after `=` is neither a level nor a keyword.
@@ -72,13 +74,42 @@ impl SettingError<'_> {
     pub const fn help(&self) -> &'static str {
         self.problem.help()
     }
+
+    /// The error without the offending text, for readers who may not know the file. Always with the line.
+    pub const fn unquoted(&self) -> UnquotedError {
+        UnquotedError { line: self.line, problem: self.problem }
+    }
+}
+
+/// An invalid setting, without its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnquotedError {
+    line: usize,
+    problem: SettingProblem,
+}
+
+impl fmt::Display for UnquotedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.problem {
+            SettingProblem::NoEquals => "missing `=`",
+            SettingProblem::Comma => "`,` between settings",
+            SettingProblem::BadGroup => "invalid group name",
+            SettingProblem::BadWord => "unknown word",
+            SettingProblem::NoWord => "missing level or keyword",
+            SettingProblem::BadProgram => "invalid program name",
+        };
+        write!(f, "line {}: {what}", self.line)
+    }
 }
 
 impl SettingProblem {
     /// The help line, which begins with a verb.
     pub const fn help(self) -> &'static str {
         match self {
-            Self::NoEquals => "write GROUP=WORDS, as in `net=debug,text`",
+            Self::NoEquals => {
+                "write GROUP=WORDS, as in `net=debug,text`, or a level for all groups, as in `debug`"
+            }
+            Self::Comma => "write `;` between settings, as in `info;net=debug,text`",
             Self::BadGroup => {
                 "write the name of a group, as in `app::AppLog::Net` or `net`, or `*` for all"
             }
@@ -94,6 +125,7 @@ impl fmt::Display for SettingError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.problem {
             SettingProblem::NoEquals => "missing `=` in",
+            SettingProblem::Comma => "`,` between settings in",
             SettingProblem::BadGroup => "invalid group name",
             SettingProblem::BadWord => "unknown word",
             SettingProblem::NoWord => "missing level or keyword in",
@@ -167,13 +199,24 @@ impl<'a> Iterator for Settings<'a> {
     }
 }
 
-/// `GROUP=WORD,WORD`
+/// `GROUP=WORD,WORD`, or `WORD,WORD` for all groups.
 fn item(text: &str) -> Result<(&str, Setting), (&str, SettingProblem)> {
-    let (group, words) = text.split_once('=').ok_or((text, SettingProblem::NoEquals))?;
-    let (group, words) = (group.trim(), words.trim());
+    let (group, words) = match text.split_once('=') {
+        Some((group, words)) => (group.trim(), words.trim()),
+        None if text.split(',').next().is_some_and(is_word) => ("*", text),
+        None => return Err((text, SettingProblem::NoEquals)),
+    };
+    if group.contains(',') || words.contains('=') {
+        return Err((text, SettingProblem::Comma));
+    }
     if !is_group(group) {
         return Err((if group.is_empty() { text } else { group }, SettingProblem::BadGroup));
     }
+    Ok((group, setting(text, words)?))
+}
+
+/// `WORD,WORD`; `text` is the whole setting.
+fn setting<'a>(text: &'a str, words: &'a str) -> Result<Setting, (&'a str, SettingProblem)> {
     let mut setting = Setting::default();
     let (mut prints, mut off, mut own) = (false, false, None);
     for word in words.split(',').map(str::trim) {
@@ -202,7 +245,12 @@ fn item(text: &str) -> Result<(&str, Setting), (&str, SettingProblem)> {
     if off && setting.text.is_none() {
         setting.text = Some(0);
     }
-    Ok((group, setting))
+    Ok(setting)
+}
+
+/// True if this is a level or a keyword.
+fn is_word(text: &str) -> bool {
+    setting(text, text).is_ok()
 }
 
 /// True if a group can have this name: Rust paths and Java names consist of these characters.
@@ -285,6 +333,9 @@ mod tests {
             "[indexer] W=off,text:wtf",
         ];
         assert_eq!(read(file), expected);
+        assert_eq!(read("debug"), ["*=debug"]);
+        assert_eq!(read("W, text;net=off"), ["*=warn,text:warn", "net=off"]);
+        assert_eq!(read("[indexer]\ntext:info"), ["[indexer] *=text:info"]);
         assert_eq!(read(""), Vec::<String>::new());
         assert_eq!(read(" ; ;;\n # a;b"), Vec::<String>::new());
     }
@@ -312,7 +363,7 @@ mod tests {
         assert_eq!(
             read("net;net=debgu\n\nnet=text:loud;a b=info;=info;n=;n=info,,text;[x;n=a:b;good=w"),
             [
-                "missing `=` in `net` / write GROUP=WORDS, as in `net=debug,text`".to_string(),
+                "missing `=` in `net` / write GROUP=WORDS, as in `net=debug,text`, or a level for all groups, as in `debug`".to_string(),
                 format!("unknown word `debgu` / {words}"),
                 format!("line 3: unknown word `loud` / {words}"),
                 format!("line 3: invalid group name `a b` / {group}"),
@@ -322,6 +373,15 @@ mod tests {
                 "line 3: invalid program name `[x` / write the name of a program between brackets, as in `[indexer]`".to_string(),
                 format!("line 3: unknown word `a:b` / {words}"),
                 "good=warn".to_string(),
+            ]
+        );
+        let comma = "write `;` between settings, as in `info;net=debug,text`";
+        assert_eq!(
+            read("info,net=debug;net=debug,disk=warn;debug,txet"),
+            [
+                format!("`,` between settings in `info,net=debug` / {comma}"),
+                format!("`,` between settings in `net=debug,disk=warn` / {comma}"),
+                format!("unknown word `txet` / {words}"),
             ]
         );
     }
