@@ -1,0 +1,171 @@
+//! Recovers messages from recordings, the files that processes map and log into, which survive the process.
+//!
+//! The layout is that of [`protolog_core::recorder`]. If the process was killed, the file is as it was at that instant:
+//!
+//! ```text
+//! header   -> clocks, losses          \
+//! metadata -> dictionary, process      > a trace: clocks, dictionary, each thread's messages in order, losses
+//! ring     -> chunks -> sequences     /
+//! ```
+//!
+//! The recording of a session that streams has what its trace file lacks, and says how much of the file is valid
+//! ([`Recording::trace`]): those bytes, followed by [`Recording::write_rest`], are a complete trace. [`find()`] finds the
+//! recording of a trace file.
+//!
+//! It is a crate of its own since the program itself does this, too, at its next start, and needs no reader for it.
+//!
+//! Invariants: any bytes can be recovered, without a panic and with memory bounded by their number; each message that is
+//! complete in the ring is in the trace; missing messages of a thread are counted where they are missing.
+#![forbid(unsafe_code)]
+
+mod chunks;
+mod find;
+mod packets;
+mod report;
+mod rest;
+mod scan;
+mod sequence;
+mod thread;
+mod write;
+
+pub use find::{find, find_if};
+pub use packets::PacketWriter;
+pub use report::{Flaw, Recovered};
+pub use rest::TraceFile;
+pub use scan::{Inflate, TraceSurvey};
+
+use protolog_core::recorder::{self, Header, HeaderError, VERSION};
+use std::fmt;
+use std::io::{self, Write};
+
+/// A recording.
+#[derive(Clone, Copy, Debug)]
+pub struct Recording<'a> {
+    bytes: &'a [u8],
+    header: Header,
+}
+
+/// The error for bytes from which nothing can be recovered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordingError(HeaderError);
+
+impl<'a> Recording<'a> {
+    /// Maximum size of a recording in bytes, unless its program has gigabytes of metadata. A limit for reading files of
+    /// unknown origin.
+    pub const MAX_BYTES: u64 = 1 << 30;
+
+    /// Parses a recording. `bytes` may be truncated.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, RecordingError> {
+        Ok(Self { bytes, header: Header::parse(bytes).map_err(RecordingError)? })
+    }
+
+    /// True if a file that begins with these bytes may be a recording.
+    pub fn matches(bytes: &[u8]) -> bool {
+        bytes.starts_with(&recorder::MAGIC)
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Writes everything that can be recovered, as a trace.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<Recovered> {
+        write::write(self, None, &mut PacketWriter::new(out))
+    }
+
+    /// The trace file of a session that streams, as far as it was written; none of a session that keeps its messages, and of one
+    /// that died before it began its file.
+    pub fn trace(&self) -> Option<TraceFile> {
+        TraceFile::read(self)
+    }
+
+    /// True if messages were dropped before the process died, which the trace file may report already.
+    pub fn has_losses(&self) -> bool {
+        let keys = (0..recorder::LOSSES).map(|slot| recorder::LOSSES_AT + 16 * slot + 8);
+        let others = (0..recorder::OTHER_LOSSES).map(|slot| recorder::OTHER_LOSSES_AT + 8 * slot);
+        keys.chain(others).any(|at| self.counter(at) > 0)
+    }
+
+    /// Writes what belongs after the valid bytes of the [trace file](Self::trace): messages, drops that those bytes do not report
+    /// (`survey`), and the end of the trace. Of a session that does not stream, everything.
+    pub fn write_rest(&self, survey: &TraceSurvey, out: &mut dyn Write) -> io::Result<Recovered> {
+        write::write(self, Some(survey), &mut PacketWriter::new(out))
+    }
+
+    /// True if it is of a session that streams to a trace file.
+    pub fn streams(&self) -> bool {
+        self.header.positions_at != 0
+    }
+
+    /// The ring, as far as the file has it.
+    fn ring(&self) -> &'a [u8] {
+        let size = self.header.page as usize * self.header.pages as usize;
+        let ring = self.from(self.header.ring_at);
+        ring.get(..size).unwrap_or(ring)
+    }
+
+    /// The valid metadata, as far as the file has it.
+    fn metadata(&self) -> &'a [u8] {
+        let metadata = self.from(self.header.metadata_at);
+        usize::try_from(self.metadata_used())
+            .ok()
+            .and_then(|used| metadata.get(..used))
+            .unwrap_or(metadata)
+    }
+
+    fn metadata_used(&self) -> u64 {
+        self.counter(recorder::METADATA_USED_AT)
+    }
+
+    /// Number of bytes that are missing at the end.
+    fn missing_bytes(&self) -> u64 {
+        let end = self.header.metadata_at.saturating_add(self.metadata_used());
+        end.saturating_sub(self.bytes.len() as u64)
+    }
+
+    /// The version, if it is newer than this code.
+    fn newer_version(&self) -> Option<u32> {
+        Some(self.header.version).filter(|version| *version > VERSION)
+    }
+
+    fn counter(&self, at: usize) -> u64 {
+        recorder::read_u64(self.bytes, at).unwrap_or(0)
+    }
+
+    fn from(&self, at: u64) -> &'a [u8] {
+        usize::try_from(at).ok().and_then(|at| self.bytes.get(at..)).unwrap_or_default()
+    }
+}
+
+impl RecordingError {
+    /// The help line, which starts with a verb.
+    pub fn help(&self) -> &'static str {
+        match self.0 {
+            HeaderError::WrongMagic => {
+                "give the file of a session that records, see `Session::recording`"
+            }
+            HeaderError::Unfinished => {
+                "give another file; this process died before it logged anything"
+            }
+            HeaderError::ByteOrder => {
+                "run `protologtool recover` on a machine like the one that wrote it"
+            }
+            HeaderError::Truncated | HeaderError::Corrupt => "give a whole copy of the file",
+        }
+    }
+}
+
+impl fmt::Display for RecordingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            HeaderError::WrongMagic => "not a recording",
+            HeaderError::Unfinished => "the recording is incomplete",
+            HeaderError::ByteOrder => "the recording has the byte order of another machine",
+            HeaderError::Truncated => "the recording ends within its header",
+            HeaderError::Corrupt => "the header of the recording is corrupt",
+        })
+    }
+}
+
+impl std::error::Error for RecordingError {}
