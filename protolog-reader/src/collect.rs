@@ -22,6 +22,7 @@ use crate::loss::{self, Losses};
 use crate::message_fields::{self, MessageField};
 use crate::packet::Packet;
 use crate::sequence::SequenceState;
+use crate::sessions::Sessions;
 use crate::stats::{self, ServiceLosses, Stats};
 use crate::thread::{self, Source, Threads};
 
@@ -58,6 +59,7 @@ pub(crate) struct Collected {
     pub(crate) relations: Relations,
     pub(crate) losses: Losses,
     pub(crate) stats: Stats,
+    pub(crate) sessions: Sessions,
     shared_clocks: CustomClocks,
     /// The latest moment so far.
     latest: Option<Moment>,
@@ -100,6 +102,7 @@ impl Collected {
             self.record_losses(sequence, field, lost, moment)?;
         }
         self.apply_trace_wide(packet)?;
+        self.sessions.note(packet.sequence, packet);
         match packet.message {
             Some(_) if packet.needs_state && !sequence.valid => {
                 let run = &mut sequence.stateless;
@@ -192,7 +195,9 @@ impl Collected {
             TRACE_CLOCK => sequence.default_clock.unwrap_or(TRACE_CLOCK),
             clock => clock,
         };
-        let moment = packet.timestamp.and_then(|ticks| {
+        // The default clock may be one that was named in a hole.
+        let known = packet.timestamp.filter(|_| clock != TRACE_CLOCK || !sequence.is_torn);
+        let moment = known.and_then(|ticks| {
             if is_of_sequence(clock) {
                 sequence.clocks.moment(clock, ticks)
             } else {

@@ -9,6 +9,7 @@ use protolog_core::schema::trace;
 use protozero::{DecodeError, Field, Reader};
 
 use crate::collect::Collected;
+use crate::hole;
 use crate::inflate::{self, StreamEnd};
 use crate::limits::Limits;
 use crate::packet::Packet;
@@ -21,6 +22,9 @@ pub(crate) struct Decoder {
     limits: Limits,
     sequences: HashMap<u32, SequenceState>,
     collected: Collected,
+    hole_budget: hole::Budget,
+    /// True after a hole: a sequence that begins now may have begun in it.
+    is_torn: bool,
 }
 
 /// A limit was reached; nothing more is read.
@@ -46,7 +50,18 @@ impl Decoder {
         loop {
             let offset = reader.offset() - at;
             let ended = |reason| Some(EndedEarly { reason, offset });
-            let field = match reader.next()? {
+            let next = reader.next()?;
+            let is_broken = next.is_err();
+            // A packet that can't be decoded may have a hole within.
+            let skip = |decoder: &mut Self, end: u64| {
+                let end = decoder.skip_hole(bytes, offset, end, depth)?;
+                Some(Reader::with_offset(bytes.get(end..)?, at + end as u64))
+            };
+            if is_broken && let Some(after) = skip(self, u64::MAX) {
+                reader = after;
+                continue;
+            }
+            let field = match next {
                 Ok(field) => field,
                 Err(error) if error.is_truncated() => return ended(EndReason::Truncated),
                 Err(_) => return ended(EndReason::Corrupt),
@@ -55,12 +70,36 @@ impl Decoder {
                 continue;
             }
             self.collected.stats.packets += 1;
-            match self.packet(field, depth) {
-                Ok(Ok(())) => self.collected.count_good(),
-                Ok(Err(_)) => self.collected.count_malformed(),
+            let end = reader.offset() - at;
+            let is_cut = depth == 0 && hole::reaches_into(bytes, end as usize);
+            match if is_cut { Ok(false) } else { self.packet(field, depth).map(|it| it.is_ok()) } {
+                Ok(true) => self.collected.count_good(),
+                Ok(false) => {
+                    self.collected.count_malformed();
+                    let mut fields = field.as_message().into_iter().flatten();
+                    if fields.any(|field| field.is_err())
+                        && let Some(after) = skip(self, end)
+                    {
+                        reader = after;
+                    }
+                }
                 Err(LimitReached) => return ended(EndReason::Limit),
             }
         }
+    }
+
+    /// Finds the packet after a hole that begins at `offset`, or within the packet from there to `end`, as an offset.
+    fn skip_hole(&mut self, bytes: &[u8], offset: u64, end: u64, depth: u32) -> Option<usize> {
+        if depth > 0 {
+            return None;
+        }
+        let rest = bytes.get(offset as usize..)?;
+        let within = usize::try_from(end - offset).unwrap_or(usize::MAX);
+        let hole = hole::find(rest, within, true, &mut self.hole_budget)?;
+        self.collected.stats.skipped_bytes += (hole.end - hole.start) as u64;
+        self.is_torn = true;
+        self.sequences.values_mut().for_each(SequenceState::tear);
+        Some(offset as usize + hole.end)
     }
 
     fn packet(
@@ -85,7 +124,11 @@ impl Decoder {
         if full && !self.sequences.contains_key(&packet.sequence) {
             return Err(LimitReached);
         }
-        let sequence = self.sequences.entry(packet.sequence).or_default();
+        let is_torn = self.is_torn;
+        let sequence = self
+            .sequences
+            .entry(packet.sequence)
+            .or_insert_with(|| SequenceState { is_torn, ..SequenceState::default() });
         Ok(self.collected.apply(sequence, &packet, field))
     }
 

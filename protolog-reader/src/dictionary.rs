@@ -63,6 +63,11 @@ impl Dictionary {
         self.groups.get(&id)
     }
 
+    /// All messages, in no particular order.
+    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.values()
+    }
+
     /// All groups, in no particular order.
     pub fn groups(&self) -> impl Iterator<Item = &Group> {
         self.groups.values()

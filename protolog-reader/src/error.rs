@@ -1,5 +1,6 @@
 //! Errors for traces that can't be read at all. Partial reads are no errors, see [`Stats`](crate::Stats).
 
+use crate::looks::Looks;
 use std::{fmt, io};
 
 /// The error if nothing of a trace can be read.
@@ -14,8 +15,8 @@ pub struct ReadError {
 pub enum ReadErrorKind {
     /// The file can't be read.
     Io(io::Error),
-    /// The bytes are not a trace, nor the start of one.
-    NotATrace,
+    /// The bytes are not a trace, nor the start of one, but look like something else.
+    NotATrace(Looks),
     /// The whole trace is compressed with zstd, which this reader does not support.
     Zstd,
 }
@@ -30,9 +31,7 @@ impl ReadError {
     pub fn help(&self) -> &'static str {
         match &self.kind {
             ReadErrorKind::Io(_) => "check the path and its permissions",
-            ReadErrorKind::NotATrace => {
-                "give a Perfetto trace, plain or compressed with gzip; a dictionary is not a trace"
-            }
+            ReadErrorKind::NotATrace(looks) => looks.help(),
             ReadErrorKind::Zstd => "decompress it with `zstd -d` first",
         }
     }
@@ -54,7 +53,10 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             ReadErrorKind::Io(error) => write!(f, "{error}"),
-            ReadErrorKind::NotATrace => f.write_str("not a trace"),
+            ReadErrorKind::NotATrace(looks) => match looks.name() {
+                Some(name) => write!(f, "not a trace, but {name}"),
+                None => f.write_str("not a trace"),
+            },
             ReadErrorKind::Zstd => f.write_str("compressed with zstd, which is not supported"),
         }
     }

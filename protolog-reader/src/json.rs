@@ -5,6 +5,12 @@
 //! {"type":"loss","ts":2000,"reason":"buffer_full","group":"demo::AppLog::Disk","count":3,"pid":1234,"tid":1240}
 //! ```
 //!
+//! At the end stands a line for each process whose session has no end, since it was killed or is still running:
+//!
+//! ```json
+//! {"type":"unended","pid":1234}
+//! ```
+//!
 //! `ts` is the trace's clock in nanoseconds, `time` the wall clock in UTC. Unknown members are omitted. Ids are hexadecimal,
 //! because many JSON parsers have no 64-bit integers; floats that JSON can't express are strings.
 
@@ -89,6 +95,13 @@ pub fn write_json(log: &Log, item: &Item<'_>, out: &mut Vec<u8>) {
     serde_json::to_writer(&mut *out, &line)
         .expect("a vector takes every write, and all keys are strings");
     out.push(b'\n');
+}
+
+/// Appends the lines that follow the last item.
+pub fn write_json_end(log: &Log, out: &mut Vec<u8>) {
+    for pid in &log.stats().unended {
+        out.extend_from_slice(format!("{{\"type\":\"unended\",\"pid\":{pid}}}\n").as_bytes());
+    }
 }
 
 fn entry_line<'a>(log: &'a Log, entry: &Entry<'a>) -> Line<'a> {

@@ -9,6 +9,7 @@ use crate::clock::Moment;
 use crate::clock::relations::{Route, Routes};
 use crate::collect::{Collected, MessageRecord};
 use crate::dictionary::Dictionary;
+use crate::filter::CommonFilter;
 use crate::loss::Loss;
 use crate::stats::Stats;
 use crate::thread::Thread;
@@ -77,6 +78,11 @@ impl Log {
         self.thread(loss.thread)
     }
 
+    /// The threads of all sequences, each once, in no particular order.
+    pub fn threads(&self) -> &[Thread] {
+        self.collected.threads.known()
+    }
+
     /// The name of a process, if the trace has it.
     pub fn process_name(&self, pid: u32) -> Option<&str> {
         self.collected.processes.get(&pid).map(String::as_str).filter(|name| !name.is_empty())
@@ -85,6 +91,16 @@ impl Log {
     /// The wall clock, in nanoseconds since 1970 (UTC), at a time of the trace; none if the trace does not relate the two.
     pub fn wall_time(&self, time: i64) -> Option<i64> {
         self.wall.as_ref().map(|wall| wall.convert(time))
+    }
+
+    /// The filter of the sessions.
+    pub(crate) fn filter(&self) -> &CommonFilter {
+        self.collected.sessions.filter()
+    }
+
+    /// The nanoseconds for which the one session ran.
+    pub(crate) fn session_duration(&self) -> Option<u64> {
+        self.collected.sessions.duration()
     }
 
     /// All messages, by time.

@@ -12,7 +12,7 @@ const ZSTD_COMPRESSED_PACKETS: u32 = 133;
 const TRUSTED_PID: u32 = 79;
 
 /// The fields of a packet that matter to the log. Offsets inside are addresses (see `blocks.rs`).
-#[derive(Default)]
+#[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the packet")]
 pub(crate) struct Packet<'a> {
     pub(crate) timestamp: Option<u64>,
@@ -27,6 +27,7 @@ pub(crate) struct Packet<'a> {
     pub(crate) cleared: bool,
     pub(crate) needs_state: bool,
     pub(crate) message: Option<Field<'a>>,
+    pub(crate) track_event: Option<Field<'a>>,
     pub(crate) interned: Option<Field<'a>>,
     pub(crate) defaults: Option<Field<'a>>,
     pub(crate) snapshot: Option<Field<'a>>,
@@ -51,7 +52,8 @@ impl<'a> Packet<'a> {
         Ok(packet)
     }
 
-    fn set(&mut self, field: Field<'a>) -> Result<(), DecodeError> {
+    /// Takes one field.
+    pub(crate) fn set(&mut self, field: Field<'a>) -> Result<(), DecodeError> {
         match field.number {
             packet::TIMESTAMP => self.timestamp = Some(field.as_u64()?),
             packet::TIMESTAMP_CLOCK_ID => self.clock = field.as_u32()?,
@@ -66,6 +68,7 @@ impl<'a> Packet<'a> {
             packet::PREVIOUS_PACKET_DROPPED => self.dropped = field.as_bool()?,
             packet::FIRST_PACKET_ON_SEQUENCE => self.first_on_sequence = field.as_bool()?,
             packet::PROTOLOG_MESSAGE => self.message = nested(field)?,
+            packet::TRACK_EVENT => self.track_event = nested(field)?,
             packet::INTERNED_DATA => self.interned = nested(field)?,
             packet::TRACE_PACKET_DEFAULTS => self.defaults = nested(field)?,
             packet::CLOCK_SNAPSHOT => self.snapshot = nested(field)?,

@@ -33,6 +33,8 @@ pub(crate) struct SequenceState {
     pub(crate) thread_source: Source,
     /// The moment of the last packet or clock snapshot that had one.
     pub(crate) last: Option<Moment>,
+    /// True after a hole in the trace, until the state is cleared: nothing is known of its clocks.
+    pub(crate) is_torn: bool,
     /// The loss that counts messages without state since the state became invalid.
     pub(crate) stateless: Option<u32>,
 }
@@ -44,9 +46,17 @@ impl SequenceState {
         self.forget_strings();
     }
 
+    /// Forgets everything but the thread after a hole in the trace.
+    pub(crate) fn tear(&mut self) {
+        self.invalidate();
+        (self.default_clock, self.is_torn) = (None, true);
+        self.clocks = CustomClocks::default();
+    }
+
     /// Resets the state where the writer does.
     pub(crate) fn clear(&mut self) {
         self.valid = true;
+        self.is_torn = false;
         self.default_clock = None;
         self.forget_strings();
     }
@@ -99,17 +109,7 @@ impl Interned {
         texts: &mut Vec<Span>,
         blocks: &mut Blocks,
     ) -> Result<bool, DecodeError> {
-        let (mut iid, mut bytes, mut at) = (0, &[][..], 0);
-        for field in string.as_message()? {
-            let field = field?;
-            match field.number {
-                interned_string::IID => iid = field.as_u64()?,
-                interned_string::STR => {
-                    (bytes, at) = (field.as_bytes()?, field.as_message()?.offset());
-                }
-                _ => {}
-            }
-        }
+        let (iid, bytes, at) = parse_interned(string)?;
         let hash = protolog_core::hash(bytes);
         match self.0.entry(iid) {
             Entry::Occupied(known) => Ok(known.get().hash == hash),
@@ -133,4 +133,20 @@ impl Interned {
             self.0.clear();
         }
     }
+}
+
+/// The id, the bytes and their address of an `InternedString`.
+pub(crate) fn parse_interned(string: Field<'_>) -> Result<(u64, &[u8], u64), DecodeError> {
+    let (mut iid, mut bytes, mut at) = (0, &[][..], 0);
+    for field in string.as_message()? {
+        let field = field?;
+        match field.number {
+            interned_string::IID => iid = field.as_u64()?,
+            interned_string::STR => {
+                (bytes, at) = (field.as_bytes()?, field.as_message()?.offset());
+            }
+            _ => {}
+        }
+    }
+    Ok((iid, bytes, at))
 }

@@ -44,6 +44,11 @@ pub struct Stats {
     pub broken_bundles: u64,
     /// Bundles that are nested too deep or too large (see [`Limits`](crate::Limits)).
     pub oversized_bundles: u64,
+    /// Bytes of zeros, and of what can't be told from a part of a packet after them: another program truncated the file while
+    /// it was written. What follows was read.
+    pub skipped_bytes: u64,
+    /// Ids of processes whose session has a beginning and no end: they were killed, or are still running.
+    pub unended: Vec<u32>,
     /// Position and reason, if reading ended before the end of the trace.
     pub ended_early: Option<EndedEarly>,
     /// The losses that the tracing service last reported.

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use crate::hole;
 use crate::log::Log;
 use crate::loss;
+use crate::sessions;
 use crate::stats::{EndReason, Stats};
 
 impl Log {
@@ -24,6 +26,9 @@ impl fmt::Display for Summary<'_> {
         if stats.bytes == 0 {
             writeln!(f, "the trace is empty")?;
         }
+        if stats.skipped_bytes > 0 {
+            writeln!(f, "{}", hole::describe(stats.skipped_bytes))?;
+        }
         self.losses(f)?;
         for hash in self.0.dictionary().missing() {
             writeln!(
@@ -38,6 +43,9 @@ impl fmt::Display for Summary<'_> {
                 1 => writeln!(f, "1 {one}")?,
                 count => writeln!(f, "{count} {many}")?,
             }
+        }
+        for pid in &stats.unended {
+            writeln!(f, "{}", sessions::describe_unended(*pid))?;
         }
         Ok(())
     }

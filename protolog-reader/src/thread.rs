@@ -52,6 +52,11 @@ impl Threads {
         &self.threads[index as usize]
     }
 
+    /// All threads that are known.
+    pub(crate) fn known(&self) -> &[Thread] {
+        self.threads.get(UNKNOWN as usize + 1..).unwrap_or_default()
+    }
+
     /// The index of `thread`, which is usually `likely`.
     pub(crate) fn index(&mut self, thread: Thread, likely: u32) -> u32 {
         if *self.get(likely) == thread {

@@ -4,6 +4,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
+use crate::ago;
 use crate::log::Log;
 
 /// Nanoseconds in a second.
@@ -39,20 +40,29 @@ impl Times {
         Self::Zone(TimeZone::system())
     }
 
+    /// Date and time of `nanos` since 1970, in UTC and to the second: `2026-11-20T18:27:01Z`. None beyond the calendar.
+    pub fn utc_date(nanos: i64) -> Option<String> {
+        Some(Timestamp::from_second(nanos.div_euclid(NS)).ok()?.to_string())
+    }
+
     /// Parses a point in time: seconds since boot (`12.5`), a date and time of this zone (`2026-11-20 18:27:01.5`;
-    /// the year, or the whole date, may be that of the log's first entry: `11-20 18:27:01.5`, `18:27`), or a date and time
-    /// with its offset (`2026-11-20T18:27:01Z`).
-    pub fn parse(&self, text: &str, log: &Log) -> Option<TimePoint> {
+    /// the year, or the whole date, may be that of the log's first entry: `11-20 18:27:01.5`, `18:27`), a date and time
+    /// with its offset (`2026-11-20T18:27:01Z`), or a span before `now`, in nanoseconds since 1970 (`10m`, `2h30m ago`, `now`,
+    /// `today`, `yesterday`).
+    pub fn parse(&self, text: &str, log: &Log, now: i64) -> Option<TimePoint> {
         if let Some(ns) = seconds(text) {
             return Some(TimePoint::Trace(ns));
         }
         if let Ok(timestamp) = text.parse::<Timestamp>() {
             return Some(TimePoint::Wall(i64::try_from(timestamp.as_nanosecond()).ok()?));
         }
-        let zone = match self {
-            Self::Zone(zone) => zone.clone(),
-            Self::Boot => TimeZone::system(),
-        };
+        if let Some(span) = ago::parse(text) {
+            return Some(TimePoint::Wall(now.checked_sub(span)?));
+        }
+        let zone = self.zone();
+        if let Some(wall) = day(text, now, &zone) {
+            return Some(TimePoint::Wall(wall));
+        }
         let first = log.entries().find_map(|entry| entry.wall_time()).and_then(|wall| {
             let timestamp = Timestamp::from_nanosecond(i128::from(wall)).ok()?;
             Some(timestamp.to_zoned(zone.clone()))
@@ -61,6 +71,37 @@ impl Times {
         let timestamp = date.to_zoned(zone).ok()?.timestamp();
         Some(TimePoint::Wall(i64::try_from(timestamp.as_nanosecond()).ok()?))
     }
+
+    /// Writes a time of the trace in a form that [`parse`](Self::parse) takes: date and time to the second, or seconds since boot.
+    pub fn display(&self, time: i64, log: &Log) -> String {
+        let date = || {
+            let wall = log.wall_time(time).filter(|_| matches!(self, Self::Zone(_)))?;
+            let time = Timestamp::from_second(wall.div_euclid(NS)).ok()?.to_zoned(self.zone());
+            Some(format!("{} {}", time.date(), time.time()))
+        };
+        date().unwrap_or_else(|| (time.div_euclid(NS)).to_string())
+    }
+
+    /// The zone of dates that name none.
+    fn zone(&self) -> TimeZone {
+        match self {
+            Self::Zone(zone) => zone.clone(),
+            Self::Boot => TimeZone::system(),
+        }
+    }
+}
+
+/// `now`, or the beginning of `today` or `yesterday`, in nanoseconds since 1970.
+fn day(text: &str, now: i64, zone: &TimeZone) -> Option<i64> {
+    let today =
+        || Timestamp::from_nanosecond(i128::from(now)).ok().map(|it| it.to_zoned(zone.clone()));
+    let begin = match text {
+        "now" => return Some(now),
+        "today" => today()?.start_of_day().ok()?,
+        "yesterday" => today()?.yesterday().ok()?.start_of_day().ok()?,
+        _ => return None,
+    };
+    i64::try_from(begin.timestamp().as_nanosecond()).ok()
 }
 
 /// `12` or `12.5`, as nanoseconds.

@@ -10,6 +10,7 @@ use crate::error::{ReadError, ReadErrorKind};
 use crate::inflate::{self, Inflated, StreamEnd};
 use crate::limits::Limits;
 use crate::log::Log;
+use crate::looks::Looks;
 use crate::stats::{EndReason, EndedEarly};
 
 /// The bytes of a trace, with options for reading them.
@@ -72,9 +73,16 @@ impl Trace {
         } else {
             (bytes, StreamEnd::Whole)
         };
-        let looks_like_one =
-            bytes.is_empty() && end == StreamEnd::Whole || bytes.starts_with(&[PACKET]);
+        let is_empty = bytes.is_empty() && end == StreamEnd::Whole;
+        let (begins, is_hole) = (bytes.starts_with(&[PACKET]), bytes.starts_with(&[0]));
+        let looks = Looks::of(&bytes);
+        if looks == Looks::Dictionary {
+            // Its messages would pass for packets of unknown fields.
+            return Err(ReadErrorKind::NotATrace(looks).into());
+        }
         let mut collected = Decoder::new(limits).read(bytes);
+        let looks_like_one = is_empty || begins || is_hole && collected.has_good_packets();
+        collected.stats.unended = collected.sessions.unended();
         let stats = &mut collected.stats;
         let reason = match end {
             StreamEnd::Whole => None,
@@ -87,7 +95,7 @@ impl Trace {
         }
         let nothing_read = !collected.has_good_packets() && collected.stats.packets > 0;
         if !looks_like_one || nothing_read {
-            return Err(ReadErrorKind::NotATrace.into());
+            return Err(ReadErrorKind::NotATrace(looks).into());
         }
         let mut log = Log::new(collected, &dictionaries, find);
         count::complete_stats(&mut log);

@@ -242,7 +242,9 @@ fn contradictions_are_refused_by_name_and_place() {
 fn inputs_that_are_no_traces_are_refused() {
     let refused =
         |bytes: &[u8]| merged(&[("a", trace(SERVER)), ("b", bytes.to_vec())]).unwrap_err();
-    assert_eq!(refused(b"hello"), "`b` is not a trace");
+    assert_eq!(refused(b"hello"), "`b` is not a trace, but text");
+    let dictionary = b"\x0a\x10\x09\x11\0\0\0\0\0\0\0\x12\x01x\x18\x01\x20\x01";
+    assert_eq!(refused(dictionary), "`b` is not a trace, but a dictionary");
     assert_eq!(refused(b"\x0a\x03abc"), "`b` is not a trace");
     assert_eq!(refused(b"\x0a\x03\x08"), "`b` is not a trace");
     assert_eq!(refused(&[0x28, 0xb5, 0x2f, 0xfd, 0]), "`b` is compressed with zstd");

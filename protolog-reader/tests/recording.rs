@@ -5,9 +5,12 @@ mod common;
 use common::{recording::recording, text};
 use proptest::prelude::*;
 use protolog_core::chunk::{PACKETS_AT, PAGE_HEADER, Packets, WRITER_ID_AT};
-use protolog_core::recorder::{HEADER_SIZE, LOSSES_AT, METADATA_USED_AT, RING_AT, loss_key};
+use protolog_core::recorder::{
+    GENERATION_AT, HEADER_SIZE, LOSSES_AT, METADATA_USED_AT, POSITIONS, Position, RING_AT,
+    TRACE_BYTES_AT, TRACE_FILE_AT, VERSION, loss_key,
+};
 use protolog_core::schema::loss_cause;
-use protolog_reader::{Flaw, Log, Recording, Recovered, Trace};
+use protolog_reader::{Flaw, Log, Recording, Recovered, Trace, TraceSurvey};
 use protolog_testkit::{assert_eq_text, temp_dir, trace_stats};
 
 /// Two threads; the first chunk of the first one was overwritten.
@@ -29,6 +32,31 @@ const VANISHED: u64 = 4;
 
 fn app() -> Vec<u8> {
     recording(APP, VANISHED)
+}
+
+/// Offset of the positions of writers in [`stream`], in the hole before the ring.
+const POSITIONS_AT: usize = 16384;
+
+/// The same as the buffer of a session that streams, whose file has the first messages of writer 1, as the even generation says.
+fn stream(first: Position) -> Vec<u8> {
+    let mut bytes = app();
+    let mut put = |at: usize, part: &[u8]| bytes[at..at + part.len()].copy_from_slice(part);
+    put(176, &(POSITIONS_AT as u64).to_ne_bytes());
+    put(184, &[7; 16]);
+    put(GENERATION_AT, &2u64.to_ne_bytes());
+    put(TRACE_BYTES_AT, &1000u64.to_ne_bytes());
+    put(TRACE_FILE_AT, &[&11u16.to_ne_bytes()[..], b"app.pftrace"].concat());
+    put(POSITIONS_AT + 8, &first.to_word().to_ne_bytes());
+    bytes
+}
+
+/// Writes what follows the valid bytes of a trace; the trace lacks a part of them if `is_cut` is set.
+fn write_rest(bytes: &[u8], is_cut: bool) -> (Recovered, Vec<u8>) {
+    let mut survey = TraceSurvey::default();
+    survey.is_cut = is_cut;
+    let mut rest = Vec::new();
+    let report = Recording::parse(bytes).unwrap().write_rest(&survey, &mut rest).unwrap();
+    (report, rest)
 }
 
 fn recover(bytes: &[u8]) -> (Recovered, Vec<u8>) {
@@ -133,22 +161,21 @@ fn corrupt_parts_are_counted_and_the_rest_is_recovered() {
     // A size beyond the end of the chunk.
     let bytes = changed(page(2) + PAGE_HEADER + 8, &[0xff, 0xff, 0x03]);
     assert_eq!(recover(&bytes).0.flaws, [Flaw::Chunks(1)]);
-    check(&changed(8, &2u32.to_ne_bytes()), TEXT, &[Flaw::Newer(2)]);
+    check(&changed(8, &(VERSION + 1).to_ne_bytes()), TEXT, &[Flaw::Newer(VERSION + 1)]);
     let bytes = changed(METADATA_USED_AT, &[0xff; 8]);
     assert!(matches!(recover(&bytes).0.flaws[..], [Flaw::Truncated(_)]), "{:?}", recover(&bytes).0);
     assert_eq!(text(&read(&recover(&bytes).1)), TEXT);
 }
 
 #[test]
-fn chunks_that_were_about_to_be_reused_are_complete() {
+fn chunks_that_were_about_to_be_reused_are_overwritten() {
     let mut bytes = app();
-    // PageLayout One, chunk 0 Reading.
-    bytes[RING_AT..][..4].copy_from_slice(&0x1000_0002u32.to_ne_bytes());
-    check(&bytes, TEXT, &[]);
-    // Free ones are ignored, whatever is in them.
-    bytes[RING_AT..][..4].copy_from_slice(&0x1000_0000u32.to_ne_bytes());
-    let (report, _) = recover(&bytes);
-    assert_eq!((report.messages, report.overwritten, report.flaws.len()), (2, 9, 0));
+    // PageLayout One, chunk 0 Reading; free, whatever is in it.
+    for header in [0x1000_0002u32, 0x1000_0000] {
+        bytes[RING_AT..][..4].copy_from_slice(&header.to_ne_bytes());
+        let (report, _) = recover(&bytes);
+        assert_eq!((report.messages, report.overwritten, report.flaws.len()), (2, 9, 0));
+    }
 }
 
 #[test]
@@ -169,6 +196,31 @@ lost: 2 messages of demo::AppLog::Net: truncated, since an argument was too long
 ",
         &read(&trace).summary().to_string(),
     );
+}
+
+#[test]
+fn a_trace_gets_what_follows_each_position() {
+    let at = |chunk, packets, is_stale| stream(Position { chunk, packets, is_stale });
+    let trace = Recording::parse(&at(0, 2, false)).unwrap().trace().expect("a trace file");
+    assert_eq!((trace.path.to_str(), trace.bytes), (Some("app.pftrace"), 1000));
+    let messages = |bytes: &[u8], is_cut| write_rest(bytes, is_cut).0.messages;
+    // Writer 2 has one message, of which nothing is in the file.
+    for (chunk, packets, expected) in [(0, 0, 4), (0, 2, 3), (0, 3, 2), (1, 0, 2), (1, 2, 1)] {
+        assert_eq!(messages(&at(chunk, packets, false), false), expected, "{chunk}:{packets}");
+        // What the rest of a chunk builds on comes again if the file lacks it.
+        let (report, rest) = write_rest(&at(chunk, packets, true), false);
+        assert_eq!(report.messages, expected);
+        assert_eq!(write_rest(&at(chunk, packets, false), true).1, rest, "the file lacks it");
+        assert_eq!(read(&rest).stats().entries, expected, "{chunk}:{packets}");
+    }
+    // A chunk that was on its way to the file.
+    let mut bytes = at(0, 2, false);
+    bytes[RING_AT..][..4].copy_from_slice(&0x1000_0002u32.to_ne_bytes());
+    assert_eq!(messages(&bytes, false), 3);
+    // No generation counts yet.
+    bytes[GENERATION_AT] = 0;
+    assert_eq!(Recording::parse(&bytes).unwrap().trace(), None);
+    assert_eq!(messages(&bytes, false), 4);
 }
 
 #[test]
@@ -200,6 +252,14 @@ fn recover_any(bytes: &[u8]) {
     // What needs texts of a packet that is damaged is no entry.
     assert!(log.stats().entries <= report.messages);
     assert_eq!(log.stats().ended_early, None);
+    let _ = recording.trace();
+    for is_cut in [false, true] {
+        let (report, rest) = write_rest(bytes, is_cut);
+        assert!(rest.len() <= 8 * bytes.len() + 4096, "{} of {}", rest.len(), bytes.len());
+        let log = read(&rest);
+        assert!(log.stats().entries <= report.messages);
+        assert_eq!(log.stats().ended_early, None);
+    }
 }
 
 proptest! {
@@ -214,6 +274,42 @@ proptest! {
         let mut bytes = app();
         // The hole between header and ring is nothing.
         let meant: Vec<usize> = (8..512).chain(RING_AT..bytes.len()).collect();
+        for (place, value) in places {
+            bytes[meant[place.index(meant.len())]] = value;
+        }
+        let end = if whole { bytes.len() } else { end.index(bytes.len() + 1) };
+        recover_any(&bytes[..end]);
+    }
+
+    #[test]
+    fn any_damage_of_a_stream_is_survived(
+        places in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..60),
+        positions in proptest::collection::vec((any::<u8>(), any::<u8>(), any::<bool>()), 3),
+        generation in 0..4u8,
+        end in any::<prop::sample::Index>(),
+        whole in any::<bool>(),
+    ) {
+        let mut bytes = stream(Position::default());
+        for (writer, (chunk, packets, is_stale)) in positions.into_iter().enumerate() {
+            let position = Position {
+                chunk: u32::from(chunk % 4).wrapping_sub(1),
+                packets: u16::from(packets % 8),
+                is_stale,
+            };
+            bytes[POSITIONS_AT + 8 * writer..][..8].copy_from_slice(&position.to_word().to_ne_bytes());
+        }
+        bytes[GENERATION_AT] = generation;
+        // Counters, the trace file twice, positions, and the ring.
+        let files = TRACE_FILE_AT..TRACE_FILE_AT + 64;
+        let positions = POSITIONS_AT..POSITIONS_AT + 32;
+        let odd = (POSITIONS_AT + 8 * POSITIONS).min(bytes.len())..bytes.len();
+        let meant: Vec<usize> = (128..512)
+            .chain(files.clone())
+            .chain(files.map(|at| at + 4096))
+            .chain(positions)
+            .chain(odd)
+            .chain(RING_AT..bytes.len())
+            .collect();
         for (place, value) in places {
             bytes[meant[place.index(meant.len())]] = value;
         }

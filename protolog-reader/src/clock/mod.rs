@@ -100,6 +100,11 @@ impl CustomClocks {
         self.moment(id, ticks)
     }
 
+    /// True if a snapshot has defined `id` as a clock that advances from packet to packet.
+    pub(crate) fn is_incremental(&self, id: u32) -> bool {
+        self.0.iter().any(|clock| clock.id == id && clock.incremental)
+    }
+
     fn set(&mut self, clock: CustomClock) {
         match self.0.iter().position(|old| old.id == clock.id) {
             Some(at) => self.0[at] = clock,
@@ -148,6 +153,11 @@ impl ClockSnapshot {
             }
         }
         Ok(parsed)
+    }
+
+    /// The ids of all clocks.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = u32> {
+        self.readings.iter().map(|reading| reading.id)
     }
 
     /// The shared clocks, with their nanoseconds.

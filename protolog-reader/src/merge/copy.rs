@@ -1,15 +1,21 @@
 //! Copies the packets of the inputs to the result.
 
 use super::error::MergeError;
+use super::hold::{Held, Omitted};
 use super::input::MergeInput;
-use super::packet::{PacketContents, without_sequence};
-use super::stream::{self, Stop, TraceEnd};
+use super::overlap::Occurrences;
+use super::packet::{PacketContents, fields, without, without_sequence};
+use super::place::{Place, Places, mix};
+use super::stream::{self, Piece, Stop, TraceEnd};
 use super::survey::Survey;
-use crate::packets::PacketWriter;
+use crate::loss::LossRecord;
+use crate::packet::Packet;
+use crate::sessions::Sessions;
 use protolog_core::hash;
 use protolog_core::schema::packet;
+use protolog_recording::PacketWriter;
 use protozero::{Heap, Reader, Writer};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Copies packets, with the knowledge of a survey.
 pub(super) struct Copier<'a, 'b> {
@@ -17,15 +23,45 @@ pub(super) struct Copier<'a, 'b> {
     to: &'a mut PacketWriter<'b>,
     /// Hashes of the dictionary elements that were written.
     written: HashSet<u64>,
+    /// Messages that other inputs may have, too.
+    occurrences: Occurrences,
+    /// The state of the input; none if no other one can have anything of it.
+    places: Option<Places>,
+    /// The packets that sequences of the input hold back, by the sequence's new id.
+    held: HashMap<u32, Held>,
+    /// New ids of sequences whose state was set up after a hole.
+    cleared: HashSet<u32>,
+    /// Sessions in the result.
+    pub(super) sessions: Sessions,
+    /// Bytes of holes.
+    pub(super) skipped_bytes: u64,
     /// Packets that were written.
     pub(super) packets: u64,
     /// Packets that can't be decoded.
     pub(super) malformed: u64,
+    /// Messages that the result has from another input.
+    pub(super) duplicates: u64,
+    /// Losses that the result has from another input.
+    pub(super) duplicate_losses: u64,
 }
 
 impl<'a, 'b> Copier<'a, 'b> {
     pub(super) fn new(survey: &'a mut Survey, to: &'a mut PacketWriter<'b>) -> Self {
-        Self { survey, to, written: HashSet::new(), packets: 0, malformed: 0 }
+        Self {
+            survey,
+            to,
+            written: HashSet::new(),
+            occurrences: Occurrences::default(),
+            places: None,
+            held: HashMap::new(),
+            cleared: HashSet::new(),
+            sessions: Sessions::default(),
+            skipped_bytes: 0,
+            packets: 0,
+            malformed: 0,
+            duplicates: 0,
+            duplicate_losses: 0,
+        }
     }
 
     /// Writes the clock snapshots for the whole trace, in the order of time.
@@ -46,7 +82,28 @@ impl<'a, 'b> Copier<'a, 'b> {
     ) -> Result<TraceEnd, MergeError> {
         let stop = |stop: Stop| stop.into_error(input.name());
         let trace = input.open().map_err(|error| stop(error.into()))?;
-        stream::packets(trace, &mut |bytes| self.packet(index, bytes, true)).map_err(stop)
+        self.places = self.survey.overlaps.concern(index).then(Places::default);
+        self.survey.restart();
+        self.cleared.clear();
+        // Nothing follows that needs what is still held back.
+        self.held.clear();
+        let visitor = &mut |piece: Piece<'_>| match piece {
+            Piece::Packet(bytes) => self.packet(index, bytes, true),
+            Piece::Hole(bytes) => {
+                self.skip_hole(bytes);
+                Ok(())
+            }
+        };
+        stream::packets(trace, visitor).map_err(stop)
+    }
+
+    fn skip_hole(&mut self, bytes: u64) {
+        self.skipped_bytes += bytes;
+        self.survey.add_hole();
+        self.held.clear();
+        if let Some(places) = &mut self.places {
+            places.tear();
+        }
     }
 
     fn packet(&mut self, index: usize, bytes: &[u8], outer: bool) -> Result<(), Stop> {
@@ -64,18 +121,116 @@ impl<'a, 'b> Copier<'a, 'b> {
                 self.malformed += 1;
                 return Ok(());
             }
-            // `copy_snapshots` has written it.
-            None if found.snapshot.is_some() => return Ok(()),
             None => {}
         }
-        let sequence = self.survey.id(index, found.sequence);
+        let place = self.places.as_mut().map(|places| places.next(&found.packet));
+        if found.snapshot.is_some() {
+            // `copy_snapshots` has written it.
+            return Ok(());
+        }
+        let sequence = self.survey.id(index, found.packet.sequence);
+        let untimed;
+        let bytes = if self.is_untimed(sequence, &found.packet) {
+            untimed = without(bytes, packet::TIMESTAMP);
+            &untimed
+        } else {
+            bytes
+        };
         if found.configs.is_empty() {
+            if let (Some(Ok(place)), 1..) = (&place, sequence) {
+                return Ok(self.copy_new(index, sequence, bytes, &found, place)?);
+            }
+            self.flush(sequence)?;
+            self.sessions.note(sequence, &found.packet);
             return Ok(self.write(sequence, &without_sequence(bytes))?);
         }
+        self.flush(sequence)?;
         match self.new_packet(bytes) {
             Some(packet) => Ok(self.write(sequence, &packet)?),
             None => Ok(()),
         }
+    }
+
+    /// Returns whether the timestamp of a packet counts in a clock that was named in a hole.
+    fn is_untimed(&mut self, sequence: u32, packet: &Packet<'_>) -> bool {
+        if !self.survey.is_torn() {
+            return false;
+        }
+        if packet.cleared {
+            self.cleared.insert(sequence);
+        }
+        packet.message.is_some() && packet.clock == 0 && !self.cleared.contains(&sequence)
+    }
+
+    /// Writes a packet without what the result has from another input.
+    fn copy_new(
+        &mut self,
+        index: usize,
+        sequence: u32,
+        bytes: &[u8],
+        found: &PacketContents<'_>,
+        place: &Place,
+    ) -> Result<(), MergeError> {
+        let packet = &found.packet;
+        let mut omitted = Omitted::default();
+        if let (Some(content), false) = (place.logged, place.moment.guessed) {
+            omitted.logged = self.is_known(index, place, content);
+            self.duplicates += u64::from(omitted.logged && packet.message.is_some());
+        }
+        if packet.has_losses {
+            self.find_known_losses(index, bytes, place, &mut omitted);
+            // What the mark says is said by the losses; the state is set up again all the same.
+            omitted.mark = packet.cleared && omitted.losses.iter().all(|known| *known);
+        }
+        if !omitted.logged {
+            self.sessions.note(sequence, packet);
+        }
+        let held = self.held.entry(sequence).or_default();
+        let (to, packets) = (&mut *self.to, &mut self.packets);
+        let is_logged = packet.message.is_some() || packet.track_event.is_some();
+        held.next(bytes, place, (packet.cleared, is_logged), &omitted, |packet| {
+            *packets += 1;
+            to.write(sequence, packet).map_err(MergeError::Write)
+        })
+    }
+
+    /// Returns whether the result has this content of a thread, at this time, from another input.
+    fn is_known(&mut self, index: usize, place: &Place, content: u64) -> bool {
+        let Place { origin, moment, .. } = *place;
+        let others = self.survey.overlaps.others(index, origin, moment);
+        others.is_some_and(|others| self.occurrences.has(index, origin, moment, others, content))
+    }
+
+    /// Finds the losses of a packet that the result has from another input.
+    fn find_known_losses(
+        &mut self,
+        index: usize,
+        bytes: &[u8],
+        place: &Place,
+        omitted: &mut Omitted,
+    ) {
+        let losses = fields(bytes).filter(|(field, _)| field.number == packet::LOSS);
+        for (loss, _) in losses {
+            let known = LossRecord::parse(loss).is_ok_and(|loss| {
+                let LossRecord { group, cause, count } = loss;
+                let parts = [group.unwrap_or(0).into(), cause.into(), count];
+                let guessed = place.loss_moment.guessed.into();
+                let content =
+                    parts.iter().fold(guessed, |sum, part| mix(sum ^ mix(part.wrapping_add(9))));
+                let place = Place { moment: place.loss_moment, defined: Vec::new(), ..*place };
+                self.is_known(index, &place, content)
+            });
+            self.duplicate_losses += u64::from(known);
+            omitted.losses.push(known);
+        }
+    }
+
+    /// Writes the packets that a sequence holds back.
+    fn flush(&mut self, sequence: u32) -> Result<(), MergeError> {
+        let Some(mut held) = self.held.remove(&sequence) else { return Ok(()) };
+        held.flush(&mut |packet| self.write(sequence, packet))?;
+        self.held.insert(sequence, held);
+        Ok(())
     }
 
     fn write(&mut self, sequence: u32, packet: &[u8]) -> Result<(), MergeError> {

@@ -1,5 +1,6 @@
 //! The errors of a merge.
 
+use crate::looks::Looks;
 use std::{fmt, io};
 
 /// A merge failed; its result is unusable.
@@ -17,6 +18,8 @@ pub enum MergeError {
     NotATrace {
         /// Its name.
         input: String,
+        /// The kind of file that it looks like.
+        looks: Looks,
     },
     /// An input is compressed with zstd.
     Zstd {
@@ -46,9 +49,13 @@ impl MergeError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Read { .. } => "check the path and its permissions",
-            Self::NotATrace { .. } => {
+            Self::NotATrace { looks: Looks::Dictionary, .. } => {
+                "leave it out, and read the merged trace with it by `read-log --viewer-config`"
+            }
+            Self::NotATrace { looks: Looks::Unknown, .. } => {
                 "give Perfetto traces, plain or compressed with gzip; make one from a recording with `recover`"
             }
+            Self::NotATrace { looks, .. } => looks.help(),
             Self::Zstd { .. } => "decompress it with `zstd -d` first",
             Self::Boots { .. } => {
                 "merge the traces of each boot separately; their times are not comparable"
@@ -66,7 +73,10 @@ impl fmt::Display for MergeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read { input, error } => write!(f, "can't read `{input}`: {error}"),
-            Self::NotATrace { input } => write!(f, "`{input}` is not a trace"),
+            Self::NotATrace { input, looks } => {
+                write!(f, "`{input}` is not a trace")?;
+                looks.name().map_or(Ok(()), |name| write!(f, ", but {name}"))
+            }
             Self::Zstd { input } => write!(f, "`{input}` is compressed with zstd"),
             Self::Boots { inputs: [first, second] } => {
                 write!(f, "`{first}` and `{second}` are not of the same boot of the same machine")

@@ -1,27 +1,32 @@
 //! Merges the traces of several processes into one.
 //!
 //! Everything that is local to one trace is made global: sequences get new ids; clock snapshots for the whole trace come
-//! first, in the order of time; the dictionaries become one. All other packets are copied unchanged in the order of the
-//! inputs; readers sort them by time.
+//! first, in the order of time; the dictionaries become one. All other packets are copied in the order of the inputs; readers
+//! sort them by time. A message or loss that several inputs have is copied once ([`overlap`]).
 //!
 //! Each input is read twice: first it is [surveyed](survey), so that contradictions are found before anything is written,
 //! then it is copied.
 //!
-//! Invariants: only one packet is in memory at a time, in addition to sequence ids, clock snapshots and dictionaries. Each
-//! message and group of the result has the same meaning in all inputs, or there is no result.
+//! Invariants: only one packet is in memory at a time, in addition to sequence ids, clock snapshots, dictionaries, and about
+//! 100 bytes for each message of a thread and a time that a later input has too. Each message and group of the result has the
+//! same meaning in all inputs, or there is no result.
 
 mod copy;
 mod error;
+mod hold;
 mod input;
+mod overlap;
 mod packet;
+mod place;
 mod stream;
 mod survey;
 
 pub use error::MergeError;
 pub use input::MergeInput;
 
-use crate::packets::PacketWriter;
+use crate::{hole, sessions};
 use copy::Copier;
+use protolog_recording::PacketWriter;
 use std::io::Write;
 use stream::TraceEnd;
 use survey::Survey;
@@ -38,6 +43,23 @@ pub struct Merged {
     pub truncated: Vec<String>,
     /// Packets that can't be decoded, which are not in the result.
     pub malformed: u64,
+    /// Messages that are not in the result again, since it has them from another input.
+    pub duplicates: u64,
+    /// Records of losses that are not in the result again, since it has them from another input.
+    pub duplicate_losses: u64,
+    /// Bytes that were skipped, since other programs truncated files while they were written.
+    pub skipped_bytes: u64,
+    /// Ids of processes whose session has a beginning and no end: they were killed, or are still running.
+    pub unended: Vec<u32>,
+}
+
+impl Merged {
+    /// Sentences about what is missing for another reason than that an input is truncated or malformed.
+    pub fn gaps(&self) -> Vec<String> {
+        let hole = (self.skipped_bytes > 0).then(|| hole::describe(self.skipped_bytes));
+        let unended = self.unended.iter().map(|pid| sessions::describe_unended(*pid));
+        hole.into_iter().chain(unended).collect()
+    }
 }
 
 /// Merges `inputs` into one trace.
@@ -54,6 +76,15 @@ pub fn merge(inputs: &[&dyn MergeInput], out: &mut dyn Write) -> Result<Merged, 
         let end = copier.copy_input(index, *input)?;
         truncated.extend((end != TraceEnd::Whole).then(|| input.name().to_owned()));
     }
-    let (packets, malformed) = (copier.packets, copier.malformed);
-    Ok(Merged { packets, sequences: survey.sequences(), truncated, malformed })
+    let merged = Merged {
+        packets: copier.packets,
+        sequences: 0,
+        truncated,
+        malformed: copier.malformed,
+        duplicates: copier.duplicates,
+        duplicate_losses: copier.duplicate_losses,
+        skipped_bytes: copier.skipped_bytes,
+        unended: copier.sessions.unended(),
+    };
+    Ok(Merged { sequences: survey.sequences(), ..merged })
 }

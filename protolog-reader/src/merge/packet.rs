@@ -1,6 +1,7 @@
 //! One packet of an input, as far as merging depends on it.
 
 use crate::clock::clock_values;
+use crate::packet::Packet;
 use protolog_core::schema::{clock_id, packet, sequence_info};
 use protozero::{DecodeError, Field, Reader};
 
@@ -10,12 +11,14 @@ const SEQUENCE_CLOCKS: std::ops::Range<u32> = 64..128;
 /// The parts of a packet that matter to merging.
 #[derive(Debug, Default)]
 pub(super) struct PacketContents<'a> {
-    /// Its sequence id; 0 for none.
-    pub(super) sequence: u32,
+    /// The fields that matter to the log.
+    pub(super) packet: Packet<'a>,
     /// BOOTTIME, or another clock, of a clock snapshot for the whole trace.
     pub(super) snapshot: Option<u64>,
     /// The boot id.
     pub(super) boot: Option<&'a [u8]>,
+    /// The pid and the fingerprint of a process.
+    pub(super) process: Option<(u32, u64)>,
     /// Its dictionaries.
     pub(super) configs: Vec<Field<'a>>,
     /// Its compressed bundle of packets.
@@ -28,8 +31,8 @@ impl<'a> PacketContents<'a> {
         let mut contents = Self::default();
         for field in Reader::new(bytes) {
             let field = field?;
+            contents.packet.set(field)?;
             match field.number {
-                packet::TRUSTED_PACKET_SEQUENCE_ID => contents.sequence = field.as_u32()?,
                 packet::CLOCK_SNAPSHOT => contents.snapshot = snapshot(field)?,
                 packet::PROTOLOG_VIEWER_CONFIG => {
                     field.as_bytes()?;
@@ -37,17 +40,27 @@ impl<'a> PacketContents<'a> {
                 }
                 packet::COMPRESSED_PACKETS => contents.compressed = Some(field.as_bytes()?),
                 packet::SEQUENCE_INFO => {
-                    for field in field.as_message()? {
-                        let field = field?;
-                        if field.number == sequence_info::BOOT_ID {
-                            contents.boot = Some(field.as_bytes()?);
-                        }
-                    }
+                    contents.add_info(field)?;
                 }
                 _ => {}
             }
         }
         Ok(contents)
+    }
+
+    fn add_info(&mut self, info: Field<'a>) -> Result<(), DecodeError> {
+        let (mut pid, mut process) = (None, None);
+        for field in info.as_message()? {
+            let field = field?;
+            match field.number {
+                sequence_info::PID => pid = Some(field.as_u32()?),
+                sequence_info::BOOT_ID => self.boot = Some(field.as_bytes()?),
+                sequence_info::PROCESS => process = Some(field.as_fixed64()?),
+                _ => {}
+            }
+        }
+        self.process = pid.zip(process).or(self.process);
+        Ok(())
     }
 }
 
@@ -68,14 +81,28 @@ fn snapshot(snapshot: Field<'_>) -> Result<Option<u64>, DecodeError> {
 
 /// The packet without its sequence id.
 pub(super) fn without_sequence(bytes: &[u8]) -> Vec<u8> {
+    without(bytes, packet::TRUSTED_PACKET_SEQUENCE_ID)
+}
+
+/// The packet without the fields of this number.
+pub(super) fn without(bytes: &[u8], number: u32) -> Vec<u8> {
     let mut kept = Vec::with_capacity(bytes.len());
-    let (mut reader, mut from) = (Reader::new(bytes), 0);
-    while let Some(Ok(field)) = reader.next() {
-        let end = reader.offset() as usize;
-        if field.number != packet::TRUSTED_PACKET_SEQUENCE_ID {
-            kept.extend_from_slice(bytes.get(from..end).unwrap_or_default());
+    for (field, bytes) in fields(bytes) {
+        if field.number != number {
+            kept.extend_from_slice(bytes);
         }
-        from = end;
     }
     kept
+}
+
+/// The fields of a packet that was read before, each with its bytes.
+pub(super) fn fields(bytes: &[u8]) -> impl Iterator<Item = (Field<'_>, &[u8])> {
+    let (mut reader, mut from) = (Reader::new(bytes), 0);
+    std::iter::from_fn(move || {
+        let field = reader.next()?.ok()?;
+        let end = reader.offset() as usize;
+        let whole = bytes.get(from..end).unwrap_or_default();
+        from = end;
+        Some((field, whole))
+    })
 }

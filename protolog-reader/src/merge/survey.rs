@@ -2,12 +2,16 @@
 
 use super::error::MergeError;
 use super::input::MergeInput;
+use super::overlap::Overlaps;
 use super::packet::{PacketContents, without_sequence};
-use super::stream::{self, Stop, TraceEnd};
+use super::place::Places;
+use super::stream::{self, Piece, Stop, TraceEnd};
 use crate::dictionary::{Group, Message};
+use crate::looks::Looks;
 use protolog_core::schema::viewer_config;
 use protozero::{Field, Reader};
 use std::collections::HashMap;
+use std::io;
 
 /// Maximum number of clock snapshots for the whole trace: one per second for 12 days.
 const MAX_SNAPSHOTS: usize = 1 << 20;
@@ -15,10 +19,14 @@ const MAX_SNAPSHOTS: usize = 1 << 20;
 /// The findings about all inputs.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// New ids, by input and old id.
-    ids: HashMap<(usize, u32), u32>,
+    /// New ids, by input, number of holes before, and old id: after a hole nothing of a sequence is as it was.
+    ids: HashMap<(usize, u32, u32), u32>,
+    /// Number of holes in the input so far.
+    holes: u32,
     /// Clock snapshots for the whole trace.
     pub(super) snapshots: Vec<SnapshotPacket>,
+    /// The threads and times that inputs have in common.
+    pub(super) overlaps: Overlaps,
     boot: Option<(Vec<u8>, usize)>,
     messages: HashMap<u64, (Message, usize)>,
     groups: HashMap<u32, (Group, usize)>,
@@ -44,18 +52,33 @@ impl Survey {
         inputs: &[&dyn MergeInput],
     ) -> Result<(), MergeError> {
         let name = || input.name().to_owned();
-        let trace = input.open().map_err(|error| Stop::from(error).into_error(input.name()))?;
+        let open = || input.open();
+        let failed = |error: io::Error| Stop::from(error).into_error(input.name());
+        let looks = open().and_then(Looks::of_start).map_err(failed)?;
+        let no_trace = || Err(MergeError::NotATrace { input: name(), looks });
+        if looks == Looks::Dictionary {
+            // Its messages would pass for packets of unknown fields.
+            return no_trace();
+        }
+        let trace = open().map_err(failed)?;
         let (mut packets, mut good) = (0u64, 0u64);
-        let end = stream::packets(trace, &mut |bytes| {
+        let mut places = Places::of_times();
+        self.holes = 0;
+        let end = stream::packets(trace, &mut |piece| {
+            let Piece::Packet(bytes) = piece else {
+                self.add_hole();
+                places.tear();
+                return Ok(());
+            };
             packets += 1;
             good += u64::from(Reader::new(bytes).all(|field| field.is_ok()));
-            self.add_packet(index, bytes, inputs, true)
+            self.add_packet(index, bytes, inputs, &mut places, true)
         });
         match end {
             Ok(TraceEnd::Zstd) => Err(MergeError::Zstd { input: name() }),
-            Ok(TraceEnd::NotATrace) => Err(MergeError::NotATrace { input: name() }),
-            Ok(TraceEnd::Early) if good == 0 => Err(MergeError::NotATrace { input: name() }),
-            Ok(_) if good == 0 && packets > 0 => Err(MergeError::NotATrace { input: name() }),
+            Ok(TraceEnd::NotATrace) => no_trace(),
+            Ok(TraceEnd::Early) if good == 0 => no_trace(),
+            Ok(_) if good == 0 && packets > 0 => no_trace(),
             Ok(_) => Ok(()),
             Err(stop) => Err(stop.into_error(input.name())),
         }
@@ -64,7 +87,23 @@ impl Survey {
     /// The new id of a sequence; 0 for none.
     pub(super) fn id(&mut self, input: usize, sequence: u32) -> u32 {
         let next = self.ids.len() as u32 + 1;
-        if sequence == 0 { 0 } else { *self.ids.entry((input, sequence)).or_insert(next) }
+        let old = (input, self.holes, sequence);
+        if sequence == 0 { 0 } else { *self.ids.entry(old).or_insert(next) }
+    }
+
+    /// Counts a hole in an input.
+    pub(super) fn add_hole(&mut self) {
+        self.holes += 1;
+    }
+
+    /// Begins an input again.
+    pub(super) fn restart(&mut self) {
+        self.holes = 0;
+    }
+
+    /// Returns whether there was a hole in the input before.
+    pub(super) fn is_torn(&self) -> bool {
+        self.holes > 0
     }
 
     /// Number of sequences.
@@ -77,6 +116,7 @@ impl Survey {
         index: usize,
         bytes: &[u8],
         inputs: &[&dyn MergeInput],
+        places: &mut Places,
         outer: bool,
     ) -> Result<(), Stop> {
         // The copier counts malformed packets and omits them.
@@ -85,10 +125,15 @@ impl Survey {
             if !outer {
                 return Ok(());
             }
-            stream::bundle(compressed, &mut |bytes| self.add_packet(index, bytes, inputs, false))?;
+            stream::bundle(compressed, &mut |bytes| {
+                self.add_packet(index, bytes, inputs, places, false)
+            })?;
             return Ok(());
         }
-        let sequence = self.id(index, found.sequence);
+        if inputs.len() > 1 {
+            self.add_place(index, &found, places);
+        }
+        let sequence = self.id(index, found.packet.sequence);
         if let Some(nanos) = found.snapshot {
             if self.snapshots.len() == MAX_SNAPSHOTS {
                 return Err(MergeError::Snapshots.into());
@@ -103,6 +148,21 @@ impl Survey {
             self.check_dictionary(index, config, inputs)?;
         }
         Ok(())
+    }
+
+    /// Notes the thread and the time of a packet.
+    fn add_place(&mut self, index: usize, found: &PacketContents<'_>, places: &mut Places) {
+        if let Some(process) = found.process {
+            self.overlaps.add_process(index, process);
+        }
+        let packet = &found.packet;
+        let Ok(place) = places.next(packet) else { return };
+        if packet.message.is_some() || packet.track_event.is_some() {
+            self.overlaps.add(index, place.origin, place.moment);
+        }
+        if packet.has_losses {
+            self.overlaps.add(index, place.origin, place.loss_moment);
+        }
     }
 
     fn check_boot(

@@ -2,8 +2,10 @@
 #![allow(dead_code, unused_imports, reason = "each test binary uses its part")]
 
 mod case;
+mod input;
 pub(crate) mod recording;
 mod trace;
 
 pub(crate) use case::{cases, rows, text};
+pub(crate) use input::Input;
 pub(crate) use trace::trace;

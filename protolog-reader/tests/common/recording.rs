@@ -94,6 +94,8 @@ fn header(ring: usize) -> Header {
         boottime: 1_000_000_000,
         boot_id: [7; 16],
         build_id: BuildId::new(&[1, 2, 3]),
+        positions_at: 0,
+        session_id: [0; 16],
     }
 }
 

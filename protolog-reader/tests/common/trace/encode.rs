@@ -150,6 +150,11 @@ fn encode_other(out: &mut Fields<'_>, element: &Element) {
             let id = [element.number(0) as u8; 16];
             out.nested(packet::SEQUENCE_INFO).bytes(sequence_info::BOOT_ID, &id);
         }
+        "started" => {
+            let mut info = out.nested(packet::SEQUENCE_INFO);
+            info.uint64(sequence_info::PID, element.number(0));
+            info.fixed64(sequence_info::PROCESS, element.number(1));
+        }
         "thread" => {
             let mut thread = out.nested(packet::THREAD_DESCRIPTOR);
             thread.uint64(thread_descriptor::PID, element.number(0));

@@ -21,7 +21,7 @@
 //! | `packed(0x11, …)` | the same with packed values |
 //! | `group(id, "name", "tag")` `message(id, LEVEL, group, "text", "location")` | dictionary |
 //! | `hint(id, LEVEL, group, "bare", "full", unsigned)` | a message with our hints |
-//! | `info(pid, tid, "name", 7)` `boot(1)` | process, thread, messages of the sequence before; a boot id that repeats this byte |
+//! | `info(pid, tid, "name", 7)` `boot(1)` | process, thread, messages of the sequence before; a boot id that repeats this byte; `started(pid, 5)` tells processes with one pid apart |
 //! | `thread(pid, tid, "name")` `process(pid, "name")` `track(pid, "name")` `pid=5` | process and thread; a process on a track of its own |
 //! | `loss(group, cause, count)` | our loss record |
 //! | `stats(3, 18, 19)` | TraceStats: chunks overwritten, discarded, packets lost |

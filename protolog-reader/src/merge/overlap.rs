@@ -1,0 +1,180 @@
+//! Finds what several inputs have.
+//!
+//! A message is the same in two inputs if it is of one thread of one process, of one nanosecond, and has one id and equal
+//! arguments. The result has it as often as the input that has it most often: a thread may well log the same twice in one
+//! nanosecond of a coarse clock.
+//!
+//! Memory is needed only for messages of the times in which several inputs have messages of one thread. So the survey notes
+//! the first and the last time of each thread in each input.
+//!
+//! Invariant: two processes with one pid are told apart if the traces say that they are different.
+
+use super::place::{ThreadIds, mix};
+use crate::clock::Moment;
+use std::collections::{BTreeSet, HashMap};
+
+/// The threads and processes of all inputs.
+#[derive(Debug, Default)]
+pub(super) struct Overlaps {
+    /// Indices of timelines.
+    indices: HashMap<Timeline, usize>,
+    /// The times of each timeline, by input.
+    ranges: Vec<Vec<TimeRange>>,
+    /// The timeline of the packet before, with its index: mostly that of the next.
+    recent: Option<(Timeline, usize)>,
+    /// Fingerprints of processes by pid, with the input of each.
+    processes: HashMap<u32, BTreeSet<(usize, u64)>>,
+}
+
+/// The messages of a thread in one clock.
+type Timeline = (ThreadIds, u32);
+
+/// The times of a thread in an input.
+#[derive(Clone, Copy, Debug)]
+struct TimeRange {
+    input: usize,
+    first: i64,
+    last: i64,
+}
+
+/// The other inputs that may have a message.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Others {
+    later: bool,
+    /// The fingerprint of its process; 0 if there is nothing to tell apart.
+    process: u64,
+}
+
+impl Overlaps {
+    /// Notes a time at which a thread has something.
+    pub(super) fn add(&mut self, input: usize, origin: ThreadIds, moment: Moment) {
+        let Moment { ns, clock, guessed } = moment;
+        if guessed || origin.pid.is_none() {
+            return;
+        }
+        let timeline = (origin, clock);
+        let index = match self.recent {
+            Some((recent, index)) if recent == timeline => index,
+            _ => {
+                let next = self.ranges.len();
+                let index = *self.indices.entry(timeline).or_insert(next);
+                self.ranges.resize_with(self.ranges.len().max(index + 1), Vec::new);
+                self.recent = Some((timeline, index));
+                index
+            }
+        };
+        let spans = &mut self.ranges[index];
+        match spans.last_mut() {
+            Some(span) if span.input == input => {
+                (span.first, span.last) = (span.first.min(ns), span.last.max(ns));
+            }
+            _ => spans.push(TimeRange { input, first: ns, last: ns }),
+        }
+    }
+
+    /// Notes the fingerprint of a process.
+    pub(super) fn add_process(&mut self, input: usize, (pid, process): (u32, u64)) {
+        self.processes.entry(pid).or_default().insert((input, process));
+    }
+
+    /// Returns whether an input may have anything that another one has.
+    pub(super) fn concern(&self, input: usize) -> bool {
+        self.ranges.iter().any(|spans| {
+            let own = spans.iter().find(|span| span.input == input);
+            own.is_some_and(|own| spans.iter().any(|span| span.overlaps(own)))
+        })
+    }
+
+    /// The other inputs that may have what `input` has at this place.
+    pub(super) fn others(
+        &mut self,
+        input: usize,
+        origin: ThreadIds,
+        moment: Moment,
+    ) -> Option<Others> {
+        let timeline = (origin, moment.clock);
+        let index = match self.recent {
+            Some((recent, index)) if recent == timeline => index,
+            _ => *self.indices.get(&timeline)?,
+        };
+        self.recent = Some((timeline, index));
+        let spans = &self.ranges[index];
+        let with = |span: &&TimeRange| span.first <= moment.ns && moment.ns <= span.last;
+        let (mut earlier, mut later) = (false, false);
+        for span in spans.iter().filter(with) {
+            earlier |= span.input < input;
+            later |= span.input > input;
+        }
+        if !earlier && !later {
+            return None;
+        }
+        let process = self.process(input, origin.pid?)?;
+        Some(Others { later, process })
+    }
+
+    /// The fingerprint of a process among those with its pid, 0 if there is one only; none if it may be one of several.
+    fn process(&self, input: usize, pid: u32) -> Option<u64> {
+        let Some(known) = self.processes.get(&pid) else { return Some(0) };
+        let mut kinds = known.iter().map(|(_, process)| process);
+        let first = kinds.next();
+        if kinds.all(|process| Some(process) == first) {
+            return Some(0);
+        }
+        let mut own = known.iter().filter(|(of, _)| *of == input);
+        own.next().map(|(_, process)| *process).filter(|_| own.next().is_none())
+    }
+}
+
+impl TimeRange {
+    fn overlaps(&self, other: &Self) -> bool {
+        self.input != other.input && self.first <= other.last && other.first <= self.last
+    }
+}
+
+/// The messages that several inputs may have, each with its numbers.
+#[derive(Debug, Default)]
+pub(super) struct Occurrences(HashMap<(i64, u64), Occurrence>);
+
+/// One message.
+#[derive(Debug)]
+struct Occurrence {
+    input: u32,
+    /// Number of times that `input` has had it so far.
+    seen: u32,
+    /// Number of times that the result has it.
+    kept: u32,
+}
+
+impl Occurrences {
+    /// Counts `content` of an input, and returns whether the result has it already, from another input.
+    pub(super) fn has(
+        &mut self,
+        input: usize,
+        origin: ThreadIds,
+        moment: Moment,
+        others: Others,
+        content: u64,
+    ) -> bool {
+        let ThreadIds { pid, tid } = origin;
+        let ids = u64::from(pid.unwrap_or(0)) << 32 | u64::from(tid.unwrap_or(u32::MAX));
+        let place = mix(ids) ^ others.process.rotate_left(17) ^ u64::from(moment.clock);
+        let key = (moment.ns, mix(content ^ mix(place)));
+        let input = input as u32;
+        let known = if others.later {
+            self.0.entry(key).or_insert(Occurrence { input, seen: 0, kept: 0 })
+        } else {
+            // Nobody asks for it again.
+            let Some(known) = self.0.get_mut(&key) else { return false };
+            known
+        };
+        if known.input != input {
+            (known.input, known.seen) = (input, 0);
+        }
+        known.seen += 1;
+        if known.seen <= known.kept {
+            return true;
+        }
+        known.kept = known.seen;
+        false
+    }
+}
