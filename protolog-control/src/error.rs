@@ -16,6 +16,11 @@ pub enum Error {
     },
     /// Nobody listens on the socket: its process has ended.
     Ended,
+    /// A process of another user listens on the socket, who is neither this one, nor root, nor the owner of its directory.
+    OtherUser {
+        /// The user's id.
+        user: u32,
+    },
     /// The process can't be reached, or does not reply in time.
     Connection(io::Error),
     /// The reply is invalid.
@@ -40,6 +45,7 @@ impl Error {
         match self {
             Self::Directory { .. } => "run as the user of the programs, or as root",
             Self::Ended => "start the program again",
+            Self::OtherUser { .. } => "remove the socket, and look who made it",
             Self::Connection(_) => "check whether the program is stopped or too busy",
             Self::Protocol { .. } | Self::Memory(_) => {
                 "use a protologtool of the version that the program was built with"
@@ -56,6 +62,7 @@ impl fmt::Display for Error {
                 write!(f, "can't read `{}`: {error}", path.display())
             }
             Self::Ended => f.write_str("the program has ended"),
+            Self::OtherUser { user } => write!(f, "user {user} listens there"),
             Self::Connection(error) => match error.kind() {
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                     f.write_str("the program does not answer")

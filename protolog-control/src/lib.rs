@@ -16,17 +16,21 @@
 //!
 //! `docs/design/control.md` has the protocol and the layout of the pages.
 //!
-//! Invariants: a target process is not trusted. Whatever it replies, or fails to reply, takes the caller at most
+//! Invariants: the kernel says which process listens, and only one of this user or root is asked (for root, one of the user that the
+//! directory belongs to). A target process is not trusted. Whatever it replies, or fails to reply, takes the caller at most
 //! [`REPLY_TIMEOUT`] and [`MAX_REPLY_BYTES`], and texts from it contain no control characters.
 
 mod error;
 mod group;
 mod pages;
 mod paths;
+mod peer;
 mod program;
+mod session;
 
 pub use error::Error;
 pub use group::Group;
 pub use pages::Pages;
-pub use paths::{directories, sockets, state_file};
+pub use paths::{directories, refused_directories, sockets, state_file};
 pub use program::{MAX_REPLY_BYTES, Program, REPLY_TIMEOUT};
+pub use session::Session;

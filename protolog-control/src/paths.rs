@@ -1,22 +1,60 @@
 //! The directories of sockets, and the state file: the same rules as in the runtime.
 
 use crate::error::Error;
+use protolog_core::control::place::{FALLBACK_PREFIX, FALLBACKS, SERVICES, is_private};
 use protolog_core::control::protocol::SOCKET_SUFFIX;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// The directory for services, with a directory for each user.
-const SERVICES: &str = "/run/protolog";
+/// The variable with the only directory to look into.
+const ONLY: &str = "PROTOLOG_RUNTIME_DIR";
 /// The directory of the users' runtime directories.
 const USERS: &str = "/run/user";
 
 /// The directories with the sockets of this user's processes, or of all users' for root. If `PROTOLOG_RUNTIME_DIR` is set, it
-/// is the only one.
+/// is the only one. Only private ones, in which programs listen, too: see [`refused_directories`].
 pub fn directories() -> Vec<PathBuf> {
-    let below = |path: &str| {
-        fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+    let user = rustix::process::geteuid().as_raw();
+    let mut all = directories_of(user, variable, below);
+    if variable(ONLY).is_none() {
+        all.extend(below(FALLBACKS).into_iter().filter(|path| is_fallback(user, path)));
+    }
+    all.retain(|path| may_look_into(user, path) != Some(false));
+    all
+}
+
+/// The directories where sockets of this user's processes should be, or of all users' for root, but that another user made, can
+/// enter or can replace: whoever listens there may be anybody.
+pub fn refused_directories() -> Vec<PathBuf> {
+    let user = rustix::process::geteuid().as_raw();
+    let mut all = directories_of(user, variable, below);
+    all.retain(|path| may_look_into(user, path) == Some(false));
+    all
+}
+
+/// True if `user` may look into this directory: one of its own, or any user's for root, that is private. None if it is missing.
+fn may_look_into(user: u32, path: &Path) -> Option<bool> {
+    let directory = fs::symlink_metadata(path).ok()?;
+    let parent = path.parent().filter(|parent| *parent != Path::new(""));
+    let parent = fs::metadata(parent.unwrap_or(Path::new("."))).ok()?;
+    let is_own = user == 0 || directory.uid() == user;
+    let is_private = is_private(directory.uid(), directory.mode(), parent.uid(), parent.mode());
+    Some(directory.is_dir() && is_own && is_private)
+}
+
+/// True if a program of `user`, or of any user for root, may have made this directory because it could use no other one.
+fn is_fallback(user: u32, path: &Path) -> bool {
+    let owner = || {
+        let name = path.file_name()?.to_str()?.strip_prefix(FALLBACK_PREFIX)?;
+        name.split_once('-')?.0.parse::<u32>().ok()
     };
-    directories_of(rustix::process::geteuid().as_raw(), variable, below)
+    owner().is_some_and(|owner| user == 0 || user == owner)
+}
+
+/// The paths in a directory.
+fn below(path: &str) -> Vec<PathBuf> {
+    fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
 
 /// The sockets in these directories, sorted by path. A missing directory has none.
@@ -52,7 +90,7 @@ fn directories_of(
     variable: impl Fn(&str) -> Option<PathBuf>,
     below: impl Fn(&str) -> Vec<PathBuf>,
 ) -> Vec<PathBuf> {
-    if let Some(directory) = variable("PROTOLOG_RUNTIME_DIR") {
+    if let Some(directory) = variable(ONLY) {
         return vec![directory];
     }
     let mut all: Vec<_> =
@@ -111,6 +149,48 @@ mod tests {
         let all = "/run/protolog/1000 /run/protolog/7 /run/user/1000/protolog /run/user/7/protolog";
         check(0, "", all);
         check(0, "XDG_RUNTIME_DIR=/x", &format!("{all} /x/protolog"));
+    }
+
+    #[test]
+    fn directories_that_others_can_enter_or_replace_are_refused() {
+        use std::os::unix::fs::{PermissionsExt, chown};
+        let temporary = protolog_testkit::temp_dir();
+        let directory = temporary.path().join("run");
+        let user = rustix::process::geteuid().as_raw();
+        let set_mode = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        assert_eq!(may_look_into(user, &directory), None);
+        fs::create_dir(&directory).unwrap();
+        for (mode, parent, expected) in [
+            (0o700, 0o755, true),
+            (0o700, 0o1777, true),
+            (0o700, 0o777, false),
+            (0o755, 0o755, false),
+        ] {
+            set_mode(&directory, mode);
+            set_mode(temporary.path(), parent);
+            assert_eq!(may_look_into(user, &directory), Some(expected), "{mode:o} {parent:o}");
+        }
+        set_mode(&directory, 0o700);
+        set_mode(temporary.path(), 0o755);
+        assert_eq!(may_look_into(user + 1, &directory), Some(false), "another user's");
+        if chown(&directory, Some(user + 1), None).is_ok() {
+            assert_eq!(may_look_into(user, &directory), Some(user == 0), "root looks everywhere");
+        }
+    }
+
+    #[test]
+    fn fallbacks_are_those_of_the_user() {
+        for (user, name, expected) in [
+            (7, "protolog-7-0123456789abcdef", true),
+            (7, "protolog-71-0123456789abcdef", false),
+            (0, "protolog-71-0123456789abcdef", true),
+            (0, "protolog-tests", false),
+            (0, "protolog-x-1", false),
+        ] {
+            assert_eq!(is_fallback(user, &Path::new("/tmp").join(name)), expected, "{user} {name}");
+        }
     }
 
     #[test]

@@ -3,11 +3,14 @@
 use crate::error::Error;
 use crate::group::Group;
 use crate::pages::Pages;
+use crate::peer::Peer;
+use crate::session::Session;
 use protolog_core::control::protocol::{MAX_LINE, Reply, Request, VERSION};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketAddrUnix,
     SocketFlags, SocketType, sockopt,
 };
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -29,10 +32,12 @@ pub struct Program {
     /// The file that came with the last reply.
     file: Option<OwnedFd>,
     timeout: Duration,
-    /// Its process id, in its own PID namespace.
+    /// Its process id, as the kernel says. That of a process that can't be seen from here is its own word.
     pub pid: u32,
-    /// The name of its executable.
+    /// The name of its executable, as the kernel says, with the same exception.
     pub name: String,
+    /// The name and process id that it gives itself, if they are others, or can't be checked.
+    pub claims: Option<(String, u32)>,
 }
 
 impl Program {
@@ -45,12 +50,17 @@ impl Program {
     pub fn connect_with_timeout(path: &Path, timeout: Duration) -> Result<Self, Error> {
         let stream = open(path, timeout)?;
         let (input, file) = (Vec::new(), None);
-        let (pid, name, path) = (0, String::new(), path.to_path_buf());
-        let mut program = Self { stream, path, input, file, timeout, pid, name };
+        let peer = Peer::of(&stream, path)?;
+        let (name, path) = (peer.name().or_else(|| peer.short_name()), path.to_path_buf());
+        let (pid, name, claims) = (peer.pid, name.unwrap_or_default(), None);
+        let mut program = Self { stream, path, input, file, timeout, pid, name, claims };
         for line in program.request(&Request::Hello(VERSION))? {
             match Reply::parse(&line) {
                 Some(Reply::Hello { pid, program: name, .. }) => {
-                    (program.pid, program.name) = (pid, name.to_owned());
+                    program.claims = (!peer.is(pid, name)).then(|| (name.to_owned(), pid));
+                    if program.pid == 0 || program.name.is_empty() {
+                        (program.pid, program.name) = (pid, name.to_owned());
+                    }
                 }
                 _ => return Err(Error::Protocol { line }),
             }
@@ -73,6 +83,30 @@ impl Program {
             _ => None,
         };
         Ok(self.request(&Request::Groups)?.iter().filter_map(group).collect())
+    }
+
+    /// All sessions of the process; none if it is of a version that does not list them.
+    pub fn sessions(&mut self) -> Result<Option<Vec<Session>>, Error> {
+        let lines = match self.request(&Request::Sessions) {
+            Err(Error::Refused { .. }) => return Ok(None),
+            lines => lines?,
+        };
+        let mut all: Vec<Session> = Vec::new();
+        for line in &lines {
+            match Reply::parse(line) {
+                Some(Reply::Tracing { control, fill_policy, file }) => {
+                    let file = (file != "-").then(|| file.to_owned());
+                    all.push(Session { control, fill_policy, file, groups: BTreeMap::new() });
+                }
+                Some(Reply::Levels { levels, group }) => {
+                    if let Some(session) = all.last_mut() {
+                        session.groups.insert(group.to_owned(), levels);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(Some(all))
     }
 
     /// The switch words of the process, mapped.

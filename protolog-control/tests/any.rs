@@ -21,8 +21,8 @@ use std::time::Duration;
 /// Lines, some almost valid.
 fn line() -> impl Strategy<Value = String> {
     let word = prop_oneof![
-        "protolog|groups|pages|set|trace-start|trace-stop|trace-status|stats",
-        "group|session|lost|problem|help|ok|error",
+        "protolog|groups|pages|set|trace-start|trace-stop|trace-status|stats|sessions",
+        "group|session|lost|tracing|levels|problem|help|ok|error",
         "[0-9a-f]{1,9}",
         "-|y|n|stream|ring-buffer|discard",
         "[A-Za-z:*=,;.]{0,12}",

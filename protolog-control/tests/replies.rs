@@ -2,10 +2,13 @@
 
 use protolog_control::{Error, Group, MAX_REPLY_BYTES, Program};
 use protolog_core::control::protocol::{MAX_LINE, Request};
-use protolog_testkit::{TempDir, temp_dir_for_sockets};
+use protolog_testkit::{TempDir, skip, temp_dir_for_sockets};
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -48,21 +51,107 @@ impl Fake {
     }
 }
 
+/// The name of this test's executable.
+fn own_name() -> String {
+    let path = std::env::current_exe().unwrap();
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
 /// The result of a request for groups, if the reply is `reply`.
 fn groups(reply: String) -> Result<Vec<Group>, Error> {
     let fake = Fake::start(vec![HELLO.to_owned(), reply]);
     let mut program = Program::connect_with_timeout(&fake.socket(), LONG).unwrap();
-    assert_eq!((program.pid, program.name.as_str()), (4711, "server"));
+    assert_eq!(
+        (program.pid, &program.name),
+        (std::process::id(), &own_name()),
+        "the kernel's word"
+    );
+    assert_eq!(program.claims, Some(("server".to_owned(), 4711)));
     let groups = program.groups();
     drop(program);
     assert_eq!(fake.thread.join().unwrap(), ["protolog 1\n", "groups\n"]);
     groups
 }
 
+#[test]
+fn a_process_that_says_who_it_is_makes_no_claims() {
+    for (pid, name, is_true) in [
+        (std::process::id(), own_name(), true),
+        (std::process::id(), own_name() + " (deleted)", true),
+        (std::process::id(), "sshd".to_owned(), false),
+        (std::process::id() + 1, own_name(), false),
+    ] {
+        let fake = Fake::start(vec![format!("protolog 1 {pid} {name}\nok\n")]);
+        let program = Program::connect_with_timeout(&fake.socket(), LONG).unwrap();
+        assert_eq!((program.pid, &program.name), (std::process::id(), &own_name()));
+        assert_eq!(program.claims, (!is_true).then_some((name, pid)));
+        drop(program);
+        fake.thread.join().unwrap();
+    }
+}
+
+/// A process of another user listens in a directory that everybody may write to.
+#[test]
+fn a_process_of_another_user_is_refused() {
+    const SOCKET: &str = "PROTOLOG_REPLIES_SOCKET";
+    const NOBODY: u32 = 65534;
+    if let Some(path) = std::env::var_os(SOCKET) {
+        let listener = UnixListener::bind(path).unwrap();
+        println!("\nready");
+        let _ = listener.accept();
+        return;
+    }
+    let dir = temp_dir_for_sockets();
+    let allow = |mode| std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(mode));
+    allow(0o777).unwrap();
+    let (socket, copy) = (dir.path().join("1.sock"), dir.path().join("copy"));
+    std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    let mut other = Command::new(copy);
+    other.args(["--exact", "a_process_of_another_user_is_refused", "--nocapture"]);
+    other.env(SOCKET, &socket).current_dir("/").stdout(Stdio::piped()).uid(NOBODY).gid(NOBODY);
+    let mut other = match other.spawn() {
+        Ok(other) => other,
+        Err(error) => return skip("a server of another user", &format!("none can run: {error}")),
+    };
+    // Kept open, since the test harness prints more.
+    let mut output = BufReader::new(other.stdout.take().unwrap()).lines();
+    assert!(output.by_ref().map_while(Result::ok).any(|line| line == "ready"));
+    let (message, help) = error_of(Program::connect(&socket));
+    assert_eq!(message, "user 65534 listens there");
+    assert_eq!(help, "remove the socket, and look who made it");
+    other.wait().unwrap();
+}
+
 /// The error message and the help line.
 fn error_of<T: std::fmt::Debug>(result: Result<T, Error>) -> (String, String) {
     let error = result.unwrap_err();
     (error.to_string(), error.help().to_owned())
+}
+
+#[test]
+fn sessions_are_those_of_the_reply() {
+    let ask = |reply: &str| {
+        let fake = Fake::start(vec![HELLO.to_owned(), reply.to_owned()]);
+        let mut program = Program::connect_with_timeout(&fake.socket(), LONG).unwrap();
+        let sessions = program.sessions();
+        drop(program);
+        assert_eq!(fake.thread.join().unwrap(), ["protolog 1\n", "sessions\n"]);
+        sessions.unwrap()
+    };
+    let [stream, ring] = ask(
+        "levels 3f before::Any\ntracing y stream /a b\nlevels 3c app::Log::Net\nlevels 20 app::Log::Disk\n\
+         sometime more\ntracing n ring-buffer -\nok\n",
+    )
+    .unwrap()
+    .try_into()
+    .unwrap();
+    assert_eq!((stream.control, stream.file.as_deref()), (true, Some("/a b")));
+    let groups = [("app::Log::Disk".to_owned(), 0x20), ("app::Log::Net".to_owned(), 0x3c)];
+    assert_eq!(stream.groups, groups.into());
+    assert_eq!((ring.control, ring.file, ring.groups.len()), (false, None, 0));
+    assert_eq!(ask("ok\n"), Some(Vec::new()));
+    // A program of an earlier version.
+    assert_eq!(ask("help ask otherwise\nerror unknown request `sessions`\n"), None);
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn facts(call: &Call) -> impl Iterator<Item = TokenTree> {
 /// The argument, wrapped in what its conversion takes. What is made here begins and ends where the argument does, so that
 /// an error about its type is shown there.
 fn value(runtime: &[TokenTree], argument: &Argument, kind: ParamKind) -> Vec<TokenTree> {
-    let Argument { tokens, first, last } = argument;
+    let Argument { tokens, first, last, .. } = argument;
     let (first, last) = (*first, *last);
     let function = match kind {
         ParamKind::Int => "int",

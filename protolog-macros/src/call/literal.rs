@@ -1,7 +1,7 @@
 //! String literals: their value, and where in the source each part of it stands.
 
 use proc_macro::{Literal, TokenTree};
-use protolog_core::StrLiteral;
+use protolog_core::{Braces, StrLiteral, braces};
 
 /// A string literal.
 #[derive(Debug, PartialEq)]
@@ -39,6 +39,25 @@ impl Text {
         } else {
             format!("column {column} of the template")
         }
+    }
+
+    /// Takes doubled braces as one. Returns whether there were any.
+    pub(super) fn merge_doubled_braces(&mut self) -> bool {
+        let mut removed = Vec::new();
+        braces(&self.value, |found| {
+            if let Braces::Doubled { open, close } = found {
+                removed.extend([open, close]);
+            }
+        });
+        removed.sort_unstable();
+        // From the last to the first, since each moves what comes after it.
+        for at in removed.iter().rev() {
+            self.value.remove(*at);
+            let index = self.offsets.partition_point(|(start, _)| start < at);
+            self.offsets.remove(index);
+            self.offsets[index..].iter_mut().for_each(|(start, _)| *start -= 1);
+        }
+        !removed.is_empty()
     }
 
     fn of_source(source: &str) -> Option<Self> {
@@ -83,6 +102,16 @@ two");
         assert_eq!(position("r#\"a\\n%q\"#", "%"), "column 4 of the template");
         assert_eq!(position("\"größe %q\"", "%"), "column 7 of the template");
         assert_eq!(position("\"a \\\n   b %q\"", "%"), "line 2, column 6 of the template");
+    }
+
+    #[test]
+    fn doubled_braces_are_one() {
+        let mut text = Text::of_source(r#""{{n}} \u{e9} {{}} {\"a\":{}} %q""#).unwrap();
+        assert!(text.merge_doubled_braces());
+        assert_eq!(text.value, "{n} é {} {\"a\":{}} %q");
+        let at = text.value.find('%').unwrap();
+        assert_eq!(text.position(at), "column 30 of the template");
+        assert!(!Text::of_source("\"{ x }\"").unwrap().merge_doubled_braces());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::problem::Problem;
 use crate::tokens::{ends_of, split_at_commas, unwrapped};
-use proc_macro::{Span, TokenStream, TokenTree};
+use proc_macro::{Ident, Spacing, Span, TokenStream, TokenTree};
 
 /// A call as it was written.
 pub(super) struct Call {
@@ -24,13 +24,42 @@ pub(super) struct Call {
 
 /// An argument of a call.
 pub(super) struct Argument {
-    /// The expression, whole: to be put in parentheses where it is used.
+    /// The name in `name = value`, which is a mistake.
+    pub(super) name: Option<Ident>,
+    /// The expression, whole and without a name: to be put in parentheses where it is used.
     pub(super) tokens: Vec<TokenTree>,
     /// Where its first token stands, with the meaning of the macro that was called: what errors about an argument are shown
     /// at must be made of spans of one meaning, or the compiler shows the whole call.
     pub(super) first: Span,
     /// Where its last token stands, likewise.
     pub(super) last: Span,
+}
+
+impl Argument {
+    /// The expression's text.
+    pub(super) fn text(&self) -> String {
+        self.tokens.iter().cloned().collect::<TokenStream>().to_string()
+    }
+
+    /// The text as the call has it, with the name.
+    pub(super) fn written(&self) -> String {
+        match &self.name {
+            Some(name) => format!("{name} = {}", self.text()),
+            None => self.text(),
+        }
+    }
+}
+
+/// The parts of `name = value`, which `println!` takes, and which is an assignment elsewhere.
+pub(super) fn named_value(tokens: &[TokenTree]) -> Option<(Ident, &[TokenTree])> {
+    match tokens {
+        [TokenTree::Ident(name), TokenTree::Punct(equals), value @ ..]
+            if equals.as_char() == '=' && equals.spacing() == Spacing::Alone =>
+        {
+            Some((name.clone(), value))
+        }
+        _ => None,
+    }
 }
 
 pub(super) fn parse(input: TokenStream) -> Result<Call, Problem> {
@@ -45,25 +74,38 @@ pub(super) fn parse(input: TokenStream) -> Result<Call, Problem> {
         ));
     };
     let whole_group = unwrapped(group.clone());
-    check_group(&whole_group)?;
     let template = unwrapped(template);
+    check_group(&whole_group, &template)?;
     let (template_span, _) = ends_of(&template, Span::call_site());
     let (here, _) = ends_of(&runtime, Span::call_site());
     let (_, group_end) = ends_of(&whole_group, Span::call_site());
     let group_span = here.located_at(group_end);
     let argument = |tokens: Vec<TokenTree>| {
-        let tokens = unwrapped(tokens);
+        let mut tokens = unwrapped(tokens);
+        let name = named_value(&tokens).map(|(name, _)| name);
+        if name.is_some() {
+            tokens.drain(..2);
+        }
         let (first, last) = ends_of(&tokens, Span::call_site());
         let (first, last) = (here.located_at(first), here.located_at(last));
-        Argument { tokens, first, last }
+        Argument { name, tokens, first, last }
     };
     let arguments = parts.map(argument).collect();
     Ok(Call { runtime, level, group, group_span, template, template_span, arguments })
 }
 
 /// The group is looked at in constants, so it has to be a path; say so in our own words where it can't be one.
-fn check_group(tokens: &[TokenTree]) -> Result<(), Problem> {
+fn check_group(tokens: &[TokenTree], template: &[TokenTree]) -> Result<(), Problem> {
     let (span, _) = ends_of(tokens, Span::call_site());
+    let is_text = |text: &[TokenTree]| matches!(text, [TokenTree::Literal(text)] if text.to_string().ends_with(['"', '#']));
+    if is_text(tokens) && is_text(template) {
+        let group: TokenStream = tokens.iter().cloned().collect();
+        return Err(Problem::new(
+            span,
+            format_args!("`{group}` is a string, and a group is a variant of an enum"),
+            "name a variant, as in `AppLog::Net`, of an enum with `#[derive(ProtoLogGroup)]`",
+        ));
+    }
     if matches!(tokens.first(), Some(TokenTree::Literal(_))) {
         return Err(Problem::new(
             span,
@@ -84,13 +126,28 @@ fn check_group(tokens: &[TokenTree]) -> Result<(), Problem> {
         TokenTree::Group(group) => group.delimiter() == proc_macro::Delimiter::None,
         TokenTree::Literal(_) => false,
     };
+    let text: TokenStream = tokens.iter().cloned().collect();
+    // The compiler knows whether a name is a variable, the macro only that constants are written otherwise.
+    if matches!(tokens, [TokenTree::Ident(name)] if is_lower_case(&name.to_string())) {
+        return Err(Problem::new(
+            span,
+            format_args!("the group `{text}` is not a constant path"),
+            format_args!(
+                "name a variant, as in `AppLog::Net`; a constant in lower case is `self::{text}`; `dynamic::log` takes a variable"
+            ),
+        ));
+    }
     if tokens.iter().all(in_path) {
         return Ok(());
     }
-    let text: TokenStream = tokens.iter().cloned().collect();
     Err(Problem::new(
         span,
-        format!("the group `{text}` is not a constant path"),
-        "name a variant, as in `AppLog::Net`: calls of disabled groups are left out when compiling",
+        format_args!("the group `{text}` is not a constant path"),
+        "name a variant, as in `AppLog::Net`; `dynamic::log` takes a variable",
     ))
+}
+
+fn is_lower_case(name: &str) -> bool {
+    let name = name.strip_prefix("r#").unwrap_or(name);
+    name.chars().find(|char| *char != '_').is_some_and(char::is_lowercase)
 }

@@ -1,0 +1,85 @@
+//! The process at the other end of a socket, as the kernel knows it.
+//!
+//! Invariant: nothing here comes from the process itself, but for the name of one whose executable may not be looked at.
+#![allow(unsafe_code)] // A socket option, which rustix reads into a type that can't hold the id 0.
+
+use crate::error::Error;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::{fs, io};
+
+/// The length from which the kernel cuts off a process's short name, in bytes.
+const SHORT_NAME: usize = 15;
+
+/// A process, at the time when it began to listen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer {
+    /// 0 for a process in a PID namespace that this process can't see.
+    pub(crate) pid: u32,
+    user: u32,
+}
+
+impl Peer {
+    /// The process that listens on the socket at `path`, to which `stream` is connected. An error if it is another user's than
+    /// this process's and root's; root admits the user that the directory belongs to.
+    pub(crate) fn of(stream: &UnixStream, path: &Path) -> Result<Self, Error> {
+        let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
+        let mut size = size_of_val(&peer) as libc::socklen_t;
+        let (fd, out) = (stream.as_raw_fd(), (&raw mut peer).cast());
+        // SAFETY: `out` points to a value of ours, which has `size` bytes.
+        let result = unsafe {
+            libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERCRED, out, &raw mut size)
+        };
+        if result != 0 {
+            return Err(io::Error::last_os_error().into());
+        }
+        let peer = Self { pid: u32::try_from(peer.pid).unwrap_or(0), user: peer.uid };
+        let own = rustix::process::geteuid().as_raw();
+        let is_owner = || {
+            let directory = path.parent().map(fs::metadata);
+            directory.is_some_and(|it| it.is_ok_and(|directory| directory.uid() == peer.user))
+        };
+        if peer.user == own || peer.user == 0 || own == 0 && is_owner() {
+            Ok(peer)
+        } else {
+            Err(Error::OtherUser { user: peer.user })
+        }
+    }
+
+    /// The name of its executable; none if it can't be seen, or has ended.
+    pub(crate) fn name(self) -> Option<String> {
+        let path = fs::read_link(format!("/proc/{}/exe", self.pid)).ok()?;
+        let name = path.file_name()?.to_string_lossy();
+        Some(without_mark(&name).replace(char::is_control, "?"))
+    }
+
+    /// Its short name, which the process may change.
+    pub(crate) fn short_name(self) -> Option<String> {
+        let name = fs::read(format!("/proc/{}/comm", self.pid)).ok()?;
+        Some(String::from_utf8_lossy(&name).trim_end().replace(char::is_control, "?"))
+    }
+
+    /// True if `pid` and `name` are its own, in its own PID namespace or in this one.
+    pub(crate) fn is(self, pid: u32, name: &str) -> bool {
+        let is_name = match (self.name(), self.short_name()) {
+            (Some(own), _) => own == without_mark(name),
+            (None, Some(short)) if short.len() == SHORT_NAME => name.starts_with(&short),
+            (None, short) => short.is_some_and(|short| short == name),
+        };
+        is_name && (pid == self.pid || self.inner_pid() == Some(pid))
+    }
+
+    /// Its process id in its own PID namespace.
+    fn inner_pid(self) -> Option<u32> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;
+        let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+        ids.split_whitespace().next_back()?.parse().ok()
+    }
+}
+
+/// A name without the mark of an executable that was removed, such as one that was updated.
+fn without_mark(name: &str) -> &str {
+    name.strip_suffix(" (deleted)").unwrap_or(name)
+}
