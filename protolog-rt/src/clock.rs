@@ -270,9 +270,13 @@ pub(crate) fn uses_tsc() -> bool {
     })
 }
 
-/// Returns the piece that covers `ticks`, a tick count of a moment ago; none if each reading asks the kernel.
+/// Returns the piece that covers `ticks`, a tick count of a moment ago; none if the kernel is to be asked: always, or because
+/// a fork holds the lock and waits for the allocator, which a signal handler's thread has.
 fn next_piece(ticks: u64) -> Option<LinearPiece> {
-    if uses_tsc() { TIMELINE.lock().as_mut().map(|line| line.piece_at(ticks)) } else { None }
+    if !uses_tsc() {
+        return None;
+    }
+    TIMELINE.lock_within_limit()?.as_mut().map(|line| line.piece_at(ticks))
 }
 
 /// Creates the timeline, so that the first message does not wait for the calibration.

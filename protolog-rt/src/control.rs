@@ -22,7 +22,7 @@ mod place;
 mod server;
 mod settings_file;
 
-pub(crate) use settings_file::{WatchedSettings, apply_text, read_file};
+pub(crate) use settings_file::{SettingsText, WatchedSettings, apply_text, program, read_file};
 
 use self::place::Socket;
 use self::server::ServerThread;
@@ -31,13 +31,14 @@ use std::{fmt, io};
 
 /// A server for operators. Dropping it stops it, and completes the trace that an operator started.
 #[derive(Debug)]
+#[must_use = "the server stops when it is dropped, at once if it is bound to `_`"]
 pub struct Server {
     thread: Option<ServerThread>,
     path: PathBuf,
+    displaced: Option<ServeError>,
 }
 
-/// An error that keeps a program from listening to operators.
-#[derive(Debug)]
+/// An error that keeps a program from listening to operators. Its `Debug` form is the message with its help line.
 #[non_exhaustive]
 pub enum ServeError {
     /// The directory for sockets can't be made or read.
@@ -47,7 +48,7 @@ pub enum ServeError {
         /// The system's error.
         error: io::Error,
     },
-    /// The directory for sockets belongs to another user, is open to others, or is not a directory.
+    /// The directory for sockets belongs to another user, is open to others, can be replaced by others, or is not a directory.
     NotPrivate {
         /// The directory.
         path: PathBuf,
@@ -64,7 +65,7 @@ pub enum ServeError {
 }
 
 /// Listens to operators, in the directory that `docs/design/control.md` names: `$XDG_RUNTIME_DIR/protolog` or
-/// `/run/protolog/UID`.
+/// `/run/protolog/UID`, or a directory of its own if another user has taken these: [`Server::displaced`].
 pub fn serve() -> Result<Server, ServeError> {
     Server::start(None, WatchedSettings::default())
 }
@@ -80,17 +81,23 @@ impl Server {
         directory: Option<PathBuf>,
         settings: WatchedSettings,
     ) -> Result<Self, ServeError> {
-        let socket = Socket::new(directory)?;
-        let path = socket.path.clone();
+        let mut socket = Socket::new(directory)?;
+        let (path, displaced) = (socket.path.clone(), socket.displaced.take());
         // Without memory to share, groups are switched by request.
         let _ = crate::level::share();
         let thread = ServerThread::start(socket, settings).map_err(ServeError::Resources)?;
-        Ok(Self { thread: Some(thread), path })
+        Ok(Self { thread: Some(thread), path, displaced })
     }
 
     /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns the reason why the socket is not in the first of the directories that `docs/design/control.md` names: another user could
+    /// have made that one, or could replace it. Operators find the socket all the same.
+    pub fn displaced(&self) -> Option<&ServeError> {
+        self.displaced.as_ref()
     }
 
     /// Keeps listening until the process ends. The socket's file then stays behind, which does no harm.
@@ -114,7 +121,9 @@ impl ServeError {
             Self::Directory { .. } => {
                 "set XDG_RUNTIME_DIR, or let the service manager make the directory (systemd: RuntimeDirectory=protolog)"
             }
-            Self::NotPrivate { .. } => "make it a directory of this user with `chmod 700`",
+            Self::NotPrivate { .. } => {
+                "make it a directory of this user with `chmod 700`, where others can't rename it"
+            }
             Self::Socket { .. } => {
                 "set PROTOLOG_RUNTIME_DIR to a directory that can be written and has a short path"
             }
@@ -137,6 +146,12 @@ impl fmt::Display for ServeError {
             }
             Self::Resources(error) => write!(f, "can't start listening: {error}"),
         }
+    }
+}
+
+impl fmt::Debug for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}\nhelp: {}", self.help())
     }
 }
 

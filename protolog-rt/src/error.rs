@@ -1,10 +1,19 @@
 //! Errors of sessions.
+//!
+//! `Debug` writes the message and the help line, since that is what the standard library prints of an error that `main` returns or
+//! that is unwrapped. So do the other public errors of this crate.
 
 use std::path::PathBuf;
 use std::{fmt, io};
 
 /// An error of a session: it could not start, or not write its trace. Logging itself never fails.
-#[derive(Debug)]
+///
+/// Its `Debug` form is the message with its help line, so `main` may return it:
+///
+/// ```text
+/// Error: can't write `/var/log/app.pftrace`: permission denied
+/// help: check that the directory exists, may be written to, and has space
+/// ```
 #[non_exhaustive]
 pub enum Error {
     /// The builder has no file.
@@ -87,6 +96,12 @@ impl fmt::Display for Error {
     }
 }
 
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}\nhelp: {}", self.help())
+    }
+}
+
 /// Returns the system's words for an error, without its number.
 fn describe(error: &io::Error) -> String {
     let text = error.to_string();
@@ -129,5 +144,9 @@ mod tests {
         assert_eq!(file.to_string(), "can't write `/no/dir`: entity not found");
         let system = Error::Resources(io::Error::from_raw_os_error(libc::ENOENT));
         assert_eq!(system.to_string(), "can't set up the session: no such file or directory");
+        assert_eq!(
+            format!("{:?}", Error::Forked),
+            "the session is that of the parent process\nhelp: start a session in the child"
+        );
     }
 }

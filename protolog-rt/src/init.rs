@@ -3,15 +3,26 @@
 //! Settings come from three sources, later ones win: the state file (settings that operators made persistent), a configuration file
 //! that the program names, and the variable `PROTOLOG`. All have the format of [`protolog_core::control::setting`].
 //!
+//! A program with more rights than its caller, such as a set-user-id program, ignores all variables. An error quotes a file only if
+//! the file belongs to the user that started the program.
+//!
+//! A mistake in the variable is a warning on standard error, unless the program asks for an error ([`Init::strict`]): whoever starts
+//! the program made it, not whoever wrote it.
+//!
 //! Invariant: a step that fails keeps no other from being done; the error lists all failures.
 
-use crate::control::{self, Server, WatchedSettings, apply_text, read_file};
+mod misspelt;
+
+use crate::control::{self, Server, SettingsText, WatchedSettings, apply_text, read_file};
 use crate::level;
 use crate::level::{ProtoLogGroup, SettingSource};
 use crate::paths::absolute;
 use crate::sys::close_on_fork;
+use crate::sys::environment::{absolute_path, variable};
 use crate::sys::fork::{ForkLock, Order};
+use crate::sys::output::write_to_stderr;
 use std::fmt;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// The environment variable with settings.
@@ -35,6 +46,15 @@ static SERVER: ForkLock<Option<(u32, Server)>> = ForkLock::new(Order::Server, No
 /// ```text
 /// $ PROTOLOG='net=debug,text' app                      # prints group Net from DEBUG on
 /// $ protologtool configuration logcat disable Net      # and stops
+/// $ PROTOLOG=debug,text app                            # prints all groups from DEBUG on
+/// $ PROTOLOG=warn app                                  # records nothing below WARN, whatever sessions enable
+/// ```
+///
+/// A part of the variable that is wrong is left out, and reported on standard error; [`Init::strict`] makes it an error.
+///
+/// ```text
+/// protolog: PROTOLOG: unknown word `debgu`
+/// help: use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL, notext or notrace, with commas between
 /// ```
 ///
 /// [`Init`] has the options.
@@ -45,16 +65,18 @@ pub fn init() -> Result<(), InitError> {
 /// [`init`] with options.
 #[derive(Clone, Debug)]
 #[must_use = "it does nothing until `start`"]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct Init {
     control: bool,
     state: bool,
     directory: Option<PathBuf>,
     config: Option<PathBuf>,
     watch: bool,
+    strict: bool,
 }
 
-/// The steps of [`init`] that failed, each with advice. All others are done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The steps of [`init`] that failed, each with advice. All others are done. Its `Debug` form is the same text.
+#[derive(Clone, PartialEq, Eq)]
 pub struct InitError {
     problems: Vec<String>,
 }
@@ -68,7 +90,8 @@ impl Default for Init {
 impl Init {
     /// Creates the options of [`init`]: all steps, no configuration file.
     pub fn new() -> Self {
-        Self { control: true, state: true, directory: None, config: None, watch: false }
+        let (directory, config) = (None, None);
+        Self { control: true, state: true, directory, config, watch: false, strict: false }
     }
 
     /// Sets whether to listen to operators; the default is true.
@@ -78,7 +101,8 @@ impl Init {
     }
 
     /// Sets whether to apply the settings that operators made persistent; the default is true. They are in `$PROTOLOG_STATE`, or else
-    /// `protolog/settings` in `$XDG_STATE_HOME`, `~/.local/state` or, without a home, `/var/lib`.
+    /// `protolog/settings` in `$XDG_STATE_HOME`, `~/.local/state` or, without a home, `/var/lib`. In a program with more rights than
+    /// its caller, such as a set-user-id program, no variable is read, so they are in `/var/lib`.
     pub fn persistent_settings(mut self, apply: bool) -> Self {
         self.state = apply;
         self
@@ -90,7 +114,7 @@ impl Init {
         self
     }
 
-    /// Applies the settings in this file, if it exists.
+    /// Applies the settings in this file, if it exists. A named pipe is refused: nobody waits for its writer.
     pub fn config_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.config = Some(absolute(path.into()));
         self
@@ -100,6 +124,18 @@ impl Init {
     /// file. Has no effect without [`Self::control`].
     pub fn reload(mut self) -> Self {
         self.watch = true;
+        self
+    }
+
+    /// Makes a mistake in the variable `PROTOLOG` an error of [`Self::start`]. By default it is a warning on standard error, and the
+    /// rest of the variable holds. All else is done in either case.
+    ///
+    /// ```no_run
+    /// protolog_rt::Init::new().strict().start()?; // `PROTOLOG=net=debgu` ends the program
+    /// # Ok::<(), protolog_rt::InitError>(())
+    /// ```
+    pub fn strict(mut self) -> Self {
+        self.strict = true;
         self
     }
 
@@ -115,7 +151,6 @@ impl Init {
         let mut problems = Vec::new();
         let mut file = |path: &Path, source| match read_file(path) {
             Ok(text) => {
-                let text = text.unwrap_or_default();
                 problems.extend(apply_text(&text, &path.display().to_string(), source));
             }
             Err(error) => problems.push(format!("{error}\nhelp: make it a readable file")),
@@ -126,8 +161,15 @@ impl Init {
         if let Some(config) = &self.config {
             file(config, SettingSource::ConfigFile);
         }
-        if let Some(text) = std::env::var_os(VARIABLE) {
-            problems.extend(apply_text(&text.to_string_lossy(), VARIABLE, SettingSource::Other));
+        if let Some(text) = variable(VARIABLE) {
+            let text = SettingsText { text: text.to_string_lossy().into(), may_quote: true };
+            let mut mistakes = apply_text(&text, VARIABLE, SettingSource::Other);
+            mistakes.extend(misspelt::groups(&text.text, VARIABLE));
+            if self.strict {
+                problems.extend(mistakes);
+            } else {
+                warn(&mistakes);
+            }
         }
         if self.control {
             problems.extend(self.listen());
@@ -156,11 +198,28 @@ impl Init {
         };
         match Server::start(self.directory, settings) {
             // A server that is replaced belongs to the parent of this forked child, and is not ours to end.
-            Ok(new) => drop(server.replace((process, new)).map(|(_, old)| old.forever())),
+            Ok(new) => {
+                problems.extend(new.displaced().map(|error| {
+                    let (place, help) = (new.path().display(), error.help());
+                    format!("{error}; listening on `{place}` instead\nhelp: {help}")
+                }));
+                if let Some((_, old)) = server.replace((process, new)) {
+                    old.forever();
+                }
+            }
             Err(error) => problems.push(describe(&error)),
         }
         problems
     }
+}
+
+/// Writes problems to standard error, at once.
+fn warn(problems: &[String]) {
+    let mut text = String::new();
+    for problem in problems {
+        let _ = writeln!(text, "protolog: {problem}"); // Writing to a string can't fail.
+    }
+    write_to_stderr(text.as_bytes());
 }
 
 fn describe(error: &control::ServeError) -> String {
@@ -170,19 +229,23 @@ fn describe(error: &control::ServeError) -> String {
 /// The file with the operators' persistent settings: `$PROTOLOG_STATE`, or else `protolog/settings` in `$XDG_STATE_HOME` or
 /// `~/.local/state`, or, without a home, in `/var/lib`.
 fn state_file() -> PathBuf {
-    let absolute =
-        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    if let Some(file) = absolute("PROTOLOG_STATE") {
+    if let Some(file) = absolute_path("PROTOLOG_STATE") {
         return file;
     }
-    let state = absolute("XDG_STATE_HOME");
-    let state = state.or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
+    let state = absolute_path("XDG_STATE_HOME");
+    let state = state.or_else(|| absolute_path("HOME").map(|home| home.join(".local/state")));
     state.unwrap_or_else(|| "/var/lib".into()).join("protolog/settings")
 }
 
 impl fmt::Display for InitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.problems.join("\n"))
+    }
+}
+
+impl fmt::Debug for InitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

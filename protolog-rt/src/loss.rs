@@ -18,6 +18,17 @@ pub(crate) struct LossCount {
     pub(crate) count: u64,
 }
 
+impl LossCount {
+    /// Adds it to `all`, of which each has its own group and cause.
+    pub(crate) fn add_to(self, all: &mut Vec<Self>) {
+        let same = |known: &&mut Self| (known.group, known.cause) == (self.group, self.cause);
+        match all.iter_mut().find(same) {
+            Some(known) => known.count += self.count,
+            None => all.push(self),
+        }
+    }
+}
+
 /// Number of pairs of group and cause with a slot of their own.
 const SLOTS: usize = 48;
 

@@ -19,8 +19,21 @@
 ///
 /// The first argument is the group, a constant path. The template is a string literal; its conversions are `%d %o %x` for
 /// integers, `%f %e %g` for floats, `%b` for booleans, and `%s` for strings and everything that is `Display`, with width, zero
-/// padding and precision as in C. Arguments are borrowed, as by `println!`, and evaluated once if the level is enabled for the
+/// padding and precision as in C: `%5d`, `%05d`, `%8.3f`, `%.20s`. There are no other flags, a width aligns to the right, and `%%`
+/// prints a per cent sign. Arguments are borrowed, as by `println!`, and evaluated once if the level is enabled for the
 /// group, otherwise not at all.
+///
+/// Braces print as they are written: `"{\"a\": %d}"`. What `println!` takes for a value, such as `{n}`, `{}` or `{:?}`, is an error
+/// that says what to write in its place; and to print it, double the braces, as in `println!`: `"{{n}}"` prints `{n}`. So doubled
+/// braces around something print as one.
+///
+/// ```
+/// # #[derive(protolog_rt::ProtoLogGroup)]
+/// # enum AppLog { Net }
+/// # let (n, path, point) = (1, std::path::Path::new("/"), [1, 2]);
+/// protolog_rt::d!(AppLog::Net, "%d requests for {\"path\": \"%s\"}, as in {{path}}", n, path.display());
+/// protolog_rt::d!(AppLog::Net, "at %s", format_args!("{point:?}")); // What is `Debug` only.
+/// ```
 ///
 /// The template stays out of the program's code: it is in a note of the program's file (`.note.protolog`), which is not loaded until
 /// a trace needs it. `strip`, `strip = true` in a profile, LTO and separate debug information keep notes; without them
@@ -34,7 +47,7 @@ macro_rules! d {
     ($group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
         $crate::__rewritten!($crate::Level::Debug, $group, $id [$($kind)*] $(, $argument)*)
     };
-    ($($other:tt)*) => { $crate::__usage!("d") };
+    ($($other:tt)*) => { $crate::__usage!("d", $($other)*) };
 }
 
 /// Logs at level VERBOSE. See [`d!`].
@@ -46,7 +59,7 @@ macro_rules! v {
     ($group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
         $crate::__rewritten!($crate::Level::Verbose, $group, $id [$($kind)*] $(, $argument)*)
     };
-    ($($other:tt)*) => { $crate::__usage!("v") };
+    ($($other:tt)*) => { $crate::__usage!("v", $($other)*) };
 }
 
 /// Logs at level INFO: events that an operator may want to see. See [`d!`].
@@ -58,7 +71,7 @@ macro_rules! i {
     ($group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
         $crate::__rewritten!($crate::Level::Info, $group, $id [$($kind)*] $(, $argument)*)
     };
-    ($($other:tt)*) => { $crate::__usage!("i") };
+    ($($other:tt)*) => { $crate::__usage!("i", $($other)*) };
 }
 
 /// Logs at level WARN: something is not as it should be. See [`d!`].
@@ -70,7 +83,7 @@ macro_rules! w {
     ($group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
         $crate::__rewritten!($crate::Level::Warn, $group, $id [$($kind)*] $(, $argument)*)
     };
-    ($($other:tt)*) => { $crate::__usage!("w") };
+    ($($other:tt)*) => { $crate::__usage!("w", $($other)*) };
 }
 
 /// Logs at level ERROR: something failed. See [`d!`].
@@ -82,7 +95,7 @@ macro_rules! e {
     ($group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
         $crate::__rewritten!($crate::Level::Error, $group, $id [$($kind)*] $(, $argument)*)
     };
-    ($($other:tt)*) => { $crate::__usage!("e") };
+    ($($other:tt)*) => { $crate::__usage!("e", $($other)*) };
 }
 
 /// Logs at level WTF: something happened that can't happen. See [`d!`].
@@ -94,7 +107,7 @@ macro_rules! wtf {
     ($group:expr, @$id:literal [$($kind:ident)*] $(, $argument:expr)* $(,)?) => {
         $crate::__rewritten!($crate::Level::Wtf, $group, $id [$($kind)*] $(, $argument)*)
     };
-    ($($other:tt)*) => { $crate::__usage!("wtf") };
+    ($($other:tt)*) => { $crate::__usage!("wtf", $($other)*) };
 }
 
 /// Logs at the given level, a constant. See [`d!`].
@@ -117,21 +130,40 @@ macro_rules! protolog {
         const __PROTOLOG_LEVEL: $crate::Level = $level;
         $crate::__rewritten!(__PROTOLOG_LEVEL, $group, $id [$($kind)*] $(, $argument)*)
     }};
-    ($($other:tt)*) => { $crate::__usage!("protolog") };
+    ($($other:tt)*) => { $crate::__usage!("protolog", $($other)*) };
 }
 
 /// A call with arguments that no macro accepts.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __usage {
-    ("protolog") => {
+    ("protolog", $group:path, $template:literal $($rest:tt)*) => {
+        ::core::compile_error! {
+            "the level or the group is missing\nhelp: name both before the template, as in `protolog!(Level::Info, AppLog::Net, \"sent %d\", n)`"
+        }
+    };
+    ("protolog", $($other:tt)*) => {
         ::core::compile_error! {
             "this is no log call\nhelp: write a level, a group, a template and its arguments, as in `protolog!(Level::Info, AppLog::Net, \"sent %d bytes\", n)`"
         }
     };
-    ($name:literal) => {
+    ($name:literal, $template:literal $(,)?) => {
         ::core::compile_error! { ::core::concat!(
-            "this is no log call\nhelp: write a group, a template and its arguments, as in `",
+            "the group is missing\nhelp: name the group before the template, as in `",
+            $name,
+            "!(AppLog::Net, \"sent %d\", n)`",
+        ) }
+    };
+    ($name:literal, $group:path $(,)?) => {
+        ::core::compile_error! { ::core::concat!(
+            "the template is missing\nhelp: write it after the group, as in `",
+            $name,
+            "!(AppLog::Net, \"sent %d\", n)`",
+        ) }
+    };
+    ($name:literal, $($other:tt)*) => {
+        ::core::compile_error! { ::core::concat!(
+            "this is no log call\nhelp: write a group, a template and its arguments, with commas between, as in `",
             $name,
             "!(AppLog::Net, \"sent %d bytes\", n)`",
         ) }

@@ -6,6 +6,7 @@ use crate::message_table::{self, NewMessage};
 use crate::session::running;
 use crate::site::GroupLevel;
 use crate::sys::once::ForkOnce;
+use crate::sys::pin;
 use crate::value::FixedString;
 use crate::writer::{self, Head, arg_slice::ArgSlice};
 use protolog_core::{Level, message_id};
@@ -47,6 +48,7 @@ pub fn log_panics() {
     if IS_SET.swap(true, Ordering::Relaxed) {
         return;
     }
+    pin::keep_runtime_loaded();
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         log(panic);

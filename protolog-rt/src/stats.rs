@@ -18,6 +18,20 @@ pub struct Summary {
     pub groups: Vec<GroupStats>,
     /// Statistics of the buffer.
     pub buffer: BufferStats,
+    /// Names in the session's configuration that no group of the program has so far: levels or stack traces were to be recorded of them.
+    pub unknown_groups: Vec<String>,
+    /// The reason why the trace has no message; none if it has, or has lost one.
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("protolog-empty-{}.pftrace", std::process::id()));
+    /// let session = protolog_rt::Session::builder().file(&path).start()?;
+    /// let summary = session.stop()?;
+    /// let expected = "no group was enabled (a session records WTF unless told otherwise)";
+    /// assert_eq!(summary.why_empty.as_deref(), Some(expected));
+    /// # std::fs::remove_file(path).ok();
+    /// # Ok::<(), protolog_rt::Error>(())
+    /// ```
+    pub why_empty: Option<String>,
 }
 
 impl Summary {

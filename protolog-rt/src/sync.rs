@@ -4,7 +4,8 @@
 
 use core::sync::atomic::compiler_fence;
 pub(crate) use core::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
+    Ordering, fence,
 };
 
 /// Keeps the compiler from moving anything across. With a heavy barrier on the other side it is as good as a fence; and

@@ -18,12 +18,14 @@ mod local_time;
 mod logd;
 mod sink;
 mod stderr;
+mod test_output;
 
 pub use datagram::{Journald, Syslog};
 pub use dispatch::{SinkIsSet, set_sink};
 pub use file::RotatingFile;
 pub use logd::Logd;
 pub use sink::{TextLine, TextSink};
+pub use test_output::TestOutput;
 
 use crate::dictionary::template;
 use crate::level::ProtoLogGroup;

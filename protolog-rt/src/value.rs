@@ -57,7 +57,7 @@ impl<T: ?Sized> Display for Shown<'_, T> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not fit `%d`, `%o` and `%x`, which take integers of up to 64 bits",
     label = "not an integer of up to 64 bits",
-    note = "use `%f` for floats, `%b` for booleans, and `%s` for everything that is `Display`, 128-bit integers included"
+    note = "use `%f` for a float, `%b` for a boolean, and `%s` for text, `char`, an `Option`, a 128-bit integer and all that is `Display`"
 )]
 pub trait IntArg {
     #[doc(hidden)]
@@ -70,7 +70,7 @@ pub trait IntArg {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not fit `%f`, `%e` and `%g`, which take `f32` and `f64`",
     label = "not a float",
-    note = "use `%d` for integers, `%b` for booleans, and `%s` for everything that is `Display`"
+    note = "use `%d` for an integer, or convert it, as in `f64::from(n)`; `%b` for a boolean, and `%s` for text, an `Option` and all that is `Display`"
 )]
 pub trait FloatArg {
     #[doc(hidden)]
@@ -81,7 +81,7 @@ pub trait FloatArg {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not fit `%b`, which takes `bool`",
     label = "not a boolean",
-    note = "use `%d` for integers, `%f` for floats, and `%s` for everything that is `Display`"
+    note = "use `%d` for an integer, `%f` for a float, and `%s` for text, an `Option` and all that is `Display`"
 )]
 pub trait BoolArg {
     #[doc(hidden)]
@@ -92,7 +92,7 @@ pub trait BoolArg {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not fit `%s`, which takes text, everything that is `Display`, and options of both",
     label = "not `Display`",
-    note = "pass `format_args!(\"{{:?}}\", …)` if `{Self}` is `Debug`, or a field of it"
+    note = "pass `.display()` of a path or an `OsStr`, `format_args!(\"{{:?}}\", …)` of what is `Debug`, or a field of `{Self}`"
 )]
 pub trait StringArg: Display {}
 
@@ -119,6 +119,7 @@ pub fn bool<T: BoolArg + ?Sized>(argument: &T) -> Bool {
 
 macro_rules! integers {
     ($value:ident($as:ident): $($type:ident)*) => { $(
+        #[diagnostic::do_not_recommend]
         impl IntArg for $type {
             type Value = $value;
             #[inline]
@@ -127,6 +128,7 @@ macro_rules! integers {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl IntArg for NonZero<$type> {
             type Value = $value;
             #[inline]
@@ -140,6 +142,7 @@ macro_rules! integers {
 integers!(Int(i64): i8 i16 i32 i64 isize u8 u16 u32);
 integers!(Uint(u64): u64 usize);
 
+#[diagnostic::do_not_recommend]
 impl FloatArg for f32 {
     #[inline]
     fn float(&self) -> Float {
@@ -147,6 +150,7 @@ impl FloatArg for f32 {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FloatArg for f64 {
     #[inline]
     fn float(&self) -> Float {
@@ -154,6 +158,7 @@ impl FloatArg for f64 {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl BoolArg for bool {
     #[inline]
     fn bool(&self) -> Bool {
@@ -198,6 +203,7 @@ impl BoolArg for Never {
 
 macro_rules! through_references {
     ($($reference:ty),*) => { $(
+        #[diagnostic::do_not_recommend]
         impl<T: IntArg + ?Sized> IntArg for $reference {
             type Value = T::Value;
             #[inline]
@@ -206,6 +212,7 @@ macro_rules! through_references {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<T: FloatArg + ?Sized> FloatArg for $reference {
             #[inline]
             fn float(&self) -> Float {
@@ -213,6 +220,7 @@ macro_rules! through_references {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<T: BoolArg + ?Sized> BoolArg for $reference {
             #[inline]
             fn bool(&self) -> Bool {

@@ -12,7 +12,7 @@
 //! | [`packet`], [`args`], [`plan`] | the slow path's encoder |
 //! | [`fast`] | the fast path's encoder |
 //! | [`intern`], [`cursor`] | strings that a chunk has; stores into it |
-//! | [`thread_state`], [`reentrancy`], [`routes`] | where a thread's messages go; signal handlers |
+//! | [`thread_state`], [`reentrancy`], [`routes`], [`spares`], [`scope`] | where a thread's messages go; signal handlers |
 //! | [`mod@slice`], [`track`], [`stack`] | packets with more than a message |
 //! | [`drops`] | counting messages that are dropped |
 //! | [`own`], [`state`], [`split`] | chunks: taking, setting up, completing; packets larger than one |
@@ -31,6 +31,7 @@ pub(crate) mod arg_slice;
 pub(crate) mod args;
 pub(crate) mod cursor;
 mod drops;
+mod entered;
 pub(crate) mod fast;
 pub(crate) mod fields;
 mod gate;
@@ -46,8 +47,10 @@ pub(crate) mod reclaim;
 mod reentrancy;
 mod routes;
 pub(crate) mod running;
+pub(crate) mod scope;
 #[cfg_attr(not(feature = "tracing"), allow(dead_code))] // Only that bridge writes slices.
 pub(crate) mod slice;
+mod spares;
 mod split;
 mod stack;
 pub(crate) mod state;
@@ -61,12 +64,14 @@ pub(crate) mod track;
 pub(crate) use drops::drop_message;
 pub(crate) use path::{write_message, write_packet, write_with_stack};
 pub(crate) use reentrancy::{ReentrancyGuard, guarded};
+pub use routes::prepare_thread;
+pub(crate) use spares::free_retired;
 pub(crate) use thread_state::UNATTRIBUTED;
 
 use crate::level::GroupInfo;
 use crate::loss::LossCounters;
 use crate::site::GroupLevel;
-use crate::sync::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use crate::sys::thread::Thread;
 use arbiter::{Arbiter, Identity};
 use gate::Gate;
@@ -111,6 +116,8 @@ pub(crate) struct Writer {
     others: AtomicU16,
     /// State of the chunk when a reclaimer last polled it.
     polled: AtomicU32,
+    /// The writer that arrived before it in its session, until both are in the list.
+    below: AtomicPtr<Writer>,
     /// The number of its sequence in the session.
     pub(crate) id: u16,
     /// The thread that it belongs to.
@@ -123,31 +130,36 @@ unsafe impl Sync for Writer {}
 unsafe impl Send for Writer {}
 
 impl Writer {
-    /// A writer for this thread, as the sequence `identity` of its session.
-    fn new(own: Own, identity: Identity, epoch: u32, losses: LossCounters) -> Self {
+    /// A writer that no thread has yet.
+    fn spare(losses: LossCounters) -> Self {
         Self {
             gate: Gate::new(),
             has_ended: AtomicBool::new(false),
-            epoch: AtomicU32::new(epoch),
+            epoch: AtomicU32::new(0),
             completed_messages: AtomicU64::new(0),
             losses,
             others: AtomicU16::new(0),
             polled: AtomicU32::new(0),
-            id: identity.id,
-            thread: Thread::current(),
-            own: UnsafeCell::new(own.with(identity)),
+            below: AtomicPtr::new(std::ptr::null_mut()),
+            id: 0,
+            thread: Thread::NONE,
+            own: UnsafeCell::new(Own::none()),
         }
+    }
+
+    /// Makes it this thread's, as the sequence `identity` of a session. Never inlined: see [`spares`].
+    #[inline(never)]
+    fn adopt(&mut self, core: Arc<Arbiter>, identity: Identity, epoch: u32) {
+        *self.own.get_mut() = Own::new(core).with(identity);
+        *self.completed_messages.get_mut() = identity.messages;
+        self.epoch = AtomicU32::new(epoch);
+        self.id = identity.id;
+        self.thread = Thread::current();
     }
 
     /// Returns whether a session started or stopped since its thread last read the list of sessions.
     fn is_stale(&self) -> bool {
         self.epoch.load(Ordering::Relaxed) != running::epoch()
-    }
-
-    /// Registers a writer for this thread; none if there are as many as can be told apart.
-    pub(crate) fn register(core: &Arc<Arbiter>, epoch: u32) -> Option<Arc<Self>> {
-        let own = Own::new(Arc::clone(core));
-        core.register(|identity| Arc::new(Self::new(own, identity, epoch, core.drop_counters())))
     }
 
     /// Completes the chunk at the end of the thread or of the session.

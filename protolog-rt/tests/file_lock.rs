@@ -93,8 +93,8 @@ fn a_second_process_is_refused_and_the_trace_of_the_first_is_complete() {
     check(&path, "of this process");
 }
 
-#[test]
-fn a_forked_child_does_not_hold_the_lock_of_a_process_that_died() {
+/// Starts a session in another process, which forks and is killed while its child lives; then one here.
+fn outlive(test: &str, start: fn(&Path) -> Result<Session, Error>) {
     if let Some(path) = file_from_environment() {
         let _session = start(&path).expect("start");
         // SAFETY: the child only sleeps, until it is killed.
@@ -109,7 +109,6 @@ fn a_forked_child_does_not_hold_the_lock_of_a_process_that_died() {
     }
     let dir = temp_dir();
     let path = dir.path().join("trace");
-    let test = "a_forked_child_does_not_hold_the_lock_of_a_process_that_died";
     let mut other = run(test, &path);
     other.process.kill().expect("kill the other process");
     other.process.wait().expect("wait for the other process");
@@ -117,4 +116,15 @@ fn a_forked_child_does_not_hold_the_lock_of_a_process_that_died() {
     // SAFETY: the child sleeps until this.
     assert_eq!(unsafe { libc::kill(other.number, libc::SIGKILL) }, 0, "it outlived its parent");
     session.expect("the first process is dead").stop().expect("stop");
+}
+
+#[test]
+fn a_forked_child_does_not_hold_the_lock_of_a_process_that_died() {
+    outlive("a_forked_child_does_not_hold_the_lock_of_a_process_that_died", start);
+}
+
+#[test]
+fn a_forked_child_does_not_hold_the_recording_of_a_process_that_died() {
+    let record = |path: &Path| Session::builder().record_at(path).log_from(Level::Info).start();
+    outlive("a_forked_child_does_not_hold_the_recording_of_a_process_that_died", record);
 }

@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::record;
-use protolog_rt::{Level, ProtoLogGroup, i};
+use common::{record, wire};
+use protolog_rt::{Builder, Level, LossCause, ProtoLogGroup, i};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -99,4 +99,42 @@ fn short_threads_leave_no_memory_behind() {
     assert_eq!(trace.summary.messages + trace.summary.lost(), threads as u64);
     assert!(trace.summary.messages > threads as u64 / 2, "{:?}", trace.summary);
     assert!(logging < silent + (4 << 20), "grew by {logging} bytes, without logging by {silent}");
+}
+
+/// Sizes of buffers in bytes: `few`, or all powers of two if `PROTOLOG_SOAK` is set.
+fn sizes(few: usize) -> Vec<usize> {
+    let is_soak = std::env::var_os("PROTOLOG_SOAK").is_some();
+    if is_soak { (16..=28).map(|log| 1 << log).collect() } else { vec![few] }
+}
+
+/// Starts more threads than a session has sequences, one after the other. Each logs three messages, which are in the trace or
+/// were overwritten; and the process does not grow with the number of threads.
+fn many_threads_log(what: &str, few: usize, session: impl Fn(Builder) -> Builder) {
+    let threads = if std::env::var_os("PROTOLOG_SOAK").is_some() { 200_000 } else { 34_000 };
+    for size in sizes(few) {
+        let recording =
+            record(|builder| session(builder.group("Short", Level::Info)).buffer_size(size));
+        let grown = growth(threads, |thread| {
+            (0..3).for_each(|number| i!(Log::Short, "%d:%d", thread, number));
+        });
+        let trace = recording.stop();
+        let what = format!("{what} of {size} bytes");
+        let lost: u64 = trace.losses().values().sum();
+        assert_eq!(trace.summary.messages + lost, 3 * threads as u64, "{what}");
+        let overwritten = wire(LossCause::Overwritten);
+        let is_overwritten = trace.losses().keys().all(|(_, cause)| *cause == overwritten);
+        assert!(is_overwritten, "{what}: {:?}", trace.losses());
+        // The buffer itself may be touched for the first time.
+        assert!(grown < size + (8 << 20), "{what}: grew by {grown} bytes");
+    }
+}
+
+#[test]
+fn more_threads_than_sequences_log_to_a_ring() {
+    many_threads_log("a ring", 8 << 20, Builder::keep_newest);
+}
+
+#[test]
+fn more_threads_than_sequences_log_to_a_stream() {
+    many_threads_log("a stream", 32 << 20, |session| session.wait_at_most(LONG));
 }

@@ -324,6 +324,32 @@ fn a_large_buffer_is_written_completely() {
 }
 
 #[test]
+fn a_ring_of_64_mib_keeps_as_much() {
+    // Each in a chunk of 4 KiB: 55 MiB.
+    const COUNT: usize = 14_000;
+    let text = "0123456789".repeat(380);
+    let recording = record(|session| newest(session).buffer_size(64 << 20));
+    (0..COUNT).for_each(|number| i!(Log::Work, "%d %s", number, text.as_str()));
+    let trace = recording.stop();
+    assert_eq!((trace.summary.messages, trace.summary.lost()), (COUNT as u64, 0));
+    assert_eq!(trace.summary.buffer.size, 64 << 20);
+    let lines = trace.lines();
+    assert_eq!(lines.len(), COUNT);
+    for (number, line) in lines.iter().enumerate() {
+        assert!(line.starts_with(&format!("INFO Work {number} 0123456789")), "message {number}");
+    }
+}
+
+#[test]
+fn the_largest_buffer_has_256_mib() {
+    let recording = record(|session| newest(session).buffer_size(usize::MAX));
+    i!(Log::Work, "in a large buffer");
+    let trace = recording.stop();
+    assert_eq!(trace.summary.buffer.size, 256 << 20);
+    assert_eq!(trace.lines(), ["INFO Work in a large buffer"]);
+}
+
+#[test]
 fn a_large_buffer_that_can_not_be_written_is_an_error() {
     let _lock = lock_sessions();
     let session = newest(Session::builder()).keep_first().buffer_size(8 << 20).file("/dev/full");
@@ -355,4 +381,43 @@ fn files_are_written_whole_or_not_at_all() {
     let stream = Session::builder().file(dir.path().join("stream")).start().unwrap();
     let refused = stream.snapshot(dir.path().join("snapshot")).unwrap_err();
     assert_eq!(refused.to_string(), "a snapshot of a session that keeps nothing");
+}
+
+/// Of each thread, the numbers that a trace has are the newest, none missing, and those before them are counted.
+#[track_caller]
+fn check_newest(trace: &Trace, sent: Option<usize>) {
+    for (thread, numbers) in numbers(trace) {
+        let (first, next) = (numbers[0], numbers[numbers.len() - 1] + 1);
+        assert_eq!(numbers, (first..next).collect::<Vec<_>>(), "thread {thread}: without a hole");
+        assert!(sent.is_none_or(|sent| sent == next), "thread {thread}: up to the last one");
+    }
+    let overwritten = wire(LossCause::Overwritten);
+    assert!(trace.losses().keys().all(|(_, cause)| *cause == overwritten));
+}
+
+/// Threads that are preempted anywhere, and log at various rates: each gives way after so many messages.
+#[test]
+fn a_ring_keeps_the_newest_of_all_threads() {
+    const SENT: usize = 30_000;
+    for size in [64 << 10, 256 << 10] {
+        let recording = record(|session| newest(session).buffer_size(size));
+        thread::scope(|scope| {
+            for thread in 0..12 {
+                scope.spawn(move || {
+                    for number in 0..SENT {
+                        log(thread, number);
+                        if thread > 5 && number % (10 * thread) == 0 {
+                            thread::yield_now();
+                        }
+                    }
+                });
+            }
+            for _ in 0..4 {
+                check_newest(&recording.snapshot(), None);
+            }
+        });
+        let last = recording.stop();
+        check_newest(&last, Some(SENT));
+        check_losses(&last, LossCause::Overwritten, 12 * SENT as u64);
+    }
 }

@@ -79,12 +79,12 @@ fn five_megabytes_are_complete_in_a_large_buffer() {
 }
 
 #[test]
-fn five_megabytes_are_truncated_to_half_of_the_default_buffer() {
+fn five_megabytes_are_truncated_to_half_of_the_buffer() {
     let sent = pattern(5 * MIB);
     let kinds: [fn(Builder) -> Builder; 3] =
         [|session| session, Builder::keep_newest, Builder::keep_first];
     for kind in kinds {
-        let recording = record(|session| kind(with_long_strings(session)));
+        let recording = record(|session| kind(with_long_strings(session)).buffer_size(4 << 20));
         i!(Log::Text, "before");
         i!(Log::Text, "%s", sent);
         i!(Log::Text, "after");

@@ -92,6 +92,40 @@ fn arguments_are_evaluated_once_when_enabled_and_never_when_not() {
     assert_eq!(count.get(), 4, "disabled again");
 }
 
+/// Names by which other loggers know the levels.
+mod named {
+    use crate::{AppLog, Cell, Level, print_group};
+    use protolog_rt::levels::*;
+    use protolog_rt::{levels, levels::info as note};
+
+    #[derive(protolog_rt::ProtoLogGroup)]
+    enum Own {
+        Levels,
+    }
+
+    #[test]
+    fn levels_have_their_names() {
+        for (index, level) in Level::ALL.into_iter().enumerate() {
+            print_group(&Own::Levels, Some(level));
+            let seen = Cell::new(0);
+            let see = |bit: u32| {
+                seen.set(seen.get() | 1 << bit);
+                bit
+            };
+            trace!(Own::Levels, "%d", see(0));
+            debug!(Own::Levels, "%d", see(1));
+            info!(Own::Levels, "%d", see(2));
+            warn!(Own::Levels, "%d", see(3));
+            error!(Own::Levels, "%d", see(4));
+            wtf!(Own::Levels, "%d", see(5));
+            assert_eq!(seen.get(), 0b11_1111 >> index << index, "{level:?}");
+        }
+        print_group(&Own::Levels, None);
+        levels::debug!(AppLog::Disk, "by the module's name {{}}");
+        note!(AppLog::Disk, "renamed {\"a\": {{}}}");
+    }
+}
+
 #[test]
 fn arguments_are_borrowed() {
     let _on = EnabledGroup::new(&AppLog::Net);

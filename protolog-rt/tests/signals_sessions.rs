@@ -4,6 +4,8 @@
 #![allow(unsafe_code)] // sigaction, timers.
 
 mod common;
+#[path = "common/timer.rs"]
+mod timer;
 
 use common::{SetOnDrop, record};
 use protolog_rt::{Level, LossCause, ProtoLogGroup, d, i};
@@ -11,6 +13,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+use timer::Timer;
 
 #[derive(ProtoLogGroup)]
 enum Log {
@@ -20,43 +23,11 @@ enum Log {
 
 static SIGNALS: AtomicU64 = AtomicU64::new(0);
 
-/// Logs. The first message after a session changed allocates memory, which is safe here: the interrupted thread does
-/// nothing but log, and holds no lock of the allocator wherever a handler may log.
+/// Logs. A thread's first message of all allocates memory, which is safe here: the interrupted thread does nothing but log,
+/// and holds no lock of the allocator wherever a handler may log.
 extern "C" fn handler(_: libc::c_int) {
     let number = SIGNALS.fetch_add(1, Ordering::Relaxed);
     d!(Log::Handler, "%d", number);
-}
-
-/// Sends SIGUSR1 to this thread every few microseconds.
-struct Timer(libc::timer_t);
-
-impl Timer {
-    fn start() -> Self {
-        // SAFETY: `sigevent` has only integers and raw pointers, for which zero is valid.
-        let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
-        event.sigev_notify = libc::SIGEV_THREAD_ID;
-        event.sigev_signo = libc::SIGUSR1;
-        // SAFETY: no arguments, no effects.
-        event.sigev_notify_thread_id = unsafe { libc::gettid() };
-        let mut timer = std::ptr::null_mut();
-        // SAFETY: the pointers are to an event and a timer of ours.
-        let made =
-            unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer) };
-        assert_eq!(made, 0);
-        let every = libc::timespec { tv_sec: 0, tv_nsec: 20_000 };
-        let times = libc::itimerspec { it_interval: every, it_value: every };
-        // SAFETY: the timer exists; the pointers are to times of ours and null.
-        let set = unsafe { libc::timer_settime(timer, 0, &raw const times, std::ptr::null_mut()) };
-        assert_eq!(set, 0);
-        Self(timer)
-    }
-}
-
-impl Drop for Timer {
-    fn drop(&mut self) {
-        // SAFETY: `start` created the timer, and only this function deletes it.
-        unsafe { libc::timer_delete(self.0) };
-    }
 }
 
 /// The length of the test; `PROTOLOG_SOAK` makes it longer.
@@ -77,7 +48,7 @@ fn handlers_log_while_sessions_start_and_stop() {
         let _end = SetOnDrop(done);
         for _ in 0..2 {
             scope.spawn(move || {
-                let _timer = Timer::start();
+                let _timer = Timer::start(20);
                 let mut number = 0u64;
                 while !done.load(Ordering::Relaxed) {
                     i!(Log::Main, "%d", number);

@@ -5,11 +5,12 @@ mod common;
 
 use common::lock_sessions;
 use protolog_reader::{Rendering, Trace as TraceFile};
-use protolog_rt::{Builder, Error, Level, ProtoLogGroup, Session, i};
+use protolog_rt::{Builder, Error, Init, Level, ProtoLogGroup, Session, i};
 use protolog_testkit::{TempDir, temp_dir};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
+use std::time::Duration;
 
 #[derive(ProtoLogGroup)]
 enum Log {
@@ -101,4 +102,18 @@ fn a_renamed_file_is_complete_under_its_new_name() {
     i!(Log::Work, "two");
     assert_eq!(session.stop().expect("stop the session").messages, 2);
     assert_eq!(messages(fs::read(other).expect("read the file")), ["one", "two"]);
+}
+
+#[test]
+fn settings_are_not_read_from_a_named_pipe() {
+    let dir = temp_dir();
+    let path = pipe(&dir);
+    let (send, started) = std::sync::mpsc::channel();
+    let init = Init::new().control(false).persistent_settings(false).config_file(&path);
+    thread::spawn(move || send.send(init.start()));
+    // Nobody ever writes to the pipe.
+    let result = started.recv_timeout(Duration::from_secs(60)).expect("it waits for a writer");
+    let error = result.expect_err("it is no file").to_string();
+    let expected = format!("can't read `{}`: it is a pipe, not a file", path.display());
+    assert!(error.starts_with(&expected), "{error}");
 }

@@ -7,7 +7,7 @@
 mod common;
 
 use common::{Trace, wire};
-use protolog_reader::Trace as TraceFile;
+use protolog_reader::{Rendering, Trace as TraceFile};
 use protolog_rt::text::{RotatingFile, set_sink};
 use protolog_rt::{Builder, Level, LossCause, ProtoLogGroup, Session, Summary, dynamic, i};
 use protolog_testkit::{TempDir, temp_dir};
@@ -44,7 +44,7 @@ fn ran_in_child(test: &str) -> bool {
     is_parent
 }
 
-/// Limits the size of files of this process while it lives. Session threads block the signal SIGXFSZ.
+/// Limits the size of files of this process while it lives.
 struct FileSizeLimit(libc::rlimit);
 
 impl FileSizeLimit {
@@ -265,13 +265,18 @@ fn a_session_retries_without_a_flush() {
     assert_eq!(read(test.dir.path()), (summary.messages, summary.lost()));
 }
 
+/// Has the signal of a file that is too large end the process.
+fn end_at_file_size_signal() {
+    // SAFETY: the default action runs no code of this process.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
+}
+
 #[test]
 fn start_fails_if_the_recording_exceeds_the_file_size_limit() {
     if ran_in_child("start_fails_if_the_recording_exceeds_the_file_size_limit") {
         return;
     }
-    // SAFETY: the default action runs no code of this process. If the signal came, it would end the process.
-    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
+    end_at_file_size_signal();
     let dir = temp_dir();
     let at = Session::builder().record_at(dir.path().join("app.rec"));
     for session in [Session::builder().record(), at] {
@@ -283,13 +288,43 @@ fn start_fails_if_the_recording_exceeds_the_file_size_limit() {
     }
 }
 
+/// Files are also written by threads of the program: by whoever starts, stops or copies a session, or logs a new template.
+#[test]
+fn no_write_ends_the_program() {
+    if ran_in_child("no_write_ends_the_program") {
+        return;
+    }
+    end_at_file_size_signal();
+    let dir = temp_dir();
+    let path = |name: &str| dir.path().join(name);
+    #[track_caller]
+    fn check<T: std::fmt::Debug>(result: Result<T, protolog_rt::Error>) {
+        let error = result.expect_err("there is no room").to_string();
+        assert!(error.contains("file too large"), "{error}");
+    }
+    let session = || Session::builder().log_from(Level::Info);
+    let ring = session().file(path("ring.pftrace")).keep_newest().start().expect("start");
+    let recording = session().record_at(path("app.rec")).start().expect("start");
+    i!(Log::Work, "%d", 1);
+    let limit = FileSizeLimit::new(100);
+    let number = dynamic::Arg::Int(7);
+    dynamic::log(&Log::Work, Level::Info, "a new template: %d", &[number]);
+    check(ring.snapshot(path("copy.pftrace")));
+    check(ring.stop());
+    match session().file(path("stream.pftrace")).start() {
+        Ok(stream) => check(stream.stop()),
+        started => check(started),
+    }
+    drop(limit);
+    recording.stop().expect("a recording that is not needed");
+}
+
 #[test]
 fn a_text_line_after_a_failed_one_starts_on_a_new_line() {
     if ran_in_child("a_text_line_after_a_failed_one_starts_on_a_new_line") {
         return;
     }
-    // SAFETY: an ignored signal runs no code. The thread that logs writes the lines, and it does not block the signal.
-    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    end_at_file_size_signal();
     let dir = temp_dir();
     let path = dir.path().join("app.log");
     set_sink(RotatingFile::open(&path, 1 << 20, 1).unwrap()).expect("no sink yet");
@@ -307,4 +342,47 @@ fn a_text_line_after_a_failed_one_starts_on_a_new_line() {
     assert!(first.ends_with(": the first") && first.len() as u64 + 1 == size);
     assert!(whole.ends_with(": after 0") && last.ends_with(": after 20"), "{lines:#?}");
     assert_eq!(torn.len(), 20);
+}
+
+/// The remains of a session whose file could not be written when its process died, with the next messages still in the buffer: the
+/// file lacks the strings and clocks of the chunks that these are in.
+#[test]
+fn a_process_may_die_while_its_file_can_not_be_written() {
+    // SAFETY: the name is a constant with its zero.
+    let file = unsafe { libc::memfd_create(c"trace".as_ptr(), libc::MFD_ALLOW_SEALING) };
+    let file = path_of(file);
+    let dir = temp_dir();
+    let session = Session::builder().file(&file.0).log_from(Level::Info).report_losses(false);
+    let session = session.start().expect("a session");
+    let log = |text: &str, number: u64| i!(Log::Work, "%d %s", number, text);
+    (0..10).for_each(|number| log("before", number));
+    session.flush().expect("there is room");
+    // SAFETY: takes numbers.
+    assert_eq!(unsafe { libc::fcntl(file.1, libc::F_ADD_SEALS, libc::F_SEAL_GROW) }, 0);
+    (10..20).for_each(|number| log("meanwhile", number));
+    session.flush().expect_err("there is no room");
+    (20..30).for_each(|number| log(if number % 2 == 0 { "meanwhile" } else { "after" }, number));
+    // Copies of a session's files, as they are at one moment, are what a process leaves that dies then.
+    fs::copy(&file.0, dir.path().join("app.pftrace")).expect("copy the trace");
+    let recording = session.recording().expect("a recording");
+    fs::copy(recording, dir.path().join("protolog-app-1-0.rec")).expect("copy the recording");
+    drop(session);
+    let path = dir.path().join("app.pftrace");
+    let recovered = protolog_rt::recover_previous(&path).expect("recover the trace");
+    assert_eq!((recovered.len(), recovered[0].lost), (1, 10));
+    let log = TraceFile::open(&path).expect("open").read().expect("read");
+    let expected = (0..30).filter_map(|number| match number {
+        0..10 => Some(format!("{number} before")),
+        10..20 => None,
+        _ if number % 2 == 0 => Some(format!("{number} meanwhile")),
+        _ => Some(format!("{number} after")),
+    });
+    let found = log.entries().map(|entry| entry.values().text(Rendering::Bare));
+    assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+}
+
+/// The path of an open file, and its descriptor.
+fn path_of(descriptor: i32) -> (PathBuf, i32) {
+    assert!(descriptor >= 0, "a file in memory");
+    (format!("/proc/self/fd/{descriptor}").into(), descriptor)
 }

@@ -8,6 +8,7 @@ use crate::dynamic::{Arg, trace_as, trace_text};
 use crate::level;
 use crate::message_table::NewMessage;
 use crate::sys::fork::{ForkLock, Order};
+use crate::sys::pin;
 use crate::value::FixedString;
 use crate::writer::running;
 use ::log::kv::{self, Key, Value, VisitSource};
@@ -34,6 +35,7 @@ pub struct Logger;
 /// # Errors
 /// Another logger is installed already.
 pub fn install_log() -> Result<(), SetLoggerError> {
+    pin::keep_runtime_loaded();
     ::log::set_logger(&Logger)?;
     level::on_change(update_max_level);
     update_max_level();

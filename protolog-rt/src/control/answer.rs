@@ -18,6 +18,7 @@ use protolog_core::control::{matches_group, minimum_level};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::File;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -123,6 +124,7 @@ impl Answers {
             Request::TraceStop => self.stop(answer)?,
             Request::TraceStatus => self.status(answer),
             Request::Stats => self.stats(answer),
+            Request::Sessions => self.sessions(answer),
         }
         Ok(())
     }
@@ -135,11 +137,39 @@ impl Answers {
             let GroupInfo { index, compiled, name, tag, .. } = *group;
             answer.line(Reply::Group { page, index, word, compiled, name, tag });
         });
-        let fresh = self.notes.take().filter(|(since, _)| since.elapsed() < NOTES_TTL);
-        let notes = self.notes.insert(fresh.unwrap_or_else(|| (Instant::now(), tagged_groups())));
-        for (name, tag) in notes.1.iter().filter(|(name, _)| !known.contains(name.as_str())) {
+        for (name, tag) in self.noted().iter().filter(|(name, _)| !known.contains(name.as_str())) {
             let (page, index, word) = (None, 0, level::word_before_registration(name));
             answer.line(Reply::Group { page, index, word, compiled: true, name, tag });
+        }
+    }
+
+    /// Returns the groups that notes name, with their tags, as they were at most [`NOTES_TTL`] ago.
+    fn noted(&mut self) -> &BTreeMap<String, String> {
+        let fresh = self.notes.take().filter(|(since, _)| since.elapsed() < NOTES_TTL);
+        &self.notes.insert(fresh.unwrap_or_else(|| (Instant::now(), tagged_groups()))).1
+    }
+
+    /// Lists the sessions that run, each with the groups that it records.
+    fn sessions(&mut self, answer: &mut Answer) {
+        let mut groups: BTreeSet<String> = self.noted().keys().cloned().collect();
+        level::for_each_group(|_, group, _| {
+            if group.compiled {
+                groups.insert(group.name.to_owned());
+            } else {
+                groups.remove(group.name);
+            }
+        });
+        for core in running::all() {
+            let control = self.trace.as_ref().is_some_and(|(session, ..)| session.is_of(&core));
+            let file = core.path().map_or("-".into(), Path::to_string_lossy);
+            let fill_policy = core.buffer.fill_policy();
+            answer.line(Reply::Tracing { control, fill_policy, file: &file });
+            for group in &groups {
+                let levels = core.levels_of(group);
+                if levels != 0 {
+                    answer.line(Reply::Levels { levels, group });
+                }
+            }
         }
     }
 
@@ -152,7 +182,12 @@ impl Answers {
             let what = format!("`{}` is no absolute path", start.file);
             return Err(Refusal { what, help: "write the path from the root on" });
         }
-        let builder = Session::builder().file(start.file).config(config(start.settings)?);
+        if is_pipe(Path::new(start.file)) {
+            let what = format!("`{}` is a pipe", start.file);
+            return Err(Refusal { what, help: "name a file: a pipe would wait for its reader" });
+        }
+        let builder =
+            Session::builder().file(start.file).config(config(start.settings)?).for_operator();
         let builder = match start.fill_policy {
             FillPolicy::Stream => builder,
             FillPolicy::RingBuffer => builder.keep_newest(),
@@ -201,6 +236,11 @@ impl Answers {
             answer.line(Reply::Problem(problem));
         }
     }
+}
+
+/// Returns whether a trace to this path would wait for a reader, and this thread with it.
+fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo())
 }
 
 fn pages(answer: &mut Answer) -> Result<(), Refusal> {

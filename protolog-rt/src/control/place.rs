@@ -1,47 +1,54 @@
 //! The socket of a program: a file of its own in a directory that only its user can enter.
 //!
 //! The directory is `$PROTOLOG_RUNTIME_DIR`, or else `$XDG_RUNTIME_DIR/protolog`, or else `/run/protolog/UID` for services.
-//! The file is `PID-TIME.sock`, where TIME is the start in nanoseconds of BOOTTIME: no later program has the same name, so a
-//! socket that nobody listens on can be removed.
+//! Where another user could have made one of the last two, or could replace it, the program takes the next one, at last a directory
+//! of its own, `protolog-UID-RANDOM` in `/tmp`, which operators look for, too. The file is `PID-TIME.sock`, where TIME is the start in
+//! nanoseconds of BOOTTIME: no later program has the same name, so a socket that nobody listens on can be removed.
 //!
-//! Invariant: no socket is made in a directory that another user owns or can enter.
+//! Invariant: no socket is made in a directory that another user owns, can enter or can replace.
 
 use super::ServeError;
 use crate::clock;
 use crate::sys::close_on_fork::CloseOnFork;
+use crate::sys::create::random;
+use crate::sys::environment::absolute_path;
 use crate::sys::process::user;
+use protolog_core::control::place::{FALLBACK_PREFIX, FALLBACKS, SERVICES, is_private};
 use protolog_core::control::protocol::SOCKET_SUFFIX;
-use std::fs::{DirBuilder, Permissions};
+use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-
-/// The directory of services, with a directory for each user.
-const SERVICES: &str = "/run/protolog";
 
 /// A socket that listens. Dropping it removes its file.
 #[derive(Debug)]
 pub(super) struct Socket {
     pub(super) listener: CloseOnFork<UnixListener>,
     pub(super) path: PathBuf,
+    /// The reason why it is not where it should be.
+    pub(super) displaced: Option<ServeError>,
 }
 
 impl Socket {
     /// Creates the directory and the socket.
     pub(super) fn new(directory: Option<PathBuf>) -> Result<Self, ServeError> {
-        let directory = match directory {
-            Some(directory) => directory,
-            None => default_directory()?,
+        let only = directory.or_else(|| absolute_path("PROTOLOG_RUNTIME_DIR"));
+        let (directory, displaced) = match only {
+            Some(directory) => (check(&directory).map(|()| directory)?, None),
+            None => first_private(
+                absolute_path("XDG_RUNTIME_DIR").as_deref(),
+                Path::new(SERVICES),
+                Path::new(FALLBACKS),
+            )?,
         };
-        check(&directory)?;
         let name = format!("{}-{:x}{SOCKET_SUFFIX}", std::process::id(), clock::boottime());
         let path = directory.join(name);
         let failed = |error| ServeError::Socket { path: path.clone(), error };
         let listener = CloseOnFork::new(|| UnixListener::bind(&path)).map_err(failed)?;
-        let socket = Self { listener, path: path.clone() };
+        let socket = Self { listener, path: path.clone(), displaced };
         // Nobody else can enter the directory.
-        std::fs::set_permissions(&path, Permissions::from_mode(0o600)).map_err(failed)?;
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).map_err(failed)?;
         socket.listener.set_nonblocking(true).map_err(failed)?;
         Ok(socket)
     }
@@ -50,47 +57,85 @@ impl Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         // A file that stays behind does no harm: nobody listens on it.
-        let _ = std::fs::remove_file(&self.path);
+        let _ = fs::remove_file(&self.path);
     }
 }
 
-fn default_directory() -> Result<PathBuf, ServeError> {
-    let absolute =
-        |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    if let Some(directory) = absolute("PROTOLOG_RUNTIME_DIR") {
-        return Ok(directory);
+/// Returns the first of the default directories that is private, or can be made so, and the error of an earlier one.
+fn first_private(
+    runtime: Option<&Path>,
+    services: &Path,
+    fallbacks: &Path,
+) -> Result<(PathBuf, Option<ServeError>), ServeError> {
+    let mut displaced = None;
+    let in_runtime = || runtime.map(|path| Ok(path.join("protolog")));
+    let in_services = || Some(service(services));
+    let places: [&dyn Fn() -> Option<Result<PathBuf, ServeError>>; 2] = [&in_runtime, &in_services];
+    for directory in places.into_iter().filter_map(|place| place()) {
+        match directory.and_then(|directory| check(&directory).map(|()| directory)) {
+            Ok(directory) => return Ok((directory, displaced)),
+            Err(error @ ServeError::NotPrivate { .. }) => _ = displaced.get_or_insert(error),
+            // After an error that names another user, a missing directory says less.
+            Err(error) if displaced.is_none() => return Err(error),
+            Err(_) => {}
+        }
     }
-    if let Some(directory) = absolute("XDG_RUNTIME_DIR") {
-        return Ok(directory.join("protolog"));
-    }
-    if user() == 0 && !Path::new(SERVICES).exists() {
+    Ok((fallback(fallbacks)?, displaced))
+}
+
+/// Returns the directory of this user's services in `services`, which root makes if it is missing.
+fn service(services: &Path) -> Result<PathBuf, ServeError> {
+    if user() == 0 && !services.exists() {
         // Like /tmp: every user's services have a directory in it, which nobody else can remove.
-        let made = DirBuilder::new().create(SERVICES);
-        made.and_then(|()| std::fs::set_permissions(SERVICES, Permissions::from_mode(0o1777)))
-            .map_err(|error| ServeError::Directory { path: SERVICES.into(), error })?;
+        let made = DirBuilder::new().create(services);
+        made.and_then(|()| fs::set_permissions(services, Permissions::from_mode(0o1777)))
+            .map_err(|error| ServeError::Directory { path: services.into(), error })?;
     }
-    Ok(Path::new(SERVICES).join(user().to_string()))
+    Ok(services.join(user().to_string()))
+}
+
+/// Returns a private directory in `fallbacks`: an earlier program's, or a new one. Its name is random, since another user could make
+/// one that can be guessed.
+fn fallback(fallbacks: &Path) -> Result<PathBuf, ServeError> {
+    let prefix = format!("{FALLBACK_PREFIX}{}-", user());
+    let entries = fs::read_dir(fallbacks).into_iter().flatten().flatten();
+    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
+    let known = named.map(|entry| entry.path()).filter(|path| check_existing(path).is_ok()).min();
+    let directory = known.unwrap_or_else(|| fallbacks.join(format!("{prefix}{:016x}", random())));
+    check(&directory).map(|()| directory)
 }
 
 /// Creates the directory if it is missing, and checks that it is private.
 fn check(directory: &Path) -> Result<(), ServeError> {
-    let failed = |error| ServeError::Directory { path: directory.to_path_buf(), error };
     match DirBuilder::new().mode(0o700).create(directory) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
-        _ => {}
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(ServeError::Directory { path: directory.to_path_buf(), error })
+        }
+        _ => check_existing(directory),
     }
-    let metadata = std::fs::symlink_metadata(directory).map_err(failed)?;
-    // None of the six bits of the group and of others.
-    let private =
-        metadata.is_dir() && metadata.uid() == user() && metadata.mode().trailing_zeros() >= 6;
-    if private { Ok(()) } else { Err(ServeError::NotPrivate { path: directory.to_path_buf() }) }
+}
+
+fn check_existing(directory: &Path) -> Result<(), ServeError> {
+    let failed = |error| ServeError::Directory { path: directory.to_path_buf(), error };
+    let metadata = fs::symlink_metadata(directory).map_err(failed)?;
+    let parent = directory.parent().filter(|parent| *parent != Path::new(""));
+    let parent = fs::metadata(parent.unwrap_or(Path::new("."))).map_err(failed)?;
+    let is_private = metadata.is_dir()
+        && metadata.uid() == user()
+        && is_private(metadata.uid(), metadata.mode(), parent.uid(), parent.mode());
+    if is_private { Ok(()) } else { Err(ServeError::NotPrivate { path: directory.to_path_buf() }) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use protolog_testkit::temp_dir_for_sockets;
+    use std::os::unix::fs::chown;
     use std::os::unix::net::UnixStream;
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
 
     #[test]
     fn sockets_are_private_and_go() {
@@ -99,7 +144,7 @@ mod tests {
         let socket = Socket::new(Some(directory.clone())).unwrap();
         let other = Socket::new(Some(directory.clone())).unwrap();
         assert_ne!(socket.path, other.path);
-        let mode = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o777;
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
         assert_eq!((mode(&directory), mode(&socket.path)), (0o700, 0o600));
         UnixStream::connect(&socket.path).unwrap();
         let path = socket.path.clone();
@@ -111,16 +156,65 @@ mod tests {
     fn open_directories_and_files_are_refused() {
         let temporary = temp_dir_for_sockets();
         let directory = temporary.path().join("open");
-        std::fs::create_dir(&directory).unwrap();
-        std::fs::set_permissions(&directory, Permissions::from_mode(0o750)).unwrap();
+        fs::create_dir(&directory).unwrap();
+        set_mode(&directory, 0o750);
         let error = Socket::new(Some(directory.clone())).unwrap_err();
         assert!(matches!(error, ServeError::NotPrivate { .. }), "{error}");
-        std::fs::set_permissions(&directory, Permissions::from_mode(0o700)).unwrap();
+        set_mode(&directory, 0o700);
         let link = temporary.path().join("link");
         std::os::unix::fs::symlink(&directory, &link).unwrap();
         assert!(matches!(Socket::new(Some(link.clone())), Err(ServeError::NotPrivate { .. })));
         let missing = directory.join("a").join("b");
         let error = Socket::new(Some(missing)).unwrap_err();
         assert!(matches!(&error, ServeError::Directory { .. }), "{error}");
+    }
+
+    #[test]
+    fn directories_that_others_can_replace_are_refused() {
+        let temporary = temp_dir_for_sockets();
+        let directory = temporary.path().join("run");
+        for (mode, is_good) in [(0o777, false), (0o770, false), (0o1777, true), (0o755, true)] {
+            set_mode(temporary.path(), mode);
+            let made = Socket::new(Some(directory.clone()));
+            assert_eq!(made.is_ok(), is_good, "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_another_user_made_first_is_not_used() {
+        let temporary = temp_dir_for_sockets();
+        let (services, fallbacks) =
+            (temporary.path().join("services"), temporary.path().join("tmp"));
+        for path in [&services, &fallbacks] {
+            fs::create_dir(path).unwrap();
+            set_mode(path, 0o1777);
+        }
+        let own = services.join(user().to_string());
+        let find = |runtime: Option<&Path>| first_private(runtime, &services, &fallbacks).unwrap();
+        let (directory, displaced) = find(None);
+        assert!(directory == own && displaced.is_none());
+        // Another user's, or, where the test may not make one, a directory that others can enter.
+        if chown(&own, Some(user() + 1), None).is_err() {
+            set_mode(&own, 0o777);
+        }
+        let (directory, displaced) = find(None);
+        assert!(matches!(&displaced, Some(ServeError::NotPrivate { path }) if *path == own));
+        assert!(directory.starts_with(&fallbacks));
+        assert_eq!(fs::metadata(&directory).unwrap().mode() & 0o7777, 0o700);
+        assert_eq!(find(None).0, directory, "the next program is there, too");
+        set_mode(&directory, 0o755);
+        let next = find(None).0;
+        assert_ne!(next, directory, "others can enter it now");
+        // The user's own runtime directory comes first.
+        let runtime = temporary.path().join("runtime");
+        fs::create_dir(&runtime).unwrap();
+        let (directory, displaced) = find(Some(&runtime));
+        assert!(directory == runtime.join("protolog") && displaced.is_none());
+        set_mode(&runtime, 0o777);
+        let (directory, displaced) = find(Some(&runtime));
+        assert_eq!(directory, next);
+        assert!(
+            matches!(displaced, Some(ServeError::NotPrivate { path }) if path.starts_with(&runtime))
+        );
     }
 }

@@ -11,6 +11,7 @@ use super::connection::Connection;
 use super::place::Socket;
 use super::settings_file::WatchedSettings;
 use crate::sys::close_on_fork::CloseOnFork;
+use crate::sys::pin;
 use crate::sys::poll::{Polled, poll};
 use crate::sys::process::user;
 use crate::sys::socket::peer_user;
@@ -45,6 +46,7 @@ pub(super) struct ServerThread {
 impl ServerThread {
     /// Starts the thread.
     pub(super) fn start(socket: Socket, settings: WatchedSettings) -> io::Result<Self> {
+        pin::keep_runtime_loaded();
         let (stop, stopped) = UnixStream::pair()?;
         let stopped = CloseOnFork::new(|| Ok(stopped))?;
         let server = Listening {

@@ -2,15 +2,19 @@
 //!
 //! A changed file is read as a whole. A setting that is no longer in it goes back to that of another source, or else to the
 //! group's own. A file that was removed has no settings; one that can't be read changes nothing. Items with an error are skipped,
-//! and reported to operators.
+//! and reported to operators. A report quotes a file only if it belongs to the user that started the program: in a set-user-id
+//! program, it might be one that this user may not read.
 
 use crate::level::{self, PatternSetting, SettingSource};
 use crate::sys::close_on_fork::CloseOnFork;
-use crate::sys::file::watch;
+use crate::sys::file::{open_without_waiting, watch};
+use crate::sys::process::real_user;
 use protolog_core::control::setting::{GroupSetting, Settings};
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The largest settings file, in bytes.
@@ -45,33 +49,46 @@ impl WatchedSettings {
         let mut events = [0; 4096];
         while self.watched.as_mut().is_some_and(|file| matches!(file.read(&mut events), Ok(1..))) {}
         self.file.as_deref().map_or(Vec::new(), |file| match read_file(file) {
-            Ok(text) => apply_text(
-                &text.unwrap_or_default(),
-                &file.display().to_string(),
-                SettingSource::ConfigFile,
-            ),
+            Ok(text) => apply_text(&text, &file.display().to_string(), SettingSource::ConfigFile),
             Err(error) => vec![error],
         })
     }
 }
 
-/// Reads a file; none where there is none.
-pub(crate) fn read_file(path: &Path) -> Result<Option<String>, String> {
-    let read = || -> io::Result<String> {
+/// Settings, as they were written.
+#[derive(Debug, Default)]
+pub(crate) struct SettingsText {
+    pub(crate) text: String,
+    /// True where whoever started the program may read the text anyway, so that errors may quote it.
+    pub(crate) may_quote: bool,
+}
+
+/// Reads a file; empty where there is none.
+pub(crate) fn read_file(path: &Path) -> Result<SettingsText, String> {
+    let read = || {
+        let file = open_without_waiting(path)?;
+        let may_quote = file.metadata()?.uid() == real_user();
         let mut text = String::new();
-        let size = File::open(path)?.take(MAX_SIZE + 1).read_to_string(&mut text)?;
-        if size as u64 > MAX_SIZE { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(text) }
+        let size = file.take(MAX_SIZE + 1).read_to_string(&mut text)?;
+        if size as u64 > MAX_SIZE {
+            return Err(io::Error::from(io::ErrorKind::FileTooLarge));
+        }
+        Ok(SettingsText { text, may_quote })
     };
     match read() {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(SettingsText::default()),
         Err(error) => Err(format!("can't read `{}`: {error}", path.display())),
     }
 }
 
 /// Applies the settings in a text from `origin` that are for this program; those of the configuration file replace its earlier
 /// ones. Returns the errors, each with a help line.
-pub(crate) fn apply_text(text: &str, origin: &str, source: SettingSource) -> Vec<String> {
+pub(crate) fn apply_text(
+    SettingsText { text, may_quote }: &SettingsText,
+    origin: &str,
+    source: SettingSource,
+) -> Vec<String> {
     let (mut settings, mut problems) = (Vec::new(), Vec::new());
     let own = program();
     for item in Settings::new(text) {
@@ -81,7 +98,11 @@ pub(crate) fn apply_text(text: &str, origin: &str, source: SettingSource) -> Vec
                     settings.push(PatternSetting { pattern: group.into(), setting, source });
                 }
             }
-            Err(error) => problems.push(format!("{origin}: {error}\nhelp: {}", error.help())),
+            Err(error) => {
+                let (unquoted, help) = (error.unquoted(), error.help());
+                let what: &dyn Display = if *may_quote { &error } else { &unquoted };
+                problems.push(format!("{origin}: {what}\nhelp: {help}"));
+            }
         }
     }
     match source {
@@ -92,7 +113,7 @@ pub(crate) fn apply_text(text: &str, origin: &str, source: SettingSource) -> Vec
 }
 
 /// Returns the name of the program's executable.
-pub(super) fn program() -> String {
+pub(crate) fn program() -> String {
     let path = std::env::current_exe().ok().or_else(|| std::env::args_os().next().map(Into::into));
     let name = path.as_deref().and_then(Path::file_name);
     name.map_or_else(|| "unknown".into(), |name| name.to_string_lossy().into_owned())

@@ -5,8 +5,11 @@
 //! does not have the hash in its name, counts as missing; no thread waits for another that reads one.
 
 use super::{fields, message_id};
+use crate::sys::environment::variable;
+use crate::sys::file::open_without_waiting;
 use crate::sys::fork::{ForkLock, Order};
 use protolog_core::schema::viewer_config;
+use std::io::Read as _;
 
 /// A hash and its dictionary; none if there is no such file.
 type StrippedDictionary = (u64, Option<&'static [u8]>);
@@ -33,8 +36,9 @@ fn dictionary(hash: u64) -> Option<&'static [u8]> {
 }
 
 fn open(hash: u64) -> Option<&'static [u8]> {
-    let directory = std::env::var_os("PROTOLOG_DICTIONARIES")?;
+    let directory = variable("PROTOLOG_DICTIONARIES")?;
     let path = std::path::Path::new(&directory).join(format!("{hash:016x}.pb"));
-    let bytes = std::fs::read(path).ok()?;
+    let mut bytes = Vec::new();
+    open_without_waiting(&path).ok()?.read_to_end(&mut bytes).ok()?;
     (protolog_core::hash(&bytes) == hash).then(|| &*bytes.leak())
 }

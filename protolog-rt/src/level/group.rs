@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a log group",
     label = "not a log group",
-    note = "add `#[derive(protolog_rt::ProtoLogGroup)]` to the enum `{Self}`"
+    note = "name a variant of an enum with `#[derive(protolog_rt::ProtoLogGroup)]`"
 )]
 pub trait ProtoLogGroup {
     /// Returns the enum's groups, in the order of its variants.

@@ -21,6 +21,7 @@ pub(crate) use page::call_bits;
 pub(crate) use settings::{PatternSetting, SettingSource};
 
 use crate::sys::fork::{Actions, ForkLock, Order};
+use crate::sys::pin;
 use shared::SharedPages;
 use std::cell::Cell;
 use std::fs::File;
@@ -77,6 +78,14 @@ pub(crate) fn set_session_levels(
 #[cfg(any(feature = "log", feature = "tracing"))]
 pub(crate) fn on_change(observer: fn()) {
     OBSERVERS.lock().push(observer);
+}
+
+/// Returns true if somebody follows changes of levels: a bridge, whose groups come with their first message.
+pub(crate) fn has_observers() -> bool {
+    #[cfg(any(feature = "log", feature = "tracing"))]
+    return !OBSERVERS.lock().is_empty();
+    #[cfg(not(any(feature = "log", feature = "tracing")))]
+    false
 }
 
 /// Calls the functions of `on_change`. The caller holds no lock.
@@ -204,6 +213,10 @@ fn unshare(registry: &mut Registry) {
 /// Registers `set` and sets its words. If it is registered already, an operator has marked its words as unregistered, and only
 /// they are set again. Does nothing in a signal handler that interrupted the lock's holder.
 fn register(set: &'static GroupSet) {
+    if set.next.get().is_none() && !HOLDS_REGISTRY.get() {
+        // The registry refers to it from now on.
+        pin::keep_loaded(std::ptr::from_ref(set).addr());
+    }
     let Some(mut registry) = RegistryGuard::lock() else { return };
     let is_new = set.next.set(registry.guard.newest).is_ok();
     match &registry.guard.levels {

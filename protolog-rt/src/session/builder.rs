@@ -2,30 +2,20 @@
 //!
 //! Invariant: settings that contradict each other are refused at the start, with the name of the method.
 
-use super::bundles::bundles;
-use super::config::{Config, Filter, GroupOverride, TracingMode};
-use super::core::{Core, SessionOwner};
-use super::file::TraceFile;
-use super::recorder::{Recorder, RecordingPath};
-use super::requests::Requests;
-use super::segments::{Limits, Segments};
-use super::stream::Stream;
-use super::trace::Trace;
-use super::{Destination, Session, dictionary, running};
-use crate::clock;
-use crate::error::Error;
+mod memory;
+mod start;
+
+use super::config::{Config, GroupOverride, TracingMode};
+use super::file::FileForm;
+use super::leftover::Keep;
+use super::recorder::RecordingPath;
+use super::segments::Limits;
 use crate::paths::absolute;
-use crate::sys::barrier;
-use crate::sys::mapping::Mapping;
+use crate::sys::create::PRIVATE;
 use protolog_core::{FillPolicy, Level};
-use protolog_shmem::{Buffer, Memory};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::thread::Builder as ThreadBuilder;
+use std::path::PathBuf;
 use std::time::Duration;
 
-/// The default size of a buffer, in bytes.
-const BUFFER: usize = 4 << 20;
 /// The smallest buffer, in bytes: room for a message with 32 strings, and for some threads.
 const MIN_BUFFER: usize = 64 << 10;
 /// The least age of a segment, so that its thread has time for more than rotation.
@@ -36,16 +26,23 @@ const MAX_STRING_BYTES: usize = 4096;
 /// The settings of a session that is not started yet.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `start`"]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct Builder {
     path: Option<PathBuf>,
     record: Option<RecordingPath>,
+    /// The buffer of a session that streams ends with the process.
+    without_recording: bool,
+    reports_losses: bool,
+    is_for_operator: bool,
+    is_scoped: bool,
     config: Config,
     fill_policy: FillPolicy,
-    buffer: usize,
+    buffer: Option<usize>,
     max_string_bytes: usize,
     chunk_timeout: Option<Duration>,
     limits: Limits,
-    compression: Option<u32>,
+    form: FileForm,
+    keep: Keep,
 }
 
 impl Builder {
@@ -54,42 +51,118 @@ impl Builder {
         Self {
             path: None,
             record: None,
+            without_recording: false,
+            reports_losses: true,
+            is_for_operator: false,
+            is_scoped: false,
             config: Config::default(),
             fill_policy: FillPolicy::Stream,
-            buffer: BUFFER,
+            buffer: None,
             max_string_bytes: MAX_STRING_BYTES,
             chunk_timeout: None,
             limits: Limits::default(),
-            compression: None,
+            form: FileForm { compression: None, mode: PRIVATE },
+            keep: Keep::default(),
         }
     }
 
     /// Sets the file of the trace. A relative path refers to the directory that is current now. An existing file is replaced,
-    /// unless another session is writing it, in this process or another one ([`Error::FileInUse`]): give each process a name of
-    /// its own, with [`std::process::id`] for example. A named pipe is opened for writing, which waits until another process
-    /// reads it: in [`Self::start`], or in [`Session::stop`] if the session keeps its messages.
+    /// unless another session is writing it, in this process or another one ([`Error::FileInUse`](crate::Error::FileInUse)): give each process a name of
+    /// its own, with [`std::process::id`] for example. In a directory that everybody may write to, such as `/tmp`, a file or link
+    /// of another user is refused. A named pipe is opened for writing, which waits until another process
+    /// reads it: in [`Self::start`], or in [`Session::stop`](crate::Session::stop) if the session keeps its messages.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.path = Some(absolute(path.into()));
         self
     }
 
-    /// Records all levels of all groups without an override.
-    pub fn enable_all(mut self) -> Self {
-        self.config.tracing_mode = TracingMode::EnableAll;
+    /// Sets the permissions of new files: traces, segments and snapshots. By default only their owner may read and write them
+    /// (`0o600`), since messages may hold secrets; `0o640` lets the file's group read them, too. The process's umask takes bits away.
+    ///
+    /// A file that is there keeps its permissions if the session streams to it. A snapshot, or the file of a session that keeps
+    /// its messages, is a new file that replaces it, with these permissions. A recording is always its owner's only.
+    ///
+    /// ```
+    /// # use protolog_rt::Session;
+    /// # use std::os::unix::fs::PermissionsExt;
+    /// # let path = std::env::temp_dir().join(format!("protolog-mode-{}.pftrace", std::process::id()));
+    /// let session = Session::builder().file(&path).file_mode(0o640).start()?;
+    /// # assert_eq!(std::fs::metadata(&path)?.permissions().mode() & 0o737, 0o600);
+    /// # session.stop()?;
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn file_mode(mut self, mode: u32) -> Self {
+        self.form.mode = mode & 0o777;
         self
     }
 
-    /// Records `level` and more severe ones, of all groups without an override.
+    /// Records all levels of all groups that no [`Self::group`] names. Of this method and [`Self::log_from`] the later call wins.
+    ///
+    /// ```
+    /// # use protolog_rt::{Level, ProtoLogGroup, Session};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net, Disk }
+    /// # let path = std::env::temp_dir().join(format!("protolog-order-{}.pftrace", std::process::id()));
+    /// let builder = Session::builder().file(&path).group("Disk", Level::Error);
+    /// let session = builder.log_from(Level::Info).enable_all().start()?;
+    /// assert!(AppLog::Net.is_enabled(Level::Verbose), "`enable_all` came later");
+    /// assert!(!AppLog::Disk.is_enabled(Level::Warn), "a group that is named keeps its level");
+    /// # session.stop()?;
+    /// # std::fs::remove_file(path).ok();
+    /// # Ok::<(), protolog_rt::Error>(())
+    /// ```
+    pub fn enable_all(mut self) -> Self {
+        self.config.tracing_mode = TracingMode::EnableAll;
+        self.config.default_log_from = None;
+        self.without_default_override()
+    }
+
+    /// Records `level` and more severe ones, of all groups that no [`Self::group`] names. Of this method and [`Self::enable_all`] the
+    /// later call wins.
     pub fn log_from(mut self, level: Level) -> Self {
         self.config.default_log_from = Some(level);
+        self.without_default_override()
+    }
+
+    /// Removes overrides of all groups, which a later choice replaces.
+    fn without_default_override(mut self) -> Self {
+        self.config.group_overrides.retain(|other| other.group != "*");
         self
     }
 
     /// Records `level` and more severe ones of one group, or nothing of it (`None`). `group` is a full name
-    /// (`app::AppLog::Net`); any unambiguous suffix (`Net`) works. See [`Config::group_overrides`].
+    /// (`app::AppLog::Net`); any unambiguous suffix (`Net`) works. A group keeps the level that it has here, whatever is called
+    /// later for all groups; of several calls with one name the last wins. See [`Config::group_overrides`].
+    ///
+    /// A name that no group has is no error, since its group may come with a library. If none came until the session ends, a line on
+    /// standard error says so ([`Self::report_losses`]), and so do [`Summary::unknown_groups`](crate::Summary::unknown_groups) and
+    /// `protologtool read-log`.
     pub fn group(mut self, group: impl Into<String>, level: impl Into<Option<Level>>) -> Self {
         let (group, log_from) = (group.into(), level.into());
         self.config.group_overrides.push(GroupOverride { group, log_from });
+        self
+    }
+
+    /// Records only the thread that calls [`Self::start`], and threads that enter the session ([`Session::thread_scope`]). For tests, several
+    /// of which log side by side in one process: `docs/guides/testing.md`.
+    ///
+    /// [`Session::thread_scope`]: crate::Session::thread_scope
+    ///
+    /// ```
+    /// # use protolog_rt::{ProtoLogGroup, Session};
+    /// # #[derive(ProtoLogGroup)]
+    /// # enum AppLog { Net }
+    /// # let path = std::env::temp_dir().join(format!("protolog-this-{}.pftrace", std::process::id()));
+    /// let session = Session::builder().file(&path).enable_all().this_thread().start()?;
+    /// std::thread::spawn(|| protolog_rt::d!(AppLog::Net, "not recorded")).join().unwrap();
+    /// protolog_rt::d!(AppLog::Net, "recorded");
+    /// assert_eq!(session.stop()?.messages, 1);
+    /// # std::fs::remove_file(path).ok();
+    /// # Ok::<(), protolog_rt::Error>(())
+    /// ```
+    pub fn this_thread(mut self) -> Self {
+        self.is_scoped = true;
         self
     }
 
@@ -108,7 +181,7 @@ impl Builder {
     }
 
     /// Keeps the newest messages in a ring buffer, and writes them to the file when the session stops, or to other files with
-    /// [`Session::snapshot`]. Overwritten messages are counted. If the process ends without either, nothing remains; see
+    /// [`Session::snapshot`](crate::Session::snapshot). Overwritten messages are counted. If the process ends without either, nothing remains; see
     /// [`Self::record`] for that.
     ///
     /// ```
@@ -150,14 +223,16 @@ impl Builder {
     /// `protologtool recover` makes a trace of the file. Logging costs the same per message as with [`Self::keep_newest`].
     ///
     /// The file is `/dev/shm/protolog-<program>-<pid>-<number>.rec`, in memory: no call waits for a disk, and the file exists
-    /// until the machine is shut down. Only its owner may read it. [`Session::recording`] returns its path.
+    /// until the machine is shut down. Only its owner may read it. [`Session::recording`](crate::Session::recording) returns its path. It must not be truncated
+    /// while the session runs: see [`Self::record_at`]. To remove or rename it does no harm.
     ///
     /// Format strings are in the file before the first message that needs them. Those of a library that is loaded later are
     /// added before the first message of its own groups; if it only logs to groups of other libraries, which is possible where
-    /// the runtime itself is a shared library, call [`Session::flush`] once it is loaded.
+    /// the runtime itself is a shared library, call [`Session::flush`](crate::Session::flush) once it is loaded.
     ///
     /// A session that is stopped or dropped removes the file, after it wrote the trace if [`Self::file`] named one. The file
     /// stays if the process ends without that, even if only by `exit`, or if a panic drops a session without [`Self::file`].
+    /// [`Self::keep_recordings`] says for how long.
     ///
     /// ```
     /// # use protolog_rt::{ProtoLogGroup, Session};
@@ -175,21 +250,69 @@ impl Builder {
         self.keep_newest()
     }
 
+    /// Sets how many recordings of this program's dead processes stay in memory: the newest `count`, each for `age` after it was found;
+    /// 8 and seven days by default. Others are removed when a session starts that records in memory, and all but one if the
+    /// memory is full; beside traces, where recordings are if there is no such memory, the same. A recording that a process uses is
+    /// never removed, nor is one at [`Self::record_at`].
+    ///
+    /// Recordings that complete a trace that is there ([`recover_previous`](crate::recover_previous)) are not counted, so that of many
+    /// processes that died together each can complete its own; unless less than a quarter of the memory is free.
+    pub fn keep_recordings(mut self, count: usize, age: Duration) -> Self {
+        self.keep = Keep { count, age };
+        self
+    }
+
     /// As [`Self::record`], with the file at `path`. An existing file, such as the recording of an earlier run, is renamed to
     /// `<path>.old`; if `path` is no file, such as a directory, the session does not start.
     ///
     /// On a disk, a thread waits whenever it is the first to write to a page that the kernel has just written back:
-    /// `docs/design/hot-path.md` has figures. A crash of the process loses nothing there either; a crash of the machine loses
-    /// everything since the last [`Session::flush`].
+    /// `docs/design/hot-path.md` has figures. While the disk or its file system is frozen (`fsfreeze`, a snapshot of a volume), such
+    /// a thread waits until it is thawed. [`Self::record`] waits for no disk. A crash of the process loses nothing there
+    /// either; a crash of the machine loses everything since the last [`Session::flush`](crate::Session::flush).
+    ///
+    /// The file must not be truncated while the session runs, nor the disk be taken away: the next log call that stores into
+    /// what is gone gets the signal `SIGBUS`, which ends the program. The file's permissions let only this user and root do that.
     pub fn record_at(mut self, path: impl Into<PathBuf>) -> Self {
         self.record = Some(RecordingPath::At(absolute(path.into())));
         self.keep_newest()
     }
 
-    /// Sets the size of the buffer between the program and the file, in bytes: from 64 KiB to 32 MiB, 4 MiB by default. When it
-    /// is full, messages are dropped and counted, unless the newest are kept.
+    /// Keeps the buffer of a session that streams in memory that ends with the process. What was logged since the file was last
+    /// written, at most a second ago, is then lost in a crash.
+    ///
+    /// ```
+    /// # use protolog_rt::Session;
+    /// # let path = std::env::temp_dir().join(format!("protolog-without-{}.pftrace", std::process::id()));
+    /// let session = Session::builder().file(&path).without_recording().start()?;
+    /// assert_eq!(session.recording(), None);
+    /// # session.stop()?;
+    /// # std::fs::remove_file(path).ok();
+    /// # Ok::<(), protolog_rt::Error>(())
+    /// ```
+    pub fn without_recording(mut self) -> Self {
+        self.without_recording = true;
+        self
+    }
+
+    /// Sets whether a session that lost messages says so in one line on standard error when it ends; and so for each name of
+    /// [`Self::group`] or [`Self::collect_stacktrace`] that no group had, unless the program has a bridge, whose groups come with their
+    /// first message. It does by default. What a ring overwrites is not lost in this sense.
+    pub fn report_losses(mut self, report: bool) -> Self {
+        self.reports_losses = report;
+        self
+    }
+
+    /// Marks the session as one that an operator starts.
+    pub(crate) fn for_operator(mut self) -> Self {
+        self.is_for_operator = true;
+        self
+    }
+
+    /// Sets the size of the buffer between the program and the file, in bytes: from 64 KiB to 256 MiB. By default it is 16 MiB for a session that
+    /// streams, which is enough for 800,000 messages of four threads that do nothing but log, on two processors; and 4 MiB for one that
+    /// keeps messages. When it is full, messages are dropped and counted, unless the newest are kept.
     pub fn buffer_size(mut self, bytes: usize) -> Self {
-        self.buffer = bytes.max(MIN_BUFFER);
+        self.buffer = Some(bytes.max(MIN_BUFFER));
         self
     }
 
@@ -292,7 +415,7 @@ impl Builder {
     /// `compression`.
     #[cfg(feature = "compression")]
     pub fn compress(mut self, level: u32) -> Self {
-        self.compression = Some(level);
+        self.form.compression = Some(level);
         self
     }
 
@@ -325,86 +448,6 @@ impl Builder {
     pub fn max_string_bytes(mut self, bytes: usize) -> Self {
         self.max_string_bytes = bytes;
         self
-    }
-
-    /// Starts the session.
-    pub fn start(self) -> Result<Session, Error> {
-        self.check()?;
-        if self.path.is_none() && self.record.is_none() {
-            return Err(Error::NoFile);
-        }
-        let filter = Filter::new(&self.config, &dictionary::known_groups())?;
-        clock::prepare();
-        barrier::prepare();
-        if let (Some(path), true) = (&self.path, self.fill_policy != FillPolicy::Stream) {
-            // An error now is better than one at the end.
-            TraceFile::check_create_on_finish(path)?;
-        }
-        let (recorder, buffer) = match &self.record {
-            None => {
-                let memory = Mapping::anonymous(protolog_shmem::size(self.buffer));
-                let memory = Memory::new(memory.map_err(Error::Resources)?);
-                (None, Buffer::new(memory, self.fill_policy))
-            }
-            Some(place) => {
-                let (recorder, buffer) = Recorder::create(place, self.buffer)?;
-                (Some(recorder), buffer)
-            }
-        };
-        let owner = SessionOwner::new(filter)
-            .with_timeout(self.chunk_timeout)
-            .with_path(self.path.clone())
-            .with_recorder(recorder);
-        let core = Arc::new(Core::new(buffer, self.max_string_bytes, owner));
-        let destination = match (self.fill_policy, self.path) {
-            (FillPolicy::Stream, Some(path)) => {
-                Self::stream(&core, &path, self.limits, self.compression)?
-            }
-            (_, path) => Destination::Kept { path, compression: self.compression },
-        };
-        running::attach_recorder(&core);
-        running::add(&core);
-        Ok(Session { core, destination: Some(destination) })
-    }
-
-    /// Refuses settings that contradict each other.
-    fn check(&self) -> Result<(), Error> {
-        let streams = [
-            ("wait_at_most", self.chunk_timeout.is_some()),
-            ("segment_bytes", self.limits.bytes.is_some()),
-            ("segment_age", self.limits.age.is_some()),
-            ("keep_segments", self.limits.keep.is_some()),
-        ];
-        match streams.iter().find(|(_, asked)| *asked && self.fill_policy != FillPolicy::Stream) {
-            Some((option, _)) => Err(Error::OnlyStreams { option }),
-            None => Ok(()),
-        }
-    }
-
-    /// Starts the thread that copies the buffer to a file.
-    fn stream(
-        core: &Arc<Core>,
-        path: &Path,
-        limits: Limits,
-        compression: Option<u32>,
-    ) -> Result<Destination, Error> {
-        let requests = Arc::<Requests>::default();
-        let segments = limits.any().then(|| Segments::new(path, limits, compression));
-        let mut segments = segments.transpose()?;
-        let file = match &mut segments {
-            Some(segments) => segments.open()?,
-            None => {
-                let mut file = TraceFile::create(path)?;
-                file.compress(bundles(compression));
-                file
-            }
-        };
-        let trace = Trace::begin(Arc::clone(core), file);
-        let stream = Stream::new(Arc::clone(core), Arc::clone(&requests), trace, segments);
-        let thread = ThreadBuilder::new().name("protolog".into()).spawn(move || stream.run());
-        let thread = thread.map_err(Error::Resources)?;
-        core.set_drain(thread.thread().clone(), Arc::clone(&requests));
-        Ok(Destination::Stream { requests, thread })
     }
 }
 

@@ -1,66 +1,238 @@
-//! Claims on files: a file is written by one session of the process at a time.
+//! Claims on files: a file is written by one session, recording or text sink at a time, and replaced by none meanwhile.
 //!
-//! In a forked child the files stay claimed, since its parent may still write them.
+//! Within the process a table says who has which file. Other processes see a lock on it (`fcntl`), and on a recording the mark
+//! of a living process (`flock`), too. A session that keeps its messages claims the name of its file, since the file itself
+//! appears only at the end; other processes can't see that claim.
+//!
+//! In a forked child the files stay claimed, since its parent may still write them; but for those that the child has no longer
+//! open, because the fork found the parent between closing a file and giving up its claim, or because recordings are closed in
+//! children. The parent may remove such a file, and the child's next one may have the same inode.
+//!
+//! Invariant: *closed first*: whoever has a claim on a file and closes the file does so before the claim goes; closing it later would
+//! release the lock of the next one who has it.
 
+use crate::error::Error;
+use crate::sys::create::{directory, open_regular};
+use crate::sys::file::{is_claimed, is_open, lock, lock_shared, not_found};
 use crate::sys::fork::{ForkLock, Order};
 use crate::writer;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::{fs, io};
+use std::path::Path;
 
-/// Device and inode of a file; or of a directory, and a name in it.
-type FileId = (u64, u64, OsString);
+/// The object of a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum FileId {
+    /// Device and inode of a file.
+    File(u64, u64),
+    /// Device and inode of a directory, and the name of a file that will be in it.
+    Name(u64, u64, OsString),
+    /// The same for the name that segments are derived from.
+    Segments(u64, u64, OsString),
+}
 
-static CLAIMED: ForkLock<Vec<FileId>> = ForkLock::new(Order::TraceFiles, Vec::new());
+static CLAIMED: ForkLock<Table> = ForkLock::with_child(
+    Order::TraceFiles,
+    Table { next: 0, inherited: 0, entries: Vec::new() },
+    |table| table.inherited = table.next,
+);
+
+/// The claims of this process.
+#[derive(Debug)]
+struct Table {
+    /// The number of the next entry.
+    next: u64,
+    /// The first number that is not of a claim of the parent's.
+    inherited: u64,
+    entries: Vec<(u64, FileId)>,
+}
+
+impl Table {
+    fn has(&self, id: &FileId) -> bool {
+        self.entries.iter().any(|(_, claimed)| claimed == id)
+    }
+
+    /// Returns the number of the parent's claim on `id`.
+    fn inherited(&self, id: &FileId) -> Option<u64> {
+        let is_inherited = |(number, claimed): &&_| *number < self.inherited && claimed == id;
+        self.entries.iter().find(is_inherited).map(|(number, _)| *number)
+    }
+
+    fn add(&mut self, id: FileId) -> Claim {
+        let claim = Claim { number: self.next, id: id.clone() };
+        self.entries.push((claim.number, id));
+        self.next += 1;
+        claim
+    }
+
+    fn remove(&mut self, number: u64) {
+        if let Some(at) = self.entries.iter().position(|entry| entry.0 == number) {
+            self.entries.swap_remove(at);
+        }
+    }
+}
 
 /// The right of one session to write a file.
 #[derive(Debug)]
-pub(super) struct Claim(FileId);
+pub(crate) struct Claim {
+    /// That of its entry, which is not told by the file: in a forked child there may be a claim of the parent's on it, too.
+    number: u64,
+    id: FileId,
+}
 
 impl Claim {
-    /// Claims a file; none if another session has it. Devices, such as terminals, may be shared.
-    pub(super) fn new(file: &fs::File) -> io::Result<Option<Self>> {
+    /// Claims a file that is open for writing, and locks it against other processes; none if somebody else has it. Devices, such
+    /// as terminals, may be shared.
+    pub(crate) fn new(file: &File) -> io::Result<Option<Self>> {
         let metadata = file.metadata()?;
-        Ok(Self::of(file_id(&metadata), metadata.is_file()))
-    }
-
-    /// Returns whether another session has this file.
-    pub(super) fn is_taken(metadata: &fs::Metadata) -> bool {
-        let id = file_id(metadata);
-        metadata.is_file() && writer::guarded(|| CLAIMED.lock().contains(&id))
-    }
-
-    /// Claims a name in a directory; none if another session has it.
-    pub(super) fn named(directory: &fs::Metadata, name: &OsStr) -> io::Result<Option<Self>> {
-        if !directory.is_dir() {
-            return Err(io::ErrorKind::NotADirectory.into());
+        if !metadata.is_file() {
+            return Ok(Some(Self::shared(file_id(&metadata))));
         }
-        Ok(Self::of((directory.dev(), directory.ino(), name.to_owned()), true))
+        let id = file_id(&metadata);
+        forget_closed(&id, Some(file));
+        Ok(Self::of(id).filter(|_| lock(file) && !is_claimed(file)))
     }
 
-    fn of(id: FileId, is_exclusive: bool) -> Option<Self> {
+    /// Returns whether somebody else in this process has the file at `path`, or its name without the claim `own`. Such a file is not
+    /// even opened: closing it again would release the lock of whoever writes it.
+    pub(crate) fn is_taken(path: &Path, own: Option<&Self>) -> bool {
+        let is_file_taken =
+            |metadata: fs::Metadata| metadata.is_file() && is_in_table(&file_id(&metadata));
+        fs::metadata(path).is_ok_and(is_file_taken)
+            || name_id(path).is_ok_and(|id| is_in_table(&id) && own.is_none_or(|own| own.id != id))
+    }
+
+    /// Claims the name that a file will have; none if somebody else has it.
+    pub(super) fn name(path: &Path) -> io::Result<Option<Self>> {
+        Ok(Self::of(name_id(path)?))
+    }
+
+    /// Claims the names of segments of `path`; none if another session has them.
+    pub(super) fn segments(path: &Path) -> io::Result<Option<Self>> {
+        Ok(match name_id(path)? {
+            FileId::Name(device, inode, name) => Self::of(FileId::Segments(device, inode, name)),
+            FileId::File(..) | FileId::Segments(..) => None,
+        })
+    }
+
+    fn of(id: FileId) -> Option<Self> {
         writer::guarded(|| {
             let mut claimed = CLAIMED.lock();
-            if is_exclusive && claimed.contains(&id) {
-                return None;
-            }
-            claimed.push(id.clone());
-            Some(Self(id))
+            (!claimed.has(&id)).then(|| claimed.add(id))
         })
+    }
+
+    fn shared(id: FileId) -> Self {
+        writer::guarded(|| CLAIMED.lock().add(id))
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        writer::guarded(|| {
-            let mut claimed = CLAIMED.lock();
-            if let Some(at) = claimed.iter().position(|id| *id == self.0) {
-                claimed.swap_remove(at);
-            }
-        });
+        writer::guarded(|| CLAIMED.lock().remove(self.number));
+    }
+}
+
+/// An existing file that nobody writes, held so that nobody begins to. *Closed first*: the fields are dropped in this order.
+#[derive(Debug)]
+pub(super) struct Held {
+    file: File,
+    _claim: Claim,
+}
+
+impl Held {
+    /// Returns the file, open for reading.
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+/// Holds the file at `path`; none if there is none, or one that can't be held because it is no regular file or can't be read.
+/// [`Error::FileInUse`] if somebody writes it.
+pub(super) fn hold(path: &Path) -> Result<Option<Held>, Error> {
+    let in_use = || Error::FileInUse { path: path.to_path_buf() };
+    // Not even opened, as for `is_taken`.
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if !metadata.is_file() => return Ok(None),
+        Ok(metadata) if is_in_table(&file_id(&metadata)) => return Err(in_use()),
+        Ok(_) => {}
+        Err(_) => return Ok(None),
+    }
+    let Ok(file) = open_regular(path) else { return Ok(None) };
+    let id = file.metadata().map(|metadata| file_id(&metadata));
+    let id = id.map_err(|error| Error::File { path: path.to_path_buf(), error })?;
+    let claim = Claim::of(id).ok_or_else(in_use)?;
+    let held = Held { file, _claim: claim };
+    if lock_shared(&held.file) && !is_claimed(&held.file) { Ok(Some(held)) } else { Err(in_use()) }
+}
+
+/// Renames a file, which may replace one that nobody writes. [`Error::FileInUse`] if somebody does.
+pub(super) fn replace(from: &Path, to: &Path) -> Result<(), Error> {
+    let _held = hold(to)?;
+    fs::rename(from, to).map_err(|error| Error::File { path: to.to_path_buf(), error })
+}
+
+fn is_in_table(id: &FileId) -> bool {
+    forget_closed(id, None);
+    writer::guarded(|| CLAIMED.lock().has(id))
+}
+
+/// Forgets the parent's claim on a file that this process has not open, but for `own`, which asks.
+fn forget_closed(id: &FileId, own: Option<&File>) {
+    let FileId::File(device, inode) = *id else { return };
+    let inherited = writer::guarded(|| CLAIMED.lock().inherited(id));
+    if let Some(number) = inherited.filter(|_| !is_open(device, inode, own)) {
+        writer::guarded(|| CLAIMED.lock().remove(number));
     }
 }
 
 fn file_id(metadata: &fs::Metadata) -> FileId {
-    (metadata.dev(), metadata.ino(), OsString::new())
+    FileId::File(metadata.dev(), metadata.ino())
+}
+
+/// Returns the id of a name, wherever links lead.
+fn name_id(path: &Path) -> io::Result<FileId> {
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let name = path.file_name().ok_or_else(not_found)?;
+    let directory = fs::metadata(directory(path))?;
+    if !directory.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    Ok(FileId::Name(directory.dev(), directory.ino(), name.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::fork::testing::check_child;
+    use protolog_testkit::temp_dir;
+
+    #[test]
+    fn a_child_may_write_what_its_parent_has_closed() {
+        let dir = temp_dir();
+        let path = |name: &str| dir.path().join(name);
+        let open = File::create_new(path("open")).expect("a new file");
+        let closed = File::create_new(path("closed")).expect("a new file");
+        let own = |file: &File| Claim::new(file).expect("an id").expect("nobody has it");
+        let claims = (own(&open), own(&closed));
+        let _name = Claim::name(&path("name")).expect("an id");
+        // As a fork may find it: closed, and the claim not yet given up. And the parent's locks are gone, as when a program
+        // reads the file that it writes.
+        drop(closed);
+        drop(File::open(path("open")));
+        let child = || {
+            let claim = |name| {
+                let file = File::options().write(true).open(path(name)).expect("the file");
+                Claim::new(&file).expect("an id")
+            };
+            let is_refused = claim("open").is_none() && Claim::is_taken(&path("name"), None);
+            let mine = claim("closed");
+            drop(claims);
+            is_refused && mine.is_some_and(|mine| is_in_table(&mine.id))
+        };
+        let name = "session::claim::tests::a_child_may_write_what_its_parent_has_closed";
+        check_child(name, || Box::new(|| ()), child);
+    }
 }

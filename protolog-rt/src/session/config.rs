@@ -10,12 +10,14 @@
 //! An override names a group by its full name (`app::AppLog::Net`) or by any unambiguous suffix of it (`AppLog::Net`, `Net`);
 //! or it names all groups under a prefix (`app`, `app::AppLog`), or all groups (`*`). Tags name no groups, since several groups
 //! may share one. If several overrides match a group, a full name wins over a suffix, and a suffix over the longest prefix; of
-//! several suffixes the one that records more wins. `*` with no level is the one way to record less than WTF by default.
+//! several suffixes the one that records more wins, and of several overrides with one name the last. `*` with no level is the one way to record less than WTF by default.
 //!
 //! Invariant: levels are compared by severity, never by their numbers in traces.
 
 use crate::error::Error;
 use protolog_core::Level;
+use protolog_core::control::levels_at_least;
+use protolog_core::filter::{has_suffix, is_under, names_group};
 use std::collections::BTreeSet;
 
 /// The levels that a session records by default.
@@ -57,6 +59,8 @@ pub(crate) struct Filter {
     /// A name, whether it is a full name, and levels as a set of bits.
     overrides: Vec<(String, bool, u8)>,
     stacks: Vec<String>,
+    /// Names and levels of overrides as they were written, without `*`.
+    written: Vec<(String, u8)>,
 }
 
 impl Filter {
@@ -67,14 +71,20 @@ impl Filter {
             TracingMode::Default => Level::Wtf,
             TracingMode::EnableAll => Level::Verbose,
         };
-        let mut default = levels_from(config.default_log_from.unwrap_or(mode));
+        let mut default = levels_at_least(Some(config.default_log_from.unwrap_or(mode)));
         let mut overrides = Vec::new();
-        for GroupOverride { group, log_from } in &config.group_overrides {
-            let levels = log_from.map_or(0, levels_from);
+        let all = &config.group_overrides;
+        let mut written = Vec::new();
+        for (index, GroupOverride { group, log_from }) in all.iter().enumerate() {
+            if all[index + 1..].iter().any(|later| later.group == *group) {
+                continue;
+            }
+            let levels = levels_at_least(*log_from);
             if group == "*" {
                 default = levels;
                 continue;
             }
+            written.push((group.clone(), levels));
             if known.contains(group) {
                 overrides.push((group.clone(), true, levels));
                 continue;
@@ -90,7 +100,29 @@ impl Filter {
                 }
             }
         }
-        Ok(Self { default, overrides, stacks: config.collect_stacktrace.clone() })
+        Ok(Self { default, overrides, stacks: config.collect_stacktrace.clone(), written })
+    }
+
+    /// Returns the levels (bit = [`Level::severity`]) of groups that the filter does not name.
+    pub(super) fn default_levels(&self) -> u8 {
+        self.default
+    }
+
+    /// Iterates over the names and levels of overrides as they were written, without `*`.
+    pub(super) fn written(&self) -> impl Iterator<Item = (&str, u8)> {
+        self.written.iter().map(|(name, levels)| (&**name, *levels))
+    }
+
+    /// Iterates over the names of groups whose stack traces are recorded.
+    pub(super) fn stacks(&self) -> impl Iterator<Item = &str> {
+        self.stacks.iter().map(|name| &**name)
+    }
+
+    /// Returns the names that something was to be recorded of and that stand for none of these groups.
+    pub(super) fn unknown(&self, groups: &[&str]) -> Vec<&str> {
+        let enabled = self.written().filter(|(_, levels)| *levels != 0).map(|(name, _)| name);
+        let is_unknown = |name: &&str| !groups.iter().any(|group| names_group(name, group));
+        enabled.chain(self.stacks()).filter(is_unknown).collect()
     }
 
     /// Returns whether messages of the group with this full name are recorded with stack traces.
@@ -125,23 +157,6 @@ impl Filter {
     pub(super) fn levels_of_any_group(&self) -> u8 {
         self.overrides.iter().fold(self.default, |all, (.., levels)| all | levels)
     }
-}
-
-/// Returns whether `prefix` is the first segments of `full_name`.
-fn is_under(full_name: &str, prefix: &str) -> bool {
-    full_name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with("::"))
-}
-
-/// Returns whether `suffix` is `full_name` or its last segments.
-fn has_suffix(full_name: &str, suffix: &str) -> bool {
-    full_name.strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
-}
-
-fn levels_from(level: Level) -> u8 {
-    Level::ALL
-        .into_iter()
-        .filter(|other| *other >= level)
-        .fold(0, |set, level| set | 1 << level.severity())
 }
 
 #[cfg(test)]
@@ -222,6 +237,24 @@ mod tests {
         let config = config(TracingMode::Default, None, &all);
         assert_eq!(recorded(&config, NET), "EF");
         assert_eq!(recorded(&config, DISK), "IWEF");
+    }
+
+    #[test]
+    fn of_one_name_the_last_override_wins() {
+        let all = [("Net", Some(Level::Verbose)), ("Disk", None), ("Net", Some(Level::Warn))];
+        let config = config(TracingMode::Default, None, &all);
+        assert_eq!(recorded(&config, NET), "WEF");
+        assert_eq!(recorded(&config, DISK), "");
+    }
+
+    #[test]
+    fn names_of_no_group_are_found() {
+        let all = [("Nett", Some(Level::Debug)), ("Dsik", None), ("app", Some(Level::Info))];
+        let mut config = config(TracingMode::Default, None, &all);
+        config.collect_stacktrace = vec!["Disk".into(), "Log".into()];
+        let filter = Filter::new(&config, &BTreeSet::new()).unwrap();
+        assert_eq!(filter.unknown(&[NET, DISK]), ["Nett", "Log"], "`Dsik` was to be off");
+        assert_eq!(filter.unknown(&[]), ["Nett", "app", "Disk", "Log"]);
     }
 
     #[test]

@@ -6,9 +6,10 @@ use super::recorder::Recorder;
 use super::requests::Requests;
 use crate::clock;
 use crate::loss::{Mirror, UnattributedSnapshot};
-use crate::writer::UNATTRIBUTED;
+use crate::sys::process::random_id;
 use crate::writer::arbiter::Arbiter;
 use crate::writer::owner::Owner;
+use crate::writer::{UNATTRIBUTED, Writer, free_retired};
 use protolog_core::FillPolicy;
 use protolog_shmem::{Buffer, WriteChunk};
 use std::ops::Deref;
@@ -35,6 +36,8 @@ impl Deref for Core {
 /// A session, as the owner of its writers.
 #[derive(Debug)]
 pub(crate) struct SessionOwner {
+    /// A random id.
+    pub(super) session_id: [u8; 16],
     /// When the session started, in nanoseconds of BOOTTIME.
     pub(super) started: u64,
     /// Unattributed drops of before the session.
@@ -42,6 +45,12 @@ pub(crate) struct SessionOwner {
     pub(super) filter: Filter,
     /// Messages that wait for a chunk.
     pub(super) waits: ChunkWait,
+    /// Messages that were lost are reported on standard error at the end.
+    pub(super) reports_losses: bool,
+    /// An operator started it, not the program.
+    pub(super) is_for_operator: bool,
+    /// Only threads that have entered are recorded.
+    is_scoped: bool,
     /// The file that the buffer is in, if it is in one.
     pub(super) recorder: Option<Arc<Recorder>>,
     /// The file that is written all the time, or at the end.
@@ -60,10 +69,14 @@ impl SessionOwner {
     /// A session that starts now, and records what `filter` lets through.
     pub(crate) fn new(filter: Filter) -> Self {
         Self {
+            session_id: random_id(),
             started: clock::boottime(),
             before: UNATTRIBUTED.snapshot(),
             filter,
             waits: ChunkWait::new(None),
+            reports_losses: false,
+            is_for_operator: false,
+            is_scoped: false,
             recorder: None,
             path: None,
             drain: OnceLock::new(),
@@ -80,6 +93,21 @@ impl SessionOwner {
         Self { recorder, ..self }
     }
 
+    /// The same, with a line on standard error at the end if messages were lost, if `reports` says so.
+    pub(super) fn reporting_losses(self, reports: bool) -> Self {
+        Self { reports_losses: reports, ..self }
+    }
+
+    /// The same, started by an operator if `is` says so.
+    pub(super) fn for_operator(self, is: bool) -> Self {
+        Self { is_for_operator: is, ..self }
+    }
+
+    /// The same, for threads that enter alone if `is` says so.
+    pub(super) fn scoped(self, is: bool) -> Self {
+        Self { is_scoped: is, ..self }
+    }
+
     /// The same, with this as the file that it writes.
     pub(super) fn with_path(self, path: Option<PathBuf>) -> Self {
         Self { path, ..self }
@@ -94,6 +122,10 @@ impl Owner for SessionOwner {
     #[cfg(feature = "log")]
     fn levels_of_any_group(&self) -> u8 {
         self.filter.levels_of_any_group()
+    }
+
+    fn is_scoped(&self) -> bool {
+        self.is_scoped
     }
 
     fn collects_stacks(&self) -> bool {
@@ -154,6 +186,17 @@ impl Core {
         self.owner.path.as_deref().or_else(recording)
     }
 
+    /// Returns the levels (bit = severity) that the session enables of the group with this full name, registered or not.
+    pub(crate) fn levels_of(&self, group: &str) -> u8 {
+        self.owner.filter.levels(group)
+    }
+
+    /// Takes the writers whose threads have ended off the list. Frees what threads have left in any session, which they don't.
+    pub(super) fn take_ended(&self) -> Vec<Arc<Writer>> {
+        free_retired();
+        self.arbiter.take_ended()
+    }
+
     /// Wakes writers that wait for a chunk; some were freed.
     pub(super) fn announce_freed(&self) {
         self.owner.waits.announce();
@@ -188,6 +231,16 @@ impl Core {
     /// Says which thread reads the buffer.
     pub(super) fn set_drain(&self, thread: Thread, requests: Arc<Requests>) {
         let _ = self.owner.drain.set(DrainThread { thread, requests });
+    }
+
+    /// Returns the recording that completes the trace file of a session that streams, if there is one.
+    pub(super) fn stream_recorder(&self) -> Option<&Arc<Recorder>> {
+        self.owner.recorder.as_ref().filter(|_| self.is_stream())
+    }
+
+    /// Returns the recording of a session that keeps its messages there.
+    pub(super) fn kept_recorder(&self) -> Option<&Arc<Recorder>> {
+        self.owner.recorder.as_ref().filter(|_| !self.is_stream())
     }
 
     /// Returns whether the buffer's thread frees chunks as they are completed.

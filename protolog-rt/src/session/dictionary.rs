@@ -56,6 +56,18 @@ pub(super) fn known_groups() -> BTreeSet<String> {
     tagged_groups().into_keys().collect()
 }
 
+/// Returns the full names of all groups: those in the program's dictionary, and those of enums that have registered. None where
+/// a part of the dictionary was stripped, and names with it.
+pub(crate) fn all_groups() -> Option<BTreeSet<String>> {
+    let mut is_stripped = false;
+    for_each_stripped(&mut |_| is_stripped = true);
+    let mut groups = known_groups();
+    level::for_each_group(|_, group, _| {
+        groups.insert(group.name.to_owned());
+    });
+    (!is_stripped).then_some(groups)
+}
+
 /// Returns the full names of all groups in the program's dictionary, with their tags.
 pub(crate) fn tagged_groups() -> BTreeMap<String, String> {
     let mut groups = BTreeMap::new();

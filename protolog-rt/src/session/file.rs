@@ -7,15 +7,17 @@
 //! given to the file meanwhile are counted as dropped.
 
 use super::bundles::Bundles;
-use super::claim::Claim;
+use super::claim::{self, Claim};
 use super::counts::Counts;
 use super::gap::Gap;
 use super::packets::{AROUND, Seal};
+use super::temporary;
 use super::wire::OWN_SEQUENCE;
 use super::write_behind::{WriteBehind, WriteBehindResult};
 use crate::error::{Error, clone_io_error};
-use crate::sync::{AtomicU32, Ordering};
-use crate::sys::file::{lock, not_found};
+use crate::sys::create::{check_owner, create_new, open_or_create};
+use crate::sys::file::not_found;
+use crate::sys::thread::without_write_signals;
 use protolog_shmem::MAX_PAYLOAD;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -40,10 +42,20 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 const TRAILER: usize = 1024;
 const SEQUENCE_TRAILER: usize = 160;
 
+/// The form of a session's files.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FileForm {
+    /// zlib's compression level, if files are compressed.
+    pub(super) compression: Option<u32>,
+    /// The permissions of new files.
+    pub(super) mode: u32,
+}
+
 /// See the module.
 #[derive(Debug)]
 pub(super) struct TraceFile {
     path: PathBuf,
+    /// Before `_claim`, so that it is closed first.
     file: File,
     /// It had a name when it was opened.
     linked: bool,
@@ -95,35 +107,61 @@ pub(super) struct Finished {
 }
 
 impl TraceFile {
-    /// Creates the file, or empties an existing one. [`Error::FileInUse`] if another session writes it.
-    pub(super) fn create(path: &Path) -> Result<Self, Error> {
+    /// Creates the file with `mode`, or empties an existing one, which keeps its mode. [`Error::FileInUse`] if another session
+    /// writes it, or is going to.
+    pub(super) fn create(path: &Path, mode: u32) -> Result<Self, Error> {
+        Self::create_as(path, mode, None)
+    }
+
+    /// The same, for a session that may have the claim `own` on the name.
+    fn create_as(path: &Path, mode: u32, own: Option<&Claim>) -> Result<Self, Error> {
         let failed = |error| Error::File { path: path.to_path_buf(), error };
         let in_use = || Error::FileInUse { path: path.to_path_buf() };
-        // Not even opened: closing it again would release the lock of the session that writes it.
-        if std::fs::metadata(path).is_ok_and(|metadata| Claim::is_taken(&metadata)) {
-            return Err(in_use());
+        loop {
+            if Claim::is_taken(path, own) {
+                return Err(in_use());
+            }
+            let open = open_or_create(path, mode, OpenOptions::new().write(true));
+            let file = open.map_err(failed)?;
+            let claim = Claim::new(&file).map_err(failed)?.ok_or_else(in_use)?;
+            let metadata = file.metadata().map_err(failed)?;
+            let is_there = |there: std::fs::Metadata| there.ino() == metadata.ino();
+            if metadata.is_file()
+                && metadata.nlink() == 0
+                && !std::fs::metadata(path).is_ok_and(is_there)
+            {
+                // Replaced before it was claimed; not a file without a name that `/proc/self/fd` leads to. *closed first*
+                drop(file);
+                continue;
+            }
+            // Some file systems write a truncated file to disk when it is closed, to be safe in a crash of the system.
+            if metadata.is_file() && metadata.len() > 0 {
+                file.set_len(0).map_err(failed)?;
+            }
+            return Ok(Self::new(path, file, Some(claim), None));
         }
-        let open = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        let file = open.map_err(failed)?;
-        let claim = Claim::new(&file).map_err(failed)?.ok_or_else(in_use)?;
-        if !lock(&file) {
-            return Err(in_use());
-        }
-        // Some file systems write a truncated file to disk when it is closed, to be safe in a crash of the system.
-        if file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
-            file.set_len(0).map_err(failed)?;
-        }
-        Ok(Self::new(path, file, Some(claim), None))
     }
 
     /// Creates the file `part`, which must not exist, and which is renamed to `name` when it is finished.
-    pub(super) fn segment(part: &Path, name: &Path, limit: Option<u64>) -> Result<Self, Error> {
+    pub(super) fn segment(
+        part: &Path,
+        name: &Path,
+        limit: Option<u64>,
+        mode: u32,
+    ) -> Result<Self, Error> {
         let failed = |error| Error::File { path: part.to_path_buf(), error };
+        let exists = || failed(io::ErrorKind::AlreadyExists.into());
         if name.exists() {
-            return Err(failed(io::ErrorKind::AlreadyExists.into()));
+            return Err(exists());
         }
-        let file = File::create_new(part).map_err(failed)?;
-        let mut new = Self::new(part, file, None, Some(name.to_path_buf()));
+        let file = create_new(part, mode).map_err(failed)?;
+        let claim = Claim::new(&file).map_err(failed)?.ok_or_else(exists)?;
+        if links(&file) == 0 {
+            // Taken for one that a dead process left, and removed before it was claimed. *closed first*
+            drop(file);
+            return Err(exists());
+        }
+        let mut new = Self::new(part, file, Some(claim), Some(name.to_path_buf()));
         new.keeps_incomplete = true;
         new.limit = limit.unwrap_or(u64::MAX);
         Ok(new)
@@ -154,32 +192,45 @@ impl TraceFile {
         }
     }
 
-    /// Returns the error that [`Self::create_on_finish`] would return. A pipe is left alone: its reader would take this for the
-    /// end of the trace.
-    pub(super) fn check_create_on_finish(path: &Path) -> Result<(), Error> {
+    /// Returns the error that [`Self::create_on_finish`] would return, or the claim on the name. A pipe is left alone: its reader
+    /// would take this for the end of the trace.
+    pub(super) fn check_create_on_finish(path: &Path, mode: u32) -> Result<Option<Claim>, Error> {
         match std::fs::metadata(path) {
-            Ok(metadata) if metadata.file_type().is_fifo() => Ok(()),
-            _ => Self::create_on_finish(path).map(drop),
+            Ok(metadata) if metadata.file_type().is_fifo() => Ok(None),
+            _ => {
+                let is_named = Self::create_on_finish(path, mode, None)?.name.is_some();
+                let claim = is_named.then(|| Claim::name(path)).transpose();
+                let claim = claim.map_err(|error| Error::File { path: path.into(), error })?;
+                claim.map(|claim| claim.ok_or(Error::FileInUse { path: path.into() })).transpose()
+            }
         }
     }
 
-    /// Creates a file that appears under its name when it is finished, and not at all if it can't be finished.
-    pub(super) fn create_on_finish(path: &Path) -> Result<Self, Error> {
+    /// Creates a file that appears under its name when it is finished, and not at all if it can't be finished. It has `mode`, even
+    /// if it replaces a file with another one. [`Error::FileInUse`] if a session without the claim `own` writes the file, or is
+    /// going to.
+    pub(super) fn create_on_finish(
+        path: &Path,
+        mode: u32,
+        own: Option<&Claim>,
+    ) -> Result<Self, Error> {
+        let failed = |error| Error::File { path: path.to_path_buf(), error };
+        check_owner(path).map_err(failed)?;
         // Links are followed; a pipe or a device is written, not replaced.
         let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-            return Self::create(path);
-        }
         let failed = |error| Error::File { path: path.clone(), error };
+        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            return Self::create_as(path, mode, own);
+        }
+        check_owner(path).map_err(failed)?;
         if path.file_name().is_none() {
             return Err(failed(not_found()));
         }
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}-{number}.part", std::process::id()));
-        let part = PathBuf::from(name);
-        let file = File::create(&part).map_err(failed)?;
+        if Claim::is_taken(path, own) {
+            return Err(Error::FileInUse { path: path.clone() });
+        }
+        drop(claim::hold(path)?);
+        let (file, part) = temporary::create(path, mode).map_err(failed)?;
         Ok(Self::new(&part, file, None, Some(path.clone())))
     }
 
@@ -312,7 +363,7 @@ impl TraceFile {
                 Some(bundles) => bundles.pack(bytes),
                 None => bytes,
             };
-            match self.file.write_all(packed) {
+            match without_write_signals(|| self.file.write_all(packed)) {
                 Ok(()) => return self.written += packed.len() as u64,
                 Err(error) => self.error = Some(error),
             }
@@ -331,6 +382,16 @@ impl TraceFile {
         let is_deleted = self.linked && links(&self.file) == 0;
         is_deleted
             .then(|| io::Error::new(io::ErrorKind::NotFound, "the file was deleted meanwhile"))
+    }
+
+    /// Returns whether all gathered bytes are written.
+    pub(super) fn is_flushed(&self) -> bool {
+        self.used == 0
+    }
+
+    /// Returns the path that the file has while it is written.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Returns the number of bytes written.
@@ -356,13 +417,16 @@ impl TraceFile {
             self.written += bytes;
             self.error = self.error.take().or(error);
         }
-        self.error = match (self.error.take(), &self.name) {
-            (None, Some(name)) => std::fs::rename(&self.path, name).err(),
-            (None, None) => self.deleted(),
-            (error, _) => error,
-        };
         let path = self.name.as_ref().unwrap_or(&self.path).clone();
-        let error = self.error.take().map(|error| Error::File { path, error });
+        let failed = |error| Error::File { path, error };
+        let error = match (self.error.take(), &self.name) {
+            (None, Some(name)) => {
+                temporary::release(&self.file);
+                claim::replace(&self.path, name).err()
+            }
+            (None, None) => self.deleted().map(failed),
+            (Some(error), _) => Some(failed(error)),
+        };
         if error.is_none() {
             self.name = None;
         }

@@ -38,7 +38,7 @@ impl Gap {
             }
             let fields = Reader::new(packet).map_while(Result::ok);
             let losses = fields.filter(|field| field.number == packet::LOSS);
-            losses.filter_map(record).for_each(|lost| self.add_loss(lost));
+            losses.filter_map(record).for_each(|lost| lost.add_to(&mut self.reported));
         }
         messages
     }
@@ -46,15 +46,7 @@ impl Gap {
     /// Adds the gap of another file.
     pub(super) fn add(&mut self, other: Self) {
         self.messages.add(&other.messages);
-        other.reported.into_iter().for_each(|lost| self.add_loss(lost));
-    }
-
-    fn add_loss(&mut self, lost: LossCount) {
-        let same = |known: &&mut LossCount| (known.group, known.cause) == (lost.group, lost.cause);
-        match self.reported.iter_mut().find(same) {
-            Some(known) => known.count += lost.count,
-            None => self.reported.push(lost),
-        }
+        other.reported.into_iter().for_each(|lost| lost.add_to(&mut self.reported));
     }
 }
 

@@ -7,40 +7,48 @@
 //! Invariants: a call is enabled if a running session records it, and each session gets what it records; starting and
 //! stopping may fail, logging never does.
 
+mod active;
 mod builder;
 mod bundles;
 mod chunk_wait;
-mod claim;
+pub(crate) mod claim;
 pub(crate) mod config;
 pub(crate) mod core;
 mod counts;
+mod diagnosis;
 pub(crate) mod dictionary;
 mod drain;
 mod file;
 mod gap;
+mod leftover;
 mod packets;
+pub(crate) mod previous;
 mod process;
+mod progress;
 pub(crate) mod recorder;
+mod report;
 mod requests;
 pub(crate) mod running;
 mod segments;
+pub(crate) mod signals;
 mod snapshot;
 mod state;
 mod stream;
 pub(crate) mod summary;
+mod temporary;
 mod trace;
 mod wire;
 mod write_behind;
 
 pub use self::builder::Builder;
 
+use self::active::Active;
 use self::core::Core;
-use self::requests::Requests;
 use crate::error::Error;
 use crate::stats::Summary;
-use std::path::{Path, PathBuf};
+use crate::writer::scope::ThreadScope;
+use std::path::Path;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 /// A trace in the making. It ends when it is stopped or dropped.
 ///
@@ -63,8 +71,8 @@ use std::thread::JoinHandle;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Any number of sessions may run at once, each with its own file, filter and buffer. A thread's first message after a session
-/// started or stopped may allocate and take a lock; a signal handler should not be the one to log it.
+/// Any number of sessions may run at once, each with its own file, filter and buffer. A thread's first message of all may allocate
+/// and take a lock; a signal handler should not be the one to log it ([`prepare_thread`](crate::prepare_thread)).
 ///
 /// By default a session streams to its file. Other sessions keep messages in memory ([`Builder::keep_newest`],
 /// [`Builder::keep_first`]), or in a file that survives the process ([`Builder::record`]).
@@ -75,18 +83,29 @@ use std::thread::JoinHandle;
 ///
 /// | session | |
 /// |---|---|
+/// | [`file`](Builder::file) | kept, each once: those of the last second may be in the recording of the buffer, which completes the file |
 /// | [`record`](Builder::record) | kept, as far as the ring reaches; overwritten ones are counted. `protologtool recover` makes a trace of the recording |
-/// | [`file`](Builder::file) | kept as far as they were written, and readable; the rest is lost, and can't be counted. The session's thread writes when the buffer is half full (2 MiB of 4), and at [`Session::flush`] |
 /// | [`keep_newest`](Builder::keep_newest), [`keep_first`](Builder::keep_first) | lost, except in snapshots that were written before |
 ///
-/// A message whose call has not returned is not in the trace, and no message is torn. A recorder keeps all of 10,000 messages
-/// written just before a SIGKILL. If the machine goes down, a recording in `/dev/shm` is lost, and one
+/// A session that streams writes its file at least once a second while something is logged. Until then a message is in the buffer, and
+/// the buffer is in a *recording*: a file in `/dev/shm` that outlives the process, or beside the trace if that has no room
+/// ([`Session::recording`]). The stop of the session removes it. After a crash, [`recover_previous`](crate::recover_previous) completes
+/// the trace at the program's next start, and `protologtool recover app.pftrace` does so at any time; `protologtool read-log app.pftrace`
+/// shows the messages of both. The program's next sessions remove a recording that lacks its trace, once there are too many, or that is
+/// too old ([`Builder::keep_recordings`]). [`Builder::without_recording`] switches recordings of streams off.
+///
+/// A message whose call has not returned is not in the trace, and no message is torn. One exception: messages of several chunks, of more
+/// than 4 KiB, that are being written at the same moment and together take more than a quarter of the buffer. If the
+/// machine goes down, a recording in `/dev/shm` is lost, the file has what was written, and a recording
 /// [on a disk](Builder::record_at) has everything up to the last flush.
 ///
-/// # The process exits or panics
+/// # The process exits, panics, or gets a signal
 ///
-/// A session that is stopped or dropped is complete. `std::process::exit` drops nothing, nor does anything drop a session in a
-/// static: the table above applies then, so stop sessions first.
+/// A session that is stopped or dropped is complete. When the process exits, by the return of `main` or by `std::process::exit`, the
+/// sessions that still run are stopped, those in statics included. [`stop_on_signals`](crate::stop_on_signals) does the same for Ctrl-C,
+/// SIGTERM and SIGHUP. Neither waits longer than 5 seconds for a file that is stuck, such as a pipe that nobody reads; then its recording
+/// stays. An error that nobody can get, since a session is dropped or the process exits, is one line on standard error
+/// ([`Builder::report_losses`]).
 ///
 /// Unwinding loses nothing: a session that it drops completes its file, or leaves its recording. With
 /// [`log_panics`](crate::log_panics), each panic becomes a message with its stack trace, and the files of all sessions have
@@ -99,20 +118,38 @@ use std::thread::JoinHandle;
 /// its own; it may do so, call [`init`](crate::init()) and log like any program. If a signal handler forks within a message, the
 /// parent's trace has the message, and the child counts a loss ([`LossCause::Forked`](crate::LossCause::Forked)).
 ///
-/// A bare `clone` system call runs no fork handlers, so such a child should only call `exec`. Its messages go into its copy of the
-/// buffer, which leaves the parent's trace intact; with a recorder they go into its thread's chunk until that is full, where
-/// the fork is noticed.
+/// A bare `clone` system call runs no fork handlers, so such a child should only call `exec`. Its messages go into its thread's chunk
+/// until that is full, where the fork is noticed: the buffer of a recording is shared with the parent. Without a recording they go
+/// into its copy of the buffer.
 ///
 /// # A signal handler logs
 ///
 /// Its message is recorded, unless it interrupts another message of the same thread: then it is dropped and counted as
-/// [`LossCause::Reentrant`](crate::LossCause::Reentrant), and the interrupted message is whole. A thread's first message after a
-/// session started or stopped may allocate, which a handler must not: let the thread log a message before, or block the signal
-/// meanwhile. [`dynamic::log`](crate::dynamic::log), stack traces and [text output](crate::text) are not for handlers.
+/// [`LossCause::Reentrant`](crate::LossCause::Reentrant), and the interrupted message is whole. It neither allocates, nor frees, nor
+/// waits for a lock, whatever the handler interrupted and whenever sessions start and stop, on three conditions:
+///
+/// - A message of the thread was recorded before, or it has called [`prepare_thread`](crate::prepare_thread); and so has a call to the handler's
+///   enum of groups, [`is_enabled`](crate::ProtoLogGroup::is_enabled) included. Either allocates the first time.
+/// - The message is below 4 KiB, and has no stack trace. [`dynamic::log`](crate::dynamic::log) and [text output](crate::text) are not
+///   for handlers.
+/// - No session waits for room ([`Builder::wait_at_most`]).
+///
+/// So a thread frees nothing of a session that has ended: the buffer remains until each of its threads has logged to another
+/// session or ended, and after that a session starts, stops or writes to its file.
+///
+/// A handler on an alternate stack needs 4 KiB of it for a call, in a release build.
+///
+/// # A library is unloaded
+///
+/// `dlclose` does not unload a library that has this runtime inside and has started a session, called [`init`](crate::init()) or
+/// installed a hook: its threads, thread-local destructors and fork handlers go on, and so does the session. Nor does it unload
+/// a library whose groups have registered, which the first enabled call of a group does.
 ///
 /// # A thread ends
 ///
-/// Its messages stay in the trace, under its name and id; its chunk is given back, and none of its memory remains. Thread-local
+/// Its messages stay in the trace, under its name and id, and its chunk is given back. About 2 KiB remain until the session ends, or
+/// until a later thread uses them, as it does once the session has 512 sequences. So 200,000 threads, one after the other, leave no
+/// more than 1,000 do: in a session that keeps messages or records 0.9 MiB, in one that streams about 1 MiB. Thread-local
 /// destructors may log: messages of those that run after the runtime's own are counted as
 /// [`LossCause::ThreadExit`](crate::LossCause::ThreadExit).
 ///
@@ -121,7 +158,8 @@ use std::thread::JoinHandle;
 /// A session that streams, or keeps the first messages, drops the message and counts it as
 /// [`LossCause::BufferFull`](crate::LossCause::BufferFull). A ring overwrites its oldest chunk, and counts its messages as
 /// [`LossCause::Overwritten`](crate::LossCause::Overwritten). A larger [`Builder::buffer_size`] helps against bursts,
-/// [`Builder::wait_at_most`] against the rest.
+/// [`Builder::wait_at_most`] against the rest. A session that lost messages says so in one line on standard error when it ends,
+/// unless [`Builder::report_losses`] is off.
 ///
 /// # The file can't be written
 ///
@@ -129,29 +167,32 @@ use std::thread::JoinHandle;
 /// arrive, at [`Session::flush`], and at [`Session::stop`]. Missing messages are counted by group as
 /// [`LossCause::WriteFailed`](crate::LossCause::WriteFailed), in the trace once it can be written, and in [`Session::summary`] at once.
 /// While the file can't be written, `flush` returns an error; `stop` does if this lasts to the end, and the trace then ends
-/// with the last packet that had room. A pipe or device that failed once is not tried again.
+/// with the last packet that had room. A pipe or device that failed once is not tried again. A limit on the size of files
+/// (`ulimit -f`) and a pipe without a reader are errors like any other: neither SIGXFSZ nor SIGPIPE ends the program.
 ///
 /// If the file is deleted meanwhile, `stop` returns an error; with [`Builder::segment_bytes`] the next segments are written all the
 /// same. Other programs should not change the file while it is written: truncating it (`copytruncate`) leaves a hole of zeros.
 /// Use [`Builder::segment_age`] to rotate instead.
 ///
+/// # Other users
+///
+/// Messages may hold secrets, so new files are their owner's only, unless [`Builder::file_mode`] says otherwise; a file that is
+/// there keeps its permissions when a session streams to it. In a directory that everybody may write to, such as `/tmp`, a file
+/// or link of another user is refused, even where the system does not see to that itself.
+///
 /// # The clock is set
 ///
 /// The order of messages and the time between them stay as they are, since they are counted from the machine's start. Dates follow
 /// the new time from the session's next write to its file.
+///
+/// # It ends when it is dropped
+///
+/// A `Session` is kept in a variable as long as the program is to be recorded. `let _ = Session::builder()….start()?` drops it at
+/// once, as does a statement that does nothing with it: then nothing is recorded. `let _session = …` keeps it to the end of the block.
 #[derive(Debug)]
+#[must_use = "a session ends when it is dropped; `let _ = …` drops it at once, `let _session = …` keeps it"]
 pub struct Session {
-    core: Arc<Core>,
-    destination: Option<Destination>,
-}
-
-/// The destination of a session's messages.
-#[derive(Debug)]
-enum Destination {
-    /// A file, all the time.
-    Stream { requests: Arc<Requests>, thread: JoinHandle<Result<Summary, Error>> },
-    /// The buffer, and a file at the end, if one was named; compressed if there is a compression level.
-    Kept { path: Option<PathBuf>, compression: Option<u32> },
+    active: Arc<Active>,
 }
 
 impl Session {
@@ -165,33 +206,36 @@ impl Session {
     /// and is synced if it is on a disk. In a forked child: [`Error::Forked`].
     pub fn flush(&self) -> Result<(), Error> {
         self.check_process()?;
-        if let Some(recorder) = &self.core.owner.recorder {
+        if let Some(recorder) = self.active.core.kept_recorder() {
             return recorder.sync();
         }
-        let Some(Destination::Stream { requests, .. }) = &self.destination else { return Ok(()) };
-        requests.flush(|| self.core.wake()).map_err(|error| {
-            let path = self.core.path().unwrap_or(Path::new("")).to_path_buf();
+        let Some(requests) = self.active.core.requests() else { return Ok(()) };
+        requests.flush(|| self.active.core.wake()).map_err(|error| {
+            let path = self.active.core.path().unwrap_or(Path::new("")).to_path_buf();
             Error::File { path, error }
         })
     }
 
     /// Writes the messages that the session keeps to a file, and continues. The file appears when it is complete, and replaces
-    /// an existing one. Threads may log meanwhile; each message logged before the call is in the file, or counted.
+    /// an existing one, unless another session is writing that ([`Error::FileInUse`]). Threads may log meanwhile; each message logged
+    /// before the call is in the file, or counted.
     ///
     /// A session that streams to its file keeps nothing: [`Error::NotKept`]. In a forked child: [`Error::Forked`].
     pub fn snapshot(&self, path: impl AsRef<Path>) -> Result<Summary, Error> {
         self.check_process()?;
-        match &self.destination {
-            Some(Destination::Kept { compression, .. }) => {
-                snapshot::write(&self.core, path.as_ref(), *compression, "protolog session goes on")
-            }
-            _ => Err(Error::NotKept),
-        }
+        let kept = self.active.kept.as_ref().ok_or(Error::NotKept)?;
+        let what = "protolog session goes on";
+        let core = &self.active.core;
+        let mut summary =
+            snapshot::write(core, path.as_ref(), kept.form, kept.claim.as_ref(), what)?;
+        diagnosis::complete(core, &mut summary, true);
+        Ok(summary)
     }
 
-    /// Returns the file of a session that records: [`Builder::record`].
+    /// Returns the file that the session's buffer is in, and that survives the process: of a session that streams, and of one that
+    /// records ([`Builder::record`]).
     pub fn recording(&self) -> Option<&Path> {
-        self.core.owner.recorder.as_ref().map(|recorder| recorder.path())
+        self.active.core.owner.recorder.as_ref().map(|recorder| recorder.path())
     }
 
     /// Returns the messages written and dropped so far, in all and by group. A session that streams counts everything logged
@@ -216,75 +260,44 @@ impl Session {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn summary(&self) -> Summary {
-        summary::so_far(&self.core)
+        let mut summary = summary::so_far(&self.active.core);
+        if self.check_process().is_ok() {
+            let is_whole = self.active.kept.is_none();
+            diagnosis::complete(&self.active.core, &mut summary, is_whole);
+        }
+        summary
+    }
+
+    /// Returns a handle by which threads enter the session, if it is one of chosen threads ([`Builder::this_thread`]).
+    pub fn thread_scope(&self) -> ThreadScope {
+        ThreadScope::new(&self.active.core.arbiter)
     }
 
     /// Returns an error if the session belongs to the process that this one was forked from: its locks may be held by threads
     /// that do not exist here.
     fn check_process(&self) -> Result<(), Error> {
-        if self.core.pid == std::process::id() { Ok(()) } else { Err(Error::Forked) }
+        if self.active.core.pid == std::process::id() { Ok(()) } else { Err(Error::Forked) }
     }
 
     /// Returns whether `core` is the shared part of this session.
     pub(crate) fn is_of(&self, core: &Arc<Core>) -> bool {
-        Arc::ptr_eq(&self.core, core)
+        Arc::ptr_eq(&self.active.core, core)
     }
 
     /// Ends the session and completes the file. Messages that other threads log at this moment may or may not be in it. An error
     /// if the file can't be written, or was deleted meanwhile; [`Self::summary`], called before, has the counts then. If the file
     /// could not be written for a while only, the drops say what is missing.
-    pub fn stop(mut self) -> Result<Summary, Error> {
-        self.end()
-    }
-
-    fn end(&mut self) -> Result<Summary, Error> {
-        let Some(destination) = self.destination.take() else { return Ok(Summary::default()) };
-        if self.core.pid != std::process::id() {
-            // A forked child has the session's memory but not its thread; the trace is the parent's.
-            std::mem::forget(destination);
-            return Ok(Summary::default());
-        }
-        running::remove(&self.core);
-        self.core.stop();
-        let (requests, thread) = match destination {
-            Destination::Stream { requests, thread } => (requests, thread),
-            Destination::Kept { path, compression } => {
-                return self.end_kept(path.as_deref(), compression);
-            }
-        };
-        requests.stop();
-        self.core.wake();
-        thread.join().unwrap_or_else(|_| {
-            Err(Error::Resources(std::io::Error::other(
-                "the thread that writes the trace panicked",
-            )))
-        })
-    }
-}
-
-impl Session {
-    /// Writes what the buffer keeps, if a file was named. The recording is removed when all is well: not if a panic ends the
-    /// session, and the recording is the only trace of it.
-    fn end_kept(&self, path: Option<&Path>, compression: Option<u32>) -> Result<Summary, Error> {
-        running::detach_recorder(&self.core);
-        let write =
-            |path| snapshot::write(&self.core, path, compression, "protolog session stopped");
-        let mut summary = path.map_or_else(|| Ok(Summary::default()), write);
-        drop(self.core.take_writers());
-        self.core.buffer.discard();
-        let is_needed = path.is_none() && std::thread::panicking();
-        match &self.core.owner.recorder {
-            Some(recorder) if is_needed => recorder.leave(),
-            Some(recorder) if summary.is_ok() => summary = recorder.remove().and(summary),
-            _ => {}
-        }
-        summary
+    pub fn stop(self) -> Result<Summary, Error> {
+        self.active.end()
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // `stop` returns the error.
-        let _ = self.end();
+        self.active.end_unseen();
+        if self.check_process().is_err() {
+            // A forked child has the session's memory but not its thread; the trace is the parent's.
+            std::mem::forget(Arc::clone(&self.active));
+        }
     }
 }

@@ -1,12 +1,24 @@
-//! The packet that names the process, in Perfetto's terms and in ours.
+//! The packet that names process and session, in Perfetto's terms and in ours, with the filter of the session.
 
+use super::config::Filter;
+use crate::sys::process::fingerprint;
 use crate::sys::time::boot_id;
 use protolog_core::process_track;
-use protolog_core::schema::{packet, process_descriptor, sequence_info, track_descriptor};
+use protolog_core::schema::{
+    filter, filter_group, packet, process_descriptor, sequence_info, track_descriptor,
+};
 use protozero::{Heap, Message};
 
-/// Appends the name, arguments and ids of the process.
-pub(super) fn describe_process(to: &mut Message<'_, Heap>, pid: u32) {
+/// True where groups may come with their first message, as those of bridges do.
+pub(super) const IS_OPEN: bool = cfg!(any(feature = "log", feature = "tracing"));
+
+/// Appends the name, arguments and ids of the process, and the id and filter of the session.
+pub(super) fn describe_process(
+    to: &mut Message<'_, Heap>,
+    pid: u32,
+    session_id: &[u8; 16],
+    filter: &Filter,
+) {
     let arguments: Vec<String> =
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     let name = arguments.first().map_or("", String::as_str);
@@ -24,5 +36,25 @@ pub(super) fn describe_process(to: &mut Message<'_, Heap>, pid: u32) {
     info.uint32(sequence_info::PID, pid);
     if let Some(id) = boot_id() {
         info.bytes(sequence_info::BOOT_ID, &id);
+    }
+    if let Some(fingerprint) = fingerprint() {
+        info.fixed64(sequence_info::PROCESS, fingerprint);
+    }
+    info.bytes(sequence_info::SESSION_ID, session_id);
+    describe_filter(&mut info.nested(sequence_info::FILTER), filter);
+}
+
+fn describe_filter(to: &mut Message<'_, Heap>, filter: &Filter) {
+    to.uint32(filter::DEFAULT_LEVELS, filter.default_levels().into());
+    for (name, levels) in filter.written() {
+        to.nested(filter::GROUP)
+            .string(filter_group::NAME, name)
+            .uint32(filter_group::LEVELS, levels.into());
+    }
+    for name in filter.stacks() {
+        to.nested(filter::GROUP).string(filter_group::NAME, name);
+    }
+    if IS_OPEN {
+        to.bool(filter::IS_OPEN, true);
     }
 }

@@ -1,4 +1,7 @@
-//! A recording: a session's ring buffer in a file, with all that is needed to read it when the process is dead.
+//! A recording: a session's buffer in a file, with all that is needed to read it when the process is dead.
+//!
+//! The buffer is a ring with the newest messages, or that of a session that streams to a trace file: then the recording completes
+//! that file ([`super::progress`]).
 //!
 //! The layout is that of [`protolog_core::recorder`]. Nothing has to happen at a crash: chunks are mapped from the file, so a
 //! message is in it the moment it is committed, and texts are there before the first message that needs them.
@@ -6,8 +9,11 @@
 //! Invariants
 //! - *metadata*: a record is whole before the header counts it; records are never changed.
 //! - *order*: the magic is stored last, when everything else is there.
-//! - A forked child touches the file only through chunks that a thread had when it was forked.
+//! - A forked child touches the file only through chunks that a thread had when it was forked, and closes it: the mark of a living
+//!   process is the parent's.
 
+use super::claim::{self, Claim};
+use super::config::Filter;
 use super::dictionary::Dictionary;
 use super::process::describe_process;
 use crate::clock;
@@ -15,25 +21,31 @@ use crate::error::Error;
 use crate::loss::{LossCause, Mirror};
 use crate::message_table::{self, RuntimeMessage};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sys::close_on_fork::CloseOnFork;
+use crate::sys::create::{PRIVATE, create_new};
 use crate::sys::mapping::Mapping;
+use crate::sys::thread::without_write_signals;
 use crate::sys::time::boot_id;
 use crate::sys::{file, modules};
 use protolog_core::FillPolicy;
 use protolog_core::recorder::{
     BuildId, ClockSource, HEADER_SIZE, Header, LOSSES, LOSSES_AT, MAGIC, METADATA_LOST_AT,
-    METADATA_USED_AT, OTHER_LOSSES_AT, OTHER_MESSAGE_COUNT_AT, RING_AT, VERSION, loss_key,
-    message_count_at, record_header,
+    METADATA_USED_AT, OTHER_LOSSES_AT, OTHER_MESSAGE_COUNT_AT, POSITIONS, RING_AT, VERSION,
+    loss_key, message_count_at, record_header,
 };
 use protolog_shmem::{Buffer, Memory, PAGE, size};
 use protozero::Heap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The default directory of recordings: memory that the kernel keeps until it is shut down.
-const DIRECTORY: &str = "/dev/shm";
+pub(super) const DIRECTORY: &str = "/dev/shm";
+
+/// Bytes of both copies of the positions of writers. They are a hole in the file until they are written.
+const POSITIONS_SIZE: u64 = 2 * 8 * POSITIONS as u64;
 
 /// The number of names to try if earlier recordings exist.
 const NAMES: u32 = 10_000;
@@ -45,6 +57,20 @@ pub(super) enum RecordingPath {
     Memory,
     /// This file.
     At(PathBuf),
+    /// A new file beside this trace.
+    Beside(PathBuf),
+}
+
+/// The buffer of a recording.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BufferForm<'a> {
+    /// The least size, in bytes.
+    pub(super) bytes: usize,
+    pub(super) fill_policy: FillPolicy,
+    /// The id of the session.
+    pub(super) session_id: [u8; 16],
+    /// Its filter.
+    pub(super) filter: &'a Filter,
 }
 
 /// A recording without its ring buffer. See the module.
@@ -52,8 +78,13 @@ pub(super) enum RecordingPath {
 pub(crate) struct Recorder {
     path: PathBuf,
     pid: u32,
-    file: File,
+    /// Before `claim`, so that it is closed first.
+    file: CloseOnFork<File>,
+    /// None once the file is left for recovery.
+    claim: Mutex<Option<Claim>>,
     header: Memory,
+    /// The offset of the positions of writers in the file.
+    positions_at: u64,
     metadata: Mutex<Metadata>,
 }
 
@@ -69,37 +100,46 @@ struct Metadata {
 }
 
 impl Recorder {
-    /// Creates a recording with a ring buffer of at least `bytes` bytes.
+    /// Creates a recording.
     pub(super) fn create(
         place: &RecordingPath,
-        bytes: usize,
+        form: BufferForm<'_>,
     ) -> Result<(Arc<Self>, Buffer), Error> {
         let (file, path) = match place {
-            RecordingPath::Memory => create_in_memory()?,
-            RecordingPath::At(path) => (create_at(path).map_err(failed(path))?, path.clone()),
+            RecordingPath::Memory => create_in(Path::new(DIRECTORY))?,
+            RecordingPath::Beside(trace) => create_in(trace.parent().unwrap_or(Path::new(".")))?,
+            RecordingPath::At(path) => (create_at(path)?, path.clone()),
         };
-        let made = Self::fill(file, path.clone(), size(bytes));
+        let made = Self::fill(file, path.clone(), form);
         made.map_err(|error| {
             let _ = fs::remove_file(&path);
             failed(&path)(error)
         })
     }
 
-    fn fill(file: File, path: PathBuf, ring: usize) -> io::Result<(Arc<Self>, Buffer)> {
+    fn fill(
+        file: CloseOnFork<File>,
+        path: PathBuf,
+        form: BufferForm<'_>,
+    ) -> io::Result<(Arc<Self>, Buffer)> {
+        let ring = size(form.bytes);
+        let in_use = || io::Error::from(io::ErrorKind::WouldBlock);
+        let claim = Claim::new(&file)?.ok_or_else(in_use)?;
         file::claim(&file)?;
-        file::allocate(&file, 0, HEADER_SIZE)?;
-        file::allocate(&file, RING_AT, ring)?;
-        let head = header(ring);
+        let head = header(ring, form);
+        // Also what is not mapped, so that the progress of a stream can always be written.
+        file::allocate(&file, 0, head.metadata_at as usize)?;
         file.write_all_at(&head.to_bytes(), 0)?;
         let header = Memory::new(Mapping::shared(&file, 0, HEADER_SIZE)?);
         let ring_memory = Memory::new(Mapping::shared(&file, RING_AT, ring)?);
-        let buffer = Buffer::new(ring_memory, FillPolicy::RingBuffer);
+        let buffer = Buffer::new(ring_memory, form.fill_policy);
         let start = head.metadata_at;
         let metadata =
             Mutex::new(Metadata { dictionary: Dictionary::default(), loads: None, start, used: 0 });
-        let recorder = Self { path, pid: head.pid, file, header, metadata };
+        let (positions_at, claim) = (head.positions_at, Mutex::new(Some(claim)));
+        let recorder = Self { path, pid: head.pid, file, claim, header, positions_at, metadata };
         let mut process = protozero::Writer::new(Heap::new());
-        describe_process(&mut process.message(), recorder.pid);
+        describe_process(&mut process.message(), recorder.pid, &form.session_id, form.filter);
         recorder.append(&mut recorder.metadata(), &process.into_vec().unwrap_or_default());
         recorder.write_module_texts();
         let magic = u64::from_ne_bytes(MAGIC);
@@ -123,6 +163,22 @@ impl Recorder {
     /// Leaves the file for recovery.
     pub(super) fn leave(&self) {
         file::release(&self.file);
+        drop(self.claim.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    /// Writes to the file.
+    pub(super) fn write_bytes(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        without_write_signals(|| self.file.write_all_at(bytes, at))
+    }
+
+    /// Writes positions of writers, `at` bytes after the first one.
+    pub(super) fn write_position_bytes(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        self.write_bytes(bytes, self.positions_at + at)
+    }
+
+    /// Stores a word of the header, after all that was stored before.
+    pub(super) fn store(&self, at: usize, word: u64) {
+        self.header.u64(at).store(word, Ordering::Release);
     }
 
     /// Waits until all that was logged so far is on the disk, if the file is on one.
@@ -133,6 +189,10 @@ impl Recorder {
 
     /// Counts messages of a chunk that the writer of sequence `id` completed: `new` in it, `all` in it and those before.
     pub(super) fn count_messages(&self, id: u16, new: u64, all: u64) {
+        if self.positions_at != 0 {
+            // Of a stream nothing is overwritten.
+            return;
+        }
         match message_count_at(id) {
             // A reclaimer may be later than the writer itself.
             Some(at) => _ = self.header.u64(at).fetch_max(all, Ordering::Release),
@@ -175,7 +235,7 @@ impl Recorder {
     /// Appends a packet to the metadata, or counts it as lost.
     fn append(&self, metadata: &mut Metadata, packet: &[u8]) {
         let record = [&record_header(packet), packet].concat();
-        match self.file.write_all_at(&record, metadata.start + metadata.used) {
+        match self.write_bytes(&record, metadata.start + metadata.used) {
             Ok(()) => {
                 metadata.used += record.len() as u64;
                 self.header.u64(METADATA_USED_AT).store(metadata.used, Ordering::Release);
@@ -218,8 +278,11 @@ impl Mirror for Recorder {
     }
 }
 
-/// Returns the header of a recording with `ring` bytes of ring buffer.
-fn header(ring: usize) -> Header {
+/// Returns the header of a recording with `ring` bytes of buffer.
+fn header(ring: usize, form: BufferForm<'_>) -> Header {
+    let ring_end = (RING_AT + ring) as u64;
+    let is_stream = form.fill_policy == FillPolicy::Stream;
+    let positions = if is_stream { POSITIONS_SIZE } else { 0 };
     let [(_, realtime), (_, monotonic), (_, boottime)] = clock::snapshot();
     Header {
         version: VERSION,
@@ -228,52 +291,48 @@ fn header(ring: usize) -> Header {
         pages: (ring / PAGE) as u32,
         clock: if clock::uses_tsc() { ClockSource::Counter } else { ClockSource::Kernel },
         ring_at: RING_AT as u64,
-        metadata_at: (RING_AT + ring) as u64,
+        metadata_at: ring_end + positions,
         realtime,
         monotonic,
         boottime,
         boot_id: boot_id().unwrap_or_default(),
         build_id: BuildId::new(&modules::build_id_of_program().unwrap_or_default()),
+        positions_at: if is_stream { ring_end } else { 0 },
+        session_id: form.session_id,
     }
 }
 
-/// Creates a file in [`DIRECTORY`], for this user only.
-fn create_in_memory() -> Result<(File, PathBuf), Error> {
+/// Creates a file in `directory`, for this user only.
+fn create_in(directory: &Path) -> Result<(CloseOnFork<File>, PathBuf), Error> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let (program, pid) = (program(), std::process::id());
     for _ in 0..NAMES {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = PathBuf::from(format!("{DIRECTORY}/protolog-{program}-{pid}-{number}.rec"));
-        match options().create_new(true).open(&path) {
+        let path = directory.join(format!("protolog-{program}-{pid}-{number}.rec"));
+        match CloseOnFork::new(|| create_new(&path, PRIVATE)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             result => return Ok((result.map_err(failed(&path))?, path)),
         }
     }
-    let path = PathBuf::from(DIRECTORY);
-    Err(failed(&path)(io::ErrorKind::AlreadyExists.into()))
+    Err(failed(directory)(io::ErrorKind::AlreadyExists.into()))
 }
 
 /// Creates the file at `path`, for this user only. An existing one, of an earlier run, is renamed.
-fn create_at(path: &Path) -> io::Result<File> {
+fn create_at(path: &Path) -> Result<CloseOnFork<File>, Error> {
     if let Ok(there) = fs::symlink_metadata(path) {
         if !(there.is_file() || there.is_symlink()) {
-            return Err(io::Error::other("something that is no file has this name"));
+            let what = "something that is no file has this name";
+            return Err(failed(path)(io::Error::other(what)));
         }
         let mut old = path.as_os_str().to_owned();
         old.push(".old");
-        let in_use = options().open(path).is_ok_and(|file| file::claim(&file).is_err());
-        if in_use {
-            return Err(io::Error::other("another session records there"));
-        }
-        fs::rename(path, old)?;
+        let _held = claim::hold(path)?;
+        claim::replace(path, Path::new(&old))?;
     }
-    options().create_new(true).open(path)
-}
-
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).mode(0o600);
-    options
+    if Claim::is_taken(path, None) {
+        return Err(Error::FileInUse { path: path.to_path_buf() });
+    }
+    CloseOnFork::new(|| create_new(path, PRIVATE)).map_err(failed(path))
 }
 
 fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
@@ -282,7 +341,7 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> Error {
 }
 
 /// Returns the program's name, with characters that a file's name can have.
-fn program() -> String {
+pub(super) fn program() -> String {
     let path = std::env::current_exe().unwrap_or_default();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let good = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };

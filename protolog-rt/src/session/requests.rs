@@ -7,7 +7,7 @@ use crate::error::clone_io_error;
 use crate::loss::LossCount;
 use crate::stats::GroupStats;
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Requests of the session's owner to the thread.
@@ -15,6 +15,20 @@ use std::time::Duration;
 pub(super) struct Requests {
     state: Mutex<RequestState>,
     flushed: Condvar,
+}
+
+/// See [`Requests::running`].
+#[derive(Debug)]
+pub(super) struct DrainGuard(Arc<Requests>);
+
+impl Drop for DrainGuard {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let error = io::Error::other("the thread that writes the trace panicked");
+            self.0.lock().error = Some(error);
+            self.0.stop();
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -66,6 +80,11 @@ impl Requests {
         self.flushed.notify_all();
     }
 
+    /// Returns what the thread holds while it runs: should it panic, nobody waits for it.
+    pub(super) fn running(self: &Arc<Self>) -> DrainGuard {
+        DrainGuard(Arc::clone(self))
+    }
+
     /// Wakes the thread with `wake`, so that it writes what is committed, and waits for it.
     pub(super) fn flush(&self, wake: impl FnOnce()) -> io::Result<()> {
         let mut state = self.lock();
@@ -114,5 +133,22 @@ impl Requests {
 
     fn lock(&self) -> MutexGuard<'_, RequestState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_panicked() {
+        let requests = Arc::new(Requests::default());
+        let running = requests.running();
+        let thread = std::thread::spawn(move || {
+            let _running = running;
+            panic!("as a bug would");
+        });
+        assert!(requests.flush(|| ()).is_err());
+        assert!(thread.join().is_err());
     }
 }

@@ -5,23 +5,53 @@
 
 use super::core::Core;
 use crate::message_table;
+use crate::sys::exit;
 use crate::sys::fork::{ForkLock, Order};
 use crate::writer;
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-static SESSIONS: ForkLock<Vec<Arc<Core>>> =
+/// The longest that the exit of the process waits for a session.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A session that runs.
+pub(super) trait RunningSession: Debug + Send + Sync {
+    /// The shared part.
+    fn core(&self) -> &Arc<Core>;
+
+    /// Ends the session, as far as that takes at most `limit`.
+    fn end_within(&self, limit: Duration);
+}
+
+static SESSIONS: ForkLock<Vec<Arc<dyn RunningSession>>> =
     ForkLock::with_child(Order::Sessions, Vec::new(), forget_sessions);
 
 /// Returns the sessions that run.
 pub(crate) fn all() -> Vec<Arc<Core>> {
-    writer::guarded(|| SESSIONS.lock().clone())
+    let core = |session: &Arc<dyn RunningSession>| Arc::clone(session.core());
+    writer::guarded(|| SESSIONS.lock().iter().map(core).collect())
 }
 
 /// Starts a session for the threads of the process.
-pub(super) fn add(core: &Arc<Core>) {
-    writer::guarded(|| SESSIONS.lock().push(Arc::clone(core)));
-    writer::running::add(Arc::clone(&core.arbiter));
+pub(super) fn add(session: Arc<dyn RunningSession>) {
+    exit::at_exit(end_at_exit);
+    let arbiter = Arc::clone(&session.core().arbiter);
+    writer::guarded(|| SESSIONS.lock().push(session));
+    writer::running::add(arbiter);
+}
+
+/// Ends all sessions, for which no thread can be expected to wait long: each gets at most `limit`.
+pub(crate) fn end_all(limit: Duration) {
+    let sessions: Vec<Arc<dyn RunningSession>> = writer::guarded(|| SESSIONS.lock().clone());
+    for session in sessions {
+        session.end_within(limit);
+    }
+}
+
+/// Ends all sessions when the process exits, those in statics included, since nothing drops these.
+fn end_at_exit() {
+    end_all(EXIT_TIMEOUT);
 }
 
 /// Gives the session's recording the messages interned at run time, those known and those to come.
@@ -44,7 +74,7 @@ pub(super) fn detach_recorder(core: &Core) {
 /// Stops a session for the threads of the process; those that are within a message may finish it.
 pub(super) fn remove(core: &Arc<Core>) {
     writer::running::remove(&core.arbiter);
-    writer::guarded(|| SESSIONS.lock().retain(|other| !Arc::ptr_eq(other, core)));
+    writer::guarded(|| SESSIONS.lock().retain(|other| !Arc::ptr_eq(other.core(), core)));
 }
 
 /// Writes what was logged until now to the files of all sessions, as far as that takes at most `limit` each.
@@ -53,12 +83,12 @@ pub(crate) fn flush(limit: Duration) {
     let sessions =
         writer::guarded(|| SESSIONS.try_lock().map_or(Vec::new(), |sessions| sessions.clone()));
     for session in sessions {
-        session.flush_within(limit);
+        session.core().flush_within(limit);
     }
 }
 
 /// In a forked child the sessions are its parent's.
-fn forget_sessions(sessions: &mut Vec<Arc<Core>>) {
+fn forget_sessions(sessions: &mut Vec<Arc<dyn RunningSession>>) {
     // Dropping them might wait for a thread that the child does not have.
     std::mem::forget(std::mem::take(sessions));
 }

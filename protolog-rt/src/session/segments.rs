@@ -10,9 +10,10 @@
 //! Invariants: a name without `.part` is that of a complete file; only files whose names have this form are ever removed.
 
 use super::bundles::bundles;
-use super::claim::Claim;
-use super::file::TraceFile;
+use super::claim::{Claim, hold};
+use super::file::{FileForm, TraceFile};
 use crate::error::Error;
+use crate::sys::create::directory;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -46,8 +47,7 @@ pub(super) struct Segments {
     limits: Limits,
     /// The path that the session was given.
     path: PathBuf,
-    /// zlib's compression level, if files are compressed.
-    compression: Option<u32>,
+    form: FileForm,
     next: u64,
     /// Existing segments with their numbers, the oldest first.
     old: VecDeque<(u64, PathBuf)>,
@@ -58,16 +58,10 @@ pub(super) struct Segments {
 
 impl Segments {
     /// Claims the segments of `path` for one session, and finds those that exist.
-    pub(super) fn new(
-        path: &Path,
-        limits: Limits,
-        compression: Option<u32>,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(path: &Path, limits: Limits, form: FileForm) -> Result<Self, Error> {
         let failed = |error| Error::File { path: path.to_path_buf(), error };
-        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput);
-        let name = name.map_err(|kind| failed(kind.into()))?;
         let directory = directory(path);
-        let claim = fs::metadata(directory).and_then(|metadata| Claim::named(&metadata, name));
+        let claim = Claim::segments(path);
         let in_use = || Error::FileInUse { path: path.to_path_buf() };
         let claim = claim.map_err(failed)?.ok_or_else(in_use)?;
         let mut old = Vec::new();
@@ -79,7 +73,7 @@ impl Segments {
         let next = old.last().map_or(1, |(number, _)| number + 1);
         let begun = Instant::now();
         let (path, old) = (path.to_path_buf(), old.into());
-        Ok(Self { limits, path, compression, next, old, begun, _claim: claim })
+        Ok(Self { limits, path, form, next, old, begun, _claim: claim })
     }
 
     /// Creates the next segment, and removes those that are too old to be kept beside it.
@@ -87,19 +81,21 @@ impl Segments {
         // The newest one is still being finished, so it stays even if none is to be kept.
         while self.limits.keep.is_some_and(|keep| self.old.len() > keep.max(1)) {
             let Some((_, path)) = self.old.pop_front() else { break };
-            // It may be incomplete. That it is gone already, or can't be removed, is no reason to stop logging.
-            let _ = fs::remove_file(&path).or_else(|_| fs::remove_file(with_part(&path)));
+            // It may be incomplete.
+            if !remove(&path) {
+                remove(&with_part(&path));
+            }
         }
         loop {
             let name = segment_path(&self.path, self.next);
-            match TraceFile::segment(&with_part(&name), &name, self.limits.bytes) {
+            match TraceFile::segment(&with_part(&name), &name, self.limits.bytes, self.form.mode) {
                 // Another process uses the same path.
                 Err(Error::File { error, .. }) if error.kind() == io::ErrorKind::AlreadyExists => {
                     self.next += 1;
                 }
                 file => {
                     let mut file = file?;
-                    file.compress(bundles(self.compression));
+                    file.compress(bundles(self.form.compression));
                     self.begun = Instant::now();
                     self.old.push_back((self.next, name));
                     self.next += 1;
@@ -120,11 +116,30 @@ impl Segments {
     }
 }
 
-fn directory(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
+/// Returns the incomplete segments of `path`, the oldest first.
+pub(super) fn incomplete(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory(path)).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path());
+    let parts = files.filter(|file| file.extension() == Some(OsStr::new(PART)));
+    let mut numbered: Vec<_> =
+        parts.filter_map(|file| number(path, &file).map(|number| (number, file))).collect();
+    numbered.sort();
+    numbered.into_iter().map(|(_, file)| file).collect()
+}
+
+/// Returns the name that a file has once it is complete.
+pub(super) fn complete_name(path: &Path) -> PathBuf {
+    if path.extension() == Some(OsStr::new(PART)) { path.with_extension("") } else { path.into() }
+}
+
+/// Removes a file, unless somebody writes it. Returns whether it was there. That it can't be removed is no reason to stop
+/// logging.
+fn remove(path: &Path) -> bool {
+    let is_there = fs::symlink_metadata(path).is_ok();
+    if let Ok(_held) = hold(path) {
+        let _ = fs::remove_file(path);
     }
+    is_there
 }
 
 /// Returns the name of segment `number` of `path`: the number stands before the extension.
@@ -204,7 +219,9 @@ mod tests {
         make("app.0032.pftrace.part");
         let limits = Limits { keep: Some(4), ..Limits::default() };
         let path = dir.path().join("app.pftrace");
-        let mut segments = Segments::new(&path, limits, None).expect("segments");
+        let mut segments =
+            Segments::new(&path, limits, FileForm { compression: None, mode: 0o600 })
+                .expect("segments");
         // Created by another process meanwhile.
         make("app.0033.pftrace");
         make("app.0034.pftrace.part");

@@ -7,10 +7,11 @@
 //! Invariant: each message of a sequence up to the last one in the trace is in the trace or counted.
 
 use super::bundles::bundles;
+use super::claim::Claim;
 use super::core::Core;
 use super::counts::Counts;
 use super::drain::{PacketSink, Sequence};
-use super::file::TraceFile;
+use super::file::{FileForm, TraceFile};
 use super::packets::Seal;
 use super::state;
 use super::trace::{Trace, TraceEnd};
@@ -51,16 +52,17 @@ struct ChunkCopy {
 /// A writer, and the number of its messages that must be in the trace or counted.
 type Expected = (Arc<Writer>, u64);
 
-/// Writes a snapshot, compressed if there is a compression level. `what` names its end.
+/// Writes a snapshot to a file of this form, which no session without the claim `own` may write. `what` names its end.
 pub(super) fn write(
     core: &Arc<Core>,
     path: &Path,
-    compression: Option<u32>,
+    form: FileForm,
+    own: Option<&Claim>,
     what: &str,
 ) -> Result<Summary, Error> {
     let mut reader = core.buffer.reader();
-    let mut file = TraceFile::create_on_finish(path)?;
-    file.compress(bundles(compression));
+    let mut file = TraceFile::create_on_finish(path, form.mode, own)?;
+    file.compress(bundles(form.compression));
     let mut trace = Trace::begin(Arc::clone(core), file);
     let (writers, chunks) = collect(core, &mut reader);
     if chunks.values().map(BTreeMap::len).sum::<usize>() > MANY {
@@ -119,19 +121,37 @@ fn copy_all(reader: &mut BufferReader<'_>, all: &mut BTreeMap<u16, Chunks>) -> b
 
 /// Returns all chunks by sequence.
 fn find(reader: &mut BufferReader<'_>) -> BTreeMap<u16, Chunks> {
+    // A writer may take one chunk behind the place that is looked at, and the next one before it. So what is found says how far
+    // each sequence had come, and is found once more: up to there nothing is missed.
+    let newest: BTreeMap<u16, u32> = by_writer(reader)
+        .into_iter()
+        .filter_map(|(writer, found)| Some((writer, newest_id(&found)?)))
+        .collect();
+    let ranked = |newest: u32, found: Vec<ChunkInfo>| {
+        let age = |info: ChunkInfo| (newest.wrapping_sub(info.chunk_id), (info, None));
+        found.into_iter().map(age).filter(|(age, _)| *age as i32 >= 0).collect()
+    };
+    by_writer(reader)
+        .into_iter()
+        .filter_map(|(writer, found)| Some((writer, ranked(*newest.get(&writer)?, found))))
+        .collect()
+}
+
+/// Returns the chunks that are found on one way through the buffer.
+fn by_writer(reader: &mut BufferReader<'_>) -> BTreeMap<u16, Vec<ChunkInfo>> {
     let mut by_writer: BTreeMap<u16, Vec<ChunkInfo>> = BTreeMap::new();
     for info in reader.find(true) {
         by_writer.entry(info.writer_id).or_default().push(info);
     }
-    let ranked = |found: Vec<ChunkInfo>| {
-        let any = found.first().map_or(0, |info| info.chunk_id);
-        // Ids count up and may wrap; a buffer has far fewer chunks than there are ids.
-        let newest = found.iter().map(|info| info.chunk_id.wrapping_sub(any) as i32).max();
-        let newest = any.wrapping_add_signed(newest.unwrap_or(0));
-        let age = |info: ChunkInfo| (newest.wrapping_sub(info.chunk_id), (info, None));
-        found.into_iter().map(age).collect()
-    };
-    by_writer.into_iter().map(|(writer, found)| (writer, ranked(found))).collect()
+    by_writer
+}
+
+/// Returns the id of the newest of a sequence's chunks.
+fn newest_id(found: &[ChunkInfo]) -> Option<u32> {
+    let any = found.first()?.chunk_id;
+    // Ids count up and may wrap; a buffer has far fewer chunks than there are ids.
+    let newest = found.iter().map(|info| info.chunk_id.wrapping_sub(any) as i32).max()?;
+    Some(any.wrapping_add_signed(newest))
 }
 
 /// Copies a sequence into the trace, and counts its messages.

@@ -1,12 +1,15 @@
 //! The thread of a session that streams: it copies chunks into a file until the session ends.
 //!
-//! It sleeps until half of the buffer is complete, a writer finds no free chunk, or the session is flushed or stopped.
+//! It sleeps until 2 MiB of the buffer are complete, or half of a small one, a writer finds no free chunk, the session is flushed or stopped, or a second has
+//! passed in which something was logged. While nobody logs it has the chunks of idle threads reclaimed, and then sleeps without a
+//! limit: the next message takes a chunk, which wakes it.
 //!
 //! Invariant: only this thread reads the buffer and writes the file.
 
 use super::chunk_wait;
 use super::core::Core;
 use super::drain::Drain;
+use super::progress::Progress;
 use super::requests::{Pending, Requests, SoFar};
 use super::segments::Segments;
 use super::trace::{Trace, TraceEnd};
@@ -18,7 +21,7 @@ use crate::writer::Writer;
 use crate::writer::reclaim::POLL_NANOS;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The session's thread, before it runs.
 #[derive(Debug)]
@@ -37,9 +40,16 @@ pub(super) struct Stream {
     failed_segment: Option<Error>,
     /// The next segment is due, and could not be created.
     is_rotation_pending: bool,
+    /// When the packets of chunks that are still being written are copied next.
+    next_write: Instant,
+    /// Nothing was logged for a while.
+    is_quiet: bool,
     /// The time until the next look for idle chunks, while free chunks are scarce.
     poll_interval: Duration,
 }
+
+/// The longest time for which a message is in the buffer only.
+const WRITE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The time for which a chunk is idle before it is reclaimed, while free chunks are scarce.
 const POLL_INTERVAL: Duration = Duration::from_nanos(POLL_NANOS);
@@ -55,22 +65,29 @@ impl Stream {
         trace: Trace,
         segments: Option<Segments>,
     ) -> Self {
+        let mut trace = trace;
+        let mut drain =
+            Drain::new(core.stream_recorder().map(|recorder| Progress::new(Arc::clone(recorder))));
+        drain.begin_file(&mut trace.file, &[]);
         Self {
             core,
             requests,
             trace,
-            drain: Drain::default(),
+            drain,
             segments,
             earlier: Summary::default(),
             reported: Vec::new(),
             failed_segment: None,
             is_rotation_pending: false,
+            next_write: Instant::now() + WRITE_INTERVAL,
+            is_quiet: false,
             poll_interval: POLL_INTERVAL,
         }
     }
 
     /// Copies until the session is stopped; then writes the trailer.
     pub(super) fn run(mut self) -> Result<Summary, Error> {
+        let _running = self.requests.running();
         block_signals();
         chunk_wait::never_wait_here();
         loop {
@@ -82,14 +99,19 @@ impl Stream {
             let failed = self.trace.file.has_failed();
             let left = self.segments.as_ref().filter(|_| !failed).and_then(Segments::left);
             let old = left.is_some_and(|left| left.is_zero());
-            self.copy_round(flush.is_some() || old);
+            let is_due = self.next_write <= Instant::now();
+            self.copy_round(flush.is_some() || old || is_due);
+            if is_due {
+                self.next_write = Instant::now() + WRITE_INTERVAL;
+                self.is_quiet = !self.drain.take_copied();
+            }
             if old {
                 self.rotate_if_due();
             }
             if let Some(flush) = flush {
                 let error = self.trace.file.failure();
                 self.requests.finish_flush(flush, self.so_far(), error);
-            } else if !self.core.buffer.is_half_full() {
+            } else if !self.core.buffer.is_due() {
                 match left.filter(|_| !old) {
                     Some(left) => self.sleep(left),
                     None if old => {}
@@ -147,14 +169,36 @@ impl Stream {
     fn sleep(&mut self, most: Duration) {
         if !self.core.buffer.is_scarce() {
             self.poll_interval = POLL_INTERVAL;
-            return if most == Duration::MAX { thread::park() } else { thread::park_timeout(most) };
+            return self.sleep_until_write(most);
         }
+        let most = most.min(self.next_write.saturating_duration_since(Instant::now()));
         if self.core.reclaim() > 0 {
             self.poll_interval = POLL_INTERVAL;
             return;
         }
         thread::park_timeout(self.poll_interval.min(most));
         self.poll_interval = (2 * self.poll_interval).min(MAX_POLL_INTERVAL);
+    }
+
+    /// Sleeps until the next write is due, at most for `most`; without a limit of its own once no thread has a chunk.
+    fn sleep_until_write(&mut self, most: Duration) {
+        if self.is_quiet && self.core.reclaim() > 0 {
+            // They are freed first.
+            return;
+        }
+        if self.is_quiet && self.core.begin_sleep() {
+            if most == Duration::MAX {
+                thread::park();
+            } else {
+                thread::park_timeout(most);
+            }
+            self.core.end_sleep();
+            self.is_quiet = false;
+            self.next_write = Instant::now() + WRITE_INTERVAL;
+            return;
+        }
+        let left = self.next_write.saturating_duration_since(Instant::now());
+        thread::park_timeout(left.min(most));
     }
 
     /// Finishes the sequences of threads that ended, once their last chunk is copied.
@@ -205,15 +249,18 @@ impl Stream {
         }
         let next = Trace::continued(Arc::clone(&self.core), file);
         let old = std::mem::replace(&mut self.trace, next);
+        self.drain.lost_before += old.file.lost.messages();
         let TraceEnd { summary, reported, before, gap, error } =
             old.end("protolog session goes on");
         self.earlier.add(summary);
-        self.reported.extend(reported);
+        for lost in reported {
+            lost.add_to(&mut self.reported);
+        }
         self.trace.file.gap.add(gap);
         self.trace.skip_unattributed_before(before);
         // `stop` returns it; what comes next has files of its own.
         self.failed_segment = self.failed_segment.take().or(error);
-        self.drain.begin_file();
+        self.drain.begin_file(&mut self.trace.file, &self.reported);
     }
 
     fn end(mut self) -> Result<Summary, Error> {
@@ -221,9 +268,14 @@ impl Stream {
         self.trace.write_interned();
         self.trace.write_module_texts();
         self.copy(true, &[]);
+        // Threads that are within a message may finish it.
+        while self.drain.take_copied() {
+            self.copy(true, &[]);
+        }
         for writer in self.core.take_writers() {
             self.trace.finish_sequence(&writer, None);
         }
+        self.drain.release_pieces(&self.core);
         self.core.buffer.discard();
         let TraceEnd { summary, error, .. } = self.trace.end("protolog session stopped");
         self.earlier.add(summary);

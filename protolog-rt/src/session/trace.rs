@@ -104,7 +104,8 @@ impl Trace {
     fn write_beginning(&mut self, nanos: u64, what: &str) {
         let pid = self.core.pid;
         self.write_clocks(clock::snapshot());
-        self.own_packet(|to| describe_process(to, pid));
+        let owner = Arc::clone(&self.core.owner);
+        self.own_packet(|to| describe_process(to, pid, &owner.session_id, &owner.filter));
         self.own_packet(|to| instant(to, pid, nanos, what));
         self.write_interned();
         self.write_module_texts();
@@ -162,7 +163,8 @@ impl Trace {
         let Finished { bytes, counts, lost, gap, error } = self.file.finish();
         let counts = counts.except(&lost);
         let groups = self.dictionary.groups(&counts, &losses);
-        let summary = Summary { messages: counts.messages(), bytes, losses, groups, buffer };
+        let messages = counts.messages();
+        let summary = Summary { messages, bytes, losses, groups, buffer, ..Summary::default() };
         TraceEnd { summary, reported, before: self.before, gap, error }
     }
 
@@ -192,10 +194,13 @@ impl Trace {
     fn report_unattributed(&mut self) {
         let mut losses = self.take_unreported(&self.core.unattributed);
         let dictionary = &self.dictionary;
-        losses.extend(UNATTRIBUTED.take_since(&mut self.before, |group, severity| {
-            let levels = dictionary.group(group).map(|name| self.core.owner.filter.levels(name));
-            levels.is_none_or(|levels| levels & 1 << severity != 0)
-        }));
+        if !self.core.is_scoped() {
+            losses.extend(UNATTRIBUTED.take_since(&mut self.before, |group, severity| {
+                let levels =
+                    dictionary.group(group).map(|name| self.core.owner.filter.levels(name));
+                levels.is_none_or(|levels| levels & 1 << severity != 0)
+            }));
+        }
         if !losses.is_empty() {
             self.own_packet(|to| append_losses(to, &losses));
             self.count(&losses);

@@ -5,6 +5,7 @@
 //! for that lock, so a child closes what its parent had open and nothing else.
 
 use super::fork::{ForkLock, Order};
+use super::process;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, RawFd};
@@ -17,11 +18,12 @@ pub(crate) fn register() {
     OPEN.register();
 }
 
-/// A file that is closed in a forked child.
+/// A file that is closed in a forked child. A child that drops it closes nothing: the number may be that of another file by then.
 #[derive(Debug)]
 pub(crate) struct CloseOnFork<F: AsRawFd> {
     /// None while it is being dropped.
     file: Option<F>,
+    process: u32,
 }
 
 impl<F: AsRawFd> CloseOnFork<F> {
@@ -30,7 +32,7 @@ impl<F: AsRawFd> CloseOnFork<F> {
         let mut list = OPEN.lock();
         let file = open()?;
         list.push(file.as_raw_fd());
-        Ok(Self { file: Some(file) })
+        Ok(Self { file: Some(file), process: process::id() })
     }
 }
 
@@ -50,6 +52,9 @@ impl<F: AsRawFd> DerefMut for CloseOnFork<F> {
 
 impl<F: AsRawFd> Drop for CloseOnFork<F> {
     fn drop(&mut self) {
+        if self.process != process::id() {
+            return std::mem::forget(self.file.take());
+        }
         let mut list = OPEN.lock();
         let number = self.as_raw_fd();
         list.retain(|open| *open != number);

@@ -3,12 +3,13 @@
 //! Invariant: bytes that were allocated stay so: a store into a mapping of them never finds that the file system is full,
 //! which would be a signal (SIGBUS) in the middle of a log call.
 use super::checked;
+use super::create::PRIVATE;
 use std::ffi::{CStr, CString};
-use std::fs::File;
+use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// Bytes that are written at once.
@@ -58,12 +59,32 @@ pub(crate) fn release(file: &File) {
     let _ = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
 }
 
-/// Locks `file` against other processes that lock it, until this one closes it or ends; false where another process has it.
-/// Unlike the mark of [`claim`], the lock is not inherited by forked children; but it ends as soon as the process closes any
+/// Returns whether a process has the mark of [`claim`] on the file.
+pub(crate) fn is_claimed(file: &File) -> bool {
+    // SAFETY: the file is open; no memory of ours is involved.
+    let answer = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) };
+    if answer == 0 {
+        release(file);
+    }
+    answer != 0 && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock
+}
+
+/// Locks `file`, which can be written, against other processes that lock it, until this one closes it or ends; false where
+/// another process has it. Unlike the mark of [`claim`], the lock is not inherited by forked children; but it ends as soon as the process closes any
 /// descriptor of the file. Where the file system has no locks, no other process has the file.
 pub(crate) fn lock(file: &File) -> bool {
+    lock_with(file, libc::F_WRLCK)
+}
+
+/// As [`lock`], for a file that can be read. Several processes may have it at once, but none of them together with one that
+/// has [`lock`].
+pub(crate) fn lock_shared(file: &File) -> bool {
+    lock_with(file, libc::F_RDLCK)
+}
+
+fn lock_with(file: &File, kind: libc::c_int) -> bool {
     let all = libc::flock {
-        l_type: libc::F_WRLCK as libc::c_short,
+        l_type: kind as libc::c_short,
         l_whence: libc::SEEK_SET as libc::c_short,
         l_start: 0,
         l_len: 0,
@@ -73,6 +94,42 @@ pub(crate) fn lock(file: &File) -> bool {
     let answer = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLK, &raw const all) };
     let error = (answer != 0).then(|| io::Error::last_os_error().raw_os_error()).flatten();
     !matches!(error, Some(libc::EAGAIN | libc::EACCES))
+}
+
+/// Returns whether this process has a file open by another descriptor than `own`; true if that can't be told.
+pub(crate) fn is_open(device: u64, inode: u64, own: Option<&File>) -> bool {
+    let Ok(descriptors) = fs::read_dir("/proc/self/fd") else { return true };
+    let own = own.map(|file| file.as_raw_fd().to_string());
+    descriptors.flatten().any(|descriptor| {
+        let is_file = |file: fs::Metadata| (file.dev(), file.ino()) == (device, inode);
+        own.as_deref().is_none_or(|own| descriptor.file_name() != *own)
+            && fs::metadata(descriptor.path()).is_ok_and(is_file)
+    })
+}
+
+/// Returns what tells a file from others: device and inode.
+pub(crate) fn id_of(file: &File) -> io::Result<(u64, u64)> {
+    let metadata = file.metadata()?;
+    Ok((metadata.dev(), metadata.ino()))
+}
+
+/// Returns whether `path` is still a name of this file, and not by way of a link.
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    let there = fs::symlink_metadata(path).map(|there| (there.dev(), there.ino()));
+    matches!((id_of(file), there), (Ok(id), Ok(there)) if id == there)
+}
+
+/// Returns whether less than a quarter of the file system that has `directory` is free; false if that can't be told.
+pub(crate) fn is_nearly_full(directory: &Path) -> bool {
+    let Ok(path) = CString::new(directory.as_os_str().as_bytes()) else { return false };
+    let mut found = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
+    // SAFETY: the path ends in a NUL, and the kernel's answer goes to memory of ours.
+    if unsafe { libc::statvfs(path.as_ptr(), found.as_mut_ptr()) } != 0 {
+        return false;
+    }
+    // SAFETY: all of it was set to zero, which its numbers may be, or by the call.
+    let found = unsafe { found.assume_init() };
+    found.f_bavail.saturating_mul(4) < found.f_blocks
 }
 
 /// Makes a file in memory whose size never changes.
@@ -91,6 +148,8 @@ pub(crate) fn memory_file(name: &CStr, size: u64) -> io::Result<File> {
     // SAFETY: the descriptor is new, and nobody else has it.
     let file = unsafe { File::from_raw_fd(fd) };
     file.set_len(size)?;
+    // The kernel makes it everybody's, for whoever finds it in `/proc`.
+    file.set_permissions(Permissions::from_mode(PRIVATE))?;
     let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
     // SAFETY: the file is open; no memory of ours is involved.
     checked(unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, seals) })?;
@@ -107,6 +166,17 @@ pub(crate) fn watch(directory: &Path) -> io::Result<File> {
     let events = libc::IN_CLOSE_WRITE | libc::IN_MOVED_TO | libc::IN_MOVED_FROM | libc::IN_DELETE;
     // SAFETY: the path ends in a NUL, and lives through the call.
     checked(unsafe { libc::inotify_add_watch(fd, path.as_ptr(), events) })?;
+    Ok(file)
+}
+
+/// Opens a file for reading that somebody named in the environment or a configuration: never waits, as it would for the writer of a
+/// named pipe, which is refused.
+pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.file_type().is_fifo() {
+        return Err(io::Error::other("it is a pipe, not a file"));
+    }
     Ok(file)
 }
 
@@ -133,7 +203,7 @@ mod tests {
             || File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let file = open().unwrap();
         let other = open().unwrap();
-        std::fs::remove_file(&path).unwrap();
+        fs::remove_file(&path).unwrap();
         let (at, len) = (64 * 1024, 100 * 1024);
         allocate(&file, at, len).unwrap();
         claim(&file).unwrap();
@@ -156,6 +226,13 @@ mod tests {
     #[test]
     fn memory_keeps_its_size() {
         let file = memory_file(c"test", 8192).unwrap();
+        // SAFETY: the file is open; no memory of ours is involved.
+        let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+        assert_eq!(
+            seals & !libc::F_SEAL_EXEC,
+            libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL
+        );
+        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600, "of its user only");
         assert!(file.set_len(4096).is_err() && file.set_len(16384).is_err());
         assert!(file.write_all_at(&[1], 8192).is_err());
         file.write_all_at(&[1], 8191).unwrap();
@@ -166,7 +243,7 @@ mod tests {
         let dir = protolog_testkit::temp_dir();
         let watched = watch(dir.path()).unwrap();
         assert_eq!(poll(&[Polled::read(watched.as_fd())], Some(0)).unwrap(), [false]);
-        std::fs::write(dir.path().join("a"), "b").unwrap();
+        fs::write(dir.path().join("a"), "b").unwrap();
         assert_eq!(poll(&[Polled::read(watched.as_fd())], None).unwrap(), [true]);
     }
 }

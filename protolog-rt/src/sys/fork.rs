@@ -73,8 +73,7 @@ fn install_handlers() {
         within_limit(|| DONE.load(Ordering::Acquire).then_some(()));
         return;
     }
-    // SAFETY: the handlers are functions of this library, which they keep loaded as long as it is not unloaded, and what uses
-    // them can't be unloaded: its threads run.
+    // SAFETY: the handlers are functions of this library, with which the C library forgets them if it is unloaded.
     unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
     process::prepare();
     DONE.store(true, Ordering::Release);

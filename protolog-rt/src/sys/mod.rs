@@ -1,13 +1,16 @@
 //! The operating system: every call to it and everything that depends on which one it is, behind safe functions.
 //!
 //! - [`process`], [`thread`]: ids, the process's user, a thread's name, which signals it handles.
+//! - [`environment`]: variables, which a set-user-id program does not believe.
 //! - [`time`]: clocks, the zone, the boot id.
 //! - [`mapping`]: memory, of a process's own or of a file.
-//! - [`mod@file`]: room in a file, whose it is, files in memory.
+//! - [`mod@file`]: room in a file, whose it is, files in memory; [`create`]: files that only their user may read.
 //! - [`output`]: standard error.
 //! - [`poll`], [`socket`]: waiting for several descriptors, what a socket has besides bytes.
 //! - [`barrier`]: a memory barrier on all threads.
 //! - [`modules`]: the program and the libraries that are loaded, their notes; stack traces.
+//! - [`pin`]: libraries that are never unloaded.
+//! - [`sanitizer`]: the same in a program that is built for AddressSanitizer.
 //! - [`fork`]: locks that no forked child finds held, and the handlers that see to it; [`once`]: values that are made once.
 //! - [`close_on_fork`]: descriptors that a forked child closes.
 //!
@@ -18,14 +21,20 @@
 
 pub(crate) mod barrier;
 pub(crate) mod close_on_fork;
+pub(crate) mod create;
+pub(crate) mod environment;
+pub(crate) mod exit;
 pub(crate) mod file;
 pub(crate) mod fork;
 pub(crate) mod mapping;
 pub(crate) mod modules;
 pub(crate) mod once;
 pub(crate) mod output;
+pub(crate) mod pin;
 pub(crate) mod poll;
 pub(crate) mod process;
+mod sanitizer;
+pub(crate) mod signal;
 pub(crate) mod socket;
 pub(crate) mod thread;
 pub(crate) mod time;

@@ -6,7 +6,8 @@
 //! Invariant: *loaded*: a [`Module`] lives only within the loader's callback, during which the module can't be unloaded.
 
 use super::fork::{ForkLock, Order};
-use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::borrow::Cow;
+use std::ffi::{CStr, CString, OsStr, c_int, c_void};
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::sync::RwLockWriteGuard;
@@ -45,7 +46,7 @@ pub(crate) struct Found {
 /// a library.
 pub(crate) fn for_each_note_segment(f: &mut dyn FnMut(&[u8])) {
     visit(&mut |module| {
-        module.note_segments().for_each(&mut *f);
+        module.note_segments().for_each(|segment| f(&segment));
         ControlFlow::Continue(())
     });
 }
@@ -78,7 +79,7 @@ pub(crate) fn build_id_of_program() -> Option<Vec<u8>> {
     let mut found = None;
     // The program comes first.
     visit(&mut |program| {
-        found = program.build_id().map(<[u8]>::to_vec);
+        found = program.build_id();
         ControlFlow::Break(())
     });
     found
@@ -91,11 +92,26 @@ pub(crate) fn find(address: usize) -> Option<Found> {
         if !module.has(address) {
             return ControlFlow::Continue(());
         }
-        let build_id = module.build_id().unwrap_or_default().to_vec();
+        let build_id = module.build_id().unwrap_or_default();
         found = Some(Found { base: module.base(), name: module.name(), build_id });
         ControlFlow::Break(())
     });
     found
+}
+
+/// Returns the path under which the loader knows the library that has `address`; none if it is the program or no module.
+pub(crate) fn path_of_library(address: usize) -> Option<CString> {
+    let mut path = None;
+    let mut is_program = true; // It comes first.
+    visit(&mut |module| {
+        if module.has(address) {
+            path = (!is_program).then(|| module.path().to_owned());
+            return ControlFlow::Break(());
+        }
+        is_program = false;
+        ControlFlow::Continue(())
+    });
+    path.filter(|path| !path.is_empty())
 }
 
 impl<'a> Module<'a> {
@@ -103,14 +119,19 @@ impl<'a> Module<'a> {
         self.info.dlpi_addr as usize
     }
 
-    /// The path; that of the program is not in the list.
-    fn name(&self) -> String {
-        let mut name = String::new();
-        if !self.info.dlpi_name.is_null() {
-            // SAFETY: *loaded*: the loader's C string is valid.
-            let path = unsafe { CStr::from_ptr(self.info.dlpi_name) };
-            name = OsStr::from_bytes(path.to_bytes()).to_string_lossy().into_owned();
+    /// The path in the loader's list, where that of the program is empty.
+    fn path(&self) -> &'a CStr {
+        if self.info.dlpi_name.is_null() {
+            return c"";
         }
+        // SAFETY: *loaded*: the loader's C string is valid.
+        unsafe { CStr::from_ptr(self.info.dlpi_name) }
+    }
+
+    /// The path, also of the program.
+    fn name(&self) -> String {
+        let path = OsStr::from_bytes(self.path().to_bytes());
+        let mut name = path.to_string_lossy().into_owned();
         if name.is_empty() {
             let program = std::env::current_exe().unwrap_or_default();
             name = program.to_string_lossy().into_owned();
@@ -129,7 +150,7 @@ impl<'a> Module<'a> {
     }
 
     /// The bytes of each segment of notes.
-    fn note_segments(&self) -> impl Iterator<Item = &'a [u8]> + use<'a, '_> {
+    fn note_segments(&self) -> impl Iterator<Item = Cow<'a, [u8]>> + use<'a, '_> {
         /// `PF_R` of elf.h: the segment can be read. The libc crate does not have it for Android.
         const READABLE: u32 = 1 << 2;
         // Notes that are not loaded have an address too.
@@ -144,13 +165,14 @@ impl<'a> Module<'a> {
         self.of_type(libc::PT_NOTE).filter(is_loaded).map(|notes| {
             let start = self.base().wrapping_add(notes.p_vaddr as usize);
             let start = std::ptr::with_exposed_provenance::<u8>(start);
+            let length = notes.p_memsz as usize;
             // SAFETY: *loaded*: the bytes are part of a readable segment, which nothing writes.
-            unsafe { std::slice::from_raw_parts(start, notes.p_memsz as usize) }
+            unsafe { super::sanitizer::readable(start, length) }
         })
     }
 
-    fn build_id(&self) -> Option<&'a [u8]> {
-        self.note_segments().find_map(build_id)
+    fn build_id(&self) -> Option<Vec<u8>> {
+        self.note_segments().find_map(|notes| build_id(&notes).map(<[u8]>::to_vec))
     }
 }
 
@@ -184,6 +206,11 @@ fn build_id(mut notes: &[u8]) -> Option<&[u8]> {
     const TYPE: u32 = 3; // NT_GNU_BUILD_ID
     loop {
         let (name_size, rest) = notes.split_first_chunk()?;
+        if *name_size == [0; 4] {
+            // Between the notes of a program that is built for AddressSanitizer.
+            notes = rest;
+            continue;
+        }
         let (size, rest) = rest.split_first_chunk()?;
         let (kind, rest) = rest.split_first_chunk()?;
         let (name_size, size) =

@@ -29,6 +29,18 @@ pub(crate) fn id() -> u32 {
     }
 }
 
+/// Returns 16 random bytes; of a kernel that has none to give, the time and the process's id.
+pub(crate) fn random_id() -> [u8; 16] {
+    let mut id = [0; 16];
+    // SAFETY: the kernel writes at most 16 bytes to the address, where there are as many.
+    let got = unsafe { libc::getrandom(id.as_mut_ptr().cast(), id.len(), libc::GRND_NONBLOCK) };
+    if got == id.len() as isize {
+        return id;
+    }
+    let nanos = super::time::nanos(super::time::Clock::Realtime);
+    (u128::from(nanos) << 32 | u128::from(std::process::id())).to_ne_bytes()
+}
+
 /// Asks the kernel, and keeps the answer.
 #[cold]
 #[inline(never)]
@@ -59,15 +71,53 @@ fn wiped_page() -> Option<*mut AtomicU32> {
     None
 }
 
+/// Returns whether there is a process with this id, other than this one.
+pub(crate) fn is_other_process(id: u32) -> bool {
+    let Ok(pid) = libc::pid_t::try_from(id) else { return false };
+    if pid <= 0 || id == std::process::id() {
+        return false;
+    }
+    // SAFETY: takes numbers; signal 0 is none.
+    let answer = unsafe { libc::kill(pid, 0) };
+    answer == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+}
+
 /// Returns the id of the user that the process acts as.
 pub(crate) fn user() -> u32 {
     // SAFETY: no arguments, no effects.
     unsafe { libc::geteuid() }
 }
 
+/// Returns the id of the user that started the process.
+pub(crate) fn real_user() -> u32 {
+    // SAFETY: no arguments, no effects.
+    unsafe { libc::getuid() }
+}
+
+/// Returns a number that tells the process apart from others of this boot with the same id: of its namespace of process ids
+/// (containers have one each), and of the time at which it was started.
+pub(crate) fn fingerprint() -> Option<u64> {
+    let status = std::fs::read("/proc/self/stat").ok()?;
+    // After the name, in parentheses, that may hold any bytes: the state is field 3, the time of the start field 22.
+    let after = status.iter().rposition(|byte| *byte == b')')? + 1;
+    let start = status.get(after..)?.split(u8::is_ascii_whitespace).filter(|it| !it.is_empty());
+    let mut parts = start.skip(22 - 3).take(1).collect::<Vec<_>>().concat();
+    let namespace = std::fs::read_link("/proc/self/ns/pid").ok()?;
+    parts.push(b' ');
+    parts.extend_from_slice(namespace.as_os_str().as_encoded_bytes());
+    Some(protolog_core::hash(&parts))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_keeps_its_fingerprint() {
+        let fingerprint = fingerprint();
+        assert_eq!(fingerprint, super::fingerprint());
+        assert!(fingerprint.is_some(), "on Linux with /proc");
+    }
 
     #[test]
     fn every_child_knows_its_own_id() {

@@ -21,6 +21,9 @@ pub(crate) fn id() -> u32 {
 }
 
 impl Thread {
+    /// No thread.
+    pub(crate) const NONE: Self = Self { id: 0, name: [0; NAME_LEN], name_len: 0 };
+
     /// The calling thread. Its name is the kernel's, of at most 15 bytes, which is also what other tools show.
     pub(crate) fn current() -> Self {
         let mut name = [0; NAME_LEN];
@@ -56,6 +59,59 @@ pub(crate) fn without_signals<T>(f: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Runs `write`, which writes to a file, so that its error is what says that the file would be too large (`ulimit -f`) or that
+/// nobody reads the pipe: not a signal, which by default ends the program. Changes nothing for other threads.
+pub(crate) fn without_write_signals<T>(
+    write: impl FnOnce() -> std::io::Result<T>,
+) -> std::io::Result<T> {
+    let signals = set_of(&[libc::SIGXFSZ, libc::SIGPIPE]);
+    let before = change_mask(libc::SIG_BLOCK, &signals);
+    let pending_before = pending();
+    let result = write();
+    let code = result.as_ref().err().and_then(std::io::Error::raw_os_error);
+    let signal = match code {
+        Some(libc::EFBIG) => Some(libc::SIGXFSZ),
+        Some(libc::EPIPE) => Some(libc::SIGPIPE),
+        _ => None,
+    };
+    // The one that came of it; one that the program has blocked, and that came before, is the program's.
+    if let Some(signal) = signal.filter(|signal| !has(&pending_before, *signal)) {
+        take_pending(signal);
+    }
+    change_mask(libc::SIG_SETMASK, &before);
+    result
+}
+
+/// Takes a pending signal of this thread away, if there is one.
+fn take_pending(signal: libc::c_int) {
+    let (set, none) = (set_of(&[signal]), libc::timespec { tv_sec: 0, tv_nsec: 0 });
+    // SAFETY: the pointers are to a set and a time of ours, and null.
+    unsafe { libc::sigtimedwait(&raw const set, std::ptr::null_mut(), &raw const none) };
+}
+
+/// Returns the signals that wait for this thread.
+fn pending() -> libc::sigset_t {
+    let mut pending = set_of(&[]);
+    // SAFETY: the pointer is to a set of ours.
+    unsafe { libc::sigpending(&raw mut pending) };
+    pending
+}
+
+fn has(set: &libc::sigset_t, signal: libc::c_int) -> bool {
+    // SAFETY: the pointer is to a set of the caller's.
+    unsafe { libc::sigismember(std::ptr::from_ref(set), signal) == 1 }
+}
+
+fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
+    // SAFETY: a set of signals is plain bits, for which zero is a value.
+    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    for &signal in signals {
+        // SAFETY: the pointer is to a set of ours.
+        unsafe { libc::sigaddset(&raw mut set, signal) };
+    }
+    set
+}
+
 fn all_signals() -> libc::sigset_t {
     // SAFETY: a set of signals is plain bits, for which zero is a value.
     let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
@@ -66,15 +122,45 @@ fn all_signals() -> libc::sigset_t {
 
 /// Makes `mask` the set of signals that are blocked on this thread, and returns the set before.
 fn mask_signals(mask: &libc::sigset_t) -> libc::sigset_t {
+    change_mask(libc::SIG_SETMASK, mask)
+}
+
+/// Changes the set of signals that are blocked on this thread, and returns the set before.
+fn change_mask(how: libc::c_int, mask: &libc::sigset_t) -> libc::sigset_t {
     let mut before = *mask;
     // SAFETY: both pointers are to sets of signals that live through the call.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const *mask, &raw mut before) };
+    unsafe { libc::pthread_sigmask(how, &raw const *mask, &raw mut before) };
     before
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pipe_without_a_reader_is_an_error_and_no_signal() {
+        use std::io::Write;
+        // SAFETY: the handler is the default one, which ends the process; a thread of its own writes.
+        let ignored = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+        for is_blocked in [false, true] {
+            let (reader, mut writer) = std::io::pipe().unwrap();
+            drop(reader);
+            let write = move || {
+                let before = change_mask(libc::SIG_BLOCK, &set_of(&[libc::SIGPIPE]));
+                if !is_blocked {
+                    change_mask(libc::SIG_SETMASK, &before);
+                }
+                let error = without_write_signals(|| writer.write_all(b"nobody")).unwrap_err();
+                let is_pending = has(&pending(), libc::SIGPIPE);
+                change_mask(libc::SIG_SETMASK, &before);
+                (error.raw_os_error(), is_pending)
+            };
+            let result = std::thread::spawn(write).join().unwrap();
+            assert_eq!(result, (Some(libc::EPIPE), false));
+        }
+        // SAFETY: what it was before.
+        unsafe { libc::signal(libc::SIGPIPE, ignored) };
+    }
 
     #[test]
     fn a_thread_knows_its_name() {

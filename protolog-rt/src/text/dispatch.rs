@@ -17,8 +17,14 @@ use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The error of setting a second sink.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SinkIsSet;
+
+impl fmt::Debug for SinkIsSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl fmt::Display for SinkIsSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,8 +5,12 @@
 
 use super::lines::{Output, print};
 use super::sink::{TextLine, TextSink};
+use crate::error::Error;
 use crate::paths::absolute;
+use crate::session::claim::Claim;
+use crate::sys::create::{PRIVATE, open_or_create};
 use crate::sys::fork::{ForkLock, Order};
+use crate::sys::thread::without_write_signals;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -31,6 +35,7 @@ pub struct RotatingFile {
     path: PathBuf,
     max_bytes: u64,
     keep: usize,
+    mode: u32,
     state: Mutex<State>,
 }
 
@@ -40,7 +45,10 @@ static WRITING: ForkLock<()> = ForkLock::new(Order::TextFiles, ());
 
 #[derive(Debug)]
 struct State {
+    /// Before `claim`, so that it is closed first.
     file: File,
+    /// None for a file that somebody else claimed when it was begun by rotation.
+    claim: Option<Claim>,
     size: u64,
     /// True where the file ends within a line whose rest had no room.
     is_torn: bool,
@@ -50,14 +58,37 @@ struct State {
 impl RotatingFile {
     /// Appends to the file at `path`, which is rotated before it grows beyond `max_bytes`. `keep` older files are kept.
     ///
+    /// New files are their owner's only, since messages may hold secrets; a file that is there keeps its permissions. In a
+    /// directory that everybody may write to, such as `/tmp`, a file or link of another user is refused.
+    ///
     /// # Errors
-    /// The file can't be opened for appending.
+    /// The file can't be opened for appending; or a session or another `RotatingFile` writes it, in this process or another
+    /// one: an error that holds [`Error::FileInUse`].
     pub fn open(path: impl Into<PathBuf>, max_bytes: u64, keep: usize) -> io::Result<Self> {
-        let path = absolute(path.into());
-        let file = append_to(&path)?;
+        Self::open_with_mode(path, max_bytes, keep, PRIVATE)
+    }
+
+    /// As [`Self::open`], with other permissions for new files: `0o640` lets the file's group read them, too. The process's
+    /// umask takes bits away.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_with_mode(
+        path: impl Into<PathBuf>,
+        max_bytes: u64,
+        keep: usize,
+        mode: u32,
+    ) -> io::Result<Self> {
+        let (path, mode) = (absolute(path.into()), mode & 0o777);
+        let in_use = || io::Error::other(Error::FileInUse { path: path.clone() });
+        if Claim::is_taken(&path, None) {
+            return Err(in_use());
+        }
+        let file = append_to(&path, mode)?;
+        let claim = Claim::new(&file)?.ok_or_else(in_use)?;
         let size = file.metadata()?.len();
-        let state = Mutex::new(State { file, size, is_torn: false, problem: None });
-        Ok(Self { path, max_bytes, keep, state })
+        let state = State { file, claim: Some(claim), size, is_torn: false, problem: None };
+        Ok(Self { path, max_bytes, keep, mode, state: Mutex::new(state) })
     }
 
     /// Returns the last error, once.
@@ -79,7 +110,9 @@ impl RotatingFile {
             }
             fs::rename(&self.path, self.older(1))?;
         }
-        state.file = append_to(&self.path)?;
+        state.file = append_to(&self.path, self.mode)?;
+        drop(state.claim.take());
+        state.claim = Claim::new(&state.file).ok().flatten();
         (state.size, state.is_torn) = (0, false);
         Ok(())
     }
@@ -96,10 +129,10 @@ impl State {
     /// Writes a line, on a line of its own.
     fn line(&mut self, line: &[u8]) -> io::Result<()> {
         if self.is_torn {
-            self.file.write_all(b"\n")?;
+            without_write_signals(|| self.file.write_all(b"\n"))?;
             (self.size, self.is_torn) = (self.size + 1, false);
         }
-        let written = self.file.write_all(line);
+        let written = without_write_signals(|| self.file.write_all(line));
         if written.is_err() {
             let size = self.file.metadata().map_or(self.size, |metadata| metadata.len());
             (self.is_torn, self.size) = (size > self.size, size);
@@ -119,8 +152,8 @@ impl TextSink for RotatingFile {
     }
 }
 
-fn append_to(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).open(path)
+fn append_to(path: &Path, mode: u32) -> io::Result<File> {
+    open_or_create(path, mode, OpenOptions::new().append(true))
 }
 
 struct Out<'a> {

@@ -1,6 +1,7 @@
 //! Lines on standard error.
 
 use super::lines::Output;
+use crate::sys::environment::variable;
 use crate::sys::output::write_to_stderr;
 use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -14,7 +15,7 @@ impl Output for Stderr {
         static COLORS: AtomicU8 = AtomicU8::new(0);
         match COLORS.load(Relaxed) {
             0 => {
-                let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+                let wanted = variable("NO_COLOR").is_none_or(|value| value.is_empty());
                 let has = wanted && std::io::stderr().is_terminal();
                 COLORS.store(1 + u8::from(has), Relaxed);
                 has

@@ -10,8 +10,11 @@
 //! - *stop*: once `stopped` is set or the epoch changed, every registered writer's limit is 0 or becomes 0 before its next
 //!   message, because who changes them clears the limits after it, and a writer that sets its limit looks at both after
 //!   it, with a full fence between on both sides.
-//! - A sequence belongs to one writer at a time; those that were used before are used again last, and go on from their
-//!   last chunk id and time.
+//! - *arrivals*: a writer that registers goes to the head of `arrivals`, without a lock; only who holds the lock on the
+//!   writers takes arrivals off, all at once. The last thing in the list is null, or [`closed`] once no more may come.
+//! - A sequence belongs to one writer at a time. Beyond [`FEW_SEQUENCES`], those whose writers have ended are used again before new
+//!   ones, and go on from their last chunk id, time and number of messages. Each chunk says whose it is.
+#![allow(unsafe_code)] // Arrivals are counted references in an atomic pointer.
 
 use super::level_cache::LevelCache;
 use super::owner::Owner;
@@ -20,7 +23,7 @@ use super::{ReentrancyGuard, Writer};
 use crate::clock;
 use crate::level::GroupInfo;
 use crate::loss::{LossCause, LossCount, LossCounters};
-use crate::sync::{AtomicBool, Ordering, fence};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU16, Ordering, fence, light_barrier};
 use crate::sys::barrier;
 use protolog_core::chunk::{MAX_WRITER_ID, PageLayout};
 use protolog_core::{FillPolicy, Level};
@@ -32,6 +35,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// So many writers a thread that logs can look at: each may be a line that another processor has.
 const FEW: usize = 64;
+
+/// So many sequences are given to one thread only; beyond that, those that threads left behind are used again, so that their number
+/// costs no memory.
+pub(super) const FEW_SEQUENCES: u16 = 512;
 
 /// See the module.
 #[derive(Debug)]
@@ -47,11 +54,18 @@ pub(crate) struct Arbiter {
     /// Drops of threads that got no sequence.
     pub(crate) unattributed: LossCounters,
     collects_stacks: bool,
+    is_scoped: bool,
     levels: LevelCache,
     stopped: AtomicBool,
     /// A buffer that discards new messages has discarded one.
     is_full: AtomicBool,
+    /// The thread that reads the buffer sleeps until somebody takes a chunk.
+    is_asleep: AtomicBool,
     writers: Mutex<Writers>,
+    /// Writers that are not in the list yet, the newest first.
+    arrivals: AtomicPtr<Writer>,
+    /// The last sequence that was used for the first time.
+    last_id: AtomicU16,
     /// The rest of what the writers need.
     pub(super) owner: Arc<dyn Owner>,
 }
@@ -74,7 +88,8 @@ struct Writers {
     live: Vec<Arc<Writer>>,
     /// With so many, those that ended and left nothing in the buffer are forgotten.
     forget_at: usize,
-    last_id: u16,
+    /// The number of writers, in multiples of [`FEW_SEQUENCES`], when the last sequence was given out.
+    woken_at: usize,
     free: VecDeque<Identity>,
     /// The time of the last poll for idle chunks, in nanoseconds of BOOTTIME.
     polled: u64,
@@ -111,10 +126,14 @@ impl Arbiter {
             reported: LossCounters::new(),
             unattributed: LossCounters::mirrored(owner.mirror()),
             collects_stacks: owner.collects_stacks(),
+            is_scoped: owner.is_scoped(),
             levels: LevelCache::new(),
             stopped: AtomicBool::new(false),
             is_full: AtomicBool::new(false),
+            is_asleep: AtomicBool::new(false),
             writers: Mutex::default(),
+            arrivals: AtomicPtr::new(ptr::null_mut()),
+            last_id: AtomicU16::new(0),
             owner,
         }
     }
@@ -142,6 +161,11 @@ impl Arbiter {
         self.enabled_levels(group) & 1 << level.severity() != 0
     }
 
+    /// Returns whether only threads that have entered are recorded.
+    pub(crate) fn is_scoped(&self) -> bool {
+        self.is_scoped
+    }
+
     /// Returns whether messages of a group are recorded with a stack trace.
     pub(crate) fn collects_stack(&self, group: &GroupInfo) -> bool {
         self.collects_stacks && self.owner.collects_stack(group.name)
@@ -152,29 +176,111 @@ impl Arbiter {
         self.collects_stacks
     }
 
-    /// Registers the writer that `make` makes of a sequence; none where there are as many as can be told apart.
-    pub(crate) fn register(
-        &self,
-        make: impl FnOnce(Identity) -> Arc<Writer>,
-    ) -> Option<Arc<Writer>> {
+    /// Returns a sequence for a writer; none where there are as many as can be told apart. It may wait and allocate.
+    pub(super) fn new_identity(&self) -> Option<Identity> {
         let mut writers = self.writers();
-        if self.buffer.fill_policy() != FillPolicy::Stream
-            && writers.live.len() >= writers.forget_at.max(64)
-        {
+        if self.buffer.fill_policy() == FillPolicy::Stream {
+            // Its thread takes those that ended off the list, and would otherwise sleep until there is enough to write.
+            let many = writers.live.len() / usize::from(FEW_SEQUENCES);
+            if many > writers.woken_at {
+                self.wake();
+            }
+            writers.woken_at = many;
+        } else if writers.live.len() >= writers.forget_at.max(64) {
             self.forget_overwritten(&mut writers);
         }
-        let identity = if writers.last_id < MAX_WRITER_ID {
-            writers.last_id += 1;
-            Identity { id: writers.last_id, next_chunk: 0, floor: 0, messages: 0 }
-        } else {
-            writers.free.pop_front()?
-        };
-        let writer = make(identity);
-        // After the end nobody takes writers from the list any more, and each holds the arbiter.
-        if !self.is_stopped() {
-            writers.live.push(Arc::clone(&writer));
+        let used = self.used_identity(&mut writers).or_else(|| self.take_over(&mut writers));
+        let identity = used.or_else(|| self.unused_identity());
+        if identity.is_none() {
+            // The threads of some may have ended.
+            self.wake();
         }
-        Some(writer)
+        identity
+    }
+
+    /// Returns a sequence that was used before, where there are more than a few.
+    fn used_identity(&self, writers: &mut Writers) -> Option<Identity> {
+        let is_beyond = self.last_id.load(Ordering::Relaxed) >= FEW_SEQUENCES;
+        is_beyond.then(|| writers.free.pop_front())?
+    }
+
+    /// Returns the sequence of a writer whose thread has ended, though its chunks are in the buffer, where there are more than a few;
+    /// none in a stream, whose reader is not done with it.
+    fn take_over(&self, writers: &mut Writers) -> Option<Identity> {
+        let is_beyond = self.last_id.load(Ordering::Relaxed) >= FEW_SEQUENCES;
+        if !is_beyond || self.buffer.fill_policy() == FillPolicy::Stream {
+            return None;
+        }
+        let at = writers.live.iter().position(|writer| writer.has_ended())?;
+        let writer = writers.live.remove(at);
+        self.take_losses(&writer);
+        writer.identity()
+    }
+
+    /// Counts the drops of a writer that is forgotten as those of threads without a sequence.
+    fn take_losses(&self, writer: &Writer) {
+        writer.losses.take(|lost| {
+            self.unattributed.restore(lost);
+            true
+        });
+    }
+
+    /// As [`Self::new_identity`], but waits for nobody, and none as well where all were used before and others keep asking.
+    pub(super) fn new_identity_at_once(&self) -> Option<Identity> {
+        const TRIES: usize = 100;
+        let used = || self.used_identity(&mut *self.writers.try_lock().ok()?);
+        let identity = used().or_else(|| self.unused_identity());
+        identity.or_else(|| (0..TRIES).find_map(|_| used()))
+    }
+
+    fn unused_identity(&self) -> Option<Identity> {
+        let next = |id| (id < MAX_WRITER_ID).then_some(id + 1);
+        let last = self.last_id.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()?;
+        Some(Identity { id: last + 1, next_chunk: 0, floor: 0, messages: 0 })
+    }
+
+    /// Puts a writer on the list, unless the session is over: each writer holds the arbiter. Takes no lock, allocates nothing.
+    pub(super) fn enlist(&self, writer: &Arc<Writer>) {
+        let new = Arc::into_raw(Arc::clone(writer)).cast_mut();
+        let mut head = self.arrivals.load(Ordering::Acquire);
+        while !self.is_stopped() && head != closed() {
+            writer.below.store(head, Ordering::Relaxed);
+            match self.arrivals.compare_exchange(head, new, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(now) => head = now,
+            }
+        }
+        // SAFETY: the pointer is that of the reference that was made here, which is not in the list.
+        drop(unsafe { Arc::from_raw(new) });
+    }
+
+    /// Moves arrivals to the list. After `end` none come any more.
+    fn absorb(&self, writers: &mut Writers, end: *mut Writer) {
+        let mut head = self.arrivals.load(Ordering::Relaxed);
+        if head == closed() || head.is_null() && end.is_null() {
+            return;
+        }
+        head = self.arrivals.swap(end, Ordering::AcqRel);
+        let old = writers.live.len();
+        while !head.is_null() {
+            // SAFETY: *arrivals*: the caller holds the lock, and the list has a reference to each, which is now this one.
+            let writer = unsafe { Arc::from_raw(head) };
+            head = writer.below.load(Ordering::Relaxed);
+            writers.live.push(writer);
+        }
+        writers.live[old..].reverse();
+    }
+
+    /// Iterates over all writers of the locked list, those that have just arrived included.
+    fn all<'a>(&self, writers: &'a Writers) -> impl Iterator<Item = &'a Writer> + use<'a> {
+        let head = self.arrivals.load(Ordering::Acquire);
+        let get = |at: *mut Writer| {
+            let is_writer = !at.is_null() && at != closed();
+            // SAFETY: *arrivals*: the list refers to the writer, and who borrows `writers` holds the lock that it takes to end that.
+            is_writer.then(|| unsafe { &*at })
+        };
+        let below = move |writer: &&'a Writer| get(writer.below.load(Ordering::Relaxed));
+        writers.live.iter().map(|writer| &**writer).chain(std::iter::successors(get(head), below))
     }
 
     /// Takes the writers whose threads have ended off the list.
@@ -201,10 +307,7 @@ impl Arbiter {
             let (cause, count) = (LossCause::Overwritten, identity.messages);
             self.unattributed.restore(LossCount { group: 0, cause, count });
             self.owner.count_forgotten(writer.id, count);
-            writer.losses.take(|lost| {
-                self.unattributed.restore(lost);
-                true
-            });
+            self.take_losses(writer);
             free.push_back(Identity { messages: 0, ..identity });
             false
         });
@@ -248,20 +351,19 @@ impl Arbiter {
             return 0;
         }
         writers.polled = now;
-        reclaim(&self.buffer, &writers.live, |id, new, all| {
-            self.owner.count_messages(id, new, all);
-        })
+        let all = || self.all(&writers);
+        reclaim(&self.buffer, all, |id, new, all| self.owner.count_messages(id, new, all))
     }
 
     /// Returns whether it takes no time to look at all writers; false where somebody has the list.
     pub(super) fn has_few_writers(&self) -> bool {
-        self.writers.try_lock().is_ok_and(|writers| writers.live.len() <= FEW)
+        self.writers.try_lock().is_ok_and(|writers| self.all(&writers).nth(FEW).is_none())
     }
 
     /// Returns whether no writer but this one is within a message; false where somebody has the list.
     pub(super) fn is_quiet_but_for(&self, writer: &Writer) -> bool {
         let Ok(writers) = self.writers.try_lock() else { return false };
-        writers.live.iter().all(|other| ptr::eq(&raw const **other, writer) || !other.is_busy())
+        self.all(&writers).all(|other| ptr::eq(other, writer) || !other.is_busy())
     }
 
     /// Returns all writers.
@@ -269,9 +371,11 @@ impl Arbiter {
         self.writers().live.clone()
     }
 
-    /// Takes all writers off the list.
+    /// Takes all writers off the list, to which none come any more.
     pub(crate) fn take_writers(&self) -> Vec<Arc<Writer>> {
-        std::mem::take(&mut self.writers().live)
+        let mut writers = self.writers();
+        self.absorb(&mut writers, closed());
+        std::mem::take(&mut writers.live)
     }
 
     /// Lets a sequence be used again.
@@ -305,6 +409,33 @@ impl Arbiter {
         writers
     }
 
+    /// Marks the thread that reads the buffer as one that sleeps until somebody takes a chunk; false where somebody has one, or
+    /// might take one unnoticed.
+    pub(crate) fn begin_sleep(&self) -> bool {
+        self.is_asleep.store(true, Ordering::Relaxed);
+        // Whoever takes a chunk from now on sees the mark, and who has taken one before is seen here.
+        let is_asleep = barrier::heavy() && self.buffer.is_free();
+        if !is_asleep {
+            self.end_sleep();
+        }
+        is_asleep
+    }
+
+    /// Takes the mark of [`Self::begin_sleep`] away.
+    pub(crate) fn end_sleep(&self) {
+        self.is_asleep.store(false, Ordering::Relaxed);
+    }
+
+    /// Wakes the thread that reads the buffer if it sleeps until somebody takes a chunk, as the caller just did.
+    #[inline]
+    pub(crate) fn wake_sleeper(&self) {
+        // The barrier of `begin_sleep` keeps this load behind the step that took the chunk.
+        light_barrier();
+        if self.is_asleep.load(Ordering::Relaxed) {
+            self.owner.wake();
+        }
+    }
+
     /// Wakes the thread that reads the buffer. Neither blocks nor allocates.
     pub(crate) fn wake(&self) {
         self.owner.wake();
@@ -312,7 +443,13 @@ impl Arbiter {
 
     fn writers(&self) -> LockedWriters<'_> {
         let guard = ReentrancyGuard::new();
-        let writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        self.absorb(&mut writers, ptr::null_mut());
         LockedWriters { writers, _guard: guard }
     }
+}
+
+/// The end of a list of arrivals to which none may come. No writer has this address.
+fn closed() -> *mut Writer {
+    ptr::NonNull::dangling().as_ptr()
 }

@@ -1,7 +1,7 @@
 //! Counting messages that are dropped on their way: on the thread's sequence where it has the one, else as unattributed.
 
-use super::running;
 use super::thread_state::{READY, ThreadState, UNATTRIBUTED, WRITING};
+use super::{running, scope};
 use crate::level::GroupInfo;
 use crate::loss::LossCause;
 use protolog_core::Level;
@@ -36,5 +36,6 @@ pub(super) fn count_dropped(group: &'static GroupInfo, level: Level, cause: Loss
 /// Counts a message as dropped that has no sequence.
 pub(super) fn count_unattributed(group: &'static GroupInfo, level: Level, cause: LossCause) {
     UNATTRIBUTED.add(group.id, level, cause);
+    scope::count_dropped(group, level, cause);
     running::count_in_mirrors(group, level, cause);
 }

@@ -8,12 +8,15 @@
 //! Invariants
 //! - *entries*: an entry that is not [`EMPTY`] names bytes, within the chunk that begins at `start`, to which this thread has
 //!   written a string. [`InternTable::reset`] forgets all entries when the writer begins another chunk.
-//! - *readable*: nobody changes those bytes as long as a [`ChunkStrings`] lives. Only that type reads them.
+//! - *readable*: no thread of this process changes those bytes as long as a [`ChunkStrings`] lives. Only [`Place`] reads them.
+//! - *shared*: another process may have a recording's memory mapped too, and change it. So no reference to the bytes exists, and
+//!   each is read by volatile loads: whatever stands there, a string is at worst taken for another one.
 #![allow(unsafe_code)] // Reads committed bytes of the chunk through pointers.
 #![allow(clippy::inline_always)] // One function per signature: its parts must not be calls.
 
 use super::cursor::ends;
 use protolog_shmem::MAX_PAYLOAD;
+use std::marker::PhantomData;
 
 /// The number of entries: about as many as a chunk of 4 KiB has short strings; 512 bytes.
 const ENTRIES: usize = 64;
@@ -175,7 +178,7 @@ impl<'a> ChunkStrings<'a> {
             let (first, last) = (u32::from_le_bytes(ends.0), u32::from_le_bytes(ends.1));
             let slot = slot(u64::from(first) * 4 + u64::from(last), len);
             let (found, there) = self.entry(slot, len);
-            let is_known = found.is_known && self::ends(there) == Some(ends);
+            let is_known = found.is_known && there.has_ends(first.to_le(), last.to_le());
             return Lookup { is_known, ..found };
         }
         if let Some(ends) = ends::<8>(text) {
@@ -185,30 +188,122 @@ impl<'a> ChunkStrings<'a> {
             let (first, last) = (u64::from_le_bytes(ends.0), u64::from_le_bytes(ends.1));
             let (found, there) = self.entry(slot(first.rotate_left(29) ^ last, len), len);
             let is_known = found.is_known
-                && if len <= 16 { self::ends(there) == Some(ends) } else { equal(text, there) };
+                && if len <= 16 {
+                    there.has_ends(first.to_le(), last.to_le())
+                } else {
+                    there.equals(text)
+                };
             return Lookup { is_known, ..found };
         }
         let word = tiny(text);
         let (found, there) = self.entry(slot(word.into(), len), len);
-        Lookup { is_known: found.is_known && tiny(there) == word, ..found }
+        Lookup { is_known: found.is_known && there.tiny() == word, ..found }
     }
 
     /// The entry `slot` as that of a string of `len` bytes, which [`Self::find`] keeps below 2^16, and the bytes of its string. It
     /// is known where that is as long: the caller compares the bytes.
     #[inline(always)]
-    fn entry(self, slot: usize, len: usize) -> (Lookup, &'a [u8]) {
+    fn entry(self, slot: usize, len: usize) -> (Lookup, Place<'a>) {
         let entry = self.0.entries.get(slot).copied().unwrap_or(EMPTY);
         let (iid, slot) = (entry.iid, slot as u8);
         if entry.len != len as u16 {
-            return (Lookup { is_known: false, iid, slot }, &[]);
+            return (Lookup { is_known: false, iid, slot }, Place::NONE);
         }
         // SAFETY: *entries*: `at` is within the chunk that begins at `start`; an EMPTY entry's length is that of no string.
-        let place = unsafe { self.0.start.add(entry.at.into()) };
-        // SAFETY: *entries*: this thread has written `len` bytes there. *readable*: nobody changes them for `'a`.
-        let there = unsafe { std::slice::from_raw_parts(place, len) };
-        (Lookup { is_known: true, iid, slot }, there)
+        let at = unsafe { self.0.start.add(entry.at.into()) };
+        (Lookup { is_known: true, iid, slot }, Place { at, len, chunk: PhantomData })
     }
 }
+
+/// The bytes of an entry's string: `len` bytes at `at`, in the chunk, so *readable*; or none.
+#[derive(Clone, Copy, Debug)]
+struct Place<'a> {
+    at: *const u8,
+    len: usize,
+    chunk: PhantomData<ChunkStrings<'a>>,
+}
+
+impl Place<'_> {
+    const NONE: Self = Self { at: std::ptr::null(), len: 0, chunk: PhantomData };
+
+    /// The word at `from`; none where its bytes are not all the string's.
+    #[inline(always)]
+    fn word<W: Copy>(self, from: usize) -> Option<W> {
+        if size_of::<W>() > self.len || from > self.len - size_of::<W>() {
+            return None;
+        }
+        // SAFETY: *entries*: `from` is within the string.
+        let at = unsafe { self.at.add(from) }.cast::<Unaligned<W>>();
+        // SAFETY: *entries*: so is all of the word, which this thread has written. *readable*: no thread changes it. *shared*: the
+        // load is volatile. A word may be unaligned, and any bytes are one: W is an integer.
+        Some(unsafe { at.read_volatile() }.0)
+    }
+
+    /// Returns true if it begins with the word `first` and ends with `last`.
+    #[inline(always)]
+    fn has_ends<W: Copy + PartialEq>(self, first: W, last: W) -> bool {
+        let Some(from) = self.len.checked_sub(size_of::<W>()) else { return false };
+        self.word(0) == Some(first) && self.word(from) == Some(last)
+    }
+
+    /// Less than four bytes as [`tiny`] does it.
+    #[inline(always)]
+    fn tiny(self) -> u32 {
+        let byte = |from| self.word::<u8>(from).unwrap_or(0);
+        u32::from_le_bytes([byte(0), byte(1), byte(2), 0])
+    }
+
+    /// Compares with a string of the same length, of more than 16 bytes: mostly without a call.
+    #[inline(always)]
+    fn equals(self, text: &[u8]) -> bool {
+        if text.len() > SHORT { self.equals_long(text) } else { self.equals_short(text) }
+    }
+
+    /// Compares with a string of the same length, of 16 to 64 bytes.
+    #[inline(always)]
+    fn equals_short(self, text: &[u8]) -> bool {
+        let len = text.len();
+        let difference = if let Some((first, last)) = ends::<32>(text) {
+            let ((one, two), (three, four)) = (halves(first), halves(last));
+            self.difference(0, one)
+                | self.difference(16, two)
+                | self.difference(len - 32, three)
+                | self.difference(len - 16, four)
+        } else if let Some((first, last)) = ends::<16>(text) {
+            self.difference(0, first) | self.difference(len - 16, last)
+        } else {
+            1
+        };
+        difference == 0
+    }
+
+    /// Not 0 where other bytes than `text` are at `from`.
+    #[inline(always)]
+    fn difference(self, from: usize, text: [u8; 16]) -> u64 {
+        let Some((first, last)) = ends::<8>(&text) else { return 1 };
+        let (first, last) = (u64::from_ne_bytes(first), u64::from_ne_bytes(last));
+        match (self.word::<u64>(from), self.word::<u64>(from + 8)) {
+            (Some(one), Some(two)) => (one ^ first) | (two ^ last),
+            _ => 1,
+        }
+    }
+
+    /// Compares with a string of the same length, of more than 8 bytes.
+    #[inline(never)]
+    fn equals_long(self, text: &[u8]) -> bool {
+        let is_word = |at: usize, text: &[u8]| {
+            let word = text.first_chunk().map(|text| u64::from_ne_bytes(*text));
+            word.is_some() && word == self.word(at)
+        };
+        text.chunks_exact(8).enumerate().all(|(word, text)| is_word(8 * word, text))
+            && text.last_chunk::<8>().is_some_and(|last| is_word(text.len() - 8, last))
+    }
+}
+
+/// An integer at any address.
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
+struct Unaligned<W>(W);
 
 /// The entry of a string: strings that agree in length, beginning and end have the same one.
 #[inline(always)]
@@ -227,29 +322,42 @@ fn tiny(text: &[u8]) -> u32 {
     }
 }
 
-/// Compares two strings of the same length, of more than 16 bytes: mostly without a call.
-#[inline(always)]
-fn equal(text: &[u8], there: &[u8]) -> bool {
-    if text.len() > SHORT {
-        text == there
-    } else if let (Some(text), Some(there)) = (ends::<32>(text), ends::<32>(there)) {
-        difference(halves(text.0), halves(there.0)) | difference(halves(text.1), halves(there.1))
-            == 0
-    } else if let (Some(text), Some(there)) = (ends::<16>(text), ends::<16>(there)) {
-        difference(text, there) == 0
-    } else {
-        false
-    }
-}
-
-/// Not 0 where two pairs are not the same.
-#[inline(always)]
-fn difference(one: ([u8; 16], [u8; 16]), other: ([u8; 16], [u8; 16])) -> u128 {
-    let (first, last) = (u128::from_ne_bytes(one.0), u128::from_ne_bytes(one.1));
-    (first ^ u128::from_ne_bytes(other.0)) | (last ^ u128::from_ne_bytes(other.1))
-}
-
 #[inline(always)]
 fn halves(bytes: [u8; 32]) -> ([u8; 16], [u8; 16]) {
     ends(&bytes).unwrap_or_default()
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Looks `text` up where its entry names `chunk`'s bytes from `at` on, as many as it has.
+    fn is_found(text: &str, chunk: &[u8], at: usize) -> bool {
+        assert!(at + text.len() <= chunk.len(), "an entry names bytes of the chunk");
+        let mut table = InternTable::new();
+        table.reset(chunk.as_ptr());
+        // SAFETY: *readable*: the table has no entries.
+        let lookup = Lookup::of(text, Some(unsafe { ChunkStrings::new(&table) }));
+        assert!(!lookup.is_known, "the table is empty");
+        table.note(lookup, chunk[at..].as_ptr(), text.len(), 1);
+        // SAFETY: *readable*: the entry names bytes of a slice that is borrowed.
+        Lookup::of(text, Some(unsafe { ChunkStrings::new(&table) })).is_known
+    }
+
+    #[test]
+    fn a_text_is_compared_to_its_last_byte() {
+        for len in (1..=130).chain([250, 1_000]) {
+            let text: String = (0..len).map(|at| char::from(b'a' + at as u8 % 26)).collect();
+            for at in [0, 1, 7] {
+                let mut chunk = vec![b'.'; at];
+                chunk.extend(text.as_bytes());
+                assert!(is_found(&text, &chunk, at), "{len} bytes at {at}");
+                for other in 0..len {
+                    let mut chunk = chunk.clone();
+                    chunk[at + other] ^= 1;
+                    assert!(!is_found(&text, &chunk, at), "{len} bytes at {at}, but for {other}");
+                }
+            }
+        }
+    }
 }

@@ -75,6 +75,8 @@ pub(super) struct Own {
     end: *mut u8,
     /// The chunk, unless it is offered.
     chunk: Option<WriteChunk>,
+    /// The page of the chunk that was opened last.
+    page: Option<usize>,
     pub(super) core: Option<Arc<Arbiter>>,
     identity: Identity,
     /// Number of chunks taken, up to the size of [`GROWTH`].
@@ -99,7 +101,7 @@ pub(super) struct Moment(u64);
 
 impl Own {
     /// No session.
-    const fn none() -> Self {
+    pub(super) const fn none() -> Self {
         Self {
             position: std::ptr::null_mut(),
             end: std::ptr::null_mut(),
@@ -111,6 +113,7 @@ impl Own {
             last: 0,
             clock: clock::Reader::NONE,
             chunk: None,
+            page: None,
             core: None,
             identity: Identity { id: 0, next_chunk: 0, floor: 0, messages: 0 },
             grown: 0,
@@ -239,11 +242,12 @@ impl Own {
             }
             FillPolicy::Discard => core.acquire_until_full(layout, payload),
             FillPolicy::RingBuffer => {
-                let chunk = core.buffer.acquire(layout, payload);
-                // Chunks of idle threads, completed, are as good as old ones.
-                chunk.or_else(|| {
-                    (core.reclaim() > 0).then(|| core.buffer.acquire(layout, payload))?
-                })
+                let acquire = || core.buffer.acquire_after(self.page, layout, payload);
+                let chunk = acquire();
+                // Nearly every page has a chunk that is being written. Those of idle threads, completed, are as good as old ones.
+                let is_crowded = chunk.as_ref().is_none_or(|chunk| chunk.layout() != layout);
+                let reclaimed = if is_crowded { core.reclaim() } else { 0 };
+                chunk.or_else(|| (reclaimed > 0).then(acquire)?)
             }
         };
         // In a ring a chunk may become old enough at any time.
@@ -251,6 +255,8 @@ impl Own {
         self.full_at = searched.then_some(freed);
         if chunk.is_none() || plenty && core.buffer.is_scarce() {
             core.wake();
+        } else {
+            core.wake_sleeper();
         }
         self.grown = (self.grown + chunk.is_some() as usize).min(GROWTH.len() - 1);
         chunk
@@ -265,6 +271,7 @@ impl Own {
         // SAFETY: `start..end` is one chunk's, and a chunk is larger than SLACK.
         self.end = unsafe { end.sub(SLACK) };
         self.identity.next_chunk = self.identity.next_chunk.wrapping_add(1);
+        self.page = Some(chunk.page());
         self.chunk = Some(chunk);
         self.next_iid = 1;
         self.strings.reset(self.position);
@@ -283,7 +290,7 @@ impl Own {
     }
 
     /// Lets messages into the chunk, unless the session is over, or others came or went.
-    fn allow(&mut self, writer: &Writer) {
+    pub(super) fn allow(&mut self, writer: &Writer) {
         let Some(chunk) = self.chunk.take() else { return };
         self.offered = true;
         writer.others.store(self.others, Ordering::Relaxed);

@@ -19,6 +19,9 @@ pub(crate) trait Owner: Debug + Send + Sync {
     #[cfg(feature = "log")]
     fn levels_of_any_group(&self) -> u8;
 
+    /// Returns whether only threads that have entered are recorded.
+    fn is_scoped(&self) -> bool;
+
     /// Returns whether any message is recorded with a stack trace.
     fn collects_stacks(&self) -> bool;
 

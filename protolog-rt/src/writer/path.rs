@@ -327,9 +327,9 @@ fn write_unrouted<P: Packet, R: Borrow<P>>(phase: u8, head: Head, packet: R) {
 fn write_to_each<P: Packet, R: Borrow<P>>(head: Head, packet: R) {
     ThreadState::with(|state| state.route(GUARDED, std::ptr::null()));
     let next = EXIT_GUARD.try_with(|guard| {
-        let mut routes = guard.0.borrow_mut();
-        routes.refresh();
-        routes.write(head, packet.borrow());
+        let mut routes = guard.routes.borrow_mut();
+        let is_new = routes.refresh(&guard.entered);
+        routes.write(head, packet.borrow(), is_new);
         routes.sole_writer()
     });
     ThreadState::with(|state| match next {

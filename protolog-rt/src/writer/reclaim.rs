@@ -10,27 +10,26 @@ use super::Writer;
 use crate::sync::Ordering;
 use crate::sys::barrier;
 use protolog_shmem::Buffer;
-use std::sync::Arc;
 
 /// The time for which a chunk must be idle, in nanoseconds.
 pub(crate) const POLL_NANOS: u64 = 2_000_000;
 
-/// Takes back the idle chunks of `writers`, whose list the caller has locked, and completes them for the reader. Returns their
+/// Takes back the idle chunks of what `writers` iterates over, a list that the caller has locked, and completes them for the reader. Returns their
 /// number. `count` gets the messages of each before anybody can take it: those in it, and all of its sequence until then.
-pub(crate) fn reclaim(
+pub(crate) fn reclaim<'a, I: Iterator<Item = &'a Writer>>(
     buffer: &Buffer,
-    writers: &[Arc<Writer>],
+    writers: impl Fn() -> I,
     count: impl Fn(u16, u64, u64),
 ) -> usize {
     let mut requested = 0;
-    for writer in writers {
+    for writer in writers() {
         requested += (writer.is_idle(buffer) && writer.gate.request()) as usize;
     }
     if requested == 0 {
         return 0;
     }
     let is_after_barrier = barrier::heavy();
-    writers.iter().filter(|writer| writer.reclaim_chunk(buffer, is_after_barrier, &count)).count()
+    writers().filter(|writer| writer.reclaim_chunk(buffer, is_after_barrier, &count)).count()
 }
 
 impl Writer {

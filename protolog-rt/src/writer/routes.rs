@@ -3,102 +3,195 @@
 //! With one session, messages go to its writer directly. With several, each message comes here and goes to the sessions
 //! that record its group and level, with a stack trace where the session collects those.
 //!
-//! Invariant: a message that a session does not record never reaches its writer from here.
+//! Invariants
+//! - A message that a session does not record never reaches its writer from here.
+//! - Only a thread's first message of all, which makes the thread known, allocates or takes a lock: later on the thread takes
+//!   what [`super::spares`] has for it.
 
-use super::arbiter::Arbiter;
+use super::entered::Entered;
 use super::packet::Packet;
-use super::running;
-use super::thread_state::{EXITED, ThreadState};
+use super::running::{self, RunningArbiter};
+use super::spares::Route;
+use super::thread_state::{EXITED, GUARDED, READY, ThreadState, UNROUTED};
 use super::{Head, Writer};
-use crate::loss::LossCause;
 use crate::sync::Ordering;
 use std::cell::RefCell;
 use std::sync::Arc;
 
 thread_local! {
-    pub(super) static EXIT_GUARD: ExitGuard = const { ExitGuard(RefCell::new(Routes::new())) };
+    pub(super) static EXIT_GUARD: ExitGuard =
+        const { ExitGuard { routes: RefCell::new(Routes::new()), entered: Entered::new() } };
 }
 
 /// Keeps the thread's routes, and finishes its writers when the thread exits.
-pub(super) struct ExitGuard(pub(super) RefCell<Routes>);
+pub(super) struct ExitGuard {
+    pub(super) routes: RefCell<Routes>,
+    pub(super) entered: Entered,
+}
 
 impl Drop for ExitGuard {
     fn drop(&mut self) {
         ThreadState::with(|state| state.route(EXITED, std::ptr::null()));
-        self.0.get_mut().finish();
+        self.routes.get_mut().end();
     }
+}
+
+/// Prepares the calling thread for signal handlers that log: what its first message allocates is allocated now. A thread that
+/// has logged needs no preparation.
+///
+/// ```
+/// use protolog_rt::{Level, ProtoLogGroup};
+///
+/// #[derive(ProtoLogGroup)]
+/// enum SignalLog {
+///     Received,
+/// }
+///
+/// std::thread::spawn(|| {
+///     protolog_rt::prepare_thread();
+///     // The first call of an enum registers it, which no handler should do.
+///     SignalLog::Received.is_enabled(Level::Info);
+///     // From now on a handler on this thread may log to `SignalLog`.
+/// })
+/// # .join().unwrap();
+/// ```
+pub fn prepare_thread() {
+    if ThreadState::with(ThreadState::phase) != UNROUTED {
+        return;
+    }
+    look();
+}
+
+/// Makes the thread find out at its next message where it goes, and takes what that needs now, unless it is within a message or has
+/// exited.
+pub(super) fn look_again() {
+    if matches!(ThreadState::with(ThreadState::phase), READY | UNROUTED) {
+        look();
+    }
+}
+
+/// Makes the thread known, and follows the list of running sessions. It is not within a message.
+fn look() {
+    ThreadState::with(|state| state.route(GUARDED, std::ptr::null()));
+    let known = EXIT_GUARD.try_with(|guard| guard.routes.borrow_mut().refresh(&guard.entered));
+    let next = if known.is_ok() { UNROUTED } else { EXITED };
+    ThreadState::with(|state| state.route(next, std::ptr::null()));
 }
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Routes {
+    /// Sessions keep spares for it.
+    is_known: bool,
     epoch: u32,
-    all: Vec<Route>,
-}
-
-/// A session, and the thread's writer in it from its first message on.
-#[derive(Debug)]
-struct Route {
-    arbiter: Arc<Arbiter>,
-    writer: Option<Arc<Writer>>,
+    /// The number of sessions that run, of whatever threads.
+    running: usize,
+    first: Option<Box<Route>>,
 }
 
 impl Routes {
     /// No routes.
     pub(super) const fn new() -> Self {
-        Self { epoch: 0, all: Vec::new() }
+        Self { is_known: false, epoch: 0, running: 0, first: None }
     }
 
-    /// Follows the list of running sessions, if it changed.
-    pub(super) fn refresh(&mut self) {
-        if self.epoch == running::epoch() {
+    /// Follows the list of running sessions, if it or the list of `entered` ones changed. Returns whether the thread has just become known: then it may wait
+    /// and allocate, as it did.
+    #[inline]
+    pub(super) fn refresh(&mut self, entered: &Entered) -> bool {
+        let has_entered = entered.take_change();
+        let is_current = self.is_known && self.epoch == running::epoch() && !has_entered;
+        !is_current && self.follow(entered)
+    }
+
+    /// Makes the thread known, or takes and leaves what came and went.
+    #[cold]
+    #[inline(never)]
+    fn follow(&mut self, entered: &Entered) -> bool {
+        if !self.is_known {
+            self.is_known = true;
+            running::join(|epoch, sessions| {
+                (self.epoch, self.running) = (epoch, sessions.len());
+                let own = sessions.iter().filter(|session| entered.is_for(&session.arbiter));
+                for RunningArbiter { arbiter, .. } in own {
+                    self.push(Route::new(arbiter));
+                }
+            });
+            return true;
+        }
+        running::with_current(|epoch, sessions| {
+            (self.epoch, self.running) = (epoch, sessions.len());
+            let mut before = self.first.take();
+            while let Some(mut route) = before {
+                before = route.next.take();
+                if !sessions.iter().any(|session| route.leads_to(&session.arbiter)) {
+                    route.leave();
+                    continue;
+                }
+                if let Some(writer) = route.writer() {
+                    writer.epoch.store(epoch, Ordering::Relaxed);
+                }
+                self.push(route);
+            }
+            for RunningArbiter { arbiter, spares } in sessions {
+                if entered.is_for(arbiter) && !self.iter().any(|route| route.leads_to(arbiter)) {
+                    self.push(Route::take(arbiter, spares));
+                }
+            }
+        });
+        false
+    }
+
+    fn push(&mut self, mut route: Box<Route>) {
+        route.next = self.first.take();
+        self.first = Some(route);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Route> {
+        std::iter::successors(self.first.as_deref(), |route| route.next.as_deref())
+    }
+
+    /// Writes a packet to each session that records it. A thread that is new to one waits for its sequence only if it may.
+    pub(super) fn write<P: Packet>(&mut self, head: Head, packet: &P, may_wait: bool) {
+        let mut next = self.first.as_deref_mut();
+        while let Some(route) = next {
+            Self::write_to(route, self.epoch, head, packet, may_wait);
+            next = route.next.as_deref_mut();
+        }
+    }
+
+    fn write_to<P: Packet>(route: &mut Route, epoch: u32, head: Head, packet: &P, may_wait: bool) {
+        let Some(arbiter) = route.arbiter() else { return };
+        if !arbiter.is_enabled(head.group(), head.level()) {
             return;
         }
-        let (epoch, arbiters) = running::all();
-        self.epoch = epoch;
-        let mut before = std::mem::take(&mut self.all);
-        for arbiter in arbiters {
-            let known = before.iter().position(|route| Arc::ptr_eq(&route.arbiter, &arbiter));
-            let writer = known.and_then(|at| before.swap_remove(at).writer);
-            if let Some(writer) = &writer {
-                writer.epoch.store(epoch, Ordering::Relaxed);
-            }
-            self.all.push(Route { arbiter, writer });
+        if route.writer().is_none() && !route.register(epoch, may_wait) {
+            return route.refuse(head);
         }
-        before.into_iter().filter_map(|route| route.writer).for_each(|writer| writer.finish());
-    }
-
-    /// Writes a packet to each session that records it.
-    pub(super) fn write<P: Packet>(&mut self, head: Head, packet: &P) {
-        for Route { arbiter, writer } in &mut self.all {
-            if !arbiter.is_enabled(head.group(), head.level()) {
-                continue;
-            }
-            if writer.is_none() {
-                *writer = Writer::register(arbiter, self.epoch);
-            }
-            match writer {
-                // Refused if the session has just ended.
-                Some(writer) => {
-                    _ = packet.write_with(writer, head, arbiter.collects_stack(head.group()));
-                }
-                None => arbiter.unattributed.add(head.group().id, LossCause::BufferFull, 1),
-            }
+        if let Some((writer, arbiter)) = route.writer().zip(route.arbiter()) {
+            // Refused if the session has just ended.
+            _ = packet.write_with(writer, head, arbiter.collects_stack(head.group()));
         }
     }
 
-    /// Returns the writer to which all messages go: that of the one session, if it collects no stack traces; else null.
+    /// Returns the writer to which all messages go: that of the one session that runs, if it collects no stack traces; else null. While
+    /// others run, be they of other threads, a group's word is not this session's filter.
     pub(super) fn sole_writer(&self) -> *const Writer {
-        match self.all.as_slice() {
-            [Route { writer: Some(writer), arbiter }] if !arbiter.collects_stacks() => {
-                Arc::as_ptr(writer)
-            }
-            _ => std::ptr::null(),
-        }
+        let sole = self.first.as_deref().filter(|route| route.next.is_none() && self.running == 1);
+        let collects = |route: &&Route| route.arbiter().is_some_and(|one| one.collects_stacks());
+        let writer = sole.filter(|route| !collects(route)).and_then(Route::writer);
+        writer.map_or(std::ptr::null(), Arc::as_ptr)
     }
 
     /// Finishes the thread's writers in all sessions.
-    pub(super) fn finish(&mut self) {
-        self.all.drain(..).filter_map(|route| route.writer).for_each(|writer| writer.finish());
+    fn end(&mut self) {
+        let mut next = self.first.take();
+        while let Some(mut route) = next {
+            next = route.next.take();
+            route.finish();
+        }
+        if self.is_known {
+            running::leave();
+        }
     }
 }

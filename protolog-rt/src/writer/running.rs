@@ -1,42 +1,132 @@
 //! The arbiters of this process that record.
 //!
-//! Threads look here only when the epoch says that something changed since they last looked.
+//! Threads look here only when the epoch says that something changed since they last looked. A thread that is known looks
+//! without a lock, at a list that whoever starts or stops a session publishes: the message may be a signal handler's, and
+//! whoever has the lock may wait for the allocator, which the handler's thread has.
 //!
 //! Invariants
+//! - *published*: [`CURRENT`] is null or an `Arc`'s pointer. A list that was replaced is dropped when no thread that may have
+//!   its address is left: [`READERS`] was 0 after the exchange.
 //! - *epoch*: it changes with each start and stop, before any group's word tells of the start and after all words tell of
 //!   the stop; then the limits of the other arbiters' writers are cleared, so that every thread looks again before it
 //!   writes with what it knew.
 //! - Messages that a signal handler logs on the thread that holds the lock do not wait for it: they count as nested.
 
 use super::arbiter::Arbiter;
+use super::spares::{self, Spares};
 use super::{Writer, guarded};
 use crate::level::{self, GroupInfo, set_session_levels};
 use crate::loss::LossCause;
-use crate::sync::{AtomicU32, Ordering, fence};
+use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use crate::sys::barrier;
 use crate::sys::fork::{ForkLock, Order};
 use protolog_core::Level;
+use std::ptr;
 use std::sync::Arc;
 
-/// All that record.
-type Arbiters = Vec<Arc<Arbiter>>;
+/// An arbiter that records, and what it has for the threads that may come.
+#[derive(Clone, Debug)]
+pub(super) struct RunningArbiter {
+    pub(super) arbiter: Arc<Arbiter>,
+    pub(super) spares: Arc<Spares>,
+}
 
-static RUNNING: ForkLock<Arbiters> = ForkLock::with_child(Order::Running, Vec::new(), abandon);
+/// All that record.
+type RunningArbiters = Vec<RunningArbiter>;
+
+/// The state that starts and stops change.
+#[derive(Debug)]
+struct Running {
+    arbiters: RunningArbiters,
+    /// Lists that were replaced while somebody may have read them.
+    replaced: Vec<Arc<RunningArbiters>>,
+}
+
+static RUNNING: ForkLock<Running> = ForkLock::with_child(
+    Order::Running,
+    Running { arbiters: Vec::new(), replaced: Vec::new() },
+    abandon,
+);
 static EPOCH: AtomicU32 = AtomicU32::new(1);
+
+/// The list as threads read it; null before the first start.
+static CURRENT: AtomicPtr<RunningArbiters> = AtomicPtr::new(ptr::null_mut());
+
+/// The number of threads that read the list; in the upper half, the number of forks between this process and the first.
+static READERS: AtomicU64 = AtomicU64::new(0);
+const FORKS_SHIFT: u32 = 32;
+
+/// The number of known threads, or more.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 /// Those with drop counters that outlive the process, for drops of threads without a sequence. Signal handlers only try the
 /// lock.
-static MIRRORED: ForkLock<Arbiters> = ForkLock::with_child(Order::Mirrored, Vec::new(), forget);
+static MIRRORED: ForkLock<Vec<Arc<Arbiter>>> =
+    ForkLock::with_child(Order::Mirrored, Vec::new(), forget);
 
 /// Returns a number that changes whenever a session starts or stops.
 pub(crate) fn epoch() -> u32 {
     EPOCH.load(Ordering::Acquire)
 }
 
-/// Returns the epoch, and the arbiters that record since then.
-pub(super) fn all() -> (u32, Vec<Arc<Arbiter>>) {
+/// Calls `f` with an epoch, and with the arbiters that record since then or later. Takes no lock.
+pub(super) fn with_current<R>(f: impl FnOnce(u32, &[RunningArbiter]) -> R) -> R {
+    // Before the list, so that a thread that reads an old one looks again.
+    let epoch = epoch();
+    let _reading = ReadMark::enter();
+    // SAFETY: *published*: whoever replaces the list sees the reader, or the reader sees the new list.
+    let current = unsafe { CURRENT.load(Ordering::SeqCst).as_ref() };
+    f(epoch, current.map_or(&[], Vec::as_slice))
+}
+
+/// The mark of a thread that reads the list, made after so many forks.
+struct ReadMark(u64);
+
+impl ReadMark {
+    fn enter() -> Self {
+        Self(READERS.fetch_add(1, Ordering::SeqCst) >> FORKS_SHIFT)
+    }
+}
+
+impl Drop for ReadMark {
+    fn drop(&mut self) {
+        // A child does not count those who read before the fork.
+        let left = |now: u64| (now >> FORKS_SHIFT == self.0).then(|| now - 1);
+        let _ = READERS.fetch_update(Ordering::SeqCst, Ordering::Relaxed, left);
+    }
+}
+
+/// Makes the calling thread known, so that sessions that start have a spare for it, and calls `f` with the epoch and the
+/// arbiters that record.
+pub(super) fn join(f: impl FnOnce(u32, &[RunningArbiter])) {
+    spares::free_retired();
     let running = RUNNING.lock();
-    (epoch(), running.clone())
+    THREADS.fetch_add(1, Ordering::Relaxed);
+    f(epoch(), &running.arbiters);
+}
+
+/// Counts a known thread as gone.
+pub(super) fn leave() {
+    THREADS.fetch_sub(1, Ordering::Relaxed);
+    spares::free_retired();
+}
+
+impl Running {
+    /// Publishes the list.
+    fn publish(&mut self) {
+        let list = Arc::into_raw(Arc::new(self.arbiters.clone())).cast_mut();
+        let before = CURRENT.swap(list, Ordering::SeqCst);
+        if !before.is_null() {
+            // SAFETY: *published*: it was an `Arc`'s, which is now this one.
+            self.replaced.push(unsafe { Arc::from_raw(before) });
+        }
+    }
+
+    /// Returns the replaced lists that nobody reads, to be dropped without a lock.
+    fn take_unread(&mut self) -> Vec<Arc<RunningArbiters>> {
+        let is_read = READERS.load(Ordering::SeqCst) as u32 != 0;
+        if is_read { Vec::new() } else { std::mem::take(&mut self.replaced) }
+    }
 }
 
 /// Starts recording, for all threads of the process.
@@ -47,9 +137,12 @@ pub(crate) fn add(arbiter: Arc<Arbiter>) {
         }
         level::register_lock();
         let mut running = RUNNING.lock();
-        running.push(arbiter);
-        announce(&running);
-        set_levels(&running);
+        // No thread becomes known meanwhile.
+        let spares = Arc::new(Spares::new(&arbiter, THREADS.load(Ordering::Relaxed)));
+        running.arbiters.push(RunningArbiter { arbiter, spares });
+        announce(&mut running);
+        set_levels(&running.arbiters);
+        free(running.take_unread(), running);
     });
     level::notify_change();
 }
@@ -58,11 +151,19 @@ pub(crate) fn add(arbiter: Arc<Arbiter>) {
 pub(crate) fn remove(arbiter: &Arc<Arbiter>) {
     guarded(|| {
         let mut running = RUNNING.lock();
-        running.retain(|other| !Arc::ptr_eq(other, arbiter));
-        set_levels(&running);
-        announce(&running);
+        running.arbiters.retain(|other| !Arc::ptr_eq(&other.arbiter, arbiter));
+        set_levels(&running.arbiters);
+        announce(&mut running);
+        free(running.take_unread(), running);
     });
     level::notify_change();
+}
+
+/// Frees lists, and routes that threads are done with, once `lock` is released.
+fn free(lists: Vec<Arc<RunningArbiters>>, lock: impl Sized) {
+    drop(lock);
+    drop(lists);
+    spares::free_retired();
 }
 
 /// Stops counting drops of threads without a sequence in the arbiter's mirror.
@@ -74,7 +175,9 @@ pub(crate) fn end_mirror(arbiter: &Arc<Arbiter>) {
 /// handlers.
 pub(super) fn count_in_mirrors(group: &'static GroupInfo, level: Level, cause: LossCause) {
     let Some(mirrored) = MIRRORED.try_read() else { return };
-    for arbiter in mirrored.iter().filter(|arbiter| arbiter.is_enabled(group, level)) {
+    // What a chosen session lost is counted by its threads.
+    let of_process = mirrored.iter().filter(|arbiter| !arbiter.is_scoped());
+    for arbiter in of_process.filter(|arbiter| arbiter.is_enabled(group, level)) {
         if let Some(mirror) = arbiter.unattributed.mirror() {
             mirror.add(group.id, cause, 1);
         }
@@ -84,8 +187,8 @@ pub(super) fn count_in_mirrors(group: &'static GroupInfo, level: Level, cause: L
 /// Returns the levels (bit = severity) that may be recorded of a group that is not known yet.
 #[cfg(feature = "log")]
 pub(crate) fn levels_of_any_group() -> u8 {
-    let levels = |arbiter: &Arc<Arbiter>| arbiter.owner.levels_of_any_group();
-    guarded(|| RUNNING.lock().iter().map(levels).fold(0, |all, levels| all | levels))
+    let levels = |running: &RunningArbiter| running.arbiter.owner.levels_of_any_group();
+    guarded(|| RUNNING.lock().arbiters.iter().map(levels).fold(0, |all, levels| all | levels))
 }
 
 /// Returns whether no writer but `writer` is within a message, after a barrier on all threads. False where that can't be told
@@ -95,9 +198,9 @@ pub(super) fn is_alone(writer: &Writer) -> bool {
     guarded(|| {
         let Some(running) = RUNNING.try_lock() else { return false };
         barrier::is_ready()
-            && running.iter().all(|arbiter| arbiter.has_few_writers())
+            && running.arbiters.iter().all(|running| running.arbiter.has_few_writers())
             && barrier::heavy()
-            && running.iter().all(|arbiter| arbiter.is_quiet_but_for(writer))
+            && running.arbiters.iter().all(|running| running.arbiter.is_quiet_but_for(writer))
     })
 }
 
@@ -107,26 +210,31 @@ pub(super) fn beside<R>(arbiter: &Arc<Arbiter>, f: impl FnOnce() -> R) -> R {
     struct Remove<'a>(&'a Arc<Arbiter>);
     impl Drop for Remove<'_> {
         fn drop(&mut self) {
-            guarded(|| RUNNING.lock().retain(|other| !Arc::ptr_eq(other, self.0)));
+            guarded(|| {
+                RUNNING.lock().arbiters.retain(|other| !Arc::ptr_eq(&other.arbiter, self.0));
+            });
         }
     }
-    guarded(|| RUNNING.lock().push(Arc::clone(arbiter)));
+    let spares = Arc::new(Spares::new(arbiter, 0));
+    let new = RunningArbiter { arbiter: Arc::clone(arbiter), spares };
+    guarded(|| RUNNING.lock().arbiters.push(new));
     let _remove = Remove(arbiter);
     f()
 }
 
 /// Makes every thread look again.
-fn announce(running: &Arbiters) {
+fn announce(running: &mut Running) {
+    running.publish();
     EPOCH.fetch_add(1, Ordering::AcqRel);
     fence(Ordering::SeqCst);
-    for arbiter in running {
+    for RunningArbiter { arbiter, .. } in &running.arbiters {
         arbiter.close_writers();
     }
 }
 
 /// Makes the groups' words say which levels anybody records.
-fn set_levels(running: &Arbiters) {
-    let running = running.clone();
+fn set_levels(running: &RunningArbiters) {
+    let running: Vec<_> = running.iter().map(|one| Arc::clone(&one.arbiter)).collect();
     set_session_levels(move |group: &'static GroupInfo| {
         running.iter().fold(0, |levels, arbiter| {
             arbiter.owner.add_group();
@@ -136,17 +244,24 @@ fn set_levels(running: &Arbiters) {
 }
 
 /// In a forked child recording is the parent's, and over.
-fn abandon(running: &mut Arbiters) {
-    let running = std::mem::take(running);
-    for arbiter in &running {
+fn abandon(running: &mut Running) {
+    let arbiters = std::mem::take(&mut running.arbiters);
+    for RunningArbiter { arbiter, .. } in &arbiters {
         arbiter.abandon();
     }
-    // Dropping them might wait for somebody.
-    std::mem::forget(running);
+    // Dropping any of them might wait for somebody.
+    std::mem::forget(arbiters);
+    std::mem::forget(std::mem::take(&mut running.replaced));
+    CURRENT.store(ptr::null_mut(), Ordering::Relaxed);
+    spares::forget_retired();
+    let forks = (READERS.load(Ordering::Relaxed) >> FORKS_SHIFT) + 1;
+    READERS.store(forks << FORKS_SHIFT, Ordering::Relaxed);
+    // The child's one thread, if it is known.
+    THREADS.store(1, Ordering::Relaxed);
     EPOCH.fetch_add(1, Ordering::AcqRel);
 }
 
 /// In a forked child the mirrors are the parent's.
-fn forget(mirrored: &mut Arbiters) {
+fn forget(mirrored: &mut Vec<Arc<Arbiter>>) {
     std::mem::forget(std::mem::take(mirrored));
 }

@@ -5,7 +5,7 @@ use super::cursor::{Cursor, SLACK};
 use super::intern::Interner;
 use super::own::Own;
 use super::packet::Packet;
-use super::plan::{Base, Plan};
+use super::plan::{Base, Plan, size_field};
 use super::{Head, Writer};
 use crate::loss::LossCause;
 use protolog_shmem::PAGE;
@@ -15,8 +15,9 @@ const MAX_WITHOUT_STRINGS: usize = 1024;
 const MAX_AROUND_STRING: usize = 32;
 
 impl Own {
-    /// Writes a packet that does not fit a chunk, from the present chunk on. False where the buffer is full; what was written of
-    /// the packet is then marked as abandoned.
+    /// Writes a packet that does not fit a chunk, from the present chunk on; or one that does, into a new chunk that was closed the
+    /// moment it was begun, because a session starts or stops. False where the buffer is full; what was written of the packet is
+    /// then marked as abandoned.
     #[cold]
     pub(super) fn write_split<P: Packet>(
         &mut self,
@@ -27,6 +28,11 @@ impl Own {
         self.close(writer);
         let (plan, measured) = self.plan_split(packet);
         let size = packet.size(&plan);
+        if self.write_whole(head, packet, (&plan, measured)) {
+            count_cut(writer, head, &plan);
+            self.allow(writer);
+            return true;
+        }
         let mut scratch = vec![0; size + SLACK];
         // SAFETY: the scratch has `size` bytes and SLACK; *planned*: the packet takes `size` bytes.
         let mut to = unsafe { Cursor::new(scratch.as_mut_ptr(), size) };
@@ -37,10 +43,31 @@ impl Own {
         if !self.append_split(writer, &scratch) {
             return false;
         }
-        if plan.cut() > 0 {
-            writer.losses.add(head.group().id, LossCause::Truncated, 1);
-        }
+        count_cut(writer, head, &plan);
         self.resume(writer);
+        true
+    }
+
+    /// Writes a packet into the chunk, which is this thread's alone. False where it has no room for it. Allocates nothing: the
+    /// message may be a signal handler's.
+    fn write_whole<P: Packet>(
+        &mut self,
+        head: Head,
+        packet: &P,
+        (plan, measured): (&Plan, P::Measured),
+    ) -> bool {
+        let size = packet.size(plan);
+        let (size_field, size_len) = size_field(size);
+        if size_len + size > self.room() {
+            return false;
+        }
+        // SAFETY: *chunk*: there is room up to the end for the packet and its size; *planned*: it takes `size` bytes.
+        let mut to = unsafe { Cursor::new(self.position, size_len + size) };
+        to.put(size_field, size_len);
+        packet.encode(&mut to, head.id, (plan, measured), Interner::forgetful(self.next_iid));
+        // SAFETY: *chunk*: the cursor began at the position and ends at or below the end.
+        unsafe { self.commit(to.at(), plan) };
+        self.others += u16::from(!P::IS_MESSAGE);
         true
     }
 
@@ -56,5 +83,12 @@ impl Own {
         let share = half.saturating_sub(MAX_WITHOUT_STRINGS) / strings;
         let max_string_bytes = share.saturating_sub(MAX_AROUND_STRING).min(self.max_string_bytes);
         packet.plan(Base { max_string_bytes, ..base }, None)
+    }
+}
+
+/// Counts a message whose strings were cut.
+fn count_cut(writer: &Writer, head: Head, plan: &Plan) {
+    if plan.cut() > 0 {
+        writer.losses.add(head.group().id, LossCause::Truncated, 1);
     }
 }

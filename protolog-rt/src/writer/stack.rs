@@ -37,7 +37,10 @@ pub(super) struct WithStack<'a, A> {
     pub(super) stack: &'a str,
 }
 
-/// Calls `f` with the stack trace of the calling thread.
+/// Calls `f` with the stack trace of the calling thread. Never inlined: signal handlers, which run on small stacks, get by
+/// without these kilobytes.
+#[cold]
+#[inline(never)]
 pub(super) fn with<R>(f: impl FnOnce(&str) -> R) -> R {
     let trace = Backtrace::<MAX_FRAMES>::here();
     let mut text = FixedString::<MAX_TEXT>::new();

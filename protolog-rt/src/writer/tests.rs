@@ -45,6 +45,22 @@ fn arbiter(buffer: Buffer, max_string_bytes: usize) -> Arc<Arbiter> {
     Arc::new(Arbiter::new(buffer, max_string_bytes, Arc::new(SessionOwner::new(Filter::default()))))
 }
 
+impl Writer {
+    /// A writer for this thread, as the sequence `identity` of a session.
+    fn new(core: &Arc<Arbiter>, identity: Identity) -> Self {
+        let mut writer = Self::spare(core.drop_counters());
+        writer.adopt(Arc::clone(core), identity, running::epoch());
+        writer
+    }
+
+    /// Registers a writer for this thread.
+    fn register(core: &Arc<Arbiter>) -> Arc<Self> {
+        let writer = Arc::new(Self::new(core, core.new_identity().expect("an id")));
+        core.enlist(&writer);
+        writer
+    }
+}
+
 /// A writer with a buffer of its own.
 struct Rig {
     core: Arc<Arbiter>,
@@ -69,7 +85,7 @@ impl Rig {
 
     fn over(memory: Memory, fill_policy: FillPolicy) -> Self {
         let core = arbiter(Buffer::new(memory, fill_policy), 16 << 10);
-        let writer = Writer::register(&core, running::epoch()).unwrap();
+        let writer = Writer::register(&core);
         Self { core, writer }
     }
 
@@ -77,9 +93,7 @@ impl Rig {
     fn succeed(&mut self) {
         self.writer.finish();
         let identity = self.writer.identity().expect("it has ended");
-        let own = Own::new(Arc::clone(&self.core));
-        self.writer =
-            Arc::new(Writer::new(own, identity, running::epoch(), self.core.drop_counters()));
+        self.writer = Arc::new(Writer::new(&self.core, identity));
     }
 
     /// Logs number `number` with a text of its own of `length` bytes; with 0 without a text. False if it was dropped.
@@ -382,15 +396,12 @@ fn a_sequence_that_is_used_again_goes_on() {
 }
 
 #[test]
-fn ids_are_used_again_last() {
+fn ids_are_used_again_beyond_a_few() {
     let rig = Rig::new(1);
     let mut identities = Vec::new();
     let mut register = || {
-        let writer = rig.core.register(|identity| {
-            identities.push((identity.id, identity.next_chunk));
-            Arc::clone(&rig.writer)
-        });
-        writer.is_some()
+        let identity = rig.core.new_identity();
+        identity.map(|identity| identities.push((identity.id, identity.next_chunk))).is_some()
     };
     assert!(register());
     let mut used = Identity { id: 1, next_chunk: 5, floor: 0, messages: 0 };
@@ -402,9 +413,12 @@ fn ids_are_used_again_last() {
     }
     assert!(register() && register());
     assert!(!register(), "all are in use");
-    let fresh: Vec<(u16, u32)> = (2..=MAX_WRITER_ID).map(|id| (id, 0)).collect();
-    assert_eq!(identities[..fresh.len()], fresh);
-    assert_eq!(identities[fresh.len()..], [(1, 5), (2, 5)], "with chunk ids that go on");
+    let few = super::arbiter::FEW_SEQUENCES;
+    let fresh = |ids: std::ops::RangeInclusive<u16>| ids.map(|id| (id, 0)).collect::<Vec<_>>();
+    let (first, rest) = identities.split_at(usize::from(few) - 1);
+    assert!(first == fresh(2..=few), "one for each");
+    assert_eq!(rest[..2], [(1, 5), (2, 5)], "with chunk ids that go on");
+    assert!(rest[2..] == fresh(few + 1..=MAX_WRITER_ID), "and no other twice");
 }
 
 #[test]

@@ -13,14 +13,14 @@
 //!
 //! Signal handlers may log. One that lands within a message finds the phase [`WRITING`] or [`GUARDED`], and its message is dropped as
 //! nested. One that lands after a message has tested the phase and before it sets it runs as if it came before the message. It may
-//! even leave a session and drop the writer, since the pointer is read only after the phase is set. A handler must not log its
-//! thread's first message after a session started or stopped: that one may allocate.
+//! even leave a session and retire the writer, since the pointer is read only after the phase is set. A handler must not log its
+//! thread's first message of all: that one allocates.
 //!
 //! Invariants
 //! - *pointer*: it is read only on its own thread and while the phase is [`WRITING`], and changed only while it is
 //!   [`GUARDED`] or the thread exits; what it points to lives until it is changed, since the `Arc` in [`super::routes`] holds it.
 //! - *one*: where the pointer is not null, the group's word is the filter of that writer's session, since no other one
-//!   runs; whoever starts another closes the limit first.
+//!   runs, of whatever threads; whoever starts another closes the limit first.
 //! - No user code runs while the phase is [`WRITING`].
 #![allow(unsafe_code)] // The pointer to the writer.
 

@@ -246,7 +246,11 @@ impl ParsedPacket {
                             sequence_info::PID => info.0 = field.as_u32().unwrap(),
                             sequence_info::TID => info.1 = field.as_u32().unwrap(),
                             sequence_info::THREAD_NAME => info.2 = field.as_str().unwrap().into(),
-                            sequence_info::MESSAGES | sequence_info::BOOT_ID => {}
+                            sequence_info::MESSAGES
+                            | sequence_info::BOOT_ID
+                            | sequence_info::PROCESS
+                            | sequence_info::SESSION_ID
+                            | sequence_info::FILTER => {}
                             other => panic!("field {other} in SEQUENCE_INFO"),
                         }
                     }

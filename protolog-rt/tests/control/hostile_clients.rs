@@ -53,7 +53,7 @@ fn malformed_requests_are_refused() {
     assert_eq!(exchange(path, b""), "");
     let rest = hello(&exchange(path, b"protolog 1\nsing \x1b[1m\nset x\ntrace-status\n"));
     let unknown = format!("{help}error unknown request `sing ?[1m`\n");
-    let set = "help write GROUP=WORDS, as in `net=debug,text`\nerror missing `=` in `x`\n";
+    let set = "help write GROUP=WORDS, as in `net=debug,text`, or a level for all groups, as in `debug`\nerror missing `=` in `x`\n";
     assert_eq!(rest, format!("{unknown}{set}ok\n"), "a bad request does not close the connection");
 }
 

@@ -172,6 +172,15 @@ fn traces_are_started_and_stopped() {
         refused(&mut operator, &Request::TraceStart(relative))
             .starts_with("`a.pftrace` is no absolute")
     );
+    let pipe = program.dir.path().join("pipe");
+    let name = std::ffi::CString::new(pipe.to_str().unwrap()).unwrap();
+    // SAFETY: the name is a C string.
+    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    for fill_policy in [FillPolicy::Stream, FillPolicy::RingBuffer] {
+        let to_pipe = TraceStart { fill_policy, file: pipe.to_str().unwrap(), ..start };
+        let refused = refused(&mut operator, &Request::TraceStart(to_pipe));
+        assert!(refused.contains("is a pipe / name a file"), "{refused}");
+    }
     let ring = TraceStart { fill_policy: FillPolicy::RingBuffer, settings: "-", ..start };
     operator.request(&Request::TraceStart(ring)).unwrap();
     drop(operator);
@@ -218,6 +227,51 @@ fn stats_list_all_sessions() {
     assert_eq!(so_far.bytes, std::fs::metadata(path("s t")).unwrap().len());
     assert_eq!(stream.stop().unwrap().messages, 2);
     ring.stop().unwrap();
+}
+
+#[test]
+fn sessions_are_listed_with_what_each_records() {
+    #[derive(ProtoLogGroup)]
+    enum Traced {
+        Net,
+        Disk,
+    }
+    let program = listen();
+    let mut operator = program.connect();
+    let path = |name: &str| program.dir.path().join(name);
+    let own = |all: Vec<protolog_control::Session>| {
+        let dir = program.dir.path().to_str().unwrap().to_owned();
+        let is_own = |session: &protolog_control::Session| {
+            session.file.as_ref().is_some_and(|file| file.starts_with(&dir))
+        };
+        let mut all: Vec<_> = all.into_iter().filter(is_own).collect();
+        // Other tests of this process have groups of their own.
+        for one in &mut all {
+            one.groups.retain(|name, _| name.contains("::Traced::"));
+        }
+        all.sort_by(|one, other| one.file.cmp(&other.file));
+        all
+    };
+    let all = Session::builder().file(path("a b")).enable_all().start().unwrap();
+    let builder = Session::builder().file(path("k")).group("Traced::Net", Level::Warn);
+    let ring = builder.group("Traced::Disk", Level::Wtf).keep_newest().start().unwrap();
+    // Neither group has been called yet, and nothing was flushed.
+    let [first, second] = own(operator.sessions().unwrap().unwrap()).try_into().unwrap();
+    assert_eq!((first.control, first.fill_policy), (false, FillPolicy::Stream));
+    assert_eq!(first.file.as_deref(), path("a b").to_str());
+    let levels = |session: &protolog_control::Session| {
+        session.groups.iter().map(|(name, levels)| (name.clone(), *levels)).collect::<Vec<_>>()
+    };
+    let (disk, net) = ("control::Traced::Disk".to_owned(), "control::Traced::Net".to_owned());
+    assert_eq!(levels(&first), [(disk.clone(), 0x3f), (net.clone(), 0x3f)]);
+    assert_eq!((second.control, second.fill_policy), (false, FillPolicy::RingBuffer));
+    assert_eq!(levels(&second), [(disk, 0b10_0000), (net, 0b11_1000)]);
+    w!(Traced::Net, "one");
+    i!(Traced::Disk, "two");
+    all.stop().unwrap();
+    assert_eq!(own(operator.sessions().unwrap().unwrap()), [second]);
+    ring.stop().unwrap();
+    assert_eq!(own(operator.sessions().unwrap().unwrap()), []);
 }
 
 #[test]

@@ -99,14 +99,65 @@ fn init_reports_errors_and_applies_the_rest() {
         [
             &format!("{path}/settings: line 2: unknown word `loud`"),
             words,
-            "PROTOLOG: unknown word `eror`",
-            words,
             &format!("`{path}/run` is not private to this user"),
-            "help: make it a directory of this user with `chmod 700`",
+            "help: make it a directory of this user with `chmod 700`, where others can't rename it",
             "VERBOSE WARN",
             "0 sockets",
         ]
     );
+}
+
+#[test]
+fn role_of_a_program_with_a_strict_variable() {
+    if !in_role("role_of_a_program_with_a_strict_variable") {
+        return;
+    }
+    println!();
+    let result = Init::new().strict().control(false).start();
+    result.unwrap_err().to_string().lines().for_each(|line| println!("> {line}"));
+    println!("> {}", minimum_levels());
+}
+
+#[test]
+fn a_mistake_in_the_variable_is_a_warning_or_an_error() {
+    let dir = temp_dir_for_sockets();
+    let variables = [("PROTOLOG", "disk=text:eror;net=txet;Dsik=text;elsewhere=text;disk=text:w")];
+    let expected = "PROTOLOG: unknown word `eror`
+help: use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL, notext or notrace, with commas between
+PROTOLOG: unknown word `txet`
+help: use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL, notext or notrace, with commas between
+PROTOLOG: no group is named `Dsik`
+help: write `Disk`
+";
+    let output = run("role_of_a_program_that_calls_init", dir.path(), &variables);
+    let lines = printed_lines(&output);
+    assert_eq!(lines[0], "- WARN", "no error, and what is right holds");
+    let warnings = expected.replace("PROTOLOG:", "protolog: PROTOLOG:");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        warnings.repeat(2),
+        "`init` is called twice"
+    );
+    let output = run("role_of_a_program_with_a_strict_variable", dir.path(), &variables);
+    let mut lines = printed_lines(&output);
+    assert_eq!(lines.pop().as_deref(), Some("- WARN"));
+    assert_eq!(lines.join("\n") + "\n", expected);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn a_bare_level_is_for_all_groups() {
+    let dir = temp_dir_for_sockets();
+    for (variable, expected) in [
+        ("text:warn", "WARN WARN"),
+        ("debug,text", "DEBUG DEBUG"),
+        ("info,text;disk=off", "INFO -"),
+    ] {
+        let output =
+            run("role_of_a_program_that_calls_init", dir.path(), &[("PROTOLOG", variable)]);
+        assert_eq!(printed_lines(&output)[0], expected, "{variable}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    }
 }
 
 #[derive(ProtoLogGroup)]
@@ -184,7 +235,7 @@ fn a_changed_configuration_file_is_reloaded() {
     let mut expected = CONFIGURATIONS.map(|(_, operator_view)| operator_view).to_vec();
     expected.insert(
         3,
-        "problem CONFIG: line 2: missing `=` in `bad`?help: write GROUP=WORDS, as in `net=debug,text`",
+        "problem CONFIG: line 2: missing `=` in `bad`?help: write GROUP=WORDS, as in `net=debug,text`, or a level for all groups, as in `debug`",
     );
     assert_eq!(lines, expected);
 }

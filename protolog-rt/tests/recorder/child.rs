@@ -3,6 +3,7 @@
 //! It reports committed messages on standard error, in frames of 12 bytes: the thread and the number of its last message.
 //! Standard input tells it how to crash.
 
+use crate::progress;
 use protolog_rt::dynamic::{self, Arg};
 use protolog_rt::{Builder, Level, ProtoLogGroup, Session, i};
 use std::io::{Read, Write};
@@ -43,11 +44,17 @@ pub(crate) struct RunningChild {
 
 /// Starts a child with a job. Its recording is at `path`.
 pub(crate) fn start(job: &str, path: &Path) -> RunningChild {
+    start_with(job, path, &[])
+}
+
+/// Likewise, with more variables in its environment.
+pub(crate) fn start_with(job: &str, path: &Path, more: &[(&str, String)]) -> RunningChild {
     let program = env::current_exe().expect("this program");
     let child = Command::new(program)
         .args(["--exact", "child::run", "--nocapture", "--test-threads=1"])
         .env(JOB, job)
         .env(RECORDING, path)
+        .envs(more.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -78,9 +85,14 @@ impl RunningChild {
 fn run() {
     let Ok(job) = env::var(JOB) else { return };
     let recording = PathBuf::from(env::var_os(RECORDING).expect("a path"));
-    let builder = Session::builder().enable_all().record_at(recording);
+    let builder = Session::builder().enable_all().record_at(recording.clone());
     match job.as_str() {
         "work" => work(builder.buffer_size(RING)),
+        "newest" => {
+            let session = progress::log(builder, &recording);
+            await_death();
+            drop(session);
+        }
         "write" => write(builder),
         "fork" => fork(builder, false),
         "clone" => fork(builder, true),
@@ -282,7 +294,7 @@ fn report(thread: u32, number: u64) {
     let _ = std::io::stderr().write_all(&frame);
 }
 
-fn await_death() {
+pub(crate) fn await_death() {
     let mut word = [0];
     // The end of the input means that the parent has ended.
     let length = std::io::stdin().read(&mut word).unwrap_or(0);

@@ -14,9 +14,9 @@ use std::{env, fs, thread};
 /// Number of messages that fills the ring several times.
 const MIN_MESSAGES: u64 = 60_000;
 
-/// Number of processes that are killed; `cargo xtask soak` sets a higher one.
-fn rounds() -> u32 {
-    env::var("PROTOLOG_KILL_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(40)
+/// Number of processes that are killed: `few`, unless `cargo xtask soak` sets a higher one.
+pub(crate) fn rounds_or(few: u32) -> u32 {
+    env::var("PROTOLOG_KILL_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(few)
 }
 
 /// The last committed number that each thread reported.
@@ -42,7 +42,7 @@ impl Reports {
 }
 
 /// A random number.
-fn random_below(below: u64) -> u64 {
+pub(crate) fn random_below(below: u64) -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(0) % below
 }
@@ -124,7 +124,7 @@ fn overwritten(found: &Recovery, thread: u32) -> u64 {
 fn committed_messages_survive_every_death() {
     let dir = temp_dir();
     let begun = Instant::now();
-    let rounds = rounds();
+    let rounds = rounds_or(40);
     (0..rounds).for_each(|round| kill_one(round, dir.path()));
     println!("{rounds} processes died in {:.1} s", begun.elapsed().as_secs_f64());
 }

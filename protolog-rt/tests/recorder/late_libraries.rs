@@ -66,10 +66,10 @@ fn copy_file(runtime: &Path, copy: &Path, file: &str) {
 }
 
 /// Runs the program until it has logged, then kills it.
-fn kill(output: &Path) {
+fn kill(output: &Path, options: &[&str]) {
     let Fixture { host, plugins, libraries } = fixture();
     let mut host = Command::new(host);
-    host.arg(output).args(plugins).env("LD_LIBRARY_PATH", libraries);
+    host.arg(output).args(plugins).args(options).env("LD_LIBRARY_PATH", libraries);
     let mut child = host.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("run it");
     let mut line = String::new();
     BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
@@ -89,7 +89,7 @@ const EXPECTED: [&str; 4] = [
 fn a_recording_has_the_templates_of_late_libraries() {
     let dir = temp_dir();
     let path = dir.path().join("late.rec");
-    kill(&path);
+    kill(&path, &[]);
     assert_eq!(Recovery::read(&path).messages(), EXPECTED);
 }
 
@@ -97,11 +97,21 @@ fn a_recording_has_the_templates_of_late_libraries() {
 fn a_stream_has_the_templates_of_late_libraries() {
     let dir = temp_dir();
     let path = dir.path().join("late.pftrace");
-    kill(&path);
+    kill(&path, &[]);
     let log = Trace::open(&path).expect("open it").read().expect("read it");
     let messages = log.entries().map(|entry| entry.values().text(Rendering::Bare));
     assert!(EXPECTED.into_iter().eq(messages), "{:?}", log.stats());
     if let Some(stats) = trace_stats(&path) {
         assert_eq!(stats.to_string(), "", "counters of trace_processor");
     }
+}
+
+#[test]
+fn a_library_with_groups_stays_loaded() {
+    let dir = temp_dir();
+    let path = dir.path().join("late.pftrace");
+    kill(&path, &["unload"]);
+    let log = Trace::open(&path).expect("open it").read().expect("read it");
+    let messages = log.entries().map(|entry| entry.values().text(Rendering::Bare));
+    assert!(EXPECTED.into_iter().eq(messages), "{:?}", log.stats());
 }

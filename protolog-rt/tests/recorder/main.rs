@@ -6,6 +6,8 @@
 mod child;
 mod kill;
 mod late_libraries;
+mod newest;
+mod progress;
 mod sessions;
 mod single_step;
 mod startup;

@@ -59,9 +59,9 @@ fn a_recording_is_private_and_deleted_with_its_session() {
     first.stop().unwrap();
     assert!(!paths[0].exists());
     i!(Log::Net, "to one session");
-    assert!(!is_held(&paths[0]), "closed once its threads have noticed the stop");
     assert_eq!(Recovery::read(&paths[1]).messages(), ["to both sessions", "to one session"]);
     drop(second);
+    assert!(!is_held(&paths[0]), "closed by the next stop after its threads have noticed its own");
     assert!(!paths[1].exists());
 }
 
@@ -133,7 +133,7 @@ fn an_old_recording_is_renamed_unless_it_is_in_use() {
     let session = net().record_at(&path).start().unwrap();
     assert_eq!(fs::read(dir.path().join("app.rec.old")).unwrap(), b"of an earlier run");
     let refused = net().record_at(&path).start().unwrap_err();
-    assert!(matches!(refused, Error::File { .. }), "{refused}");
+    assert!(matches!(refused, Error::FileInUse { .. }), "{refused}");
     drop(session);
     let nowhere = net().record_at(dir.path().join("no/app.rec")).start().unwrap_err();
     assert!(matches!(nowhere, Error::File { .. }), "{nowhere}");

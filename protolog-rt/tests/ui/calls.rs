@@ -6,6 +6,8 @@ enum AppLog {
     Net,
 }
 
+const NAME: &str = "net";
+
 enum NoGroup {
     Net,
 }
@@ -24,10 +26,18 @@ fn main() {
     let group = AppLog::Net;
     d!();
     d!("sent %d", 1);
+    d!("sent");
+    d!("net", "sent");
     d!(AppLog::Net);
     d!(pick(), "x");
     protolog!(Level::Info, group, "x");
+    d!(&group, "x");
+    d!(holder.group, "x");
+    d!(AppLog::Net, "x %d" 1);
     d!(NoGroup::Net, "x");
+    d!(NAME, "x");
+    d!(&AppLog::Net, "x");
+    d!(AppLog::Disk, "x");
     protolog!(AppLog::Net, "x");
     protolog!(Level::Info, AppLog::Net);
     protolog!(1, AppLog::Net, "x");

@@ -60,7 +60,7 @@ fn acquire_bias_beside(others: usize, is_busy: bool) -> Option<usize> {
 
 fn acquire_bias_once_beside(others: usize, is_busy: bool) -> Option<usize> {
     let rig = Rig::new(16);
-    let register = || Writer::register(&rig.core, running::epoch()).expect("an id");
+    let register = || Writer::register(&rig.core);
     let others: Vec<_> = (0..others).map(|_| register()).collect();
     if is_busy {
         others[0].gate.enter();
@@ -97,7 +97,7 @@ fn one_message_of_another_thread_revokes_it() {
     in_a_quiet_moment(|| {
         let rig = Rig::new(16);
         acquire_bias(&rig)?;
-        let other = Writer::register(&rig.core, running::epoch()).expect("an id");
+        let other = Writer::register(&rig.core);
         thread::scope(|scope| {
             scope.spawn(|| assert!(write(&other, &(Int(0), ())), "the session runs"));
         });
@@ -135,7 +135,7 @@ fn many_writers_are_not_asked() {
 #[test]
 fn a_writer_within_a_message_is_not_quiet() {
     let rig = Rig::new(16);
-    let other = Writer::register(&rig.core, running::epoch()).expect("an id");
+    let other = Writer::register(&rig.core);
     let quiet = || [&rig.writer, &other].map(|writer| rig.core.is_quiet_but_for(writer));
     assert_eq!(quiet(), [true, true]);
     other.gate.enter();

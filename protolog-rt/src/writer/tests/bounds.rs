@@ -69,7 +69,7 @@ fn strings_that_are_longer_than_they_may_be_are_cut() {
     for (length, cut) in [(10, 0), (11, 2)] {
         let buffer = Buffer::new(Memory::new(Heap::new(PAGE)), FillPolicy::Stream);
         let core = arbiter(buffer, 10);
-        let writer = Writer::register(&core, running::epoch()).unwrap();
+        let writer = Writer::register(&core);
         let rig = Rig { core, writer };
         rig.log(1, 0);
         let text = "x".repeat(length);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Writers of one session, each as if it were a thread's.
 fn writers(rig: &Rig, count: usize) -> Vec<Arc<Writer>> {
-    (0..count).map(|_| Writer::register(&rig.core, running::epoch()).expect("an id")).collect()
+    (0..count).map(|_| Writer::register(&rig.core)).collect()
 }
 
 fn log(writer: &Writer, number: i64) {
@@ -107,7 +107,7 @@ fn in_a_ring_of_idle_chunks_there_is_room() {
     let mut writers = writers(&rig, 28);
     writers.iter().zip(0..).for_each(|(writer, number)| log(writer, number));
     assert_eq!(held(&rig), 28 * 292, "all chunks");
-    let last = Writer::register(&rig.core, running::epoch()).expect("an id");
+    let last = Writer::register(&rig.core);
     writers.push(Arc::clone(&last));
     let lost = |writer: &Writer| {
         let mut lost = 0;

@@ -42,7 +42,7 @@ fn acknowledged(file: &File) -> Memory {
 fn child(file: &File) -> ! {
     let acknowledged = acknowledged(file);
     let core = arbiter(buffer(file), 1 << 10);
-    let writer = Writer::register(&core, running::epoch()).expect("an id");
+    let writer = Writer::register(&core);
     // SAFETY: no pointers.
     if unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) } != 0 {
         // SAFETY: nothing of the test's runs after it.

@@ -25,6 +25,39 @@ pub(crate) mod core {
     }
 }
 
+/// The buffer is in no recording here.
+pub(crate) mod progress {
+    use crate::loss::LossCount;
+    use protolog_core::recorder::Position;
+    use std::path::Path;
+
+    /// A type without values.
+    #[derive(Debug)]
+    pub(crate) enum Progress {}
+
+    impl Progress {
+        pub(crate) fn set_file(&mut self, _: &Path, _: &[LossCount]) {
+            match *self {}
+        }
+
+        pub(crate) fn set_position(&mut self, _: u16, _: Position) {
+            match *self {}
+        }
+
+        pub(crate) fn set_write_failed(&self, _: u64) {
+            match *self {}
+        }
+
+        pub(crate) fn has_changed(&self) -> bool {
+            match *self {}
+        }
+
+        pub(crate) fn commit(&mut self, _: u64) {
+            match *self {}
+        }
+    }
+}
+
 /// The parts of a file that the drain uses.
 pub(crate) mod file {
     use crate::cells::{Cells, Packet};
@@ -33,6 +66,17 @@ pub(crate) mod file {
     pub(crate) struct TraceFile {
         pub(crate) cells: Cells,
         pub(crate) packets: Vec<Packet>,
+        pub(crate) lost: Lost,
+    }
+
+    /// No messages.
+    #[derive(Default)]
+    pub(crate) struct Lost;
+
+    impl Lost {
+        pub(crate) fn messages(&self) -> u64 {
+            0
+        }
     }
 
     impl TraceFile {
@@ -43,6 +87,21 @@ pub(crate) mod file {
         pub(crate) fn copy(&mut self, sequence: u32, bytes: &[u8]) -> bool {
             self.packet(sequence, bytes);
             true
+        }
+
+        /// Nothing is gathered.
+        pub(crate) fn is_flushed(&self) -> bool {
+            true
+        }
+
+        pub(crate) fn flush(&mut self) {}
+
+        pub(crate) fn written(&self) -> u64 {
+            0
+        }
+
+        pub(crate) fn path(&self) -> &std::path::Path {
+            std::path::Path::new("")
         }
 
         /// Never.
@@ -77,7 +136,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn new(cells: crate::cells::Cells) -> Self {
-        let file = file::TraceFile { cells, packets: Vec::new() };
+        let file = file::TraceFile { cells, packets: Vec::new(), lost: file::Lost };
         Self { drain: drain::Drain::default(), file }
     }
 

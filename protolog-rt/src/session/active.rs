@@ -1,0 +1,227 @@
+//! The life of a session from its start to its end, which comes from its owner, from the exit of the process, or from a signal.
+//!
+//! Invariant: a session ends once; who ends it a second time waits until it has ended.
+
+use super::claim::Claim;
+use super::core::Core;
+use super::file::FileForm;
+use super::requests::Requests;
+use super::running::{self, RunningSession};
+use super::{diagnosis, report, snapshot};
+use crate::error::Error;
+use crate::stats::Summary;
+use crate::writer::scope;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// A session that was started.
+#[derive(Debug)]
+pub(crate) struct Active {
+    pub(super) core: Arc<Core>,
+    /// The files of a session that keeps its messages.
+    pub(super) kept: Option<Kept>,
+    /// Taken by who ends it, and locked until then.
+    destination: Mutex<Option<Destination>>,
+}
+
+/// The destination of a session's messages.
+#[derive(Debug)]
+pub(super) enum Destination {
+    /// A file, all the time.
+    Stream { requests: Arc<Requests>, thread: JoinHandle<Result<Summary, Error>> },
+    /// The buffer, and files when they are asked for.
+    Kept,
+}
+
+/// The way in which a session ends.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    /// The process did not mean to, so that a recording is left if there is no other trace of the session.
+    is_surprise: bool,
+    /// The time after which a file that is stuck is given up.
+    by: Option<Instant>,
+}
+
+/// The interval at which something is looked at that another thread is about to end.
+const POLL: Duration = Duration::from_millis(1);
+
+/// The files of a session that keeps its messages.
+#[derive(Debug)]
+pub(super) struct Kept {
+    /// The file at the end, if one was named.
+    pub(super) path: Option<PathBuf>,
+    /// The claim on its name.
+    pub(super) claim: Option<Claim>,
+    pub(super) form: FileForm,
+}
+
+impl Active {
+    /// A session that runs from now on, and keeps its messages if there is `kept`.
+    pub(super) fn start(
+        core: Arc<Core>,
+        destination: Destination,
+        kept: Option<Kept>,
+    ) -> Arc<Self> {
+        let active = Arc::new(Self { core, kept, destination: Mutex::new(Some(destination)) });
+        running::attach_recorder(&active.core);
+        scope::enter(&active.core.arbiter);
+        running::add(Arc::clone(&active) as _);
+        active
+    }
+
+    /// Ends the session and completes its file. Where it has ended already, the summary is empty.
+    pub(super) fn end(&self) -> Result<Summary, Error> {
+        if self.core.pid != std::process::id() {
+            return Ok(Summary::default());
+        }
+        let mut destination = self.destination.lock().unwrap_or_else(PoisonError::into_inner);
+        let how = End { is_surprise: std::thread::panicking(), by: None };
+        let end = |destination| self.end_at(destination, how);
+        destination.take().map_or(Ok(Summary::default()), end)
+    }
+
+    /// As [`Self::end`], where nobody gets the error: it is reported.
+    pub(super) fn end_unseen(&self) {
+        if let Err(error) = self.end() {
+            report::failure(&self.core, &error);
+        }
+    }
+
+    fn end_at(&self, destination: Destination, how: End) -> Result<Summary, Error> {
+        running::remove(&self.core);
+        self.core.stop();
+        scope::forget_ended();
+        let is_written = match &destination {
+            Destination::Stream { .. } => true,
+            Destination::Kept => self.kept.as_ref().is_some_and(|kept| kept.path.is_some()),
+        };
+        let mut summary = match destination {
+            Destination::Stream { requests, thread } => self.end_stream(&requests, thread, how.by),
+            Destination::Kept => self.end_kept(how.is_surprise),
+        };
+        if let Ok(summary) = &mut summary {
+            diagnosis::complete(&self.core, summary, is_written);
+            report::end(&self.core, summary);
+        }
+        summary
+    }
+
+    fn end_stream(
+        &self,
+        requests: &Requests,
+        thread: JoinHandle<Result<Summary, Error>>,
+        by: Option<Instant>,
+    ) -> Result<Summary, Error> {
+        let path = self.core.path().unwrap_or(Path::new("")).to_path_buf();
+        let failed = |what| Err(Error::File { path, error: std::io::Error::other(what) });
+        requests.stop();
+        self.core.wake();
+        while by.is_some_and(|by| Instant::now() < by) && !thread.is_finished() {
+            std::thread::sleep(POLL);
+        }
+        if by.is_some() && !thread.is_finished() {
+            // The file is stuck; the process ends, and leaves the recording.
+            return failed("it takes too long");
+        }
+        let summary = thread.join();
+        running::detach_recorder(&self.core);
+        match (self.core.stream_recorder(), summary) {
+            (Some(recorder), Ok(summary)) => recorder.remove().and(summary),
+            (None, Ok(summary)) => summary,
+            (recorder, Err(_)) => {
+                // It has what the file lacks.
+                if let Some(recorder) = recorder {
+                    recorder.leave();
+                }
+                failed("the thread that writes the trace panicked")
+            }
+        }
+    }
+
+    /// Writes what the buffer keeps, if a file was named. The recording is removed when all is well: not if a panic, an exit of the
+    /// process or a signal ends the session, and the recording is the only trace of it.
+    fn end_kept(&self, is_surprise: bool) -> Result<Summary, Error> {
+        running::detach_recorder(&self.core);
+        let named = self.kept.as_ref().and_then(|kept| Some((kept, kept.path.as_deref()?)));
+        let mut summary = named.map_or_else(
+            || Ok(Summary::default()),
+            |(kept, path)| {
+                let what = "protolog session stopped";
+                snapshot::write(&self.core, path, kept.form, kept.claim.as_ref(), what)
+            },
+        );
+        drop(self.core.take_writers());
+        self.core.buffer.discard();
+        let is_needed = named.is_none() && is_surprise;
+        match self.core.kept_recorder() {
+            Some(recorder) if is_needed => recorder.leave(),
+            Some(recorder) if summary.is_ok() => summary = recorder.remove().and(summary),
+            _ => {}
+        }
+        summary
+    }
+}
+
+impl RunningSession for Active {
+    fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
+    fn end_within(&self, limit: Duration) {
+        if self.core.pid != std::process::id() {
+            return;
+        }
+        let end = Instant::now() + limit;
+        loop {
+            let mut destination = match self.destination.try_lock() {
+                Ok(destination) => destination,
+                Err(TryLockError::Poisoned(destination)) => destination.into_inner(),
+                Err(TryLockError::WouldBlock) if Instant::now() < end => {
+                    std::thread::sleep(POLL);
+                    continue;
+                }
+                Err(TryLockError::WouldBlock) => return,
+            };
+            if let Some(destination) = destination.take() {
+                let how = End { is_surprise: true, by: Some(end) };
+                if let Err(error) = self.end_at(destination, how) {
+                    report::failure(&self.core, &error);
+                }
+            }
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::session::Session;
+    use crate::writer::{drop_message, guarded};
+    use crate::{Level, LossCause, level};
+    use std::thread;
+
+    /// Drops of threads that have no sequence.
+    #[test]
+    fn drops_are_those_of_the_session_s_threads() {
+        let group = level::create_group("t::Log::Scoped", "Scoped");
+        let start = |name: &str| {
+            let name = format!("protolog-drops-{name}-{}.pftrace", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            let builder = Session::builder().file(&path).enable_all().this_thread();
+            (builder.start().expect("start a session"), path)
+        };
+        let (calm, calm_path) = start("calm");
+        let other = thread::spawn(move || {
+            let (session, path) = start("busy");
+            guarded(|| drop_message(group, Level::Debug, LossCause::Reentrant));
+            let summary = session.stop().expect("stop the session");
+            std::fs::remove_file(path).expect("remove the trace");
+            summary.losses.iter().map(|loss| (loss.cause, loss.count)).collect::<Vec<_>>()
+        });
+        assert_eq!(other.join().expect("the thread ends"), [(LossCause::Reentrant, 1)]);
+        assert_eq!(calm.stop().expect("stop the session").losses, []);
+        std::fs::remove_file(calm_path).expect("remove the trace");
+    }
+}

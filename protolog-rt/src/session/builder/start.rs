@@ -1,0 +1,105 @@
+//! The start of a session: filter, buffer and file, and the thread of a session that streams.
+//!
+//! Invariant: a start that fails leaves no file that was not there, but for an empty trace, and no thread.
+
+use super::Builder;
+use crate::clock;
+use crate::error::Error;
+use crate::session::active::{Active, Destination, Kept};
+use crate::session::bundles::bundles;
+use crate::session::config::Filter;
+use crate::session::core::{Core, SessionOwner};
+use crate::session::file::{FileForm, TraceFile};
+use crate::session::requests::Requests;
+use crate::session::segments::{Limits, Segments};
+use crate::session::stream::Stream;
+use crate::session::trace::Trace;
+use crate::session::{Session, dictionary};
+use crate::sys::{barrier, pin};
+use protolog_core::FillPolicy;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::Builder as ThreadBuilder;
+
+impl Builder {
+    /// Starts the session.
+    pub fn start(self) -> Result<Session, Error> {
+        self.check()?;
+        if self.path.is_none() && self.record.is_none() {
+            return Err(Error::NoFile);
+        }
+        pin::keep_runtime_loaded();
+        let filter = Filter::new(&self.config, &dictionary::known_groups())?;
+        clock::prepare();
+        barrier::prepare();
+        let claim = match &self.path {
+            // An error now is better than one at the end.
+            Some(path) if self.fill_policy != FillPolicy::Stream => {
+                TraceFile::check_create_on_finish(path, self.form.mode)?
+            }
+            _ => None,
+        };
+        let owner = SessionOwner::new(filter);
+        let (recorder, buffer) = self.buffer(owner.session_id, &owner.filter)?;
+        let owner = owner
+            .with_timeout(self.chunk_timeout)
+            .with_path(self.path.clone())
+            .with_recorder(recorder)
+            .reporting_losses(self.reports_losses)
+            .scoped(self.is_scoped)
+            .for_operator(self.is_for_operator);
+        let core = Arc::new(Core::new(buffer, self.max_string_bytes, owner));
+        let (destination, kept) = match (self.fill_policy, self.path) {
+            (FillPolicy::Stream, Some(path)) => {
+                let stream = Self::stream(&core, &path, self.limits, self.form);
+                if let (Err(_), Some(recorder)) = (&stream, core.stream_recorder()) {
+                    // Nothing was recorded to it.
+                    let _ = recorder.remove();
+                }
+                (stream?, None)
+            }
+            (_, path) => (Destination::Kept, Some(Kept { path, claim, form: self.form })),
+        };
+        Ok(Session { active: Active::start(core, destination, kept) })
+    }
+
+    /// Refuses settings that contradict each other.
+    fn check(&self) -> Result<(), Error> {
+        let streams = [
+            ("wait_at_most", self.chunk_timeout.is_some()),
+            ("segment_bytes", self.limits.bytes.is_some()),
+            ("segment_age", self.limits.age.is_some()),
+            ("keep_segments", self.limits.keep.is_some()),
+        ];
+        match streams.iter().find(|(_, asked)| *asked && self.fill_policy != FillPolicy::Stream) {
+            Some((option, _)) => Err(Error::OnlyStreams { option }),
+            None => Ok(()),
+        }
+    }
+
+    /// Starts the thread that copies the buffer to a file.
+    fn stream(
+        core: &Arc<Core>,
+        path: &Path,
+        limits: Limits,
+        form: FileForm,
+    ) -> Result<Destination, Error> {
+        let requests = Arc::<Requests>::default();
+        let segments = limits.any().then(|| Segments::new(path, limits, form));
+        let mut segments = segments.transpose()?;
+        let file = match &mut segments {
+            Some(segments) => segments.open()?,
+            None => {
+                let mut file = TraceFile::create(path, form.mode)?;
+                file.compress(bundles(form.compression));
+                file
+            }
+        };
+        let trace = Trace::begin(Arc::clone(core), file);
+        let stream = Stream::new(Arc::clone(core), Arc::clone(&requests), trace, segments);
+        let thread = ThreadBuilder::new().name("protolog".into()).spawn(move || stream.run());
+        let thread = thread.map_err(Error::Resources)?;
+        core.set_drain(thread.thread().clone(), Arc::clone(&requests));
+        Ok(Destination::Stream { requests, thread })
+    }
+}

@@ -1,0 +1,267 @@
+//! Completes the trace that an earlier run of the program could not end, with the messages that its recording has.
+//!
+//! Invariants
+//! - A trace that another session writes stays as it is, and so does one that has no recording. The recording is removed
+//!   when the trace is complete on the disk; until then the same can be done again, with the same outcome.
+//! - Only files of this user are read or written, and only the trace that has the id of the recording's session: whatever another user
+//!   put beside them, and whatever a recording says.
+//! - That nothing is found means that nothing can be completed, not that somebody looked at the recording at the same time: the
+//!   program's next session empties the trace.
+
+use super::claim::{Claim, Held, hold};
+use super::segments;
+use crate::error::Error;
+use crate::paths::absolute;
+use crate::sys::create::{check_owner, is_own, open_own, open_regular};
+use crate::sys::file::{claim, id_of, is_at, lock};
+use crate::sys::process::is_other_process;
+use protolog_core::recorder::{Header, LOSSES_AT, RING_AT};
+use protolog_recording::{Inflate, Recording, TraceFile, TraceSurvey, find_if};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The part of a trace that has the id of its session, in bytes.
+const HEAD: u64 = 1 << 20;
+
+/// The time to wait for others that have the recording of a dead process, and of a living one; and between two looks.
+const TIMEOUT: Duration = Duration::from_secs(5);
+const TIMEOUT_IF_ALIVE: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// A trace that was completed: see [`recover_previous`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecoveredTrace {
+    /// The trace, under its final name.
+    pub path: PathBuf,
+    /// Messages that it lacked, and has now.
+    pub messages: u64,
+    /// Messages that were lost before the process died, and that the trace reports now.
+    pub lost: u64,
+    /// Bytes that the trace had and lacks now, since something else cut it, with the messages in them.
+    pub missing_bytes: u64,
+}
+
+/// Completes the trace file of an earlier run of the program that did not end it, since it was killed or crashed: every message
+/// whose call had returned is in the file afterwards, once. Returns what was completed; nothing if the run ended its trace, is still
+/// going on, or has left no recording (the machine was shut down meanwhile). Files of other users are no trace and no recording of it.
+///
+/// It waits up to five seconds while another process has the recording of a dead one, such as a `protologtool` that completes the same
+/// trace. An [`Error::File`] if it waits in vain, or if the trace can't be written: then the recording stays, and a session that starts
+/// nevertheless replaces the trace.
+///
+/// `path` is the file that the session was given. Of a session that divides its trace, the segment that was left incomplete
+/// (`.part`) is completed, and gets its final name. Call this before the next session starts, which replaces the file:
+///
+/// ```
+/// use protolog_rt::{Session, recover_previous};
+///
+/// # fn main() -> Result<(), protolog_rt::Error> {
+/// # let dir = std::env::temp_dir().join(format!("protolog-previous-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir).expect("a folder");
+/// # let path = dir.join("app.pftrace");
+/// for trace in recover_previous(&path)? {
+///     println!("the last run crashed: {} has its last {} messages", trace.path.display(), trace.messages);
+///     std::fs::rename(&trace.path, trace.path.with_extension("crash.pftrace")).expect("a new name");
+/// }
+/// let session = Session::builder().file(&path).start()?;
+/// # session.stop()?;
+/// # std::fs::remove_dir_all(&dir).ok();
+/// # Ok(())
+/// # }
+/// ```
+///
+/// `protolog-tool`'s `protologtool recover app.pftrace` does the same from outside.
+pub fn recover_previous(path: impl AsRef<Path>) -> Result<Vec<RecoveredTrace>, Error> {
+    let path = absolute(path.as_ref().to_path_buf());
+    let (mut recovered, mut sessions) = (Vec::new(), Vec::new());
+    let parts = segments::incomplete(&path);
+    for trace in parts.iter().chain([&path]) {
+        let failed = |error| Error::File { path: trace.clone(), error };
+        if let Some((done, session)) = complete(trace).map_err(failed)? {
+            recovered.push(done);
+            sessions.push(session);
+        }
+    }
+    for part in parts {
+        let failed = |error| Error::File { path: part.clone(), error };
+        remove_if_begun(&part, &sessions).map_err(failed)?;
+    }
+    Ok(recovered)
+}
+
+/// Removes a segment that had just been begun when its process died: one without a message, of a session whose trace was completed.
+fn remove_if_begun(part: &Path, sessions: &[[u8; 16]]) -> io::Result<()> {
+    if sessions.is_empty() {
+        return Ok(());
+    }
+    // Another process may have begun it a moment ago.
+    let Ok(Some(held)) = hold(part) else { return Ok(()) };
+    if !is_own(held.file())? {
+        return Ok(());
+    }
+    let bytes = head(held.file())?;
+    let survey = TraceSurvey::of(&bytes, INFLATE);
+    let is_whole = (bytes.len() as u64) < HEAD;
+    let is_of_one = bytes.is_empty() || sessions.contains(&survey.session_id);
+    let is_needless = is_whole && is_of_one && survey.messages == 0;
+    if is_needless && is_at(held.file(), part) { fs::remove_file(part) } else { Ok(()) }
+}
+
+/// Completes one file, or the segment before it if its process died between the two; none if there is nothing to do. Returns the
+/// id of the session, too.
+fn complete(path: &Path) -> io::Result<Option<(RecoveredTrace, [u8; 16])>> {
+    let Some((held, session_id)) = hold_own(path)? else { return Ok(None) };
+    // One of a session of this process is not even opened, since closing it releases the lock.
+    let may_open = |path: &Path| !Claim::is_taken(path, None);
+    let Some(name) = find_if(path, session_id, may_open) else { return Ok(None) };
+    let Some(recording) = claim_dead(&name)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    (&recording).take(Recording::MAX_BYTES).read_to_end(&mut bytes)?;
+    let Ok(parsed) = Recording::parse(&bytes) else { return Ok(None) };
+    let Some(trace) = parsed.trace().filter(|_| parsed.header().session_id == session_id) else {
+        return Ok(None);
+    };
+    let completed = if trace.is_at(path) {
+        append(path, &held, &parsed, &trace)?
+    } else {
+        let names = [trace.path.clone(), segments::complete_name(&trace.path)];
+        let others = names.iter().filter_map(|name| Some(path.with_file_name(name.file_name()?)));
+        let mut same = others.filter_map(|other| {
+            let (held, id) = hold_own(&other).transpose()?.ok()?;
+            (id == session_id).then_some((other, held))
+        });
+        let Some((other, held)) = same.next() else { return Ok(None) };
+        append(&other, &held, &parsed, &trace)?
+    };
+    // By now the name may be that of another one.
+    if is_at(&recording, &name) {
+        fs::remove_file(name)?;
+    }
+    Ok(Some((completed, session_id)))
+}
+
+/// Holds the trace at `path`, and returns the id of its session, too; none if there is no such file of this user, or somebody writes it.
+fn hold_own(path: &Path) -> io::Result<Option<(Held, [u8; 16])>> {
+    if check_owner(path).is_err() {
+        return Ok(None);
+    }
+    // The program may have given its trace a place by a link.
+    let Ok(Some(held)) = hold(&fs::canonicalize(path).unwrap_or_else(|_| path.into())) else {
+        return Ok(None);
+    };
+    if !is_own(held.file())? {
+        return Ok(None);
+    }
+    let session_id = TraceSurvey::session_id_of(&head(held.file())?, INFLATE);
+    Ok(Some((held, session_id)))
+}
+
+/// Returns whether a recording has what a trace lacks that is there, by the names that it has had.
+pub(super) fn completes_trace(recording: &File) -> bool {
+    let mut bytes = Vec::new();
+    let read = recording.take(RING_AT as u64).read_to_end(&mut bytes);
+    let Some((id, trace)) = read.ok().and_then(|_| {
+        let parsed = Recording::parse(&bytes).ok()?;
+        Some((parsed.header().session_id, parsed.trace()?))
+    }) else {
+        return false;
+    };
+    let is_its = |name: &Path| {
+        let path = fs::canonicalize(name).ok().filter(|path| !Claim::is_taken(path, None))?;
+        let file = open_regular(&path).ok()?;
+        Some(is_own(&file).ok()? && TraceSurvey::session_id_of(&head(&file).ok()?, INFLATE) == id)
+    };
+    let names = [&trace.path, &segments::complete_name(&trace.path)];
+    id != [0; 16] && names.into_iter().any(|name| is_its(name) == Some(true))
+}
+
+/// Opens the recording of a dead process, so that nobody else touches it until it is closed; none if its process lives, or another
+/// one has used it meanwhile.
+fn claim_dead(path: &Path) -> io::Result<Option<File>> {
+    let file = match open_regular(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    if !is_own(&file)? {
+        return Ok(None);
+    }
+    let mut header = [0; LOSSES_AT];
+    file.read_exact_at(&mut header, 0)?;
+    let Ok(Header { pid, .. }) = Header::parse(&header) else { return Ok(None) };
+    let begun = Instant::now();
+    loop {
+        match claim(&file) {
+            Ok(()) => return Ok(is_at(&file, path).then_some(file)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+        // That of a process is its mark of life; others look at the file for a moment, or complete the trace.
+        match (is_other_process(pid), begun.elapsed()) {
+            (true, waited) if waited >= TIMEOUT_IF_ALIVE => return Ok(None),
+            (false, waited) if waited >= TIMEOUT => {
+                let what = format!("another process has its recording `{}`", path.display());
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, what));
+            }
+            _ => thread::sleep(POLL_INTERVAL),
+        }
+    }
+}
+
+/// Appends what the trace at `path` lacks, which is `held`.
+fn append(
+    path: &Path,
+    held: &Held,
+    recording: &Recording<'_>,
+    trace: &TraceFile,
+) -> io::Result<RecoveredTrace> {
+    let mut file = open_own(path)?;
+    if id_of(&file)? != id_of(held.file())? || !lock(&file) {
+        return Err(io::Error::other("another process is writing it"));
+    }
+    let length = file.metadata()?.len();
+    let (valid, missing_bytes) = (trace.bytes.min(length), trace.bytes.saturating_sub(length));
+    let mut survey = TraceSurvey::default();
+    if recording.has_losses() {
+        let mut bytes = Vec::new();
+        (&mut file).take(valid).read_to_end(&mut bytes)?;
+        survey = TraceSurvey::of(&bytes, INFLATE);
+    }
+    survey.is_cut = missing_bytes > 0;
+    let mut rest = Vec::new();
+    let report = recording.write_rest(&survey, &mut rest)?;
+    file.set_len(valid)?;
+    file.seek(SeekFrom::Start(valid))?;
+    file.write_all(&rest)?;
+    file.sync_data()?;
+    let mut name = segments::complete_name(path);
+    if name != path && name.exists() {
+        name = path.into();
+    } else if name != path {
+        fs::rename(path, &name)?;
+    }
+    let (messages, lost) = (report.messages, report.lost);
+    Ok(RecoveredTrace { path: name, messages, lost, missing_bytes })
+}
+
+/// The first bytes of a trace, which have the id of its session.
+fn head(file: &File) -> io::Result<Vec<u8>> {
+    let (mut file, mut bytes) = (file, Vec::new());
+    file.seek(SeekFrom::Start(0))?;
+    file.take(HEAD).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(feature = "compression")]
+const INFLATE: Inflate<'static> = &|bundle| {
+    let mut packets = Vec::new();
+    let done = flate2::read::ZlibDecoder::new(bundle).take(HEAD).read_to_end(&mut packets);
+    done.ok().map(|_| packets)
+};
+
+#[cfg(not(feature = "compression"))]
+const INFLATE: Inflate<'static> = &|_| None;

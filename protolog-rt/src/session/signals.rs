@@ -1,0 +1,60 @@
+//! Ends sessions when a signal ends the process.
+
+use super::running;
+use crate::error::Error;
+use crate::sync::{AtomicU32, Ordering};
+use crate::sys::pin;
+use crate::sys::signal::{self, Effect};
+use std::time::Duration;
+
+/// The longest that a signal waits for a session that another thread is ending, and for a flush.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Ends all sessions when SIGINT, SIGTERM or SIGHUP ends the process, so that their traces are complete; the process then dies of the
+/// signal as before. A second such signal kills it at once.
+///
+/// Where the program has a handler of its own, that decides: it runs as before, and meanwhile all sessions write what was logged so
+/// far and go on. So call this after such handlers are installed. Signals that are ignored stay so. A forked child dies of a signal
+/// as if this had not been called, until it calls it, too.
+///
+/// ```
+/// use protolog_rt::Session;
+///
+/// # fn main() -> Result<(), protolog_rt::Error> {
+/// protolog_rt::stop_on_signals()?;
+/// # let path = std::env::temp_dir().join(format!("protolog-signals-{}.pftrace", std::process::id()));
+/// let session = Session::builder().file(&path).start()?;
+/// // Ctrl-C now leaves a complete trace.
+/// # session.stop()?;
+/// # std::fs::remove_file(path).ok();
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The work is done by a thread of the runtime, not in the handler. Without this function nothing is lost either, as long as
+/// somebody [recovers](crate::recover_previous) the trace.
+///
+/// # Errors
+/// [`Error::Resources`] if there is no room for a thread or a descriptor.
+pub fn stop_on_signals() -> Result<(), Error> {
+    /// The process that has called it.
+    static CALLER: AtomicU32 = AtomicU32::new(0);
+    let process = std::process::id();
+    let before = CALLER.swap(process, Ordering::Relaxed);
+    if before == process {
+        return Ok(());
+    }
+    // Its handlers and its thread are code of this library.
+    pin::keep_runtime_loaded();
+    signal::handle(on_signal).map_err(|error| {
+        CALLER.store(0, Ordering::Relaxed);
+        Error::Resources(error)
+    })
+}
+
+fn on_signal(effect: Effect) {
+    match effect {
+        Effect::Dies => running::end_all(TIMEOUT),
+        Effect::Handled => running::flush(TIMEOUT),
+    }
+}

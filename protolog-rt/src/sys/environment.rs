@@ -1,0 +1,22 @@
+//! Variables of the environment, which a program that runs with more rights than its caller does not believe.
+//!
+//! Invariant: whoever starts a set-user-id program, or one with capabilities of its own, can't choose by a variable which files it
+//! reads, where it listens, or what it logs: all of the runtime asks here, as the C library does for its own variables.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Returns the variable `name`; none in a program with more rights than its caller (`AT_SECURE`).
+pub(crate) fn variable(name: &str) -> Option<OsString> {
+    if is_secure() { None } else { std::env::var_os(name) }
+}
+
+/// Returns the absolute path in the variable `name`, as [`variable`] does.
+pub(crate) fn absolute_path(name: &str) -> Option<PathBuf> {
+    variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+fn is_secure() -> bool {
+    // SAFETY: takes and gives numbers.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}

@@ -1,0 +1,85 @@
+//! Recordings that dead processes left in memory do not pile up. The test runs a copy of itself, under a name that no other
+//! program has, many times.
+
+use protolog_rt::{Level, ProtoLogGroup, Session, i};
+use protolog_testkit::temp_dir;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+#[derive(ProtoLogGroup)]
+enum Log {
+    Work,
+}
+
+const ROLE: &str = "PROTOLOG_LEFTOVERS_ROLE";
+const TEST: &str = "recordings_of_dead_processes_do_not_pile_up";
+
+/// The program.
+fn program(role: &str) {
+    let builder = Session::builder().log_from(Level::Info).buffer_size(64 << 10).record();
+    let builder = match role {
+        "remove" => builder.keep_recordings(0, Duration::ZERO),
+        _ => builder,
+    };
+    let session = builder.start().expect("start");
+    i!(Log::Work, "a message");
+    match role {
+        "wait" => {
+            println!("\nready");
+            let _ = std::io::stdin().read_line(&mut String::new());
+        }
+        // The recording stays.
+        "die" => std::process::exit(0),
+        _ => {}
+    }
+    session.stop().expect("stop");
+}
+
+/// The recordings of `program`.
+fn recordings(program: &Path) -> Vec<PathBuf> {
+    let name = program.file_name().and_then(|name| name.to_str()).expect("a name");
+    let entries = std::fs::read_dir("/dev/shm").expect("list");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let mut paths: Vec<_> =
+        paths.filter(|path| path.to_string_lossy().contains(&format!("-{name}-"))).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn recordings_of_dead_processes_do_not_pile_up() {
+    if let Ok(role) = std::env::var(ROLE) {
+        return program(&role);
+    }
+    let dir = temp_dir();
+    // The directory's name is random.
+    let unique = dir.path().file_name().and_then(|name| name.to_str()).expect("a name");
+    let copy = dir.path().join(format!("left-{unique}"));
+    std::fs::copy(std::env::current_exe().expect("the test itself"), &copy).expect("copy");
+    let command = |role: &str| {
+        let mut command = Command::new(&copy);
+        command.args(["--exact", TEST, "--nocapture"]).env(ROLE, role);
+        command
+    };
+    let run = |role: &str| protolog_testkit::run(&mut command(role));
+    let mut alive =
+        command("wait").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("run");
+    let output = std::io::BufReader::new(alive.stdout.as_mut().expect("its output"));
+    use std::io::BufRead as _;
+    assert!(output.lines().map_while(Result::ok).any(|line| line == "ready"));
+    let of_alive = recordings(&copy);
+    assert_eq!(of_alive.len(), 1);
+    for _ in 0..12 {
+        run("die");
+    }
+    // The last one removed all but eight, and left its own.
+    assert_eq!(recordings(&copy).len(), 1 + 8 + 1);
+    run("stop");
+    assert_eq!(recordings(&copy).len(), 1 + 8);
+    run("remove");
+    assert_eq!(recordings(&copy), of_alive, "it is in use");
+    drop(alive.stdin.take());
+    assert!(alive.wait().expect("wait").success());
+    assert!(recordings(&copy).is_empty());
+}
