@@ -3,6 +3,7 @@
 //! The table of commands is in [`crate::cli`]; commands with arguments of their own declare them beside their code.
 
 mod form;
+pub(crate) mod level;
 pub(crate) mod values;
 
 pub(crate) use form::{DialectChoice, Form, IdChoice, RustCrate};
@@ -12,8 +13,8 @@ use clap_complete::Shell;
 use std::num::NonZero;
 use std::path::PathBuf;
 use values::{
-    class_name, device_json, device_log, device_proto, dictionary, jar, java_source, srcjar,
-    threads,
+    class_name, device_json, device_log, device_proto, dictionary, file_mode, jar, java_source,
+    srcjar, threads,
 };
 
 /// Arguments of `transform-protolog-calls`.
@@ -192,19 +193,46 @@ pub(crate) enum DictionaryType {
     Json,
 }
 
+/// Arguments for a file that logs are written to.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct LogOutput {
+    /// Permissions of the file that is written, in octal digits; logs may hold what not everybody is to read [default: 600]
+    #[arg(long, value_name = "MODE", value_parser = file_mode)]
+    pub(crate) mode: Option<u32>,
+}
+
+impl LogOutput {
+    /// The permissions of a new file.
+    pub(crate) fn mode_of_new(self) -> u32 {
+        self.mode.unwrap_or(0o600)
+    }
+}
+
 /// Arguments of `man`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = MAN_HELP)]
 pub(crate) struct Man {
-    /// The command whose page to print
-    pub(crate) command: Option<String>,
+    /// The command whose page to print, such as `configuration trace`
+    pub(crate) command: Vec<String>,
 }
 
 /// Arguments of `completions`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = COMPLETIONS_HELP)]
 pub(crate) struct Completions {
     /// The shell
     pub(crate) shell: Shell,
 }
+
+const MAN_HELP: &str = "\
+Examples:
+  protologtool man read-log | man -l -
+  protologtool man > ~/.local/share/man/man1/protologtool.1";
+
+const COMPLETIONS_HELP: &str = "\
+Examples:
+  source <(protologtool completions bash)
+  protologtool completions fish > ~/.config/fish/completions/protologtool.fish";
 
 const TRANSFORM_USAGE: &str = "\
 protologtool transform-protolog-calls [OPTIONS]

@@ -1,7 +1,7 @@
 //! A log call, whatever the language: what every front end finds and what every check and every emitter reads.
 
 use crate::diagnostic::{Code, Diagnostic};
-use protolog_core::{Level, Template};
+use protolog_core::{Braces, Level, Template, braces};
 use std::ops::Range;
 
 /// A log call in a source. All ranges are byte ranges of that source.
@@ -32,7 +32,8 @@ pub fn check<'t>(
     let value = text.as_str();
     let template = Template::parse(value).map_err(|error| {
         let message = error.message(value).to_string();
-        Diagnostic::error(Code::BadTemplate, text.origin(error.range()), message).help(error.help())
+        Diagnostic::error(Code::BadTemplate, text.origin(error.range()), message)
+            .help(error.help(value).to_string())
     })?;
     let (takes, passes) = (template.len(), args.len());
     if takes == passes {
@@ -78,6 +79,25 @@ impl Text {
     pub fn append(&mut self, mut other: Self) {
         self.value.push_str(&other.value);
         self.origins.append(&mut other.origins);
+    }
+
+    /// Takes doubled braces as one, as the macros of Rust do.
+    pub fn merge_doubled_braces(&mut self) {
+        let mut removed = Vec::new();
+        braces(&self.value, |found| {
+            if let Braces::Doubled { open, close } = found {
+                removed.extend([open, close]);
+            }
+        });
+        if removed.is_empty() {
+            return;
+        }
+        removed.sort_unstable();
+        let is_kept = |at: usize| removed.binary_search(&at).is_err();
+        let value = self.value.char_indices().filter(|(at, _)| is_kept(*at));
+        self.value = value.map(|(_, char)| char).collect();
+        let origins = self.origins.iter().enumerate().filter(|(at, _)| is_kept(*at));
+        self.origins = origins.map(|(_, origin)| *origin).collect();
     }
 
     /// Moves all places in the source by `map`.

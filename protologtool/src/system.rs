@@ -33,6 +33,11 @@ pub trait System: Sync {
         Ok(Box::new(io::Cursor::new(self.read(path)?)))
     }
 
+    /// Opens a file that the recording `by` names, if both are regular files of one user, and no links. Never waits.
+    fn open_named(&self, path: &Path, _by: &Path) -> io::Result<Box<dyn Read>> {
+        self.open(path)
+    }
+
     /// Returns whether the path names something that can be read once only, such as a pipe.
     fn is_pipe(&self, _path: &Path) -> bool {
         false
@@ -41,6 +46,11 @@ pub trait System: Sync {
     /// Returns whether a process holds a lock on the file, as far as can be told.
     fn is_in_use(&self, _path: &Path) -> bool {
         false
+    }
+
+    /// The recording of a trace, by the id of its session.
+    fn find_recording(&self, _trace: &Path, _session_id: [u8; 16]) -> Option<PathBuf> {
+        None
     }
 
     /// The whole of standard input.
@@ -64,6 +74,15 @@ pub trait System: Sync {
         &self,
         path: &Path,
         scratch: Option<&Path>,
+        fill: &mut Fill<'_>,
+    ) -> io::Result<Box<dyn Staged>>;
+
+    /// As [`stage`](Self::stage), for contents that others may not be meant to read: the file has these permissions, whatever
+    /// the umask, and more of them at no time.
+    fn stage_private(
+        &self,
+        path: &Path,
+        mode: u32,
         fill: &mut Fill<'_>,
     ) -> io::Result<Box<dyn Staged>>;
 
@@ -91,6 +110,9 @@ pub trait System: Sync {
 
     /// Returns whether standard output is a terminal.
     fn output_to_terminal(&self) -> bool;
+
+    /// The wall clock, in nanoseconds since 1970 (UTC).
+    fn now(&self) -> i64;
 
     /// The number of threads worth having.
     fn threads(&self) -> usize;

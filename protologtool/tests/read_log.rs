@@ -61,12 +61,64 @@ fn values_that_the_trace_lacks_are_reported() {
         );
         errors.lines().take_while(|line| !line.contains("lost: ")).collect::<Vec<_>>().join("\n")
     };
-    let expected = "warning: the trace has no group `Nett`\nwarning: the trace has no group `x`\n\
+    let expected = "warning: the trace has no group `Nett`; did you mean `Net`?\nwarning: the trace has no group `x`\n\
                     help: use one of `demo::AppLog::Disk`, `demo::AppLog::Net`";
     assert_eq!(warnings(&["--group", "Nett", "--group", "x"]), expected);
-    let expected = "warning: the trace has no tag `net`\nhelp: use one of `Disk`, `Net`";
-    assert_eq!(warnings(&["--tag", "net"]), expected);
+    let expected =
+        "warning: the trace has no tag `dsk`; did you mean `Disk`?\nhelp: use one of `Disk`, `Net`";
+    assert_eq!(warnings(&["--tag", "dsk"]), expected);
+    let expected = "warning: the trace has no thread `Worker`; did you mean `worker`?\n\
+                    warning: the trace has no thread `7`\nhelp: use one of `main`, `worker`";
+    assert_eq!(warnings(&["--thread", "Worker", "--thread", "7"]), expected);
+    let expected = "warning: the trace has no location `nte.rs:12`; did you mean `net.rs`?\n\
+                    help: use one of `src/disk.rs`, `src/net.rs`";
+    assert_eq!(warnings(&["--location", "nte.rs:12"]), expected);
     assert_eq!(warnings(&["--group", "Net", "--tag", "Disk"]), "");
+    assert_eq!(
+        warnings(&["--location", "net", "--location", "disk", "--thread", "102", "--level", "wtf"]),
+        ""
+    );
+}
+
+/// Runs `read-log app` on [`APP`], which ends at 18:27:03, at 18:30 of that day.
+fn run_at_half_past(args: &[&str]) -> (Exit, String, String) {
+    let system = Memory::default();
+    system.add_file("app", description::trace(APP));
+    system.set_now(1_795_199_400_000_000_000);
+    let words = ["protologtool", "read-log", "app", "--time", "utc"].iter().chain(args);
+    let exit = cli::run(words.map(Into::into), &system);
+    (exit, system.out(), system.errors())
+}
+
+#[test]
+fn times_before_now() {
+    for (args, lines) in [
+        (&["--since", "1h"][..], 5),
+        (&["--since", "2m58s"], 3),
+        (&["--since", "-2m58s"], 3),
+        (&["--since=178s ago"], 3),
+        (&["--until", "2m58s"], 2),
+        (&["--since", "today"], 5),
+        (&["--since", "yesterday", "--until", "now"], 5),
+    ] {
+        let (exit, out, errors) = run_at_half_past(args);
+        assert_eq!((exit, out.lines().count()), (Exit::Done, lines), "{args:?}: {errors}");
+        assert!(!errors.contains("help:"), "{errors}");
+    }
+}
+
+#[test]
+fn a_span_without_entries_is_reported() {
+    for (args, warning) in [
+        (["--since", "2m"], "the trace ends at 2026-11-20 18:27:03, before `--since 2m`"),
+        (["--since", "19:00"], "the trace ends at 2026-11-20 18:27:03, before `--since 19:00`"),
+        (["--until", "1d"], "the trace begins at 2026-11-20 18:27:01, not before `--until 1d`"),
+    ] {
+        let (exit, out, errors) = run_at_half_past(&args);
+        let help = "help: give a time from `2026-11-20 18:27:01` to `2026-11-20 18:27:03`";
+        assert_eq!((exit, out.as_str()), (Exit::Done, ""));
+        assert!(errors.starts_with(&format!("warning: {warning}\n{help}\n")), "{errors}");
+    }
 }
 
 #[test]
@@ -103,6 +155,11 @@ fn filters() {
     let unknown = "11-20 18:27:03.000   100   102 ? ?       : #0000000000000077 (1, true)\n";
     for (args, lines) in [
         (&["--level", "info"][..], &[slow, lost][..]),
+        (&["--level", "WARNING"], &[slow, lost]),
+        (&["--level", "err"], &[lost]),
+        (&["--level", "Information"], &[slow, lost]),
+        (&["--group", "net", "--tag", "NET"], &[sent, sent_more]),
+        (&["--group", "applog::disk"], &[slow, lost]),
         (&["--level", "V"], &[sent, slow, lost, sent_more]),
         (&["--group", "Net"], &[sent, sent_more]),
         (&["--group", "demo::AppLog::Disk"], &[slow, lost]),
@@ -191,8 +248,8 @@ fn what_can_not_be_read() {
         ),
         (
             &["text"],
-            "error: can't read `text`: not a trace\n\
-             help: give a Perfetto trace, plain or compressed with gzip; a dictionary is not a trace\n",
+            "error: can't read `text`: not a trace, but text\n\
+             help: give the file that a session writes; text can be read as it is\n",
         ),
         (
             &["app", "--viewer-config", "text.json"],
@@ -202,12 +259,22 @@ fn what_can_not_be_read() {
         (
             &["app", "--since", "tomorrow"],
             "error: not a time: `tomorrow`\n\
-             help: give seconds since boot (12.5), or a date and time (2026-11-20 18:27:01)\n",
+             help: give seconds since boot (12.5), a date and time (2026-11-20 18:27:01), or a time before now (10m, 2h30m)\n",
         ),
         (
             &["boot", "--until", "18:27"],
             "error: `18:27` is a wall clock time, and the trace does not know the wall clock\n\
              help: give seconds since boot, such as 12.5\n",
+        ),
+        (
+            &["boot", "--since", "10m"],
+            "error: `10m` is relative to now, and the trace does not know the wall clock\n\
+             help: give seconds since boot, such as 12.5\n",
+        ),
+        (
+            &["app", "--level", "loud"],
+            "error: `loud` is not a value of `--level`\n\
+             help: use one of `verbose`, `debug`, `info`, `warn`, `error`, `wtf`\n",
         ),
     ] {
         let (exit, out, errors) = run(&[app.clone(), text.clone(), no_wall.clone()], args);
@@ -217,6 +284,81 @@ fn what_can_not_be_read() {
     let (exit, _, errors) = run(&[app], &["app", "--grep", "("]);
     assert_eq!(exit, Exit::Failed);
     assert!(errors.contains("regex parse error"), "{errors}");
+}
+
+/// Files that a newcomer takes for traces, by what they are.
+#[test]
+fn what_is_no_trace_is_named() {
+    let system = Memory::default();
+    let dictionary = b"\x0a\x10\x09\x11\0\0\0\0\0\0\0\x12\x01x\x18\x01\x20\x01".to_vec();
+    let json = r#"{"version": "2.0.0", "messages": {}, "groups": {}}"#;
+    system.add_file("logs/app.pftrace", description::trace(APP));
+    system.add_file("logs/readme", "none");
+    system.add_file("empty/sub/file", "none");
+    system.add_file("app.pb", dictionary);
+    system.add_file("app.json", json);
+    system.add_file("app.json.gz", gzip(json.as_bytes()));
+    system.add_file("app.log.gz", gzip(b"11-20 18:27:01.001 hello\n"));
+    system.add_file("chrome.json", r#"{"traceEvents": []}"#);
+    system.add_file("app", b"\x7fELF\x02\x01\x01\0".to_vec());
+    system.add_file("app.zst", b"\x28\xb5\x2f\xfd\x04\0".to_vec());
+    system.add_file("noise", b"\xff\xfe\0\x01".to_vec());
+    let dictionary = "not a trace, but a dictionary\n\
+                      help: give the trace, and this file by `--viewer-config`";
+    for (path, expected) in [
+        ("logs", "is a directory\nhelp: give a file, such as `logs/app.pftrace`"),
+        ("empty", "is a directory\nhelp: give the file that a session writes"),
+        ("app.pb", dictionary),
+        ("app.json", dictionary),
+        ("app.json.gz", dictionary),
+        (
+            "app.log.gz",
+            "not a trace, but text\nhelp: give the file that a session writes; text can be read as it is",
+        ),
+        (
+            "chrome.json",
+            "not a trace, but JSON\nhelp: give a trace in Perfetto's own format, which is not JSON",
+        ),
+        (
+            "app",
+            "not a trace, but a program or library\n\
+             help: give the trace that it wrote; its dictionary comes from `generate-viewer-config --from-binary`",
+        ),
+        (
+            "app.zst",
+            "compressed with zstd, which is not supported\nhelp: decompress it with `zstd -d` first",
+        ),
+        (
+            "noise",
+            "not a trace\n\
+             help: give a Perfetto trace, plain or compressed with gzip; a dictionary is not a trace",
+        ),
+    ] {
+        let system = system.clone();
+        let before = system.errors().len();
+        let exit = cli::run(["protologtool", "read-log", path].map(Into::into), &system);
+        assert_eq!((exit, system.out().as_str()), (Exit::Failed, ""), "{path}");
+        let expected = format!("error: can't read `{path}`: {expected}\n");
+        assert_eq_text(&expected, &system.errors()[before..]);
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn a_trace_of_other_data_sources_is_named() {
+    let trace = description::trace("ts=1\nts=2");
+    let (exit, out, errors) = run(&[("sched", trace)], &["sched"]);
+    assert_eq!((exit, out.as_str()), (Exit::Done, ""));
+    assert_eq_text(
+        "warning: the trace has no data of ProtoLog, only of other data sources\n\
+         help: give the file of a session, or record with the data source `android.protolog`\n",
+        &errors,
+    );
 }
 
 #[test]
@@ -234,7 +376,12 @@ fn truncated_traces_are_shown_as_far_as_they_go() {
     let (exit, out, errors) = run(&[("empty", Vec::new())], &["empty"]);
     assert_eq!(
         (exit, out.as_str(), errors.as_str()),
-        (Exit::Done, "", "warning: the trace is empty\n")
+        (
+            Exit::Done,
+            "",
+            "warning: the trace is empty\n\
+             help: look again when its session has written to it, or give another file\n"
+        )
     );
 }
 

@@ -8,8 +8,9 @@ mod trace;
 use protolog_testkit::expect_file;
 use protologtool::cli::{self, Exit};
 use protologtool::system::Memory;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -35,6 +36,7 @@ fn system() -> Memory {
     let system = Memory::default();
     let app = recording::recording(APP, 0);
     system.add_file("cut.rec", &app[..app.len() - 1]);
+    system.add_file("words.txt", "words\n");
     system.add_file("app.rec", app);
     system.add_file("worker.rec", recording::recording(WORKER, 0));
     system.add_file("app.pftrace", trace::trace(&format!("@1 boot(7)\n{APP}")));
@@ -60,7 +62,7 @@ fn run(words: &str) -> String {
 }
 
 /// The commands, in the order of the file with their expected output.
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 14] = [
     "recover app.rec -o out",
     "recover app.rec worker.rec --output out",
     "recover cut.rec app.pftrace worker.rec missing.rec -o out",
@@ -72,6 +74,9 @@ const COMMANDS: [&str; 11] = [
     "merge app.pftrace worker.pftrace -o worker.pftrace",
     "merge app.pftrace worker.pftrace ./app.pftrace -o out",
     "recover app.rec ./app.rec -o out",
+    "read-log app.rec --time boot",
+    "read-log cut.rec --time boot",
+    "merge app.pftrace words.txt -o out",
 ];
 
 #[test]
@@ -98,6 +103,49 @@ fn commands_and_what_comes_of_them() {
         COMMANDS.iter().map(|command| format!("$ {command}\n{}", run(command))).collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/recover.txt");
     expect_file(&path, shown.join("\n").as_str());
+}
+
+/// Runs the real program, and returns its exit code.
+fn run_program(args: &[&str]) -> Option<i32> {
+    let output = Command::new(env!("CARGO_BIN_EXE_protologtool")).args(args).output().unwrap();
+    output.status.code()
+}
+
+#[test]
+fn traces_are_private_unless_asked_otherwise() {
+    let dir = protolog_testkit::temp_dir();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let mode =
+        |name: &str| std::fs::symlink_metadata(path(name)).unwrap().permissions().mode() & 0o7777;
+    std::fs::write(path("app.rec"), recording::recording(APP, 0)).unwrap();
+    std::fs::write(path("app"), trace::trace(APP)).unwrap();
+    std::fs::write(path("worker"), trace::trace(WORKER)).unwrap();
+    let (app, worker) = (path("app"), path("worker"));
+    for (name, input) in [("recover", vec![path("app.rec")]), ("merge", vec![app, worker])] {
+        let run = |more: &[&str]| {
+            let out = path(name);
+            let mut args = vec![name];
+            args.extend(input.iter().map(String::as_str));
+            args.extend(["-o", &out]);
+            args.extend(more);
+            run_program(&args)
+        };
+        assert_eq!((run(&[]), mode(name)), (Some(0), 0o600));
+        // Of a file that is replaced, nothing stays.
+        std::fs::set_permissions(path(name), Permissions::from_mode(0o644)).unwrap();
+        assert_eq!((run(&[]), mode(name)), (Some(0), 0o600));
+        assert_eq!((run(&["--mode", "640"]), mode(name)), (Some(0), 0o640));
+        assert_eq!((run(&["--mode", "666"]), mode(name)), (Some(0), 0o666), "whatever the umask");
+        assert_eq!((run(&["--mode", "999"]), mode(name)), (Some(2), 0o666));
+        // The file that a link leads to is not written.
+        std::fs::remove_file(path(name)).unwrap();
+        std::fs::write(path("target"), "mine").unwrap();
+        std::os::unix::fs::symlink(path("target"), path(name)).unwrap();
+        assert_eq!((run(&[]), mode(name)), (Some(0), 0o600));
+        assert_eq!(std::fs::read(path("target")).unwrap(), b"mine");
+    }
+    let left = std::fs::read_dir(dir.path()).unwrap().count();
+    assert_eq!(left, 6, "no temporary file");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::time::Duration;
 use viewer_config::Format;
 
 /// A class's full name, `$` or `.` before nested ones.
@@ -80,6 +81,25 @@ pub(crate) fn device_log(text: &str) -> Result<String, String> {
     ending(text, ".winscope", "the name of a legacy log on the device")
 }
 
+/// The permissions of a file that is made, in octal digits.
+pub(crate) fn file_mode(text: &str) -> Result<u32, String> {
+    let is_octal = (3..=4).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_digit());
+    let mode = u32::from_str_radix(text, 8).ok().filter(|mode| is_octal && *mode <= 0o777);
+    mode.ok_or_else(|| "not the permissions of a file in octal digits, such as 640".to_owned())
+}
+
+/// A span of time: a number with its unit, such as `90s`, `30m`, `12h` or `1d`.
+pub(crate) fn age(text: &str) -> Result<Duration, String> {
+    let seconds =
+        [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)].iter().find_map(|(unit, one)| {
+            let digits = text.strip_suffix(unit)?;
+            let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+            digits.parse::<u64>().ok().filter(|_| is_number)?.checked_mul(*one)
+        });
+    let age = seconds.map(Duration::from_secs);
+    age.ok_or_else(|| "not a number with its unit, such as 90s, 30m, 12h or 1d".to_owned())
+}
+
 /// A number of threads.
 pub(crate) fn threads(text: &str) -> Result<NonZero<usize>, String> {
     text.parse().map_err(|_| "not a number of threads, 1 or more".to_owned())
@@ -101,6 +121,28 @@ fn ending(text: &str, suffix: &str, what: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ages_have_units() {
+        for (text, seconds) in
+            [("0s", 0), ("90s", 90), ("30m", 1800), ("12h", 43_200), ("1d", 86_400)]
+        {
+            assert_eq!(age(text), Ok(Duration::from_secs(seconds)));
+        }
+        for bad in ["", "d", "1", "1w", "+1d", "-1d", "1.5d", "1 d", "300000000000000d"] {
+            assert!(age(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn permissions_are_octal() {
+        for (text, mode) in [("600", 0o600), ("0640", 0o640), ("777", 0o777), ("000", 0)] {
+            assert_eq!(file_mode(text), Ok(mode));
+        }
+        for bad in ["", "6", "64", "680", "1777", "06400", "rw-", "+60", "-600", "0x1ff"] {
+            assert!(file_mode(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn class_names() {

@@ -2,7 +2,7 @@
 //!
 //! The parser's own texts are kept for kinds of errors that are not known here.
 
-use crate::command::binary;
+use crate::command::{binary, suggest};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 
@@ -30,7 +30,9 @@ fn android(error: &clap::Error, args: &[OsString]) -> Option<String> {
         }
         ErrorKind::InvalidSubcommand => {
             let other = string(error, ContextKind::InvalidSubcommand)?;
-            Some(format!("Unknown command: {other} (use 'help' command for guidance)\n"))
+            let meant = suggest::command(&parent(args, other), other);
+            let help = meant.map_or(String::new(), |meant| format!("help: use {meant}\n"));
+            Some(format!("Unknown command: {other} (use 'help' command for guidance)\n{help}"))
         }
         _ => None,
     }
@@ -75,8 +77,19 @@ fn help(error: &clap::Error, args: &[OsString]) -> String {
     if !valid.is_empty() {
         return format!("use one of `{}`", valid.join("`, `"));
     }
-    let similar = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
-    let similar = similar.into_iter().find_map(|kind| strings(error, kind).into_iter().next());
+    if let Some(one) = several_traces(error, args).or_else(|| format_flag(error, args)) {
+        return one;
+    }
+    let similar = match string(error, ContextKind::InvalidSubcommand) {
+        Some(file) if file.contains(['.', '/']) => {
+            Some(format!("`protologtool read-log {file}` for the log in a trace"))
+        }
+        Some(wanted) => suggest::command(&parent(args, wanted), wanted),
+        None => {
+            let similar = strings(error, ContextKind::SuggestedArg).into_iter().next();
+            similar.map(|similar| format!("`{}`", name(&similar)))
+        }
+    };
     let words = command(args).map_or(String::new(), |(words, _)| words.join(" "));
     let see = match words.as_str() {
         "" => "run `protologtool --help` for the list of commands".to_owned(),
@@ -84,9 +97,36 @@ fn help(error: &clap::Error, args: &[OsString]) -> String {
         words => format!("run `protologtool {words} --help` for its flags"),
     };
     match similar {
-        Some(similar) => format!("use `{}`, or {see}", name(&similar)),
+        Some(similar) => format!("use {similar}, or {see}"),
         None => see,
     }
+}
+
+/// The help for a second trace: one is read at a time.
+fn several_traces(error: &clap::Error, args: &[OsString]) -> Option<String> {
+    let other = string(error, ContextKind::InvalidArg)?;
+    let is_read_log = args.get(1).is_some_and(|command| command == "read-log");
+    let is_one = error.kind() == ErrorKind::UnknownArgument && !other.starts_with('-');
+    (is_one && is_read_log)
+        .then(|| "give one trace; `protologtool merge` makes one of several".to_owned())
+}
+
+/// The help for `--json`, which some commands have, where another flag says the same.
+fn format_flag(error: &clap::Error, args: &[OsString]) -> Option<String> {
+    let is_json = string(error, ContextKind::InvalidArg).map(name) == Some("--json");
+    let (_, command) = command(args)?;
+    let has_format = command.get_arguments().any(|arg| arg.get_long() == Some("format"));
+    (is_json && has_format).then(|| "use `--format json`".to_owned())
+}
+
+/// The command below which `wanted` was looked for.
+fn parent(args: &[OsString], wanted: &str) -> clap::Command {
+    let mut command = super::table();
+    for word in args.iter().skip(1).take_while(|word| *word != wanted) {
+        let next = word.to_str().and_then(|word| command.find_subcommand(word)).cloned();
+        command = next.unwrap_or(command);
+    }
+    command
 }
 
 /// The command that is meant, and the words that name it, such as `configuration trace start`.

@@ -12,6 +12,7 @@ mod programs;
 mod state;
 mod switch;
 mod trace;
+mod unknown;
 
 pub(crate) use args::ConfigurationArgs;
 
@@ -29,6 +30,11 @@ pub(crate) fn run(args: &ConfigurationArgs, system: &dyn System) -> Result<Exit,
         _ => false,
     };
     let mut programs = Programs::find(&args.choice, persist, system)?;
+    let is_start = matches!(args.command, Action::Trace { command: Trace::Start(_) });
+    if programs.all.is_empty() && !persist && !is_start {
+        let help = "start one of this user that calls `protolog_rt::init()`";
+        system.print_error(&format!("note: no program listens\nhelp: {help}\n"));
+    }
     let json = args.choice.json;
     match &args.command {
         Action::Groups { command: GroupsAction::List } => groups::list(&mut programs, json, system),

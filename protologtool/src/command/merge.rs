@@ -1,7 +1,8 @@
 //! `merge`: traces of several processes in, one trace out.
 
+use crate::args::LogOutput;
 use crate::exit::{Exit, Failure};
-use crate::output::{once, reason, write_one};
+use crate::output::{cant_read, is_standard, once, reason, write_one};
 use crate::system::System;
 use protolog_reader::{MergeError, MergeInput, Merged, merge};
 use std::borrow::Cow;
@@ -17,6 +18,13 @@ Example:
 The result has every message of every trace, in Perfetto too, each with its own process, thread and time. Messages are \
 put into order by who reads them. Traces may be compressed with gzip, and come from Perfetto's service.
 
+A message that several traces have is in the result once: where a trace is a copy of another one or of a part of it, \
+where snapshots of a session overlap, or where a session streamed and recorded. Two messages are the same if process, \
+thread, time in nanoseconds, text and arguments are; within one trace, equal messages all stay. The same goes for records \
+of losses. What can't be known to be the same stays: messages without a time, a process or their strings; what two \
+sessions of a program have each recorded of one call, since each has taken its own time; messages of processes with one \
+pid where a trace does not say which of them it is of. A loss that one trace reports stays, even if another trace has the messages.
+
 Sequences get new ids. Dictionaries become one; where one id stands for two messages or groups, nothing is \
 written, and the message says which they are and where. Times are those since the machine was booted, so traces that \
 say that they are of different boots are refused. Times of different machines can't be compared either.
@@ -24,6 +32,8 @@ say that they are of different boots are refused. Times of different machines ca
 A trace that comes through a pipe is held in memory.
 
 Recordings of processes that died are made into traces by `protologtool recover`, which takes several at once.
+
+Of a program that was killed or still runs, a trace has no end, which standard error says; what is there is merged.
 
 Exit codes: 0 done; 1 done, but standard error says what is missing of a trace; 2 wrong command line, or traces can't be \
 merged, read or written: nothing was written.";
@@ -39,6 +49,9 @@ pub(crate) struct MergeArgs {
     /// Write the trace to this file; `-` for standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+
+    #[command(flatten)]
+    output_file: LogOutput,
 }
 
 pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure> {
@@ -46,7 +59,8 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
     let traces: Vec<InputFile<'_>> =
         args.traces.iter().map(|path| InputFile::new(path, system)).collect();
     let inputs: Vec<&dyn MergeInput> = traces.iter().map(|file| file as &dyn MergeInput).collect();
-    let merged = write(&inputs, &args.output, &args.traces, system)?;
+    let merged =
+        write(&inputs, &args.output, args.output_file.mode_of_new(), &args.traces, system)?;
     for cut in &merged.truncated {
         system.print_error(&format!("warning: `{cut}` ends within a packet\n"));
     }
@@ -55,14 +69,37 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
         1 => system.print_error("warning: 1 packet can't be read\n"),
         more => system.print_error(&format!("warning: {more} packets can't be read\n")),
     }
-    let whole = merged.truncated.is_empty() && merged.malformed == 0;
+    for gap in merged.gaps() {
+        system.print_error(&format!("warning: {gap}\n"));
+    }
+    if let Some(line) = duplicates(&merged) {
+        // Not among the bytes of the trace.
+        let print = if is_standard(&args.output) { System::print_error } else { System::print };
+        print(system, &line);
+    }
+    let whole = merged.truncated.is_empty() && merged.malformed == 0 && merged.skipped_bytes == 0;
     Ok(if whole { Exit::Done } else { Exit::Problems })
 }
 
-/// Merges `inputs` into the file `output`, which none of the files `read` may be.
+/// Says what several traces have.
+fn duplicates(merged: &Merged) -> Option<String> {
+    let counted = |count: u64, one: &str, many: &str| {
+        (count > 0).then(|| format!("{count} {}", if count == 1 { one } else { many }))
+    };
+    let parts = [
+        counted(merged.duplicates, "message", "messages"),
+        counted(merged.duplicate_losses, "record of a loss", "records of losses"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty())
+        .then(|| format!("left out, since another trace has the same: {}\n", parts.join(", ")))
+}
+
+/// Merges `inputs` into the file `output` with these permissions, which none of the files `read` may be.
 pub(super) fn write(
     inputs: &[&dyn MergeInput],
     output: &Path,
+    mode: u32,
     read: &[PathBuf],
     system: &dyn System,
 ) -> Result<Merged, Failure> {
@@ -73,7 +110,7 @@ pub(super) fn write(
     };
     let failed = |error: MergeError| {
         let text = match &error {
-            MergeError::Read { input, error } => format!("can't read `{input}`: {}", reason(error)),
+            MergeError::Read { input, error } => return cant_read(Path::new(input), error),
             MergeError::Write(error) => {
                 format!("can't write `{}`: {}", output.display(), reason(error))
             }
@@ -81,7 +118,7 @@ pub(super) fn write(
         };
         Failure::new(text).help(error.help())
     };
-    write_one(output, read, system, fill, failed)?;
+    write_one(output, mode, read, system, fill, failed)?;
     Ok(merged)
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod binary;
 pub(crate) mod check;
 mod clashes;
+mod complete;
 pub(crate) mod configuration;
 pub(crate) mod generate;
 mod inputs;
@@ -10,5 +11,6 @@ pub(crate) mod merge;
 pub(crate) mod page;
 pub(crate) mod read_log;
 pub(crate) mod recover;
+pub(crate) mod suggest;
 mod target;
 pub(crate) mod transform;

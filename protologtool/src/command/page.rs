@@ -1,6 +1,7 @@
 //! `man` and `completions`: made from the table of flags, so that they can't fall behind it.
 
 use crate::args::{Completions, Man};
+use crate::command::suggest;
 use crate::exit::{Exit, Failure};
 use crate::output::reason;
 use crate::system::System;
@@ -14,13 +15,14 @@ pub(crate) fn manual(
     system: &dyn System,
 ) -> Result<Exit, Failure> {
     table.build();
-    let table = match &args.command {
-        None => table,
-        Some(name) => table.find_subcommand(name).cloned().ok_or_else(|| {
-            Failure::new(format!("no command `{name}`"))
-                .help("run `protologtool --help` for the list of commands")
-        })?,
-    };
+    for name in &args.command {
+        table = table.find_subcommand(name).cloned().ok_or_else(|| {
+            let list = "run `protologtool --help` for the list of commands";
+            let help = suggest::command(&table, name)
+                .map_or_else(|| list.to_owned(), |meant| format!("use {meant}, or {list}"));
+            Failure::new(format!("no command `{name}`")).help(help)
+        })?;
+    }
     let mut page = Vec::new();
     show(clap_mangen::Man::new(table).render(&mut page), &page, system)
 }

@@ -3,7 +3,9 @@
 //! Entries and losses go to standard output in the order of time; what is missing is summed up on standard error. Output
 //! is written in blocks while it is rendered, and a reader that goes away ends the run quietly.
 
+mod explain;
 mod filter;
+mod input;
 mod shelf;
 mod symbols;
 
@@ -12,7 +14,10 @@ use crate::exit::{Exit, Failure};
 use crate::output::reason;
 use crate::system::System;
 use filter::{Filter, Filters};
-use protolog_reader::{Log, ReadErrorKind, Stats, TextWriter, Times, Trace, write_json};
+use input::{hint_of_content, read_trace};
+use protolog_reader::{
+    Log, ReadErrorKind, Stats, TextWriter, Times, Trace, write_json, write_json_end,
+};
 use shelf::Shelf;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,6 +28,7 @@ const HELP: &str = "\
 Examples:
   protologtool read-log app.pftrace
   protologtool read-log app.pftrace --level warn --group Net --since 18:27 --until 18:30
+  protologtool read-log app.pftrace --since 10m
   protologtool read-log app.pftrace --format json | jq .message
   adb exec-out cat /data/misc/perfetto-traces/trace | protologtool read-log -
 
@@ -30,9 +36,13 @@ A line of text is what `logcat -v threadtime` prints: date, time, process, threa
 trace does not know the wall clock, seconds since boot stand in place of date and time. `~` in front of a time says \
 that it is a guess. Lines with `!` in place of a level say what was lost, where it was lost.
 
-TIME is in seconds since boot (12.5) or in the zone of --time (2026-11-20 18:27:01.5; without year, or without date, \
-that of the first entry). An entry that is in no dictionary has neither level, group, tag nor location, and is left \
+TIME is in seconds since boot (12.5), in the zone of --time (2026-11-20 18:27:01.5; without year, or without date, \
+that of the first entry), or before now: 90s, 10m, 2h30m, 1d, `10m ago` or -10m, now, today, yesterday. It is the clock of \
+this machine that counts, not the end of the trace. An entry that is in no dictionary has neither level, group, tag nor location, and is left \
 out where one of these is asked for. Losses are shown unless their time, thread or group is known not to be asked for.
+
+A recording (.rec) of a process that died is recovered in memory, and shown. A trace without an end, of a program that was killed or still runs, is read as far as it goes, and said to have none. So is a \
+file that another program truncated while it was written: the hole of zeros is skipped.
 
 Exit codes: 0 the log was read, as far as standard error says; 2 wrong command line, or the trace or a dictionary \
 can't be read at all.";
@@ -47,7 +57,7 @@ const BLOCK: usize = 64 * 1024;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
 pub(crate) struct ReadLogArgs {
-    /// The trace: a file that Perfetto reads, as it is or compressed with gzip; `-` for standard input
+    /// The trace: a file that Perfetto reads, as it is or compressed with gzip, or a recording; `-` for standard input
     trace: PathBuf,
 
     /// Read texts that the trace lacks from this dictionary (.pb, .json or .json.gz), or from the matching `<hash>.pb` in
@@ -135,8 +145,9 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
             system.print_error(&format!("warning: {problem}\n"));
         }
     }
-    let filter = args.filters.resolve(&log, &args.time.times())?;
-    for problem in filter.problems() {
+    let times = args.time.times();
+    let filter = args.filters.resolve(&log, &times, system.now())?;
+    for problem in filter.problems(&times) {
         system.print_error(&problem);
     }
     match show(args, &log, &filter, system) {
@@ -146,12 +157,14 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
         }
         Ok(()) => {}
     }
+    explain::explain(&log, system);
     if args.stats {
         system.print_error(&statistics(log.stats()));
     }
     for line in log.summary().to_string().lines() {
         system.print_error(&format!("warning: {line}\n"));
     }
+    system.print_error(hint_of_content(&log));
     if log.dictionary().missing().next().is_some() {
         system.print_error("help: name it, or a directory that holds it, by `--viewer-config`\n");
     }
@@ -167,11 +180,6 @@ fn statistics(stats: &Stats) -> String {
     };
     let buffer = stats.buffer.map(|buffer| buffer.to_string()).unwrap_or_default();
     format!("trace: {bytes} bytes{inflated}, {packets} packets, {entries} entries\n{buffer}")
-}
-
-fn read_trace(path: &Path, system: &dyn System) -> Result<Vec<u8>, Failure> {
-    let bytes = if path == Path::new("-") { system.read_input() } else { system.read(path) };
-    bytes.map_err(|error| cant_read(path, &error))
 }
 
 /// A dictionary. Its problems are warnings, since a reader of logs can't fix them.
@@ -206,6 +214,9 @@ fn show(args: &ReadLogArgs, log: &Log, filter: &Filter<'_>, system: &dyn System)
             system.write_output(&block)?;
             block.clear();
         }
+    }
+    if matches!(args.format, OutputFormat::Json) {
+        write_json_end(log, &mut block);
     }
     system.write_output(&block)
 }

@@ -1,27 +1,41 @@
-//! `recover`: recordings of dead processes in, a trace out.
+//! `recover`: recordings of dead processes in, a trace out; or a trace file, which its recording completes in place.
 
+mod in_place;
+mod list;
+
+use super::complete::{Completed, Completion, complete_by, complete_trace};
 use super::merge::{self, Made};
+use crate::args::LogOutput;
 use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, is_standard, once, write_one};
 use crate::system::System;
-use protolog_reader::{Flaw, MergeInput, Recording, Recovered};
+use in_place::Incomplete;
+use list::Inventory;
+use protolog_reader::{Flaw, MergeInput, Recording, Recovered, session_id};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 const HELP: &str = "\
 Examples:
-  ls /dev/shm/protolog-*
+  protologtool recover app.pftrace
+  protologtool recover --list
   protologtool recover /dev/shm/protolog-server-4711-0.rec -o crash.pftrace
   protologtool read-log crash.pftrace
   protologtool recover /dev/shm/protolog-server-4711-0.rec -o - | protologtool read-log -
   protologtool recover /dev/shm/protolog-server-*.rec -o all.pftrace
 
-A program records with `Session::builder().record()`. When it dies, of whatever it dies, the recording stays: a ring \
+A session that writes a trace file keeps its buffer in a recording, until it is stopped. If the process dies before that, \
+`recover app.pftrace` finds the recording and completes the file: each message is in it, once. The recording is removed then. \
+The file keeps its owner and, without `--mode`, its permissions. With `-o` both stay as they are. The path in a recording is followed \
+only to a regular file of the user who owns the recording; without `-o`, only if that is this user.
+
+A program also records with `Session::builder().record()`. When it dies, of whatever it dies, the recording stays: a ring \
 with the newest messages of all threads, and their texts. Everything that the program had logged is in the trace, as far \
 as no newer messages took its place: those are counted, where they are missing. Several recordings become one trace.
 
 A recording that is damaged, cut off or of a newer version is recovered as far as it goes, and standard error says what \
-is missing. The recordings themselves stay as they are; remove them when they are not needed any more.
+is missing. Recordings of this kind stay as they are; `--prune` removes those of dead processes after a day, or as \
+`--older-than` says. Neither it nor `--list` touches files of other users or links, or removes what a process records to.
 
 Exit codes: 0 done; 1 done, but standard error says what is wrong with a recording; 2 wrong command line, or nothing can \
 be recovered, read or written: nothing was written.";
@@ -30,77 +44,204 @@ be recovered, read or written: nothing was written.";
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
 pub(crate) struct RecoverArgs {
-    /// Recordings
-    #[arg(required = true, value_name = "RECORDINGS")]
+    /// Recordings, and trace files of processes that died
+    #[arg(required_unless_present_any = ["list", "prune"], value_name = "FILES")]
     recordings: Vec<PathBuf>,
 
-    /// Write the trace to this file; `-` for standard output
+    /// Write the trace to this file; `-` for standard output. Without it, trace files are completed in place
     #[arg(short, long, value_name = "TRACE")]
-    output: PathBuf,
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    output_file: LogOutput,
+
+    #[command(flatten)]
+    inventory: Inventory,
+}
+
+/// A trace that was recovered.
+pub(super) struct Rescued {
+    /// The file that was named.
+    name: PathBuf,
+    pub(super) trace: Vec<u8>,
+    pub(super) report: Recovered,
+    /// True if it completes a trace file.
+    pub(super) completes: bool,
+    /// That trace file, to be completed in place.
+    incomplete: Option<Incomplete>,
 }
 
 pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failure> {
+    if args.inventory.is_asked_for() {
+        return args.inventory.run(&args.recordings, system);
+    }
     once(&args.recordings, "recording", system)?;
-    let (mut made, mut whole, mut failure) = (Vec::new(), true, None);
+    let (mut rescued, mut failures) = (Vec::new(), Vec::new());
     for path in &args.recordings {
-        match recover(path, system) {
-            Ok((trace, report)) => {
-                // Not among the bytes of the trace.
-                let print =
-                    if is_standard(&args.output) { System::print_error } else { System::print };
-                whole &= tell(path, &report, system, |line| print(system, line));
-                made.push(Made { name: path.to_string_lossy(), trace });
-            }
-            Err(error) => {
-                // Of several, the others may be good.
-                if let Some(earlier) = failure.replace(error) {
-                    system.print_error(&format!("{earlier}\n"));
-                }
-                whole = false;
-            }
+        let found = match args.output {
+            Some(_) => rescue(path, system),
+            None => in_place::find(path, system).map(|(incomplete, report)| Rescued {
+                name: path.clone(),
+                trace: Vec::new(),
+                report,
+                completes: true,
+                incomplete: Some(incomplete),
+            }),
+        };
+        match found {
+            Ok(one) => rescued.push(one),
+            // Of several, the others may be good.
+            Err(failure) => failures.push(failure),
         }
     }
-    if made.is_empty() {
-        return Err(failure.unwrap_or_else(|| Failure::new("nothing to recover")));
-    }
-    if let Some(failure) = failure {
+    let mut is_whole = failures.is_empty();
+    let last = failures.pop_if(|_| rescued.is_empty());
+    for failure in failures {
         system.print_error(&format!("{failure}\n"));
     }
-    if let [Made { trace, .. }] = made.as_slice() {
-        let failed = |error: io::Error| {
-            let shown = args.output.display();
-            Failure::new(format!("can't write `{shown}`: {}", crate::output::reason(&error)))
-        };
-        let fill = |out: &mut dyn io::Write| out.write_all(trace);
-        write_one(&args.output, &args.recordings, system, fill, failed)?;
-    } else {
-        let inputs: Vec<&dyn MergeInput> =
-            made.iter().map(|made| made as &dyn MergeInput).collect();
-        merge::write(&inputs, &args.output, &args.recordings, system)?;
+    if let Some(failure) = last {
+        return Err(failure);
     }
-    Ok(if whole { Exit::Done } else { Exit::Problems })
+    for Rescued { name, report, incomplete, .. } in &rescued {
+        // Not among the bytes of the trace.
+        let is_piped = args.output.as_deref().is_some_and(is_standard);
+        let print = if is_piped { System::print_error } else { System::print };
+        // What this command has locked is in use by nobody else.
+        let may_be_used = incomplete.is_none();
+        is_whole &= tell(name, report, may_be_used, system, |line| print(system, line));
+    }
+    if let Some(output) = &args.output {
+        write_all(&rescued, output, args, system)?;
+    }
+    let mut incomplete = rescued.iter().filter_map(|one| one.incomplete.as_ref());
+    incomplete.try_for_each(|trace| trace.complete(args.output_file.mode))?;
+    Ok(if is_whole { Exit::Done } else { Exit::Problems })
 }
 
-/// The trace that a recording makes.
-fn recover(path: &Path, system: &dyn System) -> Result<(Vec<u8>, Recovered), Failure> {
-    let mut bytes = Vec::new();
-    let open = system.open(path);
-    let read = open.and_then(|file| file.take(Recording::MAX_BYTES).read_to_end(&mut bytes));
-    read.map_err(|error| cant_read(path, &error))?;
+/// Writes the traces, as one, to `output`.
+fn write_all(
+    rescued: &[Rescued],
+    output: &Path,
+    args: &RecoverArgs,
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let mode = args.output_file.mode_of_new();
+    if let [Rescued { trace, .. }] = rescued {
+        return write_trace(output, mode, trace, &args.recordings, system);
+    }
+    let made: Vec<Made<'_>> = rescued
+        .iter()
+        .map(|one| Made { name: one.name.to_string_lossy(), trace: one.trace.clone() })
+        .collect();
+    let inputs: Vec<&dyn MergeInput> = made.iter().map(|made| made as &dyn MergeInput).collect();
+    merge::write(&inputs, output, mode, &args.recordings, system).map(drop)
+}
+
+fn write_trace(
+    output: &Path,
+    mode: u32,
+    trace: &[u8],
+    read: &[PathBuf],
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let failed = |error: io::Error| {
+        let shown = output.display();
+        Failure::new(format!("can't write `{shown}`: {}", crate::output::reason(&error)))
+    };
+    let fill = |out: &mut dyn io::Write| out.write_all(trace);
+    write_one(output, mode, read, system, fill, failed)
+}
+
+/// The trace that a recording makes, or a trace file with its recording.
+fn rescue(path: &Path, system: &dyn System) -> Result<Rescued, Failure> {
+    rescue_bytes(path, read(path, system.open(path))?, system)
+}
+
+/// The same, of a file with these bytes.
+pub(super) fn rescue_bytes(
+    path: &Path,
+    mut bytes: Vec<u8>,
+    system: &dyn System,
+) -> Result<Rescued, Failure> {
+    if !Recording::matches(&bytes) && looks_like_trace(&bytes) {
+        let done = complete_trace(path, &mut bytes, system);
+        return rescued(path, path, bytes, done);
+    }
     let recording = Recording::parse(&bytes).map_err(|error| {
         Failure::new(format!("can't recover `{}`: {error}", path.display())).help(error.help())
     })?;
+    if let Some(file) = recording.trace() {
+        let id = recording.header().session_id;
+        // A segment has its other name once it was complete.
+        for at in [file.path.clone(), file.path.with_extension("")] {
+            let trace = read(&at, system.open_named(&at, path)).ok();
+            let trace = trace.filter(|trace| session_id(trace) == id && file.is_at(&at));
+            if let Some(mut trace) = trace {
+                let done = complete_by(&at, path.to_path_buf(), &mut trace, system);
+                return rescued(path, &at, trace, done);
+            }
+        }
+    }
     let mut trace = Vec::with_capacity(bytes.len());
     let report = recording.write(&mut trace).map_err(|error| cant_read(path, &error))?;
-    Ok((trace, report))
+    let name = path.to_path_buf();
+    Ok(Rescued { name, trace, report, completes: false, incomplete: None })
+}
+
+/// The outcome for the trace in the file `at`, of these bytes; `path` is the file that was named.
+fn rescued(
+    path: &Path,
+    at: &Path,
+    trace: Vec<u8>,
+    done: io::Result<Completion>,
+) -> Result<Rescued, Failure> {
+    match done.map_err(|error| cant_read(at, &error))? {
+        Completion::Done(Completed { report, .. }) => {
+            let name = path.to_path_buf();
+            Ok(Rescued { name, trace, report, completes: true, incomplete: None })
+        }
+        Completion::Running => Err(in_place::still_written(at)),
+        Completion::None => Err(in_place::nothing_left(at)),
+    }
+}
+
+/// The content of a file, as far as a recording may be long; of a trace, all of it.
+fn read(path: &Path, file: io::Result<Box<dyn Read>>) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let mut file = file.map_err(|error| cant_read(path, &error))?;
+    let mut read = || -> io::Result<()> {
+        file.by_ref().take(Recording::MAX_BYTES).read_to_end(&mut bytes)?;
+        if !Recording::matches(&bytes) && looks_like_trace(&bytes) {
+            file.read_to_end(&mut bytes)?;
+        }
+        Ok(())
+    };
+    read().map_err(|error| cant_read(path, &error))?;
+    Ok(bytes)
+}
+
+/// True if a file that begins with these bytes may be a trace.
+fn looks_like_trace(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&TRACE)
+}
+
+/// The first byte of every trace.
+const TRACE: u8 = 0x0a;
+
+/// A number of things.
+pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
 /// Says what was recovered. False where something is wrong with it.
-fn tell(path: &Path, report: &Recovered, system: &dyn System, print: impl Fn(&str)) -> bool {
+pub(super) fn tell(
+    path: &Path,
+    report: &Recovered,
+    may_be_used: bool,
+    system: &dyn System,
+    print: impl Fn(&str),
+) -> bool {
     let shown = path.display();
-    let counted = |count: u64, one: &str, many: &str| {
-        if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
-    };
     let (pid, mut more) = (report.pid, String::new());
     if report.overwritten > 0 {
         // What is cut off may be where they were.
@@ -119,7 +260,7 @@ fn tell(path: &Path, report: &Recovered, system: &dyn System, print: impl Fn(&st
     let threads = counted(report.threads, "thread", "threads");
     let line = format!("{shown}: process {pid}: {messages} of {threads}{more}");
     print(&format!("{line}\n"));
-    if system.is_in_use(path) {
+    if may_be_used && system.is_in_use(path) {
         system.print_error(&format!(
             "warning: `{shown}` is in use: what its process writes meanwhile may be damaged\n"
         ));

@@ -133,9 +133,11 @@ pub(crate) fn is_standard(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
-/// Writes one file, whole or not at all, which is none of `inputs`; or to standard output.
+/// Writes one file of log contents with the permissions `mode`, whole or not at all, which is none of `inputs`; or to standard
+/// output.
 pub(crate) fn write_one<E>(
     path: &Path,
+    mode: u32,
     inputs: &[PathBuf],
     system: &dyn System,
     fill: impl FnOnce(&mut dyn io::Write) -> Result<(), E>,
@@ -148,7 +150,7 @@ pub(crate) fn write_one<E>(
         return io::Write::flush(&mut out).map_err(|error| cant_write(path, &error));
     }
     let (mut fill, mut failure) = (Some(fill), None);
-    let staged = system.stage(path, None, &mut |sink| {
+    let staged = system.stage_private(path, mode, &mut |sink| {
         let mut sink = io::BufWriter::with_capacity(256 << 10, sink);
         let filled = fill.take().map_or(Ok(()), |fill| fill(&mut sink));
         if let Err(error) = filled {

@@ -18,6 +18,7 @@ struct State {
     variables: BTreeMap<String, String>,
     refused: Vec<PathBuf>,
     terminal: bool,
+    now: i64,
     out: String,
     errors: String,
 }
@@ -50,6 +51,11 @@ impl Memory {
     /// Makes standard output and standard error a terminal.
     pub fn set_terminal(&self) {
         self.state().terminal = true;
+    }
+
+    /// Sets the wall clock, in nanoseconds since 1970 (UTC).
+    pub fn set_now(&self, now: i64) {
+        self.state().now = now;
     }
 
     /// All files, by path.
@@ -126,6 +132,15 @@ impl System for Memory {
         Ok(Box::new(StagedInMemory { system: self.clone(), path, content }))
     }
 
+    fn stage_private(
+        &self,
+        path: &Path,
+        _mode: u32,
+        fill: &mut Fill<'_>,
+    ) -> io::Result<Box<dyn Staged>> {
+        self.stage(path, None, fill)
+    }
+
     /// Files in memory have no permissions.
     fn copy_mode(&self, _from: &Path, _to: &Path) -> io::Result<()> {
         Ok(())
@@ -160,6 +175,10 @@ impl System for Memory {
 
     fn output_to_terminal(&self) -> bool {
         self.state().terminal
+    }
+
+    fn now(&self) -> i64 {
+        self.state().now
     }
 
     fn threads(&self) -> usize {

@@ -1,9 +1,12 @@
 //! The real file system and environment.
 
 use super::{DirectoryEntry, Fill, Lock, Reader, Staged, System, join, staged};
-use std::fs::{self, File, TryLockError};
+use rustix::fs::OFlags;
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The machine this process runs on.
 #[derive(Debug, Default)]
@@ -22,6 +25,18 @@ impl System for Real {
         Ok(Box::new(File::open(path)?))
     }
 
+    fn open_named(&self, path: &Path, by: &Path) -> io::Result<Box<dyn Read>> {
+        let refused = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let owner = |metadata: Metadata| metadata.is_file().then(|| metadata.uid());
+        // Before it is opened: to open a device may have effects.
+        let by = owner(fs::symlink_metadata(by)?).ok_or_else(refused)?;
+        owner(fs::symlink_metadata(path)?).filter(|it| *it == by).ok_or_else(refused)?;
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32;
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        owner(file.metadata()?).filter(|it| *it == by).ok_or_else(refused)?;
+        Ok(Box::new(file))
+    }
+
     fn is_pipe(&self, path: &Path) -> bool {
         fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
     }
@@ -30,6 +45,10 @@ impl System for Real {
         let locked = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
         // Whoever opens a pipe waits for one who writes to it.
         !self.is_pipe(path) && File::open(path).is_ok_and(locked)
+    }
+
+    fn find_recording(&self, trace: &Path, session_id: [u8; 16]) -> Option<PathBuf> {
+        protolog_reader::find_recording(trace, session_id)
     }
 
     fn read_input(&self) -> io::Result<Vec<u8>> {
@@ -72,7 +91,16 @@ impl System for Real {
         scratch: Option<&Path>,
         fill: &mut Fill<'_>,
     ) -> io::Result<Box<dyn Staged>> {
-        staged::stage(path, scratch, fill)
+        staged::stage(path, scratch, None, fill)
+    }
+
+    fn stage_private(
+        &self,
+        path: &Path,
+        mode: u32,
+        fill: &mut Fill<'_>,
+    ) -> io::Result<Box<dyn Staged>> {
+        staged::stage(path, None, Some(mode), fill)
     }
 
     fn copy_mode(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -116,6 +144,11 @@ impl System for Real {
 
     fn output_to_terminal(&self) -> bool {
         io::stdout().is_terminal()
+    }
+
+    fn now(&self) -> i64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
     }
 
     fn threads(&self) -> usize {

@@ -25,10 +25,14 @@ const PREFIX: &str = ".protologtool-";
 /// The permissions of any new file, before the umask.
 const MODE: u32 = 0o666;
 
-/// See [`System::stage`](super::System::stage).
+/// The permissions of a private file until its content is complete.
+const PRIVATE: u32 = 0o600;
+
+/// See [`System::stage`](super::System::stage) and, where `mode` is given, [`stage_private`](super::System::stage_private).
 pub(super) fn stage(
     path: &Path,
     scratch: Option<&Path>,
+    mode: Option<u32>,
     fill: &mut Fill<'_>,
 ) -> io::Result<Box<dyn Staged>> {
     match fs::metadata(path) {
@@ -44,14 +48,15 @@ pub(super) fn stage(
     let directory = scratch.unwrap_or_else(|| directory_of(path));
     make(directory)?;
     let path = path.to_path_buf();
-    let nameless = if scratch.is_none() { open_nameless(directory) } else { None };
+    let first = mode.map_or(MODE, |_| PRIVATE);
+    let nameless = if scratch.is_none() { open_nameless(directory, first) } else { None };
     if let Some(file) = nameless {
-        let file = write(file, fill)?;
+        let file = write(file, mode, fill)?;
         return Ok(Box::new(Nameless { file, path }));
     }
-    let file = new_name().permissions(Permissions::from_mode(MODE)).tempfile_in(directory)?;
+    let file = new_name().permissions(Permissions::from_mode(first)).tempfile_in(directory)?;
     let (file, temporary) = file.into_parts();
-    write(file, fill)?;
+    write(file, mode, fill)?;
     Ok(Box::new(NamedFile { temporary, path }))
 }
 
@@ -76,16 +81,20 @@ fn new_name() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-fn write(file: File, fill: &mut Fill<'_>) -> io::Result<File> {
+fn write(file: File, mode: Option<u32>, fill: &mut Fill<'_>) -> io::Result<File> {
     let mut sink = BufWriter::new(file);
     fill(&mut sink)?;
-    sink.into_inner().map_err(io::IntoInnerError::into_error)
+    let file = sink.into_inner().map_err(io::IntoInnerError::into_error)?;
+    if let Some(mode) = mode {
+        file.set_permissions(Permissions::from_mode(mode))?;
+    }
+    Ok(file)
 }
 
 /// A file without a name; none where it could not be given one later.
-fn open_nameless(directory: &Path) -> Option<File> {
+fn open_nameless(directory: &Path, mode: u32) -> Option<File> {
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-    let file = File::from(open(directory, flags, Mode::from_raw_mode(MODE)).ok()?);
+    let file = File::from(open(directory, flags, Mode::from_raw_mode(mode)).ok()?);
     link_of(&file).exists().then_some(file)
 }
 

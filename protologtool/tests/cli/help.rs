@@ -39,6 +39,74 @@ fn pages_are_wrapped_once() {
     }
 }
 
+/// The pages of all commands, those within others included.
+#[test]
+fn each_page_has_an_example() {
+    let listed = |page: &str| -> Vec<String> {
+        let Some(list) = page.split("Commands:\n").nth(1) else { return Vec::new() };
+        let list = list.split("\n\n").next().unwrap().lines();
+        let names = list.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+        let names = names.map(|line| line.split_whitespace().next().unwrap().to_owned());
+        names.filter(|name| name != "help").collect()
+    };
+    let mut rest: Vec<Vec<String>> = vec![Vec::new()];
+    let mut seen = 0;
+    while let Some(words) = rest.pop() {
+        let all: Vec<&str> = words.iter().map(String::as_str).chain(["--help"]).collect();
+        let page = page(&all);
+        assert!(words.is_empty() || page.contains("Example"), "{words:?}: {page}");
+        let path = words.join(" ");
+        assert!(words.is_empty() || page.contains(&format!("protologtool {path}")), "{words:?}");
+        seen += 1;
+        for name in listed(&page) {
+            rest.push([words.clone(), vec![name]].concat());
+        }
+    }
+    assert!(seen > 18, "{seen}");
+}
+
+#[test]
+fn mistakes_suggest_what_was_meant() {
+    let list = "run `protologtool --help` for the list of commands";
+    let of = |page: &str| format!("run `protologtool {page} --help` for its flags");
+    for (line, error, help) in [
+        ("readlog x", "no command `readlog`", format!("use `read-log`, or {list}")),
+        ("help readlog", "no command `readlog`", format!("use `read-log`, or {list}")),
+        ("config", "no command `config`", format!("use `configuration`, or {list}")),
+        ("status", "no command `status`", list.to_owned()),
+        ("trace", "no command `trace`", format!("use `configuration trace`, or {list}")),
+        ("help configuration trce", "no command `trce`", format!("use `trace`, or {list}")),
+        ("man raed-log", "no command `raed-log`", format!("use `read-log`, or {list}")),
+        ("man configuration trce", "no command `trce`", format!("use `trace`, or {list}")),
+        (
+            "app.pftrace",
+            "no command `app.pftrace`",
+            format!("use `protologtool read-log app.pftrace` for the log in a trace, or {list}"),
+        ),
+        (
+            "read-log a b",
+            "unexpected argument `b`",
+            "give one trace; `protologtool merge` makes one of several".to_owned(),
+        ),
+        ("read-log a --json", "unknown flag `--json`", "use `--format json`".to_owned()),
+        (
+            "read-log a --groups x",
+            "unknown flag `--groups`",
+            format!("use `--group`, or {}", of("read-log")),
+        ),
+        (
+            "configuration level Net warn --presist",
+            "unknown flag `--presist`",
+            format!("use `--persist`, or {}", of("configuration level")),
+        ),
+    ] {
+        let system = Memory::default();
+        let words = std::iter::once("protologtool").chain(line.split(' '));
+        assert_eq!(run(words.map(Into::into), &system), Exit::Failed, "{line}");
+        assert_eq!(system.errors(), format!("error: {error}\nhelp: {help}\n"), "{line}");
+    }
+}
+
 /// Returns whether the first word of the next line of a paragraph would have fitted.
 fn is_ragged(line: &str, next: &str) -> bool {
     let is_prose = |line: &str| line.starts_with(|char: char| char.is_alphanumeric());

@@ -313,7 +313,7 @@ fn programs_that_hang_or_died_are_passed_over() {
     let output = shell("protologtool configuration groups status Net", dir.path());
     let time = begun.elapsed();
     let expected = format!(
-        "ProtoLog group Net's status:\nLOG_TO_LOGCAT = false\n! warning: `{}`: the program does not answer\n! help: check whether the program is stopped or too busy\n? 2\n",
+        "ProtoLog group Net's status:\nLOG_TO_LOGCAT = false, TRACE = false\n! warning: `{}`: the program does not answer\n! help: check whether the program is stopped or too busy\n? 2\n",
         hangs.display()
     );
     assert_eq!(output, expected);

@@ -1,7 +1,7 @@
-//! Groups that kotlinc compiled, where it is installed: the same from the evaluator as from a JVM.
+//! Groups that Kotlin's compiler made classes of: the same from the evaluator as from a JVM.
 
 use crate::fixture::{entries_of, fixtures, jar};
-use protolog_testkit::{assert_eq_text, run, skip, temp_dir};
+use protolog_testkit::{assert_eq_text, kotlin, run, temp_dir, tool};
 use protologtool::groups::from_jar;
 use std::fmt::Write;
 use std::process::Command;
@@ -9,15 +9,16 @@ use zip::CompressionMethod;
 
 #[test]
 fn what_kotlinc_makes_is_evaluated() {
-    let has = |tool| Command::new(tool).arg("-version").output().is_ok();
-    if !has("kotlinc") || !has("kotlin") {
-        skip("groups that kotlinc compiled", "the package kotlin is not installed");
+    let (Some(kotlin), Some(java)) = (kotlin(), tool("java")) else {
         return;
-    }
+    };
     let directory = temp_dir();
     let classes = directory.path().join("classes");
     let sources = ["Groups.kt", "Main.kt"].map(|file| fixtures().join("kotlin").join(file));
-    run(Command::new("kotlinc").args(&sources).arg("-d").arg(&classes));
+    let mut compiler = Command::new(&java);
+    compiler.arg("-cp").arg(kotlin.join("lib/kotlin-compiler.jar"));
+    compiler.arg("org.jetbrains.kotlin.cli.jvm.K2JVMCompiler").arg("-kotlin-home").arg(&kotlin);
+    run(compiler.args(&sources).arg("-d").arg(&classes));
     let jar = jar(&entries_of(&classes), CompressionMethod::Deflated);
     let mut found = String::new();
     for class in ["kt.Groups", "kt.Objects"] {
@@ -28,6 +29,7 @@ fn what_kotlinc_makes_is_evaluated() {
             writeln!(found, "{} {enabled} {text} {id} {tag}", group.own_name).unwrap();
         }
     }
-    let printed = run(Command::new("kotlin").arg("-cp").arg(&classes).arg("kt.MainKt"));
+    let path = std::env::join_paths([classes, kotlin.join("lib/kotlin-stdlib.jar")]).unwrap();
+    let printed = run(Command::new(java).arg("-cp").arg(path).arg("kt.MainKt"));
     assert_eq_text(&printed.stdout, &found);
 }

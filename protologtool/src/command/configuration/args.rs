@@ -1,6 +1,6 @@
 //! The flags of `configuration`.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use crate::args::level::{Least, level, level_or_off};
 use clap::{Subcommand, ValueEnum};
 use protolog_core::Level;
 use std::path::PathBuf;
@@ -22,7 +22,17 @@ thread's next log call.
 
 With the name `protolog_configuration`, the tool takes the same without the word `configuration`.
 
-Exit codes: 0 done; 2 wrong command line, or a program could not be asked or refused.";
+`groups status` says of each group what is printed (LOG_TO_LOGCAT) and traced (TRACE), which sessions of which program trace \
+it, from which level on, and where they write. ALLOWED is shown where `level` keeps sessions from recording more. A group \
+that no program has is an error, except with --persist.
+
+Exit codes: 0 done; 2 wrong command line, no group of that name, or a program could not be asked or refused.";
+
+const START_EXAMPLES: &str = "\
+Examples:
+  protologtool configuration trace start app.pftrace --name server
+  protologtool configuration trace start %n-%p.pftrace --level info --group Net=debug
+  protologtool configuration trace start app.pftrace --keep newest";
 
 /// Arguments of `configuration`.
 #[derive(Debug, clap::Args)]
@@ -55,23 +65,33 @@ pub(crate) struct Choice {
 #[derive(Debug, Subcommand)]
 pub(super) enum Action {
     /// List groups, or show their state
+    #[command(after_help = "Example:\n  protologtool configuration groups status Net")]
     Groups {
         #[command(subcommand)]
         command: GroupsAction,
     },
     /// Switch text output
+    #[command(
+        visible_alias = "text",
+        after_help = "Example:\n  protologtool configuration text enable Net --level info"
+    )]
     Logcat {
         #[command(subcommand)]
         command: Logcat,
     },
     /// Set the minimum level of a group, in traces and in text output
+    #[command(
+        after_help = "Examples:\n  protologtool configuration level Net warn\n  protologtool configuration level '*' off --trace"
+    )]
     Level(LevelArgs),
     /// Record the logs of programs
+    #[command(after_help = "Example:\n  protologtool configuration trace start app.pftrace")]
     Trace {
         #[command(subcommand)]
         command: Trace,
     },
     /// Show the numbers of written and lost messages, by group
+    #[command(after_help = "Example:\n  protologtool configuration stats --name server")]
     Stats,
 }
 
@@ -79,8 +99,12 @@ pub(super) enum Action {
 #[derive(Debug, Subcommand)]
 pub(super) enum GroupsAction {
     /// List all groups of the programs
+    #[command(after_help = "Example:\n  protologtool configuration groups list --name server")]
     List,
-    /// Print the status of groups; of all if none is named
+    /// Print the status of groups; of all if none is named: what is printed and traced, and by whom
+    #[command(
+        after_help = "Examples:\n  protologtool configuration groups status\n  protologtool configuration groups status Net Disk --json"
+    )]
     Status {
         /// The groups
         #[arg(value_name = "GROUP")]
@@ -95,8 +119,16 @@ pub(super) enum GroupsAction {
 #[derive(Debug, Subcommand)]
 pub(super) enum Logcat {
     /// Enable text output of groups; of all if none is named
+    #[command(
+        alias = "on",
+        after_help = "Example:\n  protologtool configuration text enable Net --level info"
+    )]
     Enable(LogcatArgs),
     /// Disable text output of groups; of all if none is named
+    #[command(
+        alias = "off",
+        after_help = "Example:\n  protologtool configuration text disable Net Disk"
+    )]
     Disable(LogcatArgs),
 }
 
@@ -108,7 +140,7 @@ pub(super) struct LogcatArgs {
     pub(super) groups: Vec<String>,
 
     /// The least severe level to print; ignored by `disable`
-    #[arg(long, value_parser = level(), default_value = "verbose", value_name = "LEVEL")]
+    #[arg(long, value_parser = level(), ignore_case = true, default_value = "verbose", value_name = "LEVEL")]
     pub(super) level: Level,
 
     /// Remember it for programs that start later
@@ -123,7 +155,7 @@ pub(super) struct LevelArgs {
     pub(super) group: String,
 
     /// The minimum level
-    #[arg(value_parser = level_or_off())]
+    #[arg(value_parser = level_or_off(), ignore_case = true)]
     pub(super) level: Least,
 
     /// Set text output only, and enable it where it is disabled
@@ -143,10 +175,13 @@ pub(super) struct LevelArgs {
 #[derive(Debug, Subcommand)]
 pub(super) enum Trace {
     /// Start recording to a file, in the program itself
+    #[command(after_help = START_EXAMPLES)]
     Start(Start),
     /// Stop recording, and complete the file
+    #[command(after_help = "Example:\n  protologtool configuration trace stop --pid 4711")]
     Stop,
     /// Show what is being recorded
+    #[command(after_help = "Example:\n  protologtool configuration trace status")]
     Status,
 }
 
@@ -157,7 +192,7 @@ pub(super) struct Start {
     pub(super) file: String,
 
     /// The least severe level to record
-    #[arg(long, value_parser = level(), default_value = "verbose", value_name = "LEVEL")]
+    #[arg(long, value_parser = level(), ignore_case = true, default_value = "verbose", value_name = "LEVEL")]
     pub(super) level: Level,
 
     /// Record this group from another level on, or not at all; may be repeated
@@ -184,21 +219,4 @@ pub(super) enum Keep {
     Newest,
     /// The first messages
     First,
-}
-
-/// The minimum level; none disables all levels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Least(pub(super) Option<Level>);
-
-const LEVELS: [&str; 7] = ["verbose", "debug", "info", "warn", "error", "wtf", "off"];
-
-/// Reads a level.
-fn level() -> impl TypedValueParser<Value = Level> {
-    PossibleValuesParser::new(&LEVELS[..6]).try_map(|name| name.parse())
-}
-
-/// Reads a level, or `off`.
-fn level_or_off() -> impl TypedValueParser<Value = Least> {
-    // What is none of the levels is the one other word that is let through.
-    PossibleValuesParser::new(LEVELS).map(|name| Least(name.parse().ok()))
 }

@@ -1,8 +1,10 @@
-//! `groups list` and `groups status`.
+//! `groups list` and `groups status`: the groups, with what is printed of each, and which sessions of which program trace it.
 
 use super::programs::Programs;
+use super::trace::{destination, print_json};
+use super::unknown;
 use crate::system::System;
-use protolog_control::{Group, Program};
+use protolog_control::{Error, Group, Program, Session};
 use protolog_core::Level;
 use protolog_core::control::{self, switch};
 use serde::Serialize;
@@ -28,18 +30,113 @@ struct GroupLine<'a> {
     allowed: Vec<&'static str>,
     /// True if the group is registered: one that was not called yet has no state.
     registered: bool,
+    /// The sessions that record it; none of a program that is too old to list them.
+    sessions: Option<Vec<SessionOfGroup<'a>>>,
 }
 
-/// All groups of a program.
-type ProcessGroups = (String, u32, Vec<Group>);
+/// A session that records a group, as JSON.
+#[derive(Serialize)]
+struct SessionOfGroup<'a> {
+    /// The file that it writes, now or in the end; null if it is in memory only.
+    file: Option<&'a str>,
+    fill_policy: &'static str,
+    /// True if `trace start` started it.
+    control: bool,
+    /// The levels that it records of the group: those that it enables, as far as the operator allows them.
+    levels: Vec<&'static str>,
+}
+
+/// The groups and sessions of a program.
+struct ProcessGroups {
+    program: String,
+    pid: u32,
+    groups: Vec<Group>,
+    /// None if the program is too old to list them.
+    sessions: Option<Vec<Session>>,
+}
+
+impl ProcessGroups {
+    /// Asks all programs.
+    fn of(programs: &mut Programs, system: &dyn System) -> Vec<Self> {
+        let ask = |program: &mut Program| -> Result<_, Error> {
+            Ok((program.groups()?, program.sessions()?))
+        };
+        let all = programs.each(ask, system).into_iter();
+        all.map(|(program, pid, (groups, sessions))| Self { program, pid, groups, sessions })
+            .collect()
+    }
+
+    /// The sessions that record a group, with the levels that are left of what they enable.
+    fn tracing<'a>(&'a self, group: &Group) -> Option<Vec<(&'a Session, u8)>> {
+        let allowed = switch::allowed_levels(group.word);
+        let levels = |session: &Session| {
+            session.groups.get(&group.name).map_or(0, |levels| levels & allowed)
+        };
+        let all = self.sessions.as_ref()?.iter().map(|session| (session, levels(session)));
+        Some(all.filter(|(_, levels)| *levels != 0).collect())
+    }
+
+    /// The levels of a group that any session records.
+    fn traced(&self, group: &Group) -> u8 {
+        match self.tracing(group) {
+            Some(sessions) => sessions.iter().fold(0, |all, (_, levels)| all | levels),
+            None => switch::trace_levels(group.word),
+        }
+    }
+
+    /// A line for each session that records a group.
+    fn tracing_lines(&self, group: &Group) -> Vec<String> {
+        let Self { program, pid, .. } = self;
+        let by = |levels: u8| {
+            let from = Level::from_severity(levels.trailing_zeros() as u8).map_or("", Level::name);
+            format!("traced by {program} (pid {pid}) from {from} on")
+        };
+        let line = |(session, levels): (&Session, u8)| {
+            let file = session.file.as_deref();
+            format!("{}, {}", by(levels), destination(session.fill_policy.name(), file))
+        };
+        match self.tracing(group) {
+            Some(sessions) => sessions.into_iter().map(line).collect(),
+            None => match self.traced(group) {
+                0 => Vec::new(),
+                levels => vec![by(levels)],
+            },
+        }
+    }
+
+    /// A group's state in AOSP's words, with the rest of it.
+    fn state(&self, group: &Group) -> String {
+        let printed = switch::text_levels(group.word);
+        let mut text = format!("LOG_TO_LOGCAT = {}", part(printed));
+        if !group.compiled {
+            text.push_str(" (not compiled in)");
+            return text;
+        }
+        let _ = write!(text, ", TRACE = {}", part(self.traced(group)));
+        let allowed = switch::allowed_levels(group.word);
+        if u32::from(allowed) != switch::ALL_LEVELS {
+            let _ = write!(text, ", ALLOWED = {}", part(allowed));
+        }
+        if group.word & switch::UNREGISTERED != 0 {
+            text.push_str(" (not called yet)");
+        }
+        text
+    }
+}
+
+/// The state of a group in one program.
+struct ProgramState {
+    text: String,
+    program: String,
+    tracing: Vec<String>,
+}
 
 /// `groups list`
 pub(super) fn list(programs: &mut Programs, json: bool, system: &dyn System) {
-    let found = programs.each(Program::groups, system);
     if json {
-        return lines(&found, &[], system);
+        return lines(&ProcessGroups::of(programs, system), &[], system);
     }
-    let names = all_names(&found);
+    let names = unknown::names(programs, system);
     if names.is_empty() {
         return system.print(NONE);
     }
@@ -52,9 +149,8 @@ pub(super) fn list(programs: &mut Programs, json: bool, system: &dyn System) {
 
 /// `groups names`: for shells. The last segments, where they mean one group, since shells part words at colons.
 pub(super) fn names(programs: &mut Programs, system: &dyn System) {
-    let found = programs.each(Program::groups, system);
     let mut text = String::new();
-    let all = all_names(&found);
+    let all = unknown::names(programs, system);
     for name in &all {
         let short = name.rsplit("::").next().unwrap_or(name);
         let is_one = all.iter().filter(|other| control::matches_group(short, other)).count() == 1;
@@ -65,85 +161,95 @@ pub(super) fn names(programs: &mut Programs, system: &dyn System) {
 
 /// `groups status`
 pub(super) fn status(programs: &mut Programs, groups: &[String], json: bool, system: &dyn System) {
-    let found = programs.each(Program::groups, system);
+    let found = ProcessGroups::of(programs, system);
+    let names = all_names(&found);
+    let is_known = |group: &str| names.iter().any(|name| control::matches_group(group, name));
+    let missing: Vec<&str> = groups.iter().map(String::as_str).filter(|it| !is_known(it)).collect();
     if json {
-        return lines(&found, groups, system);
+        lines(&found, groups, system);
+    } else if groups.is_empty() {
+        system.print(&status_of_all(&found));
+    } else {
+        for group in groups {
+            system.print(&status_of(group, &found));
+        }
     }
-    let states = states(&found);
-    if groups.is_empty() {
-        if states.is_empty() {
-            return system.print(NONE);
-        }
-        let mut text = "Status for all ProtoLog groups:\n".to_owned();
-        for (name, states) in &states {
-            for line in state_lines(states) {
-                let _ = writeln!(text, "  {name}: {line}");
-            }
-        }
-        return system.print(&text);
+    unknown::report(programs, &missing, &names, system);
+}
+
+/// The state of all groups.
+fn status_of_all(found: &[ProcessGroups]) -> String {
+    let states = states(found);
+    if states.is_empty() {
+        return NONE.to_owned();
     }
-    for group in groups {
-        let mut text = format!("ProtoLog group {group}'s status:\n");
-        let named: Vec<_> =
-            states.iter().filter(|(name, _)| control::matches_group(group, name)).collect();
-        match &named[..] {
-            [] => text.push_str("UNREGISTERED\n"),
-            [(_, states)] => {
-                for line in state_lines(states) {
-                    let _ = writeln!(text, "{line}");
-                }
-            }
-            several => {
-                for (name, states) in several {
-                    for line in state_lines(states) {
-                        let _ = writeln!(text, "{name}: {line}");
-                    }
-                }
-            }
+    let mut text = "Status for all ProtoLog groups:\n".to_owned();
+    for (name, states) in &states {
+        for line in state_lines(states) {
+            let _ = writeln!(text, "  {name}: {line}");
         }
-        system.print(&text);
+        add_tracing(states, "    ", &mut text);
+    }
+    text
+}
+
+/// The state of the groups that `group` matches.
+fn status_of(group: &str, found: &[ProcessGroups]) -> String {
+    let mut text = format!("ProtoLog group {group}'s status:\n");
+    let states = states(found);
+    let named = states.iter().filter(|(name, _)| control::matches_group(group, name));
+    let named: Vec<_> = named.collect();
+    if named.is_empty() {
+        text.push_str("UNREGISTERED\n");
+    }
+    for (name, states) in &named {
+        for line in state_lines(states) {
+            let _ = match named.len() {
+                1 => writeln!(text, "{line}"),
+                _ => writeln!(text, "{name}: {line}"),
+            };
+        }
+        add_tracing(states, "  ", &mut text);
+    }
+    text
+}
+
+/// Adds the lines that say who traces a group.
+fn add_tracing(states: &[ProgramState], indent: &str, text: &mut String) {
+    for line in states.iter().flat_map(|state| &state.tracing) {
+        let _ = writeln!(text, "{indent}{line}");
     }
 }
 
 fn all_names(found: &[ProcessGroups]) -> BTreeSet<&str> {
-    found.iter().flat_map(|(.., groups)| groups).map(|group| group.name.as_str()).collect()
+    found.iter().flat_map(|one| &one.groups).map(|group| group.name.as_str()).collect()
 }
 
-/// By group: the state, and the program that has it.
-fn states(found: &[ProcessGroups]) -> BTreeMap<&str, Vec<(String, String)>> {
+/// By group: its state in each program that has it.
+fn states(found: &[ProcessGroups]) -> BTreeMap<&str, Vec<ProgramState>> {
     let mut states: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for (program, pid, groups) in found {
-        for group in groups {
-            let whose = format!("{program} (pid {pid})");
-            states.entry(group.name.as_str()).or_default().push((state(group), whose));
+    for process in found {
+        for group in &process.groups {
+            let program = format!("{} (pid {})", process.program, process.pid);
+            let (text, tracing) = (process.state(group), process.tracing_lines(group));
+            let state = ProgramState { text, program, tracing };
+            states.entry(group.name.as_str()).or_default().push(state);
         }
     }
     states
 }
 
 /// One line where all programs agree, otherwise one for each.
-fn state_lines(states: &[(String, String)]) -> Vec<String> {
+fn state_lines(states: &[ProgramState]) -> Vec<String> {
     match states {
-        [(first, _), rest @ ..] if rest.iter().all(|(state, _)| state == first) => {
-            vec![first.clone()]
+        [first, rest @ ..] if rest.iter().all(|state| state.text == first.text) => {
+            vec![first.text.clone()]
         }
-        _ => states.iter().map(|(state, whose)| format!("{state} in {whose}")).collect(),
+        _ => states
+            .iter()
+            .map(|ProgramState { text, program, .. }| format!("{text} in {program}"))
+            .collect(),
     }
-}
-
-/// A group's state in AOSP's words, with the rest of it where that is not the default.
-fn state(group: &Group) -> String {
-    let printed = switch::text_levels(group.word);
-    let mut text = format!("LOG_TO_LOGCAT = {}", part(printed));
-    let allowed = switch::allowed_levels(group.word);
-    if !group.compiled {
-        text.push_str(" (not compiled in)");
-    } else if group.word & switch::UNREGISTERED != 0 {
-        text.push_str(" (not called yet)");
-    } else if u32::from(allowed) != switch::ALL_LEVELS {
-        let _ = write!(text, ", TRACE = {}", part(allowed));
-    }
-    text
 }
 
 /// `true`, `false`, or `true` from which level on.
@@ -160,16 +266,25 @@ fn lines(found: &[ProcessGroups], groups: &[String], system: &dyn System) {
         let on = |level: &Level| levels & 1 << level.severity() != 0;
         Level::ALL.into_iter().filter(on).map(Level::name).collect()
     };
-    for (program, pid, all) in found {
+    for process in found {
         let meant = |group: &&Group| {
             groups.is_empty()
                 || groups.iter().any(|pattern| control::matches_group(pattern, &group.name))
         };
-        for group in all.iter().filter(meant) {
+        for group in process.groups.iter().filter(meant) {
             let Group { word, compiled, name, tag, .. } = group;
+            let of_group = |(session, levels)| {
+                let Session { control, fill_policy, file, .. }: &Session = session;
+                SessionOfGroup {
+                    file: file.as_deref(),
+                    fill_policy: fill_policy.name(),
+                    control: *control,
+                    levels: set(levels),
+                }
+            };
             let line = GroupLine {
-                program,
-                pid: *pid,
+                program: &process.program,
+                pid: process.pid,
                 group: name,
                 tag,
                 compiled: *compiled,
@@ -177,8 +292,9 @@ fn lines(found: &[ProcessGroups], groups: &[String], system: &dyn System) {
                 enabled: set(switch::session_levels(*word)),
                 allowed: set(switch::allowed_levels(*word)),
                 registered: word & switch::UNREGISTERED == 0,
+                sessions: process.tracing(group).map(|all| all.into_iter().map(of_group).collect()),
             };
-            super::trace::print_json(&line, system);
+            print_json(&line, system);
         }
     }
 }

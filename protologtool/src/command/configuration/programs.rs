@@ -1,9 +1,11 @@
 //! The programs that are meant: found, connected to, several at a time.
 
 use super::args::Choice;
+use crate::command::suggest::did_you_mean;
 use crate::exit::Failure;
 use crate::system::System;
-use protolog_control::{Error, Program, directories, sockets};
+use protolog_control::{Error, Program, directories, refused_directories, sockets};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -26,6 +28,12 @@ impl Programs {
     ) -> Result<Self, Failure> {
         let paths = sockets(&directories()).map_err(|error| failure(&error))?;
         let mut programs = Self { all: Vec::new(), failed: false };
+        for path in refused_directories() {
+            let what = "is not looked into, since others can enter or replace it";
+            let help = "remove it, or make it its owner's only, where others can't rename it";
+            let path = path.display();
+            system.print_error(&format!("warning: `{path}` {what}\nhelp: {help}\n"));
+        }
         for (path, connected) in connect(&paths) {
             match connected {
                 Ok(program) => programs.all.push(program),
@@ -38,7 +46,15 @@ impl Programs {
             (choice.pid.is_empty() || choice.pid.contains(&program.pid))
                 && (choice.name.is_empty() || choice.name.contains(&program.name))
         };
+        let all: BTreeSet<String> = programs.all.iter().map(|one| one.name.clone()).collect();
         programs.all.retain(is_meant);
+        for Program { name, pid, claims, .. } in &programs.all {
+            if let Some((claimed, number)) = claims {
+                let claim = format!("says that it is `{claimed}` (pid {number})");
+                let help = "check which program it is before you believe the rest";
+                system.print_error(&format!("warning: {name} (pid {pid}) {claim}\nhelp: {help}\n"));
+            }
+        }
         programs.all.sort_by(|one, other| (&one.name, one.pid).cmp(&(&other.name, other.pid)));
         if programs.all.is_empty()
             && !may_miss
@@ -46,7 +62,9 @@ impl Programs {
         {
             let pids = choice.pid.iter().map(u32::to_string);
             let which: Vec<_> = pids.chain(choice.name.iter().cloned()).collect();
-            return Err(Failure::new(format!("no program `{}` listens", which.join("`, `"))).help(
+            let close = choice.name.first().map(|name| did_you_mean(name, &all));
+            let message = format!("no program `{}` listens", which.join("`, `"));
+            return Err(Failure::new(message + &close.unwrap_or_default()).help(
                 "run `protologtool configuration groups status --json` to see which programs do",
             ));
         }

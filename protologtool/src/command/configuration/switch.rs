@@ -4,6 +4,8 @@ use super::args::Choice;
 use super::programs::Programs;
 use super::state;
 use super::trace::print_json;
+use super::unknown;
+use crate::command::suggest::did_you_mean;
 use crate::exit::Failure;
 use crate::system::System;
 use protolog_control::{Error, Group, Program};
@@ -52,6 +54,15 @@ impl LevelChange {
 
     fn covers(&self, group: &str) -> bool {
         self.groups.is_empty() || self.groups.iter().any(|pattern| matches_group(pattern, group))
+    }
+
+    /// The names that match no group of any program.
+    fn missing(&self, switched: &[(String, u32, Switched)]) -> Vec<&str> {
+        let is_known = |pattern: &&str| {
+            let is_it = |name: &String| matches_group(pattern, name);
+            switched.iter().any(|(.., (on, out, _))| on.iter().chain(out).any(is_it))
+        };
+        self.groups.iter().map(String::as_str).filter(|pattern| !is_known(pattern)).collect()
     }
 
     /// Applies it to a program.
@@ -149,21 +160,18 @@ pub(super) fn run(
         }
     }
     let mut warnings = String::new();
-    for group in &change.groups {
-        let is_it = |name: &String| matches_group(group, name);
-        let known = switched.iter().any(|(.., (on, out, _))| on.iter().chain(out).any(is_it));
-        if !known {
-            let end = if persist { "It is remembered." } else { "This is a no-op." };
-            let attempt = if change.what.0.starts_with("Toggling") {
-                "toggle log to logcat"
-            } else {
-                "set the level"
-            };
-            let _ = writeln!(
-                warnings,
-                "WARNING: Attempting to {attempt} for group {group} with no registered clients. {end}"
-            );
-        }
+    let missing = change.missing(&switched);
+    for group in &missing {
+        let end = if persist { "It is remembered." } else { "This is a no-op." };
+        let attempt = if change.what.0.starts_with("Toggling") {
+            "toggle log to logcat"
+        } else {
+            "set the level"
+        };
+        let _ = writeln!(
+            warnings,
+            "WARNING: Attempting to {attempt} for group {group} with no registered clients. {end}"
+        );
     }
     if change.groups.is_empty() && switched.iter().all(|(.., (groups, ..))| groups.is_empty()) {
         warnings.push_str("No ProtoLog groups registered with ProtoLog service.\n");
@@ -173,7 +181,26 @@ pub(super) fn run(
     } else {
         system.print(&(text + &warnings));
     }
+    report_missing(programs, &missing, persist, system);
     Ok(())
+}
+
+/// Reports names that match no group, which is an error unless they are remembered for programs that start later.
+fn report_missing(programs: &mut Programs, missing: &[&str], persist: bool, system: &dyn System) {
+    if missing.is_empty() {
+        return;
+    }
+    let names = unknown::names(programs, system);
+    if !persist {
+        let names = names.iter().map(String::as_str).collect();
+        return unknown::report(programs, missing, &names, system);
+    }
+    for name in missing {
+        let close = did_you_mean(name, &names);
+        if !close.is_empty() {
+            system.print_error(&format!("note: no group is named `{name}` now{close}\n"));
+        }
+    }
 }
 
 /// The groups that were switched in a program, as JSON.

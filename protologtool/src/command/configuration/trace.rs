@@ -2,10 +2,13 @@
 
 use super::args::{Keep, Start};
 use super::programs::Programs;
+use super::unknown;
+use crate::command::suggest::did_you_mean;
 use crate::exit::Failure;
 use crate::output::reason;
 use crate::system::System;
 use protolog_core::FillPolicy;
+use protolog_core::control::matches_group;
 use protolog_core::control::protocol::{Reply, Request, TraceStart};
 use protolog_core::control::setting::{GroupSetting, Settings};
 use serde::Serialize;
@@ -69,6 +72,7 @@ pub(super) fn start(
     let directory = std::env::current_dir()
         .map_err(|error| Failure::new(format!("no working directory: {}", reason(&error))))?;
     let wanted = wanted(start, system)?;
+    refuse_unknown(programs, &wanted.flags, system)?;
     let fill_policy = match start.keep {
         None => FillPolicy::Stream,
         Some(Keep::Newest) => FillPolicy::RingBuffer,
@@ -123,6 +127,30 @@ fn check(text: &str, origin: &str) -> Result<(), Failure> {
         None => Ok(()),
         Some(error) => Err(Failure::new(format!("{origin}: {error}")).help(error.help())),
     }
+}
+
+/// Refuses a group of `--group` that no program has, so that a misspelled one does not leave an empty trace. The file of
+/// `--config` may name groups that come later.
+fn refuse_unknown(
+    programs: &mut Programs,
+    flags: &str,
+    system: &dyn System,
+) -> Result<(), Failure> {
+    let patterns: Vec<_> = Settings::new(flags).filter_map(Result::ok).map(|it| it.group).collect();
+    if patterns.is_empty() {
+        return Ok(());
+    }
+    let names = unknown::names(programs, system);
+    // A session takes the first segments of names, too.
+    let is_of = |pattern: &str, name: &str| {
+        let rest = name.strip_prefix(pattern);
+        matches_group(pattern, name) || rest.is_some_and(|rest| rest.starts_with("::"))
+    };
+    let is_missing = |pattern: &&&str| !names.iter().any(|name| is_of(pattern, name));
+    let Some(pattern) = patterns.iter().find(is_missing) else { return Ok(()) };
+    let close = did_you_mean(pattern, &names);
+    let failure = Failure::new(format!("no group is named `{pattern}`{close}"));
+    Err(failure.help("see `protologtool configuration groups list`; groups that come later go into the file of `--config`"))
 }
 
 /// The settings of a program, in one word; later ones win.
@@ -226,11 +254,7 @@ fn render(session: &Session, by_group: bool, text: &mut String) {
     let _ = writeln!(
         text,
         "{program} (pid {pid}): {messages} messages, {lost} lost, {bytes} bytes, {}",
-        match session.fill_policy {
-            "stream" => format!("to {file}"),
-            "ring-buffer" => format!("the newest ones kept for {file}"),
-            _ => format!("the first ones kept for {file}"),
-        }
+        destination(session.fill_policy, (file != "-").then_some(file))
     );
     for group in session.groups.iter().filter(|group| by_group || !group.losses.is_empty()) {
         let OfGroup { group, messages, lost, bytes, losses } = group;
@@ -240,6 +264,17 @@ fn render(session: &Session, by_group: bool, text: &mut String) {
         let causes =
             if causes.is_empty() { String::new() } else { format!(" ({})", causes.join(", ")) };
         let _ = writeln!(text, "  {known}: {messages} written, {lost} lost{causes}, {bytes} bytes");
+    }
+}
+
+/// The place where a session keeps messages, by the name of its fill policy and the file that it writes.
+pub(super) fn destination(fill_policy: &str, file: Option<&str>) -> String {
+    match (fill_policy, file) {
+        ("stream", Some(file)) => format!("to {file}"),
+        ("ring-buffer", Some(file)) => format!("the newest ones kept for {file}"),
+        (_, Some(file)) => format!("the first ones kept for {file}"),
+        ("ring-buffer", None) => "the newest ones kept in memory".to_owned(),
+        (_, None) => "kept in memory".to_owned(),
     }
 }
 

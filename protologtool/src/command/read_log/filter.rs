@@ -1,23 +1,25 @@
 //! The filter of entries. Options of different kinds must all match; of one that is repeated, one match is enough.
 
+use crate::args::level::level;
 use crate::exit::Failure;
 use protolog_reader::{Group, Item, Level, Log, Loss, Rendering, Thread, TimePoint, Times};
 use regex::Regex;
-use std::collections::BTreeSet;
+
+mod problems;
 
 /// Options that choose entries.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which entries to show")]
 pub(super) struct Filters {
-    /// Of this level or a more severe one: verbose, debug, info, warn, error, wtf, or the first letter
-    #[arg(long, value_name = "LEVEL")]
+    /// Of this level or a more severe one; the first letter will do, and so does WARNING, err or fatal
+    #[arg(long, value_name = "LEVEL", value_parser = level(), ignore_case = true)]
     level: Option<Level>,
 
-    /// Of this group: the full name (`demo::AppLog::Net`) or its end (`Net`); may be repeated
+    /// Of this group: the full name (`demo::AppLog::Net`) or its end (`Net`), in any case; may be repeated
     #[arg(long, value_name = "NAME")]
     group: Vec<String>,
 
-    /// With this tag; may be repeated
+    /// With this tag, in any case; may be repeated
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
 
@@ -25,12 +27,12 @@ pub(super) struct Filters {
     #[arg(long, value_name = "REGEX")]
     grep: Option<Regex>,
 
-    /// At this time or later
-    #[arg(long, value_name = "TIME")]
+    /// At this time or later; `10m` is ten minutes ago
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<String>,
 
     /// Before this time
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     until: Option<String>,
 
     /// Of the thread with this id or name; may be repeated
@@ -51,14 +53,15 @@ pub(super) struct Filter<'a> {
 }
 
 impl Filters {
-    /// The filter that the options mean for `log`.
+    /// The filter that the options mean for `log`; `now` is in nanoseconds since 1970.
     pub(super) fn resolve<'a>(
         &'a self,
         log: &'a Log,
         times: &Times,
+        now: i64,
     ) -> Result<Filter<'a>, Failure> {
         let instant = |text: &Option<String>| match text {
-            Some(text) => instant(text, log, times).map(Some),
+            Some(text) => instant(text, log, times, now).map(Some),
             None => Ok(None),
         };
         Ok(Filter {
@@ -70,58 +73,28 @@ impl Filters {
     }
 }
 
-fn instant(text: &str, log: &Log, times: &Times) -> Result<TimePoint, Failure> {
-    let help = "give seconds since boot (12.5), or a date and time (2026-11-20 18:27:01)";
-    let unknown_clock = || {
-        let message =
-            format!("`{text}` is a wall clock time, and the trace does not know the wall clock");
+/// The time that `text` means, with `now` as nanoseconds since 1970.
+fn instant(text: &str, log: &Log, times: &Times, now: i64) -> Result<TimePoint, Failure> {
+    let help = "give seconds since boot (12.5), a date and time (2026-11-20 18:27:01), or a time before now (10m, 2h30m)";
+    let unknown_clock = |what: &str| {
+        let message = format!("`{text}` is {what}, and the trace does not know the wall clock");
         Failure::new(message).help("give seconds since boot, such as 12.5")
     };
-    let instant = times.parse(text, log).ok_or_else(|| {
+    let instant = times.parse(text, log, now).ok_or_else(|| {
         // Without a date, a time can't be read where no entry has one.
         if text.contains(':') && log.wall_time(0).is_none() {
-            return unknown_clock();
+            return unknown_clock("a wall clock time");
         }
         Failure::new(format!("not a time: `{text}`")).help(help)
     })?;
     if matches!(instant, TimePoint::Wall(_)) && log.wall_time(0).is_none() {
-        return Err(unknown_clock());
+        let is_date = text.contains([':', '-']) && !text.starts_with('-');
+        return Err(unknown_clock(if is_date { "a wall clock time" } else { "relative to now" }));
     }
     Ok(instant)
 }
 
-/// The most names that are offered in place of one that is not there.
-const OFFERED: usize = 8;
-
 impl Filter<'_> {
-    /// The values that match nothing in the trace, so that a misspelled one is not taken for silence.
-    pub(super) fn problems(&self) -> Vec<String> {
-        let groups = || self.log.dictionary().groups();
-        let offer = |names: BTreeSet<&str>| match names.len() {
-            0 => String::new(),
-            1..=OFFERED => {
-                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-                format!("help: use one of {}\n", names.join(", "))
-            }
-            many => format!(
-                "help: use one of the {many} of the trace, such as `{}`\n",
-                names.first().unwrap_or(&"")
-            ),
-        };
-        let unknown = |wanted: &[String], what: &str, is_known: &dyn Fn(&str) -> bool, names| {
-            let unknown = wanted.iter().filter(|wanted| !is_known(wanted));
-            let warning = |wanted| format!("warning: the trace has no {what} `{wanted}`\n");
-            let warnings: String = unknown.map(warning).collect();
-            if warnings.is_empty() { warnings } else { warnings + &offer(names) }
-        };
-        let is_group = |wanted: &str| groups().any(|group| is_named(&group.name, wanted));
-        let is_tag = |wanted: &str| groups().any(|group| group.tag == wanted);
-        let names = groups().map(|group| group.name.as_str()).collect();
-        let tags = groups().map(|group| group.tag.as_str()).collect();
-        let Filters { group, tag, .. } = self.options;
-        vec![unknown(group, "group", &is_group, names), unknown(tag, "tag", &is_tag, tags)]
-    }
-
     /// Returns whether to show the item.
     pub(super) fn admits(&self, item: &Item<'_>) -> bool {
         match item {
@@ -157,24 +130,28 @@ impl Filter<'_> {
     }
 
     fn admits_time(&self, time: i64) -> bool {
-        let reached = |instant: &TimePoint| match instant {
-            TimePoint::Trace(ns) => time >= *ns,
-            TimePoint::Wall(ns) => self.log.wall_time(time).is_some_and(|wall| wall >= *ns),
-        };
+        let reached = |limit: &TimePoint| self.has_reached(limit, time);
         self.since.as_ref().is_none_or(reached) && !self.until.as_ref().is_some_and(reached)
     }
 
+    /// Returns whether a time of the trace is `limit` or later.
+    fn has_reached(&self, limit: &TimePoint, time: i64) -> bool {
+        match limit {
+            TimePoint::Trace(ns) => time >= *ns,
+            TimePoint::Wall(ns) => self.log.wall_time(time).is_some_and(|wall| wall >= *ns),
+        }
+    }
+
     fn admits_thread(&self, thread: &Thread) -> bool {
-        admits(&self.options.thread, |wanted| {
-            thread.name.as_deref() == Some(wanted)
-                || thread.tid.is_some_and(|tid| wanted.parse() == Ok(tid))
-        })
+        admits(&self.options.thread, |wanted| is_thread(thread, wanted))
     }
 
     fn admits_group(&self, group: Option<&Group>) -> bool {
         admits(&self.options.group, |wanted| {
             group.is_some_and(|group| is_named(&group.name, wanted))
-        }) && admits(&self.options.tag, |wanted| group.is_some_and(|group| group.tag == wanted))
+        }) && admits(&self.options.tag, |wanted| {
+            group.is_some_and(|group| group.tag.eq_ignore_ascii_case(wanted))
+        })
     }
 }
 
@@ -183,9 +160,17 @@ fn admits(wanted: &[String], meets: impl Fn(&str) -> bool) -> bool {
     wanted.is_empty() || wanted.iter().any(|wanted| meets(wanted))
 }
 
-/// Returns whether `wanted` is the name, or its last parts.
+/// Returns whether `wanted` is the thread's name or id.
+fn is_thread(thread: &Thread, wanted: &str) -> bool {
+    thread.name.as_deref() == Some(wanted)
+        || thread.tid.is_some_and(|tid| wanted.parse() == Ok(tid))
+}
+
+/// Returns whether `wanted` is the name, or its last parts, in any case.
 fn is_named(name: &str, wanted: &str) -> bool {
-    let head = name.strip_suffix(wanted);
+    let start = name.len().checked_sub(wanted.len());
+    let parts = start.and_then(|start| name.split_at_checked(start));
+    let head = parts.filter(|(_, end)| end.eq_ignore_ascii_case(wanted)).map(|(head, _)| head);
     head.is_some_and(|head| head.is_empty() || head.ends_with("::") || head.ends_with('.'))
 }
 
@@ -196,6 +181,7 @@ mod tests {
     #[test]
     fn groups_are_named_by_their_end() {
         let named = |wanted| is_named("demo::AppLog::Net", wanted);
+        assert!(named("applog::NET") && named("net"));
         assert!(named("demo::AppLog::Net") && named("AppLog::Net") && named("Net"));
         assert!(!named("et") && !named("AppLog") && !named("x::demo::AppLog::Net"));
         assert!(is_named("com.foo.AppLog.NET", "NET") && is_named("NET", "NET"));

@@ -131,7 +131,13 @@ impl Visitor for CallVisitor<'_> {
             }
             let krate = place.scopes.last().map_or(0, |scope| scope.module.krate);
             let module = self.resolver.crates.module_path(krate, place.module);
-            let reader = InvocationReader { resolver: self.resolver, groups, place, module };
+            let reader = InvocationReader {
+                resolver: self.resolver,
+                groups,
+                place,
+                module,
+                source: self.source,
+            };
             match reader.read(call, &log) {
                 Ok(MacroInvocation::Call(call)) => self.found.calls.push(*call),
                 Ok(MacroInvocation::Rewritten) => {}

@@ -3,15 +3,16 @@
 //! The rules are those of the runtime's macros, which see the call where it is not rewritten.
 
 use super::resolve::{Entity, PathResolver, Space};
-use super::tokens::{Path, Spans, content, is_punct, plain, shown};
+use super::tokens::{Path, Spans, content, is_punct, plain, shown, split_at_commas};
 use super::walk::{MacroCall, Surroundings};
 use super::{RustShape, literal};
 use crate::call::{Call, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
 use crate::lang::java::place::distance;
-use proc_macro2::{Group, TokenTree};
-use protolog_core::Level;
+use crate::source::Source;
+use proc_macro2::{Group, Spacing, TokenTree};
+use protolog_core::{Level, as_log_call, first_placeholder};
 use std::ops::Range;
 use syn::parse::{ParseStream, Parser};
 
@@ -42,6 +43,7 @@ pub(super) struct InvocationReader<'a> {
     pub(super) place: &'a Surroundings<'a>,
     /// The module's path, with the crate.
     pub(super) module: String,
+    pub(super) source: &'a Source,
 }
 
 impl InvocationReader<'_> {
@@ -60,11 +62,13 @@ impl InvocationReader<'_> {
         let (level, rest) = match (log.level, parts.split_first()) {
             (Some(level), _) => (level, &parts[..]),
             (None, Some((level, rest))) if rest.len() >= 2 => (self.level(level)?, rest),
-            (None, _) => return Err(usage(call, log)),
+            (None, _) => return Err(usage(call, log, &parts)),
         };
-        let [group, template, arguments @ ..] = rest else { return Err(usage(call, log)) };
-        let group = self.group(group)?;
-        let (template, template_range) = template_text(template, spans)?;
+        let [group, template, arguments @ ..] = rest else { return Err(usage(call, log, rest)) };
+        let group = self.group(group, template)?;
+        let (mut template, template_range) = self.template_text(template)?;
+        self.check_values(&template, arguments)?;
+        template.merge_doubled_braces();
         Ok(MacroInvocation::Call(Box::new(Call {
             range: call.range.clone(),
             level,
@@ -86,26 +90,16 @@ impl InvocationReader<'_> {
     }
 
     /// The position of the group that a path names.
-    fn group(&self, part: &[TokenTree]) -> Result<usize, Diagnostic> {
+    fn group(&self, part: &[TokenTree], template: &[TokenTree]) -> Result<usize, Diagnostic> {
         let range = self.place.spans.of_all(part, 0);
         let error = |message: String, help: String| {
             Err(Diagnostic::error(Code::UnknownGroup, range.clone(), message).help(help))
         };
-        if let [TokenTree::Literal(_)] = part {
-            let help =
-                "name the group before the template, as in `d!(AppLog::Net, \"sent %d\", n)`";
-            return error("the group is missing".to_owned(), help.to_owned());
-        }
         let written = shown(part);
-        let Some(path) = variant_path(part) else {
-            let help = "name a variant, as in `AppLog::Net`: calls of disabled groups are left out when compiling";
-            return error(format!("the group `{written}` is not a constant path"), help.to_owned());
+        let path = match group_path(part, template) {
+            Ok(path) => path,
+            Err((message, help)) => return error(message, help),
         };
-        if path.names[0] == "Self" {
-            let help = "write the enum's name, as in `AppLog::Net`";
-            let message = "`Self` can't name a group: its meaning is not known in constants";
-            return error(message.to_owned(), help.to_owned());
-        }
         let resolve = |path: &Path| self.resolver.resolve(self.place.scopes, path, Space::Value);
         let full = |krate, name: &str, variant: &str| {
             format!("{}::{name}::{variant}", self.resolver.crates.name(krate))
@@ -143,6 +137,118 @@ impl InvocationReader<'_> {
             }
         }
     }
+
+    fn template_text(&self, part: &[TokenTree]) -> Result<(Text, Range<usize>), Diagnostic> {
+        let range = self.place.spans.of_all(part, 0);
+        let text = match part {
+            [TokenTree::Literal(source)] => literal::text(&source.to_string(), range.start),
+            _ => None,
+        };
+        if let Some(text) = text {
+            return Ok((text, range));
+        }
+        let error = |message: String, help: String| {
+            Err(Diagnostic::error(Code::NonConstantTemplate, range.clone(), message).help(help))
+        };
+        if value_name(part).is_some() {
+            let help = "write the template after the group, with a conversion for each value, as in `\"sent %d bytes\", n`";
+            let message = format!("`{}` stands where the template is expected", self.written(part));
+            return error(message, help.to_owned());
+        }
+        let help = match self.formatted(part) {
+            Some(call) => format!("write `{call}`: the template is taken out of the program when compiling"),
+            None => "write the text here, as in `\"sent %d bytes\"`: it is taken out of the program when compiling; a text known at run time is an argument, as in `\"%s\", text`".to_owned(),
+        };
+        error("the template is not a string literal".to_owned(), help)
+    }
+
+    /// The template and arguments that stand for a call of `format!` or `format_args!`.
+    fn formatted(&self, part: &[TokenTree]) -> Option<String> {
+        let part = match part {
+            [borrow, rest @ ..] if is_punct(Some(borrow), '&') => rest,
+            all => all,
+        };
+        let [TokenTree::Ident(name), TokenTree::Punct(_), TokenTree::Group(input)] = part else {
+            return None;
+        };
+        if name != "format" && name != "format_args" {
+            return None;
+        }
+        let trees = content(input);
+        let parts = split_at_commas(&trees);
+        let ([TokenTree::Literal(source)], arguments) = parts.split_first()? else { return None };
+        let text = literal::text(&source.to_string(), 0)?;
+        let arguments: Vec<String> = arguments.iter().map(|part| self.written(part)).collect();
+        Some(as_log_call(text.as_str(), &arguments).to_string())
+    }
+
+    /// Refuses what `println!` takes and a log call would not: values in braces, and arguments with names.
+    fn check_values(
+        &self,
+        template: &Text,
+        arguments: &[Vec<TokenTree>],
+    ) -> Result<(), Diagnostic> {
+        let text = template.as_str();
+        let all_written = || arguments.iter().map(|part| self.written(part)).collect::<Vec<_>>();
+        if let Some(found) = first_placeholder(text) {
+            let range = template.origin(found.range());
+            let help = found.help(text, &all_written()).to_string();
+            return Err(
+                Diagnostic::error(Code::BadTemplate, range, found.message().to_string()).help(help)
+            );
+        }
+        let Some(named) = arguments.iter().find(|part| value_name(part).is_some()) else {
+            return Ok(());
+        };
+        let value = |part: &Vec<TokenTree>| {
+            self.written(if value_name(part).is_some() { &part[2..] } else { part })
+        };
+        let values: Vec<String> = arguments.iter().map(value).collect();
+        let message = format!("the argument `{}` has a name", self.written(named));
+        let help = format!("pass the value alone, as in `{}`", as_log_call(text, &values));
+        Err(Diagnostic::error(Code::ArgumentCount, self.place.spans.of_all(named, 0), message)
+            .help(help))
+    }
+
+    /// The source of tokens, on one line.
+    fn written(&self, part: &[TokenTree]) -> String {
+        let text = self.source.text(self.place.spans.of_all(part, 0));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The path of a group; or the problem and its help where it can't be one, whatever the names mean.
+fn group_path(part: &[TokenTree], template: &[TokenTree]) -> Result<Path, (String, String)> {
+    let written = shown(part);
+    if is_string(part) && is_string(template) {
+        let message = format!("`{written}` is a string, and a group is a variant of an enum");
+        let help =
+            "name a variant, as in `AppLog::Net`, of an enum with `#[derive(ProtoLogGroup)]`";
+        return Err((message, help.to_owned()));
+    }
+    if let [TokenTree::Literal(_)] = part {
+        let help = "name the group before the template, as in `d!(AppLog::Net, \"sent %d\", n)`";
+        return Err(("the group is missing".to_owned(), help.to_owned()));
+    }
+    let Some(path) = variant_path(part) else {
+        let help = "name a variant, as in `AppLog::Net`; `dynamic::log` takes a variable";
+        return Err((format!("the group `{written}` is not a constant path"), help.to_owned()));
+    };
+    if let [name] = &path.names[..]
+        && !path.absolute
+        && is_lower_case(plain(name))
+    {
+        let help = format!(
+            "name a variant, as in `AppLog::Net`; a constant in lower case is `self::{written}`; `dynamic::log` takes a variable"
+        );
+        return Err((format!("the group `{written}` is not a constant path"), help));
+    }
+    if path.names[0] == "Self" {
+        let help = "write the enum's name, as in `AppLog::Net`";
+        let message = "`Self` can't name a group: its meaning is not known in constants";
+        return Err((message.to_owned(), help.to_owned()));
+    }
+    Ok(path)
 }
 
 /// The path of a variant, which may be written `<AppLog>::Net`.
@@ -169,34 +275,53 @@ fn suggestion(name: &str, variants: &[String]) -> String {
     }
 }
 
-fn usage(call: &MacroCall<'_>, log: &LogMacro) -> Diagnostic {
-    let help = match log.level {
-        None => {
-            "write a level, a group, a template and its arguments, as in `protolog!(Level::Info, AppLog::Net, \"sent %d bytes\", n)`".to_owned()
-        }
-        Some(_) => format!(
-            "write a group, a template and its arguments, as in `{}!(AppLog::Net, \"sent %d bytes\", n)`",
-            log.name
+/// The error of a call with too few parts, of which `parts` are those after the level.
+fn usage(call: &MacroCall<'_>, log: &LogMacro, parts: &[Vec<TokenTree>]) -> Diagnostic {
+    let name = &log.name;
+    let (message, help) = match (log.level, parts) {
+        (None, [_, template]) if is_string(template) => (
+            "the level or the group is missing",
+            "name both before the template, as in `protolog!(Level::Info, AppLog::Net, \"sent %d\", n)`".to_owned(),
+        ),
+        (None, _) => (
+            "this is no log call",
+            "write a level, a group, a template and its arguments, as in `protolog!(Level::Info, AppLog::Net, \"sent %d bytes\", n)`".to_owned(),
+        ),
+        (Some(_), [template]) if is_string(template) => (
+            "the group is missing",
+            format!("name the group before the template, as in `{name}!(AppLog::Net, \"sent %d\", n)`"),
+        ),
+        (Some(_), [group]) if Path::of(group).is_some() => (
+            "the template is missing",
+            format!("write it after the group, as in `{name}!(AppLog::Net, \"sent %d\", n)`"),
+        ),
+        (Some(_), _) => (
+            "this is no log call",
+            format!("write a group, a template and its arguments, with commas between, as in `{name}!(AppLog::Net, \"sent %d bytes\", n)`"),
         ),
     };
-    Diagnostic::error(Code::ArgumentCount, call.range.clone(), "this is not a log call").help(help)
+    Diagnostic::error(Code::ArgumentCount, call.range.clone(), message).help(help)
 }
 
-fn template_text(part: &[TokenTree], spans: Spans) -> Result<(Text, Range<usize>), Diagnostic> {
-    let range = spans.of_all(part, 0);
-    let text = match part {
-        [TokenTree::Literal(source)] => literal::text(&source.to_string(), range.start),
+/// The name in `name = value`, which is an assignment to the parser.
+fn value_name(part: &[TokenTree]) -> Option<String> {
+    match part {
+        [TokenTree::Ident(name), TokenTree::Punct(equals), ..]
+            if equals.as_char() == '=' && equals.spacing() == Spacing::Alone =>
+        {
+            Some(name.to_string())
+        }
         _ => None,
-    };
-    match text {
-        Some(text) => Ok((text, range)),
-        None => Err(Diagnostic::error(
-            Code::NonConstantTemplate,
-            range,
-            "the template is not a string literal",
-        )
-        .help("write the text here, as in `\"sent %d bytes\"`: it is taken out of the program when compiling")),
     }
+}
+
+fn is_string(part: &[TokenTree]) -> bool {
+    matches!(part, [TokenTree::Literal(text)] if text.to_string().ends_with(['"', '#']))
+}
+
+/// Returns whether a name is one of a variable, as far as the macros can tell, which see names alone.
+fn is_lower_case(name: &str) -> bool {
+    name.chars().find(|char| *char != '_').is_some_and(char::is_lowercase)
 }
 
 /// The expressions of a call, each as its tokens.

@@ -59,6 +59,11 @@ const MACROS: [(&str, Option<Level>); 7] = [
     ("protolog", None),
 ];
 
+/// The runtime's module that has the macros under other names, and those names.
+const LEVELS: &str = "levels";
+const LEVEL_NAMES: [(&str, &str); 6] =
+    [("trace", "v"), ("debug", "d"), ("info", "i"), ("warn", "w"), ("error", "e"), ("wtf", "wtf")];
+
 /// Rust, with what is known of the crates of a run.
 #[derive(Clone, Debug)]
 pub struct Rust {
@@ -159,7 +164,13 @@ struct Misplaced {
 
 /// Returns whether the runtime exports this name, as a macro or for its macros.
 fn is_exported(name: &str) -> bool {
-    matches!(name, "ProtoLogGroup" | "Level") || MACROS.iter().any(|(known, _)| *known == name)
+    matches!(name, "ProtoLogGroup" | "Level" | LEVELS)
+        || MACROS.iter().any(|(known, _)| *known == name)
+}
+
+/// The macro that has the name `name` in the runtime's module of level names.
+fn macro_in_levels(name: &str) -> Option<&'static str> {
+    LEVEL_NAMES.iter().find(|(known, _)| *known == name).map(|(_, name)| *name)
 }
 
 /// The level with this name in Rust.

@@ -3,7 +3,7 @@
 //!
 //! Invariant: a look may say yes where there is nothing, never no where there is something.
 
-use super::MACROS;
+use super::{LEVEL_NAMES, MACROS};
 use memchr::memmem::Finder;
 
 /// The things that a file may hold.
@@ -55,13 +55,17 @@ fn mentions(name: &Finder<'_>, bytes: &[u8]) -> bool {
 
 /// Returns whether `!` stands after the name of one of the macros.
 fn has_macro_call(bytes: &[u8]) -> bool {
+    let names = || {
+        let levels = LEVEL_NAMES.iter().map(|(name, _)| *name);
+        MACROS.iter().map(|(name, _)| *name).chain(levels)
+    };
     memchr::memchr_iter(b'!', bytes).any(|at| {
         let before = bytes[..at].trim_ascii_end();
         match before {
             [.., b'*', b'/'] => true, // A comment may stand between.
-            [.., b'd' | b'v' | b'i' | b'w' | b'e' | b'f' | b'g'] => {
+            [.., b'd' | b'v' | b'i' | b'w' | b'e' | b'f' | b'g' | b'o' | b'n' | b'r'] => {
                 bytes.get(at + 1) != Some(&b'=')
-                    && MACROS.iter().any(|(name, _)| {
+                    && names().any(|name| {
                         before
                             .strip_suffix(name.as_bytes())
                             .is_some_and(|before| !ends_in_word(before))
@@ -108,6 +112,10 @@ mod tests {
         for (text, calls, groups, modules) in [
             ("fn a() { d!(G, \"x\") }", true, false, false),
             ("wtf !{}", true, false, false),
+            ("debug!(); trace!()", true, false, false),
+            ("info!()", true, false, false),
+            ("warn !()", true, false, false),
+            ("error![]", true, false, false),
             ("d/**/!()", true, false, false),
             ("add!(1); if d != e {} vec![]; //! x", false, false, false),
             ("use protolog_rt::Session;", true, false, false),

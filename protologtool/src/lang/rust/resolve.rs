@@ -73,6 +73,9 @@ impl PathResolver<'_> {
             Entity::Extern(full) => {
                 let (base, name) = full.rsplit_once("::")?;
                 let krate = scopes.last()?.module.krate;
+                if self.is_levels(krate, base) {
+                    return super::macro_in_levels(name).map(str::to_owned);
+                }
                 self.is_runtime(krate, base).then(|| name.to_owned())
             }
             _ => None,
@@ -113,6 +116,12 @@ impl PathResolver<'_> {
         base == RUNTIME
             || self.macro_paths.iter().any(|path| path == base)
             || self.crates.names_of_runtime(krate).iter().any(|name| name == base)
+    }
+
+    /// Returns whether a path leads to the runtime's module with the other names of its macros.
+    fn is_levels(&self, krate: usize, path: &str) -> bool {
+        path.rsplit_once("::")
+            .is_some_and(|(base, name)| name == super::LEVELS && self.is_runtime(krate, base))
     }
 
     /// Returns whether a path leads to the runtime's enum of levels.
@@ -341,6 +350,11 @@ impl PathResolver<'_> {
                 variant(*krate, of, variants, name)
             }
             Entity::Extern(path) if self.is_runtime(krate, path) && super::is_exported(name) => {
+                Some(Entity::Extern(format!("{path}::{name}")))
+            }
+            Entity::Extern(path)
+                if self.is_levels(krate, path) && super::macro_in_levels(name).is_some() =>
+            {
                 Some(Entity::Extern(format!("{path}::{name}")))
             }
             Entity::Extern(path) if self.is_level(krate, path) && super::level(name).is_some() => {

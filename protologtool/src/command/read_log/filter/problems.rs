@@ -1,0 +1,101 @@
+//! Values of filters that match nothing in the trace, so that a misspelled one is not taken for silence.
+
+use super::{Filter, Filters, is_named, is_thread};
+use crate::command::suggest::{did_you_mean, list};
+use protolog_reader::{Item, Log, Thread, TimePoint, Times};
+use std::collections::BTreeSet;
+
+impl Filter<'_> {
+    /// The warnings, each with the help line that follows it.
+    pub(in super::super) fn problems(&self, times: &Times) -> Vec<String> {
+        let log = self.log;
+        let Filters { group, tag, thread, location, .. } = self.options;
+        let groups = || log.dictionary().groups();
+        let is_group = |wanted: &str| groups().any(|group| is_named(&group.name, wanted));
+        let is_tag = |wanted: &str| groups().any(|group| group.tag.eq_ignore_ascii_case(wanted));
+        let is_known = |wanted: &str| log.threads().iter().any(|it| is_thread(it, wanted));
+        let is_location = |wanted: &str| {
+            log.dictionary().messages().any(|message| message.location.contains(wanted))
+        };
+        let same = |wanted: &str, names: &BTreeSet<String>| did_you_mean(wanted, names);
+        vec![
+            unknown(group, "group", is_group, same, || {
+                groups().map(|group| group.name.clone()).collect()
+            }),
+            unknown(tag, "tag", is_tag, same, || groups().map(|group| group.tag.clone()).collect()),
+            unknown(thread, "thread", is_known, same, || threads(log)),
+            unknown(location, "location", is_location, similar_file, || files(log)),
+            self.missed_span(times),
+        ]
+    }
+
+    /// A warning if all of the trace is before `--since`, or none of it before `--until`.
+    fn missed_span(&self, times: &Times) -> String {
+        let time = |item: Item<'_>| match item {
+            Item::Entry(entry) => entry.time(),
+            Item::Loss(loss) => loss.time,
+        };
+        let all = || self.log.items().map(time);
+        let (Some(first), Some(last)) = (all().min(), all().max()) else { return String::new() };
+        let is_reached = |limit: &TimePoint, time| self.has_reached(limit, time);
+        let show = |time| times.display(time, self.log);
+        let what = if self.since.is_some_and(|since| !is_reached(&since, last)) {
+            let since = self.options.since.as_deref().unwrap_or_default();
+            format!("the trace ends at {}, before `--since {since}`", show(last))
+        } else if self.until.is_some_and(|until| is_reached(&until, first)) {
+            let until = self.options.until.as_deref().unwrap_or_default();
+            format!("the trace begins at {}, not before `--until {until}`", show(first))
+        } else {
+            return String::new();
+        };
+        let help = format!("give a time from `{}` to `{}`", show(first), show(last));
+        format!("warning: {what}\nhelp: {help}\n")
+    }
+}
+
+/// Warnings of the values that are not known, with the names that are there; `similar` words the one that was meant.
+fn unknown(
+    wanted: &[String],
+    what: &str,
+    is_known: impl Fn(&str) -> bool,
+    similar: impl Fn(&str, &BTreeSet<String>) -> String,
+    names: impl FnOnce() -> BTreeSet<String>,
+) -> String {
+    let unknown: Vec<&String> = wanted.iter().filter(|wanted| !is_known(wanted)).collect();
+    if unknown.is_empty() {
+        return String::new();
+    }
+    let names = names();
+    let warning = |wanted: &String| {
+        format!("warning: the trace has no {what} `{wanted}`{}\n", similar(wanted, &names))
+    };
+    let warnings: String = unknown.into_iter().map(warning).collect();
+    warnings + &list(&names, "of the trace")
+}
+
+/// The names of threads, and the ids of those that have none.
+fn threads(log: &Log) -> BTreeSet<String> {
+    let name = |thread: &Thread| thread.name.clone().or_else(|| Some(thread.tid?.to_string()));
+    log.threads().iter().filter_map(name).collect()
+}
+
+/// The files of all messages.
+fn files(log: &Log) -> BTreeSet<String> {
+    let locations = log.dictionary().messages().map(|message| file(&message.location));
+    locations.filter(|file| !file.is_empty()).map(str::to_owned).collect()
+}
+
+/// A location without its lines.
+fn file(location: &str) -> &str {
+    location.rsplit_once(':').map_or(location, |(file, _)| file)
+}
+
+/// The file that was meant: by name alone where no directory is given.
+fn similar_file(wanted: &str, files: &BTreeSet<String>) -> String {
+    let last = |file: &String| file.rsplit('/').next().unwrap_or(file).to_owned();
+    if wanted.contains('/') {
+        did_you_mean(file(wanted), files)
+    } else {
+        did_you_mean(file(wanted), &files.iter().map(last).collect::<BTreeSet<_>>())
+    }
+}

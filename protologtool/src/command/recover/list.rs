@@ -1,0 +1,315 @@
+//! `recover --list` and `recover --prune`: the recordings that are there, and those that nobody needs any more.
+//!
+//! Invariants: only regular files of this user are opened, never through a link. What a process records to is never removed: it
+//! holds a lock on the file, and so does this command when it removes one. It holds none while it reads: the program that starts again
+//! would wait for it.
+
+use crate::args::values::age;
+use crate::exit::{Exit, Failure};
+use crate::output::{cant_read, reason};
+use crate::system::System;
+use protolog_reader::{Recording, Times, Trace};
+use rustix::fs::{Mode, OFlags, open};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::fs::{self, File, Metadata, TryLockError};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The directory of recordings in memory.
+const DIRECTORY: &str = "/dev/shm";
+
+/// The age from which on recordings are removed, unless another one is given.
+const OLD: Duration = Duration::from_secs(24 * 3600);
+
+/// The heading of these options.
+const HEADING: &str = "Recordings that are there";
+
+/// Arguments of the list.
+#[derive(Debug, clap::Args)]
+pub(super) struct Inventory {
+    /// List recordings: those named, those in the directories named, or those in /dev/shm
+    #[arg(long, help_heading = HEADING, conflicts_with_all = ["output", "prune"])]
+    pub(super) list: bool,
+
+    /// Remove recordings of dead processes, of the same ones
+    #[arg(long, help_heading = HEADING, conflicts_with = "output")]
+    pub(super) prune: bool,
+
+    /// Remove only recordings in which nothing was recorded for this time: 90s, 30m, 12h, 1d [default: 1d]
+    #[arg(long, help_heading = HEADING, value_name = "AGE", value_parser = age)]
+    #[arg(requires = "prune", conflicts_with = "list")]
+    older_than: Option<Duration>,
+
+    /// Only say which recordings would be removed
+    #[arg(long, help_heading = HEADING, requires = "prune", conflicts_with = "list")]
+    dry_run: bool,
+
+    /// Format of the list
+    #[arg(long, help_heading = HEADING, value_enum, default_value_t = ListFormat::Text)]
+    format: ListFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ListFormat {
+    /// A table
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+/// A recording that is there.
+#[derive(Debug, Serialize)]
+struct Listed {
+    path: String,
+    pid: u32,
+    /// True if a process records to it.
+    alive: bool,
+    program: Option<String>,
+    /// The start of the recording, in UTC.
+    started: Option<String>,
+    /// Seconds since something was recorded, as far as the file shows.
+    idle_seconds: u64,
+    /// Bytes that it takes.
+    bytes: u64,
+    messages: u64,
+    /// The trace file that it completes, of a session that streams.
+    trace: Option<String>,
+    /// Set by `--prune`: true if it was removed, or would be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed: Option<bool>,
+}
+
+/// A recording with its open file.
+struct OpenRecording {
+    path: PathBuf,
+    metadata: Metadata,
+    file: File,
+    listed: Listed,
+}
+
+impl Inventory {
+    /// Returns whether this is what is asked for.
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.list || self.prune
+    }
+
+    /// Lists or removes the recordings at `places`.
+    pub(super) fn run(&self, places: &[PathBuf], system: &dyn System) -> Result<Exit, Failure> {
+        let default = [PathBuf::from(DIRECTORY)];
+        let places = if places.is_empty() { &default } else { places };
+        let user =
+            fs::metadata("/proc/self").map_err(|error| cant_read(Path::new("/proc"), &error))?;
+        let (mut rows, mut exit) = (Vec::new(), Exit::Done);
+        for path in paths(places)? {
+            // Most files in a directory are none; one that vanishes meanwhile is none either.
+            let Some(mut found) = OpenRecording::open(&path, user.uid()) else {
+                continue;
+            };
+            if self.prune {
+                match self.remove(&found) {
+                    Ok(removed) => found.listed.removed = Some(removed),
+                    Err(error) => {
+                        let shown = path.display();
+                        let reason = reason(&error);
+                        system.print_error(&format!("error: can't remove `{shown}`: {reason}\n"));
+                        exit = Exit::Problems;
+                    }
+                }
+            }
+            rows.push(found.listed);
+        }
+        if self.prune && self.format == ListFormat::Text {
+            rows.retain(|row| row.removed == Some(true));
+            for row in &rows {
+                let what = if self.dry_run { "would remove" } else { "removed" };
+                system.print(&format!("{what} {}\n", printable(&row.path)));
+            }
+        } else if self.format == ListFormat::Json {
+            for row in &rows {
+                let line = serde_json::to_string(row).unwrap_or_default();
+                system.print(&format!("{line}\n"));
+            }
+        } else {
+            system.print(&table(&rows));
+        }
+        Ok(exit)
+    }
+
+    /// Removes a recording if it may be; false where it stays.
+    fn remove(&self, found: &OpenRecording) -> io::Result<bool> {
+        let oldest = self.older_than.unwrap_or(OLD);
+        if found.listed.alive || found.listed.idle_seconds < oldest.as_secs() {
+            return Ok(false);
+        }
+        // What nobody recorded to before, nobody does now; but it may be about to complete its trace.
+        if found.file.try_lock().is_err() {
+            return Ok(false);
+        }
+        // The name may lead to another file by now, which a process may record to.
+        let is_same =
+            |now: Metadata| (now.dev(), now.ino()) == (found.metadata.dev(), found.metadata.ino());
+        if !fs::symlink_metadata(&found.path).is_ok_and(is_same) {
+            return Ok(false);
+        }
+        if !self.dry_run {
+            fs::remove_file(&found.path)?;
+        }
+        Ok(true)
+    }
+}
+
+impl OpenRecording {
+    /// Opens and reads a recording of `user`; none if there is none.
+    fn open(path: &Path, user: u32) -> Option<Self> {
+        let is_own = |metadata: &Metadata| metadata.is_file() && metadata.uid() == user;
+        // Before it is opened: to open a device may have effects.
+        fs::symlink_metadata(path).ok().filter(is_own)?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let mut file = File::from(open(path, flags, Mode::empty()).ok()?);
+        let metadata = file.metadata().ok().filter(is_own)?;
+        let mut magic = [0; 8];
+        // A file that is not complete yet has no magic, and its process is about to lock it.
+        file.read_exact_at(&mut magic, 0).ok().filter(|()| Recording::matches(&magic))?;
+        let alive = match file.try_lock_shared() {
+            Ok(()) => file.unlock().is_err(),
+            // Where there are no locks, nothing is known of the process.
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => true,
+        };
+        let mut bytes = Vec::new();
+        (&mut file).take(Recording::MAX_BYTES).read_to_end(&mut bytes).ok()?;
+        let recording = Recording::parse(&bytes).ok()?;
+        let mut trace = Vec::new();
+        let report = recording.write(&mut trace).ok()?;
+        let log = Trace::from_bytes(trace).read().ok();
+        let header = recording.header();
+        let last = log.as_ref().and_then(|log| log.entries().next_back()?.wall_time());
+        let last = last.map_or(header.realtime, |last| header.realtime.max(last.max(0) as u64));
+        let last = metadata.modified().ok()?.max(UNIX_EPOCH + Duration::from_nanos(last));
+        let program = log.as_ref().and_then(|log| log.process_name(header.pid));
+        let listed = Listed {
+            path: path.to_string_lossy().into_owned(),
+            pid: header.pid,
+            alive,
+            program: program.map(str::to_owned),
+            started: i64::try_from(header.realtime).ok().and_then(Times::utc_date),
+            idle_seconds: SystemTime::now().duration_since(last).unwrap_or_default().as_secs(),
+            bytes: metadata.blocks() * 512,
+            messages: report.messages,
+            trace: recording.trace().map(|trace| trace.path.to_string_lossy().into_owned()),
+            removed: None,
+        };
+        Some(Self { path: path.to_owned(), metadata, file, listed })
+    }
+}
+
+/// The files at these places, in the order of their names.
+fn paths(places: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut paths = Vec::new();
+    for place in places {
+        let metadata = fs::symlink_metadata(place).map_err(|error| cant_read(place, &error))?;
+        if !metadata.is_dir() {
+            paths.push(place.clone());
+            continue;
+        }
+        let entries = fs::read_dir(place).map_err(|error| cant_read(place, &error))?;
+        paths.extend(entries.filter_map(Result::ok).map(|entry| entry.path()));
+    }
+    paths.sort();
+    paths.dedup();
+    Ok(paths)
+}
+
+/// The recordings, for people.
+fn table(rows: &[Listed]) -> String {
+    let mut cells = vec![
+        ["PID", "STATE", "STARTED", "SIZE", "MESSAGES", "PROGRAM", "PATH", "COMPLETES"]
+            .map(str::to_owned),
+    ];
+    cells.extend(rows.iter().map(|row| {
+        let program = row.program.as_deref().unwrap_or("?");
+        [
+            row.pid.to_string(),
+            if row.alive { "alive" } else { "dead" }.to_owned(),
+            row.started.clone().unwrap_or_else(|| "?".to_owned()),
+            format!("{} KiB", row.bytes.div_ceil(1024)),
+            row.messages.to_string(),
+            printable(program.rsplit('/').next().unwrap_or(program)),
+            printable(&row.path),
+            row.trace.as_deref().map(printable).unwrap_or_default(),
+        ]
+    }));
+    let width =
+        |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 8] = std::array::from_fn(width);
+    let mut table = String::new();
+    for row in &cells {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            // Writing to a string can't fail.
+            let _ = write!(line, "{cell:width$}  ");
+        }
+        table += line.trim_end();
+        table.push('\n');
+    }
+    if rows.is_empty() { "no recordings\n".to_owned() } else { table }
+}
+
+/// The text without what a terminal would take for a command.
+fn printable(text: &str) -> String {
+    text.chars().map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protolog_core::recorder::{BuildId, ClockSource, Header, MAGIC, RING_AT, VERSION};
+
+    /// A recording without messages.
+    fn recording() -> Vec<u8> {
+        let header = Header {
+            version: VERSION,
+            pid: 1,
+            page: 4096,
+            pages: 1,
+            clock: ClockSource::Kernel,
+            ring_at: RING_AT as u64,
+            metadata_at: 2 * RING_AT as u64,
+            realtime: 1,
+            monotonic: 1,
+            boottime: 1,
+            boot_id: [1; 16],
+            build_id: BuildId::default(),
+            positions_at: 0,
+            session_id: [0; 16],
+        };
+        let mut bytes = header.to_bytes().to_vec();
+        bytes[..MAGIC.len()].copy_from_slice(&MAGIC);
+        bytes.resize(2 * RING_AT, 0);
+        bytes
+    }
+
+    #[test]
+    fn a_recording_that_was_read_is_not_locked() {
+        let dir = protolog_testkit::temp_dir();
+        let path = dir.path().join("app.rec");
+        fs::write(&path, recording()).unwrap();
+        let user = fs::metadata(&path).unwrap().uid();
+        let found = OpenRecording::open(&path, user).expect("a recording");
+        let other = File::open(&path).unwrap();
+        other.try_lock().expect("its program starts again");
+        assert!(!found.listed.alive);
+        let all = Inventory {
+            list: false,
+            prune: true,
+            older_than: Some(Duration::ZERO),
+            dry_run: false,
+            format: ListFormat::Text,
+        };
+        assert!(!all.remove(&found).unwrap() && path.exists(), "it is about to be used");
+        drop(other);
+        assert!(all.remove(&found).unwrap() && !path.exists());
+    }
+}

@@ -1,0 +1,135 @@
+//! Names in place of one that is not there: the one that was probably meant, and those that there are.
+//!
+//! Invariant: a name is suggested only if few characters differ, so that nobody is led astray by a wild guess.
+
+use std::collections::BTreeSet;
+use std::iter::once;
+
+/// The most names that are listed.
+const LISTED: usize = 8;
+
+/// `; did you mean …?`, or nothing where no name is close. Of a name with several segments, as many are compared and
+/// suggested as `wanted` has.
+pub(crate) fn did_you_mean(wanted: &str, names: &BTreeSet<impl AsRef<str>>) -> String {
+    nearest(wanted, names.iter().map(AsRef::as_ref))
+        .map_or(String::new(), |name| format!("; did you mean `{name}`?"))
+}
+
+/// The help line with the names that there are; nothing where there are none. `whose` says whose they are: `of the trace`.
+pub(crate) fn list(names: &BTreeSet<impl AsRef<str> + Ord>, whose: &str) -> String {
+    match names.len() {
+        0 => String::new(),
+        1..=LISTED => {
+            let names: Vec<String> =
+                names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+            let one_of = if names.len() == 1 { "" } else { "one of " };
+            format!("help: use {one_of}{}\n", names.join(", "))
+        }
+        many => {
+            let first = names.first().map_or("", AsRef::as_ref);
+            format!("help: use one of the {many} {whose}, such as `{first}`\n")
+        }
+    }
+}
+
+/// The commands below `parent` that `wanted` may mean, in backticks: those of this name further below, or else the one with a
+/// close name, or the only one with a name that begins with `wanted` or contains it.
+pub(crate) fn command(parent: &clap::Command, wanted: &str) -> Option<String> {
+    let shown = || parent.get_subcommands().filter(|one| !one.is_hide_set());
+    let below =
+        shown().filter(|one| one.find_subcommand(wanted).is_some_and(|it| !it.is_hide_set()));
+    let below: Vec<_> = below.map(|one| format!("`{} {wanted}`", one.get_name())).collect();
+    if !below.is_empty() && wanted != "help" {
+        return Some(below.join(" or "));
+    }
+    let names = || shown().flat_map(|one| once(one.get_name()).chain(one.get_visible_aliases()));
+    let only = |is_meant: &dyn Fn(&str) -> bool| {
+        let mut meant = names().filter(|name| wanted.len() > 2 && is_meant(name));
+        meant.next().filter(|_| meant.next().is_none())
+    };
+    nearest(wanted, names())
+        .or_else(|| only(&|name| name.starts_with(wanted)))
+        .or_else(|| only(&|name| name.contains(wanted)))
+        .map(|name| format!("`{name}`"))
+}
+
+/// The name with the fewest characters that differ, if at most a third of `wanted` does. Case does not matter.
+fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = wanted.to_lowercase();
+    let most = (lower.chars().count() / 3).max(1);
+    let distance = |name: &str| strsim::osa_distance(&lower, &name.to_lowercase());
+    let ends = names.into_iter().map(|name| end(name, segments(wanted)));
+    let close = ends.map(|name| (distance(name), name)).filter(|(distance, _)| *distance <= most);
+    close.min().map(|(_, name)| name)
+}
+
+/// The number of segments that `::` parts.
+fn segments(name: &str) -> usize {
+    name.split("::").count()
+}
+
+/// The last segments of a name.
+fn end(name: &str, count: usize) -> &str {
+    let cut = name.rmatch_indices("::").nth(count - 1);
+    cut.map_or(name, |(at, _)| name.get(at + 2..).unwrap_or(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_close_is_suggested() {
+        let names = ["app::AppLog::Net", "app::AppLog::Disk", "worker-1"];
+        for (wanted, expected) in [
+            ("Nett", Some("Net")),
+            ("nte", Some("Net")),
+            ("AppLgo::net", Some("AppLog::Net")),
+            ("Dsik", Some("Disk")),
+            ("worker", Some("worker-1")),
+            ("worker1", Some("worker-1")),
+            ("x", None),
+            ("", None),
+            ("something", None),
+        ] {
+            assert_eq!(nearest(wanted, names), expected, "{wanted}");
+        }
+        let names = BTreeSet::from(names);
+        assert_eq!(did_you_mean("Nett", &names), "; did you mean `Net`?");
+        assert_eq!(did_you_mean("Row", &names), "");
+    }
+
+    #[test]
+    fn commands_are_suggested_by_name_part_and_place() {
+        let leaf = |name: &'static str| clap::Command::new(name);
+        let table = clap::Command::new("tool").subcommands([
+            leaf("read-log"),
+            leaf("groups").subcommands([leaf("list"), leaf("status")]),
+            leaf("trace").subcommands([leaf("start"), leaf("status")]),
+            leaf("logcat").visible_alias("text"),
+        ]);
+        for (wanted, expected) in [
+            ("readlog", Some("`read-log`")),
+            ("read", Some("`read-log`")),
+            ("txet", Some("`text`")),
+            ("status", Some("`groups status` or `trace status`")),
+            ("start", Some("`trace start`")),
+            ("log", Some("`logcat`")),
+            ("at", None),
+            ("x", None),
+        ] {
+            assert_eq!(command(&table, wanted).as_deref(), expected, "{wanted}");
+        }
+        let trace = table.find_subcommand("trace").unwrap();
+        assert_eq!(command(trace, "strat").as_deref(), Some("`start`"));
+    }
+
+    #[test]
+    fn few_names_are_listed_and_many_counted() {
+        let listed = |names: &str| list(&names.split_terminator(',').collect(), "of x");
+        assert_eq!(listed(""), "");
+        assert_eq!(listed("a"), "help: use `a`\n");
+        assert_eq!(listed("b,a"), "help: use one of `a`, `b`\n");
+        assert_eq!(listed("a,b,c,d,e,f,g,h,i"), "help: use one of the 9 of x, such as `a`\n");
+    }
+}

@@ -1,0 +1,152 @@
+//! `recover --list` and `recover --prune`, by the real program on real files.
+
+#[path = "../../protolog-reader/tests/common/recording.rs"]
+mod recording;
+#[path = "../../protolog-reader/tests/common/trace/mod.rs"]
+mod trace;
+
+use protolog_testkit::temp_dir;
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+const APP: &str = r#"
+@1 process(100, "/usr/bin/app\x1b[2J") group(1, "app::Log::Net", "Net") message(0x11, DEBUG, 1, "sent %d", "src/net.rs:12")
+@2 cleared snapshot(64=2000000000, boot=2000000000, incremental=64) default_clock=64 info(100, 100, "main", 0)
+@2 ts=1000000 log(0x11, 3)
+@2 ts=1000000 log(0x11, 4)
+"#;
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// Makes a recording that was written to `age` ago, of a process that started this long before. (The message is two seconds
+/// later.)
+fn make(path: &Path, age: Duration) {
+    let mut bytes = recording::recording(APP, 0);
+    let at = SystemTime::now() - age;
+    let wall = (at - Duration::from_secs(1)).duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    bytes[48..56].copy_from_slice(&(wall.as_nanos() as u64).to_ne_bytes());
+    fs::write(path, bytes).unwrap();
+    File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
+}
+
+/// Runs `recover` with these arguments in a directory: exit code, output and errors.
+fn run(dir: &Path, args: &[&str]) -> (i32, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+    let output = command.current_dir(dir).arg("recover").args(args).output().unwrap();
+    let all = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap(), String::from_utf8(all).unwrap())
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = entries.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn recordings_are_listed_with_what_is_known_of_them() {
+    let dir = temp_dir();
+    let path = |name: &str| dir.path().join(name);
+    assert_eq!(run(dir.path(), &["--list", "."]), (0, "no recordings\n".to_owned()));
+    make(&path("a.rec"), 3 * DAY);
+    make(&path("b.rec"), DAY);
+    fs::write(path("c.rec"), "none").unwrap();
+    symlink("a.rec", path("d.rec")).unwrap();
+    fs::create_dir(path("e.rec")).unwrap();
+    let held = File::open(path("b.rec")).unwrap();
+    held.lock().unwrap();
+    let (code, text) = run(dir.path(), &["--list", "."]);
+    let lines: Vec<Vec<&str>> = text.lines().map(|it| it.split_whitespace().collect()).collect();
+    assert_eq!((code, lines.len()), (0, 3), "{text}");
+    assert_eq!(lines[1][..2], ["100", "dead"]);
+    assert_eq!(lines[2][..2], ["100", "alive"]);
+    assert_eq!(lines[1][lines[1].len() - 3..], ["2", "app\u{fffd}[2J", "./a.rec"]);
+    // Files as well as directories; JSON.
+    let (code, json) = run(dir.path(), &["--list", "--format", "json", "b.rec", "a.rec"]);
+    let rows: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((code, rows.len()), (0, 2), "{json}");
+    assert_eq!((&rows[0]["path"], &rows[0]["alive"]), (&"a.rec".into(), &false.into()));
+    assert_eq!((&rows[1]["path"], &rows[1]["alive"]), (&"b.rec".into(), &true.into()));
+    assert_eq!((&rows[0]["messages"], &rows[0]["pid"]), (&2.into(), &100.into()));
+    assert_eq!(rows[0]["program"], "/usr/bin/app\u{1b}[2J");
+    let idle = rows[0]["idle_seconds"].as_u64().unwrap();
+    assert!((3 * 86_400 - 5..4 * 86_400).contains(&idle), "{idle}");
+    assert!(rows[0]["started"].as_str().unwrap().ends_with('Z'));
+    assert_eq!(names(dir.path()).len(), 5, "nothing is removed");
+    assert_eq!(run(dir.path(), &["--list", "missing"]).0, 2);
+}
+
+#[test]
+fn old_recordings_of_dead_processes_are_removed() {
+    let dir = temp_dir();
+    let path = |name: &str| dir.path().join(name);
+    for (name, age) in [("new", DAY / 2), ("old", 2 * DAY), ("older", 9 * DAY), ("used", 9 * DAY)] {
+        make(&path(name), age);
+    }
+    fs::write(path("other"), "none").unwrap();
+    symlink("older", path("link")).unwrap();
+    let held = File::open(path("used")).unwrap();
+    held.lock_shared().unwrap();
+    let all = names(dir.path());
+    let expected = "would remove ./old\nwould remove ./older\n".to_owned();
+    assert_eq!(run(dir.path(), &["--prune", "--dry-run", "."]), (0, expected));
+    assert_eq!(names(dir.path()), all);
+    let (code, text) = run(dir.path(), &["--prune", "--older-than", "7d", "."]);
+    assert_eq!((code, text.as_str()), (0, "removed ./older\n"));
+    let (code, json) = run(dir.path(), &["--prune", "--format", "json", "."]);
+    let removed = |json: &str| {
+        let rows =
+            json.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        rows.map(|row| (row["path"].as_str().unwrap().to_owned(), row["removed"] == true))
+            .collect::<Vec<_>>()
+    };
+    let expected = [("./new", false), ("./old", true), ("./used", false)];
+    assert_eq!(
+        (code, removed(&json)),
+        (0, expected.map(|(name, is)| (name.to_owned(), is)).to_vec())
+    );
+    assert_eq!(names(dir.path()), ["link", "new", "other", "used"]);
+    // What a link leads to stays, and what a process uses, whatever the age.
+    let outside = temp_dir();
+    make(&outside.path().join("app.rec"), 9 * DAY);
+    symlink(outside.path().join("app.rec"), path("out")).unwrap();
+    let (code, text) = run(dir.path(), &["--prune", "--older-than", "0s", ".", "out"]);
+    assert_eq!((code, text.as_str()), (0, "removed ./new\n"));
+    assert_eq!(names(outside.path()), ["app.rec"]);
+    drop(held);
+    assert_eq!(run(dir.path(), &["--prune", "."]), (0, "removed ./used\n".to_owned()));
+}
+
+#[test]
+fn a_recording_of_a_running_session_stays() {
+    use protolog_rt::{Level, Session};
+    let dir = temp_dir();
+    let session = Session::builder().group("None", Level::Debug);
+    let session = session.record_at(dir.path().join("live")).start().unwrap();
+    assert_eq!(run(dir.path(), &["--prune", "--older-than", "0s", "."]), (0, String::new()));
+    let (_, json) = run(dir.path(), &["--list", "--format", "json", "."]);
+    let row: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&row["alive"], &row["pid"]), (&true.into(), &std::process::id().into()));
+    drop(session);
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    let dir = temp_dir();
+    for args in [
+        &["--list", "-o", "out", "."][..],
+        &["--list", "--prune", "."],
+        &["--dry-run", "a.rec", "-o", "out"],
+        &["--older-than", "1d", "--list", "."],
+        &["--prune", "--older-than", "soon", "."],
+        &["a.rec"],
+        &["-o", "out"],
+    ] {
+        assert_eq!(run(dir.path(), args).0, 2, "{args:?}");
+    }
+}

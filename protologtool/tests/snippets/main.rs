@@ -1,0 +1,207 @@
+//! The snippets of the README and of the pages under `docs`, tried as a reader would try them: in packages of their own beside a copy of
+//! the repository (a link to it), with exactly the dependencies and features that the page shows.
+//!
+//! A page is a story. A block of `toml` begins a package, with `[package]` or the dependencies alone. A block of `rust` is its
+//! program, or the body of its `main`, and must run to its end. A block of `console` has commands after `$`, which run in the package's
+//! directory, and what they print, times and processes aside. Commands in blocks of `text`, which name processes that do not exist, must at
+//! least be commands: `protologtool` knows their options. A block of `sh` is to install: its paths and its profile must be there.
+
+mod page;
+
+use page::Block;
+use protolog_testkit::{assert_eq_text, run, run_any, workspace_root};
+use std::env;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The reader of one page.
+struct Reader {
+    /// The name of the page, for its packages.
+    name: String,
+    /// Packages made so far, and the directory of the newest one.
+    packages: usize,
+    package: PathBuf,
+}
+
+/// The test that compiles and runs the library of that page.
+const TESTING_GUIDE: &str = include_str!("../../../protolog-rt/tests/testing_guide.rs");
+
+#[test]
+fn readme() {
+    try_page("README.md");
+}
+
+#[test]
+fn from_log() {
+    try_page("docs/guides/from-log.md");
+}
+
+#[test]
+fn from_tracing() {
+    try_page("docs/guides/from-tracing.md");
+}
+
+#[test]
+fn faq() {
+    try_page("docs/faq.md");
+}
+
+#[test]
+fn no_page_is_left_out() {
+    let mut pages = vec!["README.md".to_owned(), "docs/faq.md".to_owned()];
+    for entry in fs::read_dir(workspace_root().join("docs/guides")).expect("list the guides") {
+        let name = entry.expect("a guide").file_name();
+        pages.push(format!("docs/guides/{}", name.to_string_lossy()));
+    }
+    let tests = include_str!("main.rs");
+    for page in pages {
+        // A page whose program is a library with tests has a test of its own.
+        let is_tried = match page.as_str() {
+            "docs/guides/testing.md" => TESTING_GUIDE.contains(&page),
+            _ => tests.contains(&format!("try_page(\"{page}\")")),
+        };
+        assert!(is_tried, "no test tries {page}");
+    }
+}
+
+fn try_page(page: &str) {
+    let text = fs::read_to_string(workspace_root().join(page)).expect("read the page");
+    let blocks = page::blocks(&text);
+    assert!(!blocks.is_empty(), "{page} has no snippets");
+    // Programs of several pages have one name, and their place in the target directory is one.
+    let lock = File::create(desk().join("lock")).expect("create a lock");
+    lock.lock().expect("wait for other pages");
+    let mut reader = Reader::new(page);
+    for block in blocks {
+        let place = format!("{page}:{}", block.line);
+        match block.language {
+            "toml" => reader.begin_package(block.text),
+            "rust" => reader.run_program(block.text),
+            "console" => reader.run_commands(&block, &place),
+            "text" => check_options(block.text, &place),
+            "sh" => check_installation(block.text, &place),
+            "java" => {} // The tests of rewriting have these.
+            other => panic!("{place}: no test for blocks of `{other}`"),
+        }
+    }
+}
+
+/// The directory beside the copy of the repository. It is the same in each run, so that what the packages depend on is compiled once.
+fn desk() -> PathBuf {
+    let desk = Path::new(env!("CARGO_TARGET_TMPDIR")).join("snippets");
+    fs::create_dir_all(&desk).expect("make a directory");
+    match symlink(workspace_root(), desk.join("protolog")) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            panic!("can't link the repository: {error}")
+        }
+        _ => desk,
+    }
+}
+
+impl Reader {
+    fn new(page: &str) -> Self {
+        Self { name: page.replace(['/', '.'], "-"), packages: 0, package: desk() }
+    }
+
+    /// Makes a package with this manifest, or with these dependencies.
+    fn begin_package(&mut self, manifest: &str) {
+        self.packages += 1;
+        self.package = desk().join(format!("{}-{}", self.name, self.packages));
+        match fs::remove_dir_all(&self.package) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                panic!("can't begin anew: {error}")
+            }
+            _ => fs::create_dir_all(self.package.join("src")).expect("make a package"),
+        }
+        let head = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n";
+        let head = if manifest.contains("[package]") { "" } else { head };
+        // It lies below this workspace, but is outside of it.
+        let manifest = format!("{head}{manifest}\n[workspace]\n");
+        fs::write(self.package.join("Cargo.toml"), manifest).expect("write a manifest");
+        // The versions that are on this machine.
+        fs::copy(workspace_root().join("Cargo.lock"), self.package.join("Cargo.lock"))
+            .expect("copy the lock file");
+    }
+
+    /// Runs a program, or the body of one, as the program of the newest package.
+    fn run_program(&self, source: &str) {
+        let whole = if source.contains("fn main()") {
+            source.to_owned()
+        } else {
+            format!("fn main() -> Result<(), Box<dyn std::error::Error>> {{\n{source}Ok(())\n}}\n")
+        };
+        fs::write(self.package.join("src/main.rs"), whole).expect("write a program");
+        run(&mut self.command("cargo run --quiet"));
+    }
+
+    /// Runs each command and compares what it prints with the lines after it.
+    fn run_commands(&self, block: &Block, place: &str) {
+        for (command, expected) in page::commands(block.text) {
+            let output = run_any(&mut self.command(command));
+            assert_eq!(output.code, Some(0), "{place}: `{command}`\n{}", output.stderr);
+            assert_eq_text(&page::without_times(&output.stdout), &page::without_times(&expected));
+        }
+    }
+
+    /// A line of shell in the newest package, with the tool on the path.
+    fn command(&self, line: &str) -> Command {
+        let tool =
+            Path::new(env!("CARGO_BIN_EXE_protologtool")).parent().expect("it is in a directory");
+        let path = env::var_os("PATH").unwrap_or_default();
+        let places = [tool.to_path_buf()].into_iter().chain(env::split_paths(&path));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]).current_dir(&self.package);
+        shell.env("PATH", env::join_paths(places).expect("a path of directories"));
+        shell.env("CARGO_TARGET_DIR", desk().join("target"));
+        shell
+            .env("CARGO_NET_OFFLINE", "true")
+            .env("CARGO_PROFILE_DEV_DEBUG", "0")
+            .env_remove("RUSTFLAGS");
+        // A reader's `cargo` does not know that of this test.
+        for (name, _) in env::vars_os() {
+            let name_text = name.to_string_lossy();
+            if name_text.starts_with("CARGO_PKG_")
+                || name_text == "CARGO_MANIFEST_DIR"
+                || name_text == "PROTOLOG"
+            {
+                shell.env_remove(&name);
+            }
+        }
+        shell
+    }
+}
+
+/// The tool must know command and options of each of its lines; `--help` at the end keeps it from doing anything.
+fn check_options(text: &str, place: &str) {
+    for (command, _) in page::commands(text) {
+        let Some(args) = command.strip_prefix("protologtool ") else { continue };
+        let args = args.split(['|', '#']).next().unwrap_or_default().split_whitespace();
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        let output = run_any(tool.args(args).arg("--help"));
+        assert_eq!(output.code, Some(0), "{place}: `{command}`\n{}", output.stderr);
+    }
+}
+
+/// The package and the profile to install must be there.
+fn check_installation(text: &str, place: &str) {
+    let manifest =
+        fs::read_to_string(workspace_root().join("Cargo.toml")).expect("read the manifest");
+    for line in text.lines().filter(|line| line.starts_with("cargo install")) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let after = |option: &str| {
+            let at = words.iter().position(|word| *word == option);
+            at.and_then(|at| words.get(at + 1))
+                .unwrap_or_else(|| panic!("{place}: no `{option}` in `{line}`"))
+        };
+        let package = after("--path").strip_prefix("protolog/").expect("a path in the repository");
+        assert!(
+            workspace_root().join(package).join("Cargo.toml").is_file(),
+            "{place}: no `{package}`"
+        );
+        let profile = format!("[profile.{}]", after("--profile"));
+        assert!(manifest.contains(&profile), "{place}: no `{profile}`");
+    }
+}

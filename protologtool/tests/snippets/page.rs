@@ -1,0 +1,70 @@
+//! Pages of Markdown: their fenced blocks, and the commands in those.
+
+/// A fenced block.
+pub(crate) struct Block<'a> {
+    /// The word after the fence.
+    pub(crate) language: &'a str,
+    /// The number of the fence's line in the page, from 1.
+    pub(crate) line: usize,
+    pub(crate) text: &'a str,
+}
+
+/// The fenced blocks of a page, in order.
+pub(crate) fn blocks(page: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(usize, &str, usize)> = None;
+    let mut at = 0;
+    for (index, line) in page.split_inclusive('\n').enumerate() {
+        if let Some(language) = line.strip_prefix("```") {
+            open = match open {
+                None => Some((index + 1, language.trim(), at + line.len())),
+                Some((number, language, begin)) => {
+                    blocks.push(Block { language, line: number, text: &page[begin..at] });
+                    None
+                }
+            };
+        }
+        at += line.len();
+    }
+    assert!(open.is_none(), "a block without an end");
+    blocks
+}
+
+/// The commands of a transcript, each with the lines that it prints.
+pub(crate) fn commands(text: &str) -> Vec<(&str, String)> {
+    let mut commands: Vec<(&str, String)> = Vec::new();
+    for line in text.lines() {
+        match (line.strip_prefix("$ "), commands.last_mut()) {
+            (Some(command), _) => commands.push((command, String::new())),
+            (None, Some((_, printed))) => printed.extend([line, "\n"]),
+            (None, None) => {} // Text before the first command.
+        }
+    }
+    commands
+}
+
+/// The lines of a log with `TIME PID TID` in place of these.
+pub(crate) fn without_times(text: &str) -> String {
+    let line = |line: &str| {
+        let mut rest = line;
+        for _ in 0..4 {
+            rest = rest.trim_start().split_once(' ')?.1;
+        }
+        let is_time = line
+            .get(..18)
+            .is_some_and(|time| time.as_bytes()[2] == b'-' && time.as_bytes()[14] == b'.');
+        is_time.then(|| format!("TIME PID TID {rest}"))
+    };
+    text.lines().map(|text| line(text).unwrap_or_else(|| text.to_owned()) + "\n").collect()
+}
+
+#[test]
+fn reads_pages() {
+    let page = "a\n```console\n$ one\n1\n$ two\n```\n```rust\nx\n```\n";
+    let found: Vec<_> =
+        blocks(page).iter().map(|block| (block.language, block.line, block.text)).collect();
+    assert_eq!(found, [("console", 2, "$ one\n1\n$ two\n"), ("rust", 7, "x\n")]);
+    assert_eq!(commands(found[0].2), [("one", "1\n".to_owned()), ("two", String::new())]);
+    let line = "11-20 18:52:07.114  4711  4711 D Net     : sent\n1\n";
+    assert_eq!(without_times(line), "TIME PID TID D Net     : sent\n1\n");
+}
