@@ -52,9 +52,11 @@ usage: cargo xtask COMMAND
 
   --json          (bench) write the figures of `runtime` to target/bench/figures.json too
   --no-install    (demo, test, bench) say what is missing and skip what needs it; otherwise Debian packages are
-                  installed when root, and Python wheels under target/tools
+                  installed when root, Python wheels, Kotlin's compiler (by npm) and compilers of Debian's under target/tools,
+                  and what only rustup has in rustup: components, the oldest Rust that is promised
 
-With the environment variable CI set, `test` fails where a tool is missing.
+With the environment variable CI set, `test` and `demo` skip nothing: where a tool, a compiler or a table of instructions
+is missing, the step fails. One exception: an old compiler that neither Debian nor rustup offers is named in the summary.
 ";
 
 /// Parses the words after `cargo xtask`; an error says what is wrong with them.

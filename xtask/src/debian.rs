@@ -162,7 +162,7 @@ fn download(packages: &[String], dir: &Path) -> Result<Vec<PathBuf>> {
     let fetch = |wanted: &[String]| {
         let mut fetch = Command::new("apt-get");
         fetch.args(["download", "-qq", "-o", "APT::Sandbox::User=root"]);
-        shell::run(fetch.args(wanted).current_dir(&packages))
+        shell::run_without_output(fetch.args(wanted).current_dir(&packages))
     };
     // What the lists name may have been replaced.
     fetch(&wanted).or_else(|_| update().and_then(|()| fetch(&wanted)))?;
@@ -196,7 +196,7 @@ fn update() -> Result<()> {
     if !tools::is_root() {
         return Err("apt's lists are old (`apt-get update`)".to_owned());
     }
-    shell::run(Command::new("apt-get").args(["update", "-qq"]))
+    shell::run_without_output(Command::new("apt-get").args(["update", "-qq"]))
 }
 
 fn shown(path: &Path) -> String {

@@ -1,14 +1,15 @@
 //! The step `instructions`: how many instructions a log call takes, beside a committed table.
 //!
-//! Counts do not depend on how busy the machine is, but on the compiler: the table has a part for each, and one that is
-//! not there is skipped. Only calls that got longer fail; the table of shorter ones is for `cargo xtask bless instructions`.
+//! Counts do not depend on how busy the machine is, but on the compiler: the table has a part for each. Without one for the
+//! compiler of this workspace, another compiler for the same target counts, which rustup has or fetches. Without that it is skipped.
+//! Only calls that got longer fail; the table of shorter ones is for `cargo xtask bless instructions`.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::{Result, callgrind, shell, workspace};
+use crate::{Result, callgrind, shell, toolchain, tools, workspace};
 
 /// By how much a call may get longer, in per cent.
 const TOLERANCE: f64 = 3.0;
@@ -41,13 +42,26 @@ struct Part {
 }
 
 /// Counts and compares; what can't be compared is added to `skipped`.
-pub(crate) fn compare(skipped: &mut Vec<String>) -> Result<()> {
+pub(crate) fn compare(install: bool, skipped: &mut Vec<String>) -> Result<()> {
     let (key, known) = (key()?, read()?);
-    let Some(part) = known.iter().find(|part| part.key == key) else {
-        skipped.push(format!("skipped: the instructions of calls because no table is for {key}"));
+    let Some(part) = comparable(&known, &key) else {
+        let why = format!("no table is for {key} (`cargo xtask bless instructions`)");
+        tools::skip(skipped, "the instructions of calls", &why);
         return Ok(());
     };
-    let now = count(key)?;
+    let toolchain = if part.key == key {
+        None
+    } else {
+        match toolchain::obtain(part.version(), install) {
+            Ok(toolchain) => Some(toolchain),
+            Err(why) => {
+                let why = format!("no table is for {key}, and {why}");
+                tools::skip(skipped, "the instructions of calls", &why);
+                return Ok(());
+            }
+        }
+    };
+    let now = count(part.key.clone(), toolchain.as_deref())?;
     print!("{}", text(std::slice::from_ref(&now)));
     let longer = longer(part, &now);
     if longer.is_empty() {
@@ -56,10 +70,24 @@ pub(crate) fn compare(skipped: &mut Vec<String>) -> Result<()> {
     Err(format!("log calls take more instructions\n{}", longer.join("\n")))
 }
 
+/// The part of the compiler `key`, or the last one for the same target.
+fn comparable<'a>(known: &'a [Part], key: &str) -> Option<&'a Part> {
+    let target = |key: &str| key.rsplit(", ").next().unwrap_or_default().to_owned();
+    let same_target = || known.iter().rfind(|part| target(&part.key) == target(key));
+    known.iter().find(|part| part.key == key).or_else(same_target)
+}
+
+impl Part {
+    /// The compiler's version, as in `1.95.0`.
+    fn version(&self) -> &str {
+        self.key.split(' ').nth(1).unwrap_or_default()
+    }
+}
+
 /// Counts and writes the part of this compiler.
 pub(crate) fn bless() -> Result<()> {
     let mut parts = read()?;
-    let now = count(key()?)?;
+    let now = count(key()?, None)?;
     parts.retain(|part| part.key != now.key);
     parts.push(now);
     parts.sort_by(|a, b| a.key.cmp(&b.key));
@@ -135,15 +163,19 @@ fn longer(known: &Part, now: &Part) -> Vec<String> {
     longer
 }
 
-fn count(key: String) -> Result<Part> {
-    shell::run(&mut shell::cargo(&[
-        "build",
-        "--locked",
-        "--release",
-        "--package",
-        "protolog-bench",
-    ]))?;
-    let program = workspace::target_dir()?.join("release/protolog-bench").display().to_string();
+/// Counts with rustup's `toolchain`, or with that of the workspace.
+fn count(key: String, toolchain: Option<&str>) -> Result<Part> {
+    let build = ["build", "--locked", "--release", "--package", "protolog-bench"];
+    let mut target = workspace::target_dir()?;
+    if let Some(toolchain) = toolchain {
+        target.push("instructions");
+        let mut rustup = Command::new("rustup");
+        rustup.args(["run", toolchain, "cargo"]).args(build).current_dir(workspace::root());
+        shell::run(rustup.env("CARGO_TARGET_DIR", &target))?;
+    } else {
+        shell::run(&mut shell::cargo(&build))?;
+    }
+    let program = target.join("release/protolog-bench").display().to_string();
     let each = |[mode, case]: [&str; 2]| callgrind::each(&[&program, mode, case], REPETITIONS);
     let empty = each(["turns", "empty"])?;
     let mut counts = Vec::new();
@@ -169,6 +201,20 @@ mod tests {
         assert_eq!(parse(&format!("{HEAD}{}", text(&parts))), Ok(parts.to_vec()));
         assert!(parse("two integers 3").is_err(), "no compiler");
         assert!(parse("[x]\ntwo integers").is_err(), "no count");
+    }
+
+    #[test]
+    fn a_part_for_the_same_target_serves_another_compiler() {
+        let named = |key: &str| Part { key: key.to_owned(), counts: Vec::new() };
+        let known = [
+            named("rustc 1.9.0 (a b), x"),
+            named("rustc 2.0.0 (c d), x"),
+            named("rustc 1.9.0 (a b), y"),
+        ];
+        let version = |key| comparable(&known, key).map(|part| (part.version(), part.key.as_str()));
+        assert_eq!(version("rustc 1.9.0 (a b), x"), Some(("1.9.0", "rustc 1.9.0 (a b), x")));
+        assert_eq!(version("rustc 3.0.0 (e f), x"), Some(("2.0.0", "rustc 2.0.0 (c d), x")));
+        assert_eq!(version("rustc 1.9.0 (a b), z"), None);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod demo;
 mod fuzz;
 mod instructions;
 mod java;
+mod kotlin;
 mod platforms;
 mod python;
 mod root;
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
             print!("{}", cli::help());
             Ok(())
         }
-        Request::Demo { dir, install } => demo::run(dir, demo::Profile::Release, install),
+        Request::Demo { dir, install } => demo::run(dir, demo::Profile::Tool, install),
         Request::Test { only, install } => test::run(&only, install),
         Request::Soak { only } => soak::run(&only),
         Request::Bench { only, install, json } => bench::run(&only, install, json),

@@ -25,6 +25,20 @@ pub(crate) fn run_quietly(command: &mut Command) -> Result<()> {
     if status.success() { Ok(()) } else { Err(format!("`{}` ended with {status}", line(command))) }
 }
 
+/// Shows the command and runs it without its output, which is part of the error when the exit code is not 0. For programs of which
+/// people want to know that they ran, but not what they said, such as installers.
+pub(crate) fn run_without_output(command: &mut Command) -> Result<()> {
+    println!("$ {}", line(command));
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("can't start `{}`: {error}", line(command)))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).trim_end().to_owned();
+    Err(format!("`{}` ended with {}\n{said}", line(command), output.status))
+}
+
 /// Runs the command silently and returns its standard output; an exit code other than 0 is an error with its standard
 /// error.
 pub(crate) fn read(command: &mut Command) -> Result<String> {
@@ -84,6 +98,10 @@ mod tests {
     fn failures_carry_the_command_and_its_words() {
         let failed = read(Command::new("sh").args(["-c", "echo why >&2; exit 3"])).unwrap_err();
         assert_eq!(failed, "`sh -c 'echo why >&2; exit 3'` ended with exit status: 3\nwhy");
+        let silent =
+            run_without_output(Command::new("sh").args(["-c", "echo a; echo b >&2; exit 4"]));
+        assert!(silent.unwrap_err().ends_with("ended with exit status: 4\na\nb"));
+        assert_eq!(run_without_output(Command::new("sh").args(["-c", "echo a"])), Ok(()));
         assert!(
             run_quietly(&mut Command::new("no-such-program"))
                 .unwrap_err()

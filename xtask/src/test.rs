@@ -8,7 +8,8 @@ use std::process::Command;
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
 use crate::{
-    Result, demo, instructions, java, platforms, python, shell, soak, tidy, toolchain, workspace,
+    Result, demo, instructions, java, kotlin, platforms, python, shell, soak, tidy, toolchain,
+    workspace,
 };
 
 /// The steps in their order, each with what it checks.
@@ -76,7 +77,7 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     });
     steps.run("instructions", |skipped| {
         let missing = have.lacks(&tools::VALGRIND, "the instructions of calls", skipped);
-        if missing { Ok(()) } else { instructions::compare(skipped) }
+        if missing { Ok(()) } else { instructions::compare(install, skipped) }
     });
     steps.run("loom", |_| soak::models(None));
     steps.run("doctests", |skipped| {
@@ -98,7 +99,7 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
         // Built as the tests were: a release build of the tool alone takes longer than many steps.
         demo::run(Some(workspace::root().join("examples/java")), demo::Profile::Dev, install)
     });
-    steps.finish()
+    steps.finish(!tools::in_ci())
 }
 
 /// The tools that the machine has.
@@ -118,7 +119,7 @@ impl Have {
             tools::CLIPPY,
             tools::JAVA,
             tools::JDK_SOURCE,
-            tools::KOTLIN,
+            tools::NPM,
             tools::MUSL,
             tools::NODE,
             tools::PYTHON,
@@ -136,6 +137,13 @@ impl Have {
                 let why = problem.lines().next().unwrap_or_default();
                 skipped.push(format!("skipped: all that Perfetto's own code judges because {why}"));
             }
+        }
+        if let Err(why) = kotlin::prepare(install) {
+            // The test of that reports that it was skipped.
+            if tools::in_ci() {
+                return Err(why);
+            }
+            println!("missing: {why}");
         }
         if tools::in_ci() && !self.missing.is_empty() {
             let names: Vec<&str> = self.missing.iter().map(|tool| tool.name).collect();

@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use crate::{Result, debian, shell, workspace};
+use crate::steps::UNAVAILABLE;
+use crate::{Result, debian, shell, tools, workspace};
 
 /// The version that the tools need, and so the whole workspace.
 const WORKSPACE_NEEDS: (u32, u32) = (1, 90);
@@ -16,6 +17,7 @@ pub(crate) const PROMISES: [Promise; 2] = [
             "protolog-core",
             "protolog-macros",
             "protolog-shmem",
+            "protolog-recording",
             "protolog-rt",
             "protolog-control",
         ],
@@ -48,34 +50,63 @@ pub(crate) fn check() -> Result<()> {
     }
 }
 
-/// Checks the packages with the oldest compilers that they promise: rustup's, or those that Debian has.
+/// Checks the packages with the oldest compilers that they promise: one of rustup's that is there, one that Debian has, or one
+/// that rustup fetches. Without any it is skipped.
 pub(crate) fn check_promises(install: bool, skipped: &mut Vec<String>) -> Result<()> {
-    let installed =
-        shell::read(Command::new("rustup").args(["toolchain", "list"])).unwrap_or_default();
     for Promise { version, packages } in PROMISES {
         let packages = packages.iter().flat_map(|package| ["--package", package]);
-        if let Some(toolchain) = toolchain_of(&installed, version) {
-            let mut check = Command::new("rustup");
-            check.args(["run", toolchain, "cargo", "check", "--locked"]).args(packages);
-            shell::run(check.current_dir(workspace::root()))?;
-            continue;
-        }
-        match debian::prepare(Some(version), false, install) {
+        let no_toolchain = match obtain(version, false) {
+            Ok(toolchain) => {
+                check_with(&toolchain, packages)?;
+                continue;
+            }
+            Err(why) => why,
+        };
+        let no_package = match debian::prepare(Some(version), false, install) {
             Ok(compiler) => {
                 shell::run(compiler.cargo(&["check", "--locked"], version)?.args(packages))?;
+                continue;
             }
+            Err(why) => why,
+        };
+        match if install { obtain(version, true) } else { Err(no_toolchain) } {
+            Ok(toolchain) => check_with(&toolchain, packages)?,
             Err(why) => {
-                let why = why.lines().next().unwrap_or_default();
-                let line = format!(
-                    "skipped: the build with Rust {version}, the oldest promised, because {why}, \
-                     and rustup has none (`rustup toolchain install {version}`)"
-                );
-                println!("{line}");
-                skipped.push(line);
+                let why = format!("{}, and {why}", no_package.lines().next().unwrap_or_default());
+                let what = format!("the build with Rust {version}, the oldest promised");
+                println!("{UNAVAILABLE} {what}: {why}");
+                skipped.push(format!("{UNAVAILABLE} {what}: {why}"));
             }
         }
     }
     Ok(())
+}
+
+fn check_with<'a>(toolchain: &str, packages: impl Iterator<Item = &'a str>) -> Result<()> {
+    let mut check = Command::new("rustup");
+    check.args(["run", toolchain, "cargo", "check", "--locked"]).args(packages);
+    shell::run(check.current_dir(workspace::root()))
+}
+
+/// The name of rustup's toolchain of that version, fetched if it is not there and `install` allows it.
+pub(crate) fn obtain(version: &str, install: bool) -> Result<String> {
+    let installed = || {
+        let list = shell::read(Command::new("rustup").args(["toolchain", "list"]));
+        toolchain_of(&list.unwrap_or_default(), version).map(str::to_owned)
+    };
+    let advice =
+        format!("rustup has no toolchain {version} (`rustup toolchain install {version}`)");
+    if let Some(name) = installed() {
+        return Ok(name);
+    }
+    if !install || !tools::found("rustup") {
+        return Err(advice);
+    }
+    println!("needed: Rust {version}, to check what it promises");
+    let mut fetch = Command::new("rustup");
+    fetch.args(["toolchain", "install", version, "--profile", "minimal", "--no-self-update"]);
+    shell::run_without_output(&mut fetch)?;
+    installed().ok_or(advice)
 }
 
 fn toolchain_of<'a>(installed: &'a str, wanted: &str) -> Option<&'a str> {

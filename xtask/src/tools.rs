@@ -95,11 +95,12 @@ pub(crate) const JAVA: Tool = Tool {
     present: || found("javac") && found("java"),
     source: Debian("default-jdk-headless"),
 };
-pub(crate) const KOTLIN: Tool = Tool {
-    name: "kotlinc",
-    why: "compile groups that are written in Kotlin",
-    present: || found("kotlinc") && found("kotlin"),
-    source: Debian("kotlin"),
+pub(crate) const NPM: Tool = Tool {
+    name: "npm",
+    why: "fetch the Kotlin compiler",
+    // It serves only to fetch: nothing is missing where that was done.
+    present: || found("npm") || crate::kotlin::is_there(),
+    source: Debian("npm"),
 };
 pub(crate) const NODE: Tool = Tool {
     name: "node 18 or later",
@@ -189,6 +190,13 @@ pub(crate) fn skipped(what: &str, tool: &Tool) -> String {
     )
 }
 
+/// Says that `what` is not checked and why, now and in the summary.
+pub(crate) fn skip(skipped: &mut Vec<String>, what: &str, why: &str) {
+    let line = format!("skipped: {what} because {why}");
+    println!("{line}");
+    skipped.push(line);
+}
+
 /// The archive of the JDK's sources, where Debian puts it.
 pub(crate) fn jdk_source() -> Option<PathBuf> {
     let places = ["/usr/lib/jvm/openjdk-17/lib/src.zip", "/usr/lib/jvm/openjdk-17/src.zip"];
@@ -232,13 +240,16 @@ fn install_all(missing: &[Tool]) -> Result<()> {
         println!("needed: {}, to {}", tool.name, tool.why);
     }
     if !components.is_empty() {
-        shell::run(Command::new("rustup").args(["component", "add"]).args(components))?;
+        let mut add = Command::new("rustup");
+        shell::run_without_output(add.args(["component", "add"]).args(components))?;
     }
     if packages.is_empty() {
         return Ok(());
     }
+    // Debian's tools say hundreds of lines, even when they are asked not to.
     let apt = |args: &[&str]| {
-        shell::run(Command::new("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive"))
+        let mut apt = Command::new("apt-get");
+        shell::run_without_output(apt.args(args).env("DEBIAN_FRONTEND", "noninteractive"))
     };
     apt(&["update", "-qq"])?;
     let mut install = vec!["install", "-qq", "--yes", "--no-install-recommends"];

@@ -70,6 +70,12 @@ pub fn skip(what: &str, why: &str) {
     }
 }
 
+/// The directory of the Kotlin compiler, with its jars in `lib`: the one named by `PROTOLOG_KOTLIN`, else the one that
+/// `cargo xtask test` unpacks.
+pub fn kotlin() -> Option<PathBuf> {
+    prepared("PROTOLOG_KOTLIN", workspace_root().join("target/tools/kotlin"), "the Kotlin compiler")
+}
+
 fn prepared(variable: &str, default: PathBuf, name: &str) -> Option<PathBuf> {
     let path = env::var_os(variable).map_or(default, PathBuf::from);
     if path.exists() {

@@ -52,7 +52,8 @@ fn rewrite(layout: &Layout) -> Result<()> {
         "--source-root",
         SOURCES,
     ]);
-    tool.arg("--output-dir").arg(layout.rewritten());
+    // An example that the tool warns of would be a bad one.
+    tool.arg("--deny-warnings").arg("--output-dir").arg(layout.rewritten());
     tool.arg("--viewer-config").arg(layout.dictionary("pb"));
     tool.arg("--viewer-config").arg(layout.dictionary("json"));
     println!("$ {} {SOURCES}/**/*.java", shell::line(&tool));

@@ -30,7 +30,8 @@ struct Layout {
 pub(crate) enum Profile {
     /// That of the tests, which have built most of it already.
     Dev,
-    Release,
+    /// That of people who install the tool: it compiles fast.
+    Tool,
 }
 
 /// One numbered step.
@@ -52,7 +53,7 @@ pub(crate) fn run(dir: Option<PathBuf>, profile: Profile, install: bool) -> Resu
     let missing =
         tools::prepare(&[tools::CC, tools::GIT, tools::JAVA, tools::NODE, tools::PYTHON], install);
     let target = workspace::target_dir()?;
-    let programs = target.join(if profile == Profile::Dev { "debug" } else { "release" });
+    let programs = target.join(if profile == Profile::Dev { "debug" } else { "tool" });
     let layout = Layout { input, install, output: target.join("demo"), profile, programs };
     workspace::empty_dir(&layout.output)?;
     let mut skipped = Vec::new();
@@ -82,7 +83,7 @@ impl Layout {
     /// Builds packages of the workspace.
     fn build(&self, packages: &[&str]) -> Result<()> {
         let mut cargo = shell::cargo(&["build", "--locked"]);
-        cargo.args((self.profile == Profile::Release).then_some("--release"));
+        cargo.args((self.profile == Profile::Tool).then_some("--profile=tool"));
         shell::run(cargo.args(packages.iter().flat_map(|package| ["--package", package])))
     }
 }

@@ -11,14 +11,27 @@ use crate::toolchain::PROMISES;
 
 /// For each package of the layers, the packages of this workspace that it may name. What is not listed here (examples,
 /// whole-system tests, tools of the build) may name anything, and nothing listed here may name it.
-const LAYERS: [(&str, &[&str]); 10] = [
+const LAYERS: [(&str, &[&str]); 11] = [
     ("protolog-protozero", &[]),
     ("protolog-core", &[]),
     ("protolog-viewer-config", &["protolog-core", "protolog-protozero"]),
     ("protolog-macros", &["protolog-core"]),
     ("protolog-shmem", &["protolog-core", "protolog-protozero"]),
-    ("protolog-rt", &["protolog-core", "protolog-protozero", "protolog-macros", "protolog-shmem"]),
-    ("protolog-reader", &["protolog-core", "protolog-protozero", "protolog-viewer-config"]),
+    ("protolog-recording", &["protolog-core", "protolog-protozero"]),
+    (
+        "protolog-rt",
+        &[
+            "protolog-core",
+            "protolog-protozero",
+            "protolog-macros",
+            "protolog-recording",
+            "protolog-shmem",
+        ],
+    ),
+    (
+        "protolog-reader",
+        &["protolog-core", "protolog-protozero", "protolog-recording", "protolog-viewer-config"],
+    ),
     ("protolog-control", &["protolog-core"]),
     ("protolog-class-eval", &[]),
     (

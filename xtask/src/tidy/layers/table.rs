@@ -42,6 +42,7 @@ pub(super) const LAYERS: [Layers; 1] = [Layers {
                 "emit",
                 "arguments",
                 "macros",
+                "levels",
                 "rewritten",
                 "__private",
             ],

@@ -11,8 +11,9 @@ const GOOD: &str = "
     protolog-viewer-config 1.90: protolog-core protolog-protozero serde_json
     protolog-macros 1.85 macro: protolog-core syn
     protolog-shmem 1.85: protolog-core protolog-protozero
-    protolog-rt 1.85: protolog-core protolog-shmem protolog-protozero protolog-macros rustix dev:serde_json dev:protolog-testkit opt:zlib
-    protolog-reader 1.90: protolog-core protolog-protozero protolog-viewer-config
+    protolog-recording 1.85: protolog-core protolog-protozero
+    protolog-rt 1.85: protolog-core protolog-recording protolog-shmem protolog-protozero protolog-macros rustix dev:serde_json dev:protolog-testkit opt:zlib
+    protolog-reader 1.90: protolog-core protolog-protozero protolog-recording protolog-viewer-config
     protolog-control 1.85: protolog-core rustix
     protolog-tool 1.90: protolog-viewer-config protolog-reader clap dev:protolog-rt
     protolog-testkit 1.90: serde_json

@@ -30,7 +30,7 @@ final class ContentHash {
         notes.add(new Runnable() {
             @Override
             public void run() {
-                ProtoLog.v(HASH, "%016x %s", state, entry.name());
+                ProtoLog.v(HASH, "hash %016x of %s", state, entry.name());
                 if (state == 0)
                     ProtoLog.w(HASH, "%s hashes to %x, octal %o: made for it?", entry.name(), state, state);
             }

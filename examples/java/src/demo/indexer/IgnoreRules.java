@@ -24,7 +24,7 @@ final class IgnoreRules {
         if (!more.isEmpty())
             rules.addAll("command line", more);
         for (Rule rule : rules.rules)
-            ProtoLog.v(IndexLog.RULES, "`%s`\t\u2192 %s", rule, rule.pattern);
+            ProtoLog.v(IndexLog.RULES, "rule `%s`\t\u2192 %s", rule, rule.pattern);
         ProtoLog.i(IndexLog.RULES, "%d ignore rules", rules.rules.size());
         return rules;
     }
@@ -56,7 +56,7 @@ final class IgnoreRules {
                     }
                     break;
                 default:
-                    ProtoLog.v(IndexLog.RULES, "%s:%3d: %s", source, number, text);
+                    ProtoLog.v(IndexLog.RULES, "%s:%3d: rule %s", source, number, text);
             }
             rules.add(new Rule(text));
         }

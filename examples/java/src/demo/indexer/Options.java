@@ -85,7 +85,7 @@ record Options(Path root, Path ignoreFile, List<String> rules, int workers, long
             if (!words.hasNext())
                 throw new UsageException("no value for `" + option + "`");
             String value = words.next();
-            ProtoLog.v(CLI, "%10s = %s", option, value);
+            ProtoLog.v(CLI, "option %10s = %s", option, value);
             return value;
         }
 
@@ -98,7 +98,7 @@ record Options(Path root, Path ignoreFile, List<String> rules, int workers, long
                 else
                     ProtoLog.d(CLI, "%s: %d is not within %d..%d", option, number, least, most);
             } catch (NumberFormatException e) {
-                ProtoLog.d(CLI, "%s: %s", option, e); // The usage error follows.
+                ProtoLog.d(CLI, "invalid %s: %s", option, e); // The usage error follows.
             }
             throw new UsageException("`" + text + "` is not a number from " + least + " to " + most);
         }
