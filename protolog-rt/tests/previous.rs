@@ -12,6 +12,7 @@ use protolog_reader::Trace;
 use protolog_rt::{Error, ProtoLogGroup, Session, i, recover_previous};
 use protolog_testkit::{TempDir, skip, temp_dir};
 use std::fs::{self, File, Permissions};
+use std::iter;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, PermissionsExt, chown};
@@ -37,6 +38,15 @@ struct Dead {
 
 impl Dead {
     fn new() -> Self {
+        // The session's thread may have written some of the later messages already; then once more.
+        iter::repeat_with(Self::attempt)
+            .take(100)
+            .flatten()
+            .next()
+            .expect("a trace that lacks 5 messages")
+    }
+
+    fn attempt() -> Option<Self> {
         let (live, dir) = (temp_dir(), temp_dir());
         let path = live.path().join("app.pftrace");
         let session = Session::builder().file(&path).enable_all().start().expect("a session");
@@ -45,11 +55,11 @@ impl Dead {
         (10..15).for_each(|number| i!(Log::Work, "message %d", number));
         let recording = dir.path().join("protolog-app-1-0.rec");
         let trace = dir.path().join("app.pftrace");
-        // What is written since then is written again, or cut off.
         fs::copy(session.recording().expect("a recording"), &recording).expect("copy");
         fs::copy(&path, &trace).expect("copy");
         session.stop().expect("stop");
-        Self { dir, trace, recording }
+        let dead = Self { dir, trace, recording };
+        (dead.messages() == 10).then_some(dead)
     }
 
     /// Changes the process that recorded.

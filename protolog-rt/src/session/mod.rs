@@ -103,8 +103,8 @@ use std::sync::Arc;
 ///
 /// A session that is stopped or dropped is complete. When the process exits, by the return of `main` or by `std::process::exit`, the
 /// sessions that still run are stopped, those in statics included. [`stop_on_signals`](crate::stop_on_signals) does the same for Ctrl-C,
-/// SIGTERM and SIGHUP. Neither waits longer than 5 seconds for a file that is stuck, such as a pipe that nobody reads; then its recording
-/// stays. An error that nobody can get, since a session is dropped or the process exits, is one line on standard error
+/// SIGTERM and SIGHUP. Neither waits longer than 5 seconds for the file of a session that streams if it is stuck, such as a pipe that
+/// nobody reads; then its recording stays. An error that nobody can get, since a session is dropped or the process exits, is one line on standard error
 /// ([`Builder::report_losses`]).
 ///
 /// Unwinding loses nothing: a session that it drops completes its file, or leaves its recording. With

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fs;
 use std::io::Read;
+use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -107,29 +108,38 @@ fn a_session_that_can_not_start_leaves_no_recording() {
 /// Copies of a session's files, as they are at one moment, are what a process leaves that dies then.
 #[test]
 fn a_process_may_die_between_two_segments() {
-    let (dir, path) = place();
     let _lock = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
-    let left = dir.path().join("left");
-    fs::create_dir(&left).expect("a directory");
+    // The session's thread may have written some of the later messages already; then once more.
+    let left = iter::repeat_with(die_between_two_segments).take(100).find(|left| {
+        let written = Trace::open(left.path().join("app.0001.pftrace")).expect("open").read();
+        written.expect("read").entries().count() == 10
+    });
+    let left = left.expect("a segment that lacks 5 messages");
+    let segment = left.path().join("app.0001.pftrace");
+    let recovered = recover_previous(left.path().join("app.pftrace")).expect("recover the trace");
+    let found: Vec<_> = recovered.iter().map(|it| (it.path.clone(), it.messages)).collect();
+    assert_eq!(found, [(segment.clone(), 5)]);
+    let files: Vec<_> = fs::read_dir(left.path()).unwrap().map(|it| it.unwrap().path()).collect();
+    assert_eq!(files, [segment]);
+    assert_eq!(numbers([&read(&files[0])]), [(0, (0..15).collect())].into());
+}
+
+/// The files of a process that has written 10 messages of 15, and begun a segment that has none.
+fn die_between_two_segments() -> TempDir {
+    let ((dir, path), left) = (place(), temp_dir());
     let session = Session::builder().file(&path).enable_all().segment_bytes(1 << 20).start();
     let session = session.expect("a session");
     let part = dir.path().join("app.0001.pftrace.part");
-    // A segment that was begun, and has no message.
-    fs::copy(&part, left.join("app.0002.pftrace.part")).expect("copy");
+    fs::copy(&part, left.path().join("app.0002.pftrace.part")).expect("copy");
     (0..10).for_each(|number| child::log(0, number));
     session.flush().expect("flush");
     (10..15).for_each(|number| child::log(0, number));
     let recording = session.recording().expect("a recording");
-    fs::copy(recording, left.join("protolog-app-1-0.rec")).expect("copy");
+    fs::copy(recording, left.path().join("protolog-app-1-0.rec")).expect("copy");
     // The one before it was renamed already.
-    fs::copy(&part, left.join("app.0001.pftrace")).expect("copy");
+    fs::copy(&part, left.path().join("app.0001.pftrace")).expect("copy");
     session.stop().expect("stop");
-    let recovered = recover_previous(left.join("app.pftrace")).expect("recover the trace");
-    let found: Vec<_> = recovered.iter().map(|it| (it.path.clone(), it.messages)).collect();
-    assert_eq!(found, [(left.join("app.0001.pftrace"), 5)]);
-    let files: Vec<_> = fs::read_dir(&left).unwrap().map(|file| file.unwrap().path()).collect();
-    assert_eq!(files, [left.join("app.0001.pftrace")]);
-    assert_eq!(numbers([&read(&files[0])]), [(0, (0..15).collect())].into());
+    left
 }
 
 /// As above, in the moment in which the session's thread has claimed the first chunks of a message and lacks its last one.
