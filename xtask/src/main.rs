@@ -15,6 +15,7 @@ mod instructions;
 mod java;
 mod kotlin;
 mod platforms;
+mod programs;
 mod python;
 mod root;
 mod shell;

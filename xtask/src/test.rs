@@ -8,8 +8,8 @@ use std::process::Command;
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
 use crate::{
-    Result, demo, instructions, java, kotlin, platforms, python, shell, soak, tidy, toolchain,
-    workspace,
+    Result, demo, instructions, java, kotlin, platforms, programs, python, shell, soak, tidy,
+    toolchain, workspace,
 };
 
 /// The steps in their order, each with what it checks.
@@ -18,7 +18,7 @@ pub(crate) const STEPS: [(&str, &str); 14] = [
     ("format", "rustfmt would change nothing"),
     ("lints", "clippy has nothing to say"),
     ("tidy", "the project's own rules: see xtask/src/tidy"),
-    ("tests", "all tests of the workspace"),
+    ("tests", "all tests of the workspace, several programs at a time"),
     ("features", "what the runtime can do besides, each with its feature"),
     ("instructions", "a log call takes no more instructions than the table in bench says"),
     ("loom", "the models of the write path hold, however threads take turns"),
@@ -53,19 +53,8 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
         have.with(&tools::GIT, "the project's own rules", skipped, tidy::run)
     });
     steps.run("tests", |skipped| {
-        have.test(
-            &[
-                "test",
-                "--locked",
-                "--workspace",
-                "--no-fail-fast",
-                "--lib",
-                "--bins",
-                "--tests",
-                "--examples",
-            ],
-            skipped,
-        )
+        let all = ["--lib", "--bins", "--tests", "--examples"];
+        have.test_programs(&[&["test", "--locked", "--workspace"], &all[..]].concat(), skipped)
     });
     steps.run("features", |skipped| {
         let all = ["--locked", "--package", "protolog-rt", "--all-features"];
@@ -174,21 +163,29 @@ impl Have {
         missing
     }
 
-    /// Runs cargo's tests, telling them where the judges are, and gathers what they skipped.
+    /// Runs cargo's tests.
     fn test(&self, args: &[&str], skipped: &mut Vec<String>) -> Result<()> {
-        let list = workspace::tools_dir().join("skipped");
-        let cleared =
-            fs::create_dir_all(workspace::tools_dir()).and_then(|()| fs::write(&list, ""));
-        cleared.map_err(|error| format!("can't write `{}`: {error}", list.display()))?;
-        let mut test = shell::cargo(args);
-        test.env("PROTOLOG_SKIPPED", &list);
+        gather_skipped(skipped, |list| {
+            let mut test = shell::cargo(args);
+            self.set_variables(list, &mut test);
+            shell::run(&mut test)
+        })
+    }
+
+    /// Runs the programs of cargo's tests, several at a time.
+    fn test_programs(&self, args: &[&str], skipped: &mut Vec<String>) -> Result<()> {
+        gather_skipped(skipped, |list| {
+            programs::run(args, |command| self.set_variables(list, command))
+        })
+    }
+
+    /// Tells tests where the judges are, and where to list what they skip.
+    fn set_variables(&self, list: &Path, test: &mut Command) {
+        test.env("PROTOLOG_SKIPPED", list);
         if let Some(environment) = &self.python {
             test.env("PROTOLOG_PYTHON", &environment.python)
                 .env("PERFETTO_WEB_DIST", &environment.web_dist);
         }
-        let tested = shell::run(&mut test);
-        skipped.extend(fs::read_to_string(&list).unwrap_or_default().lines().map(str::to_owned));
-        tested
     }
 
     /// Each `testdata/make.py`, run into an empty folder, must make the files that are committed beside it.
@@ -209,6 +206,16 @@ impl Have {
         }
         Ok(())
     }
+}
+
+/// Gathers what tests list as skipped.
+fn gather_skipped(skipped: &mut Vec<String>, test: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let list = workspace::tools_dir().join("skipped");
+    let cleared = fs::create_dir_all(workspace::tools_dir()).and_then(|()| fs::write(&list, ""));
+    cleared.map_err(|error| format!("can't write `{}`: {error}", list.display()))?;
+    let tested = test(&list);
+    skipped.extend(fs::read_to_string(&list).unwrap_or_default().lines().map(str::to_owned));
+    tested
 }
 
 /// Each file of `made` must be in `committed`, byte for byte.

@@ -77,7 +77,10 @@ fn help(error: &clap::Error, args: &[OsString]) -> String {
     if !valid.is_empty() {
         return format!("use one of `{}`", valid.join("`, `"));
     }
-    if let Some(one) = several_traces(error, args).or_else(|| format_flag(error, args)) {
+    if let Some(one) = several_traces(error, args)
+        .or_else(|| format_flag(error, args))
+        .or_else(|| separate_level(error, args))
+    {
         return one;
     }
     let similar = match string(error, ContextKind::InvalidSubcommand) {
@@ -109,6 +112,16 @@ fn several_traces(error: &clap::Error, args: &[OsString]) -> Option<String> {
     let is_one = error.kind() == ErrorKind::UnknownArgument && !other.starts_with('-');
     (is_one && is_read_log)
         .then(|| "give one trace; `protologtool merge` makes one of several".to_owned())
+}
+
+/// The help for `level Net=warn`, the form of `trace start`, where the group and the level are two arguments.
+fn separate_level(error: &clap::Error, args: &[OsString]) -> Option<String> {
+    let (words, _) = command(args)?;
+    let is_level = error.kind() == ErrorKind::MissingRequiredArgument
+        && words.last().is_some_and(|it| it == "level");
+    let mut given = args.iter().filter_map(|it| it.to_str()).filter(|it| !it.starts_with('-'));
+    let (group, level) = given.find_map(|it| it.split_once('='))?;
+    is_level.then(|| format!("use `protologtool {} {group} {level}`", words.join(" ")))
 }
 
 /// The help for `--json`, which some commands have, where another flag says the same.

@@ -1,0 +1,169 @@
+//! The test programs of the workspace, as many at a time as there are processors.
+//!
+//! Cargo runs one after the other. Most of ours wait: for a session's thread, a child, a lock that the tests of a program share. So
+//! cargo builds them, and they are run here as cargo would: in their package's directory, with its variables.
+//!
+//! Invariants: all run, whatever fails; the output of each is printed in one piece, when it has ended.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::{Result, shell};
+
+/// The fewest programs at a time, for machines with one processor.
+const AT_LEAST: usize = 2;
+
+/// A test program that cargo has built.
+#[derive(Debug, PartialEq)]
+struct TestProgram {
+    executable: PathBuf,
+    /// The directory of its package.
+    package: PathBuf,
+    package_name: String,
+    /// The arguments of `cargo test` that choose it.
+    choice: String,
+}
+
+/// Builds and runs the test programs that `cargo test` with `args` would run. `prepare` sets variables for each.
+pub(crate) fn run(args: &[&str], prepare: impl Fn(&mut Command) + Sync) -> Result<()> {
+    let programs = build(args)?;
+    let at_once = thread::available_parallelism().map_or(1, usize::from).max(AT_LEAST);
+    println!("$ {} test programs, {at_once} at a time", programs.len());
+    let libraries = libraries(&programs)?;
+    let open = Mutex::new(VecDeque::from(programs));
+    let failed = Mutex::new(Vec::new());
+    let next = || open.lock().expect("no panic").pop_front();
+    let work = || {
+        while let Some(program) = next() {
+            let mut command = program.command(&libraries);
+            prepare(&mut command);
+            if let Err(again) = program.run(&mut command) {
+                failed.lock().expect("no panic").push(again);
+            }
+        }
+    };
+    thread::scope(|scope| (0..at_once).for_each(|_| drop(scope.spawn(work))));
+    let mut failed = failed.into_inner().expect("no panic");
+    failed.sort();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "{} test programs failed; to run them again:\n  {}",
+        failed.len(),
+        failed.join("\n  ")
+    ))
+}
+
+/// Builds the programs, with cargo's own progress and errors on standard error.
+fn build(args: &[&str]) -> Result<Vec<TestProgram>> {
+    let format = ["--no-run", "--message-format=json-render-diagnostics"];
+    let mut command = shell::cargo(&[args, &format].concat());
+    println!("$ {}", shell::line(&command));
+    let built = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let built = built.map_err(|error| format!("can't start cargo: {error}"))?;
+    if !built.status.success() {
+        return Err("the tests do not compile".to_owned());
+    }
+    let lines = String::from_utf8_lossy(&built.stdout).into_owned();
+    Ok(lines.lines().filter_map(test_program).collect())
+}
+
+/// The test program of a line of cargo's; none for what else it has built.
+fn test_program(line: &str) -> Option<TestProgram> {
+    let message: Value = serde_json::from_str(line).ok()?;
+    let is_test = message["reason"] == "compiler-artifact" && message["profile"]["test"] == true;
+    let executable = message["executable"].as_str().filter(|_| is_test)?;
+    let manifest = Path::new(message["manifest_path"].as_str()?);
+    // `path+file:///home/me/app#app@0.1.0`, or `…/app#0.1.0` where the directory has the package's name.
+    let id = message["package_id"].as_str()?;
+    let (place, version) = id.rsplit_once('#')?;
+    let named = version.split_once('@').map(|(name, _)| name);
+    let package_name = named.or_else(|| place.rsplit('/').next())?.to_owned();
+    let target = &message["target"];
+    let kind = target["kind"][0].as_str()?;
+    let choice = match kind {
+        "test" | "bin" | "example" => format!("--{kind} {}", target["name"].as_str()?),
+        _ => "--lib".to_owned(),
+    };
+    Some(TestProgram {
+        executable: executable.into(),
+        package: manifest.parent()?.into(),
+        package_name,
+        choice,
+    })
+}
+
+/// The directories with the shared libraries that test programs need: those of the compiler for macros, and cargo's.
+fn libraries(programs: &[TestProgram]) -> Result<String> {
+    let compiler = shell::read(Command::new("rustc").args(["--print", "target-libdir"]))?;
+    let deps = programs.first().and_then(|program| program.executable.parent());
+    let own = deps.map(|deps| deps.display().to_string()).unwrap_or_default();
+    Ok(format!("{own}:{}", compiler.trim()))
+}
+
+impl TestProgram {
+    fn command(&self, libraries: &str) -> Command {
+        let mut command = Command::new(&self.executable);
+        command.current_dir(&self.package).stdin(Stdio::null());
+        command.env("CARGO_MANIFEST_DIR", &self.package).env("CARGO_PKG_NAME", &self.package_name);
+        command.env("LD_LIBRARY_PATH", libraries);
+        command
+    }
+
+    /// Runs it and prints its output. If it fails, the error is the command that runs it again.
+    fn run(&self, command: &mut Command) -> Result<()> {
+        let begun = Instant::now();
+        let output = command.output();
+        let heading = format!("\n-- {} {}", self.package_name, self.choice);
+        let again = || format!("cargo test --package {} {}", self.package_name, self.choice);
+        let output = output.map_err(|error| {
+            println!("{heading}\nerror: can't start `{}`: {error}", self.executable.display());
+            again()
+        })?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let time = begun.elapsed().as_secs_f64();
+        let end = if output.status.success() { "" } else { &format!("error: {}\n", output.status) };
+        print!("{heading} ({time:.1} s)\n{text}{errors}{end}");
+        if output.status.success() { Ok(()) } else { Err(again()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_test_programs_are_taken_from_what_cargo_says() {
+        let line = |kind: &str, is_test: bool, executable: &str, id: &str| {
+            format!(
+                r#"{{"reason":"compiler-artifact","package_id":"path+file:///w/app{id}","manifest_path":"/w/app/Cargo.toml",
+                "target":{{"kind":["{kind}"],"name":"it"}},"profile":{{"test":{is_test}}},"executable":{executable}}}"#
+            )
+        };
+        let choice =
+            |line: &str| test_program(line).map(|it| format!("{} {}", it.package_name, it.choice));
+        assert_eq!(
+            choice(&line("test", true, r#""/t/it""#, "#0.1.0")),
+            Some("app --test it".into())
+        );
+        assert_eq!(
+            choice(&line("lib", true, r#""/t/it""#, "#my-app@0.1.0")),
+            Some("my-app --lib".into())
+        );
+        assert_eq!(
+            choice(&line("proc-macro", true, r#""/t/it""#, "#0.1.0")),
+            Some("app --lib".into())
+        );
+        assert_eq!(choice(&line("bin", false, r#""/t/it""#, "#0.1.0")), None);
+        assert_eq!(choice(&line("test", true, "null", "#0.1.0")), None);
+        assert_eq!(choice("   Compiling app"), None);
+    }
+}
