@@ -64,7 +64,7 @@ pub use protolog_recording::{Flaw, Recording, RecordingError, Recovered, TraceFi
 pub use render::Rendering;
 pub use stats::{BufferStats, EndReason, EndedEarly, ServiceLosses, Stats};
 pub use summary::Summary;
-pub use text::TextWriter;
+pub use text::{TextWriter, printable};
 pub use thread::Thread;
 pub use times::{TimePoint, Times};
 pub use trace::Trace;

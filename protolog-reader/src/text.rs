@@ -182,6 +182,13 @@ fn boot_time(out: &mut String, time: i64) -> fmt::Result {
     write!(out, "{seconds:>6}.{:06}", ns % NS as u64 / 1000)
 }
 
+/// The text with escapes in place of characters that control a terminal, or change the direction of a line, as [`TextWriter`] has it.
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    push_printable(&mut out, text);
+    out
+}
+
 /// Appends `text` with escapes for control characters except tabs, for line separators, and for characters that embed,
 /// override or isolate the direction of writing.
 fn push_printable(out: &mut String, text: &str) {

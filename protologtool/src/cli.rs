@@ -11,7 +11,9 @@ pub use crate::exit::{Exit, Failure};
 
 use crate::args::{Check, Completions, Generate, Man, Transform};
 use crate::command::transform;
-use crate::command::{binary, check, configuration, generate, merge, page, read_log, recover};
+use crate::command::{
+    binary, check, configuration, diff, generate, merge, page, read_log, recover,
+};
 use crate::system::System;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -45,6 +47,8 @@ enum Command {
     Recover(recover::RecoverArgs),
     /// Merge the traces of several processes into one.
     Merge(merge::MergeArgs),
+    /// Compare the logs of two runs.
+    Diff(diff::DiffArgs),
     /// List and switch the log groups of running programs
     Configuration(configuration::ConfigurationArgs),
     /// Print the manual page, of the tool or of one command.
@@ -95,6 +99,7 @@ impl Command {
             Self::ReadLog(args) => read_log::run(args, system),
             Self::Recover(args) => recover::run(args, system),
             Self::Merge(args) => merge::run(args, system),
+            Self::Diff(args) => diff::run(args, system),
             Self::Configuration(args) => configuration::run(args, system),
             Self::Man(args) => page::manual(args, table(), system),
             Self::Completions(args) => page::completions(args, table(), system),

@@ -9,10 +9,12 @@ use std::process::ExitCode;
 pub enum Exit {
     /// All is done.
     Done = 0,
-    /// There are problems in the sources; nothing was written.
+    /// There are problems in the sources, and nothing was written; or two runs differ.
     Problems = 1,
     /// The command line is wrong, or a file can't be read or written.
     Failed = 2,
+    /// The data is incomplete, and so is the result.
+    Incomplete = 3,
 }
 
 impl From<Exit> for ExitCode {

@@ -5,6 +5,7 @@ pub(crate) mod check;
 mod clashes;
 mod complete;
 pub(crate) mod configuration;
+pub(crate) mod diff;
 pub(crate) mod generate;
 mod inputs;
 pub(crate) mod merge;

@@ -13,6 +13,7 @@ use crate::command::inputs::cant_read;
 use crate::exit::{Exit, Failure};
 use crate::output::reason;
 use crate::system::System;
+pub(super) use filter::is_named;
 use filter::{Filter, Filters};
 use input::{hint_of_content, read_trace};
 use protolog_reader::{
@@ -122,22 +123,7 @@ impl Zone {
 }
 
 pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failure> {
-    let mut trace = Trace::from_bytes(read_trace(&args.trace, system)?);
-    let (directories, files): (Vec<&PathBuf>, Vec<&PathBuf>) =
-        args.viewer_config.iter().partition(|path| system.is_directory(path));
-    for path in files {
-        trace = trace.with_dictionary(read_dictionary(path, system)?);
-    }
-    let mut shelf = Shelf::new(&directories);
-    let log = trace.read_with(|hash| shelf.find(hash, system));
-    shelf.finish()?;
-    let mut log = log.map_err(|error| {
-        let reason = match error.kind() {
-            ReadErrorKind::Io(error) => reason(error),
-            _ => error.to_string(),
-        };
-        Failure::new(format!("can't read `{}`: {reason}", args.trace.display())).help(error.help())
-    })?;
+    let mut log = whole(&args.trace, &args.viewer_config, system)?;
     if args.symbolize {
         let mut symbols = Symbols::default();
         log.symbolize_stack_traces(|stack| symbols.name(stack));
@@ -169,6 +155,30 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
         system.print_error("help: name it, or a directory that holds it, by `--viewer-config`\n");
     }
     Ok(Exit::Done)
+}
+
+/// The log of the trace at `path`, with the texts of these dictionaries, and directories of them.
+pub(super) fn whole(
+    path: &Path,
+    dictionaries: &[PathBuf],
+    system: &dyn System,
+) -> Result<Log, Failure> {
+    let mut trace = Trace::from_bytes(read_trace(path, system)?);
+    let (directories, files): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        dictionaries.iter().partition(|path| system.is_directory(path));
+    for path in files {
+        trace = trace.with_dictionary(read_dictionary(path, system)?);
+    }
+    let mut shelf = Shelf::new(&directories);
+    let log = trace.read_with(|hash| shelf.find(hash, system));
+    shelf.finish()?;
+    log.map_err(|error| {
+        let reason = match error.kind() {
+            ReadErrorKind::Io(error) => reason(error),
+            _ => error.to_string(),
+        };
+        Failure::new(format!("can't read `{}`: {reason}", path.display())).help(error.help())
+    })
 }
 
 /// The amount that was read; and the buffer, where the trace has statistics of one.

@@ -167,7 +167,7 @@ fn is_thread(thread: &Thread, wanted: &str) -> bool {
 }
 
 /// Returns whether `wanted` is the name, or its last parts, in any case.
-fn is_named(name: &str, wanted: &str) -> bool {
+pub(in crate::command) fn is_named(name: &str, wanted: &str) -> bool {
     let start = name.len().checked_sub(wanted.len());
     let parts = start.and_then(|start| name.split_at_checked(start));
     let head = parts.filter(|(_, end)| end.eq_ignore_ascii_case(wanted)).map(|(head, _)| head);

@@ -1,0 +1,68 @@
+//! Differences as JSON, one object a line. `type` is `new`, `vanished`, `count`, `values` or `order`; nothing is left out.
+
+use super::DiffArgs;
+use super::compare::{Difference, ValueChange};
+use super::order::Place;
+use super::tally::MessageKey;
+use super::values::Range;
+use protolog_reader::Level;
+use serde_json::{Value, json};
+
+/// Appends the lines.
+pub(super) fn write(args: &DiffArgs, differences: &[Difference<'_>], out: &mut Vec<u8>) {
+    let names = [&args.before, &args.after].map(|path| path.display().to_string());
+    for difference in differences {
+        out.extend_from_slice(line(difference, &names).to_string().as_bytes());
+        out.push(b'\n');
+    }
+}
+
+fn line(difference: &Difference<'_>, [before, after]: &[String; 2]) -> Value {
+    match difference {
+        Difference::New { key, message } => {
+            json!({"type": "new", "message": of(key), "trace": after, "count": message.count, "location": message.location})
+        }
+        Difference::Vanished { key, message } => {
+            json!({"type": "vanished", "message": of(key), "trace": before, "count": message.count, "location": message.location})
+        }
+        Difference::Count { key, before, after } => {
+            json!({"type": "count", "message": of(key), "before": before, "after": after})
+        }
+        Difference::Values { key, argument, change } => {
+            let mut line = json!({"type": "values", "message": of(key), "argument": argument});
+            line["change"] = of_change(change);
+            line
+        }
+        Difference::Order { thread, places } => {
+            let places: Vec<Value> = places.iter().map(of_place).collect();
+            json!({"type": "order", "thread": thread, "places": places})
+        }
+    }
+}
+
+fn of(key: &MessageKey) -> Value {
+    json!({"level": key.level.map(Level::name), "group": key.group, "template": key.template})
+}
+
+fn of_change(change: &ValueChange<'_>) -> Value {
+    let counts = |values: &[(&str, u64)]| -> Vec<Value> {
+        values.iter().map(|(value, count)| json!({"value": value, "count": count})).collect()
+    };
+    let range = |range: &Range| json!({"least": range.least, "mean": range.mean, "greatest": range.greatest});
+    match change {
+        ValueChange::Choice { vanished, new } => {
+            json!({"vanished": counts(vanished), "new": counts(new)})
+        }
+        ValueChange::Range { before, after } => {
+            json!({"before": range(before), "after": range(after)})
+        }
+        ValueChange::Texts { before, after } => {
+            json!({"before": {"texts": before}, "after": {"texts": after}})
+        }
+    }
+}
+
+fn of_place(place: &Place<'_>) -> Value {
+    let all = |keys: &[MessageKey]| -> Vec<Value> { keys.iter().map(of).collect() };
+    json!({"at": place.at, "removed": all(place.removed), "added": all(place.added)})
+}
