@@ -19,6 +19,9 @@ use crate::{Result, shell};
 /// The fewest programs at a time, for machines with one processor.
 const AT_LEAST: usize = 2;
 
+/// The programs that take longest, which begin first, so that none is alone at the end. A wrong list costs time only.
+const LONG: [&str; 4] = ["--test rust", "--test binary", "--test snippets", "--test binaries"];
+
 /// A test program that cargo has built.
 #[derive(Debug, PartialEq)]
 struct TestProgram {
@@ -30,9 +33,10 @@ struct TestProgram {
     choice: String,
 }
 
-/// Builds and runs the test programs that `cargo test` with `args` would run. `prepare` sets variables for each.
+/// Builds and runs the test programs that `cargo test` with `args` would run. `prepare` sets variables, for cargo and for each.
 pub(crate) fn run(args: &[&str], prepare: impl Fn(&mut Command) + Sync) -> Result<()> {
-    let programs = build(args)?;
+    let mut programs = build(args, &prepare)?;
+    programs.sort_by_key(|program| !LONG.contains(&&*program.choice));
     let at_once = thread::available_parallelism().map_or(1, usize::from).max(AT_LEAST);
     println!("$ {} test programs, {at_once} at a time", programs.len());
     let libraries = libraries(&programs)?;
@@ -62,9 +66,10 @@ pub(crate) fn run(args: &[&str], prepare: impl Fn(&mut Command) + Sync) -> Resul
 }
 
 /// Builds the programs, with cargo's own progress and errors on standard error.
-fn build(args: &[&str]) -> Result<Vec<TestProgram>> {
+fn build(args: &[&str], prepare: impl Fn(&mut Command)) -> Result<Vec<TestProgram>> {
     let format = ["--no-run", "--message-format=json-render-diagnostics"];
     let mut command = shell::cargo(&[args, &format].concat());
+    prepare(&mut command);
     println!("$ {}", shell::line(&command));
     let built = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
     let built = built.map_err(|error| format!("can't start cargo: {error}"))?;

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
-use crate::{Result, bench, fuzz, shell, workspace};
+use crate::{Result, bench, fuzz, programs, shell, workspace};
 
 /// The steps in their order, each with what it checks.
 pub(crate) const STEPS: [(&str, &str); 11] = [
@@ -108,18 +108,20 @@ const ROUNDS: &str = "PROTOLOG_KILL_ROUNDS";
 
 /// Runs loom's models, in a target directory of their own, since the flag concerns every package.
 pub(crate) fn models(preemptions: Option<u32>) -> Result<()> {
-    let mut test = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
-    test.args(["--package=protolog-shmem", "--test=loom"])
-        .env("RUSTFLAGS", "--cfg loom")
-        // The models run for seconds: what optimizes across crates takes longer than it saves.
-        .env("CARGO_PROFILE_RELEASE_LTO", "off")
-        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
-        .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
-        .env("CARGO_TARGET_DIR", workspace::target_dir()?.join("loom"));
-    if let Some(preemptions) = preemptions {
-        test.env("LOOM_MAX_PREEMPTIONS", preemptions.to_string());
-    }
-    shell::run(&mut test)
+    let target_dir = workspace::target_dir()?.join("loom");
+    let packages = ["--package=protolog-rt", "--package=protolog-shmem", "--test=loom"];
+    programs::run(&[&["test", "--locked", "--release"], &packages[..]].concat(), |command| {
+        command
+            .env("RUSTFLAGS", "--cfg loom")
+            // The models run for seconds: what optimizes across crates takes longer than it saves.
+            .env("CARGO_PROFILE_RELEASE_LTO", "off")
+            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
+            .env("CARGO_TARGET_DIR", &target_dir);
+        if let Some(preemptions) = preemptions {
+            command.env("LOOM_MAX_PREEMPTIONS", preemptions.to_string());
+        }
+    })
 }
 
 /// Statics have red zones between them, the notes of calls included, as in a user's program that is built like this.
