@@ -5,6 +5,7 @@
 //! 2 usage.
 
 mod bench;
+mod beside;
 mod bless;
 mod callgrind;
 mod cli;

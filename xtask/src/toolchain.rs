@@ -85,7 +85,8 @@ pub(crate) fn check_promises(install: bool, skipped: &mut Vec<String>) -> Result
 fn check_with<'a>(toolchain: &str, packages: impl Iterator<Item = &'a str>) -> Result<()> {
     let mut check = Command::new("rustup");
     check.args(["run", toolchain, "cargo", "check", "--locked"]).args(packages);
-    shell::run(check.current_dir(workspace::root()))
+    let target_dir = workspace::target_dir()?.join("oldest").join(toolchain);
+    shell::run(check.env("CARGO_TARGET_DIR", target_dir).current_dir(workspace::root()))
 }
 
 /// The name of rustup's toolchain of that version, fetched if it is not there and `install` allows it.
