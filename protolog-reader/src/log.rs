@@ -10,7 +10,7 @@ use crate::clock::relations::{Route, Routes};
 use crate::collect::{Collected, MessageRecord};
 use crate::dictionary::Dictionary;
 use crate::filter::CommonFilter;
-use crate::loss::Loss;
+use crate::loss::{Loss, LossReason};
 use crate::stats::Stats;
 use crate::thread::Thread;
 
@@ -66,6 +66,15 @@ impl Log {
     /// Statistics of the reading, and of everything that went wrong.
     pub fn stats(&self) -> &Stats {
         &self.collected.stats
+    }
+
+    /// Returns whether all that is in the trace was read. What the program or the tracing service lost before is another matter: see
+    /// [`losses`](Self::losses).
+    pub fn is_complete(&self) -> bool {
+        let stats = self.stats();
+        let bundles = stats.unsupported_bundles + stats.broken_bundles + stats.oversized_bundles;
+        let malformed = stats.lost.keys().any(|(reason, _)| *reason == LossReason::Malformed);
+        stats.ended_early.is_none() && bundles == 0 && stats.skipped_bytes == 0 && !malformed
     }
 
     /// The dictionary of the messages.

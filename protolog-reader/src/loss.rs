@@ -81,6 +81,16 @@ impl fmt::Display for LossReason {
     }
 }
 
+impl Loss {
+    /// The loss in words, as in `3 messages of demo::AppLog::Net: the buffer was full`.
+    pub fn describe(&self, dictionary: &Dictionary) -> String {
+        let mut text = String::new();
+        describe(&mut text, dictionary, self.reason, self.group, self.count)
+            .expect("a string takes every write");
+        text
+    }
+}
+
 /// `3 messages of demo::AppLog::Net: the buffer was full`
 pub(crate) fn describe(
     out: &mut dyn fmt::Write,

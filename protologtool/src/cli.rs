@@ -12,7 +12,7 @@ pub use crate::exit::{Exit, Failure};
 use crate::args::{Check, Completions, Generate, Man, Transform};
 use crate::command::transform;
 use crate::command::{
-    binary, check, configuration, diff, generate, merge, page, read_log, recover,
+    binary, check, configuration, diff, generate, merge, page, read_log, recover, view,
 };
 use crate::system::System;
 use clap::error::{ContextKind, ContextValue};
@@ -43,6 +43,8 @@ enum Command {
     Check(Check),
     /// Show the log in a trace.
     ReadLog(read_log::ReadLogArgs),
+    /// Show the log in a trace in the browser.
+    View(view::ViewArgs),
     /// Make a trace from the recordings of dead processes.
     Recover(recover::RecoverArgs),
     /// Merge the traces of several processes into one.
@@ -97,6 +99,7 @@ impl Command {
             Self::FromBinary(args) => Ok(binary::run(args, response_files, system)),
             Self::Check(args) => Ok(check::run(args, system)),
             Self::ReadLog(args) => read_log::run(args, system),
+            Self::View(args) => view::run(args, system),
             Self::Recover(args) => recover::run(args, system),
             Self::Merge(args) => merge::run(args, system),
             Self::Diff(args) => diff::run(args, system),

@@ -43,6 +43,11 @@ pub trait System: Sync {
         false
     }
 
+    /// A text that changes whenever the file's content may have changed.
+    fn version(&self, _path: &Path) -> String {
+        String::new()
+    }
+
     /// Returns whether a process holds a lock on the file, as far as can be told.
     fn is_in_use(&self, _path: &Path) -> bool {
         false

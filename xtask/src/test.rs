@@ -121,6 +121,7 @@ impl Have {
             tools::VALGRIND,
             tools::ZSH,
             tools::FISH,
+            tools::CHROMIUM,
         ];
         self.missing = tools::prepare(&wanted, install);
         let has_python = self.missing.iter().all(|tool| tool.name != tools::PYTHON.name);

@@ -126,6 +126,12 @@ pub(crate) const FISH: Tool = Tool {
     present: || found("fish"),
     source: Debian("fish"),
 };
+pub(crate) const CHROMIUM: Tool = Tool {
+    name: "chromium",
+    why: "open the page of `view`",
+    present: || found("chromium"),
+    source: Debian("chromium"),
+};
 pub(crate) const TIME: Tool = Tool {
     name: "time",
     why: "measure the peak memory of a program",

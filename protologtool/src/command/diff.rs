@@ -18,7 +18,7 @@ use crate::command::read_log;
 use crate::exit::{Exit, Failure};
 use crate::output::reason;
 use crate::system::System;
-use protolog_reader::{Level, Log};
+use protolog_reader::Level;
 use std::io;
 use std::path::{Path, PathBuf};
 use tally::Tally;
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &DiffArgs, system: &dyn System) -> Result<Exit, Failure>
         for line in log.summary().to_string().lines() {
             system.print_error(&format!("warning: `{}`: {line}\n", path.display()));
         }
-        is_whole &= is_complete(&log);
+        is_whole &= log.is_complete() && log.stats().lost.is_empty();
         Ok(Tally::of(&log, |level, group| args.admits(level, group)))
     };
     let (before, after) = (read(&args.before)?, read(&args.after)?);
@@ -129,15 +129,6 @@ pub(crate) fn run(args: &DiffArgs, system: &dyn System) -> Result<Exit, Failure>
         () if differences.is_empty() => Exit::Done,
         () => Exit::Problems,
     })
-}
-
-/// Returns whether no message is known to be missing. A trace without an end may have all.
-fn is_complete(log: &Log) -> bool {
-    let stats = log.stats();
-    stats.lost.is_empty()
-        && stats.ended_early.is_none()
-        && stats.unsupported_bundles + stats.broken_bundles + stats.oversized_bundles == 0
-        && stats.skipped_bytes == 0
 }
 
 impl DiffArgs {

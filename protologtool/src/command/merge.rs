@@ -61,16 +61,8 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
     let inputs: Vec<&dyn MergeInput> = traces.iter().map(|file| file as &dyn MergeInput).collect();
     let merged =
         write(&inputs, &args.output, args.output_file.mode_of_new(), &args.traces, system)?;
-    for cut in &merged.truncated {
-        system.print_error(&format!("warning: `{cut}` ends within a packet\n"));
-    }
-    match merged.malformed {
-        0 => {}
-        1 => system.print_error("warning: 1 packet can't be read\n"),
-        more => system.print_error(&format!("warning: {more} packets can't be read\n")),
-    }
-    for gap in merged.gaps() {
-        system.print_error(&format!("warning: {gap}\n"));
+    for line in problems(&merged) {
+        system.print_error(&line);
     }
     if let Some(line) = duplicates(&merged) {
         // Not among the bytes of the trace.
@@ -79,6 +71,19 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
     }
     let whole = merged.truncated.is_empty() && merged.malformed == 0 && merged.skipped_bytes == 0;
     Ok(if whole { Exit::Done } else { Exit::Problems })
+}
+
+/// Says what is missing of the inputs, a line each.
+pub(super) fn problems(merged: &Merged) -> Vec<String> {
+    let cut = |name: &String| format!("warning: `{name}` ends within a packet\n");
+    let mut lines: Vec<String> = merged.truncated.iter().map(cut).collect();
+    match merged.malformed {
+        0 => {}
+        1 => lines.push("warning: 1 packet can't be read\n".to_owned()),
+        more => lines.push(format!("warning: {more} packets can't be read\n")),
+    }
+    lines.extend(merged.gaps().iter().map(|gap| format!("warning: {gap}\n")));
+    lines
 }
 
 /// Says what several traces have.
@@ -108,18 +113,20 @@ pub(super) fn write(
         merged = merge(inputs, out)?;
         Ok(())
     };
-    let failed = |error: MergeError| {
-        let text = match &error {
-            MergeError::Read { input, error } => return cant_read(Path::new(input), error),
-            MergeError::Write(error) => {
-                format!("can't write `{}`: {}", output.display(), reason(error))
-            }
-            other => other.to_string(),
-        };
-        Failure::new(text).help(error.help())
-    };
-    write_one(output, mode, read, system, fill, failed)?;
+    write_one(output, mode, read, system, fill, |error| failure(&error, output))?;
     Ok(merged)
+}
+
+/// The failure of a merge into the file `output`.
+pub(super) fn failure(error: &MergeError, output: &Path) -> Failure {
+    let text = match error {
+        MergeError::Read { input, error } => return cant_read(Path::new(input), error),
+        MergeError::Write(error) => {
+            format!("can't write `{}`: {}", output.display(), reason(error))
+        }
+        other => other.to_string(),
+    };
+    Failure::new(text).help(error.help())
 }
 
 /// A trace in a file.

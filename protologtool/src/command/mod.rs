@@ -15,3 +15,4 @@ pub(crate) mod recover;
 pub(crate) mod suggest;
 mod target;
 pub(crate) mod transform;
+pub(crate) mod view;

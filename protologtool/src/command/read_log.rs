@@ -13,9 +13,10 @@ use crate::command::inputs::cant_read;
 use crate::exit::{Exit, Failure};
 use crate::output::reason;
 use crate::system::System;
-pub(super) use filter::is_named;
-use filter::{Filter, Filters};
-use input::{hint_of_content, read_trace};
+use filter::Filter;
+pub(super) use filter::{Filters, is_named};
+use input::hint_of_content;
+pub(super) use input::read_trace;
 use protolog_reader::{
     Log, ReadErrorKind, Stats, TextWriter, Times, Trace, write_json, write_json_end,
 };
@@ -163,7 +164,17 @@ pub(super) fn whole(
     dictionaries: &[PathBuf],
     system: &dyn System,
 ) -> Result<Log, Failure> {
-    let mut trace = Trace::from_bytes(read_trace(path, system)?);
+    let bytes = read_trace(path, system, &|line| system.print_error(line))?;
+    with_dictionaries(Trace::from_bytes(bytes), path, dictionaries, system)
+}
+
+/// The log of a trace that was read from `path`, with the texts of these dictionaries, and directories of them.
+pub(super) fn with_dictionaries(
+    mut trace: Trace,
+    path: &Path,
+    dictionaries: &[PathBuf],
+    system: &dyn System,
+) -> Result<Log, Failure> {
     let (directories, files): (Vec<&PathBuf>, Vec<&PathBuf>) =
         dictionaries.iter().partition(|path| system.is_directory(path));
     for path in files {

@@ -41,6 +41,13 @@ impl System for Real {
         fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
     }
 
+    fn version(&self, path: &Path) -> String {
+        let of = |file: Metadata| {
+            format!("{:x}.{:x}.{:x}.{:x}", file.ino(), file.len(), file.mtime(), file.mtime_nsec())
+        };
+        fs::metadata(path).map(of).unwrap_or_default()
+    }
+
     fn is_in_use(&self, path: &Path) -> bool {
         let locked = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
         // Whoever opens a pipe waits for one who writes to it.

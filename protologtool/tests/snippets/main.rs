@@ -50,6 +50,11 @@ fn faq() {
 }
 
 #[test]
+fn view() {
+    try_page("docs/guides/view.md");
+}
+
+#[test]
 fn no_page_is_left_out() {
     let mut pages = vec!["README.md".to_owned(), "docs/faq.md".to_owned()];
     for entry in fs::read_dir(workspace_root().join("docs/guides")).expect("list the guides") {

@@ -10,7 +10,7 @@ mod problems;
 /// Options that choose entries.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which entries to show")]
-pub(super) struct Filters {
+pub(in crate::command) struct Filters {
     /// Of this level or a more severe one; the first letter will do, and so does WARNING, err or fatal
     #[arg(long, value_name = "LEVEL", value_parser = level(), ignore_case = true)]
     level: Option<Level>,
@@ -45,7 +45,7 @@ pub(super) struct Filters {
 }
 
 /// The options, with times that the log gives a meaning.
-pub(super) struct Filter<'a> {
+pub(in crate::command) struct Filter<'a> {
     options: &'a Filters,
     log: &'a Log,
     since: Option<TimePoint>,
@@ -54,7 +54,7 @@ pub(super) struct Filter<'a> {
 
 impl Filters {
     /// The filter that the options mean for `log`; `now` is in nanoseconds since 1970.
-    pub(super) fn resolve<'a>(
+    pub(in crate::command) fn resolve<'a>(
         &'a self,
         log: &'a Log,
         times: &Times,
@@ -96,7 +96,7 @@ fn instant(text: &str, log: &Log, times: &Times, now: i64) -> Result<TimePoint, 
 
 impl Filter<'_> {
     /// Returns whether to show the item.
-    pub(super) fn admits(&self, item: &Item<'_>) -> bool {
+    pub(in crate::command) fn admits(&self, item: &Item<'_>) -> bool {
         match item {
             Item::Loss(loss) => self.admits_loss(loss),
             Item::Entry(entry) => {

@@ -14,8 +14,12 @@ use std::path::{Path, PathBuf};
 /// Ends of names of traces.
 const ENDINGS: [&str; 3] = ["pftrace", "perfetto-trace", "pftrace.gz"];
 
-/// The trace at `path`, `-` for standard input.
-pub(super) fn read_trace(path: &Path, system: &dyn System) -> Result<Vec<u8>, Failure> {
+/// The trace at `path`, `-` for standard input. `note` gets lines about what is not as it stands in the file.
+pub(in crate::command) fn read_trace(
+    path: &Path,
+    system: &dyn System,
+    note: &dyn Fn(&str),
+) -> Result<Vec<u8>, Failure> {
     let is_input = path == Path::new("-");
     if !is_input && system.is_directory(path) {
         return Err(directory(path, system));
@@ -30,24 +34,24 @@ pub(super) fn read_trace(path: &Path, system: &dyn System) -> Result<Vec<u8>, Fa
     }
     match complete_trace(path, &mut bytes, system) {
         Ok(Completion::Done(Completed { report, .. })) if report.messages == 0 => {
-            system.print_error(&format!(
+            note(&format!(
                 "note: its process died, after all messages were in it\nhelp: give it an end with `protologtool recover {}`\n",
                 path.display(),
             ));
         }
-        Ok(Completion::Done(Completed { recording, report })) => system.print_error(&format!(
+        Ok(Completion::Done(Completed { recording, report })) => note(&format!(
             "note: its process died; {} more come from `{}`\nhelp: make them a part of it with `protologtool recover {}`\n",
             counted(report.messages, "message", "messages"),
             recording.display(),
             path.display(),
         )),
-        Ok(Completion::Running) => system.print_error(
-            "note: it is still being written; messages of the last second may be missing\n",
-        ),
+        Ok(Completion::Running) => {
+            note("note: it is still being written; messages of the last second may be missing\n");
+        }
         Ok(Completion::None) => {}
         Err(error) => {
             let shown = path.display();
-            system.print_error(&format!("warning: can't complete `{shown}`: {}\n", reason(&error)));
+            note(&format!("warning: can't complete `{shown}`: {}\n", reason(&error)));
         }
     }
     Ok(bytes)

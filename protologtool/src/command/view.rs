@@ -1,0 +1,183 @@
+//! `view`: the log as a page in the browser, served on loopback or written to a file.
+//!
+//! The tool decodes traces and embeds columns ([`columns`]) in a page ([`page`]) whose script shows them. Decoding is Rust's, since the
+//! reader stands here already, and so `cargo install` needs neither a target for WebAssembly nor npm; the script renders and filters
+//! what is shown.
+
+mod columns;
+mod page;
+mod server;
+
+use crate::args::LogOutput;
+use crate::command::merge::{self, Made};
+use crate::command::read_log::{self, Filters};
+use crate::exit::{Exit, Failure};
+use crate::output::{once, write_one};
+use crate::system::System;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use protolog_reader::{Log, MergeInput, Times, Trace};
+use server::{DataSource, PageServer};
+use std::cell::Cell;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const HELP: &str = "\
+Examples:
+  protologtool view app.pftrace
+  protologtool view server.pftrace worker.pftrace --level info
+  protologtool view app.pftrace --since 18:27 --until 18:30 -o incident.html
+  ssh -L 8080:127.0.0.1:8080 host protologtool view app.pftrace --port 8080 --no-browser
+
+Without -o, the page is served on this machine alone, under an address that nobody else knows, until Ctrl-C. It follows a \
+trace that is still being written. With -o, it is a file that shows the log without this tool, asks nothing of the \
+network, and can be sent to somebody else.
+
+The page has all messages and losses with their times, filters by level, group, thread, template, time, text and regular \
+expression, each with counts; an overview over time; the values of an argument over time; bookmarks; and an address \
+that keeps what is chosen. The key ? lists its keys.
+
+A page takes up to 16 million messages; the options below choose fewer.
+
+Exit codes: 0 done; 2 wrong command line, or a trace can't be read or the file not be written; 3 the page is there, and \
+standard error says what is missing of the log.";
+
+/// Arguments of `view`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = HELP, after_help = "See --help for examples.")]
+pub(crate) struct ViewArgs {
+    /// Traces, or recordings; several are shown as one
+    #[arg(required = true, value_name = "TRACES")]
+    traces: Vec<PathBuf>,
+
+    /// Write the page to this file, instead of serving it; `-` for standard output
+    #[arg(short, long, value_name = "FILE.html")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    output_file: LogOutput,
+
+    /// Serve on this port of 127.0.0.1; any that is free if not given
+    #[arg(
+        long,
+        value_name = "PORT",
+        conflicts_with = "output",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    port: u16,
+
+    /// Print the address, and open no browser
+    #[arg(long, conflicts_with = "output")]
+    no_browser: bool,
+
+    /// Read texts that a trace lacks from this dictionary (.pb, .json or .json.gz), or from the matching `<hash>.pb` in this
+    /// directory; may be repeated
+    #[arg(long, value_name = "FILE|DIR")]
+    viewer_config: Vec<PathBuf>,
+
+    #[command(flatten)]
+    filters: Filters,
+}
+
+pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure> {
+    once(&args.traces, "trace", system)?;
+    let view = View { args, system, is_followed: Cell::new(false) };
+    let log = view.log()?;
+    for line in log.summary().to_string().lines() {
+        system.print_error(&format!("warning: {line}\n"));
+    }
+    let exit = if log.is_complete() { Exit::Done } else { Exit::Incomplete };
+    let data = view.columns(&log)?;
+    drop(log);
+    view.is_followed.set(true);
+    let Some(output) = &args.output else {
+        let server = PageServer::start(args.port)?;
+        let url = server.url();
+        system.print(&format!("{url}\n"));
+        if !args.no_browser && server::open_browser(&url).is_err() {
+            system.print_error("help: open this address in a browser; Ctrl-C ends\n");
+        }
+        server.run(&view, data, system);
+        return Ok(exit);
+    };
+    let page = page::page(Some(&data));
+    let fill = |out: &mut dyn Write| out.write_all(page.as_bytes());
+    let failed = |error: std::io::Error| crate::output::cant_write(output, &error);
+    write_one(output, args.output_file.mode_of_new(), &args.traces, system, fill, failed)?;
+    Ok(exit)
+}
+
+/// The logs to show, as the arguments choose them.
+struct View<'a> {
+    args: &'a ViewArgs,
+    system: &'a dyn System,
+    /// Set once the log was read.
+    is_followed: Cell<bool>,
+}
+
+impl View<'_> {
+    /// The log of all traces.
+    fn log(&self) -> Result<Log, Failure> {
+        let Self { args, system, .. } = self;
+        let [one] = &args.traces[..] else { return self.merged() };
+        let trace = read_log::read_trace(one, *system, &|line| self.note(line))?;
+        read_log::with_dictionaries(Trace::from_bytes(trace), one, &args.viewer_config, *system)
+    }
+
+    fn merged(&self) -> Result<Log, Failure> {
+        let Self { args, system, .. } = self;
+        let mut made = Vec::new();
+        for path in &args.traces {
+            let trace = read_log::read_trace(path, *system, &|line| self.note(line))?;
+            made.push(Made { name: path.to_string_lossy(), trace });
+        }
+        let inputs: Vec<&dyn MergeInput> = made.iter().map(|it| it as &dyn MergeInput).collect();
+        let mut trace = Vec::new();
+        let merged = protolog_reader::merge(&inputs, &mut trace)
+            .map_err(|error| merge::failure(&error, Path::new("-")))?;
+        for line in merge::problems(&merged) {
+            self.note(&line);
+        }
+        let (path, trace) = (Path::new("the merged traces"), Trace::from_bytes(trace));
+        read_log::with_dictionaries(trace, path, &args.viewer_config, *system)
+    }
+
+    /// Prints a note, of the first reading only: a log that is followed is read again each second.
+    fn note(&self, line: &str) {
+        if !self.is_followed.get() {
+            self.system.print_error(line);
+        }
+    }
+
+    /// The deflated columns of a log.
+    fn columns(&self, log: &Log) -> Result<Vec<u8>, Failure> {
+        let Self { args, system, .. } = self;
+        let filter = args.filters.resolve(log, &Times::local(), system.now())?;
+        let names: Vec<String> =
+            args.traces.iter().map(|path| path.display().to_string()).collect();
+        let is_live = args.output.is_none();
+        let columns = columns::encode(log, |item| filter.admits(item), &names, is_live);
+        let columns = columns.ok_or_else(|| {
+            Failure::new(format!(
+                "more than {} messages are too many for a page",
+                columns::MOST_ITEMS
+            ))
+            .help("choose fewer, as by `--level`, `--group`, `--since` and `--until`")
+        })?;
+        let mut deflated = ZlibEncoder::new(Vec::new(), Compression::fast());
+        let done = deflated.write_all(&columns).and_then(|()| deflated.finish());
+        done.map_err(|error| Failure::new(format!("can't compress the log: {error}")))
+    }
+}
+
+impl DataSource for View<'_> {
+    fn version(&self) -> String {
+        let versions = self.args.traces.iter().map(|path| self.system.version(path));
+        versions.collect::<Vec<_>>().join("-")
+    }
+
+    fn data(&self) -> Result<Vec<u8>, Failure> {
+        self.columns(&self.log()?)
+    }
+}

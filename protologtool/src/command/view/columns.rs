@@ -1,0 +1,321 @@
+//! The log as columns, the form in which a page takes it: small, and quick to take apart into typed arrays.
+//!
+//! Six parts, each after its size in four bytes (little endian): JSON with all that many items share (messages, groups, threads, the
+//! texts of losses), and five columns with a value for each item in the order of time.
+//!
+//! | column | value |
+//! |---|---|
+//! | times | nanoseconds since the item before, zigzag |
+//! | heads | of a loss `index * 2 + 1`; of a message `index * 16 + flags * 2`: [`GUESSED`], [`STACK`], [`WHOLE`] |
+//! | threads | index |
+//! | arguments | of a message: with [`STACK`] the index of a text; then a code for each conversion of its template, or with [`WHOLE`] the index of the whole text |
+//! | texts | size in bytes, UTF-8 |
+//!
+//! All numbers are varints. A code is `2 * index` of a text, or `2 * zigzag + 1` of an integer that is printed as it is.
+//!
+//! Invariant: the pieces of a template and the texts of its arguments, put together, are what `read-log` prints: where they would not be
+//! (missing or extra values, a message in no dictionary), the whole text stands in the columns.
+
+use protolog_core::{Piece, Template, Verb, render};
+use protolog_reader::{Arg, Entry, Item, Log, Loss, Rendering, Thread, Values};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// The time is a guess.
+const GUESSED: u64 = 1;
+/// There is a stack trace.
+const STACK: u64 = 2;
+/// The text stands there whole.
+const WHOLE: u64 = 4;
+/// The greatest integer that stands there as a number: a page computes exactly up to 2^53, of which the code takes some.
+const GREATEST: i64 = 1 << 50;
+
+/// The most items of a page: they take about a gigabyte in a browser.
+pub(super) const MOST_ITEMS: u64 = 16_000_000;
+
+/// Encodes the items of a log that are admitted; none if there are more than a page can take. `traces` are the names to show; `is_live` if
+/// there may be more of it later.
+pub(super) fn encode(
+    log: &Log,
+    admits: impl Fn(&Item<'_>) -> bool,
+    traces: &[String],
+    is_live: bool,
+) -> Option<Vec<u8>> {
+    let mut columns = Columns::new(log);
+    for item in log.items().filter(admits) {
+        if columns.items == MOST_ITEMS {
+            return None;
+        }
+        match item {
+            Item::Entry(entry) => columns.entry(&entry),
+            Item::Loss(loss) => columns.loss(loss),
+        }
+    }
+    Some(columns.finish(traces, is_live))
+}
+
+/// The columns so far.
+struct Columns<'a> {
+    log: &'a Log,
+    items: u64,
+    start: Option<i64>,
+    last: i64,
+    times: Vec<u8>,
+    heads: Vec<u8>,
+    threads: Vec<u8>,
+    args: Vec<u8>,
+    texts: Texts,
+    messages: HashMap<u64, usize>,
+    parsed: Vec<PageMessage<'a>>,
+    groups: Vec<Value>,
+    group_index: HashMap<Option<u32>, usize>,
+    thread_index: HashMap<&'a Thread, usize>,
+    thread_list: Vec<Value>,
+    losses: Vec<String>,
+    /// The item from which on the wall clock is so far from the trace's, and the wall clock's time at the start by that.
+    wall: Vec<(u64, i64)>,
+}
+
+/// Texts, each once.
+#[derive(Default)]
+struct Texts {
+    index: HashMap<String, u64>,
+    bytes: Vec<u8>,
+}
+
+/// A message, with its template taken apart.
+struct PageMessage<'a> {
+    /// Texts between the conversions, one more than these.
+    pieces: Vec<String>,
+    conversions: Vec<(Verb, bool, Template<'a>)>,
+    json: Value,
+}
+
+impl<'a> Columns<'a> {
+    fn new(log: &'a Log) -> Self {
+        Self {
+            log,
+            items: 0,
+            start: None,
+            last: 0,
+            times: Vec::new(),
+            heads: Vec::new(),
+            threads: Vec::new(),
+            args: Vec::new(),
+            texts: Texts::default(),
+            messages: HashMap::new(),
+            parsed: Vec::new(),
+            groups: Vec::new(),
+            group_index: HashMap::new(),
+            thread_index: HashMap::new(),
+            thread_list: Vec::new(),
+            losses: Vec::new(),
+            wall: Vec::new(),
+        }
+    }
+
+    fn entry(&mut self, entry: &Entry<'a>) {
+        self.begin(entry.time(), entry.thread());
+        let values = entry.values();
+        let index = self.message(&values);
+        let whole = values.text(Rendering::Full);
+        let codes = self.codes(index, &values, &whole);
+        let stack = entry.stack_trace();
+        let mut flags = if entry.time_is_guess() { GUESSED } else { 0 };
+        if let Some(stack) = stack {
+            flags |= STACK;
+            let text = self.texts.index(stack);
+            varint(&mut self.args, text);
+        }
+        if let Some(codes) = codes {
+            for code in codes {
+                varint(&mut self.args, code);
+            }
+        } else {
+            flags |= WHOLE;
+            let text = self.texts.index(&whole);
+            varint(&mut self.args, text);
+        }
+        varint(&mut self.heads, (index as u64) << 4 | flags << 1);
+    }
+
+    fn loss(&mut self, loss: &'a Loss) {
+        self.begin(loss.time, self.log.thread_of(loss));
+        varint(&mut self.heads, (self.losses.len() as u64) << 1 | 1);
+        self.losses.push(loss.describe(self.log.dictionary()));
+    }
+
+    /// Adds time and thread of an item.
+    fn begin(&mut self, time: i64, thread: &'a Thread) {
+        let start = *self.start.get_or_insert(time);
+        let since = time.wrapping_sub(start);
+        varint(&mut self.times, zigzag(since.wrapping_sub(self.last)));
+        self.last = since;
+        if let Some(wall) = self.log.wall_time(time) {
+            let at_start = wall.wrapping_sub(since);
+            if self.wall.last().is_none_or(|(_, known)| *known != at_start) {
+                self.wall.push((self.items, at_start));
+            }
+        }
+        let (log, next) = (self.log, self.thread_list.len());
+        let index = *self.thread_index.entry(thread).or_insert(next);
+        if index == next {
+            let process = thread.pid.and_then(|pid| log.process_name(pid));
+            self.thread_list.push(json!({
+                "pid": thread.pid, "tid": thread.tid, "name": thread.name, "process": process,
+            }));
+        }
+        varint(&mut self.threads, index as u64);
+        self.items += 1;
+    }
+
+    /// The index of the message of these values.
+    fn message(&mut self, values: &Values<'a>) -> usize {
+        if let Some(index) = self.messages.get(&values.message_id()) {
+            return *index;
+        }
+        let message = values.message();
+        let group = self.group(values);
+        let template = message.map_or_else(String::new, |message| message.template().to_owned());
+        let known = message.and_then(|message| {
+            Template::parse(message.template()).ok().map(|it| (message.template(), it))
+        });
+        let (pieces, conversions) = known.map_or_else(
+            || (vec![String::new()], Vec::new()),
+            |(text, template)| take_apart(text, &template),
+        );
+        let id = format!("{:016x}", values.message_id());
+        let json = json!({
+            "id": id,
+            "template": if message.is_some() { template } else { format!("#{id}") },
+            "pieces": pieces,
+            "level": values.level().map(|level| level.letter().to_string()),
+            "group": group,
+            "location": message.map_or("", |message| &message.location),
+        });
+        self.parsed.push(PageMessage { pieces, conversions, json });
+        self.messages.insert(values.message_id(), self.parsed.len() - 1);
+        self.parsed.len() - 1
+    }
+
+    fn group(&mut self, values: &Values<'a>) -> usize {
+        let next = self.groups.len();
+        let index = *self.group_index.entry(values.message().map(|it| it.group)).or_insert(next);
+        if index == next {
+            let group = values.group(self.log);
+            let name = match (group, values.message()) {
+                (Some(group), _) => group.name.clone(),
+                (None, Some(message)) => format!("group {}", message.group),
+                (None, None) => "in no dictionary".to_owned(),
+            };
+            self.groups.push(json!({"name": name, "tag": group.map_or("", |group| &group.tag)}));
+        }
+        index
+    }
+
+    /// The codes of the arguments; none unless they make the whole text.
+    fn codes(&mut self, index: usize, values: &Values<'_>, whole: &str) -> Option<Vec<u64>> {
+        let message = &self.parsed[index];
+        let args = values.args();
+        if values.message().is_none() || args.len() != message.conversions.len() {
+            return None;
+        }
+        let mut rest = whole.strip_prefix(&*message.pieces[0])?;
+        let mut codes = Vec::with_capacity(args.len());
+        let each = args.iter().zip(&message.conversions).zip(&message.pieces[1..]);
+        let mut text = String::new();
+        for ((arg, (verb, is_bare, conversion)), piece) in each {
+            text.clear();
+            render(&mut text, conversion, |_| Some(*arg)).ok()?;
+            rest = rest.strip_prefix(&*text)?.strip_prefix(&**piece)?;
+            let is_plain = *is_bare && *verb == Verb::Decimal;
+            let integer = match *arg {
+                Arg::Int(value) => Some(value),
+                Arg::Uint(value) => i64::try_from(value).ok(),
+                _ => None,
+            };
+            codes.push(match integer {
+                Some(value) if is_plain && value.unsigned_abs() <= GREATEST as u64 => {
+                    zigzag(value) << 1 | 1
+                }
+                _ => self.texts.index(&text) << 1,
+            });
+        }
+        rest.is_empty().then_some(codes)
+    }
+
+    fn finish(self, traces: &[String], is_live: bool) -> Vec<u8> {
+        let wall: Vec<Value> =
+            self.wall.iter().map(|(item, ns)| json!([item, ns.to_string()])).collect();
+        let messages: Vec<Value> = self.parsed.into_iter().map(|message| message.json).collect();
+        let problems = self.log.summary().to_string();
+        let meta = json!({
+            "traces": traces,
+            "live": is_live,
+            "items": self.items,
+            "texts": self.texts.index.len(),
+            "start": self.start.unwrap_or(0).to_string(),
+            "wall": wall,
+            "messages": messages,
+            "groups": self.groups,
+            "threads": self.thread_list,
+            "losses": self.losses,
+            "problems": problems.lines().collect::<Vec<_>>(),
+        });
+        let meta = meta.to_string().into_bytes();
+        let parts = [&meta, &self.times, &self.heads, &self.threads, &self.args, &self.texts.bytes];
+        let mut all = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum());
+        for part in parts {
+            all.extend((part.len() as u32).to_le_bytes());
+            all.extend(part);
+        }
+        all
+    }
+}
+
+impl Texts {
+    /// The index of a text.
+    fn index(&mut self, text: &str) -> u64 {
+        if let Some(index) = self.index.get(text) {
+            return *index;
+        }
+        let index = self.index.len() as u64;
+        self.index.insert(text.to_owned(), index);
+        varint(&mut self.bytes, text.len() as u64);
+        self.bytes.extend_from_slice(text.as_bytes());
+        index
+    }
+}
+
+/// The texts between the conversions of a template, and the conversions, each as a template of its own.
+fn take_apart<'a>(
+    text: &'a str,
+    template: &Template<'a>,
+) -> (Vec<String>, Vec<(Verb, bool, Template<'a>)>) {
+    let (mut pieces, mut conversions) = (vec![String::new()], Vec::new());
+    for piece in template.pieces() {
+        let last = pieces.last_mut().expect("there is always one");
+        match piece {
+            Piece::Text(text) => last.push_str(text),
+            Piece::Percent => last.push('%'),
+            Piece::Conversion(conversion) => {
+                let own = Template::parse(&text[conversion.range()]);
+                conversions.extend(own.map(|own| (conversion.verb, conversion.is_bare(), own)));
+                pieces.push(String::new());
+            }
+        }
+    }
+    (pieces, conversions)
+}
+
+fn zigzag(value: i64) -> u64 {
+    (value << 1 ^ value >> 63) as u64
+}
+
+fn varint(to: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        to.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    to.push(value as u8);
+}

@@ -1,0 +1,155 @@
+// The log as columns: inflated, decoded once into typed arrays, one element for each item (a message or a loss) in the order of time.
+// columns.rs describes the bytes. Texts become strings only when they are shown or searched.
+
+const LEVELS = ["V", "D", "I", "W", "E", "F", "?", "X"];
+const LEVEL_NAMES = ["Verbose", "Debug", "Info", "Warn", "Error", "WTF", "Unknown", "Lost"];
+const ERROR = 4, UNKNOWN_LEVEL = 6, LOSS = 7;
+
+const GUESSED = 1, STACK = 2, WHOLE = 4;
+
+async function inflate(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function fromBase64(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const binary = atob(text), bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
+  return bytes;
+}
+
+/** Reads varints of a column, up to 2^53. */
+class VarintReader {
+  constructor(bytes) { this.bytes = bytes; this.at = 0; }
+  next() {
+    const bytes = this.bytes;
+    let byte = bytes[this.at++];
+    if (byte < 128) return byte;
+    let value = byte & 127, scale = 128;
+    do {
+      byte = bytes[this.at++];
+      value += (byte & 127) * scale;
+      scale *= 128;
+    } while (byte >= 128);
+    return value;
+  }
+  signed() { return unzigzag(this.next()); }
+}
+
+function unzigzag(value) { return value % 2 === 1 ? -(value + 1) / 2 : value / 2; }
+
+class LogData {
+  constructor(bytes) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    let at = 0;
+    const part = () => {
+      const size = view.getUint32(at, true), from = at + 4;
+      at = from + size;
+      return bytes.subarray(from, at);
+    };
+    this.meta = JSON.parse(new TextDecoder().decode(part()));
+    const [times, heads, threads, args, texts] = [part(), part(), part(), part(), part()];
+    const n = this.meta.items;
+    this.n = n;
+    this.time = new Float64Array(n);
+    this.head = new Uint32Array(n);
+    this.thread = new Uint32Array(n);
+    this.argsAt = new Uint32Array(n);
+    this.args = new VarintReader(args);
+    this.readTexts(texts);
+    const [time, head, thread] = [times, heads, threads].map((column) => new VarintReader(column));
+    let now = 0;
+    for (let i = 0; i < n; i++) {
+      now += time.signed();
+      this.time[i] = now;
+      this.head[i] = head.next();
+      this.thread[i] = thread.next();
+      this.argsAt[i] = this.args.at;
+      if (!this.isLoss(i)) this.skipArgs(i);
+    }
+    this.levels = this.meta.messages.map((message) => {
+      const level = LEVELS.indexOf(message.level);
+      return level < 0 ? UNKNOWN_LEVEL : level;
+    });
+  }
+
+  readTexts(bytes) {
+    const reader = new VarintReader(bytes), count = this.meta.texts;
+    this.textAt = new Uint32Array(count);
+    this.textSize = new Uint32Array(count);
+    for (let i = 0; i < count; i++) {
+      this.textSize[i] = reader.next();
+      this.textAt[i] = reader.at;
+      reader.at += this.textSize[i];
+    }
+    this.textBytes = bytes;
+    this.textCache = new Array(count);
+    this.decoder = new TextDecoder();
+  }
+
+  textOf(index) {
+    const known = this.textCache[index];
+    if (known !== undefined) return known;
+    const at = this.textAt[index];
+    return this.textCache[index] = this.decoder.decode(this.textBytes.subarray(at, at + this.textSize[index]));
+  }
+
+  isLoss(i) { return this.head[i] % 2 === 1; }
+  flags(i) { return (this.head[i] >>> 1) & 7; }
+  /** The index of the item's message; of a loss, of its text. */
+  message(i) { return this.isLoss(i) ? this.head[i] >>> 1 : this.head[i] >>> 4; }
+  isGuess(i) { return !this.isLoss(i) && (this.flags(i) & GUESSED) !== 0; }
+  level(i) { return this.isLoss(i) ? LOSS : this.levels[this.message(i)]; }
+  messageOf(i) { return this.isLoss(i) ? null : this.meta.messages[this.message(i)]; }
+  groupOf(i) { const message = this.messageOf(i); return message ? this.meta.groups[message.group] : null; }
+  threadOf(i) { return this.meta.threads[this.thread[i]]; }
+
+  skipArgs(i) {
+    const flags = this.flags(i), args = this.args;
+    if (flags & STACK) args.next();
+    const count = flags & WHOLE ? 1 : this.meta.messages[this.message(i)].pieces.length - 1;
+    for (let k = 0; k < count; k++) args.next();
+  }
+
+  /** The pieces of an item's text: strings in turn of the template and of an argument, the template's first. */
+  pieces(i) {
+    if (this.isLoss(i)) return [this.meta.losses[this.message(i)]];
+    const flags = this.flags(i), args = this.args;
+    args.at = this.argsAt[i];
+    if (flags & STACK) args.next();
+    if (flags & WHOLE) return [this.textOf(args.next())];
+    const fixed = this.messageOf(i).pieces, all = [fixed[0]];
+    for (let k = 1; k < fixed.length; k++) all.push(this.arg(args.next()), fixed[k]);
+    return all;
+  }
+
+  arg(code) { return code % 2 === 1 ? String(unzigzag((code - 1) / 2)) : this.textOf(code / 2); }
+
+  text(i) { const pieces = this.pieces(i); return pieces.length === 1 ? pieces[0] : pieces.join(""); }
+
+  stack(i) {
+    if (this.isLoss(i) || !(this.flags(i) & STACK)) return null;
+    this.args.at = this.argsAt[i];
+    return this.textOf(this.args.next());
+  }
+
+  /** The first item at this time or later. */
+  firstAt(time) {
+    let low = 0, high = this.n;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.time[middle] < time) low = middle + 1; else high = middle;
+    }
+    return low;
+  }
+
+  /** Nanoseconds since 1970, as a big integer; null where the trace does not know the wall clock. */
+  wall(i) {
+    const steps = this.meta.wall;
+    if (steps.length === 0) return null;
+    let step = steps[0];
+    for (const other of steps) if (other[0] <= i) step = other;
+    return BigInt(step[1]) + BigInt(this.time[i]);
+  }
+}

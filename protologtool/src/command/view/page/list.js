@@ -1,0 +1,166 @@
+// The list: as many row elements as fit, filled anew while one scrolls. A list of a million rows is higher than browsers allow an element
+// to be, so the scroll bar stands for a part of the list, and the wheel moves by rows.
+//
+// Text of the log is only ever the content of text nodes: nothing of it is parsed as HTML.
+
+const ROW = 20;
+const HIGHEST = 4000000;
+
+/** Characters that control a terminal, or the direction of a line, as escapes; a line end as a sign. */
+function visible(text) {
+  return text.replace(/\n/g, "⏎").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+    (char) => `\\u{${char.codePointAt(0).toString(16)}}`);
+}
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "on") for (const [event, listener] of Object.entries(value)) made.addEventListener(event, listener);
+    else if (value !== null && value !== undefined) made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+/** Appends text to an element, with what `find` matches as marks. */
+function appendMarked(to, text, find) {
+  let from = 0;
+  if (find) {
+    find.lastIndex = 0;
+    for (let match = find.exec(text), marks = 0; match && marks < 100; match = find.exec(text), marks++) {
+      if (match[0] === "") { find.lastIndex++; continue; }
+      if (match.index > from) to.append(text.slice(from, match.index));
+      to.append(element("mark", {}, match[0]));
+      from = match.index + match[0].length;
+    }
+  }
+  if (from < text.length) to.append(text.slice(from));
+}
+
+class LogList {
+  constructor(app) {
+    this.app = app;
+    this.box = document.getElementById("list");
+    this.rows = document.getElementById("rows");
+    this.spacer = document.getElementById("spacer");
+    this.pool = [];
+    this.top = 0;
+    this.pending = false;
+    this.expected = -1;
+    this.box.addEventListener("scroll", () => this.onScroll());
+    this.box.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
+    this.box.addEventListener("click", (event) => {
+      const row = event.target.closest(".row");
+      if (row) this.app.choose(Number(row.dataset.place));
+    });
+    new ResizeObserver(() => this.resize()).observe(this.box);
+  }
+
+  get count() { return this.app.filter.shown.length; }
+  get visibleRows() { return Math.max(1, Math.floor(this.box.clientHeight / ROW)); }
+  get last() { return Math.max(0, this.count - this.visibleRows); }
+
+  /** Adapts to the number of items, and draws. */
+  resize() {
+    this.spacer.style.height = `${Math.min(this.count * ROW, HIGHEST)}px`;
+    this.scrollTo(this.top);
+  }
+
+  /** Makes the row at `top`, which may be a fraction, the first one. */
+  scrollTo(top) {
+    this.top = Math.max(0, Math.min(top, this.last));
+    const range = this.box.scrollHeight - this.box.clientHeight;
+    const place = this.last === 0 ? 0 : Math.round(this.top / this.last * range);
+    if (Math.abs(this.box.scrollTop - place) > 1) {
+      this.expected = place;
+      this.box.scrollTop = place;
+    }
+    this.draw();
+  }
+
+  onScroll() {
+    if (Math.abs(this.box.scrollTop - this.expected) <= 1) return;
+    this.expected = -1;
+    const range = this.box.scrollHeight - this.box.clientHeight;
+    this.top = range <= 0 ? 0 : this.box.scrollTop / range * this.last;
+    this.app.onUserScroll();
+    this.draw();
+  }
+
+  onWheel(event) {
+    if (event.ctrlKey) return;
+    event.preventDefault();
+    const unit = event.deltaMode === 1 ? 1 : event.deltaMode === 2 ? this.visibleRows : 1 / ROW;
+    this.scrollTo(this.top + event.deltaY * unit);
+    this.app.onUserScroll();
+  }
+
+  /** Scrolls as little as needed to show a place. */
+  show(place) {
+    if (place < this.top) this.scrollTo(place);
+    else if (place >= this.top + this.visibleRows) this.scrollTo(place - this.visibleRows + 1);
+    else this.draw();
+  }
+
+  draw() {
+    if (this.pending) return;
+    this.pending = true;
+    requestAnimationFrame(() => {
+      this.pending = false;
+      this.fill();
+    });
+  }
+
+  fill() {
+    const { shown } = this.app.filter, first = Math.floor(this.top);
+    const wanted = Math.min(this.visibleRows + 2, shown.length - first);
+    while (this.pool.length < wanted) {
+      const row = element("div", { class: "row", role: "row" });
+      for (const name of ["time", "delta", "thread", "level", "group", "message", "place"]) row.append(element("span", { class: name, role: "gridcell" }));
+      this.pool.push(row);
+      this.rows.append(row);
+    }
+    const shift = (first - this.top) * ROW;
+    this.pool.forEach((row, k) => {
+      row.hidden = k >= wanted;
+      row.style.display = row.hidden ? "none" : "";
+      if (row.hidden) return;
+      row.style.transform = `translateY(${Math.round(shift + k * ROW)}px)`;
+      this.fillRow(row, first + k);
+    });
+  }
+
+  fillRow(row, place) {
+    const { data, filter, bookmarks, chosen } = this.app, item = filter.shown[place];
+    const before = place > 0 ? data.time[item] - data.time[filter.shown[place - 1]] : null;
+    const letter = LEVELS[data.level(item)], message = data.messageOf(item);
+    row.className = `row ${letter}${bookmarks.has(item) ? " kept" : ""}`;
+    row.dataset.place = place;
+    row.setAttribute("aria-selected", String(item === chosen));
+    row.setAttribute("aria-rowindex", place + 1);
+    const [time, delta, thread, level, group, text, location] = row.children;
+    time.textContent = clockText(data, item);
+    delta.textContent = before === null ? "" : "+" + durationText(before);
+    thread.textContent = visible(threadText(data.threadOf(item)));
+    level.textContent = data.isLoss(item) ? "!" : letter;
+    group.textContent = data.isLoss(item) ? "LOST" : visible(shortGroup(data.groupOf(item)));
+    location.textContent = message ? visible(message.location.split("/").pop()) : "";
+    this.fillText(text, item);
+  }
+
+  /** The message: arguments in another colour, or matches marked. */
+  fillText(cell, item) {
+    const { data, filter } = this.app, { find } = filter.search;
+    const pieces = data.pieces(item);
+    cell.replaceChildren();
+    if (find) {
+      appendMarked(cell, visible(pieces.join("")), find);
+      return;
+    }
+    pieces.forEach((piece, k) => {
+      if (piece === "") return;
+      if (k % 2 === 1) cell.append(element("span", { class: "arg" }, visible(piece)));
+      else cell.append(visible(piece));
+    });
+  }
+}

@@ -1,0 +1,158 @@
+//! A real browser, over its debugging protocol: JSON messages that end with a zero, through two pipes.
+//!
+//! Invariant: a failed script, or one that the page's policy refuses, fails the test.
+
+use protolog_testkit::serde_json::{self, Value, json};
+use protolog_testkit::{TempDir, temp_dir, tool};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The longest that the page may take for anything, on a busy machine.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Chromium's flags: without a window, and without its own business on the network.
+const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+    --disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1400,900 --remote-debugging-pipe";
+
+/// A browser with one page.
+pub(crate) struct Browser {
+    process: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    session: Value,
+    last: u64,
+    complaints: Vec<String>,
+    _profile: TempDir,
+}
+
+impl Browser {
+    /// Starts Chromium; none if the machine has none.
+    pub(crate) fn start() -> Option<Self> {
+        let program = tool("chromium")?;
+        let profile = temp_dir();
+        // The protocol's pipes are the descriptors 3 and 4.
+        let line = format!(
+            "exec \"$0\" {FLAGS} --user-data-dir=\"$1\" 3<&0 4>&1 </dev/null >/dev/null 2>&1"
+        );
+        let mut process = Command::new("sh")
+            .args(["-c", &line])
+            .arg(program)
+            .arg(profile.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("start Chromium");
+        let to = process.stdin.take().expect("a pipe");
+        let from = BufReader::new(process.stdout.take().expect("a pipe"));
+        let complaints = Vec::new();
+        let mut browser = Self {
+            process,
+            to,
+            from,
+            session: Value::Null,
+            last: 0,
+            complaints,
+            _profile: profile,
+        };
+        let page = browser.call("Target.createTarget", &json!({"url": "about:blank"}));
+        let target = json!({"targetId": page["targetId"], "flatten": true});
+        browser.session = browser.call("Target.attachToTarget", &target)["sessionId"].clone();
+        for domain in ["Page.enable", "Runtime.enable", "Log.enable"] {
+            browser.call(domain, &json!({}));
+        }
+        Some(browser)
+    }
+
+    /// Opens an address, and waits until the page shows its log.
+    pub(crate) fn open(&mut self, url: &str) {
+        self.call("Page.navigate", &json!({"url": "about:blank"}));
+        self.call("Page.navigate", &json!({"url": url}));
+        self.wait_for("document.documentElement?.dataset.ready === 'true'");
+    }
+
+    /// The value of an expression, or of what it promises.
+    pub(crate) fn eval(&mut self, expression: &str) -> Value {
+        let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let reply = self.call("Runtime.evaluate", &params);
+        assert!(reply.get("exceptionDetails").is_none(), "`{expression}`: {reply}");
+        reply["result"]["value"].clone()
+    }
+
+    pub(crate) fn text(&mut self, expression: &str) -> String {
+        let value = self.eval(expression);
+        value.as_str().unwrap_or_else(|| panic!("`{expression}` is {value}")).to_owned()
+    }
+
+    /// Waits until an expression is true.
+    pub(crate) fn wait_for(&mut self, expression: &str) {
+        let begun = Instant::now();
+        while self.eval(expression) != Value::Bool(true) {
+            assert!(begun.elapsed() < LIMIT, "`{expression}` did not become true");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Presses a key, as a person does.
+    pub(crate) fn press(&mut self, key: &str) {
+        let mut params = json!({"type": "keyDown", "key": key});
+        if key.chars().count() == 1 {
+            params["text"] = key.into();
+        }
+        self.call("Input.dispatchKeyEvent", &params);
+        params["type"] = "keyUp".into();
+        self.call("Input.dispatchKeyEvent", &params);
+    }
+
+    /// Clicks the middle of an element.
+    pub(crate) fn click(&mut self, selector: &str) {
+        let place = self.eval(&format!(
+            "(() => {{ const box = document.querySelector({selector:?}).getBoundingClientRect(); \
+             return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+        ));
+        for kind in ["mousePressed", "mouseReleased"] {
+            let params = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", &params);
+        }
+    }
+
+    /// Fails if the page threw an error, or did what its policy forbids.
+    pub(crate) fn assert_clean(&mut self) {
+        self.eval("1");
+        assert!(self.complaints.is_empty(), "{:#?}", self.complaints);
+    }
+
+    fn call(&mut self, method: &str, params: &Value) -> Value {
+        self.last += 1;
+        let mut message = json!({"id": self.last, "method": method, "params": params});
+        if !self.session.is_null() {
+            message["sessionId"] = self.session.clone();
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        self.to.write_all(&bytes).expect("write to Chromium");
+        loop {
+            let mut bytes = Vec::new();
+            self.from.read_until(0, &mut bytes).expect("read from Chromium");
+            assert_eq!(bytes.pop(), Some(0), "Chromium has ended");
+            let reply: Value = serde_json::from_slice(&bytes).expect("JSON");
+            if reply["id"] == self.last {
+                assert!(reply.get("error").is_none(), "{method} {params}: {reply}");
+                return reply["result"].clone();
+            }
+            if matches!(
+                reply["method"].as_str(),
+                Some("Runtime.exceptionThrown" | "Log.entryAdded")
+            ) {
+                self.complaints.push(reply["params"].to_string());
+            }
+        }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
