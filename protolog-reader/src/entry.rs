@@ -57,6 +57,11 @@ impl<'a> Entry<'a> {
         self.counts().0
     }
 
+    /// The size of the message in the trace, in bytes, without its packet's timestamp and without its strings.
+    pub fn encoded_size(&self) -> usize {
+        self.log.blocks().bytes(self.record.message).len()
+    }
+
     /// The message in the dictionary.
     pub fn message(&self) -> Option<&'a Message> {
         self.log.dictionary().message(self.message_id())

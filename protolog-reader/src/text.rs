@@ -13,7 +13,6 @@
 
 use std::fmt::{self, Write};
 
-use jiff::Timestamp;
 use protolog_core::Level;
 
 use crate::entry::Entry;
@@ -22,18 +21,16 @@ use crate::log::Log;
 use crate::loss::{self, Loss};
 use crate::render::Rendering;
 use crate::thread::Thread;
-use crate::times::{NS, Times};
+use crate::time_writer::{TimeFormat, TimeWriter};
+use crate::times::Times;
 
 /// Writes items as lines of text.
 #[derive(Debug)]
 pub struct TextWriter<'a> {
     log: &'a Log,
-    times: Times,
+    times: TimeWriter,
     color: bool,
     rendering: Rendering,
-    /// The last second, with its text: most lines have the same second as the one before.
-    second: Option<i64>,
-    second_text: String,
     head: String,
     body: String,
 }
@@ -43,11 +40,9 @@ impl<'a> TextWriter<'a> {
     pub fn new(log: &'a Log, times: Times) -> Self {
         Self {
             log,
-            times,
+            times: TimeWriter::new(times),
             color: false,
             rendering: Rendering::Full,
-            second: None,
-            second_text: String::new(),
             head: String::new(),
             body: String::new(),
         }
@@ -57,6 +52,13 @@ impl<'a> TextWriter<'a> {
     #[must_use]
     pub fn with_color(mut self, color: bool) -> Self {
         self.color = color;
+        self
+    }
+
+    /// Sets the form of times.
+    #[must_use]
+    pub fn with_time_format(mut self, format: TimeFormat) -> Self {
+        self.times = self.times.with_format(format);
         self
     }
 
@@ -108,7 +110,7 @@ impl<'a> TextWriter<'a> {
         if guessed {
             self.head.push('~');
         }
-        self.time(time)?;
+        self.times.write(self.log, time, &mut self.head)?;
         for id in [thread.pid, thread.tid] {
             match id {
                 Some(id) => write!(self.head, " {id:>5}")?,
@@ -116,35 +118,6 @@ impl<'a> TextWriter<'a> {
             }
         }
         Ok(())
-    }
-
-    fn time(&mut self, time: i64) -> fmt::Result {
-        let zone = match &self.times {
-            Times::Zone(zone) => zone,
-            Times::Boot => return boot_time(&mut self.head, time),
-        };
-        let Some(wall) = self.log.wall_time(time) else {
-            return boot_time(&mut self.head, time);
-        };
-        let second = wall.div_euclid(NS);
-        if self.second != Some(second) {
-            let Ok(timestamp) = Timestamp::from_second(second) else {
-                return boot_time(&mut self.head, time);
-            };
-            let date = timestamp.to_zoned(zone.clone());
-            self.second = Some(second);
-            self.second_text.clear();
-            write!(
-                self.second_text,
-                "{:02}-{:02} {:02}:{:02}:{:02}",
-                date.month(),
-                date.day(),
-                date.hour(),
-                date.minute(),
-                date.second()
-            )?;
-        }
-        write!(self.head, "{}.{:03}", self.second_text, wall.rem_euclid(NS) / 1_000_000)
     }
 
     fn finish_head(&mut self, level: char, tag: &str) -> fmt::Result {
@@ -174,13 +147,6 @@ impl<'a> TextWriter<'a> {
 
 /// Shorter tags are padded to this width.
 const TAG_WIDTH: usize = 8;
-
-/// Appends seconds with six decimals.
-fn boot_time(out: &mut String, time: i64) -> fmt::Result {
-    let (sign, ns) = (if time < 0 { "-" } else { "" }, time.unsigned_abs());
-    let seconds = format!("{sign}{}", ns / NS as u64);
-    write!(out, "{seconds:>6}.{:06}", ns % NS as u64 / 1000)
-}
 
 /// The text with escapes in place of characters that control a terminal, or change the direction of a line, as [`TextWriter`] has it.
 pub fn printable(text: &str) -> String {
@@ -216,17 +182,5 @@ mod tests {
         let mut out = String::new();
         push_printable(&mut out, "a\x1b[31m\tb\rc\u{9b}é\u{202e}גד\u{2069}");
         assert_eq!(out, "a\\u{1b}[31m\tb\\rc\\u{9b}é\\u{202e}גד\\u{2069}");
-    }
-
-    #[test]
-    fn boot_times() {
-        let text = |time| {
-            let mut out = String::new();
-            boot_time(&mut out, time).unwrap();
-            out
-        };
-        assert_eq!(text(1_234_567_890), "     1.234567");
-        assert_eq!(text(-1_500), "    -0.000001");
-        assert_eq!(text(i64::MIN), "-9223372036.854775");
     }
 }

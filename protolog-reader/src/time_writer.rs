@@ -1,0 +1,125 @@
+//! Times as text: one after the other, mostly of the same second.
+
+use std::fmt::{self, Write};
+
+use jiff::Timestamp;
+
+use crate::log::Log;
+use crate::times::{NS, Times};
+
+/// The form of a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeFormat {
+    /// `11-20 18:27:01.123`; seconds since boot with six decimals.
+    #[default]
+    Millis,
+    /// `11-20 18:27:01.123456`
+    Micros,
+    /// `11-20 18:27:01.123456789`; seconds since boot with nine decimals.
+    Nanos,
+    /// `2026-11-20T18:27:01.123456789+01:00`; seconds since boot with nine decimals.
+    Iso,
+}
+
+/// Writes times of a log.
+#[derive(Clone, Debug)]
+pub struct TimeWriter {
+    times: Times,
+    format: TimeFormat,
+    /// The last second, with the texts before and after its decimals.
+    second: Option<i64>,
+    head: String,
+    tail: String,
+}
+
+impl TimeWriter {
+    /// A writer of `times`, to the millisecond.
+    pub fn new(times: Times) -> Self {
+        Self {
+            times,
+            format: TimeFormat::Millis,
+            second: None,
+            head: String::new(),
+            tail: String::new(),
+        }
+    }
+
+    /// Sets the form.
+    #[must_use]
+    pub fn with_format(mut self, format: TimeFormat) -> Self {
+        (self.format, self.second) = (format, None);
+        self
+    }
+
+    /// Appends a time of `log`: of the wall clock if that is to be shown and the log knows it, or else the seconds since boot.
+    pub fn write(&mut self, log: &Log, time: i64, out: &mut String) -> fmt::Result {
+        let wall = match &self.times {
+            Times::Zone(_) => log.wall_time(time),
+            Times::Boot => None,
+        };
+        let Some(wall) = wall else { return boot_time(out, time, self.boot_decimals()) };
+        let second = wall.div_euclid(NS);
+        if self.second != Some(second) && self.begin_second(second).is_none() {
+            return boot_time(out, time, self.boot_decimals());
+        }
+        let ns = wall.rem_euclid(NS);
+        out.push_str(&self.head);
+        match self.format {
+            TimeFormat::Millis => write!(out, ".{:03}", ns / 1_000_000)?,
+            TimeFormat::Micros => write!(out, ".{:06}", ns / 1000)?,
+            TimeFormat::Nanos | TimeFormat::Iso => write!(out, ".{ns:09}")?,
+        }
+        out.push_str(&self.tail);
+        Ok(())
+    }
+
+    /// Makes the texts of a second; none beyond the calendar.
+    fn begin_second(&mut self, second: i64) -> Option<()> {
+        let Times::Zone(zone) = &self.times else { return None };
+        let date = Timestamp::from_second(second).ok()?.to_zoned(zone.clone());
+        let form = match self.format {
+            TimeFormat::Iso => "%Y-%m-%dT%H:%M:%S",
+            _ => "%m-%d %H:%M:%S",
+        };
+        self.head = date.strftime(form).to_string();
+        self.tail = match self.format {
+            TimeFormat::Iso => date.strftime("%:z").to_string(),
+            _ => String::new(),
+        };
+        self.second = Some(second);
+        Some(())
+    }
+
+    fn boot_decimals(&self) -> u32 {
+        match self.format {
+            TimeFormat::Millis | TimeFormat::Micros => 6,
+            TimeFormat::Nanos | TimeFormat::Iso => 9,
+        }
+    }
+}
+
+/// Appends seconds with six or nine decimals.
+fn boot_time(out: &mut String, time: i64, decimals: u32) -> fmt::Result {
+    let (sign, ns) = (if time < 0 { "-" } else { "" }, time.unsigned_abs());
+    let seconds = format!("{sign}{}", ns / NS as u64);
+    let fraction = ns % NS as u64 / 10_u64.pow(9 - decimals);
+    write!(out, "{seconds:>6}.{fraction:0width$}", width = decimals as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boot_times() {
+        let text = |time| {
+            let mut out = String::new();
+            boot_time(&mut out, time, 6).unwrap();
+            out
+        };
+        assert_eq!(text(1_234_567_890), "     1.234567");
+        assert_eq!(text(-1_500), "    -0.000001");
+        assert_eq!(text(i64::MIN), "-9223372036.854775");
+    }
+}
