@@ -82,6 +82,11 @@ impl fmt::Display for LossReason {
 }
 
 impl Loss {
+    /// True if the time is a guess from neighbouring packets.
+    pub fn time_is_guess(&self) -> bool {
+        self.guessed
+    }
+
     /// The loss in words, as in `3 messages of demo::AppLog::Net: the buffer was full`.
     pub fn describe(&self, dictionary: &Dictionary) -> String {
         let mut text = String::new();

@@ -118,6 +118,9 @@ mod tests {
             boot_time(&mut out, time, 6).unwrap();
             out
         };
+        let mut nanos = String::new();
+        boot_time(&mut nanos, 1_001_000_001, 9).unwrap();
+        assert_eq!(nanos, "     1.001000001");
         assert_eq!(text(1_234_567_890), "     1.234567");
         assert_eq!(text(-1_500), "    -0.000001");
         assert_eq!(text(i64::MIN), "-9223372036.854775");

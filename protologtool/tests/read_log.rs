@@ -366,7 +366,7 @@ fn truncated_traces_are_shown_as_far_as_they_go() {
     let mut bytes = description::trace("ts=1000 log(1)\nts=2000 log(2)");
     bytes.truncate(bytes.len() - 1);
     let (exit, out, errors) = run(&[("cut", bytes)], &["cut"]);
-    assert_eq!(exit, Exit::Done);
+    assert_eq!(exit, Exit::Incomplete);
     assert_eq_text("     0.000001     ?     ? ? ?       : #0000000000000001 ()\n", &out);
     assert_eq_text(
         "warning: truncated: the trace ends inside a packet; 20 of 39 bytes were read\n\

@@ -3,24 +3,27 @@
 //! Entries and losses go to standard output in the order of time; what is missing is summed up on standard error. Output
 //! is written in blocks while it is rendered, and a reader that goes away ends the run quietly.
 
+mod columns;
+mod counts;
 mod explain;
 mod filter;
 mod input;
+mod select;
 mod shelf;
+mod show;
 mod symbols;
 
 use crate::command::inputs::cant_read;
 use crate::exit::{Exit, Failure};
 use crate::output::reason;
 use crate::system::System;
-use filter::Filter;
 pub(super) use filter::{Filters, is_named};
 use input::hint_of_content;
 pub(super) use input::read_trace;
-use protolog_reader::{
-    Log, ReadErrorKind, Stats, TextWriter, Times, Trace, write_json, write_json_end,
-};
+use protolog_reader::{Log, ReadErrorKind, Stats, Trace};
+use select::Selection;
 use shelf::Shelf;
+use show::EntryForm;
 use std::io;
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
@@ -31,7 +34,12 @@ Examples:
   protologtool read-log app.pftrace
   protologtool read-log app.pftrace --level warn --group Net --since 18:27 --until 18:30
   protologtool read-log app.pftrace --since 10m
+  protologtool read-log app.pftrace --grep timeout -C 3
+  protologtool read-log app.pftrace -n 20 --time-format ns --delta
+  protologtool read-log app.pftrace --level warn --count-by template
+  protologtool read-log app.pftrace --top
   protologtool read-log app.pftrace --format json | jq .message
+  protologtool read-log app.pftrace --format csv --columns time,thread,level,message
   adb exec-out cat /data/misc/perfetto-traces/trace | protologtool read-log -
 
 A line of text is what `logcat -v threadtime` prints: date, time, process, thread, level, tag, message. Where the \
@@ -46,14 +54,8 @@ out where one of these is asked for. Losses are shown unless their time, thread 
 A recording (.rec) of a process that died is recovered in memory, and shown. A trace without an end, of a program that was killed or still runs, is read as far as it goes, and said to have none. So is a \
 file that another program truncated while it was written: the hole of zeros is skipped.
 
-Exit codes: 0 the log was read, as far as standard error says; 2 wrong command line, or the trace or a dictionary \
-can't be read at all.";
-
-/// The heading of the options for the form of entries.
-const SHOWN: &str = "How to show them";
-
-/// The size of a block of output, in bytes.
-const BLOCK: usize = 64 * 1024;
+Exit codes: 0 the log was read; 2 wrong command line, or the trace or a dictionary can't be read at all; 3 a part of the \
+trace can't be read, as standard error says, or, with --fail-on-loss, messages were lost before they were in it.";
 
 /// Arguments of `read-log`.
 #[derive(Debug, clap::Args)]
@@ -70,57 +72,23 @@ pub(crate) struct ReadLogArgs {
     #[command(flatten)]
     filters: Filters,
 
-    /// Format of the entries
-    #[arg(long, help_heading = SHOWN, value_enum, default_value_t = OutputFormat::Text)]
-    format: OutputFormat,
+    #[command(flatten)]
+    selection: Selection,
 
-    /// Times in text output: in this machine's time zone, in UTC, or in seconds since boot
-    #[arg(long, help_heading = SHOWN, value_enum, default_value_t = Zone::Local)]
-    time: Zone,
+    #[command(flatten)]
+    form: EntryForm,
 
     /// Add functions and lines to stack traces of addresses, from the programs and libraries on this machine
-    #[arg(long, help_heading = SHOWN)]
+    #[arg(long, help_heading = "How to show them")]
     symbolize: bool,
 
     /// Print statistics of the trace and of the program's buffer to standard error at the end
-    #[arg(long, help_heading = SHOWN)]
+    #[arg(long, help_heading = "How to show them")]
     stats: bool,
 
-    /// Colour lines by level; `auto` does so on a terminal, unless the environment variable NO_COLOR is set
-    #[arg(long, help_heading = SHOWN, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
-    color: Color,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum OutputFormat {
-    /// Lines as logcat prints them
-    Text,
-    /// One JSON object a line
-    Json,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Zone {
-    Local,
-    Utc,
-    Boot,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Color {
-    Auto,
-    Always,
-    Never,
-}
-
-impl Zone {
-    fn times(self) -> Times {
-        match self {
-            Self::Local => Times::local(),
-            Self::Utc => Times::utc(),
-            Self::Boot => Times::Boot,
-        }
-    }
+    /// Exit with 3 if the program or the tracing service has lost messages
+    #[arg(long)]
+    fail_on_loss: bool,
 }
 
 pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failure> {
@@ -132,12 +100,12 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
             system.print_error(&format!("warning: {problem}\n"));
         }
     }
-    let times = args.time.times();
+    let times = args.form.times();
     let filter = args.filters.resolve(&log, &times, system.now())?;
     for problem in filter.problems(&times) {
         system.print_error(&problem);
     }
-    match show(args, &log, &filter, system) {
+    match args.form.show(&log, &filter, args.selection, system) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Done),
         Err(error) => {
             return Err(Failure::new(format!("can't write the log: {}", reason(&error))));
@@ -155,7 +123,8 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     if log.dictionary().missing().next().is_some() {
         system.print_error("help: name it, or a directory that holds it, by `--viewer-config`\n");
     }
-    Ok(Exit::Done)
+    let is_lost = args.fail_on_loss && !log.stats().lost.is_empty();
+    Ok(if log.is_complete() && !is_lost { Exit::Done } else { Exit::Incomplete })
 }
 
 /// The log of the trace at `path`, with the texts of these dictionaries, and directories of them.
@@ -216,41 +185,4 @@ fn read_dictionary(path: &Path, system: &dyn System) -> Result<viewer_config::Di
         system.print_error(&format!("warning: `{}`: {problem}\n", path.display()));
     }
     Ok(collected.dictionary)
-}
-
-fn show(args: &ReadLogArgs, log: &Log, filter: &Filter<'_>, system: &dyn System) -> io::Result<()> {
-    let mut block = Vec::with_capacity(2 * BLOCK);
-    let mut line = String::new();
-    let mut text = TextWriter::new(log, args.time.times()).with_color(args.color.wanted(system));
-    for item in log.items().filter(|item| filter.admits(item)) {
-        match args.format {
-            OutputFormat::Json => write_json(log, &item, &mut block),
-            OutputFormat::Text => {
-                line.clear();
-                text.write(&item, &mut line);
-                block.extend_from_slice(line.as_bytes());
-            }
-        }
-        if block.len() >= BLOCK {
-            system.write_output(&block)?;
-            block.clear();
-        }
-    }
-    if matches!(args.format, OutputFormat::Json) {
-        write_json_end(log, &mut block);
-    }
-    system.write_output(&block)
-}
-
-impl Color {
-    fn wanted(self, system: &dyn System) -> bool {
-        match self {
-            Self::Always => true,
-            Self::Never => false,
-            Self::Auto => {
-                let no_color = system.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
-                system.output_to_terminal() && !no_color
-            }
-        }
-    }
 }

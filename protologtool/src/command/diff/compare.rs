@@ -3,7 +3,7 @@
 use super::DiffArgs;
 use super::order::{self, Place};
 use super::tally::{MessageKey, MessageTally, Tally};
-use super::values::{Column, Range};
+use super::values::{ArgColumn, Range};
 use std::collections::BTreeMap;
 
 /// One difference.
@@ -76,7 +76,11 @@ fn values<'a>(
         .collect()
 }
 
-fn change<'a>(before: &'a Column, after: &'a Column, args: &DiffArgs) -> Option<ValueChange<'a>> {
+fn change<'a>(
+    before: &'a ArgColumn,
+    after: &'a ArgColumn,
+    args: &DiffArgs,
+) -> Option<ValueChange<'a>> {
     match (before.few(), after.few()) {
         (Some(old), Some(new)) => {
             let (vanished, new) = (only(old, new), only(new, old));

@@ -1,7 +1,7 @@
 //! The contents of one run, in the form in which two of them can be compared: messages by text, with counts and values, and the
 //! messages of each thread in their order.
 
-use super::values::Column;
+use super::values::ArgColumn;
 use protolog_reader::{Level, Log, Thread};
 use std::collections::{BTreeMap, HashMap};
 
@@ -23,7 +23,7 @@ pub(super) struct MessageTally {
     /// `path:line`; empty if not known.
     pub(super) location: String,
     /// The values of each argument.
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<ArgColumn>,
 }
 
 /// The messages of a run.
@@ -64,7 +64,7 @@ impl Tally {
             }
             for (index, arg) in values.args().into_iter().enumerate() {
                 if message.columns.len() == index {
-                    message.columns.push(Column::default());
+                    message.columns.push(ArgColumn::default());
                 }
                 message.columns[index].add(arg);
             }

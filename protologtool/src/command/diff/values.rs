@@ -12,7 +12,7 @@ pub(super) const FEW: usize = 64;
 
 /// The values of an argument.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Column {
+pub(super) struct ArgColumn {
     /// The number of each value; more than [`FEW`] are not kept.
     few: BTreeMap<String, u64>,
     is_many: bool,
@@ -32,7 +32,7 @@ pub(super) struct Range {
     count: u64,
 }
 
-impl Column {
+impl ArgColumn {
     pub(super) fn add(&mut self, arg: Arg<'_>) {
         self.count += 1;
         if let Some(number) = as_number(arg) {
@@ -114,8 +114,8 @@ fn show(arg: Arg<'_>) -> String {
 mod tests {
     use super::*;
 
-    fn column<'a>(args: impl IntoIterator<Item = Arg<'a>>) -> Column {
-        let mut column = Column::default();
+    fn column<'a>(args: impl IntoIterator<Item = Arg<'a>>) -> ArgColumn {
+        let mut column = ArgColumn::default();
         args.into_iter().for_each(|arg| column.add(arg));
         column
     }

@@ -27,6 +27,10 @@ pub(in crate::command) struct Filters {
     #[arg(long, value_name = "REGEX")]
     grep: Option<Regex>,
 
+    /// With a message that `--grep` does not match
+    #[arg(long, requires = "grep")]
+    invert: bool,
+
     /// At this time or later; `10m` is ten minutes ago
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<String>,
@@ -34,6 +38,10 @@ pub(in crate::command) struct Filters {
     /// Before this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     until: Option<String>,
+
+    /// Of the process with this id; may be repeated
+    #[arg(long, value_name = "PID")]
+    pid: Vec<u32>,
 
     /// Of the thread with this id or name; may be repeated
     #[arg(long, value_name = "THREAD")]
@@ -111,10 +119,9 @@ impl Filter<'_> {
                     && admits(&options.location, |text| {
                         values.message().is_some_and(|message| message.location.contains(text))
                     })
-                    && options
-                        .grep
-                        .as_ref()
-                        .is_none_or(|grep| grep.is_match(&values.text(Rendering::Full)))
+                    && options.grep.as_ref().is_none_or(|grep| {
+                        grep.is_match(&values.text(Rendering::Full)) != options.invert
+                    })
             }
         }
     }
@@ -143,6 +150,11 @@ impl Filter<'_> {
     }
 
     fn admits_thread(&self, thread: &Thread) -> bool {
+        let pids = &self.options.pid;
+        let is_of_process = thread.pid.is_some_and(|pid| pids.contains(&pid));
+        if !pids.is_empty() && !is_of_process {
+            return false;
+        }
         admits(&self.options.thread, |wanted| is_thread(thread, wanted))
     }
 

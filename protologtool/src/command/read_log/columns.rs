@@ -1,0 +1,256 @@
+//! The columns that a person can choose, in lines of text, CSV and logfmt.
+
+use protolog_reader::{Item, Level, Log, Rendering, Thread, TimeWriter, Values, printable};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Column {
+    Time,
+    /// Time since the entry before, in seconds
+    Delta,
+    Pid,
+    Tid,
+    Process,
+    Thread,
+    Level,
+    Tag,
+    Group,
+    Message,
+    Template,
+    Location,
+    Id,
+}
+
+/// The columns of one item.
+pub(super) struct Row<'a> {
+    log: &'a Log,
+    item: Item<'a>,
+    values: Option<Values<'a>>,
+    /// Nanoseconds since the item before; none for the first.
+    delta: Option<i64>,
+}
+
+impl Column {
+    /// The name in the heads of CSV and the keys of logfmt.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Delta => "delta",
+            Self::Pid => "pid",
+            Self::Tid => "tid",
+            Self::Process => "process",
+            Self::Thread => "thread",
+            Self::Level => "level",
+            Self::Tag => "tag",
+            Self::Group => "group",
+            Self::Message => "message",
+            Self::Template => "template",
+            Self::Location => "location",
+            Self::Id => "id",
+        }
+    }
+
+    /// The usual width in lines of text; negative if aligned to the right.
+    pub(super) fn width(self) -> isize {
+        match self {
+            Self::Time | Self::Message | Self::Template => 0,
+            Self::Delta => -11,
+            Self::Pid | Self::Tid => -5,
+            Self::Level => 1,
+            Self::Tag => 8,
+            Self::Process | Self::Thread => 15,
+            Self::Id => 16,
+            Self::Group | Self::Location => 24,
+        }
+    }
+}
+
+impl<'a> Row<'a> {
+    /// The row of an item, and the time of the one before it.
+    pub(super) fn new(log: &'a Log, item: Item<'a>, last: Option<i64>) -> Self {
+        let values = match item {
+            Item::Entry(entry) => Some(entry.values()),
+            Item::Loss(_) => None,
+        };
+        let mut row = Self { log, item, values, delta: None };
+        row.delta = last.map(|last| row.time().wrapping_sub(last));
+        row
+    }
+
+    /// Nanoseconds of the trace's clock.
+    pub(super) fn time(&self) -> i64 {
+        match self.item {
+            Item::Entry(entry) => entry.time(),
+            Item::Loss(loss) => loss.time,
+        }
+    }
+
+    pub(super) fn level(&self) -> Option<Level> {
+        self.values.as_ref().and_then(Values::level)
+    }
+
+    pub(super) fn is_loss(&self) -> bool {
+        self.values.is_none()
+    }
+
+    /// The text of a column; empty if it is not known.
+    pub(super) fn text(&self, column: Column, times: &mut TimeWriter) -> Cow<'a, str> {
+        let number = |number: Option<u32>| {
+            number.map_or(Cow::Borrowed(""), |number| number.to_string().into())
+        };
+        let (thread, log) = (self.thread(), self.log);
+        let message = self.values.as_ref().and_then(Values::message);
+        match column {
+            Column::Time => self.time_text(times).into(),
+            Column::Delta => self.delta.map_or(Cow::Borrowed(""), |ns| seconds(ns).into()),
+            Column::Pid => number(thread.pid),
+            Column::Tid => number(thread.tid),
+            Column::Process => {
+                thread.pid.and_then(|pid| log.process_name(pid)).unwrap_or_default().into()
+            }
+            Column::Thread => thread.name.as_deref().unwrap_or_default().into(),
+            Column::Level if self.is_loss() => "!".into(),
+            Column::Level => self.level().map_or("?".into(), |it| it.letter().to_string().into()),
+            Column::Tag if self.is_loss() => "LOST".into(),
+            Column::Tag => self
+                .group()
+                .map_or("?", |(name, tag)| if tag.is_empty() { name } else { tag })
+                .into(),
+            Column::Group => self.group().map_or("", |(name, _)| name).into(),
+            Column::Message => self.message().into(),
+            Column::Template => message.map_or("", |message| message.template()).into(),
+            Column::Location => message.map_or("", |message| &message.location).into(),
+            Column::Id => self
+                .values
+                .as_ref()
+                .map_or(Cow::Borrowed(""), |it| format!("{:016x}", it.message_id()).into()),
+        }
+    }
+
+    fn thread(&self) -> &'a Thread {
+        match self.item {
+            Item::Entry(entry) => entry.thread(),
+            Item::Loss(loss) => self.log.thread_of(loss),
+        }
+    }
+
+    /// Name and tag of the group.
+    fn group(&self) -> Option<(&'a str, &'a str)> {
+        let group = match self.item {
+            Item::Entry(_) => self.values.as_ref()?.group(self.log),
+            Item::Loss(loss) => self.log.dictionary().group(loss.group?),
+        };
+        group.map(|group| (&*group.name, &*group.tag))
+    }
+
+    fn message(&self) -> String {
+        match (&self.values, self.item) {
+            (Some(values), Item::Entry(entry)) => {
+                let mut text = values.text(Rendering::Full);
+                if let Some(stack) = entry.stack_trace() {
+                    text.push('\n');
+                    text.push_str(stack);
+                }
+                text
+            }
+            (_, Item::Loss(loss)) => loss.describe(self.log.dictionary()),
+            (None, Item::Entry(_)) => String::new(),
+        }
+    }
+
+    fn time_text(&self, times: &mut TimeWriter) -> String {
+        let is_guess = match self.item {
+            Item::Entry(entry) => entry.time_is_guess(),
+            Item::Loss(loss) => loss.time_is_guess(),
+        };
+        let mut text = String::from(if is_guess { "~" } else { "" });
+        times.write(self.log, self.time(), &mut text).expect("a string takes every write");
+        text
+    }
+}
+
+/// Nanoseconds as seconds with all decimals.
+fn seconds(ns: i64) -> String {
+    let (sign, ns) = (if ns < 0 { "-" } else { "" }, ns.unsigned_abs());
+    format!("{sign}{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
+}
+
+/// Appends lines of text: each line of the message has the columns before it.
+pub(super) fn write_text(
+    row: &Row<'_>,
+    columns: &[Column],
+    times: &mut TimeWriter,
+    color: bool,
+    out: &mut String,
+) {
+    let color = match row.level() {
+        _ if !color => "",
+        _ if row.is_loss() => "\x1b[35m",
+        level => level.map_or("", Level::terminal_color),
+    };
+    let is_last = |index: usize| index + 1 == columns.len();
+    let message = row.text(Column::Message, times);
+    let message = message.strip_suffix('\n').unwrap_or(&message);
+    let cells: Vec<Cow<'_, str>> = columns.iter().map(|it| row.text(*it, times)).collect();
+    let has_message = columns.contains(&Column::Message);
+    for line in message.split('\n').take(if has_message { usize::MAX } else { 1 }) {
+        out.push_str(color);
+        for (index, (column, cell)) in columns.iter().zip(&cells).enumerate() {
+            let text = printable(if *column == Column::Message { line } else { cell });
+            let width = if is_last(index) { 0 } else { column.width() };
+            let done = match width {
+                width if width < 0 => write!(out, "{text:>0$}", width.unsigned_abs()),
+                width => write!(out, "{text:<0$}", width.unsigned_abs()),
+            };
+            done.expect("a string takes every write");
+            out.push_str(if is_last(index) { "" } else { " " });
+        }
+        out.push_str(if color.is_empty() { "\n" } else { "\x1b[0m\n" });
+    }
+}
+
+/// Appends a line of CSV, as RFC 4180 has it.
+pub(super) fn write_csv(
+    row: &Row<'_>,
+    columns: &[Column],
+    times: &mut TimeWriter,
+    out: &mut String,
+) {
+    for (index, column) in columns.iter().enumerate() {
+        out.push_str(if index == 0 { "" } else { "," });
+        let text = row.text(*column, times);
+        let text = text.trim_start();
+        if text.contains([',', '"', '\n', '\r']) {
+            write!(out, "\"{}\"", text.replace('"', "\"\"")).expect("a string takes every write");
+        } else {
+            out.push_str(text);
+        }
+    }
+    out.push_str("\r\n");
+}
+
+/// Appends a line of `key=value` pairs; values that need it are in quotes, with escapes as in JSON. Unknown ones are left out.
+pub(super) fn write_logfmt(
+    row: &Row<'_>,
+    columns: &[Column],
+    times: &mut TimeWriter,
+    out: &mut String,
+) {
+    let mut gap = "";
+    for column in columns {
+        let text = row.text(*column, times);
+        let text = text.trim_start();
+        if text.is_empty() {
+            continue;
+        }
+        let is_plain =
+            text.chars().all(|char| char > ' ' && char != '"' && char != '=' && !char.is_control());
+        let value =
+            if is_plain { text.to_owned() } else { serde_json::Value::from(text).to_string() };
+        write!(out, "{gap}{}={value}", column.name()).expect("a string takes every write");
+        gap = " ";
+    }
+    out.push('\n');
+}

@@ -1,0 +1,191 @@
+//! Numbers in place of entries: by what they have in common, by call site, over time.
+
+use super::select::Selected;
+use protolog_reader::{Item, Level, Log, TimeFormat, TimeWriter, Values, printable};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// The most bars of a histogram.
+const BARS: i64 = 40;
+/// The length of the longest bar, in characters.
+const BAR: u64 = 50;
+
+/// The property that entries are counted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum CountBy {
+    Level,
+    Group,
+    Tag,
+    Template,
+    Process,
+    Thread,
+    Location,
+}
+
+/// The counts of a log.
+pub(super) struct Counts<'a> {
+    log: &'a Log,
+    by: Option<CountBy>,
+    counted: HashMap<String, Amount>,
+    /// Times of entries, for the histogram.
+    times: Vec<i64>,
+    span: Option<(i64, i64)>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Amount {
+    entries: u64,
+    bytes: u64,
+}
+
+impl<'a> Counts<'a> {
+    /// Counts by something, or by call site, with bytes.
+    pub(super) fn new(log: &'a Log, by: Option<CountBy>) -> Self {
+        Self { log, by, counted: HashMap::new(), times: Vec::new(), span: None }
+    }
+
+    /// Adds an item; losses have no place in a table of entries, and are reported as everywhere.
+    pub(super) fn add(&mut self, selected: &Selected<'a>) {
+        let Item::Entry(entry) = selected.item else { return };
+        let (first, last) = self.span.unwrap_or((entry.time(), entry.time()));
+        self.span = Some((first.min(entry.time()), last.max(entry.time())));
+        self.times.push(entry.time());
+        let values = entry.values();
+        let thread = entry.thread();
+        let process = || {
+            let pid = thread.pid.map_or("?".to_owned(), |pid| pid.to_string());
+            entry.process_name().map_or(pid.clone(), |name| format!("{name} {pid}"))
+        };
+        let key = match self.by {
+            Some(CountBy::Level) => {
+                values.level().map_or("?".to_owned(), |it| it.name().to_owned())
+            }
+            Some(CountBy::Group) => self.group(&values).0,
+            Some(CountBy::Tag) => self.group(&values).1,
+            Some(CountBy::Template) => template(&values),
+            Some(CountBy::Process) => process(),
+            Some(CountBy::Thread) => {
+                let tid = thread.tid.map_or("?".to_owned(), |tid| tid.to_string());
+                thread.name.as_ref().map_or(tid.clone(), |name| format!("{name} {tid}"))
+            }
+            Some(CountBy::Location) => location(&values),
+            None => {
+                let level = values.level().map_or('?', Level::letter);
+                let (group, _) = self.group(&values);
+                format!("{level} {group}: {}  ({})", template(&values), location(&values))
+            }
+        };
+        let amount = self.counted.entry(key).or_default();
+        amount.entries += 1;
+        amount.bytes += entry.encoded_size() as u64;
+    }
+
+    /// The table, the greatest amount first; with `by_bytes` of bytes, else of entries.
+    pub(super) fn table(self, most: usize, is_json: bool) -> String {
+        let by_bytes = self.by.is_none();
+        let seconds = self.span.map_or(0.0, |(first, last)| (last - first) as f64 / 1e9);
+        let mut lines: Vec<(String, Amount)> = self.counted.into_iter().collect();
+        let amount = |amount: &Amount| if by_bytes { amount.bytes } else { amount.entries };
+        lines
+            .sort_by(|(one, a), (other, b)| amount(b).cmp(&amount(a)).then_with(|| one.cmp(other)));
+        let (mut out, rest) = (String::new(), lines.split_off(lines.len().min(most)));
+        for (key, Amount { entries, bytes }) in &lines {
+            let line = if is_json {
+                let line: Value = json!({"key": key, "entries": entries, "bytes": bytes});
+                writeln!(out, "{line}")
+            } else if by_bytes {
+                let rate = if seconds > 0.0 { *entries as f64 / seconds } else { 0.0 };
+                writeln!(
+                    out,
+                    "{bytes:>12} bytes {entries:>10} entries {rate:>10.1}/s  {}",
+                    printable(key)
+                )
+            } else {
+                writeln!(out, "{entries:>10}  {}", printable(key))
+            };
+            line.expect("a string takes every write");
+        }
+        if !rest.is_empty() && !is_json {
+            let entries: u64 = rest.iter().map(|(_, amount)| amount.entries).sum();
+            let _ = writeln!(out, "and {} more, with {entries} entries", rest.len());
+        }
+        out
+    }
+
+    /// Bars of the number of entries over time; times have a form that tells the bars apart, unless there is one.
+    pub(super) fn histogram(
+        self,
+        times: TimeWriter,
+        format: Option<TimeFormat>,
+        is_json: bool,
+    ) -> String {
+        let Some((first, last)) = self.span else { return String::new() };
+        let step = round_step((last - first) / BARS + 1);
+        let start = first.div_euclid(step) * step;
+        let mut times = times.with_format(format.unwrap_or(match step {
+            ..1000 => TimeFormat::Nanos,
+            1000..1_000_000 => TimeFormat::Micros,
+            _ => TimeFormat::Millis,
+        }));
+        let mut bars = vec![0_u64; ((last - start) / step + 1) as usize];
+        for time in self.times {
+            bars[((time - start) / step) as usize] += 1;
+        }
+        let highest = bars.iter().copied().max().unwrap_or(1).max(1);
+        let mut out = String::new();
+        for (index, count) in bars.into_iter().enumerate() {
+            let begin = start + index as i64 * step;
+            let line = if is_json {
+                writeln!(out, "{}", json!({"ts": begin, "ns": step, "entries": count}))
+            } else {
+                let mut time = String::new();
+                let _ = times.write(self.log, begin, &mut time);
+                let bar = "█".repeat((count * BAR).div_ceil(highest) as usize);
+                writeln!(out, "{time} {count:>9} {bar}")
+            };
+            line.expect("a string takes every write");
+        }
+        out
+    }
+
+    /// Name and tag of the group.
+    fn group(&self, values: &Values<'a>) -> (String, String) {
+        let group = values.group(self.log);
+        let known = group.map(|group| (group.name.clone(), group.tag.clone()));
+        known.unwrap_or_else(|| ("?".to_owned(), "?".to_owned()))
+    }
+}
+
+fn template(values: &Values<'_>) -> String {
+    let known = values.message().map(|message| message.template().to_owned());
+    known.unwrap_or_else(|| format!("#{:016x}", values.message_id()))
+}
+
+fn location(values: &Values<'_>) -> String {
+    let known = values.message().map(|message| message.location.clone());
+    known.filter(|location| !location.is_empty()).unwrap_or_else(|| "?".to_owned())
+}
+
+/// The next of 1, 2, 5, 10, 20, … nanoseconds.
+fn round_step(least: i64) -> i64 {
+    let mut step = 1_i64;
+    for factor in [2, 5, 10].into_iter().cycle() {
+        if step >= least {
+            break;
+        }
+        let power = 10_i64.pow(step.ilog10());
+        step = power.saturating_mul(factor);
+    }
+    step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_round() {
+        assert_eq!([1, 2, 3, 6, 11, 1_500_000].map(round_step), [1, 2, 5, 10, 20, 2_000_000]);
+    }
+}
