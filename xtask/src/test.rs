@@ -122,6 +122,7 @@ impl Have {
             tools::ZSH,
             tools::FISH,
             tools::CHROMIUM,
+            tools::LNAV,
         ];
         self.missing = tools::prepare(&wanted, install);
         let has_python = self.missing.iter().all(|tool| tool.name != tools::PYTHON.name);

@@ -132,6 +132,12 @@ pub(crate) const CHROMIUM: Tool = Tool {
     present: || found("chromium"),
     source: Debian("chromium"),
 };
+pub(crate) const LNAV: Tool = Tool {
+    name: "lnav",
+    why: "try the format file for it",
+    present: || found("lnav"),
+    source: Debian("lnav"),
+};
 pub(crate) const TIME: Tool = Tool {
     name: "time",
     why: "measure the peak memory of a program",
