@@ -17,7 +17,7 @@ use crate::clock::relations::Relations;
 use crate::clock::{
     ClockSnapshot, CustomClocks, Moment, TRACE_CLOCK, default_clock, is_of_sequence,
 };
-use crate::dictionary::Dictionary;
+use crate::dictionary::{Dictionary, Message};
 use crate::loss::{self, Losses};
 use crate::message_fields::{self, MessageField};
 use crate::packet::Packet;
@@ -129,6 +129,15 @@ impl Collected {
     /// True if a packet could be decoded.
     pub(crate) fn has_good_packets(&self) -> bool {
         self.good_packets > 0
+    }
+
+    /// The size of the tables that grow with the trace, in bytes.
+    pub(crate) fn table_bytes(&self) -> usize {
+        self.records.capacity() * size_of::<MessageRecord>()
+            + self.string_refs.capacity() * size_of::<u32>()
+            + self.strings.capacity() * size_of::<Span>()
+            + self.losses.0.capacity() * size_of::<loss::FoundLoss>()
+            + self.dictionary.messages().size_hint().0 * size_of::<Message>()
     }
 
     fn intern(

@@ -20,6 +20,10 @@ use crate::stats::{EndReason, EndedEarly};
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     limits: Limits,
+    /// The whole trace was compressed.
+    is_inflated: bool,
+    /// Packets with a message in what was compressed.
+    inflated_entries: u64,
     sequences: HashMap<u32, SequenceState>,
     collected: Collected,
     hole_budget: hole::Budget,
@@ -27,12 +31,12 @@ pub(crate) struct Decoder {
     is_torn: bool,
 }
 
-/// A limit was reached; nothing more is read.
-struct LimitReached;
+/// A limit was reached, or the end of the memory; nothing more is read.
+struct LimitReached(EndReason);
 
 impl Decoder {
-    pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, ..Self::default() }
+    pub(crate) fn new(limits: Limits, is_inflated: bool) -> Self {
+        Self { limits, is_inflated, ..Self::default() }
     }
 
     /// Decodes a whole trace.
@@ -83,7 +87,7 @@ impl Decoder {
                         reader = after;
                     }
                 }
-                Err(LimitReached) => return ended(EndReason::Limit),
+                Err(LimitReached(reason)) => return ended(reason),
             }
         }
     }
@@ -116,13 +120,18 @@ impl Decoder {
         if let Some(bundle) = packet.compressed {
             return self.bundle(bundle, depth);
         }
-        let full = self.collected.records.len() as u64 >= self.limits.entries;
-        if full && packet.message.is_some() {
-            return Err(LimitReached);
+        self.check_room(field)?;
+        if packet.message.is_some() {
+            self.inflated_entries += u64::from(depth > 0 || self.is_inflated);
+            if self.collected.records.len() as u64 >= self.limits.entries
+                || self.inflated_entries > self.limits.inflated_entries
+            {
+                return Err(LimitReached(EndReason::Limit));
+            }
         }
         let full = self.sequences.len() as u64 >= self.limits.sequences;
         if full && !self.sequences.contains_key(&packet.sequence) {
-            return Err(LimitReached);
+            return Err(LimitReached(EndReason::Limit));
         }
         let is_torn = self.is_torn;
         let sequence = self
@@ -152,11 +161,40 @@ impl Decoder {
         let ended = self.packets(&inflated.bytes, at, depth + 1);
         self.collected.blocks.put(at, inflated.bytes);
         match (inflated.end, ended.map(|ended| ended.reason)) {
-            (_, Some(EndReason::Limit)) => return Err(LimitReached),
+            (StreamEnd::NoRoom, _) => return Err(LimitReached(EndReason::Memory)),
+            (_, Some(reason @ (EndReason::Limit | EndReason::Memory))) => {
+                return Err(LimitReached(reason));
+            }
             (StreamEnd::TooLarge, _) => self.collected.stats.oversized_bundles += 1,
             (StreamEnd::Broken, _) | (_, Some(_)) => self.collected.stats.broken_bundles += 1,
             (StreamEnd::Whole, None) => {}
         }
         Ok(Ok(()))
     }
+    /// Looks, every so many packets and at each large one, whether the memory has room for the tables to grow, and to be sorted
+    /// at the end. An allocation that fails later would abort the program.
+    fn check_room(&self, packet: Field<'_>) -> Result<(), LimitReached> {
+        let len = packet.as_bytes().map_or(0, <[u8]>::len);
+        if !self.collected.stats.packets.is_multiple_of(PACKETS_BETWEEN_CHECKS)
+            && len < LARGE_PACKET
+        {
+            return Ok(());
+        }
+        let sequences = self.sequences.capacity() * size_of::<(u32, SequenceState)>();
+        let tables = self.collected.table_bytes() + sequences;
+        // A table that grows takes twice its size, beside the old one.
+        let wanted = (2 * tables).saturating_add(MAX_GROWTH * len).saturating_add(RESERVE);
+        match Vec::<u8>::new().try_reserve_exact(wanted) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(LimitReached(EndReason::Memory)),
+        }
+    }
 }
+
+const PACKETS_BETWEEN_CHECKS: u64 = 1 << 16;
+/// The size of a packet that may take much memory by itself, in bytes.
+const LARGE_PACKET: usize = 1 << 20;
+/// The bytes of memory that a byte of a packet takes at most, about.
+const MAX_GROWTH: usize = 15;
+/// Memory for the packets until the next check, in bytes.
+const RESERVE: usize = 64 << 20;

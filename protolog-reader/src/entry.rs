@@ -54,7 +54,7 @@ impl<'a> Entry<'a> {
 
     /// The message's id; 0 if it has none.
     pub fn message_id(&self) -> u64 {
-        self.counts().0
+        message_fields::message_id(self.fields())
     }
 
     /// The size of the message in the trace, in bytes, without its packet's timestamp and without its strings.
@@ -110,10 +110,13 @@ impl<'a> Entry<'a> {
     }
 
     fn visit_fields(&self, visitor: impl FnMut(MessageField)) {
-        let span = self.record.message;
-        let fields = Reader::with_offset(self.log.blocks().bytes(span), span.at);
-        let done = message_fields::visit(fields, visitor);
+        let done = message_fields::visit(self.fields(), visitor);
         debug_assert!(done.is_ok(), "the message was read before");
+    }
+
+    fn fields(&self) -> Reader<'a> {
+        let span = self.record.message;
+        Reader::with_offset(self.log.blocks().bytes(span), span.at)
     }
 }
 

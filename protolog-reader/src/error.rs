@@ -19,6 +19,8 @@ pub enum ReadErrorKind {
     NotATrace(Looks),
     /// The whole trace is compressed with zstd, which this reader does not support.
     Zstd,
+    /// The trace, or its log, does not fit the memory.
+    OutOfMemory,
 }
 
 impl ReadError {
@@ -33,6 +35,9 @@ impl ReadError {
             ReadErrorKind::Io(_) => "check the path and its permissions",
             ReadErrorKind::NotATrace(looks) => looks.help(),
             ReadErrorKind::Zstd => "decompress it with `zstd -d` first",
+            ReadErrorKind::OutOfMemory => {
+                "read it where there is more memory, or raise the limit (`ulimit -v`)"
+            }
         }
     }
 }
@@ -58,6 +63,7 @@ impl fmt::Display for ReadError {
                 None => f.write_str("not a trace"),
             },
             ReadErrorKind::Zstd => f.write_str("compressed with zstd, which is not supported"),
+            ReadErrorKind::OutOfMemory => f.write_str("too large for the memory of this process"),
         }
     }
 }

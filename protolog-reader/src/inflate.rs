@@ -1,6 +1,6 @@
 //! Inflates streams up to a limit, because a few bytes can hold gigabytes.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 
@@ -20,6 +20,8 @@ pub(crate) enum StreamEnd {
     Broken,
     /// The stream holds more than the limit.
     TooLarge,
+    /// The memory has no room for what it holds.
+    NoRoom,
 }
 
 /// True if `bytes` begin like a gzip stream.
@@ -44,6 +46,7 @@ pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Inflated {
 fn read(stream: impl Read, limit: u64) -> Inflated {
     let mut bytes = Vec::new();
     let end = match stream.take(limit.saturating_add(1)).read_to_end(&mut bytes) {
+        Err(error) if error.kind() == ErrorKind::OutOfMemory => StreamEnd::NoRoom,
         Err(_) => StreamEnd::Broken,
         Ok(_) if bytes.len() as u64 > limit => StreamEnd::TooLarge,
         Ok(_) => StreamEnd::Whole,

@@ -49,6 +49,12 @@ pub(crate) fn visit(
     Ok(())
 }
 
+/// The id of a message, without its values; 0 if it has none.
+pub(crate) fn message_id(fields: Reader<'_>) -> u64 {
+    let ids = fields.map_while(Result::ok).filter(|field| field.number == message::MESSAGE_ID);
+    ids.last().and_then(|field| field.as_fixed64().ok()).unwrap_or_default()
+}
+
 fn varints(field: Field<'_>, mut visitor: impl FnMut(u64)) -> Result<(), DecodeError> {
     let Value::Bytes(mut packed) = field.value else {
         visitor(field.as_u64()?);

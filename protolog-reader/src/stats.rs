@@ -79,6 +79,8 @@ pub enum EndReason {
     BrokenStream,
     /// A limit was reached (see [`Limits`](crate::Limits)).
     Limit,
+    /// The memory has no room for more. Reading a trace makes it an error.
+    Memory,
 }
 
 /// Losses that Perfetto's tracing service counted, over all buffers and not only of log messages.

@@ -75,6 +75,7 @@ fn ended_early(f: &mut fmt::Formatter<'_>, stats: &Stats) -> fmt::Result {
         EndReason::Corrupt => "corrupt: the following bytes are not a packet",
         EndReason::BrokenStream => "truncated: the compressed trace is cut off or corrupt",
         EndReason::Limit => "too large: a limit was reached",
+        EndReason::Memory => "too large: there is no memory for more",
     };
     writeln!(f, "{reason}; {} of {} bytes were read", ended.offset, stats.bytes)
 }

@@ -18,13 +18,14 @@ use crate::stats::{EndReason, EndedEarly};
 pub struct Trace {
     bytes: Vec<u8>,
     dictionaries: Vec<viewer_config::Dictionary>,
-    limits: Limits,
+    /// None for those of the trace's size.
+    limits: Option<Limits>,
 }
 
 impl Trace {
     /// A trace from bytes: a file that Perfetto can read, plain or compressed with gzip.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
-        Self { bytes: bytes.into(), dictionaries: Vec::new(), limits: Limits::default() }
+        Self { bytes: bytes.into(), dictionaries: Vec::new(), limits: None }
     }
 
     /// Reads the bytes of the file at `path` into memory.
@@ -46,10 +47,10 @@ impl Trace {
         self
     }
 
-    /// Sets the limits.
+    /// Sets the limits, in place of [`Limits::of_size`].
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.limits = Some(limits);
         self
     }
 
@@ -67,7 +68,9 @@ impl Trace {
         if inflate::is_zstd(&bytes) {
             return Err(ReadErrorKind::Zstd.into());
         }
-        let (bytes, end) = if inflate::is_gzip(&bytes) {
+        let limits = limits.unwrap_or_else(|| Limits::of_size(bytes.len() as u64));
+        let is_compressed = inflate::is_gzip(&bytes);
+        let (bytes, end) = if is_compressed {
             let Inflated { bytes, end } = inflate::inflate(&bytes, limits.inflated_bytes);
             (bytes, end)
         } else {
@@ -80,7 +83,7 @@ impl Trace {
             // Its messages would pass for packets of unknown fields.
             return Err(ReadErrorKind::NotATrace(looks).into());
         }
-        let mut collected = Decoder::new(limits).read(bytes);
+        let mut collected = Decoder::new(limits, is_compressed).read(bytes);
         let looks_like_one = is_empty || begins || is_hole && collected.has_good_packets();
         collected.stats.unended = collected.sessions.unended();
         let stats = &mut collected.stats;
@@ -88,7 +91,12 @@ impl Trace {
             StreamEnd::Whole => None,
             StreamEnd::Broken => Some(EndReason::BrokenStream),
             StreamEnd::TooLarge => Some(EndReason::Limit),
+            StreamEnd::NoRoom => Some(EndReason::Memory),
         };
+        let has_room = stats.ended_early.is_none_or(|ended| ended.reason != EndReason::Memory);
+        if reason == Some(EndReason::Memory) || !has_room {
+            return Err(ReadErrorKind::OutOfMemory.into());
+        }
         if let Some(reason) = reason {
             let offset = stats.ended_early.map_or(stats.bytes, |ended| ended.offset);
             stats.ended_early = Some(EndedEarly { reason, offset });

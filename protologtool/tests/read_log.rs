@@ -386,6 +386,30 @@ fn truncated_traces_are_shown_as_far_as_they_go() {
 }
 
 #[test]
+fn whatever_can_not_be_read_makes_the_exit_code_3() {
+    let good = "ts=1 log(1)\n";
+    let nested = |depth| "bundle(zlib) {\n".repeat(depth) + good + &"}\n".repeat(depth);
+    for (description, warning) in [
+        (String::new(), None),
+        (nested(4), None),
+        ("@1 cleared loss(2, 1, 3)\n".to_owned(), None),
+        (nested(5), Some("bundle of packets nested too deep or too large")),
+        ("field(133, \"(\\xb5/\\xfd...\")".to_owned(), Some("compressed with zstd")),
+        ("bundle(gzip, cut) {\nts=1 log(1)\nts=2 log(2)\n}".to_owned(), Some("cut off or corrupt")),
+        ("bytes(\"\\x0a\\x01\\x00\")".to_owned(), Some("corrupt")),
+    ] {
+        let trace = description::trace(&format!("{good}{description}"));
+        for format in ["text", "json"] {
+            let (exit, out, errors) =
+                run(&[("app", trace.clone())], &["app", "--format", format, "--until", "0"]);
+            let expected = if warning.is_some() { Exit::Incomplete } else { Exit::Done };
+            assert_eq!((exit, out.as_str()), (expected, ""), "{description}: {errors}");
+            assert!(errors.contains(warning.unwrap_or_default()), "{description}: {errors}");
+        }
+    }
+}
+
+#[test]
 fn statistics_are_shown_when_asked_for() {
     let mut trace = description::trace(APP);
     // trace_stats with one buffer_stats: 65536 bytes, 2 chunks of 1312 bytes written, at most 1020 waiting.
@@ -432,4 +456,34 @@ fn pipes() {
     assert_eq!(&start, b"     1.001000   100   101 D Net     : sent 512 bytes\n    ");
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn a_trace_larger_than_the_memory_is_an_error() {
+    // 24 MB of packets with an empty message, compressed.
+    let member = description::trace(&format!("whole(gzip)\n{}", "log(1)\n".repeat(1 << 16)));
+    let trace = member.repeat(24);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bomb.pftrace");
+    std::fs::write(&path, &trace).unwrap();
+    let read_log = |limit: &str| {
+        let script = format!("ulimit -v {limit} && exec \"$0\" read-log \"$1\" --until 0");
+        let shell = Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_protologtool")])
+            .arg(&path)
+            .output();
+        let output = shell.unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let error = format!(
+        "error: can't read `{}`: too large for the memory of this process\n",
+        path.display()
+    );
+    let help = "help: read it where there is more memory, or raise the limit (`ulimit -v`)\n";
+    // Too little for the bytes, and for the entries.
+    for limit in ["60000", "250000"] {
+        assert_eq!(read_log(limit), (Some(2), format!("{error}{help}")), "{limit}");
+    }
+    let (code, errors) = read_log("unlimited");
+    assert!(code == Some(0) && errors.contains("1572864 entries"), "{code:?}: {errors}");
 }

@@ -2,7 +2,9 @@
 
 use crate::args::level::level;
 use crate::exit::Failure;
-use protolog_reader::{Group, Item, Level, Log, Loss, Rendering, Thread, TimePoint, Times};
+use protolog_reader::{
+    Group, Item, Level, Log, Loss, Message, Rendering, Thread, TimePoint, Times,
+};
 use regex::Regex;
 
 mod problems;
@@ -79,6 +81,12 @@ impl Filters {
             until: instant(&self.until)?,
         })
     }
+
+    /// Returns whether the dictionary decides which entries are shown.
+    fn ask_for_messages(&self) -> bool {
+        self.level.is_some()
+            || [&self.group, &self.tag, &self.location].iter().any(|wanted| !wanted.is_empty())
+    }
 }
 
 /// The time that `text` means, with `now` as nanoseconds since 1970.
@@ -111,19 +119,24 @@ impl Filter<'_> {
                 if !self.admits_time(entry.time()) || !self.admits_thread(entry.thread()) {
                     return false;
                 }
-                let options = self.options;
-                let values = entry.values();
-                let group = values.group(self.log);
-                options.level.is_none_or(|least| values.level().is_some_and(|level| level >= least))
-                    && self.admits_group(group)
-                    && admits(&options.location, |text| {
-                        values.message().is_some_and(|message| message.location.contains(text))
-                    })
-                    && options.grep.as_ref().is_none_or(|grep| {
-                        grep.is_match(&values.text(Rendering::Full)) != options.invert
+                // Values are decoded only where the text is asked for.
+                let grep = self.options.grep.as_ref();
+                (!self.options.ask_for_messages() || self.admits_message(entry.message()))
+                    && grep.is_none_or(|grep| {
+                        grep.is_match(&entry.values().text(Rendering::Full)) != self.options.invert
                     })
             }
         }
+    }
+
+    fn admits_message(&self, message: Option<&Message>) -> bool {
+        let options = self.options;
+        let level = message.and_then(|message| message.level);
+        options.level.is_none_or(|least| level.is_some_and(|level| level >= least))
+            && self.admits_group(message.and_then(|it| self.log.dictionary().group(it.group)))
+            && admits(&options.location, |text| {
+                message.is_some_and(|message| message.location.contains(text))
+            })
     }
 
     /// A loss is shown unless it is known not to be asked for.
