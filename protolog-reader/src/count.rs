@@ -24,6 +24,7 @@ pub(crate) fn complete_stats(log: &mut Log) {
         extra += u64::from(given.iter().zip(&*expected).any(|(given, expected)| given > expected));
     }
     let (entries, conflicts) = (log.records().len() as u64, log.dictionary().conflicts());
+    let malformed = log.dictionary().malformed();
     let mut lost = std::mem::take(&mut log.stats_mut().lost);
     for loss in log.losses() {
         let sum = lost.entry((loss.reason, loss.group)).or_default();
@@ -31,5 +32,6 @@ pub(crate) fn complete_stats(log: &mut Log) {
     }
     let stats = log.stats_mut();
     (stats.entries, stats.lost, stats.dictionary_conflicts) = (entries, lost, conflicts);
+    stats.malformed_elements = malformed;
     (stats.unknown_messages, stats.missing_values, stats.extra_values) = (unknown, missing, extra);
 }

@@ -3,13 +3,17 @@
 //! Unlike `viewer_config::Dictionary`, which refuses contradictions, this one accepts whatever a trace holds: of two entries
 //! with one id the first wins, as in trace_processor, and the conflict is counted.
 
+pub(crate) mod elements;
+
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
 use protolog_core::Level;
-use protolog_core::schema::{group, message_data, message_hints, viewer_config as config};
+use protolog_core::schema::{group, message_data, message_hints};
 use protozero::{DecodeError, Field, Reader};
+
+use elements::Element;
 
 /// Maximum number of locations of one message; each new one is compared with all.
 const MAX_LOCATIONS: usize = 16;
@@ -22,6 +26,7 @@ pub struct Dictionary {
     /// Hashes of the dictionaries of stripped programs that have not been provided.
     missing: BTreeSet<u64>,
     conflicts: u64,
+    malformed: u64,
 }
 
 /// A message: the part that all entries with one id share.
@@ -93,25 +98,20 @@ impl Dictionary {
         self.conflicts
     }
 
-    /// Adds the entries of a packet.
+    /// Number of elements of the trace's dictionaries that can't be decoded.
+    pub fn malformed(&self) -> u64 {
+        self.malformed
+    }
+
+    /// Adds the good elements of a packet and counts the others.
     pub(crate) fn add_packet(&mut self, viewer_config: Field<'_>) -> Result<(), DecodeError> {
-        for field in viewer_config.as_message()? {
-            let field = field?;
-            match field.number {
-                config::MESSAGES => {
-                    let (id, message) = Message::parse(field.as_message()?)?;
-                    self.add_message(id, message);
-                }
-                config::GROUPS => {
-                    let (id, group) = Group::parse(field.as_message()?)?;
-                    self.add_group(id, group);
-                }
-                config::STRIPPED => {
-                    self.missing.insert(field.as_fixed64()?);
-                }
-                _ => {}
-            }
-        }
+        elements::visit(viewer_config.as_bytes()?, |element, _| match element {
+            Element::Message(id, message) => self.add_message(id, message),
+            Element::Group(id, group) => self.add_group(id, group),
+            Element::Stripped(hash) => drop(self.missing.insert(hash)),
+            Element::Other => {}
+            Element::Bad => self.malformed += 1,
+        });
         Ok(())
     }
 

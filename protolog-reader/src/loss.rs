@@ -8,6 +8,7 @@ use protozero::{DecodeError, Field};
 
 use crate::clock::Moment;
 use crate::dictionary::Dictionary;
+use crate::printable::printable;
 
 /// Messages or packets that were logged and can't be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +112,7 @@ pub(crate) fn describe(
         None => write!(out, "an unknown number of {noun}s")?,
     }
     if let Some(group) = group {
-        write!(out, " of {}", dictionary.group_name(group))?;
+        write!(out, " of {}", printable(&dictionary.group_name(group)))?;
     }
     write!(out, ": {reason}")
 }

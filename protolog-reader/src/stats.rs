@@ -32,6 +32,8 @@ pub struct Stats {
     pub redefined_strings: u64,
     /// Entries of the dictionary that contradict an earlier one.
     pub dictionary_conflicts: u64,
+    /// Elements of the dictionary that can't be decoded; all others count.
+    pub malformed_elements: u64,
     /// Losses by reason and, if known, id of the group. A loss of unknown size counts as one.
     pub lost: BTreeMap<(LossReason, Option<u32>), u64>,
     /// Entries whose time is a guess.

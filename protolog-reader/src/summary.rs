@@ -97,7 +97,7 @@ fn service(f: &mut fmt::Formatter<'_>, stats: &Stats) -> fmt::Result {
 }
 
 /// Counters, with their sentences for one and for several.
-fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 11] {
+fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 12] {
     [
         (
             stats.unknown_messages,
@@ -124,6 +124,11 @@ fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 11] {
             stats.dictionary_conflicts,
             "dictionary entry that contradicts an earlier one",
             "dictionary entries that contradict earlier ones",
+        ),
+        (
+            stats.malformed_elements,
+            "damaged dictionary entry, which was left out",
+            "damaged dictionary entries, which were left out",
         ),
         (stats.guessed_times, "entry whose time is a guess", "entries whose times are guesses"),
         (stats.ignored_clocks, "clock too many in a snapshot", "clocks too many in snapshots"),

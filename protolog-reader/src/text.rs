@@ -19,6 +19,7 @@ use crate::entry::Entry;
 use crate::items::Item;
 use crate::log::Log;
 use crate::loss::{self, Loss};
+use crate::printable::push_printable;
 use crate::render::Rendering;
 use crate::thread::Thread;
 use crate::time_writer::{TimeFormat, TimeWriter};
@@ -147,31 +148,6 @@ impl<'a> TextWriter<'a> {
 
 /// Shorter tags are padded to this width.
 const TAG_WIDTH: usize = 8;
-
-/// The text with escapes in place of characters that control a terminal, or change the direction of a line, as [`TextWriter`] has it.
-pub fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    push_printable(&mut out, text);
-    out
-}
-
-/// Appends `text` with escapes for control characters except tabs, for line separators, and for characters that embed,
-/// override or isolate the direction of writing.
-fn push_printable(out: &mut String, text: &str) {
-    let is_control = |char: char| match char {
-        '\t' => false,
-        '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        char => char.is_control(),
-    };
-    let mut rest = text;
-    while let Some(at) = rest.find(is_control) {
-        out.push_str(&rest[..at]);
-        let mut chars = rest[at..].chars();
-        out.extend(chars.next().into_iter().flat_map(char::escape_default));
-        rest = chars.as_str();
-    }
-    out.push_str(rest);
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! The end of a run: its exit code, and the failure that stops it.
 
+use protolog_reader::printable;
 use std::borrow::Cow;
 use std::fmt;
 use std::process::ExitCode;
@@ -50,7 +51,12 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.message)?;
+        // Names in it may come from a trace.
+        f.write_str("error: ")?;
+        for line in self.message.split_inclusive('\n') {
+            let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+            write!(f, "{}{end}", printable(line))?;
+        }
         match &self.help {
             Some(help) => write!(f, "\nhelp: {help}"),
             None => Ok(()),

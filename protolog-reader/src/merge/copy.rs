@@ -8,6 +8,7 @@ use super::packet::{PacketContents, fields, without, without_sequence};
 use super::place::{Place, Places, mix};
 use super::stream::{self, Piece, Stop, TraceEnd};
 use super::survey::Survey;
+use crate::dictionary::elements::{self, Element};
 use crate::loss::LossRecord;
 use crate::packet::Packet;
 use crate::sessions::Sessions;
@@ -39,6 +40,8 @@ pub(super) struct Copier<'a, 'b> {
     pub(super) packets: u64,
     /// Packets that can't be decoded.
     pub(super) malformed: u64,
+    /// Elements of dictionaries that can't be decoded.
+    pub(super) malformed_elements: u64,
     /// Messages that the result has from another input.
     pub(super) duplicates: u64,
     /// Losses that the result has from another input.
@@ -59,6 +62,7 @@ impl<'a, 'b> Copier<'a, 'b> {
             skipped_bytes: 0,
             packets: 0,
             malformed: 0,
+            malformed_elements: 0,
             duplicates: 0,
             duplicate_losses: 0,
         }
@@ -261,17 +265,16 @@ impl<'a, 'b> Copier<'a, 'b> {
         (!kept.is_empty()).then_some(kept)
     }
 
-    /// The elements of a dictionary that are not written yet.
+    /// The good elements of a dictionary that are not written yet.
     fn new_elements(&mut self, config: &[u8]) -> Vec<u8> {
         let mut kept = Vec::with_capacity(config.len());
-        let (mut reader, mut from) = (Reader::new(config), 0);
-        while let Some(Ok(_)) = reader.next() {
-            let element = config.get(from..reader.offset() as usize).unwrap_or_default();
-            from = reader.offset() as usize;
-            if self.written.insert(hash(element)) {
-                kept.extend_from_slice(element);
+        elements::visit(config, |element, bytes| {
+            if let Element::Bad = element {
+                self.malformed_elements += 1;
+            } else if self.written.insert(hash(bytes)) {
+                kept.extend_from_slice(bytes);
             }
-        }
+        });
         kept
     }
 }

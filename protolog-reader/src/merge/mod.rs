@@ -43,6 +43,8 @@ pub struct Merged {
     pub truncated: Vec<String>,
     /// Packets that can't be decoded, which are not in the result.
     pub malformed: u64,
+    /// Elements of dictionaries that can't be decoded, which are not in the result.
+    pub malformed_elements: u64,
     /// Messages that are not in the result again, since it has them from another input.
     pub duplicates: u64,
     /// Records of losses that are not in the result again, since it has them from another input.
@@ -81,6 +83,7 @@ pub fn merge(inputs: &[&dyn MergeInput], out: &mut dyn Write) -> Result<Merged, 
         sequences: 0,
         truncated,
         malformed: copier.malformed,
+        malformed_elements: copier.malformed_elements,
         duplicates: copier.duplicates,
         duplicate_losses: copier.duplicate_losses,
         skipped_bytes: copier.skipped_bytes,

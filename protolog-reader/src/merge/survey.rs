@@ -6,9 +6,9 @@ use super::overlap::Overlaps;
 use super::packet::{PacketContents, without_sequence};
 use super::place::Places;
 use super::stream::{self, Piece, Stop, TraceEnd};
+use crate::dictionary::elements::{self, Element};
 use crate::dictionary::{Group, Message};
 use crate::looks::Looks;
-use protolog_core::schema::viewer_config;
 use protozero::{Field, Reader};
 use std::collections::HashMap;
 use std::io;
@@ -191,41 +191,49 @@ impl Survey {
         config: Field<'_>,
         inputs: &[&dyn MergeInput],
     ) -> Result<(), MergeError> {
-        let elements = config.as_message().into_iter().flatten().flatten();
-        for element in elements {
-            let Ok(fields) = element.as_message() else { continue };
-            match element.number {
-                viewer_config::MESSAGES => {
-                    let Ok((id, message)) = Message::parse(fields) else { continue };
-                    let (known, first) =
-                        self.messages.entry(id).or_insert_with(|| (message.clone(), index));
-                    if *first != index && !known.has_same_meaning(&message) {
-                        let id = format!("message {id:016x}");
-                        let meanings = [(&*known, *first), (&message, index)];
-                        let meanings = meanings.map(|(message, index)| {
-                            meaning(message.template(), &message.location, inputs[index])
-                        });
-                        return Err(MergeError::Clash { id, meanings });
-                    }
-                }
-                viewer_config::GROUPS => {
-                    let Ok((id, group)) = Group::parse(fields) else { continue };
-                    let (known, first) =
-                        self.groups.entry(id).or_insert_with(|| (group.clone(), index));
-                    if *first != index && *known != group {
-                        let id = format!("group {id:08x}");
-                        let meanings = [(&*known, *first), (&group, index)];
-                        let meanings = meanings.map(|(group, index)| {
-                            let tag = format!("tag {}", group.tag);
-                            meaning(&group.name, &tag, inputs[index])
-                        });
-                        return Err(MergeError::Clash { id, meanings });
-                    }
-                }
-                _ => {}
-            }
+        let mut clash = None;
+        elements::visit(config.as_bytes().unwrap_or_default(), |element, _| {
+            let found = match element {
+                Element::Message(id, message) => self.clash_of_message(index, id, &message, inputs),
+                Element::Group(id, group) => self.clash_of_group(index, id, &group, inputs),
+                _ => None,
+            };
+            clash = clash.take().or(found);
+        });
+        clash.map_or(Ok(()), Err)
+    }
+
+    fn clash_of_message(
+        &mut self,
+        index: usize,
+        id: u64,
+        message: &Message,
+        inputs: &[&dyn MergeInput],
+    ) -> Option<MergeError> {
+        let (known, first) = self.messages.entry(id).or_insert_with(|| (message.clone(), index));
+        if *first == index || known.has_same_meaning(message) {
+            return None;
         }
-        Ok(())
+        let meanings = [(&*known, *first), (message, index)]
+            .map(|(message, index)| meaning(message.template(), &message.location, inputs[index]));
+        Some(MergeError::Clash { id: format!("message {id:016x}"), meanings })
+    }
+
+    fn clash_of_group(
+        &mut self,
+        index: usize,
+        id: u32,
+        group: &Group,
+        inputs: &[&dyn MergeInput],
+    ) -> Option<MergeError> {
+        let (known, first) = self.groups.entry(id).or_insert_with(|| (group.clone(), index));
+        if *first == index || known == group {
+            return None;
+        }
+        let meanings = [(&*known, *first), (group, index)].map(|(group, index)| {
+            meaning(&group.name, &format!("tag {}", group.tag), inputs[index])
+        });
+        Some(MergeError::Clash { id: format!("group {id:08x}"), meanings })
     }
 }
 

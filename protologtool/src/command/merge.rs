@@ -35,8 +35,8 @@ Recordings of processes that died are made into traces by `protologtool recover`
 
 Of a program that was killed or still runs, a trace has no end, which standard error says; what is there is merged.
 
-Exit codes: 0 done; 1 done, but standard error says what is missing of a trace; 2 wrong command line, or traces can't be \
-merged, read or written: nothing was written.";
+Exit codes: 0 done; 2 wrong command line, or traces can't be merged, read or written: nothing was written; 3 done, but a \
+trace is incomplete, and standard error says what could not be read.";
 
 /// Arguments of `merge`.
 #[derive(Debug, clap::Args)]
@@ -69,8 +69,9 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
         let print = if is_standard(&args.output) { System::print_error } else { System::print };
         print(system, &line);
     }
-    let whole = merged.truncated.is_empty() && merged.malformed == 0 && merged.skipped_bytes == 0;
-    Ok(if whole { Exit::Done } else { Exit::Problems })
+    let damaged = merged.malformed + merged.malformed_elements + merged.skipped_bytes;
+    let is_whole = merged.truncated.is_empty() && damaged == 0;
+    Ok(if is_whole { Exit::Done } else { Exit::Incomplete })
 }
 
 /// Says what is missing of the inputs, a line each.
@@ -81,6 +82,11 @@ pub(super) fn problems(merged: &Merged) -> Vec<String> {
         0 => {}
         1 => lines.push("warning: 1 packet can't be read\n".to_owned()),
         more => lines.push(format!("warning: {more} packets can't be read\n")),
+    }
+    match merged.malformed_elements {
+        0 => {}
+        1 => lines.push("warning: 1 dictionary entry can't be read\n".to_owned()),
+        more => lines.push(format!("warning: {more} dictionary entries can't be read\n")),
     }
     lines.extend(merged.gaps().iter().map(|gap| format!("warning: {gap}\n")));
     lines

@@ -20,7 +20,7 @@ use crate::system::System;
 pub(super) use filter::{Filters, is_named};
 use input::hint_of_content;
 pub(super) use input::read_trace;
-use protolog_reader::{Log, ReadErrorKind, Stats, Trace};
+use protolog_reader::{Log, ReadErrorKind, Stats, Trace, printable};
 use select::Selection;
 use shelf::Shelf;
 use show::EntryForm;
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
         let mut symbols = Symbols::default();
         log.symbolize_stack_traces(|stack| symbols.name(stack));
         for problem in symbols.problems() {
-            system.print_error(&format!("warning: {problem}\n"));
+            system.print_error(&format!("warning: {}\n", printable(problem)));
         }
     }
     let times = args.form.times();
