@@ -2,9 +2,11 @@
 
 use crate::args::LogOutput;
 use crate::exit::{Exit, Failure};
-use crate::output::{cant_read, is_standard, once, reason, write_one};
+use crate::output::{cant_read, cant_write, is_standard, once, reason, write_one};
 use crate::system::System;
-use protolog_reader::{MergeError, MergeInput, Merged, merge};
+use protolog_reader::{
+    AddedForUi, CounterArg, MergeError, MergeInput, Merged, Trace, merge, write_for_perfetto_ui,
+};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::io::{self, Cursor, Read};
@@ -14,6 +16,7 @@ const HELP: &str = "\
 Example:
   protologtool merge server.pftrace worker-1.pftrace worker-2.pftrace -o all.pftrace
   protologtool read-log all.pftrace --since 18:27
+  protologtool merge app.pftrace --perfetto-ui --counter 'sent %d bytes' -o ui.pftrace
 
 The result has every message of every trace, in Perfetto too, each with its own process, thread and time. Messages are \
 put into order by who reads them. Traces may be compressed with gzip, and come from Perfetto's service.
@@ -29,7 +32,10 @@ Sequences get new ids. Dictionaries become one; where one id stands for two mess
 written, and the message says which they are and where. Times are those since the machine was booted, so traces that \
 say that they are of different boots are refused. Times of different machines can't be compared either.
 
-A trace that comes through a pipe is held in memory.
+A trace that comes through a pipe is held in memory, and with --perfetto-ui the result is, too.
+
+Perfetto's UI shows messages in its SQL page alone. With --perfetto-ui they also are in its table and on its track of logs, as \
+those of Android are, which makes the trace about twice as large.
 
 Recordings of processes that died are made into traces by `protologtool recover`, which takes several at once.
 
@@ -50,6 +56,15 @@ pub(crate) struct MergeArgs {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
+    /// Add what Perfetto's UI shows without a query: its table and track of logs, names of threads, marks where messages were lost
+    #[arg(long)]
+    perfetto_ui: bool,
+
+    /// Make an argument a counter in Perfetto's UI, that of messages whose template contains TEXT; the first one if no number
+    /// is given; may be repeated
+    #[arg(long, value_name = "TEXT[:NUMBER]", value_parser = counter, requires = "perfetto_ui")]
+    counter: Vec<CounterArg>,
+
     #[command(flatten)]
     output_file: LogOutput,
 }
@@ -59,8 +74,11 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
     let traces: Vec<InputFile<'_>> =
         args.traces.iter().map(|path| InputFile::new(path, system)).collect();
     let inputs: Vec<&dyn MergeInput> = traces.iter().map(|file| file as &dyn MergeInput).collect();
-    let merged =
-        write(&inputs, &args.output, args.output_file.mode_of_new(), &args.traces, system)?;
+    let merged = if args.perfetto_ui {
+        write_for_ui(args, &inputs, system)?
+    } else {
+        write(&inputs, &args.output, args.output_file.mode_of_new(), &args.traces, system)?
+    };
     for line in problems(&merged) {
         system.print_error(&line);
     }
@@ -121,6 +139,57 @@ pub(super) fn write(
     };
     write_one(output, mode, read, system, fill, |error| failure(&error, output))?;
     Ok(merged)
+}
+
+/// As [`write`], with what Perfetto's UI shows.
+fn write_for_ui(
+    args: &MergeArgs,
+    inputs: &[&dyn MergeInput],
+    system: &dyn System,
+) -> Result<Merged, Failure> {
+    let mut trace = Vec::new();
+    let merged = merge(inputs, &mut trace).map_err(|error| failure(&error, &args.output))?;
+    let log = Trace::from_bytes(trace.clone()).read().map_err(|error| {
+        Failure::new(format!("can't read the merged traces: {error}")).help(error.help())
+    })?;
+    let mut added = AddedForUi::default();
+    let fill = |out: &mut dyn io::Write| {
+        out.write_all(&trace)?;
+        added = write_for_perfetto_ui(&log, &args.counter, out)?;
+        Ok(())
+    };
+    let failed = |error: io::Error| cant_write(&args.output, &error);
+    let mode = args.output_file.mode_of_new();
+    write_one(&args.output, mode, &args.traces, system, fill, failed)?;
+    if added.without_wall_clock > 0 {
+        system.print_error(&format!(
+            "warning: {} messages are not in the table of logs: the trace does not know the wall clock\n",
+            added.without_wall_clock
+        ));
+    }
+    for (counter, values) in args.counter.iter().zip(&added.counter_values) {
+        if *values == 0 {
+            let CounterArg { template, argument } = counter;
+            system.print_error(&format!(
+                "warning: no value for the counter `{template}:{argument}`\n"
+            ));
+        }
+    }
+    Ok(merged)
+}
+
+/// A counter of the command line.
+fn counter(text: &str) -> Result<CounterArg, String> {
+    let (template, argument) = match text.rsplit_once(':') {
+        // A colon of the template, as in `sent: %d`.
+        Some((_, number)) if number.contains([' ', '%']) => (text, "1"),
+        Some((template, number)) => (template, number),
+        None => (text, "1"),
+    };
+    let argument = argument.parse().ok().filter(|number| *number > 0);
+    let argument = argument
+        .ok_or_else(|| "give the number of the argument, from 1, after the colon".to_owned())?;
+    Ok(CounterArg { template: template.to_owned(), argument })
 }
 
 /// The failure of a merge into the file `output`.

@@ -1,0 +1,283 @@
+//! Packets that make a log visible in Perfetto's UI without a query.
+//!
+//! The UI shows `ProtoLog` messages nowhere by itself, of any version. It has a table and a track for logs of Android, so each message becomes
+//! one of these, beside the message as it is; a loss becomes one, too, and a mark on a track of its own. Threads get their names, and chosen
+//! arguments become counters.
+//!
+//! Invariants: all is appended, on sequences that the trace does not have; what needs the wall clock, as the times of Android's logs do, is
+//! counted where the trace does not know it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io::{self, Write};
+
+use protolog_core::schema::{
+    packet, process_descriptor, thread_descriptor, track_descriptor, track_event,
+};
+use protolog_core::{Arg, Level, process_track};
+use protolog_recording::PacketWriter;
+use protozero::{Heap, Message};
+
+use crate::entry::Entry;
+use crate::items::Item;
+use crate::log::Log;
+use crate::render::Rendering;
+use crate::thread::Thread;
+
+/// `TracePacket.android_log`
+const ANDROID_LOG: u32 = 39;
+/// `AndroidLogPacket.events`
+const EVENTS: u32 = 1;
+/// The fields of `AndroidLogPacket.LogEvent`.
+mod log_event {
+    pub(super) const LOG_ID: u32 = 1;
+    pub(super) const PID: u32 = 2;
+    pub(super) const TID: u32 = 3;
+    pub(super) const TIMESTAMP: u32 = 5;
+    pub(super) const TAG: u32 = 6;
+    pub(super) const PRIORITY: u32 = 7;
+    pub(super) const MESSAGE: u32 = 8;
+}
+/// `TrackDescriptor.name`
+const TRACK_NAME: u32 = 2;
+/// `TrackDescriptor.counter`
+const TRACK_COUNTER: u32 = 8;
+/// `TrackEvent.double_counter_value`
+const COUNTER_VALUE: u32 = 44;
+/// A value of `TrackEvent.type`.
+const TYPE_COUNTER: u32 = 4;
+
+/// Events of one packet.
+const BATCH: usize = 256;
+/// The first track of ours; those of processes and threads are made of their ids.
+const FIRST_TRACK: u64 = 0x7072_6f74_6f6c_6f67;
+/// The first track of a thread that is named: a session names only those that record slices.
+const FIRST_NAMED: u64 = FIRST_TRACK + (1 << 32);
+/// The sequence of what is added: the traces' own are numbered from 1.
+const SEQUENCE: u32 = 0x7fff_0000;
+
+/// An argument to show as a counter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterArg {
+    /// A part of the template.
+    pub template: String,
+    /// The number of the argument, from 1.
+    pub argument: usize,
+}
+
+/// The amounts that were added for the UI.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AddedForUi {
+    /// Messages and losses in the table of logs.
+    pub events: u64,
+    /// Messages that are not, since the trace does not relate its clock to the wall clock.
+    pub without_wall_clock: u64,
+    /// Values of each counter, in the order in which they were asked for.
+    pub counter_values: Vec<u64>,
+}
+
+/// Appends to `out`, which has the trace of `log`, what the UI shows.
+pub fn write_for_perfetto_ui(
+    log: &Log,
+    counters: &[CounterArg],
+    out: &mut dyn Write,
+) -> io::Result<AddedForUi> {
+    let added = AddedForUi { counter_values: vec![0; counters.len()], ..AddedForUi::default() };
+    let mut ui = UiWriter {
+        log,
+        counters,
+        to: PacketWriter::new(out),
+        events: Vec::new(),
+        tracks: HashMap::new(),
+        added,
+    };
+    ui.name_threads()?;
+    for item in log.items() {
+        ui.item(item)?;
+    }
+    ui.flush_events()?;
+    Ok(ui.added)
+}
+
+/// The use of a track of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum TrackKey {
+    Losses,
+    /// A counter, and the message that it is an argument of.
+    Counter(usize, u64),
+}
+
+/// An event of the table of logs.
+struct LogEvent<'a> {
+    wall: i64,
+    thread: &'a Thread,
+    tag: &'a str,
+    /// As in Android: 2 for verbose to 7 for fatal.
+    priority: u32,
+    text: String,
+}
+
+struct UiWriter<'a, 'b> {
+    log: &'a Log,
+    counters: &'a [CounterArg],
+    to: PacketWriter<'b>,
+    events: Vec<LogEvent<'a>>,
+    tracks: HashMap<TrackKey, u64>,
+    added: AddedForUi,
+}
+
+impl<'a> UiWriter<'a, '_> {
+    fn name_threads(&mut self) -> io::Result<()> {
+        let mut processes = BTreeSet::new();
+        for (thread, number) in self.log.threads().iter().zip(FIRST_NAMED..) {
+            let (Some(pid), Some(tid)) = (thread.pid, thread.tid) else { continue };
+            processes.insert(pid);
+            self.to.write_with(SEQUENCE, |to| {
+                let mut track = to.nested(packet::TRACK_DESCRIPTOR);
+                track.uint64(track_descriptor::UUID, number);
+                let mut fields = track.nested(track_descriptor::THREAD);
+                fields.uint32(thread_descriptor::PID, pid).uint32(thread_descriptor::TID, tid);
+                if let Some(name) = &thread.name {
+                    fields.string(thread_descriptor::THREAD_NAME, name);
+                }
+            })?;
+        }
+        for pid in processes {
+            let Some(name) = self.log.process_name(pid) else { continue };
+            self.to.write_with(SEQUENCE, |to| {
+                let mut track = to.nested(packet::TRACK_DESCRIPTOR);
+                track.uint64(track_descriptor::UUID, process_track(pid));
+                let mut fields = track.nested(track_descriptor::PROCESS);
+                fields.uint32(process_descriptor::PID, pid);
+                fields.string(process_descriptor::PROCESS_NAME, name);
+            })?;
+        }
+        Ok(())
+    }
+
+    fn item(&mut self, item: Item<'a>) -> io::Result<()> {
+        match item {
+            Item::Entry(entry) => {
+                self.counters_of(&entry)?;
+                let values = entry.values();
+                let group = values.group(self.log);
+                let tag =
+                    group.map_or(
+                        "?",
+                        |group| if group.tag.is_empty() { &group.name } else { &group.tag },
+                    );
+                let mut text = values.text(Rendering::Full);
+                if let Some(stack) = entry.stack_trace() {
+                    text.push('\n');
+                    text.push_str(stack);
+                }
+                self.event(entry.time(), entry.thread(), tag, values.level(), text)
+            }
+            Item::Loss(loss) => {
+                let text = loss.describe(self.log.dictionary());
+                let track = self.track(TrackKey::Losses, "lost messages", false)?;
+                self.track_event(loss.time, track, |event| {
+                    event.uint32(track_event::TYPE, track_event::TYPE_INSTANT);
+                    event.string(track_event::NAME, &text);
+                })?;
+                let thread = self.log.thread_of(loss);
+                self.event(loss.time, thread, "LOST", Some(Level::Warn), text)
+            }
+        }
+    }
+
+    /// Adds an event to the table of logs.
+    fn event(
+        &mut self,
+        time: i64,
+        thread: &'a Thread,
+        tag: &'a str,
+        level: Option<Level>,
+        text: String,
+    ) -> io::Result<()> {
+        let Some(wall) = self.log.wall_time(time) else {
+            self.added.without_wall_clock += 1;
+            return Ok(());
+        };
+        // The table needs one of messages in no dictionary, too.
+        let priority = level.unwrap_or(Level::Info) as u32 + 2;
+        self.events.push(LogEvent { wall, thread, tag, priority, text });
+        self.added.events += 1;
+        if self.events.len() == BATCH { self.flush_events() } else { Ok(()) }
+    }
+
+    fn flush_events(&mut self) -> io::Result<()> {
+        if self.events.is_empty() {
+            return Ok(());
+        }
+        let events = std::mem::take(&mut self.events);
+        self.to.write_with(SEQUENCE, |to| {
+            let mut log = to.nested(ANDROID_LOG);
+            for LogEvent { wall, thread, tag, priority, text } in &events {
+                let mut event = log.nested(EVENTS);
+                event.uint32(log_event::LOG_ID, 0);
+                event.uint32(log_event::PID, thread.pid.unwrap_or(0));
+                event.uint32(log_event::TID, thread.tid.unwrap_or(0));
+                event.uint64(log_event::TIMESTAMP, *wall as u64);
+                event.string(log_event::TAG, tag).uint32(log_event::PRIORITY, *priority);
+                event.string(log_event::MESSAGE, text);
+            }
+        })
+    }
+
+    /// Adds the values of the arguments of an entry that are counters.
+    fn counters_of(&mut self, entry: &Entry<'a>) -> io::Result<()> {
+        let Some(message) = entry.message().filter(|_| !self.counters.is_empty()) else {
+            return Ok(());
+        };
+        for (index, counter) in self.counters.iter().enumerate() {
+            if !message.template().contains(&counter.template) {
+                continue;
+            }
+            let value = match entry.values().args().get(counter.argument.wrapping_sub(1)) {
+                Some(Arg::Int(value)) => *value as f64,
+                Some(Arg::Uint(value)) => *value as f64,
+                Some(Arg::Float(value)) => *value,
+                Some(Arg::Bool(value)) => f64::from(u8::from(*value)),
+                Some(Arg::Str(_)) | None => continue,
+            };
+            let name = format!("{} [{}]", message.template(), counter.argument);
+            let track = self.track(TrackKey::Counter(index, entry.message_id()), &name, true)?;
+            self.track_event(entry.time(), track, |event| {
+                event.uint32(track_event::TYPE, TYPE_COUNTER).double(COUNTER_VALUE, value);
+            })?;
+            self.added.counter_values[index] += 1;
+        }
+        Ok(())
+    }
+
+    /// The id of a track of ours, which is described when it is first asked for.
+    fn track(&mut self, key: TrackKey, name: &str, is_counter: bool) -> io::Result<u64> {
+        let next = FIRST_TRACK + self.tracks.len() as u64;
+        let track = *self.tracks.entry(key).or_insert(next);
+        if track == next {
+            self.to.write_with(SEQUENCE, |to| {
+                let mut descriptor = to.nested(packet::TRACK_DESCRIPTOR);
+                descriptor.uint64(track_descriptor::UUID, track).string(TRACK_NAME, name);
+                if is_counter {
+                    drop(descriptor.nested(TRACK_COUNTER));
+                }
+            })?;
+        }
+        Ok(track)
+    }
+
+    fn track_event(
+        &mut self,
+        time: i64,
+        track: u64,
+        fill: impl FnOnce(&mut Message<'_, Heap>),
+    ) -> io::Result<()> {
+        self.to.write_with(SEQUENCE, |to| {
+            to.uint64(packet::TIMESTAMP, time as u64);
+            let mut event = to.nested(packet::TRACK_EVENT);
+            event.uint64(track_event::TRACK_UUID, track);
+            fill(&mut event);
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! `merge --perfetto-ui`: Perfetto's own reader finds the messages where its UI looks for them.
+
+use protolog_rt::{ProtoLogGroup, Session, d, e, w, wtf};
+use protolog_testkit::{Value, temp_dir, trace_processor, trace_stats};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+#[derive(ProtoLogGroup)]
+enum AppLog {
+    Net,
+    #[protolog(tag = "DISK")]
+    Disk,
+}
+
+/// Held while a session runs: what one test logs would be in the others' sessions.
+static SESSIONS: Mutex<()> = Mutex::new(());
+
+fn lock() -> MutexGuard<'static, ()> {
+    SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn merge(dir: &Path, args: &[&str]) -> Output {
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+    tool.arg("merge").args(args).current_dir(dir).output().unwrap()
+}
+
+#[test]
+fn the_table_of_logs_has_all_messages() {
+    let _lock = lock();
+    let dir = temp_dir();
+    let trace = dir.path().join("app.pftrace");
+    let session = Session::builder().file(&trace).enable_all().start().unwrap();
+    for number in 0..600 {
+        d!(AppLog::Net, "sent %d bytes in %.1f ms", number, f64::from(number) / 4.0);
+    }
+    thread::Builder::new()
+        .name("flusher".into())
+        .spawn(|| {
+            w!(AppLog::Disk, "slow: %s", "two\nlines");
+            e!(AppLog::Disk, "full");
+            wtf!(AppLog::Disk, "impossible");
+        })
+        .unwrap()
+        .join()
+        .unwrap();
+    session.stop().unwrap();
+    let args = [
+        "--perfetto-ui",
+        "--counter",
+        "sent %d bytes:1",
+        "--counter",
+        "sent:2",
+        "app.pftrace",
+        "-o",
+        "ui.pftrace",
+    ];
+    let output = merge(dir.path(), &args);
+    assert!(output.status.success(), "{output:?}");
+    let ui = dir.path().join("ui.pftrace");
+    let queries = [
+        "select p.ts, p.message, p.tag from protolog p order by p.ts, p.id",
+        "select l.ts, l.msg, l.tag from android_logs l order by l.ts, l.id",
+        "select l.prio, thread.name as thread, process.pid as pid from android_logs l join thread using (utid) \
+         join process using (upid) where l.tag = 'DISK' order by l.ts, l.id",
+        "select t.name, count(*) as n, max(c.value) as greatest from counter c join track t on t.id = c.track_id group by t.name order by t.name",
+    ];
+    let Some(tables) = trace_processor(&ui, &queries) else { return };
+    let (messages, logs) = (&tables[0].rows, &tables[1].rows);
+    assert_eq!((messages.len(), logs.len()), (603, 603));
+    // trace_processor prints the arguments of ProtoLog messages by rules of its own.
+    let times = |rows: &[Vec<Value>]| rows.iter().map(|row| row[0].to_string()).collect::<Vec<_>>();
+    assert_eq!(times(messages), times(logs));
+    assert_eq!(logs[42][1], "sent 42 bytes in 10.5 ms");
+    assert_eq!(logs[600][1], "slow: two\nlines");
+    assert_eq!(tables[2].texts("thread"), ["flusher"; 3]);
+    let priorities: Vec<String> =
+        tables[2].column("prio").iter().map(ToString::to_string).collect();
+    assert_eq!(priorities, ["5", "6", "7"]);
+    assert_eq!(tables[2].column("pid")[0], &Value::from(std::process::id()));
+    let names = ["sent %d bytes in %.1f ms [1]", "sent %d bytes in %.1f ms [2]"];
+    assert_eq!(tables[3].texts("name"), names);
+    assert_eq!(tables[3].column("n"), [&Value::from(600), &Value::from(600)]);
+    let greatest: Vec<f64> =
+        tables[3].column("greatest").iter().map(|it| it.as_f64().unwrap()).collect();
+    assert_eq!(greatest, [599.0, 149.75]);
+    let stats = trace_stats(&ui).expect("it was read above");
+    assert!(stats.rows.is_empty(), "{stats:?}");
+}
+
+#[test]
+fn losses_are_marks_and_lines() {
+    let _lock = lock();
+    let dir = temp_dir();
+    let trace = dir.path().join("app.pftrace");
+    let builder = Session::builder().file(&trace).enable_all().report_losses(false);
+    let session = builder.keep_first().buffer_size(128 << 10).start().unwrap();
+    for number in 0..100_000 {
+        d!(AppLog::Net, "message %d of a buffer that is too small for all", number);
+    }
+    session.stop().unwrap();
+    assert!(
+        merge(dir.path(), &["--perfetto-ui", "app.pftrace", "-o", "ui.pftrace"]).status.success()
+    );
+    let queries = [
+        "select count(*) as n from android_logs where tag = 'LOST'",
+        "select s.name from slice s join track t on t.id = s.track_id where t.name = 'lost messages'",
+    ];
+    let Some(tables) = trace_processor(&dir.path().join("ui.pftrace"), &queries) else { return };
+    assert!(tables[0].column("n")[0].as_u64().unwrap() > 0, "{tables:?}");
+    let names = tables[1].texts("name");
+    assert!(
+        !names.is_empty() && names.iter().all(|name| name.contains("the buffer was full")),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn a_counter_that_is_none_is_said_to_be_one() {
+    let _lock = lock();
+    let dir = temp_dir();
+    let trace = dir.path().join("app.pftrace");
+    let session = Session::builder().file(&trace).enable_all().start().unwrap();
+    d!(AppLog::Net, "hello %s", "world");
+    session.stop().unwrap();
+    let check = |args: &[&str], code: i32, text: &str| {
+        let output = merge(dir.path(), &[args, &["app.pftrace", "-o", "ui.pftrace"]].concat());
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), errors.contains(text)), (Some(code), true), "{errors}");
+    };
+    check(
+        &["--perfetto-ui", "--counter", "hello"],
+        0,
+        "warning: no value for the counter `hello:1`",
+    );
+    check(&["--perfetto-ui", "--counter", "hello:x"], 2, "`hello:x` for `--counter`");
+    check(&["--counter", "hello"], 2, "missing `--perfetto-ui`");
+}
