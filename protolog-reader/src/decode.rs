@@ -48,6 +48,25 @@ impl Decoder {
         self.collected
     }
 
+    /// Decodes what follows in a trace that is being written. Returns the position if decoding ended before the end of `bytes`.
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> Option<EndedEarly> {
+        let at = self.collected.blocks.reserve(bytes.len());
+        let ended = self.packets(bytes, at, 0);
+        let taken = ended.map_or(bytes.len(), |ended| ended.offset as usize);
+        self.collected.stats.bytes += taken as u64;
+        self.collected.blocks.put(at, bytes[..taken].to_vec());
+        ended
+    }
+
+    /// Takes what was collected so far, until it is [put back](Self::put_back).
+    pub(crate) fn take(&mut self) -> Collected {
+        std::mem::take(&mut self.collected)
+    }
+
+    pub(crate) fn put_back(&mut self, collected: Collected) {
+        self.collected = collected;
+    }
+
     /// Decodes the packets of a trace or bundle. Returns the position if decoding ended before the end of `bytes`.
     fn packets(&mut self, bytes: &[u8], at: u64, depth: u32) -> Option<EndedEarly> {
         let mut reader = Reader::with_offset(bytes, at);

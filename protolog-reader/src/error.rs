@@ -21,6 +21,10 @@ pub enum ReadErrorKind {
     Zstd,
     /// The trace, or its log, does not fit the memory.
     OutOfMemory,
+    /// The whole trace is compressed, so that it can't be read while it is being written.
+    Compressed,
+    /// A trace that is being written is damaged from this offset on, in bytes of what was read last.
+    Damaged(u64),
 }
 
 impl ReadError {
@@ -38,6 +42,8 @@ impl ReadError {
             ReadErrorKind::OutOfMemory => {
                 "read it where there is more memory, or raise the limit (`ulimit -v`)"
             }
+            ReadErrorKind::Compressed => "read it when it is complete",
+            ReadErrorKind::Damaged(_) => "read it as far as it goes, without following it",
         }
     }
 }
@@ -64,6 +70,12 @@ impl fmt::Display for ReadError {
             },
             ReadErrorKind::Zstd => f.write_str("compressed with zstd, which is not supported"),
             ReadErrorKind::OutOfMemory => f.write_str("too large for the memory of this process"),
+            ReadErrorKind::Compressed => {
+                f.write_str("compressed as a whole, so it can't be followed")
+            }
+            ReadErrorKind::Damaged(_) => {
+                f.write_str("damaged, so it can't be followed any further")
+            }
         }
     }
 }

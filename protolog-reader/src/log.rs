@@ -58,6 +58,11 @@ impl Log {
         Self { collected, losses, wall, symbolized: HashMap::new() }
     }
 
+    /// The collected packets that the log was made of, without its losses and its relations of clocks.
+    pub(crate) fn into_collected(self) -> Collected {
+        self.collected
+    }
+
     /// All losses, by time.
     pub fn losses(&self) -> &[Loss] {
         &self.losses

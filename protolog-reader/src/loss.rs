@@ -142,11 +142,11 @@ impl LossRecord {
 }
 
 /// The losses in the order of their discovery.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Losses(pub(crate) Vec<FoundLoss>);
 
 /// A loss whose moment is not converted to the trace's clock yet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct FoundLoss {
     pub(crate) moment: Moment,
     pub(crate) loss: Loss,

@@ -4,13 +4,25 @@ mod common;
 
 use common::{cases, text};
 use proptest::prelude::*;
-use protolog_reader::{EndReason, Item, Limits, Log, Trace, write_json};
+use protolog_reader::{EndReason, Follower, Item, Limits, Log, Trace, write_json};
+
+/// Reads bytes in two parts, which has as many entries unless it says that it can't.
+fn follow(bytes: &[u8], whole: &Log) {
+    let (mut follower, mut entries) = (Follower::new(Vec::new()), 0);
+    let mut count = |log: &Log| entries += log.entries().len();
+    let Ok(taken) = follower.read(&bytes[..bytes.len() / 2], &mut count) else { return };
+    if follower.read(&bytes[taken..], &mut count).is_ok() {
+        let (skipped, ended) = (whole.stats().skipped_bytes, whole.stats().ended_early);
+        assert!(entries == whole.entries().len() || skipped > 0 || ended.is_some());
+    }
+}
 
 /// Reads bytes and renders the log, and checks the invariants of every log.
 fn check(bytes: &[u8]) -> Option<Log> {
     let log = Trace::from_bytes(bytes).read().ok()?;
     let stats = log.stats();
     assert_eq!(stats.entries as usize, log.entries().len());
+    follow(bytes, &log);
     let (mut entries, mut losses, mut last) = (0, 0, i64::MIN);
     let mut json = Vec::new();
     for item in log.items() {

@@ -43,6 +43,17 @@ pub trait System: Sync {
         false
     }
 
+    /// The content of a file from an offset on; empty if it is shorter.
+    fn read_from(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>> {
+        let bytes = self.read(path)?;
+        Ok(bytes.get(offset as usize..).unwrap_or_default().to_vec())
+    }
+
+    /// A number that differs between files, and the size of a file in bytes.
+    fn identity(&self, path: &Path) -> io::Result<(u64, u64)> {
+        Ok((0, self.read(path)?.len() as u64))
+    }
+
     /// A text that changes whenever the file's content may have changed.
     fn version(&self, _path: &Path) -> String {
         String::new()

@@ -16,7 +16,7 @@ use super::TRACE_CLOCK;
 const MAX_HOPS: usize = 4;
 
 /// The shared clocks of all snapshots.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Relations {
     /// Those with at least two clocks.
     snapshots: Vec<Vec<(u32, i64)>>,

@@ -7,6 +7,7 @@ mod columns;
 mod counts;
 mod explain;
 mod filter;
+mod follow;
 mod input;
 mod select;
 mod shelf;
@@ -34,6 +35,7 @@ Examples:
   protologtool read-log app.pftrace
   protologtool read-log app.pftrace --level warn --group Net --since 18:27 --until 18:30
   protologtool read-log app.pftrace --since 10m
+  protologtool read-log app.pftrace -n 10 --follow
   protologtool read-log app.pftrace --grep timeout -C 3
   protologtool read-log app.pftrace -n 20 --time-format ns --delta
   protologtool read-log app.pftrace --level warn --count-by template
@@ -59,6 +61,7 @@ trace can't be read, as standard error says, or, with --fail-on-loss, messages w
 
 /// Arguments of `read-log`.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
 pub(crate) struct ReadLogArgs {
     /// The trace: a file that Perfetto reads, as it is or compressed with gzip, or a recording; `-` for standard input
@@ -86,12 +89,19 @@ pub(crate) struct ReadLogArgs {
     #[arg(long, help_heading = "How to show them")]
     stats: bool,
 
+    /// Then show what is added, until Ctrl-C; a file that is replaced is followed too
+    #[arg(short, long, conflicts_with_all = ["count_by", "top", "histogram", "symbolize", "stats", "fail_on_loss"])]
+    follow: bool,
+
     /// Exit with 3 if the program or the tracing service has lost messages
     #[arg(long)]
     fail_on_loss: bool,
 }
 
 pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failure> {
+    if args.follow {
+        return follow::run(args, system);
+    }
     let mut log = whole(&args.trace, &args.viewer_config, system)?;
     if args.symbolize {
         let mut symbols = Symbols::default();

@@ -3,7 +3,7 @@
 use super::{DirectoryEntry, Fill, Lock, Reader, Staged, System, join, staged};
 use rustix::fs::OFlags;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -39,6 +39,19 @@ impl System for Real {
 
     fn is_pipe(&self, path: &Path) -> bool {
         fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+    }
+
+    fn read_from(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn identity(&self, path: &Path) -> io::Result<(u64, u64)> {
+        let file = fs::metadata(path)?;
+        Ok((file.ino(), file.len()))
     }
 
     fn version(&self, path: &Path) -> String {

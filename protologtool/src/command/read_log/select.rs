@@ -25,7 +25,7 @@ pub(super) struct Selection {
     context: usize,
 
     /// The newest first
-    #[arg(long)]
+    #[arg(long, conflicts_with = "follow")]
     reverse: bool,
 }
 
@@ -38,6 +38,11 @@ pub(super) struct Selected<'a> {
 }
 
 impl Selection {
+    /// The selection of what follows, once the last ones were chosen.
+    pub(super) fn of_following(self) -> Self {
+        Self { tail: None, ..self }
+    }
+
     /// Calls `show` for each item to show, until it fails.
     pub(super) fn each<'a, E>(
         self,

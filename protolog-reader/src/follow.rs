@@ -1,0 +1,80 @@
+//! Reading a trace while it is being written: what has been added becomes a log of its own.
+//!
+//! The state of sequences, the dictionary, the clocks and the strings stay from one part to the next, so a part reads as it would in the
+//! whole trace. Within a part, items are in the order of time; a part may begin before the last one ended, since threads hand over
+//! their messages at different times.
+//!
+//! Invariant: each message is in one part; a packet that is not whole yet is left for the next one.
+
+use crate::decode::Decoder;
+use crate::error::{ReadError, ReadErrorKind};
+use crate::inflate;
+use crate::limits::Limits;
+use crate::log::Log;
+use crate::looks::Looks;
+use crate::stats::EndReason;
+
+/// The first byte of every trace.
+const PACKET: u8 = 0x0a;
+
+/// Reads a growing trace, part by part. Its memory grows with the trace, though entries are not kept.
+#[derive(Debug)]
+pub struct Follower {
+    decoder: Decoder,
+    dictionaries: Vec<viewer_config::Dictionary>,
+    /// Losses that were in earlier parts.
+    known_losses: usize,
+    has_begun: bool,
+}
+
+impl Follower {
+    /// A reader of a trace from its beginning, with dictionaries for what its own lacks.
+    pub fn new(dictionaries: Vec<viewer_config::Dictionary>) -> Self {
+        let limits = Limits { inflated_bytes: u64::MAX, ..Limits::default() };
+        Self {
+            decoder: Decoder::new(limits, false),
+            dictionaries,
+            known_losses: 0,
+            has_begun: false,
+        }
+    }
+
+    /// Reads what follows, and calls `show` with the log of it. Returns the number of bytes that were taken: all, but for a packet that
+    /// is not whole. The next part begins behind them.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are no trace, or damaged: from there on there is nothing to follow.
+    pub fn read(&mut self, bytes: &[u8], show: impl FnOnce(&Log)) -> Result<usize, ReadError> {
+        if !self.has_begun && !bytes.is_empty() {
+            self.has_begun = true;
+            let looks = Looks::of(bytes);
+            if inflate::is_zstd(bytes) || inflate::is_gzip(bytes) {
+                return Err(ReadErrorKind::Compressed.into());
+            }
+            if bytes[0] != PACKET || looks == Looks::Dictionary {
+                return Err(ReadErrorKind::NotATrace(looks).into());
+            }
+        }
+        let ended = self.decoder.add(bytes);
+        let taken = match ended {
+            Some(ended) if ended.reason != EndReason::Truncated => {
+                return Err(ReadErrorKind::Damaged(ended.offset).into());
+            }
+            Some(ended) => ended.offset as usize,
+            None => bytes.len(),
+        };
+        let mut collected = self.decoder.take();
+        let (relations, losses) = (collected.relations.clone(), collected.losses.clone());
+        collected.losses.0.drain(..self.known_losses);
+        self.known_losses = losses.0.len();
+        let log = Log::new(collected, &self.dictionaries, |_| None);
+        show(&log);
+        let mut collected = log.into_collected();
+        (collected.relations, collected.losses) = (relations, losses);
+        collected.records.clear();
+        collected.string_refs.clear();
+        self.decoder.put_back(collected);
+        Ok(taken)
+    }
+}

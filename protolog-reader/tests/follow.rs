@@ -1,0 +1,76 @@
+//! A trace that is read in parts, wherever it is parted, has the items that it has as a whole.
+
+mod common;
+
+use common::trace;
+use protolog_reader::{Follower, Item, Log, ReadErrorKind, Rendering, Trace};
+
+/// Two sequences with clocks of their own, strings that later messages refer to, losses.
+const APP: &str = r#"
+group(1, "demo::AppLog::Net", "Net") message(0x11, DEBUG, 1, "sent %d bytes") message(0x12, WARN, 1, "slow: %s")
+@9 snapshot(real=1795199221000000000, boot=1000000000)
+@1 cleared snapshot(64=0, boot=1000000000, incremental=64) default_clock=64 info(100, 101, "main")
+@1 ts=1000000 log(0x11, 512)
+@1 needs ts=1000000 string(1, "write") log(0x12, $1)
+@2 cleared snapshot(64=0, boot=1000500000, incremental=64) default_clock=64 info(100, 102, "worker") loss(1, 1, 3)
+@2 ts=5 log(0x11, 1024)
+@1 needs ts=1000000 log(0x12, $1)
+@2 needs ts=7 log(0x12, $9)
+@2 ts=9 loss(1, 1, 4)
+@1 ts=1 log(0x77, 1)
+"#;
+
+fn items(log: &Log) -> Vec<(i64, String)> {
+    let show = |item: Item<'_>| match item {
+        Item::Entry(entry) => {
+            let thread = entry.thread().name.clone().unwrap_or_default();
+            (entry.time(), format!("{thread}: {}", entry.values().text(Rendering::Full)))
+        }
+        Item::Loss(loss) => (loss.time, loss.describe(log.dictionary())),
+    };
+    log.items().map(show).collect()
+}
+
+/// The items of all parts, in the order of time.
+fn followed(parts: &[&[u8]]) -> Vec<(i64, String)> {
+    let (mut follower, mut rest, mut found) = (Follower::new(Vec::new()), Vec::new(), Vec::new());
+    for part in parts {
+        rest.extend_from_slice(part);
+        let taken = follower.read(&rest, |log| found.extend(items(log))).expect("a trace");
+        rest.drain(..taken);
+    }
+    assert!(rest.is_empty(), "{rest:?}");
+    found.sort();
+    found
+}
+
+#[test]
+fn parts_have_what_the_whole_has() {
+    let bytes = trace(APP);
+    let mut whole = items(&Trace::from_bytes(bytes.clone()).read().unwrap());
+    whole.sort();
+    assert_eq!(whole.len(), 8);
+    for at in 0..=bytes.len() {
+        let (first, second) = bytes.split_at(at);
+        assert_eq!(followed(&[first, second]), whole, "parted at {at}");
+        let (middle, last) = second.split_at(second.len() / 2);
+        assert_eq!(followed(&[first, &[], middle, last]), whole, "parted at {at} and behind it");
+    }
+    let single: Vec<&[u8]> = bytes.chunks(1).collect();
+    assert_eq!(followed(&single), whole);
+}
+
+#[test]
+fn what_is_no_growing_trace_is_an_error() {
+    let kind = |bytes: &[u8]| {
+        let error = Follower::new(Vec::new()).read(bytes, |_| {}).expect_err("no trace");
+        assert!(!error.to_string().is_empty() && !error.help().is_empty());
+        format!("{:?}", error.kind())
+    };
+    assert_eq!(kind(b"text"), "NotATrace(Text)");
+    assert_eq!(kind(&[0x1f, 0x8b, 8]), format!("{:?}", ReadErrorKind::Compressed));
+    let mut damaged = trace(APP);
+    let end = damaged.len() as u64;
+    damaged.extend([0x0f; 40]);
+    assert_eq!(kind(&damaged), format!("{:?}", ReadErrorKind::Damaged(end)));
+}
