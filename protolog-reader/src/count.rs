@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::collision;
 use crate::log::Log;
 use crate::render;
 
@@ -12,9 +13,11 @@ pub(crate) fn complete_stats(log: &mut Log) {
     for entry in log.entries() {
         let (id, given) = entry.counts();
         // Once per message: templates can be long, and entries many.
-        let message = expected
-            .entry(id)
-            .or_insert_with(|| log.dictionary().message(id).map(render::parameter_counts));
+        let is_alone = log.dictionary().others(id).is_empty();
+        let message = expected.entry((id, if is_alone { [0; 4] } else { given }));
+        let message = message.or_insert_with(|| {
+            collision::choose(log.dictionary(), id, || given).map(render::parameter_counts)
+        });
         let Some(expected) = message else {
             unknown += 1;
             continue;

@@ -1,7 +1,7 @@
 //! The dictionary of a log: the trace's own, completed from files.
 //!
-//! Unlike `viewer_config::Dictionary`, which refuses contradictions, this one accepts whatever a trace holds: of two entries
-//! with one id the first wins, as in trace_processor, and the conflict is counted.
+//! Unlike `viewer_config::Dictionary`, which refuses contradictions, this one accepts whatever a trace holds: of two messages
+//! with one id both are kept and the conflict is counted; `collision.rs` tells their entries apart. Of two groups the first wins.
 
 pub(crate) mod elements;
 
@@ -18,10 +18,15 @@ use elements::Element;
 /// Maximum number of locations of one message; each new one is compared with all.
 const MAX_LOCATIONS: usize = 16;
 
+/// Maximum number of further messages of one id.
+const MAX_OTHERS: usize = 8;
+
 /// Messages by id, groups by id.
 #[derive(Debug, Default)]
 pub struct Dictionary {
     messages: HashMap<u64, Message>,
+    /// Messages whose ids others had first.
+    others: HashMap<u64, Vec<Message>>,
     groups: HashMap<u32, Group>,
     /// Hashes of the dictionaries of stripped programs that have not been provided.
     missing: BTreeSet<u64>,
@@ -58,9 +63,16 @@ pub struct Group {
 }
 
 impl Dictionary {
-    /// The message with this id.
+    /// The message with this id; of several, the first one.
     pub fn message(&self, id: u64) -> Option<&Message> {
         self.messages.get(&id)
+    }
+
+    /// Further messages with this id, which have another text, level or group.
+    pub fn others(&self, id: u64) -> &[Message] {
+        // There are none but in odd traces.
+        let others = if self.others.is_empty() { None } else { self.others.get(&id) };
+        others.map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The group with this id.
@@ -122,7 +134,11 @@ impl Dictionary {
                 entry.insert(message);
             }
             Entry::Occupied(mut entry) => {
-                self.conflicts += u64::from(!entry.get().has_same_meaning(&message));
+                if !entry.get().has_same_meaning(&message) {
+                    self.conflicts += 1;
+                    add_other(self.others.entry(id).or_default(), message);
+                    return;
+                }
                 let location = std::mem::take(&mut entry.get_mut().location);
                 entry.get_mut().location = join(location, &message.location);
             }
@@ -242,6 +258,17 @@ impl Group {
             }
         }
         Ok((id, parsed))
+    }
+}
+
+/// Adds a message to those of an id, unless it is there or they are too many.
+fn add_other(others: &mut Vec<Message>, message: Message) {
+    let known = others.iter_mut().find(|known| known.has_same_meaning(&message));
+    if let Some(known) = known {
+        let location = std::mem::take(&mut known.location);
+        known.location = join(location, &message.location);
+    } else if others.len() < MAX_OTHERS {
+        others.push(message);
     }
 }
 

@@ -6,9 +6,11 @@ use protolog_core::{Arg, ParamKind};
 use protozero::Reader;
 
 use crate::collect::{MessageRecord, UNDEFINED_STRING};
+use crate::collision;
 use crate::dictionary::Message;
 use crate::log::Log;
 use crate::message_fields::{self, MessageField};
+use crate::render;
 use crate::thread::Thread;
 use crate::values::Values;
 
@@ -64,7 +66,7 @@ impl<'a> Entry<'a> {
 
     /// The message in the dictionary.
     pub fn message(&self) -> Option<&'a Message> {
-        self.log.dictionary().message(self.message_id())
+        collision::choose(self.log.dictionary(), self.message_id(), || self.counts().1)
     }
 
     /// The stack trace that was logged with the message.
@@ -91,7 +93,9 @@ impl<'a> Entry<'a> {
             MessageField::Unsigned(bits) => values.unsigned |= bits,
             MessageField::StackTrace(_) => {}
         });
-        values.resolve(self.log.dictionary());
+        let (dictionary, id) = (self.log.dictionary(), values.message_id);
+        let message = collision::choose(dictionary, id, || render::counts(&values.args));
+        values.resolve(message);
         values
     }
 

@@ -18,6 +18,7 @@ mod ago;
 mod blocks;
 mod clock;
 mod collect;
+mod collision;
 mod count;
 mod decode;
 mod dictionary;

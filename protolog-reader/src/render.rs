@@ -85,6 +85,15 @@ pub(crate) fn parameter_counts(message: &Message) -> [usize; 4] {
     counts
 }
 
+/// The number of values of each kind.
+pub(crate) fn counts(args: &[Arg<'_>]) -> [usize; 4] {
+    let mut counts = [0; 4];
+    for arg in args {
+        counts[kind_of(arg) as usize] += 1;
+    }
+    counts
+}
+
 fn each_kind(message: &Message, mut each: impl FnMut(ParamKind)) {
     let text = message.template();
     let mut piece = |piece: Piece<'_>| {

@@ -4,7 +4,7 @@
 
 use protolog_core::{Arg, Level};
 
-use crate::dictionary::{Dictionary, Group, Message};
+use crate::dictionary::{Group, Message};
 use crate::log::Log;
 
 /// The values of an entry, and the message that they belong to.
@@ -39,9 +39,9 @@ impl<'a> Values<'a> {
         log.dictionary().group(self.message?.group)
     }
 
-    /// Looks the message up by its id, and marks its unsigned arguments.
-    pub(crate) fn resolve(&mut self, dictionary: &'a Dictionary) {
-        self.message = dictionary.message(self.message_id);
+    /// Sets the message that they belong to, and marks its unsigned arguments.
+    pub(crate) fn resolve(&mut self, message: Option<&'a Message>) {
+        self.message = message;
         match self.message {
             Some(message) => self.unsigned |= message.unsigned,
             // Without a template, values are shown as they came.

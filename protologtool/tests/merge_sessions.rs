@@ -7,6 +7,7 @@ use protologtool::cli::{self, Exit};
 use protologtool::system::Real;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread;
 
 #[derive(ProtoLogGroup)]
@@ -98,4 +99,15 @@ fn what_a_session_left_in_several_files_is_there_once() {
     assert!(merged(&[&path("again"), &path("out")], &path("last")) == all);
     let size = |name: &str| fs::metadata(path(name)).unwrap().len();
     assert!(size("last") < size("recovered") * 3 / 2, "{} {}", size("last"), size("recovered"));
+    // Through pipes.
+    let output = Command::new(env!("CARGO_BIN_EXE_protologtool"))
+        .args(["merge", "-"])
+        .arg(path("recovered"))
+        .args(["-o", "-"])
+        .stdin(fs::File::open(path("first")).unwrap())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    fs::write(path("piped"), output.stdout).unwrap();
+    assert!(texts(&path("piped")) == all);
 }

@@ -48,7 +48,7 @@ trace is incomplete, and standard error says what could not be read.";
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP, after_help = "See --help for an example.")]
 pub(crate) struct MergeArgs {
-    /// Traces
+    /// Traces; `-` for standard input
     #[arg(required = true, value_name = "TRACES")]
     traces: Vec<PathBuf>,
 
@@ -228,11 +228,16 @@ impl MergeInput for InputFile<'_> {
         if let Some(kept) = self.kept.get() {
             return Ok(Box::new(kept.as_slice()));
         }
-        if !self.system.is_pipe(self.path) {
+        let is_input = self.path == Path::new("-");
+        if !is_input && !self.system.is_pipe(self.path) {
             return self.system.open(self.path);
         }
         let mut bytes = Vec::new();
-        self.system.open(self.path)?.read_to_end(&mut bytes)?;
+        if is_input {
+            bytes = self.system.read_input()?;
+        } else {
+            self.system.open(self.path)?.read_to_end(&mut bytes)?;
+        }
         Ok(Box::new(self.kept.get_or_init(|| bytes).as_slice()))
     }
 }

@@ -1,7 +1,9 @@
 //! Names in place of one that is not there: the one that was probably meant, and those that there are.
 //!
-//! Invariant: a name is suggested only if few characters differ, so that nobody is led astray by a wild guess.
+//! Invariants: a name is suggested only if few characters differ, so that nobody is led astray by a wild guess; names may come from a
+//! trace, so what would control a terminal in them is escaped.
 
+use protolog_reader::printable;
 use std::collections::BTreeSet;
 use std::iter::once;
 
@@ -12,7 +14,7 @@ const LISTED: usize = 8;
 /// suggested as `wanted` has.
 pub(crate) fn did_you_mean(wanted: &str, names: &BTreeSet<impl AsRef<str>>) -> String {
     nearest(wanted, names.iter().map(AsRef::as_ref))
-        .map_or(String::new(), |name| format!("; did you mean `{name}`?"))
+        .map_or(String::new(), |name| format!("; did you mean `{}`?", printable(name)))
 }
 
 /// The help line with the names that there are; nothing where there are none. `whose` says whose they are: `of the trace`.
@@ -21,12 +23,12 @@ pub(crate) fn list(names: &BTreeSet<impl AsRef<str> + Ord>, whose: &str) -> Stri
         0 => String::new(),
         1..=LISTED => {
             let names: Vec<String> =
-                names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
+                names.iter().map(|name| format!("`{}`", printable(name.as_ref()))).collect();
             let one_of = if names.len() == 1 { "" } else { "one of " };
             format!("help: use {one_of}{}\n", names.join(", "))
         }
         many => {
-            let first = names.first().map_or("", AsRef::as_ref);
+            let first = printable(names.first().map_or("", AsRef::as_ref));
             format!("help: use one of the {many} {whose}, such as `{first}`\n")
         }
     }
@@ -129,6 +131,7 @@ mod tests {
         let listed = |names: &str| list(&names.split_terminator(',').collect(), "of x");
         assert_eq!(listed(""), "");
         assert_eq!(listed("a"), "help: use `a`\n");
+        assert_eq!(listed("\u{1b}[31m"), "help: use `\\u{1b}[31m`\n");
         assert_eq!(listed("b,a"), "help: use one of `a`, `b`\n");
         assert_eq!(listed("a,b,c,d,e,f,g,h,i"), "help: use one of the 9 of x, such as `a`\n");
     }

@@ -65,7 +65,8 @@ struct Columns<'a> {
     threads: Vec<u8>,
     args: Vec<u8>,
     texts: Texts,
-    messages: HashMap<u64, usize>,
+    /// By id, and by their place in memory: one id may stand for several.
+    messages: HashMap<(u64, usize), usize>,
     parsed: Vec<PageMessage<'a>>,
     groups: Vec<Value>,
     group_index: HashMap<Option<u32>, usize>,
@@ -171,10 +172,11 @@ impl<'a> Columns<'a> {
 
     /// The index of the message of these values.
     fn message(&mut self, values: &Values<'a>) -> usize {
-        if let Some(index) = self.messages.get(&values.message_id()) {
+        let message = values.message();
+        let key = (values.message_id(), message.map_or(0, |it| std::ptr::from_ref(it).addr()));
+        if let Some(index) = self.messages.get(&key) {
             return *index;
         }
-        let message = values.message();
         let group = self.group(values);
         let template = message.map_or_else(String::new, |message| message.template().to_owned());
         let known = message.and_then(|message| {
@@ -194,7 +196,7 @@ impl<'a> Columns<'a> {
             "location": message.map_or("", |message| &message.location),
         });
         self.parsed.push(PageMessage { pieces, conversions, json });
-        self.messages.insert(values.message_id(), self.parsed.len() - 1);
+        self.messages.insert(key, self.parsed.len() - 1);
         self.parsed.len() - 1
     }
 

@@ -1,0 +1,34 @@
+//! Several messages of one id: the kinds of values tell their entries apart.
+
+mod common;
+
+use common::trace;
+use protolog_reader::{Rendering, Trace};
+
+#[test]
+fn kinds_of_values_decide_and_else_the_first_one() {
+    let log = Trace::from_bytes(trace(
+        r#"
+group(1, "demo::AppLog::Net", "Net") group(2, "demo::AppLog::Disk", "Disk")
+message(0x11, DEBUG, 1, "sent %d bytes", "a.rs:1") message(0x11, WARN, 2, "slow: %s", "b.rs:2")
+message(0x11, INFO, 2, "got %d bytes", "c.rs:3") message(0x11, WARN, 2, "slow: %s", "d.rs:4")
+@1 cleared string(1, "disk")
+@1 needs ts=1 log(0x11, 512)
+@1 needs ts=2 log(0x11, $1)
+@1 needs ts=3 log(0x11, true)
+"#,
+    ))
+    .read()
+    .unwrap();
+    let texts: Vec<_> = log.entries().map(|it| it.values().text(Rendering::Full)).collect();
+    assert_eq!(
+        texts,
+        ["sent 512 bytes", "slow: disk", "sent [MISSING_PARAM] bytes [EXTRA_PARAMS: true]"]
+    );
+    let locations: Vec<_> =
+        log.entries().map(|it| it.message().unwrap().location.clone()).collect();
+    assert_eq!(locations, ["a.rs:1", "b.rs:2;d.rs:4", "a.rs:1"]);
+    let stats = log.stats();
+    assert_eq!((stats.missing_values, stats.extra_values), (1, 1));
+    assert!(stats.dictionary_conflicts > 0, "it is said");
+}
