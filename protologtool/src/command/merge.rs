@@ -141,7 +141,7 @@ pub(super) fn write(
     Ok(merged)
 }
 
-/// As [`write`], with what Perfetto's UI shows.
+/// As [`write()`], with what Perfetto's UI shows.
 fn write_for_ui(
     args: &MergeArgs,
     inputs: &[&dyn MergeInput],
