@@ -99,6 +99,12 @@ impl Browser {
         if key.chars().count() == 1 {
             params["text"] = key.into();
         }
+        // By their codes alone, the browser's own actions go.
+        match key {
+            "Enter" => (params["windowsVirtualKeyCode"], params["text"]) = (13.into(), "\r".into()),
+            "Escape" => params["windowsVirtualKeyCode"] = 27.into(),
+            _ => {}
+        }
         self.call("Input.dispatchKeyEvent", &params);
         params["type"] = "keyUp".into();
         self.call("Input.dispatchKeyEvent", &params);
@@ -120,6 +126,32 @@ impl Browser {
     pub(crate) fn assert_clean(&mut self) {
         self.eval("1");
         assert!(self.complaints.is_empty(), "{:#?}", self.complaints);
+    }
+
+    /// The errors so far, where some are expected.
+    pub(crate) fn take_complaints(&mut self) -> Vec<String> {
+        self.eval("1");
+        std::mem::take(&mut self.complaints)
+    }
+
+    /// Shows the page as in a window of this size, in pixels.
+    pub(crate) fn set_size(&mut self, width: u32, height: u32) {
+        let params =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", &params);
+    }
+
+    /// Sets the user's preference, `light` or `dark`.
+    pub(crate) fn set_scheme(&mut self, scheme: &str) {
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.call("Emulation.setEmulatedMedia", &json!({"features": features}));
+    }
+
+    /// Nodes of the page as screen readers get them, without those that are left out.
+    pub(crate) fn accessibility(&mut self) -> Vec<Value> {
+        let tree = self.call("Accessibility.getFullAXTree", &json!({}));
+        let nodes = tree["nodes"].as_array().expect("nodes").iter();
+        nodes.filter(|node| node["ignored"] == false).cloned().collect()
     }
 
     fn call(&mut self, method: &str, params: &Value) -> Value {

@@ -1,6 +1,8 @@
 //! `view`, in a real browser: what the page shows, and what nobody can make it do.
 
 mod browser;
+mod growth;
+mod layout;
 
 use browser::Browser;
 use protolog_rt::dynamic::{self, Arg};
@@ -216,8 +218,77 @@ fn everything_has_a_key() {
     browser.press("?");
     let keys = browser.text("document.getElementById('keys').textContent");
     assert!(keys.contains("next error") && keys.contains("copy as JSON"), "{keys}");
-    let link = browser.text("(protolog.bookmark(), location.hash)");
-    assert!(link.contains("at=999") && link.contains("kept="), "{link}");
+    browser.press("j");
+    assert_eq!(browser.eval("protolog.place"), 999, "an open dialog has the keys");
+    browser.press("Escape");
+    browser.wait_for("!document.querySelector('dialog[open]')");
+    let link = browser.text("(protolog.bookmark(), location.href)");
+    assert!(link.contains("at=") && link.contains("kept="), "{link}");
+    browser.open(&link);
+    assert_eq!(browser.eval("protolog.place"), 999);
+    assert_eq!(browser.eval("[...protolog.bookmarks]"), json!([first, 999]));
+    browser.assert_clean();
+}
+
+#[test]
+fn time_is_chosen_by_keys() {
+    let _lock = lock();
+    let Some(mut browser) = Browser::start() else { return };
+    let dir = temp_dir();
+    browser.open(&page(&dir, &record(&dir, log_a_thousand)));
+    let range = "(([from, to]) => to - from)(protolog.overview.range())";
+    let all = browser.eval(range).as_f64().unwrap();
+    let halves = |browser: &mut Browser, part: f64| {
+        browser.wait_for(&format!("Math.abs({range} - {all} * {part}) < 16"));
+    };
+    browser.press("+");
+    halves(&mut browser, 0.5);
+    browser.press("+");
+    halves(&mut browser, 0.25);
+    let shown = "protolog.filter.shown.length";
+    browser.wait_for(&format!("{shown} < 1000"));
+    let link = browser.text("location.href");
+    let count = browser.eval(shown);
+    browser.open(&link);
+    assert_eq!(browser.eval(shown), count);
+    let from = browser.eval("protolog.filter.from").as_f64().unwrap();
+    browser.press("ArrowRight");
+    browser.wait_for(&format!("protolog.filter.from > {from}"));
+    browser.press("ArrowLeft");
+    browser.press("-");
+    halves(&mut browser, 0.5);
+    browser.press("0");
+    browser.wait_for(&format!("{shown} === 1000"));
+    // A time: as seconds since boot, by the clock, and one that is none.
+    let middle = "String(protolog.data.stampOf(500))";
+    let expected = browser.text(middle);
+    let wanted = |browser: &mut Browser, text: &str| {
+        browser.press("g");
+        assert_eq!(browser.text("document.activeElement.id"), "wanted-time");
+        browser.eval(&format!("document.getElementById('wanted-time').value = {text}; 1"));
+        browser.press("Enter");
+    };
+    wanted(&mut browser, "'yesterday'");
+    let complaint = browser.text("document.getElementById('wrong-time').textContent");
+    assert_eq!(complaint, "not a time: yesterday");
+    browser.press("Escape");
+    wanted(
+        &mut browser,
+        "(protolog.data.stampOf(500) / 1000n).toString().replace(/(.{6})$/, '.$1')",
+    );
+    let chosen = "String(protolog.data.stampOf(protolog.chosen))";
+    let found = browser.text(chosen);
+    assert_eq!(found[..found.len() - 3], expected[..expected.len() - 3]);
+    // The last one is at the microsecond that is shown, or later in it.
+    browser.press("End");
+    browser.eval("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    let shown_time =
+        "document.querySelector('#rows .row[aria-selected=\"true\"] .time').textContent";
+    let shown_time = browser.text(shown_time);
+    browser.press("Home");
+    wanted(&mut browser, &format!("{shown_time:?}"));
+    let before = "protolog.data.time[999] - protolog.data.time[protolog.chosen]";
+    assert!(browser.eval(before).as_f64().unwrap() < 1000.0);
     browser.assert_clean();
 }
 

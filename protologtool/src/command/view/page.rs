@@ -10,9 +10,10 @@ const HTML: &str = include_str!("page/index.html");
 const STYLE: &str = include_str!("page/style.css");
 
 /// The parts of the script, each after what it needs.
-const SCRIPT: [&str; 10] = [
+const SCRIPT: [&str; 11] = [
     include_str!("page/data.js"),
     include_str!("page/format.js"),
+    include_str!("page/facets.js"),
     include_str!("page/filter.js"),
     include_str!("page/list.js"),
     include_str!("page/overview.js"),

@@ -11,6 +11,25 @@ use crate::system::System;
 use std::io::{self, Cursor};
 use tiny_http::{Header, Method, Request, Response, Server};
 
+/// The newest data.
+struct Known {
+    version: String,
+    data: Vec<u8>,
+    /// The reason why there are none that are newer.
+    complaint: String,
+}
+
+impl Known {
+    /// Prints a failure, once: the page asks each second.
+    fn complain(&mut self, failure: &Failure, system: &dyn System) {
+        let complaint = format!("{failure}\n");
+        if complaint != self.complaint {
+            system.print_error(&complaint);
+            self.complaint = complaint;
+        }
+    }
+}
+
 /// A page to be served.
 pub(super) struct PageServer {
     server: Server,
@@ -49,7 +68,7 @@ impl PageServer {
 
     /// Answers requests, for ever.
     pub(super) fn run(&self, source: &dyn DataSource, first: Vec<u8>, system: &dyn System) {
-        let mut known = (source.version(), first);
+        let mut known = Known { version: source.version(), data: first, complaint: String::new() };
         for request in self.server.incoming_requests() {
             let response = self.response(&request, source, &mut known, system);
             // Who has gone away needs no answer.
@@ -61,7 +80,7 @@ impl PageServer {
         &self,
         request: &Request,
         source: &dyn DataSource,
-        known: &mut (String, Vec<u8>),
+        known: &mut Known,
         system: &dyn System,
     ) -> Response<Cursor<Vec<u8>>> {
         let path = request.url().strip_prefix('/').and_then(|url| url.strip_prefix(&*self.token));
@@ -73,20 +92,20 @@ impl PageServer {
                 .with_header(header("Content-Security-Policy", &page::served_policy())),
             Some("/data") => {
                 let version = source.version();
-                if version != known.0 {
+                if version != known.version {
                     match source.data() {
-                        Ok(data) => *known = (version, data),
+                        Ok(data) => *known = Known { version, data, complaint: String::new() },
                         Err(failure) => {
-                            system.print_error(&format!("{failure}\n"));
+                            known.complain(&failure, system);
                             return status(500);
                         }
                     }
                 }
-                let tag = format!("\"{}\"", known.0);
+                let tag = format!("\"{}\"", known.version);
                 if value(request, "If-None-Match") == Some(&tag) {
                     return status(304);
                 }
-                answer(known.1.clone(), "application/octet-stream")
+                answer(known.data.clone(), "application/octet-stream")
                     .with_header(header("ETag", &tag))
             }
             _ => status(404),

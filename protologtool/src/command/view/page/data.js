@@ -101,6 +101,8 @@ class LogData {
   message(i) { return this.isLoss(i) ? this.head[i] >>> 1 : this.head[i] >>> 4; }
   isGuess(i) { return !this.isLoss(i) && (this.flags(i) & GUESSED) !== 0; }
   level(i) { return this.isLoss(i) ? LOSS : this.levels[this.message(i)]; }
+  /** The index of the item's message; one for all losses. */
+  kind(i) { return this.isLoss(i) ? this.meta.messages.length : this.head[i] >>> 4; }
   messageOf(i) { return this.isLoss(i) ? null : this.meta.messages[this.message(i)]; }
   groupOf(i) { const message = this.messageOf(i); return message ? this.meta.groups[message.group] : null; }
   threadOf(i) { return this.meta.threads[this.thread[i]]; }
@@ -148,8 +150,34 @@ class LogData {
   wall(i) {
     const steps = this.meta.wall;
     if (steps.length === 0) return null;
-    let step = steps[0];
-    for (const other of steps) if (other[0] <= i) step = other;
-    return BigInt(step[1]) + BigInt(this.time[i]);
+    let low = 0, high = steps.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (steps[middle][0] <= i) low = middle; else high = middle - 1;
+    }
+    return BigInt(steps[low][1]) + BigInt(this.time[i]);
+  }
+
+  /** Nanoseconds of the trace's clock, as a big integer. */
+  stampOf(i) { return BigInt(this.meta.start) + BigInt(this.time[i]); }
+
+  /** The same of any time, as text: they need more digits than a number has. */
+  stamp(time) { return String(BigInt(this.meta.start) + BigInt(Math.round(time))); }
+
+  /** The time of such a text, in nanoseconds since the first item; null if it is none. */
+  timeOfStamp(text) { return /^-?\d{1,19}$/.test(text ?? "") ? Number(BigInt(text) - BigInt(this.meta.start)) : null; }
+
+  /** Names an item by its time, and its number among those of that time: this stays while a log grows, at either end. */
+  key(i) {
+    const at = i - this.firstAt(this.time[i]);
+    return this.stamp(this.time[i]) + (at > 0 ? `.${at}` : "");
+  }
+
+  /** The item of such a name; null if it is not there. */
+  itemOf(key) {
+    const [stamp, at] = (key ?? "").split("."), time = this.timeOfStamp(stamp);
+    if (time === null) return null;
+    const item = this.firstAt(time) + Number(at ?? 0);
+    return this.time[item] === time ? item : null;
   }
 }

@@ -1,7 +1,9 @@
-// The message that was chosen: its template with the arguments, the values of a numeric argument over time, what the same thread logged
+// The message that was chosen: its text with the arguments, the values of a numeric argument over time, what the same thread logged
 // before and after, the place in the source, and the stack.
 
-const NEIGHBOURS = 4;
+const NEIGHBOURS = 5;
+/** The farthest that is looked for neighbours, in items. */
+const FARTHEST = 100000;
 /** The most values that a plot has; more are thinned out evenly. */
 const MOST_POINTS = 20000;
 
@@ -9,83 +11,129 @@ class Detail {
   constructor(app) {
     this.app = app;
     this.box = document.getElementById("detail");
+    new ResizeObserver(() => this.plotAll()).observe(this.box);
   }
 
   draw() {
     const { data, chosen } = this.app;
     this.box.hidden = chosen === null;
     if (chosen === null) return;
-    const message = data.messageOf(chosen), group = data.groupOf(chosen), thread = data.threadOf(chosen);
     const heading = element("h2", { class: LEVELS[data.level(chosen)] });
     data.pieces(chosen).forEach((piece, k) => heading.append(element("span", { class: k % 2 === 1 ? "arg" : null }, visible(piece))));
+    const stack = data.stack(chosen), left = element("div", {}, this.facts(chosen), ...this.neighbours(chosen)), right = element("div", {}, ...this.args(chosen));
+    if (stack !== null) {
+      right.append(element("h3", {}, "Stack"), element("pre", { tabindex: 0, "aria-label": "Stack" }, stack.split("\n").map(visible).join("\n")));
+    }
+    const columns = element("div", { class: right.childElementCount > 0 ? "columns" : "" }, left, right);
+    const key = data.key(chosen), top = key === this.drawn ? this.box.scrollTop : 0;
+    this.drawn = key;
+    this.box.replaceChildren(this.actions(), heading, columns);
+    this.box.scrollTop = top;
+    this.plotAll();
+  }
+
+  actions() {
+    const { app } = this, isKept = app.bookmarks.has(app.chosen);
+    const button = (text, title, action, pressed) => element("button", { type: "button", title, "aria-pressed": pressed, on: { click: action } }, text);
+    return element("div", { class: "actions" },
+      button(isKept ? "★ Kept" : "☆ Keep", "Keep a bookmark, or remove it (b)", () => app.bookmark(), String(isKept)),
+      button("Copy text", "Copy as text (c)", () => app.copy("text")),
+      button("Copy JSON", "Copy as JSON (C)", () => app.copy("json")),
+      button("Copy link", "Copy a link to this (l)", () => app.copy("link")),
+      button("×", "Close (Esc)", () => app.escape()));
+  }
+
+  facts(item) {
+    const { data } = this.app, message = data.messageOf(item), group = data.groupOf(item), thread = data.threadOf(item);
     const facts = element("dl");
     const fact = (name, value) => { if (value) facts.append(element("dt", {}, name), element("dd", {}, visible(value))); };
-    fact("time", `${dateText(data, chosen)} ${clockText(data, chosen)}  (${secondsText(BigInt(data.meta.start) + BigInt(data.time[chosen]))} s since boot)`.trim());
-    fact("thread", `${threadText(thread)}${thread?.process || thread?.pid ? ` of ${thread.process || "process"} ${thread.pid ?? ""}` : ""}`);
+    fact("time", `${dateText(data, item)} ${clockText(data, item)}  (${secondsText(data.stampOf(item))} s since boot)`.trim());
+    if (data.isGuess(item)) fact("", "a guess from neighbouring packets");
+    fact("thread", `${threadText(thread)} of ${thread.process ?? "process"} ${thread.pid ?? "?"}`);
+    fact("level", LEVEL_NAMES[data.level(item)]);
     if (message) {
-      fact("group", `${group.name}${group.tag ? `, tag ${group.tag}` : ""}`);
+      fact("group", `${group.name}${group.tag && group.tag !== shortName(group.name) ? `, tag ${group.tag}` : ""}`);
       fact("template", message.template);
-      fact("place", message.location);
+      fact("location", message.location);
       fact("id", message.id);
     }
-    const parts = [heading, facts];
-    if (message) parts.push(this.args(chosen));
-    const stack = data.stack(chosen);
-    if (stack !== null) parts.push(element("pre", { "aria-label": "Stack" }, stack.split("\n").map(visible).join("\n")));
-    parts.push(this.neighbours(chosen));
-    this.box.replaceChildren(...parts);
-    this.box.querySelectorAll("canvas").forEach((canvas) => this.plot(canvas, Number(canvas.dataset.arg)));
+    return facts;
   }
 
   args(item) {
-    const { data } = this.app, table = element("table");
-    if (data.flags(item) & WHOLE) return table;
+    const { data } = this.app;
+    if (data.isLoss(item) || data.flags(item) & WHOLE) return [];
+    const rows = [];
     data.pieces(item).forEach((piece, k) => {
       if (k % 2 === 0) return;
-      const row = element("tr", {}, element("td", {}, `argument ${(k + 1) / 2}`), element("td", { class: "arg" }, visible(piece)));
-      if (numberOf(piece) !== null) row.append(element("td", {}, element("canvas", { "data-arg": k, width: 640, height: 80, role: "img", "aria-label": `argument ${(k + 1) / 2} over time` })));
-      table.append(row);
+      const name = `argument ${(k + 1) / 2}`, row = element("tr", {}, element("th", { scope: "row" }, name), element("td", { class: "arg" }, visible(piece)));
+      if (numberOf(piece) !== null) {
+        const canvas = element("canvas", { "data-arg": k, role: "img", "aria-label": `${name} over time` });
+        canvas.addEventListener("click", (event) => this.app.goToTime(this.app.overview.timeAt(event.offsetX / canvas.clientWidth * this.app.overview.canvas.clientWidth)));
+        row.append(element("td", { class: "plot" }, canvas, element("small")));
+      }
+      rows.push(row);
     });
-    return table;
+    return rows.length === 0 ? [] : [element("h3", {}, "Arguments"), element("table", {}, ...rows)];
   }
 
-  /** Draws the values of an argument in all messages of this template that are shown. */
-  plot(canvas, arg) {
-    const { data, filter, chosen, overview } = this.app, template = data.message(chosen);
-    const items = filter.shown.filter((item) => !data.isLoss(item) && data.message(item) === template && !(data.flags(item) & WHOLE));
-    const every = Math.ceil(items.length / MOST_POINTS), points = [];
-    let low = Infinity, high = -Infinity;
+  plotAll() {
+    if (this.app.chosen === null) return;
+    const canvases = [...this.box.querySelectorAll("canvas")];
+    if (canvases.length === 0) return;
+    const { data, filter, chosen } = this.app, template = data.kind(chosen);
+    const items = filter.shown.filter((item) => data.kind(item) === template && !(data.flags(item) & WHOLE));
+    canvases.forEach((canvas) => this.plot(canvas, items, Number(canvas.dataset.arg)));
+  }
+
+  /** Draws the values of an argument in these messages, over the time of the strip above. */
+  plot(canvas, items, arg) {
+    const { data, chosen, overview } = this.app, every = Math.ceil(items.length / MOST_POINTS), points = [];
+    let low = Infinity, high = -Infinity, sum = 0;
     for (let k = 0; k < items.length; k += every) {
       const value = numberOf(data.pieces(items[k])[arg]);
       if (value === null) continue;
       points.push([data.time[items[k]], value]);
       low = Math.min(low, value);
       high = Math.max(high, value);
+      sum += value;
     }
-    if (points.length === 0) return canvas.remove();
-    const context = canvas.getContext("2d"), { width, height } = canvas, [from, to] = overview.range();
+    const note = canvas.nextElementSibling;
+    if (points.length === 0) {
+      note.textContent = "none of the messages that are shown has a value";
+      return;
+    }
+    const scale = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+    canvas.width = width * scale;
+    canvas.height = height * scale;
+    const context = canvas.getContext("2d"), [from, to] = overview.range(), style = getComputedStyle(document.documentElement);
+    context.scale(scale, scale);
     const x = (time) => (time - from) / (to - from) * (width - 4) + 2;
-    const y = (value) => high === low ? height / 2 : height - 4 - (value - low) / (high - low) * (height - 8);
-    const style = getComputedStyle(document.documentElement);
+    const y = (value) => high === low ? height / 2 : height - 3 - (value - low) / (high - low) * (height - 6);
     context.fillStyle = overview.color(style.getPropertyValue("--accent"));
-    for (const [time, value] of points) context.fillRect(x(time) - 1, y(value) - 1, 3, 3);
+    // Many are drawn fainter, so that it shows where most are.
+    context.globalAlpha = Math.max(0.15, Math.min(1, width * 2 / points.length));
+    for (const [time, value] of points) context.fillRect(x(time) - 1, y(value) - 1, 2, 2);
+    context.globalAlpha = 1;
     context.fillStyle = overview.color(style.getPropertyValue("--e"));
-    context.fillRect(x(data.time[chosen]) - 1, 0, 2, height);
+    context.fillRect(x(data.time[chosen]) - 0.5, 0, 1, height);
     const thinned = every > 1 ? `, every ${every}th shown` : "";
-    canvas.title = `${items.length} values from ${low} to ${high}${thinned}`;
-    canvas.after(element("small", {}, `${low} to ${high}, ${countText(items.length)} values${thinned}`));
+    note.textContent = `${low} to ${high}, mean ${Number((sum / points.length).toPrecision(4))}, ${countText(items.length)} values${thinned}`;
   }
 
   neighbours(item) {
     const { data } = this.app, thread = data.thread[item], before = [], after = [];
-    for (let at = item - 1; at >= 0 && before.length < NEIGHBOURS && item - at < 100000; at--) if (data.thread[at] === thread) before.unshift(at);
-    for (let at = item + 1; at < data.n && after.length < NEIGHBOURS && at - item < 100000; at++) if (data.thread[at] === thread) after.push(at);
+    for (let at = item - 1; at >= 0 && before.length < NEIGHBOURS && item - at < FARTHEST; at--) if (data.thread[at] === thread) before.unshift(at);
+    for (let at = item + 1; at < data.n && after.length < NEIGHBOURS && at - item < FARTHEST; at++) if (data.thread[at] === thread) after.push(at);
     const line = (at) => element("button", {
       type: "button", class: `near ${LEVELS[data.level(at)]}`, "aria-current": at === item ? "true" : null, on: { click: () => this.app.chooseItem(at) },
-    }, `${clockText(data, at)}  ${LEVELS[data.level(at)]}  ${visible(data.text(at))}`);
-    return element("div", { "aria-label": "Same thread" }, ...[...before, item, ...after].map(line));
+    }, element("span", {}, at === item ? clockText(data, at) : offsetText(data.time[at] - data.time[item])), element("b", {}, LEVELS[data.level(at)]),
+    element("span", {}, visible(data.text(at))));
+    return [element("h3", {}, "Same thread"), element("div", { class: "near-list" }, ...[...before, item, ...after].map(line))];
   }
 }
+
+function offsetText(ns) { return `${ns < 0 ? "−" : "+"}${durationText(Math.abs(ns))}`; }
 
 /** The number that a text stands for; null for none. */
 function numberOf(text) {

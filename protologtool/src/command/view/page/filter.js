@@ -1,7 +1,5 @@
-// Which items are shown. Choices of one kind add up, choices of different kinds must all hold, as in the developer tools of browsers.
+// Which items are shown. Choices of one facet add up, choices of different facets must all hold, as in the developer tools of browsers.
 // One pass over all items gives the result and, for each choice, the number of items that it would show beside the other choices.
-
-const FACETS = ["levels", "groups", "threads", "templates"];
 
 /** The text that is looked for; an error where it is no regular expression. */
 function parseSearch(text) {
@@ -21,81 +19,78 @@ function parseSearch(text) {
 class LogFilter {
   constructor(data) {
     this.data = data;
+    this.facets = makeFacets(data);
     this.run = 0;
-    this.levels = new Set();
-    this.groups = new Set();
-    this.threads = new Set();
-    this.templates = new Set();
     this.search = parseSearch("");
     this.markOnly = false;
     this.from = null;
     this.to = null;
-    this.reset();
-  }
-
-  reset() {
-    const { meta } = this.data;
     this.shown = new Uint32Array(0);
-    this.counts = {
-      levels: new Uint32Array(LEVELS.length),
-      groups: new Uint32Array(meta.groups.length + 1),
-      threads: new Uint32Array(meta.threads.length),
-      templates: new Uint32Array(meta.messages.length + 1),
-    };
-  }
-
-  get isEmpty() {
-    const { search, from, to } = this;
-    return FACETS.every((facet) => this[facet].size === 0) && (!search.test || this.markOnly) && from === null && to === null;
+    /** Of each facet, the choices, and the number of items for each choice there is. */
+    this.chosen = {};
+    this.counts = {};
+    for (const { name, size } of this.facets) {
+      this.chosen[name] = new Set();
+      this.counts[name] = new Uint32Array(size);
+    }
   }
 
   clear() {
-    FACETS.forEach((facet) => this[facet].clear());
+    this.facets.forEach(({ name }) => this.chosen[name].clear());
     this.from = this.to = null;
   }
 
   toggle(facet, choice) {
-    const set = this[facet];
+    const set = this.chosen[facet];
     if (!set.delete(choice)) set.add(choice);
+  }
+
+  /** For each message, or each thread, the facets that refuse it, a bit each. */
+  refusals(by, size) {
+    const refused = new Uint8Array(size);
+    this.facets.forEach((facet, bit) => {
+      const set = this.chosen[facet.name];
+      if (facet[by] && set.size > 0) facet[by].forEach((choice, index) => { if (!set.has(choice)) refused[index] |= 1 << bit; });
+    });
+    return refused;
   }
 
   /** Applies the filter in slices, so that the page stays usable. Resolves to false if another run began. */
   async apply() {
-    const run = ++this.run, { data } = this, { meta } = data;
-    const counts = { levels: new Uint32Array(LEVELS.length), groups: new Uint32Array(meta.groups.length + 1), threads: new Uint32Array(meta.threads.length), templates: new Uint32Array(meta.messages.length + 1) };
+    const run = ++this.run, { data, facets } = this, { meta } = data;
+    const counts = facets.map(({ size }) => new Uint32Array(size));
     const test = this.markOnly ? null : this.search.test;
     const first = this.from === null ? 0 : data.firstAt(this.from);
     const end = this.to === null ? data.n : data.firstAt(this.to);
-    const lossGroup = meta.groups.length, lossTemplate = meta.messages.length;
-    const admits = (set, choice) => set.size === 0 || set.has(choice);
-    const levelOk = LEVELS.map((_, level) => admits(this.levels, level));
-    const groupOk = Array.from(counts.groups, (_, group) => admits(this.groups, group));
-    const threadOk = Array.from(counts.threads, (_, thread) => admits(this.threads, thread));
-    const templateOk = Array.from(counts.templates, (_, template) => admits(this.templates, template));
-    let shown = new Uint32Array(Math.max(end - first, 0)), size = 0;
-    let deadline = performance.now() + 24;
+    const kinds = meta.messages.length + 1;
+    const byMessage = this.refusals("message", kinds), byThread = this.refusals("thread", meta.threads.length);
+    const ofMessage = new Uint32Array(kinds), ofThread = new Uint32Array(meta.threads.length);
+    const shown = new Uint32Array(Math.max(end - first, 0));
+    let size = 0, deadline = performance.now() + 24;
     for (let i = first; i < end; i++) {
       if ((i & 1023) === 0 && performance.now() > deadline) {
         await new Promise((next) => setTimeout(next));
         if (run !== this.run) return false;
         deadline = performance.now() + 24;
       }
-      const isLoss = data.isLoss(i), message = isLoss ? lossTemplate : data.message(i);
-      const level = isLoss ? LOSS : data.levels[message];
-      const group = isLoss ? lossGroup : meta.messages[message].group, thread = data.thread[i];
-      const l = levelOk[level], g = groupOk[group], t = threadOk[thread], m = templateOk[message];
-      const failed = !l + !g + !t + !m;
-      if (failed > 1 || test !== null && !test(data.text(i))) continue;
-      if (failed === 0) {
+      const message = data.kind(i), thread = data.thread[i], refused = byMessage[message] | byThread[thread];
+      // What two facets refuse, no one choice would show.
+      if ((refused & (refused - 1)) !== 0 || test !== null && !test(data.text(i))) continue;
+      if (refused === 0) {
         shown[size++] = i;
-        counts.levels[level]++; counts.groups[group]++; counts.threads[thread]++; counts.templates[message]++;
-      } else if (!l) counts.levels[level]++;
-      else if (!g) counts.groups[group]++;
-      else if (!t) counts.threads[thread]++;
-      else counts.templates[message]++;
+        ofMessage[message]++;
+        ofThread[thread]++;
+      } else {
+        const at = 31 - Math.clz32(refused), facet = facets[at];
+        counts[at][facet.message ? facet.message[message] : facet.thread[thread]]++;
+      }
     }
+    facets.forEach((facet, at) => {
+      ofMessage.forEach((count, message) => { if (facet.message) counts[at][facet.message[message]] += count; });
+      ofThread.forEach((count, thread) => { if (facet.thread) counts[at][facet.thread[thread]] += count; });
+      this.counts[facet.name] = counts[at];
+    });
     this.shown = shown.subarray(0, size);
-    this.counts = counts;
     return true;
   }
 

@@ -2,15 +2,38 @@
 
 const pad = (number, width) => String(number).padStart(width, "0");
 
-/** Hour to nanosecond where the wall clock is known, else seconds since boot. */
+/** Hour to microsecond where the wall clock is known, else seconds since boot; with a mark where it is a guess. */
 function clockText(data, i) {
-  const mark = data.isGuess(i) ? "~" : "";
-  const wall = data.wall(i);
-  if (wall === null) return mark + secondsText(BigInt(data.meta.start) + BigInt(data.time[i]));
-  const second = wall / 1000000000n, ns = Number(wall % 1000000000n);
-  const date = new Date(Number(second) * 1000);
+  return (data.isGuess(i) ? "~" : "") + timeText(data.wall(i), data.stampOf(i));
+}
+
+/** The same of a time between items. */
+function clockOfTime(data, time) {
+  const near = Math.min(data.firstAt(time), data.n - 1), wall = data.wall(near);
+  const since = BigInt(Math.round(time - data.time[near]));
+  return timeText(wall === null ? null : wall + since, data.stampOf(near) + since);
+}
+
+function timeText(wall, stamp) {
+  if (wall === null) return secondsText(stamp);
+  const ns = Number(wall % 1000000000n), date = new Date(Number(wall / 1000000000n) * 1000);
   const micros = Math.floor(ns / 1000);
-  return `${mark}${pad(date.getHours(), 2)}:${pad(date.getMinutes(), 2)}:${pad(date.getSeconds(), 2)}.${pad(micros, 6)}`;
+  return `${pad(date.getHours(), 2)}:${pad(date.getMinutes(), 2)}:${pad(date.getSeconds(), 2)}.${pad(micros, 6)}`;
+}
+
+/** The nanoseconds to add to a time so that round numbers of it are round on the clock that is shown. */
+function clockShift(data, time) {
+  const near = Math.max(0, Math.min(data.firstAt(time), data.n - 1)), wall = data.wall(near), day = 86400000000000n;
+  if (wall === null) return Number(data.stampOf(near) % day) - data.time[near];
+  const zone = BigInt(new Date(Number(wall / 1000000n)).getTimezoneOffset()) * 60000000000n;
+  return Number((wall - zone) % day) - data.time[near];
+}
+
+/** A time on a scale, to the digit that its steps need. */
+function scaleText(data, time, step) {
+  const text = clockOfTime(data, time), digits = Math.max(0, Math.ceil(9 - Math.log10(step) - 1e-9));
+  if (digits === 0) return step >= 6e10 && text.includes(":") ? text.slice(0, 5) : text.replace(/\.\d+$/, "");
+  return text.replace(/(\.\d{6})$/, (part) => part.slice(0, 1 + Math.min(6, digits)));
 }
 
 function dateText(data, i) {
@@ -40,9 +63,23 @@ function threadText(thread) {
   return thread.name ? `${thread.name} ${id}` : String(id);
 }
 
+function processText(thread) {
+  const name = thread?.process?.split("/").pop();
+  return name ? `${name} ${thread.pid ?? "?"}` : String(thread?.pid ?? "?");
+}
+
+function shortName(name) { return name.split(/::|\./).pop(); }
+
 function shortGroup(group) {
   if (!group) return "?";
-  return group.tag || group.name.split(/::|\./).pop();
+  return group.tag || shortName(group.name);
 }
 
 function countText(count) { return count.toLocaleString("en-US").replaceAll(",", "\u202f"); }
+
+/** Messages a second, with three digits. */
+function rateText(rate) {
+  if (rate === 0) return "0/s";
+  const [size, unit] = rate >= 1e6 ? [1e6, " M"] : rate >= 1e4 ? [1e3, " k"] : [1, ""];
+  return `${Number((rate / size).toPrecision(3))}${unit}/s`;
+}

@@ -19,6 +19,11 @@ const KEYS = [
   [["b"], "keep a bookmark, or remove it", (app) => app.bookmark()],
   [["]"], "next bookmark", (app) => app.seek(1, (item) => app.bookmarks.has(item), "no bookmark after this")],
   [["["], "previous bookmark", (app) => app.seek(-1, (item) => app.bookmarks.has(item), "no bookmark before this")],
+  [["+", "="], "half the time that is shown, around the chosen message", (app) => app.zoom(0.5)],
+  [["-"], "twice the time that is shown", (app) => app.zoom(2)],
+  [["ArrowLeft"], "earlier, if not all time is shown", (app) => app.pan(-0.25)],
+  [["ArrowRight"], "later", (app) => app.pan(0.25)],
+  [["0"], "all time", (app) => app.chooseTime(null, null)],
   [["g"], "go to a time", (app) => app.askTime()],
   [["1", "2", "3", "4", "5", "6"], "this level (verbose to wtf) or more severe", (app, key) => app.leastLevel(Number(key) - 1)],
   [["c"], "copy as text", (app) => app.copy("text")],
@@ -34,8 +39,10 @@ function bindKeys(app) {
   const actions = new Map(KEYS.flatMap(([keys, , action]) => keys.map((key) => [key, action])));
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const { target } = event, typing = target.matches("input[type=search], textarea"), isButton = target.matches("button, input, summary");
-    if (typing && event.key === "Enter") { app.list.box.focus(); event.preventDefault(); return; }
+    // An open dialog has the keys.
+    if (document.querySelector("dialog[open]")) return;
+    const { target } = event, typing = target.matches("input[type=search]"), isButton = target.matches("button, input, summary");
+    if (typing && event.key === "Enter") { app.list.grid.focus(); event.preventDefault(); return; }
     if (typing && event.key !== "Escape" || isButton && (event.key === " " || event.key === "Enter")) return;
     const action = actions.get(event.key);
     if (!action) return;
@@ -45,11 +52,13 @@ function bindKeys(app) {
 }
 
 function keysTable() {
-  const names = { " ": "Space", ArrowDown: "↓", ArrowUp: "↑", PageDown: "Page ↓", PageUp: "Page ↑", Escape: "Esc" };
+  const names = { " ": "Space", ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", PageDown: "Page ↓", PageUp: "Page ↑", Escape: "Esc" };
+  // Two columns, to fit on small screens.
   const rows = KEYS.map(([keys, what]) => {
     const cell = element("td");
     keys.forEach((key) => cell.append(element("kbd", {}, names[key] ?? key), " "));
     return element("tr", {}, cell, element("td", {}, what));
   });
-  return element("table", {}, ...rows);
+  const half = Math.ceil(rows.length / 2);
+  return element("div", { class: "tables" }, element("table", {}, ...rows.slice(0, half)), element("table", {}, ...rows.slice(half)));
 }

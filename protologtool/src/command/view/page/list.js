@@ -40,6 +40,7 @@ function appendMarked(to, text, find) {
 class LogList {
   constructor(app) {
     this.app = app;
+    this.grid = document.getElementById("table");
     this.box = document.getElementById("list");
     this.rows = document.getElementById("rows");
     this.spacer = document.getElementById("spacer");
@@ -112,11 +113,11 @@ class LogList {
   }
 
   fill() {
-    const { shown } = this.app.filter, first = Math.floor(this.top);
+    const { shown } = this.app.filter, { chosen } = this.app, first = Math.floor(this.top);
     const wanted = Math.min(this.visibleRows + 2, shown.length - first);
     while (this.pool.length < wanted) {
       const row = element("div", { class: "row", role: "row" });
-      for (const name of ["time", "delta", "thread", "level", "group", "message", "place"]) row.append(element("span", { class: name, role: "gridcell" }));
+      for (const name of ["time", "delta", "process", "thread", "level", "group", "message", "place"]) row.append(element("span", { class: name, role: "gridcell" }));
       this.pool.push(row);
       this.rows.append(row);
     }
@@ -124,10 +125,13 @@ class LogList {
     this.pool.forEach((row, k) => {
       row.hidden = k >= wanted;
       row.style.display = row.hidden ? "none" : "";
-      if (row.hidden) return;
+      if (row.hidden) { row.removeAttribute("id"); return; }
       row.style.transform = `translateY(${Math.round(shift + k * ROW)}px)`;
       this.fillRow(row, first + k);
     });
+    this.grid.setAttribute("aria-rowcount", String(shown.length + 1));
+    const active = chosen === null ? null : this.pool.find((row) => !row.hidden && row.getAttribute("aria-selected") === "true");
+    if (active) this.grid.setAttribute("aria-activedescendant", active.id); else this.grid.removeAttribute("aria-activedescendant");
   }
 
   fillRow(row, place) {
@@ -136,14 +140,16 @@ class LogList {
     const letter = LEVELS[data.level(item)], message = data.messageOf(item);
     row.className = `row ${letter}${bookmarks.has(item) ? " kept" : ""}`;
     row.dataset.place = place;
+    row.id = `row-${place}`;
     row.setAttribute("aria-selected", String(item === chosen));
-    row.setAttribute("aria-rowindex", place + 1);
-    const [time, delta, thread, level, group, text, location] = row.children;
+    row.setAttribute("aria-rowindex", place + 2);
+    const [time, delta, process, thread, level, group, text, location] = row.children, of = data.threadOf(item);
     time.textContent = clockText(data, item);
     delta.textContent = before === null ? "" : "+" + durationText(before);
-    thread.textContent = visible(threadText(data.threadOf(item)));
+    process.textContent = visible(processText(of));
+    thread.textContent = visible(threadText(of));
     level.textContent = data.isLoss(item) ? "!" : letter;
-    group.textContent = data.isLoss(item) ? "LOST" : visible(shortGroup(data.groupOf(item)));
+    group.textContent = data.isLoss(item) ? "lost" : visible(shortGroup(data.groupOf(item)));
     location.textContent = message ? visible(message.location.split("/").pop()) : "";
     this.fillText(text, item);
   }

@@ -3,30 +3,46 @@
 class App {
   constructor(data) {
     this.text = document.getElementById("text");
-    this.chosen = null;
-    this.bookmarks = new Set();
     this.follows = false;
-    this.take(data);
+    this.use(parseState(location.hash.slice(1), data));
     this.overview = new Overview(this);
     this.list = new LogList(this);
     this.side = new Side(this);
     this.detail = new Detail(this);
     this.bind();
-    restoreState(this, location.hash.slice(1));
   }
 
-  /** Takes the data, at first or anew. */
-  take(data) {
-    const old = this.filter;
-    this.data = data;
-    this.filter = new LogFilter(data);
-    if (old) for (const key of [...FACETS, "search", "markOnly", "from", "to"]) this.filter[key] = old[key];
-    const { traces, problems } = data.meta;
-    document.title = `${traces.join(", ")} · protolog`;
-    document.getElementById("title").textContent = visible(traces.join(", "));
-    const box = document.getElementById("problems");
+  /** Takes a state, with the data that it is of. */
+  use({ filter, query, chosen, bookmarks, missing }) {
+    this.filter = filter;
+    this.data = filter.data;
+    this.chosen = chosen;
+    this.bookmarks = bookmarks;
+    if (this.text.value !== query) this.text.value = query;
+    if (missing.length > 0) this.note(`this log does not have ${missing.join(", ")}`);
+    const { traces, problems, threads } = this.data.meta, title = document.getElementById("title");
+    const names = traces.map((trace) => trace.split("/").pop() || trace);
+    document.title = `${names.join(", ")} · protolog`;
+    title.textContent = visible(names.join(", "));
+    title.title = visible(traces.join("\n"));
+    const box = document.getElementById("problems"), text = problems.map(visible).join("\n");
     box.hidden = problems.length === 0;
-    box.textContent = problems.map(visible).join("\n");
+    // An unchanged alert is not read out again.
+    if (box.textContent !== text) box.textContent = text;
+    document.body.classList.toggle("one-process", new Set(threads.map(processKey)).size < 2);
+  }
+
+  /** Takes the data of a log that has grown, with the choices as they are. */
+  async update(data) {
+    for (;;) {
+      const before = stateText(this), state = parseState(before, data), { top } = this.list;
+      const first = this.filter.shown[Math.floor(top)], key = first === undefined ? null : this.data.key(first);
+      if (!await state.filter.apply() || stateText(this) !== before) continue;
+      this.use(state);
+      const item = data.itemOf(key);
+      if (item !== null && this.list.top === top) this.list.top = state.filter.placeOf(item) + top % 1;
+      return this.drawFiltered();
+    }
   }
 
   bind() {
@@ -38,11 +54,15 @@ class App {
     });
     on("mode", () => this.toggleMode());
     on("clear", () => this.clear());
+    on("none-clear", () => this.clear());
     on("help", () => this.showKeys());
     on("live", () => this.toggleFollow());
+    document.getElementById("wanted-time").addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.takeTime(event.target.value);
+    });
     addEventListener("hashchange", () => {
       if (location.hash.slice(1) === stateText(this)) return;
-      restoreState(this, location.hash.slice(1));
+      this.use(parseState(location.hash.slice(1), this.data));
       this.refresh();
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.refresh());
@@ -51,17 +71,27 @@ class App {
 
   /** Filters anew and draws. */
   async refresh() {
-    this.text.classList.toggle("wrong", this.filter.search.error !== null);
-    this.text.title = this.filter.search.error ?? "";
-    document.getElementById("mode").setAttribute("aria-pressed", String(this.filter.markOnly));
     if (!await this.filter.apply()) return;
-    const { shown } = this.filter, all = this.data.n;
+    this.drawFiltered();
+    if (this.chosen !== null && !this.follows) this.list.show(this.filter.placeOf(this.chosen));
+  }
+
+  drawFiltered() {
+    const { shown, search } = this.filter, all = this.data.n;
+    this.text.classList.toggle("wrong", search.error !== null);
+    this.text.setAttribute("aria-invalid", String(search.error !== null));
+    this.text.title = search.error ?? "";
+    if (search.error !== null) this.note(search.error);
+    document.getElementById("mode").setAttribute("aria-pressed", String(this.filter.markOnly));
     document.getElementById("count").textContent = shown.length === all ? countText(all) : `${countText(shown.length)} of ${countText(all)}`;
+    const none = document.getElementById("none");
+    none.hidden = shown.length > 0;
+    none.firstChild.textContent = all === 0 ? "The log has no messages. " : "No message passes the filters. ";
+    none.lastElementChild.hidden = all === 0;
     // It takes its room from the list.
     this.detail.draw();
     this.list.resize();
     if (this.follows) this.list.scrollTo(Infinity);
-    else if (this.chosen !== null) this.list.show(this.filter.placeOf(this.chosen));
     this.drawAll();
   }
 
@@ -82,6 +112,22 @@ class App {
   searchFor(text) { this.filter.search = parseSearch(text); return this.refresh(); }
   chooseTime(from, to) { [this.filter.from, this.filter.to] = [from, to]; return this.refresh(); }
 
+  /** Shows `factor` times as much time, around the chosen message, or else the middle. */
+  zoom(factor) {
+    const [first, end] = this.overview.all(), [from, to] = this.overview.range();
+    const at = this.chosen === null ? from + (to - from) / 2 : Math.max(from, Math.min(to, this.data.time[this.chosen]));
+    const start = Math.floor(Math.max(first, at - (at - from) * factor)), stop = Math.ceil(Math.min(end, at + (to - at) * factor));
+    return this.chooseTime(start <= first ? null : start, stop >= end ? null : stop);
+  }
+
+  /** Moves the time that is shown by a part of it. */
+  pan(part) {
+    const [first, end] = this.overview.all(), [from, to] = this.overview.range();
+    const by = Math.round(Math.max(first - from, Math.min(end - to, (to - from) * part)));
+    if (by === 0) return this.note(part < 0 ? "nothing is earlier" : "nothing is later");
+    return this.chooseTime(from + by, to + by);
+  }
+
   clear() {
     this.filter.clear();
     this.text.value = "";
@@ -90,14 +136,14 @@ class App {
 
   leastLevel(least) {
     const all = [0, 1, 2, 3, 4, 5].filter((level) => level >= least);
-    this.filter.levels = new Set(least === 0 ? [] : [...all, LOSS]);
+    this.filter.chosen.levels = new Set(least === 0 ? [] : [...all, LOSS]);
     return this.refresh();
   }
 
   onlyTemplate() {
-    if (this.chosen === null || this.data.isLoss(this.chosen)) return;
-    const template = this.data.message(this.chosen), isOnly = this.filter.templates.has(template);
-    this.filter.templates = new Set(isOnly ? [] : [template]);
+    if (this.chosen === null) return this.note("choose a message first");
+    const template = this.data.kind(this.chosen), isOnly = this.filter.chosen.templates.has(template);
+    this.filter.chosen.templates = new Set(isOnly ? [] : [template]);
     this.refresh();
   }
 
@@ -107,6 +153,7 @@ class App {
     if (shown.length === 0) return;
     const at = Math.max(0, Math.min(place, shown.length - 1));
     this.chosen = shown[at];
+    if (this.follows && at < shown.length - 1) this.toggleFollow();
     this.detail.draw();
     this.list.show(at);
     this.overview.draw();
@@ -140,10 +187,19 @@ class App {
   goToTime(time) { this.choose(this.filter.placeOf(this.data.firstAt(time))); }
 
   askTime() {
-    const answer = prompt("Go to a time: hours:minutes[:seconds], or seconds since boot");
-    if (!answer) return;
-    const time = this.parseTime(answer.trim());
-    if (time === null) this.note(`not a time: ${answer}`); else this.goToTime(time);
+    document.getElementById("wrong-time").textContent = "";
+    document.getElementById("ask-time").showModal();
+    document.getElementById("wanted-time").select();
+  }
+
+  takeTime(text) {
+    const time = this.parseTime(text.trim());
+    if (time === null) {
+      document.getElementById("wrong-time").textContent = `not a time: ${text}`;
+      return;
+    }
+    document.getElementById("ask-time").close();
+    this.goToTime(time);
   }
 
   /** The nanoseconds from the beginning that a text means; null for none. */
@@ -160,6 +216,8 @@ class App {
     if (this.chosen === null) return;
     if (!this.bookmarks.delete(this.chosen)) this.bookmarks.add(this.chosen);
     this.list.draw();
+    this.detail.draw();
+    this.overview.draw();
     this.save();
   }
 
@@ -175,13 +233,13 @@ class App {
   }
 
   lineOf(item) {
-    const { data } = this, group = data.isLoss(item) ? "LOST" : shortGroup(data.groupOf(item)), thread = data.threadOf(item);
+    const { data } = this, group = data.isLoss(item) ? "lost" : shortGroup(data.groupOf(item)), thread = data.threadOf(item);
     return `${dateText(data, item)} ${clockText(data, item)} ${thread?.pid ?? "?"} ${thread?.tid ?? "?"} ${LEVELS[data.level(item)]} ${group}: ${data.text(item)}`.trim();
   }
 
   jsonOf(item) {
     const { data } = this, message = data.messageOf(item), wall = data.wall(item);
-    const base = { ts: String(BigInt(data.meta.start) + BigInt(data.time[item])), wall: wall === null ? undefined : String(wall), ...data.threadOf(item), text: data.text(item) };
+    const base = { ts: String(data.stampOf(item)), wall: wall === null ? undefined : String(wall), ...data.threadOf(item), text: data.text(item) };
     if (!message) return { type: "loss", ...base };
     return { type: "message", ...base, level: message.level, group: data.groupOf(item).name, template: message.template, location: message.location, id: message.id, stack: data.stack(item) ?? undefined };
   }
@@ -196,8 +254,8 @@ class App {
   onUserScroll() { if (this.follows && this.list.top < this.list.last) this.toggleFollow(); }
 
   escape() {
-    if (this.text === document.activeElement) this.list.box.focus();
-    else { this.chosen = null; this.refresh(); }
+    if (this.text === document.activeElement) this.list.grid.focus();
+    else { this.chosen = null; this.refresh(); this.list.grid.focus(); }
   }
 
   showKeys() {
@@ -211,26 +269,32 @@ class App {
     box.textContent = text;
     box.classList.add("shown");
     clearTimeout(this.noteTimer);
-    this.noteTimer = setTimeout(() => box.classList.remove("shown"), 2500);
+    this.noteTimer = setTimeout(() => box.classList.remove("shown"), 4000);
   }
 }
 
-/** Takes new data as they come, no faster than it takes to take them. */
+/** Takes new data as they come, no faster than it takes to take them, while somebody looks. */
 async function poll(app, tag) {
   for (let pause = 1000; ; ) {
     await new Promise((next) => setTimeout(next, pause));
+    if (document.hidden) await new Promise((next) => document.addEventListener("visibilitychange", next, { once: true }));
+    const begun = performance.now();
+    let reply, bytes;
     try {
-      const begun = performance.now(), reply = await fetch("data", { headers: { "If-None-Match": tag } });
-      if (reply.status === 304) continue;
-      if (!reply.ok) throw new Error(reply.statusText);
-      tag = reply.headers.get("ETag");
-      app.take(new LogData(await inflate(new Uint8Array(await reply.arrayBuffer()))));
-      await app.refresh();
-      pause = Math.max(1000, 4 * (performance.now() - begun));
+      reply = await fetch("data", { headers: { "If-None-Match": tag } });
+      bytes = await reply.arrayBuffer();
     } catch {
       app.note("the log is no longer served: `protologtool view` has ended");
       return;
     }
+    if (reply.ok) {
+      tag = reply.headers.get("ETag");
+      await app.update(new LogData(await inflate(new Uint8Array(bytes))));
+    } else if (reply.status !== 304) {
+      // It may be there again: a program that starts anew replaces its trace.
+      app.note("the log can't be read now: see the messages of `protologtool view`");
+    }
+    pause = Math.max(1000, 4 * (performance.now() - begun));
   }
 }
 
@@ -250,7 +314,7 @@ async function start() {
   document.getElementById("live").hidden = !app.data.meta.live;
   document.getElementById("live").setAttribute("aria-pressed", "false");
   await app.refresh();
-  app.list.box.focus();
+  app.list.grid.focus();
   // Until the first rows are there.
   await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
   app.openedIn = performance.now();

@@ -1,4 +1,4 @@
-// The choices beside the list, each with the number of items that it would show, and the table of templates.
+// The choices beside the list, each with the number of items that it would show, and the table of templates with counts and rates.
 
 const MOST_CHOICES = 200;
 
@@ -6,69 +6,54 @@ class Side {
   constructor(app) {
     this.app = app;
     this.box = document.getElementById("side");
-    this.open = { levels: true, groups: true, threads: true, templates: true };
+    this.closed = new Set();
   }
 
   draw() {
-    const { data, filter } = this.app, { meta } = data;
-    const focused = document.activeElement?.dataset?.choice;
-    const groupName = (group) => group === meta.groups.length ? "lost messages" : meta.groups[group].name;
-    const tag = (group) => group === meta.groups.length ? "" : meta.groups[group].tag;
-    const parts = [
-      this.part("levels", "Level", LEVELS.map((_, level) => level).reverse(), (level) => LEVEL_NAMES[level], () => "", (level) => LEVELS[level]),
-      this.part("groups", "Group", this.byCount("groups"), groupName, tag, () => ""),
-      this.part("threads", "Thread", this.byCount("threads"), (thread) => this.threadName(thread), () => "", () => ""),
-      this.templates(),
-    ];
-    this.box.replaceChildren(...parts);
+    const focused = document.activeElement?.dataset?.choice, { scrollTop } = this.box;
+    const facets = this.app.filter.facets.filter((facet) => !facet.isUseless);
+    this.box.replaceChildren(...facets.map((facet) => this.part(facet)));
+    this.box.scrollTop = scrollTop;
     if (focused) this.box.querySelector(`[data-choice="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  byCount(facet) {
-    const counts = this.app.filter.counts[facet], chosen = this.app.filter[facet];
-    const all = Array.from(counts.keys()).filter((choice) => counts[choice] > 0 || chosen.has(choice));
-    return all.sort((a, b) => counts[b] - counts[a]);
-  }
-
-  threadName(index) {
-    const thread = this.app.data.meta.threads[index];
-    const process = thread.process?.split("/").pop() || (thread.pid === null ? "" : `process ${thread.pid}`);
-    return `${threadText(thread)}${process ? ` · ${process}` : ""}`;
-  }
-
-  part(facet, title, choices, name, more, style) {
-    const { filter } = this.app, counts = filter.counts[facet];
-    const shown = choices.filter((choice) => counts[choice] > 0 || filter[facet].has(choice)).slice(0, MOST_CHOICES);
-    const label = (choice) => {
-      const box = element("input", { type: "checkbox", "data-choice": `${facet}:${choice}`, on: { change: () => this.app.toggle(facet, choice) } });
-      box.checked = filter[facet].has(choice);
-      const text = visible(name(choice)), other = more(choice);
-      const title = other && other !== text ? `${text}, tag ${visible(other)}` : text;
-      return element("label", { class: counts[choice] ? style(choice) : "none", title }, box, element("span", {}, text), element("b", {}, countText(counts[choice])));
-    };
-    return this.details(facet, title, choices.length > MOST_CHOICES ? `${MOST_CHOICES} of ${choices.length}` : "", shown.map(label));
-  }
-
-  templates() {
-    const { data, filter } = this.app, counts = filter.counts.templates;
-    const [from, to] = this.app.overview.range(), seconds = (to - from) / 1e9;
-    const known = this.byCount("templates").filter((template) => template < data.meta.messages.length);
-    const lines = known.slice(0, MOST_CHOICES).map((template) => {
-      const message = data.meta.messages[template], rate = counts[template] / seconds;
-      const title = `${visible(message.template)}\n${visible(message.location)}\n${counts[template]} messages, ${rate.toPrecision(3)} a second`;
-      const level = LEVELS[data.levels[template]];
-      return element("button", {
-        type: "button", class: `template ${level}`, title, "data-choice": `templates:${template}`,
-        "aria-pressed": String(filter.templates.has(template)), on: { click: () => this.app.toggle("templates", template) },
-      }, element("span", {}, visible(message.template)), element("b", {}, countText(counts[template])));
-    });
-    return this.details("templates", "Template", known.length > MOST_CHOICES ? `${MOST_CHOICES} of ${known.length}` : "", lines);
-  }
-
-  details(facet, title, note, children) {
-    const details = element("details", { on: { toggle: (event) => { this.open[facet] = event.target.open; } } },
-      element("summary", {}, title, " ", element("b", {}, note)), ...children);
-    details.open = this.open[facet];
+  part(facet) {
+    const { filter } = this.app, counts = filter.counts[facet.name], chosen = filter.chosen[facet.name];
+    const all = Array.from({ length: facet.size }, (_, choice) => choice).filter((choice) => counts[choice] > 0 || chosen.has(choice));
+    if (facet.isOrdered) all.reverse(); else all.sort((a, b) => counts[b] - counts[a]);
+    const isTemplate = facet.name === "templates";
+    const lines = all.slice(0, MOST_CHOICES).map((choice) => isTemplate ? this.template(facet, choice) : this.choice(facet, choice));
+    const left = all.length > MOST_CHOICES ? [element("small", {}, `and ${countText(all.length - MOST_CHOICES)} more; filter by text to see them`)] : [];
+    const reset = chosen.size === 0 ? [] : [element("button", {
+      type: "button", class: "all", title: `All: choose by no ${facet.title.toLowerCase()}`,
+      on: { click: (event) => { event.preventDefault(); chosen.clear(); this.app.refresh(); } },
+    }, "all")];
+    const details = element("details", { on: { toggle: (event) => { if (event.target.open) this.closed.delete(facet.name); else this.closed.add(facet.name); } } },
+      element("summary", {}, element("span", {}, facet.title), ...reset), ...lines, ...left);
+    details.open = !this.closed.has(facet.name);
     return details;
+  }
+
+  choice(facet, choice) {
+    const { filter } = this.app, count = filter.counts[facet.name][choice], more = facet.more?.(choice) ?? "";
+    const box = element("input", {
+      type: "checkbox", "data-choice": `${facet.name}:${choice}`, on: { change: () => this.app.toggle(facet.name, choice) },
+    });
+    box.checked = filter.chosen[facet.name].has(choice);
+    const text = visible(facet.label(choice)), title = more ? `${text}, ${visible(more)}` : text;
+    // The end of a long name says most.
+    const name = element("span", {}, element("bdi", {}, text), more ? element("i", {}, ` ${visible(more)}`) : "");
+    return element("label", { class: count ? facet.style?.(choice) : "none", title }, box, name, element("b", {}, countText(count)));
+  }
+
+  template(facet, choice) {
+    const { data, filter } = this.app, count = filter.counts.templates[choice], message = data.meta.messages[choice];
+    const [from, to] = this.app.overview.range(), rate = rateText(count / ((to - from) / 1e9));
+    const text = visible(facet.label(choice)), group = message ? ` · ${visible(shortGroup(data.meta.groups[message.group]))}` : "";
+    return element("button", {
+      type: "button", class: `template ${facet.style(choice)}`, title: message ? `${text}\n${visible(message.location)}` : text,
+      "data-choice": `templates:${choice}`, "aria-pressed": String(filter.chosen.templates.has(choice)),
+      on: { click: () => this.app.toggle("templates", choice) },
+    }, element("span", {}, text), element("small", {}, `${countText(count)} · ${rate}${group}`));
   }
 }

@@ -1,0 +1,54 @@
+// What one can choose by: each facet takes the items apart, all by their message or all by their thread. Losses count as the messages of
+// one more message, `lost`.
+
+const LOST = "!";
+
+/** The facets of a log; those that would not take anything apart are left out of the page (`isUseful`). */
+function makeFacets(data) {
+  const { messages, groups, threads } = data.meta, lost = messages.length;
+  const byMessage = (of, ofLost) => Uint32Array.from({ length: lost + 1 }, (_, message) => message === lost ? ofLost : of(messages[message], message));
+  const tags = [...new Set(groups.map((group) => group.tag))];
+  const processes = [...new Map(threads.map((thread) => [processKey(thread), thread])).values()];
+  const processIndex = new Map(processes.map((thread, index) => [processKey(thread), index]));
+  const orLost = (list, of) => (choice) => choice === list.length ? "lost messages" : of(list[choice]);
+  const keyOrLost = (list, of) => (choice) => choice === list.length ? LOST : of(list[choice]);
+  return [
+    {
+      name: "levels", param: "level", title: "Level", size: LEVELS.length, isOrdered: true,
+      message: byMessage((_, message) => data.levels[message], LOSS),
+      key: (level) => LEVELS[level], label: (level) => LEVEL_NAMES[level], style: (level) => LEVELS[level],
+    },
+    {
+      name: "groups", param: "group", title: "Group", size: groups.length + 1,
+      message: byMessage((message) => message.group, groups.length),
+      key: keyOrLost(groups, (group) => group.name), label: orLost(groups, (group) => group.name),
+      more: (choice) => groups[choice]?.tag && groups[choice].tag !== shortName(groups[choice].name) ? groups[choice].tag : "",
+    },
+    {
+      // Where each group has a tag of its own, the groups say it all.
+      name: "tags", param: "tag", title: "Tag", size: tags.length + 1, isUseless: tags.length < 2 || tags.length === groups.length,
+      message: byMessage((message) => tags.indexOf(groups[message.group].tag), tags.length),
+      key: keyOrLost(tags, String), label: orLost(tags, (tag) => tag || "none"),
+    },
+    {
+      name: "processes", param: "process", title: "Process", size: processes.length, isUseless: processes.length < 2,
+      thread: Uint32Array.from(threads, (thread) => processIndex.get(processKey(thread))),
+      key: (choice) => processKey(processes[choice]), label: (choice) => processText(processes[choice]),
+    },
+    {
+      name: "threads", param: "thread", title: "Thread", size: threads.length,
+      thread: Uint32Array.from(threads.keys()),
+      key: (thread) => threadKey(threads[thread]), label: (thread) => threadText(threads[thread]),
+      more: (thread) => processes.length < 2 ? "" : processText(threads[thread]),
+    },
+    {
+      name: "templates", param: "template", title: "Template", size: lost + 1,
+      message: byMessage((_, message) => message, lost),
+      key: keyOrLost(messages, (message) => message.id), label: orLost(messages, (message) => message.template),
+      style: (template) => LEVELS[data.levels[template]] ?? "X",
+    },
+  ];
+}
+
+function processKey(thread) { return `${thread.pid ?? "?"} ${thread.process ?? ""}`.trim(); }
+function threadKey(thread) { return `${thread.pid ?? "?"}:${thread.tid ?? "?"} ${thread.name ?? ""}`.trim(); }
