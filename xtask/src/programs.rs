@@ -33,9 +33,15 @@ struct TestProgram {
     choice: String,
 }
 
-/// Builds and runs the test programs that `cargo test` with `args` would run. `prepare` sets variables, for cargo and for each.
-pub(crate) fn run(args: &[&str], prepare: impl Fn(&mut Command) + Sync) -> Result<()> {
+/// Builds and runs the test programs that `cargo test` with `args` would run, without those that `except` chooses, as in
+/// `--test rust`. `prepare` sets variables, for cargo and for each.
+pub(crate) fn run(
+    args: &[&str],
+    except: &[&str],
+    prepare: impl Fn(&mut Command) + Sync,
+) -> Result<()> {
     let mut programs = build(args, &prepare)?;
+    programs.retain(|program| !except.contains(&&*program.choice));
     programs.sort_by_key(|program| !LONG.contains(&&*program.choice));
     let at_once = thread::available_parallelism().map_or(1, usize::from).max(AT_LEAST);
     println!("$ {} test programs, {at_once} at a time", programs.len());

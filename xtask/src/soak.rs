@@ -110,7 +110,7 @@ const ROUNDS: &str = "PROTOLOG_KILL_ROUNDS";
 pub(crate) fn models(preemptions: Option<u32>) -> Result<()> {
     let target_dir = workspace::target_dir()?.join("loom");
     let packages = ["--package=protolog-rt", "--package=protolog-shmem", "--test=loom"];
-    programs::run(&[&["test", "--locked", "--release"], &packages[..]].concat(), |command| {
+    programs::run(&[&["test", "--locked", "--release"], &packages[..]].concat(), &[], |command| {
         command
             .env("RUSTFLAGS", "--cfg loom")
             // The models run for seconds: what optimizes across crates takes longer than it saves.

@@ -14,12 +14,13 @@ use crate::{
 };
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 14] = [
+pub(crate) const STEPS: [(&str, &str); 15] = [
     ("tools", "the toolchain is new enough; what the other steps need is there, or is installed"),
     ("format", "rustfmt would change nothing"),
     ("lints", "clippy has nothing to say"),
     ("tidy", "the project's own rules: see xtask/src/tidy"),
-    ("tests", "all tests of the workspace, several programs at a time"),
+    ("tests", "all tests of the workspace but those of the next step, several programs at a time"),
+    ("browser", "the page of `view` in Chromium: it shows, counts, follows and lets nothing in"),
     ("features", "what the runtime can do besides, each with its feature"),
     ("instructions", "a log call takes no more instructions than the table in bench says"),
     ("loom", "the models of the write path hold, however threads take turns"),
@@ -34,6 +35,9 @@ pub(crate) const STEPS: [(&str, &str); 14] = [
     ("python", "test data that scripts make is what they make"),
     ("demo", "the demo runs to its end, on a small tree"),
 ];
+
+/// The test program that drives a browser.
+const BROWSER_TESTS: &str = "view";
 
 /// Runs the steps named in `only`, all if it is empty. The step `tools` always runs.
 pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
@@ -56,6 +60,13 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     steps.run("tests", |skipped| {
         let all = ["--lib", "--bins", "--tests", "--examples"];
         have.test_programs(&[&["test", "--locked", "--workspace"], &all[..]].concat(), skipped)
+    });
+    steps.run("browser", |skipped| {
+        // By itself: it is slow to draw beside others, and its figures would be those of all together.
+        have.test(
+            &["test", "--locked", "--package", "protolog-tool", "--test", BROWSER_TESTS],
+            skipped,
+        )
     });
     // It has target directories of its own. Beside the tests, it would make what waits for the clock wait longer.
     let oldest = wanted.is_empty().then(|| Beside::start("oldest", install));
@@ -183,7 +194,8 @@ impl Have {
     /// Runs the programs of cargo's tests, several at a time.
     fn test_programs(&self, args: &[&str], skipped: &mut Vec<String>) -> Result<()> {
         gather_skipped(skipped, |list| {
-            programs::run(args, |command| self.set_variables(list, command))
+            let except = format!("--test {BROWSER_TESTS}");
+            programs::run(args, &[&except], |command| self.set_variables(list, command))
         })
     }
 
