@@ -69,7 +69,7 @@ pub(crate) struct Collected {
 }
 
 impl Collected {
-    /// Applies a packet. After an error, the steps before it (see the module) have been applied.
+    /// Applies a packet. Steps that fail are left out, the others are applied; the first error is returned.
     pub(crate) fn apply(
         &mut self,
         sequence: &mut SequenceState,
@@ -85,32 +85,31 @@ impl Collected {
         if packet.cleared {
             sequence.clear();
         }
+        let mut done = Ok(());
         if let Some(defaults) = packet.defaults {
-            sequence.default_clock = default_clock(defaults)?;
+            done = default_clock(defaults).map(|clock| sequence.default_clock = clock);
         }
         if let Some(interned) = packet.interned {
-            self.intern(sequence, interned)?;
+            done = done.and(self.intern(sequence, interned));
         }
-        let read = match packet.snapshot {
-            Some(snapshot) => self.snapshot(sequence, snapshot)?,
-            None => None,
-        };
-        self.identify(sequence, packet)?;
+        let read = packet.snapshot.map_or(Ok(None), |snapshot| self.snapshot(sequence, snapshot));
+        let (read, snapshot) = (read.clone().unwrap_or_default(), read.map(drop));
+        done = done.and(snapshot).and(self.identify(sequence, packet));
         let moment = self.moment(sequence, packet);
         if lost || packet.has_losses {
             let moment = read.filter(|_| moment.guessed).unwrap_or(moment);
-            self.record_losses(sequence, field, lost, moment)?;
+            done = done.and(self.record_losses(sequence, field, lost, moment));
         }
-        self.apply_trace_wide(packet)?;
+        done = done.and(self.apply_trace_wide(packet));
         self.sessions.note(packet.sequence, packet);
         match packet.message {
             Some(_) if packet.needs_state && !sequence.valid => {
                 let run = &mut sequence.stateless;
                 self.losses.extend_run(run, LossReason::MissingState, sequence.thread, moment);
-                Ok(())
+                done
             }
-            Some(message) => self.message(sequence, message, moment),
-            None => Ok(()),
+            Some(message) => done.and(self.message(sequence, message, moment)),
+            None => done,
         }
     }
 
@@ -283,19 +282,22 @@ impl Collected {
             missing += u64::from(known.is_none());
             known.unwrap_or(UNDEFINED_STRING)
         };
+        let mut has_id = false;
         let done = message_fields::visit(fields, |value| match value {
+            MessageField::MessageId(_) => has_id = true,
             MessageField::String(iid) => self.string_refs.push(index_of(sequence.strings.get(iid))),
             MessageField::StackTrace(iid) => stack_trace = index_of(sequence.stack_traces.get(iid)),
             _ => {}
         });
-        if done.is_err() {
+        // Of a damaged message, the values before the damage are shown.
+        if done.is_err() && !has_id {
             self.string_refs.truncate(strings);
             return done;
         }
         self.stats.missing_strings += missing;
         let thread = sequence.thread;
         self.records.push(MessageRecord { moment, message: span, strings, stack_trace, thread });
-        Ok(())
+        done
     }
 }
 

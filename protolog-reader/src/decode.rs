@@ -1,7 +1,7 @@
 //! Decodes bytes to packets: walks a trace and its bundles, and applies each packet to the state of its sequence.
 //!
-//! Invariants: a malformed packet is counted and affects no other one; memory is at most a constant factor times the bytes
-//! that were read, within [`Limits`]; recursion is as deep as the limit of nested bundles.
+//! Invariants: a malformed packet is counted, and the part of it before the damage is read; memory is at most a constant factor
+//! times the bytes that were read, within [`Limits`]; recursion is as deep as the limit of nested bundles.
 
 use std::collections::HashMap;
 
@@ -13,6 +13,7 @@ use crate::hole;
 use crate::inflate::{self, StreamEnd};
 use crate::limits::Limits;
 use crate::packet::Packet;
+use crate::resync;
 use crate::sequence::SequenceState;
 use crate::stats::{EndReason, EndedEarly};
 
@@ -86,10 +87,19 @@ impl Decoder {
             }
             let field = match next {
                 Ok(field) => field,
-                Err(error) if error.is_truncated() => return ended(EndReason::Truncated),
-                Err(_) => return ended(EndReason::Corrupt),
+                Err(error) => {
+                    if let Some(after) = self.resync(bytes, offset, None) {
+                        reader = Reader::with_offset(&bytes[after..], at + after as u64);
+                        continue;
+                    }
+                    let is_cut = error.is_truncated();
+                    return ended(if is_cut { EndReason::Truncated } else { EndReason::Corrupt });
+                }
             };
             if field.number != trace::PACKET {
+                if let Some(after) = self.resync(bytes, offset, Some(reader.offset() - at)) {
+                    reader = Reader::with_offset(&bytes[after..], at + after as u64);
+                }
                 continue;
             }
             self.collected.stats.packets += 1;
@@ -125,13 +135,21 @@ impl Decoder {
         Some(offset as usize + hole.end)
     }
 
+    /// Finds the packet after damage at `offset`, if it is not at `end`.
+    fn resync(&mut self, bytes: &[u8], offset: u64, end: Option<u64>) -> Option<usize> {
+        let end = end.map(|end| (end - offset) as usize);
+        let next = resync::find(bytes.get(offset as usize..)?, end, &mut self.hole_budget)?;
+        self.collected.stats.damaged_bytes += next as u64;
+        Some(offset as usize + next)
+    }
+
     fn packet(
         &mut self,
         field: Field<'_>,
         depth: u32,
     ) -> Result<Result<(), DecodeError>, LimitReached> {
-        let packet = match field.as_message().and_then(Packet::parse) {
-            Ok(packet) => packet,
+        let (packet, done) = match field.as_message() {
+            Ok(fields) => Packet::parse_part(fields),
             Err(error) => return Ok(Err(error)),
         };
         let stats = &mut self.collected.stats;
@@ -157,7 +175,7 @@ impl Decoder {
             .sequences
             .entry(packet.sequence)
             .or_insert_with(|| SequenceState { is_torn, ..SequenceState::default() });
-        Ok(self.collected.apply(sequence, &packet, field))
+        Ok(self.collected.apply(sequence, &packet, field).and(done))
     }
 
     fn bundle(

@@ -55,7 +55,11 @@ impl Default for Budget {
 }
 
 impl Budget {
-    fn spend(&mut self, bytes: usize) {
+    pub(crate) fn is_spent(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) fn spend(&mut self, bytes: usize) {
         self.0 = self.0.saturating_sub(bytes);
     }
 }
@@ -78,7 +82,7 @@ pub(crate) fn find(bytes: &[u8], within: usize, is_all: bool, budget: &mut Budge
     budget.spend(zeros + rest.len().min(SEARCHED));
     let starts = (0..rest.len().min(SEARCHED)).filter(|at| rest[*at] == PACKET);
     for at in starts {
-        if is_chain(&rest[at..], is_all, budget) {
+        if is_chain(&rest[at..], is_all, ENOUGH, budget) {
             return Some(Hole { start, end: from + at });
         }
     }
@@ -115,13 +119,28 @@ pub(crate) fn first_zeros(bytes: &[u8]) -> Option<usize> {
     None
 }
 
+/// Finds a chain of packets after the first byte, which leads to the end or over `enough` bytes.
+pub(crate) fn find_chain(bytes: &[u8], enough: usize, budget: &mut Budget) -> Option<usize> {
+    let mut starts = (1..bytes.len()).filter(|at| bytes[*at] == PACKET);
+    let found = starts.find(|at| is_chain(&bytes[*at..], true, enough, budget));
+    budget.spend(found.unwrap_or(bytes.len()));
+    found
+}
+
+/// Returns the contents of the packet that `bytes` begin with.
+pub(crate) fn first_packet(bytes: &[u8]) -> Option<&[u8]> {
+    let (&PACKET, rest) = bytes.split_first()? else { return None };
+    let (size, length) = decode_varint(rest).ok()?;
+    rest.get(length..)?.get(..usize::try_from(size).ok()?)
+}
+
 /// Returns whether these bytes are packets; see the module.
-fn is_chain(bytes: &[u8], is_all: bool, budget: &mut Budget) -> bool {
+fn is_chain(bytes: &[u8], is_all: bool, enough: usize, budget: &mut Budget) -> bool {
     let (mut at, mut count) = (0, 0);
     loop {
         let rest = &bytes[at..];
         match rest.first() {
-            _ if at >= ENOUGH => return true,
+            _ if at >= enough => return true,
             None => return count > 1 || is_all && count > 0,
             Some(0) if count > 1 => return true,
             Some(&PACKET) => {}
@@ -143,7 +162,7 @@ fn is_chain(bytes: &[u8], is_all: bool, budget: &mut Budget) -> bool {
 }
 
 /// Returns whether these bytes are a packet as sessions and services write them, not only valid protobuf.
-fn is_packet(bytes: &[u8]) -> bool {
+pub(crate) fn is_packet(bytes: &[u8]) -> bool {
     let (mut fields, mut is_known) = (0, true);
     for field in Reader::new(bytes) {
         let Ok(field) = field else { return false };

@@ -41,6 +41,7 @@ mod packet;
 mod perfetto_ui;
 mod printable;
 mod render;
+mod resync;
 mod sequence;
 mod sessions;
 mod stats;

@@ -79,7 +79,8 @@ impl Log {
         let stats = self.stats();
         let bundles = stats.unsupported_bundles + stats.broken_bundles + stats.oversized_bundles;
         let malformed = stats.lost.keys().any(|(reason, _)| *reason == LossReason::Malformed);
-        let is_damaged = malformed || stats.malformed_elements + stats.skipped_bytes > 0;
+        let skipped = stats.skipped_bytes + stats.damaged_bytes;
+        let is_damaged = malformed || stats.malformed_elements + skipped > 0;
         stats.ended_early.is_none() && bundles == 0 && !is_damaged
     }
 

@@ -1,7 +1,6 @@
 //! One parsed `TracePacket`, with the fields that matter to the log.
 //!
-//! Invariants: a packet is either parsed or malformed as a whole; nothing is copied. If a field that is not repeated occurs
-//! twice, the last one counts, as everywhere in Perfetto.
+//! Invariants: nothing is copied. If a field that is not repeated occurs twice, the last one counts, as everywhere in Perfetto.
 
 use protolog_core::schema::{packet, sequence_flags, track_descriptor};
 use protozero::{DecodeError, Field, Reader};
@@ -50,6 +49,15 @@ impl<'a> Packet<'a> {
             packet.set(field?)?;
         }
         Ok(packet)
+    }
+
+    /// Parses the fields before the first one that can't be decoded, as trace_processor does, and those with a wrong type.
+    pub(crate) fn parse_part(fields: Reader<'a>) -> (Self, Result<(), DecodeError>) {
+        let (mut packet, mut done) = (Self::default(), Ok(()));
+        for field in fields {
+            done = done.and(field.and_then(|field| packet.set(field)));
+        }
+        (packet, done)
     }
 
     /// Takes one field.

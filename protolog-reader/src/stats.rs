@@ -49,6 +49,8 @@ pub struct Stats {
     /// Bytes of zeros, and of what can't be told from a part of a packet after them: another program truncated the file while
     /// it was written. What follows was read.
     pub skipped_bytes: u64,
+    /// Bytes that are damaged, between packets that were read.
+    pub damaged_bytes: u64,
     /// Ids of processes whose session has a beginning and no end: they were killed, or are still running.
     pub unended: Vec<u32>,
     /// Position and reason, if reading ended before the end of the trace.

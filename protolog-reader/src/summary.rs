@@ -5,6 +5,7 @@ use std::fmt;
 use crate::hole;
 use crate::log::Log;
 use crate::loss;
+use crate::resync;
 use crate::sessions;
 use crate::stats::{EndReason, Stats};
 
@@ -28,6 +29,9 @@ impl fmt::Display for Summary<'_> {
         }
         if stats.skipped_bytes > 0 {
             writeln!(f, "{}", hole::describe(stats.skipped_bytes))?;
+        }
+        if stats.damaged_bytes > 0 {
+            writeln!(f, "{}", resync::describe(stats.damaged_bytes))?;
         }
         self.losses(f)?;
         for hash in self.0.dictionary().missing() {

@@ -1,11 +1,17 @@
-//! Damaged dictionaries: what can be read is read, and what can't is reported.
+//! Damaged traces: what can be read is read, at least as much as trace_processor reads, and what can't is reported.
 
 mod common;
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 
 use common::{Input, text, trace};
 use protolog_reader::{Log, Trace, merge};
+
+/// Copies of a trace that are damaged; `cargo xtask soak` sets more.
+const COPIES: &str = "PROTOLOG_DAMAGED_COPIES";
+
+const ROWS: &str = "SELECT message FROM protolog";
 
 const THREADS: u64 = 4;
 
@@ -47,10 +53,84 @@ fn session(process: u64) -> String {
     out
 }
 
+/// Most places of a copy that are damaged.
+const FLIPS: usize = 4;
+
+/// Numbers that are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % end
+    }
+}
+
+/// A copy with bits flipped, ranges cut out or overwritten, or the end cut off.
+fn damage(bytes: &[u8], seed: u64) -> Vec<u8> {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut copy = bytes.to_vec();
+    for _ in 0..=random.below(FLIPS) {
+        let at = random.below(copy.len());
+        let end = (at + 1 + random.below(100)).min(copy.len());
+        match (seed % 8, random.below(8)) {
+            (0..4, _) => copy[at] ^= 1 << random.below(8),
+            (4 | 5, _) => drop(copy.drain(at..end)),
+            (6, _) | (7, 1..) => {
+                copy[at..end].iter_mut().for_each(|byte| *byte = random.below(256) as u8)
+            }
+            _ => copy.truncate(at.max(bytes.len() / 2)),
+        }
+    }
+    copy
+}
+
+fn is_reported(log: &Log) -> bool {
+    !log.summary().to_string().is_empty()
+}
+
 /// Entries, and those of them with a text.
 fn amounts(log: &Log) -> (usize, usize) {
     let texts = log.entries().filter(|entry| entry.values().message().is_some());
     (log.entries().count(), texts.count())
+}
+
+#[test]
+fn a_damaged_trace_has_no_fewer_rows_than_in_trace_processor() {
+    let whole = trace(&session(100));
+    let copies = std::env::var(COPIES).map_or(60, |copies| copies.parse().unwrap());
+    let dir = protolog_testkit::temp_dir();
+    let path = dir.path().join("damaged.pftrace");
+    let (mut sums, mut fewer) = ([0; 4], Vec::new());
+    for seed in 0..copies {
+        let bytes = damage(&whole, seed);
+        let amounts = Trace::from_bytes(bytes.clone()).read().map_or((0, 0), |log| {
+            let (rows, _) = amounts(&log);
+            // A flipped bit may make a message a field that nobody knows, which is no damage that can be seen.
+            let is_whole = rows + FLIPS >= 400;
+            assert!(is_whole || is_reported(&log), "{seed}: {rows} rows, and nothing is said");
+            amounts(&log)
+        });
+        std::fs::File::create(&path).unwrap().write_all(&bytes).unwrap();
+        let Some(reading) = protolog_testkit::read_trace(&path, &[ROWS]) else { return };
+        let rows = &reading.tables[0].rows;
+        let texts =
+            rows.iter().filter(|row| row[0].as_str().is_some_and(|it| it.starts_with("event")));
+        let theirs = (rows.len(), texts.count());
+        for (sum, count) in sums.iter_mut().zip([amounts.0, theirs.0, amounts.1, theirs.1]) {
+            *sum += count;
+        }
+        if amounts.0 < theirs.0 || amounts.1 < theirs.1 {
+            fewer.push((seed, amounts, theirs));
+        }
+    }
+    println!(
+        "{copies} copies: rows {} (trace_processor {}), texts {} ({})",
+        sums[0], sums[1], sums[2], sums[3]
+    );
+    assert!(fewer.is_empty(), "seed, (rows, texts), those of trace_processor: {fewer:?}");
 }
 
 /// The session with a length that is too small in its fifth dictionary element.
