@@ -93,7 +93,7 @@ impl Collected {
             done = done.and(self.intern(sequence, interned));
         }
         let read = packet.snapshot.map_or(Ok(None), |snapshot| self.snapshot(sequence, snapshot));
-        let (read, snapshot) = (read.clone().unwrap_or_default(), read.map(drop));
+        let (read, snapshot) = (read.unwrap_or_default(), read.map(drop));
         done = done.and(snapshot).and(self.identify(sequence, packet));
         let moment = self.moment(sequence, packet);
         if lost || packet.has_losses {
@@ -282,18 +282,12 @@ impl Collected {
             missing += u64::from(known.is_none());
             known.unwrap_or(UNDEFINED_STRING)
         };
-        let mut has_id = false;
         let done = message_fields::visit(fields, |value| match value {
-            MessageField::MessageId(_) => has_id = true,
             MessageField::String(iid) => self.string_refs.push(index_of(sequence.strings.get(iid))),
             MessageField::StackTrace(iid) => stack_trace = index_of(sequence.stack_traces.get(iid)),
             _ => {}
         });
         // Of a damaged message, the values before the damage are shown.
-        if done.is_err() && !has_id {
-            self.string_refs.truncate(strings);
-            return done;
-        }
         self.stats.missing_strings += missing;
         let thread = sequence.thread;
         self.records.push(MessageRecord { moment, message: span, strings, stack_trace, thread });

@@ -117,13 +117,22 @@ impl Dictionary {
 
     /// Adds the good elements of a packet and counts the others.
     pub(crate) fn add_packet(&mut self, viewer_config: Field<'_>) -> Result<(), DecodeError> {
+        let mut parts = Vec::new();
         elements::visit(viewer_config.as_bytes()?, |element, _| match element {
             Element::Message(id, message) => self.add_message(id, message),
             Element::Group(id, group) => self.add_group(id, group),
             Element::Stripped(hash) => drop(self.missing.insert(hash)),
             Element::Other => {}
+            Element::Part(id, message) => {
+                self.malformed += 1;
+                parts.push((id, message));
+            }
             Element::Bad => self.malformed += 1,
         });
+        // A part is only used where there is no whole one.
+        for (id, message) in parts {
+            self.messages.entry(id).or_insert(message);
+        }
         Ok(())
     }
 
@@ -215,21 +224,24 @@ impl Message {
         texts && parts(self) == parts(other)
     }
 
-    pub(crate) fn parse(fields: Reader<'_>) -> Result<(u64, Self), DecodeError> {
+    /// Parses the fields up to the first that can't be decoded.
+    pub(crate) fn parse_part(mut fields: Reader<'_>) -> (u64, Self, Result<(), DecodeError>) {
         let (mut id, mut message) = (0, Self::default());
-        for field in fields {
-            let field = field?;
-            match field.number {
-                message_data::MESSAGE_ID => id = field.as_fixed64()?,
-                message_data::MESSAGE => message.bare = text(field)?,
-                message_data::LEVEL => message.level = Level::from_wire(field.as_u64()?),
-                message_data::GROUP_ID => message.group = field.as_u32()?,
-                message_data::LOCATION => message.location = text(field)?,
-                message_data::HINTS => message.parse_hints(field.as_message()?)?,
-                _ => {}
-            }
+        let done = fields.try_for_each(|field| message.parse_field(field?, &mut id));
+        (id, message, done)
+    }
+
+    fn parse_field(&mut self, field: Field<'_>, id: &mut u64) -> Result<(), DecodeError> {
+        match field.number {
+            message_data::MESSAGE_ID => *id = field.as_fixed64()?,
+            message_data::MESSAGE => self.bare = text(field)?,
+            message_data::LEVEL => self.level = Level::from_wire(field.as_u64()?),
+            message_data::GROUP_ID => self.group = field.as_u32()?,
+            message_data::LOCATION => self.location = text(field)?,
+            message_data::HINTS => self.parse_hints(field.as_message()?)?,
+            _ => {}
         }
-        Ok((id, message))
+        Ok(())
     }
 
     fn parse_hints(&mut self, hints: Reader<'_>) -> Result<(), DecodeError> {

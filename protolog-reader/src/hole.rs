@@ -27,8 +27,8 @@ const SEARCHED: usize = 512 << 10;
 /// Bytes that are searched and parsed in one trace before further holes are taken for its end.
 const BUDGET: usize = 256 << 20;
 
-/// Zeros that are a hole if they are within a packet that can't be decoded.
-const LEAST: usize = 64;
+/// Zeros that are a hole, if they don't reach to the end. Fewer are damage; see [`crate::resync`].
+pub(crate) const LEAST: usize = 64;
 
 /// The highest field number of a packet.
 const HIGHEST_FIELD: u32 = 2048;
@@ -76,6 +76,9 @@ pub(crate) fn find(bytes: &[u8], within: usize, is_all: bool, budget: &mut Budge
     let Some(zeros) = after.iter().position(|byte| *byte != 0) else {
         return is_all.then_some(Hole { start, end: bytes.len() });
     };
+    if zeros < LEAST {
+        return None;
+    }
     let (from, rest) = (start + zeros, &after[zeros..]);
     let is_all = is_all && rest.len() <= WINDOW;
     let rest = rest.get(..WINDOW).unwrap_or(rest);
@@ -195,26 +198,28 @@ mod tests {
     fn the_end_of_a_hole_is_where_packets_follow() {
         let chain = SMALL.repeat(3);
         let with = |head: &[u8]| [head, &chain].concat();
-        assert_eq!(find(&with(&[0; 9]), true), Some(Hole { start: 0, end: 9 }));
-        assert_eq!(find(&with(&[0, 0, 7, 0x50, 2]), true), Some(Hole { start: 0, end: 5 }));
+        assert_eq!(find(&with(&[0; 90]), true), Some(Hole { start: 0, end: 90 }));
+        let rest = [&[0; 90][..], &[7, 0x50, 2]].concat();
+        assert_eq!(find(&with(&rest), true), Some(Hole { start: 0, end: 93 }));
         let within = [&[0x0a, 0x7f, 8][..], &[0; 70]].concat();
         assert_eq!(find(&with(&within), true), Some(Hole { start: 3, end: 73 }));
         assert_eq!(find(&[0; 20], true), Some(Hole { start: 0, end: 20 }));
         assert_eq!(find(&[0; 20], false), None);
         assert_eq!(find(&with(&[1, 2, 3]), true), None, "no zeros");
         assert_eq!(find(&with(&[0x0a, 9, 0, 0, 0]), true), None, "too few of them");
+        assert_eq!(find(&with(&[0; 9]), true), None, "too few of them");
     }
 
     #[test]
     fn the_inside_of_a_packet_is_none() {
         // A string of packets, within a packet that has lost its beginning.
-        let inside = [&[0, 0, 0, 9][..], &SMALL.repeat(50), b"and more\x50\x02"].concat();
+        let inside = [&[0; 70][..], &[9], &SMALL.repeat(50), b"and more\x50\x02"].concat();
         assert_eq!(find(&inside, true), None);
         let followed = [&inside[..], &SMALL.repeat(2)].concat();
         assert_eq!(find(&followed, true), Some(Hole { start: 0, end: inside.len() }));
         // Other fields of a trace, too large field numbers, a packet of no sequence.
         for other in [&[0x12, 4, 0x40, 5, 0x50, 2][..], &[0x0a, 2, 0x40, 5], &[0x0a, 2, 0x50, 2]] {
-            assert_eq!(find(&[&[0][..], &other.repeat(3)].concat(), true), None, "{other:?}");
+            assert_eq!(find(&[&[0; 70][..], &other.repeat(3)].concat(), true), None, "{other:?}");
         }
     }
 }

@@ -24,7 +24,7 @@ fn session(process: u64) -> String {
         write!(
             out,
             " message({:#x}, DEBUG, 1, \"event {id} of %d: %s\", \"src/net.rs:{id}\")",
-            0x5566_7700 + id
+            0x8899_aabb_5566_7700u64 + id
         )
         .unwrap();
     }
@@ -40,7 +40,7 @@ fn session(process: u64) -> String {
         .unwrap();
     }
     for index in 0..400u64 {
-        let (sequence, id) = (2 + index % THREADS, 0x5566_7701 + index * 7 % 40);
+        let (sequence, id) = (2 + index % THREADS, 0x8899_aabb_5566_7701 + index * 7 % 40);
         let string = index / THREADS % 20 + 1;
         let defined = if index / THREADS < 20 {
             format!("string({string}, \"value number {string}\") ")
@@ -79,7 +79,7 @@ fn damage(bytes: &[u8], seed: u64) -> Vec<u8> {
             (0..4, _) => copy[at] ^= 1 << random.below(8),
             (4 | 5, _) => drop(copy.drain(at..end)),
             (6, _) | (7, 1..) => {
-                copy[at..end].iter_mut().for_each(|byte| *byte = random.below(256) as u8)
+                copy[at..end].iter_mut().for_each(|byte| *byte = random.below(256) as u8);
             }
             _ => copy.truncate(at.max(bytes.len() / 2)),
         }
@@ -97,6 +97,15 @@ fn amounts(log: &Log) -> (usize, usize) {
     (log.entries().count(), texts.count())
 }
 
+/// Rows of the trace that `merge` makes of one, and those that are said to be lost.
+fn merged_rows(bytes: &[u8]) -> usize {
+    let mut out = Vec::new();
+    let merged = merge(&[&Input(bytes)], &mut out).unwrap();
+    let log = Trace::from_bytes(out).read().unwrap();
+    let lost: u64 = log.losses().iter().filter_map(|loss| loss.count).sum();
+    amounts(&log).0 + (merged.malformed + lost) as usize
+}
+
 #[test]
 fn a_damaged_trace_has_no_fewer_rows_than_in_trace_processor() {
     let whole = trace(&session(100));
@@ -108,6 +117,7 @@ fn a_damaged_trace_has_no_fewer_rows_than_in_trace_processor() {
         let bytes = damage(&whole, seed);
         let amounts = Trace::from_bytes(bytes.clone()).read().map_or((0, 0), |log| {
             let (rows, _) = amounts(&log);
+            assert!(merged_rows(&bytes) >= rows, "{seed}: rows that `merge` leaves out silently");
             // A flipped bit may make a message a field that nobody knows, which is no damage that can be seen.
             let is_whole = rows + FLIPS >= 400;
             assert!(is_whole || is_reported(&log), "{seed}: {rows} rows, and nothing is said");

@@ -68,12 +68,12 @@ fn what_follows_a_hole_is_read() {
     assert_eq!(whole.len(), 8);
     let places = places(&bytes);
     for start in 1..=places[places.len() - 2] {
-        let mut holed = bytes.clone();
-        holed[..start].fill(0);
+        // Fewer zeros are no hole.
+        let holed = [&vec![0; start.max(64)], &bytes[start..]].concat();
         let found = check(&holed, &whole);
         let log = Trace::from_bytes(holed).read().unwrap();
         let next = places.iter().find(|place| **place >= start).unwrap();
-        assert_eq!(log.stats().skipped_bytes as usize, *next, "{start}");
+        assert_eq!(log.stats().skipped_bytes as usize, *next - start + start.max(64), "{start}");
         assert!(log.summary().to_string().contains("bytes skipped"));
         assert!(found.iter().any(|(_, text)| text == "11 [Int(3)]"));
         if start <= places[places.len() - 5] {

@@ -169,7 +169,9 @@ fn truncated_and_malformed_inputs_are_reported() {
         let worker = trace(&format!("{WORKER}\nbytes(\"{end}\")"));
         let (report, bytes) = merged(&[("first", trace(SERVER)), ("second", worker)]).unwrap();
         assert_eq_text(BOTH, &text(&Trace::from_bytes(bytes).read().unwrap()));
-        assert_eq!((report.malformed, report.truncated), (0, vec!["second".to_owned()]), "{end}");
+        // Another field of a trace is skipped; the rest may be the beginning of a packet.
+        let is_skipped = report.damaged_bytes == end.len() as u64 / 4 && end.starts_with("\\x12");
+        assert_eq!((report.malformed, report.truncated == ["second"]), (0, !is_skipped), "{end}");
     }
     // A truncated bundle, and a bundle in a bundle.
     let inner = "bundle(zlib) {\n@2 ts=0 log(0x33, 9)\n}";

@@ -7,10 +7,10 @@ use std::process::Command;
 
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
-use crate::{Result, bench, fuzz, programs, shell, workspace};
+use crate::{Result, bench, fuzz, programs, python, shell, workspace};
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 11] = [
+pub(crate) const STEPS: [(&str, &str); 12] = [
     (
         "stress",
         "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
@@ -21,6 +21,7 @@ pub(crate) const STEPS: [(&str, &str); 11] = [
         "processes that record or stream are killed, some hundred times: nothing committed is lost, \
          and the newest messages of a ring are left",
     ),
+    ("damage", "500 damaged copies of a trace: never fewer rows or texts than in trace_processor"),
     ("loom", "the models of the write path, with more preemptions than in `test`"),
     ("asan", "tests of the runtime and its shared memory under AddressSanitizer"),
     ("valgrind", "unit tests of the runtime and its shared memory under memcheck"),
@@ -62,6 +63,12 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         let mut crash = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
         crash.args(["--test=crash", "--features=compression", "--", "--nocapture"]);
         shell::run(crash.env(ROUNDS, "100"))
+    });
+    steps.run("damage", |_| {
+        let environment = python::prepare(false)?;
+        let mut damage = shell::cargo(&["test", "--locked", "--package=protolog-reader"]);
+        damage.args(["--test=damage", "--", "--nocapture"]).env(COPIES, "500");
+        shell::run(damage.env("PERFETTO_WEB_DIST", &environment.web_dist))
     });
     steps.run("loom", |_| models(Some(3)));
     steps.run("asan", asan);
@@ -105,6 +112,9 @@ const SECONDS: &str = "PROTOLOG_STRESS_SECONDS";
 
 /// The number of processes that are killed.
 const ROUNDS: &str = "PROTOLOG_KILL_ROUNDS";
+
+/// The number of damaged copies.
+const COPIES: &str = "PROTOLOG_DAMAGED_COPIES";
 
 /// Runs loom's models, in a target directory of their own, since the flag concerns every package.
 pub(crate) fn models(preemptions: Option<u32>) -> Result<()> {

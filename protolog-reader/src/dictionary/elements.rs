@@ -30,6 +30,8 @@ pub(crate) enum Element {
     Stripped(u64),
     /// A field that this reader doesn't know.
     Other,
+    /// A message that can't be decoded after its id and text.
+    Part(u64, Message),
     /// It can't be decoded.
     Bad,
 }
@@ -40,7 +42,7 @@ pub(crate) fn visit<'a>(bytes: &'a [u8], mut visitor: impl FnMut(Element, &'a [u
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
         let (element, size) = first(rest);
         let size = match element {
-            Element::Bad => resume(rest, &mut attempts).unwrap_or(size),
+            Element::Bad | Element::Part(..) => resume(rest, &mut attempts).unwrap_or(size),
             _ => size,
         };
         visitor(element, rest.get(..size).unwrap_or(rest));
@@ -58,8 +60,12 @@ fn first(bytes: &[u8]) -> (Element, usize) {
 fn parse(field: Field<'_>) -> Option<Element> {
     match field.number {
         config::MESSAGES => {
-            let (id, message) = Message::parse(field.as_message().ok()?).ok()?;
-            Some(Element::Message(id, message))
+            let (id, message, done) = Message::parse_part(field.as_message().ok()?);
+            let is_part = id != 0 && !message.bare.is_empty();
+            match done {
+                Ok(()) => Some(Element::Message(id, message)),
+                Err(_) => is_part.then_some(Element::Part(id, message)),
+            }
         }
         config::GROUPS => {
             let (id, group) = Group::parse(field.as_message().ok()?).ok()?;
@@ -119,7 +125,7 @@ mod tests {
             seen.extend_from_slice(bytes);
             match element {
                 Element::Message(id, _) => ids.push(id),
-                Element::Bad => bad += 1,
+                Element::Bad | Element::Part(..) => bad += 1,
                 other => panic!("{other:?}"),
             }
         });

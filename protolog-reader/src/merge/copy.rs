@@ -36,6 +36,7 @@ pub(super) struct Copier<'a, 'b> {
     pub(super) sessions: Sessions,
     /// Bytes of holes.
     pub(super) skipped_bytes: u64,
+    pub(super) damaged_bytes: u64,
     /// Packets that were written.
     pub(super) packets: u64,
     /// Packets that can't be decoded.
@@ -60,6 +61,7 @@ impl<'a, 'b> Copier<'a, 'b> {
             cleared: HashSet::new(),
             sessions: Sessions::default(),
             skipped_bytes: 0,
+            damaged_bytes: 0,
             packets: 0,
             malformed: 0,
             malformed_elements: 0,
@@ -95,6 +97,10 @@ impl<'a, 'b> Copier<'a, 'b> {
             Piece::Packet(bytes) => self.packet(index, bytes, true),
             Piece::Hole(bytes) => {
                 self.skip_hole(bytes);
+                Ok(())
+            }
+            Piece::Damage(bytes) => {
+                self.damaged_bytes += bytes;
                 Ok(())
             }
         };
@@ -269,7 +275,7 @@ impl<'a, 'b> Copier<'a, 'b> {
     fn new_elements(&mut self, config: &[u8]) -> Vec<u8> {
         let mut kept = Vec::with_capacity(config.len());
         elements::visit(config, |element, bytes| {
-            if let Element::Bad = element {
+            if let Element::Bad | Element::Part(..) = element {
                 self.malformed_elements += 1;
             } else if self.written.insert(hash(bytes)) {
                 kept.extend_from_slice(bytes);

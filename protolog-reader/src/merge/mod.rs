@@ -24,7 +24,7 @@ mod survey;
 pub use error::MergeError;
 pub use input::MergeInput;
 
-use crate::{hole, sessions};
+use crate::{hole, resync, sessions};
 use copy::Copier;
 use protolog_recording::PacketWriter;
 use std::io::Write;
@@ -51,6 +51,8 @@ pub struct Merged {
     pub duplicate_losses: u64,
     /// Bytes that were skipped, since other programs truncated files while they were written.
     pub skipped_bytes: u64,
+    /// Bytes that were skipped, since they are damaged.
+    pub damaged_bytes: u64,
     /// Ids of processes whose session has a beginning and no end: they were killed, or are still running.
     pub unended: Vec<u32>,
 }
@@ -60,7 +62,8 @@ impl Merged {
     pub fn gaps(&self) -> Vec<String> {
         let hole = (self.skipped_bytes > 0).then(|| hole::describe(self.skipped_bytes));
         let unended = self.unended.iter().map(|pid| sessions::describe_unended(*pid));
-        hole.into_iter().chain(unended).collect()
+        let damage = (self.damaged_bytes > 0).then(|| resync::describe(self.damaged_bytes));
+        hole.into_iter().chain(damage).chain(unended).collect()
     }
 }
 
@@ -87,6 +90,7 @@ pub fn merge(inputs: &[&dyn MergeInput], out: &mut dyn Write) -> Result<Merged, 
         duplicates: copier.duplicates,
         duplicate_losses: copier.duplicate_losses,
         skipped_bytes: copier.skipped_bytes,
+        damaged_bytes: copier.damaged_bytes,
         unended: copier.sessions.unended(),
     };
     Ok(Merged { sequences: survey.sequences(), ..merged })

@@ -2,12 +2,19 @@
 
 use super::error::MergeError;
 use crate::hole;
+use crate::resync;
 use flate2::bufread::{MultiGzDecoder, ZlibDecoder};
 use protozero::Reader;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// Maximum size of a packet, in bytes; Perfetto's service writes far smaller ones.
 pub(super) const MAX_PACKET: u64 = 256 << 20;
+
+/// The tag of a packet.
+const PACKET: u64 = 0x0a;
+
+/// Maximum size of the tag and the size before a packet, in bytes.
+const MAX_HEAD: usize = 20;
 
 /// The end of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,12 +65,14 @@ pub(super) enum Piece<'a> {
     Packet(&'a [u8]),
     /// Bytes that were skipped; see [`crate::hole`].
     Hole(u64),
+    /// Bytes that were skipped; see [`crate::resync`].
+    Damage(u64),
 }
 
 /// A visitor of a trace.
 type Visitor<'a> = dyn FnMut(Piece<'_>) -> Result<(), Stop> + 'a;
 
-/// Calls `visitor` with each packet and hole of a trace, which may be compressed with gzip.
+/// Calls `visitor` with each piece of a trace, which may be compressed with gzip.
 pub(super) fn packets(
     trace: Box<dyn Read + '_>,
     visitor: &mut Visitor<'_>,
@@ -86,7 +95,7 @@ pub(super) fn bundle(
 ) -> Result<TraceEnd, Stop> {
     let visitor = &mut |piece: Piece<'_>| match piece {
         Piece::Packet(packet) => visitor(packet),
-        Piece::Hole(_) => Ok(()),
+        Piece::Hole(_) | Piece::Damage(_) => Ok(()),
     };
     if bytes.starts_with(&[0x1f, 0x8b]) {
         plain(BufReader::new(MultiGzDecoder::new(bytes)), true, visitor)
@@ -97,7 +106,6 @@ pub(super) fn bundle(
 
 /// Reads packets from a stream that is already inflated. If it can't be inflated further, it ends early.
 fn plain(trace: impl BufRead, inflated: bool, visitor: &mut Visitor<'_>) -> Result<TraceEnd, Stop> {
-    const PACKET: u64 = 0x0a;
     let early = |error: io::Error| {
         let cut = error.kind() == io::ErrorKind::UnexpectedEof;
         if cut || inflated { Ok(TraceEnd::Early) } else { Err(error.into()) }
@@ -105,51 +113,50 @@ fn plain(trace: impl BufRead, inflated: bool, visitor: &mut Visitor<'_>) -> Resu
     let mut trace = Ahead { inner: trace, bytes: Vec::new(), at: 0 };
     let (mut packet, mut first, mut budget) = (Vec::new(), true, hole::Budget::default());
     loop {
-        if trace.is_at_zero() {
-            match trace.skip_hole(&mut budget) {
-                Ok(Some(bytes)) => visitor(Piece::Hole(bytes))?,
-                Ok(None) if first => return Ok(TraceEnd::NotATrace),
+        let is_first = std::mem::take(&mut first);
+        let next = match trace.next_packet(&mut packet) {
+            Ok(next) => next,
+            Err(error) => return early(error),
+        };
+        let Next::Packet = next else {
+            let skipped = match next {
+                Next::End => return Ok(TraceEnd::Whole),
+                _ => trace.skip(&mut budget),
+            };
+            match skipped {
+                Ok(Some(hole @ Piece::Hole(_))) => visitor(hole)?,
+                Ok(_) if is_first && next == Next::Other => return Ok(TraceEnd::NotATrace),
+                Ok(Some(piece)) => visitor(piece)?,
                 Ok(None) => return Ok(TraceEnd::Early),
                 Err(error) => return early(error),
             }
-        }
-        let tag = match varint(&mut trace) {
-            Ok(None) => return Ok(TraceEnd::Whole),
-            Ok(Some(tag)) => tag,
-            Err(error) => return early(error),
-        };
-        if first && tag != PACKET {
-            return Ok(TraceEnd::NotATrace);
-        }
-        first = false;
-        let size = match varint(&mut trace) {
-            Ok(Some(size)) if tag == PACKET && size <= MAX_PACKET => size,
-            // Traces have no other fields.
-            Ok(_) => return Ok(TraceEnd::Early),
-            Err(error) => return early(error),
-        };
-        packet.clear();
-        let is_whole = match (&mut trace).take(size).read_to_end(&mut packet) {
-            Ok(read) => read as u64 == size,
-            Err(error) => return early(error),
+            continue;
         };
         let is_good = || Reader::new(&packet).all(|field| field.is_ok());
         match hole::first_zeros(&packet) {
-            Some(zeros) if !is_whole || !is_good() => {
+            Some(zeros) if !is_good() => {
                 trace.unread(&packet[zeros..]);
-                if !is_good() {
-                    // Counted where it is decoded.
-                    visitor(Piece::Packet(&packet))?;
-                }
+                // Counted where it is decoded.
+                visitor(Piece::Packet(&packet))?;
             }
             // Its last bytes may be in the hole that follows; see `hole::reaches_into`.
-            _ if is_whole && packet.last() == Some(&0) && trace.is_at_zero() => {
+            _ if packet.last() == Some(&0) && trace.is_at_zero() => {
                 visitor(Piece::Packet(&[0]))?;
             }
-            _ if is_whole => visitor(Piece::Packet(&packet))?,
-            _ => return Ok(TraceEnd::Early),
+            _ => visitor(Piece::Packet(&packet))?,
         }
     }
+}
+
+/// The next part of a trace, before it is known how much of it can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    End,
+    Packet,
+    /// A packet that is cut off; its bytes come next again.
+    Cut,
+    /// No packet; its bytes come next again.
+    Other,
 }
 
 /// A reader that can look ahead, and go back.
@@ -172,26 +179,60 @@ impl<R: BufRead> Ahead<R> {
         matches!(self.fill_buf(), Ok([0, ..]))
     }
 
-    /// Skips the hole that comes next, and returns its size; none where there is no way back to packets.
-    fn skip_hole(&mut self, budget: &mut hole::Budget) -> io::Result<Option<u64>> {
+    /// Reads the next packet.
+    fn next_packet(&mut self, packet: &mut Vec<u8>) -> io::Result<Next> {
+        packet.clear();
+        let mut head = Vec::with_capacity(MAX_HEAD);
+        let tag = varint(self, &mut head)?;
+        let next = match tag {
+            _ if head.is_empty() => return Ok(Next::End),
+            Some(PACKET) => Next::Cut,
+            _ => Next::Other,
+        };
+        if next == Next::Cut
+            && let Some(size) = varint(self, &mut head)?.filter(|size| *size <= MAX_PACKET)
+            && self.by_ref().take(size).read_to_end(packet)? as u64 == size
+        {
+            return Ok(Next::Packet);
+        }
+        head.append(packet);
+        self.unread(&head);
+        Ok(next)
+    }
+
+    /// Skips the hole or the damage that comes next; none where there is no way back to packets.
+    fn skip(&mut self, budget: &mut hole::Budget) -> io::Result<Option<Piece<'static>>> {
+        let zeros = self.skip_zeros()?;
+        // Enough of the zeros for a hole, which stand for all of them.
+        let kept = zeros.min(hole::LEAST as u64);
+        self.unread(&vec![0; kept as usize]);
+        let missing = (2 * hole::WINDOW).saturating_sub(self.bytes.len()) as u64;
+        let is_all =
+            (&mut self.inner).take(missing).read_to_end(&mut self.bytes)? < missing as usize;
+        if let Some(hole) = hole::find(&self.bytes, usize::MAX, is_all, budget) {
+            self.consume(hole.end);
+            return Ok(Some(Piece::Hole(zeros - kept + (hole.end - hole.start) as u64)));
+        }
+        let mut reader = Reader::new(&self.bytes);
+        let end = reader.next().and_then(Result::ok).map(|_| reader.offset() as usize);
+        let Some(skipped) = resync::find(&self.bytes, end, budget).or(end) else {
+            return Ok(None);
+        };
+        self.consume(skipped);
+        Ok(Some(Piece::Damage(zeros - kept + skipped as u64)))
+    }
+
+    fn skip_zeros(&mut self) -> io::Result<u64> {
         let mut zeros = 0;
         loop {
             let bytes = self.fill_buf()?;
             let run = bytes.iter().take_while(|byte| **byte == 0).count();
             if run == 0 {
-                break;
+                return Ok(zeros);
             }
             self.consume(run);
             zeros += run as u64;
         }
-        // One of the zeros, which stands for all of them.
-        self.unread(&[0]);
-        let missing = (2 * hole::WINDOW).saturating_sub(self.bytes.len()) as u64;
-        let loaded = (&mut self.inner).take(missing).read_to_end(&mut self.bytes)? as u64;
-        let hole = hole::find(&self.bytes, 0, loaded < missing, budget);
-        let Some(hole) = hole else { return Ok(None) };
-        self.consume(hole.end);
-        Ok(Some(zeros - 1 + hole.end as u64))
     }
 }
 
@@ -220,18 +261,17 @@ impl<R: BufRead> BufRead for Ahead<R> {
     }
 }
 
-/// The next varint; none at the end.
-fn varint(from: &mut impl BufRead) -> io::Result<Option<u64>> {
+/// The next varint, whose bytes are appended to `head`; none where there is none.
+fn varint(from: &mut impl BufRead, head: &mut Vec<u8>) -> io::Result<Option<u64>> {
     let mut value = 0;
     for index in 0..10 {
-        let Some(&byte) = from.fill_buf()?.first() else {
-            return if index == 0 { Ok(None) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
-        };
+        let Some(&byte) = from.fill_buf()?.first() else { return Ok(None) };
         from.consume(1);
+        head.push(byte);
         value |= u64::from(byte & 0x7f) << (7 * index);
         if byte < 0x80 {
             return Ok(Some(value));
         }
     }
-    Err(io::ErrorKind::UnexpectedEof.into())
+    Ok(None)
 }

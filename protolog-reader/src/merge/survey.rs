@@ -65,10 +65,14 @@ impl Survey {
         let mut places = Places::of_times();
         self.holes = 0;
         let end = stream::packets(trace, &mut |piece| {
-            let Piece::Packet(bytes) = piece else {
-                self.add_hole();
-                places.tear();
-                return Ok(());
+            let bytes = match piece {
+                Piece::Packet(bytes) => bytes,
+                Piece::Hole(_) => {
+                    self.add_hole();
+                    places.tear();
+                    return Ok(());
+                }
+                Piece::Damage(_) => return Ok(()),
             };
             packets += 1;
             good += u64::from(Reader::new(bytes).all(|field| field.is_ok()));
