@@ -48,6 +48,6 @@ pub use level::{Level, UnknownLevel};
 pub use literal::{LiteralChars, StrLiteral};
 pub use loss::LossCause;
 pub use param::{MAX_PARAMS, ParamKind, ParamMask};
-pub use render::{Arg, MISSING, render};
+pub use render::{Arg, MISSING, render, render_one};
 pub use template::{Conversion, Piece, Pieces, Template, Verb};
 pub use template_error::{TemplateError, TemplateProblem};

@@ -38,14 +38,14 @@ pub fn render<'a>(
         Piece::Text(text) => out.write_str(text),
         Piece::Percent => out.write_char('%'),
         Piece::Conversion(conversion) => match next(&conversion) {
-            Some(arg) => pad(out, &conversion, arg),
+            Some(arg) => render_one(out, &conversion, arg),
             None => out.write_str(MISSING),
         },
     })
 }
 
-/// Writes one argument, padded to the conversion's width.
-fn pad(out: &mut dyn Write, conversion: &Conversion, arg: Arg<'_>) -> fmt::Result {
+/// Writes one value as its conversion says, padded to the width.
+pub fn render_one(out: &mut dyn Write, conversion: &Conversion, arg: Arg<'_>) -> fmt::Result {
     if conversion.width == 0 {
         return plain(out, conversion, arg);
     }

@@ -6,7 +6,7 @@
 //!
 //! A packet is applied in this order: loss, clear, defaults, interned strings, clock snapshot, thread, timestamp, message.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use protolog_core::schema::{interned_data, packet as number};
 use protozero::{DecodeError, Field};

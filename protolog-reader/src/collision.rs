@@ -5,7 +5,6 @@
 //! dictionary counts the contradiction in any case.
 
 use crate::dictionary::{Dictionary, Message};
-use crate::render::parameter_counts;
 
 /// The message with this id that takes values of these kinds.
 pub(crate) fn choose(
@@ -20,5 +19,5 @@ pub(crate) fn choose(
     }
     let counts = counts();
     let mut all = [first].into_iter().chain(others);
-    Some(all.find(|message| parameter_counts(message) == counts).unwrap_or(first))
+    Some(all.find(|message| message.plan().counts == counts).unwrap_or(first))
 }

@@ -1,22 +1,21 @@
 //! Counts that need the whole log: values that do not fit their templates, and losses by reason and group.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::collision;
 use crate::log::Log;
-use crate::render;
 
 /// Completes the statistics of `log`.
 pub(crate) fn complete_stats(log: &mut Log) {
     let (mut unknown, mut missing, mut extra) = (0, 0, 0);
-    let mut expected = HashMap::new();
+    let mut expected = HashMap::default();
     for entry in log.entries() {
         let (id, given) = entry.counts();
         // Once per message: templates can be long, and entries many.
         let is_alone = log.dictionary().others(id).is_empty();
         let message = expected.entry((id, if is_alone { [0; 4] } else { given }));
         let message = message.or_insert_with(|| {
-            collision::choose(log.dictionary(), id, || given).map(render::parameter_counts)
+            collision::choose(log.dictionary(), id, || given).map(|message| message.plan().counts)
         });
         let Some(expected) = message else {
             unknown += 1;

@@ -3,7 +3,7 @@
 //! Invariants: a malformed packet is counted, and the part of it before the damage is read; memory is at most a constant factor
 //! times the bytes that were read, within [`Limits`]; recursion is as deep as the limit of nested bundles.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use protolog_core::schema::trace;
 use protozero::{DecodeError, Field, Reader};

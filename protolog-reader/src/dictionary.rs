@@ -7,12 +7,14 @@ pub(crate) mod elements;
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
+use foldhash::HashMap;
 use protolog_core::Level;
 use protolog_core::schema::{group, message_data, message_hints};
 use protozero::{DecodeError, Field, Reader};
 
+use crate::plan::{Plan, PlanCell};
 use elements::Element;
 
 /// Maximum number of locations of one message; each new one is compared with all.
@@ -50,6 +52,7 @@ pub struct Message {
     pub group: u32,
     /// `path:line`, several lines as `path:12,40`; empty if not known.
     pub location: String,
+    plan: PlanCell,
 }
 
 /// A group of messages.
@@ -189,6 +192,7 @@ impl Dictionary {
                     level: Some(message.level),
                     group: ids.get(&*message.group).copied().unwrap_or(0),
                     location: locations.join(";"),
+                    plan: PlanCell::default(),
                 }
             });
         }
@@ -215,6 +219,11 @@ impl Message {
     /// The full template if there is one, or else the bare one.
     pub fn template(&self) -> &str {
         self.template.as_deref().unwrap_or(&self.bare)
+    }
+
+    /// The parts of the template.
+    pub(crate) fn plan(&self) -> &Plan {
+        self.plan.get(self.template())
     }
 
     /// True if both are equal except for the location.

@@ -49,6 +49,10 @@ impl<'a> Entry<'a> {
         self.log.thread(self.record.thread)
     }
 
+    pub(crate) fn thread_index(&self) -> u32 {
+        self.record.thread
+    }
+
     /// The name of the thread's process.
     pub fn process_name(&self) -> Option<&'a str> {
         self.log.process_name(self.thread().pid?)

@@ -39,6 +39,7 @@ mod merge;
 mod message_fields;
 mod packet;
 mod perfetto_ui;
+mod plan;
 mod printable;
 mod render;
 mod resync;

@@ -5,9 +5,8 @@
 
 use std::fmt::{self, Write};
 
-use protolog_core::{Arg, Conversion, MISSING, ParamKind, Piece, Template, Verb};
+use protolog_core::{Arg, Conversion, MISSING, ParamKind, Piece, Verb};
 
-use crate::dictionary::Message;
 use crate::values::{Values, as_unsigned, is_set};
 
 /// The way in which messages become text.
@@ -30,14 +29,14 @@ impl<'a> Values<'a> {
     }
 
     /// Writes the text. A message that is in no dictionary becomes `#<id in hexadecimal> (<values>)`.
-    pub fn write(&self, out: &mut dyn Write, rendering: Rendering) -> fmt::Result {
-        write(out, rendering, self)
+    pub fn write(&self, mut out: &mut dyn Write, rendering: Rendering) -> fmt::Result {
+        write(&mut out, rendering, self)
     }
 
     /// The text.
     pub fn text(&self, rendering: Rendering) -> String {
         let mut text = String::new();
-        self.write(&mut text, rendering).expect("a string takes every write");
+        write(&mut text, rendering, self).expect("a string takes every write");
         text
     }
 }
@@ -46,7 +45,11 @@ impl<'a> Values<'a> {
 const BARE_NUMBER: usize = 31;
 
 /// Writes the text of an entry.
-fn write(out: &mut dyn Write, rendering: Rendering, values: &Values<'_>) -> fmt::Result {
+pub(crate) fn write<W: Write>(
+    out: &mut W,
+    rendering: Rendering,
+    values: &Values<'_>,
+) -> fmt::Result {
     let Some(message) = values.message else {
         write!(out, "#{:016x} (", values.message_id)?;
         write_list(out, values.args.iter())?;
@@ -55,14 +58,9 @@ fn write(out: &mut dyn Write, rendering: Rendering, values: &Values<'_>) -> fmt:
     let mut picker = Picker::new(values);
     if rendering == Rendering::Bare {
         picker.unsigned = 0;
-        return lenient(out, &message.bare, &mut picker, Some(BARE_NUMBER));
+        return bare(out, &message.bare, &mut picker);
     }
-    match Template::parse(message.template()) {
-        Ok(template) => {
-            protolog_core::render(out, &template, |to| picker.take(to.verb.kind()))?;
-        }
-        Err(_) => lenient(out, message.template(), &mut picker, None)?,
-    }
+    message.plan().write(out, &mut picker)?;
     write_extra(out, &picker)
 }
 
@@ -73,16 +71,10 @@ fn in_order<'a>(values: &Values<'a>) -> Vec<Arg<'a>> {
     };
     let mut picker = Picker::new(values);
     let mut ordered = Vec::with_capacity(values.args.len());
-    each_kind(message, |kind| ordered.extend(picker.take(kind)));
+    let conversions = message.plan().conversions();
+    ordered.extend(conversions.filter_map(|conversion| picker.take(conversion.verb.kind())));
     ordered.extend(picker.remaining());
     ordered
-}
-
-/// The number of values of each kind that a message takes.
-pub(crate) fn parameter_counts(message: &Message) -> [usize; 4] {
-    let mut counts = [0; 4];
-    each_kind(message, |kind| counts[kind as usize] += 1);
-    counts
 }
 
 /// The number of values of each kind.
@@ -94,21 +86,8 @@ pub(crate) fn counts(args: &[Arg<'_>]) -> [usize; 4] {
     counts
 }
 
-fn each_kind(message: &Message, mut each: impl FnMut(ParamKind)) {
-    let text = message.template();
-    let mut piece = |piece: Piece<'_>| {
-        if let Piece::Conversion(conversion) = piece {
-            each(conversion.verb.kind());
-        }
-    };
-    match Template::parse(text) {
-        Ok(template) => template.pieces().for_each(piece),
-        Err(_) => LenientPieces { text, at: 0 }.for_each(&mut piece),
-    }
-}
-
 /// Hands out values by kind.
-struct Picker<'v, 'a> {
+pub(crate) struct Picker<'v, 'a> {
     args: &'v [Arg<'a>],
     unsigned: u32,
     /// Number of requests so far.
@@ -122,7 +101,7 @@ impl<'v, 'a> Picker<'v, 'a> {
         Self { args: &values.args, unsigned: values.unsigned, taken: 0, next: [0; 4] }
     }
 
-    fn take(&mut self, kind: ParamKind) -> Option<Arg<'a>> {
+    pub(crate) fn take(&mut self, kind: ParamKind) -> Option<Arg<'a>> {
         let unsigned = is_set(self.unsigned, self.taken);
         self.taken += 1;
         let next = &mut self.next[kind as usize];
@@ -152,7 +131,7 @@ fn kind_of(arg: &Arg<'_>) -> ParamKind {
     }
 }
 
-fn write_extra(out: &mut dyn Write, picker: &Picker<'_, '_>) -> fmt::Result {
+fn write_extra<W: Write>(out: &mut W, picker: &Picker<'_, '_>) -> fmt::Result {
     if picker.remaining().next().is_none() {
         return Ok(());
     }
@@ -161,8 +140,8 @@ fn write_extra(out: &mut dyn Write, picker: &Picker<'_, '_>) -> fmt::Result {
     out.write_char(']')
 }
 
-fn write_list<'a, 'b: 'a>(
-    out: &mut dyn Write,
+fn write_list<'a, 'b: 'a, W: Write>(
+    out: &mut W,
     args: impl Iterator<Item = &'a Arg<'b>>,
 ) -> fmt::Result {
     for (index, arg) in args.enumerate() {
@@ -172,7 +151,7 @@ fn write_list<'a, 'b: 'a>(
     Ok(())
 }
 
-fn write_arg(out: &mut dyn Write, arg: &Arg<'_>) -> fmt::Result {
+fn write_arg<W: Write>(out: &mut W, arg: &Arg<'_>) -> fmt::Result {
     match arg {
         Arg::Str(text) => write!(out, "{text:?}"),
         Arg::Int(value) => write!(out, "{value}"),
@@ -182,14 +161,9 @@ fn write_arg(out: &mut dyn Write, arg: &Arg<'_>) -> fmt::Result {
     }
 }
 
-/// Renders a text that may be no template: everything but bare conversions is printed literally.
-fn lenient(
-    out: &mut dyn Write,
-    text: &str,
-    picker: &mut Picker<'_, '_>,
-    max_number: Option<usize>,
-) -> fmt::Result {
-    for piece in (LenientPieces { text, at: 0 }) {
+/// Renders a text as trace_processor does.
+fn bare<W: Write>(out: &mut W, text: &str, picker: &mut Picker<'_, '_>) -> fmt::Result {
+    for piece in LenientPieces::new(text) {
         let conversion = match piece {
             Piece::Text(text) => {
                 out.write_str(text)?;
@@ -201,25 +175,29 @@ fn lenient(
             }
             Piece::Conversion(conversion) => conversion,
         };
-        let kind = conversion.verb.kind();
-        match (picker.take(kind), Template::parse(&text[conversion.range()])) {
-            (Some(Arg::Str(text)), _) => out.write_str(text)?,
-            (Some(arg), Ok(template)) => {
+        match picker.take(conversion.verb.kind()) {
+            Some(Arg::Str(text)) => out.write_str(text)?,
+            Some(arg) => {
                 let mut number = String::new();
-                protolog_core::render(&mut number, &template, |_| Some(arg))?;
-                let end = max_number.map_or(number.len(), |max| max.min(number.len()));
-                out.write_str(&number[..end])?; // Numbers are ASCII.
+                protolog_core::render_one(&mut number, &conversion, arg)?;
+                out.write_str(&number[..number.len().min(BARE_NUMBER)])?; // Numbers are ASCII.
             }
-            _ => out.write_str(MISSING)?,
+            None => out.write_str(MISSING)?,
         }
     }
     Ok(())
 }
 
 /// Iterator over the pieces of a text as trace_processor parses it.
-struct LenientPieces<'a> {
+pub(crate) struct LenientPieces<'a> {
     text: &'a str,
     at: usize,
+}
+
+impl<'a> LenientPieces<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
 }
 
 impl<'a> Iterator for LenientPieces<'a> {

@@ -9,7 +9,7 @@
 //!
 //! Invariant: the string of an id never changes between two clears; the first definition counts.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::collections::hash_map::Entry;
 
 use protolog_core::schema::interned_string;
@@ -128,7 +128,7 @@ impl Interned {
     /// Takes time in proportion to the definitions since the last clear, although clearing a map costs its capacity.
     fn clear(&mut self) {
         if self.0.capacity() > KEPT_CAPACITY.max(4 * self.0.len()) {
-            self.0 = HashMap::new();
+            self.0 = HashMap::default();
         } else {
             self.0.clear();
         }

@@ -11,16 +11,17 @@
 //! Invariant: characters of a message that control a terminal, or change the direction of a line, are escaped, as in
 //! `\u{1b}`.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
+use foldhash::HashMap;
 use protolog_core::Level;
 
 use crate::entry::Entry;
 use crate::items::Item;
 use crate::log::Log;
 use crate::loss::{self, Loss};
-use crate::printable::push_printable;
-use crate::render::Rendering;
+use crate::printable::{is_plain, printable, push_printable};
+use crate::render::{self, Rendering};
 use crate::thread::Thread;
 use crate::time_writer::{TimeFormat, TimeWriter};
 use crate::times::Times;
@@ -34,6 +35,10 @@ pub struct TextWriter<'a> {
     rendering: Rendering,
     head: String,
     body: String,
+    /// Process and thread, by the index of the thread.
+    threads: Vec<String>,
+    /// Levels and tags, by level and group.
+    tags: HashMap<(Option<Level>, Option<u32>), String>,
 }
 
 impl<'a> TextWriter<'a> {
@@ -46,6 +51,8 @@ impl<'a> TextWriter<'a> {
             rendering: Rendering::Full,
             head: String::new(),
             body: String::new(),
+            threads: Vec::new(),
+            tags: HashMap::default(),
         }
     }
 
@@ -81,13 +88,11 @@ impl<'a> TextWriter<'a> {
 
     fn entry(&mut self, entry: &Entry<'_>, out: &mut String) -> fmt::Result {
         let values = entry.values();
-        let (level, group) = (values.level(), values.group(self.log));
-        let tag =
-            group.map_or("?", |group| if group.tag.is_empty() { &group.name } else { &group.tag });
-        self.start(entry.time(), entry.time_is_guess(), entry.thread())?;
-        self.finish_head(level.map_or('?', Level::letter), tag)?;
+        let level = values.level();
+        self.start(entry.time(), entry.time_is_guess(), entry.thread_index())?;
+        self.push_tag(level, values.message().map(|message| message.group));
         self.body.clear();
-        values.write(&mut self.body, self.rendering)?;
+        render::write(&mut self.body, self.rendering, &values)?;
         if let Some(stack_trace) = entry.stack_trace() {
             self.body.push('\n');
             self.body.push_str(stack_trace);
@@ -97,8 +102,8 @@ impl<'a> TextWriter<'a> {
     }
 
     fn loss(&mut self, loss: &Loss, out: &mut String) -> fmt::Result {
-        self.start(loss.time, loss.guessed, self.log.thread_of(loss))?;
-        self.finish_head('!', "LOST")?;
+        self.start(loss.time, loss.guessed, loss.thread)?;
+        self.head.push_str(&level_and_tag('!', "LOST"));
         self.body.clear();
         loss::describe(&mut self.body, self.log.dictionary(), loss.reason, loss.group, loss.count)?;
         self.lines("\x1b[35m", out);
@@ -106,31 +111,41 @@ impl<'a> TextWriter<'a> {
     }
 
     /// Starts the head: time, process and thread.
-    fn start(&mut self, time: i64, guessed: bool, thread: &Thread) -> fmt::Result {
+    fn start(&mut self, time: i64, guessed: bool, thread: u32) -> fmt::Result {
         self.head.clear();
         if guessed {
             self.head.push('~');
         }
         self.times.write(self.log, time, &mut self.head)?;
-        for id in [thread.pid, thread.tid] {
-            match id {
-                Some(id) => write!(self.head, " {id:>5}")?,
-                None => self.head.push_str("     ?"),
-            }
+        let index = thread as usize;
+        if self.threads.len() <= index {
+            self.threads.resize(index + 1, String::new());
         }
+        if self.threads[index].is_empty() {
+            self.threads[index] = process_and_thread(self.log.thread(thread));
+        }
+        self.head.push_str(&self.threads[index]);
         Ok(())
     }
 
-    fn finish_head(&mut self, level: char, tag: &str) -> fmt::Result {
-        write!(self.head, " {level} ")?;
-        let start = self.head.len();
-        push_printable(&mut self.head, tag);
-        let width = self.head[start..].chars().count();
-        write!(self.head, "{:1$}: ", "", TAG_WIDTH.saturating_sub(width))
+    fn push_tag(&mut self, level: Option<Level>, group: Option<u32>) {
+        let text = self.tags.entry((level, group)).or_insert_with(|| {
+            let group = group.and_then(|id| self.log.dictionary().group(id));
+            let tag = group.map_or("?", |group| match &*group.tag {
+                "" => &group.name,
+                tag => tag,
+            });
+            level_and_tag(level.map_or('?', Level::letter), tag)
+        });
+        self.head.push_str(text);
     }
 
     /// Appends the lines of the body, each with the head.
     fn lines(&self, color: &str, out: &mut String) {
+        if !self.color && is_plain(&self.body) {
+            out.extend([&self.head, &self.body, "\n"]);
+            return;
+        }
         let body = self.body.strip_suffix('\n').unwrap_or(&self.body);
         for line in body.split('\n') {
             if self.color {
@@ -148,6 +163,19 @@ impl<'a> TextWriter<'a> {
 
 /// Shorter tags are padded to this width.
 const TAG_WIDTH: usize = 8;
+
+/// ` 1234  1240`
+fn process_and_thread(thread: &Thread) -> String {
+    let id = |id: Option<u32>| id.map_or("     ?".to_owned(), |id| format!(" {id:>5}"));
+    id(thread.pid) + &id(thread.tid)
+}
+
+/// ` D Net     : `
+fn level_and_tag(level: char, tag: &str) -> String {
+    let tag = printable(tag);
+    let missing = TAG_WIDTH.saturating_sub(tag.chars().count());
+    format!(" {level} {tag}{:missing$}: ", "")
+}
 
 #[cfg(test)]
 mod tests {

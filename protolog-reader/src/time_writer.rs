@@ -65,11 +65,7 @@ impl TimeWriter {
         }
         let ns = wall.rem_euclid(NS);
         out.push_str(&self.head);
-        match self.format {
-            TimeFormat::Millis => write!(out, ".{:03}", ns / 1_000_000)?,
-            TimeFormat::Micros => write!(out, ".{:06}", ns / 1000)?,
-            TimeFormat::Nanos | TimeFormat::Iso => write!(out, ".{ns:09}")?,
-        }
+        push_decimals(out, ns, self.format);
         out.push_str(&self.tail);
         Ok(())
     }
@@ -97,6 +93,21 @@ impl TimeWriter {
             TimeFormat::Nanos | TimeFormat::Iso => 9,
         }
     }
+}
+
+/// Appends the point and the digits of `ns` that a form has.
+fn push_decimals(out: &mut String, mut ns: i64, format: TimeFormat) {
+    let mut digits = *b".000000000";
+    for digit in digits[1..].iter_mut().rev() {
+        *digit = b'0' + (ns % 10) as u8;
+        ns /= 10;
+    }
+    let end = match format {
+        TimeFormat::Millis => 4,
+        TimeFormat::Micros => 7,
+        TimeFormat::Nanos | TimeFormat::Iso => 10,
+    };
+    out.extend(digits[..end].iter().map(|digit| char::from(*digit)));
 }
 
 /// Appends seconds with six or nine decimals.

@@ -15,7 +15,7 @@ use crate::thread::{self, Source};
 use protolog_core::schema::interned_data;
 use protolog_core::{ParamKind, hash};
 use protozero::{DecodeError, Field};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// A thread as all traces name it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
