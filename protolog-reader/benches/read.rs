@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use protolog_reader::{TextWriter, Times, Trace, write_json};
+use protolog_reader::{JsonWriter, TextWriter, Times, Trace};
 
 #[path = "../tests/common/trace/mod.rs"]
 mod description;
@@ -35,7 +35,8 @@ fn main() {
     });
     time("json", || {
         json.clear();
-        log.items().for_each(|item| write_json(&log, &item, &mut json));
+        let mut writer = JsonWriter::new(&log);
+        log.items().for_each(|item| writer.write(&item, &mut json));
     });
     println!("{} bytes of text, {} of JSON", text.len(), json.len());
 }

@@ -6,8 +6,8 @@
 pub(crate) mod elements;
 
 use std::borrow::Cow;
-use std::collections::hash_map::Entry;
 use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 
 use foldhash::HashMap;
 use protolog_core::Level;

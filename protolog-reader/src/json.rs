@@ -14,155 +14,223 @@
 //! `ts` is the trace's clock in nanoseconds, `time` the wall clock in UTC. Unknown members are omitted. Ids are hexadecimal,
 //! because many JSON parsers have no 64-bit integers; floats that JSON can't express are strings.
 
-use std::borrow::Cow;
+//!
+//! Invariant: each line is one object, in UTF-8, whatever a trace holds: all text passes through serde_json.
 
+use std::ptr;
+
+use foldhash::HashMap;
 use jiff::Timestamp;
 use protolog_core::{Arg, Level};
-use serde::{Serialize, Serializer};
 
 use crate::dictionary::Message;
 use crate::entry::Entry;
 use crate::items::Item;
 use crate::log::Log;
 use crate::loss::Loss;
-use crate::render::Rendering;
-use crate::thread::Thread;
+use crate::render::{self, Rendering};
+use crate::times::NS;
+use crate::values::Values;
 
-#[derive(Serialize)]
-struct Line<'a> {
-    r#type: &'static str,
-    ts: i64,
-    #[serde(skip_serializing_if = "is_false")]
-    ts_guessed: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<String>,
-    #[serde(flatten)]
-    origin: Origin<'a>,
-    #[serde(flatten)]
-    body: Body<'a>,
-}
-
-#[derive(Serialize)]
-struct Origin<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pid: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tid: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thread: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    process: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Body<'a> {
-    Message(Box<MessageLine<'a>>),
-    Loss {
-        reason: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        group: Option<Cow<'a, str>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        count: Option<u64>,
-    },
-}
-
-#[derive(Serialize)]
-struct MessageLine<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    level: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tag: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group: Option<&'a str>,
-    id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    template: Option<&'a str>,
-    args: Vec<JsonArg<'a>>,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    location: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stack_trace: Option<&'a str>,
-}
-
-/// Appends the line of `item` to `out`, with its line end.
-pub fn write_json(log: &Log, item: &Item<'_>, out: &mut Vec<u8>) {
-    let line = match item {
-        Item::Entry(entry) => entry_line(log, entry),
-        Item::Loss(loss) => loss_line(log, loss),
-    };
-    serde_json::to_writer(&mut *out, &line)
-        .expect("a vector takes every write, and all keys are strings");
-    out.push(b'\n');
-}
-
-/// Appends the lines that follow the last item.
-pub fn write_json_end(log: &Log, out: &mut Vec<u8>) {
-    for pid in &log.stats().unended {
-        out.extend_from_slice(format!("{{\"type\":\"unended\",\"pid\":{pid}}}\n").as_bytes());
-    }
-}
-
-fn entry_line<'a>(log: &'a Log, entry: &Entry<'a>) -> Line<'a> {
-    let values = entry.values();
-    let (message, group) = (values.message(), values.group(log));
-    let body = Body::Message(Box::new(MessageLine {
-        level: values.level().map(Level::name),
-        tag: group.map(|group| group.tag.as_str()),
-        group: group.map(|group| group.name.as_str()),
-        id: format!("{:016x}", values.message_id()),
-        template: message.map(Message::template),
-        args: values.args().into_iter().map(JsonArg).collect(),
-        message: values.text(Rendering::Full),
-        location: message.map(|message| message.location.as_str()).filter(|at| !at.is_empty()),
-        stack_trace: entry.stack_trace(),
-    }));
-    line(log, "message", entry.time(), entry.time_is_guess(), entry.thread(), body)
-}
-
-fn loss_line<'a>(log: &'a Log, loss: &Loss) -> Line<'a> {
-    let group = loss.group.map(|id| log.dictionary().group_name(id));
-    let body = Body::Loss { reason: loss.reason.name(), group, count: loss.count };
-    line(log, "loss", loss.time, loss.guessed, log.thread_of(loss), body)
-}
-
-fn line<'a>(
+/// Writes items as lines of JSON.
+#[derive(Debug)]
+pub struct JsonWriter<'a> {
     log: &'a Log,
-    r#type: &'static str,
-    ts: i64,
-    ts_guessed: bool,
-    thread: &'a Thread,
-    body: Body<'a>,
-) -> Line<'a> {
-    let wall = log.wall_time(ts).map(i128::from).map(Timestamp::from_nanosecond);
-    let origin = Origin {
-        pid: thread.pid,
-        tid: thread.tid,
-        thread: thread.name.as_deref(),
-        process: thread.pid.and_then(|pid| log.process_name(pid)),
-    };
-    let time = wall.and_then(Result::ok).map(|wall| wall.to_string());
-    Line { r#type, ts, ts_guessed, time, origin, body }
+    /// Members of process and thread, by the index of the thread.
+    threads: Vec<Option<Vec<u8>>>,
+    /// Members that all entries of a message have in common, by its address in the dictionary.
+    messages: HashMap<*const Message, MessageMembers>,
+    /// The last second, and the text before its decimals.
+    second: (i64, String),
+    text: String,
 }
 
-/// A value in its own JSON type.
-struct JsonArg<'a>(Arg<'a>);
+/// Members of a message: before its id, between id and values, after the text.
+#[derive(Debug)]
+struct MessageMembers {
+    group: Vec<u8>,
+    template: Vec<u8>,
+    location: Vec<u8>,
+}
 
-impl Serialize for JsonArg<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Arg::Str(text) => serializer.serialize_str(text),
-            Arg::Int(value) => serializer.serialize_i64(value),
-            Arg::Uint(value) => serializer.serialize_u64(value),
-            Arg::Float(value) if value.is_finite() => serializer.serialize_f64(value),
-            Arg::Float(value) => serializer.collect_str(&value),
-            Arg::Bool(value) => serializer.serialize_bool(value),
+impl<'a> JsonWriter<'a> {
+    /// A writer for the items of `log`.
+    pub fn new(log: &'a Log) -> Self {
+        Self {
+            log,
+            threads: Vec::new(),
+            messages: HashMap::default(),
+            second: (i64::MIN, String::new()),
+            text: String::new(),
         }
     }
+
+    /// Appends the line of `item` to `out`, with its line end.
+    pub fn write(&mut self, item: &Item<'_>, out: &mut Vec<u8>) {
+        match item {
+            Item::Entry(entry) => self.entry(entry, out),
+            Item::Loss(loss) => self.loss(loss, out),
+        }
+        out.extend_from_slice(b"}\n");
+    }
+
+    /// Appends the lines that follow the last item.
+    pub fn write_end(&self, out: &mut Vec<u8>) {
+        for pid in &self.log.stats().unended {
+            out.extend_from_slice(format!("{{\"type\":\"unended\",\"pid\":{pid}}}\n").as_bytes());
+        }
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) {
+        let values = entry.values();
+        self.start("message", entry.time(), entry.time_is_guess(), entry.thread_index(), out);
+        let log = self.log;
+        let members = values.message().map(|message| {
+            let members = self.messages.entry(ptr::from_ref(message));
+            &*members.or_insert_with(|| MessageMembers::new(log, message))
+        });
+        out.extend_from_slice(members.map_or(&[], |members| &members.group));
+        push_id(out, values.message_id());
+        out.extend_from_slice(members.map_or(&[], |members| &members.template));
+        push_args(out, &values);
+        self.text.clear();
+        render::write(&mut self.text, Rendering::Full, &values)
+            .expect("a string takes every write");
+        push_member(out, "message", &self.text);
+        out.extend_from_slice(members.map_or(&[], |members| &members.location));
+        if let Some(stack_trace) = entry.stack_trace() {
+            push_member(out, "stack_trace", stack_trace);
+        }
+    }
+
+    fn loss(&mut self, loss: &Loss, out: &mut Vec<u8>) {
+        self.start("loss", loss.time, loss.guessed, loss.thread, out);
+        push_member(out, "reason", loss.reason.name());
+        if let Some(id) = loss.group {
+            push_member(out, "group", &self.log.dictionary().group_name(id));
+        }
+        if let Some(count) = loss.count {
+            push_number(out, "count", count);
+        }
+    }
+
+    /// Appends type, time and thread.
+    fn start(&mut self, r#type: &str, ts: i64, is_guess: bool, thread: u32, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"type\":");
+        push_string(out, r#type);
+        push_number(out, "ts", ts);
+        if is_guess {
+            out.extend_from_slice(b",\"ts_guessed\":true");
+        }
+        self.push_wall_time(ts, out);
+        let index = thread as usize;
+        if self.threads.len() <= index {
+            self.threads.resize(index + 1, None);
+        }
+        let members = self.threads[index].get_or_insert_with(|| thread_members(self.log, thread));
+        out.extend_from_slice(members);
+    }
+
+    /// Appends the wall clock in UTC, if it is known.
+    fn push_wall_time(&mut self, ts: i64, out: &mut Vec<u8>) {
+        let Some(wall) = self.log.wall_time(ts) else { return };
+        let (second, ns) = (wall.div_euclid(NS), wall.rem_euclid(NS));
+        if self.second.0 != second {
+            let Ok(time) = Timestamp::from_second(second) else { return };
+            let text = time.to_string();
+            self.second = (second, text.trim_end_matches('Z').to_owned());
+        }
+        out.extend_from_slice(b",\"time\":\"");
+        out.extend_from_slice(self.second.1.as_bytes());
+        if ns != 0 {
+            let digits = format!(".{ns:09}");
+            out.extend_from_slice(digits.trim_end_matches('0').as_bytes());
+        }
+        out.extend_from_slice(b"Z\"");
+    }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_false(value: &bool) -> bool {
-    !value
+impl MessageMembers {
+    fn new(log: &Log, message: &Message) -> Self {
+        let (mut group, mut template, mut location) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some(level) = message.level.map(Level::name) {
+            push_member(&mut group, "level", level);
+        }
+        if let Some(known) = log.dictionary().group(message.group) {
+            push_member(&mut group, "tag", &known.tag);
+            push_member(&mut group, "group", &known.name);
+        }
+        push_member(&mut template, "template", message.template());
+        if !message.location.is_empty() {
+            push_member(&mut location, "location", &message.location);
+        }
+        Self { group, template, location }
+    }
+}
+
+fn thread_members(log: &Log, index: u32) -> Vec<u8> {
+    let (thread, mut out) = (log.thread(index), Vec::new());
+    for (name, id) in [("pid", thread.pid), ("tid", thread.tid)] {
+        if let Some(id) = id {
+            push_number(&mut out, name, id);
+        }
+    }
+    let process = thread.pid.and_then(|pid| log.process_name(pid));
+    for (name, text) in [("thread", thread.name.as_deref()), ("process", process)] {
+        if let Some(text) = text {
+            push_member(&mut out, name, text);
+        }
+    }
+    out
+}
+
+/// Appends the id in hexadecimal.
+fn push_id(out: &mut Vec<u8>, id: u64) {
+    out.extend_from_slice(b",\"id\":\"");
+    let digits = (0..16).rev().map(|digit| b"0123456789abcdef"[(id >> (4 * digit)) as usize & 15]);
+    out.extend(digits);
+    out.push(b'"');
+}
+
+/// Appends the values in the order of the template.
+fn push_args(out: &mut Vec<u8>, values: &Values<'_>) {
+    out.extend_from_slice(b",\"args\":[");
+    for (index, arg) in values.args().into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        match arg {
+            Arg::Str(text) => push_string(out, text),
+            Arg::Int(value) => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
+            Arg::Uint(value) => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
+            Arg::Float(value) if value.is_finite() => push_json(out, &value),
+            Arg::Float(value) => push_string(out, &value.to_string()),
+            Arg::Bool(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
+        }
+    }
+    out.push(b']');
+}
+
+fn push_member(out: &mut Vec<u8>, name: &str, text: &str) {
+    push_name(out, name);
+    push_string(out, text);
+}
+
+fn push_number(out: &mut Vec<u8>, name: &str, number: impl itoa::Integer) {
+    push_name(out, name);
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+fn push_name(out: &mut Vec<u8>, name: &str) {
+    out.extend_from_slice(b",\"");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":");
+}
+
+fn push_string(out: &mut Vec<u8>, text: &str) {
+    push_json(out, text);
+}
+
+fn push_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
+    serde_json::to_writer(out, value).expect("a vector takes every write");
 }

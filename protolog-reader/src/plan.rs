@@ -7,9 +7,9 @@
 use std::fmt::{self, Write};
 use std::sync::OnceLock;
 
-use protolog_core::{Arg, Conversion, MISSING, Piece, Template, Verb};
+use protolog_core::{Arg, Conversion, MISSING, ParamKind, Piece, Template, Verb};
 
-use crate::render::{LenientPieces, Picker};
+use crate::lenient::LenientPieces;
 
 /// See the module.
 #[derive(Debug)]
@@ -59,11 +59,15 @@ impl Plan {
         })
     }
 
-    /// Writes the text with the values that `picker` hands out.
-    pub(crate) fn write<W: Write>(&self, out: &mut W, picker: &mut Picker<'_, '_>) -> fmt::Result {
+    /// Writes the text, with the values that `next` returns for the conversions.
+    pub(crate) fn write<'a, W: Write>(
+        &self,
+        out: &mut W,
+        mut next: impl FnMut(ParamKind) -> Option<Arg<'a>>,
+    ) -> fmt::Result {
         self.parts.iter().try_for_each(|part| match part {
             Part::Text(text) => out.write_str(text),
-            Part::Conversion(conversion) => match picker.take(conversion.verb.kind()) {
+            Part::Conversion(conversion) => match next(conversion.verb.kind()) {
                 Some(arg) => write_value(out, conversion, arg),
                 None => out.write_str(MISSING),
             },

@@ -4,7 +4,7 @@ mod common;
 
 use common::{cases, text};
 use proptest::prelude::*;
-use protolog_reader::{EndReason, Follower, Item, Limits, Log, Stats, Trace, write_json};
+use protolog_reader::{EndReason, Follower, Item, JsonWriter, Limits, Log, Stats, Trace};
 
 /// Reads bytes in two parts, which has as many entries unless it says that it can't.
 fn follow(bytes: &[u8], whole: &Log) {
@@ -39,7 +39,7 @@ fn check(bytes: &[u8]) -> Option<Log> {
         };
         assert!(last <= time, "items are in the order of time");
         last = time;
-        write_json(&log, &item, &mut json);
+        JsonWriter::new(&log).write(&item, &mut json);
     }
     assert_eq!((entries, losses), (log.entries().len(), log.losses().len()));
     let lines = serde_json::Deserializer::from_slice(&json).into_iter::<serde_json::Value>();

@@ -3,7 +3,7 @@
 mod common;
 
 use common::trace;
-use protolog_reader::{Trace, write_json};
+use protolog_reader::{JsonWriter, Trace};
 use protolog_testkit::assert_eq_text;
 
 #[track_caller]
@@ -11,7 +11,7 @@ fn check(description: &str, expected: &str) {
     let log = Trace::from_bytes(trace(description)).read().unwrap();
     let mut json = Vec::new();
     for item in log.items() {
-        write_json(&log, &item, &mut json);
+        JsonWriter::new(&log).write(&item, &mut json);
     }
     assert_eq_text(expected, &String::from_utf8(json).unwrap());
 }

@@ -12,10 +12,10 @@ use crate::message_fields::{self, MessageField};
 use crate::packet::Packet;
 use crate::sequence::parse_interned;
 use crate::thread::{self, Source};
+use foldhash::HashMap;
 use protolog_core::schema::interned_data;
 use protolog_core::{ParamKind, hash};
 use protozero::{DecodeError, Field};
-use foldhash::HashMap;
 
 /// A thread as all traces name it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

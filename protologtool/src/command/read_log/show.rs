@@ -5,7 +5,7 @@ use super::counts::{CountBy, Counts};
 use super::filter::Filter;
 use super::select::{Selected, Selection};
 use crate::system::System;
-use protolog_reader::{Log, TextWriter, TimeFormat, TimeWriter, Times, write_json, write_json_end};
+use protolog_reader::{JsonWriter, Log, TextWriter, TimeFormat, TimeWriter, Times};
 use std::io;
 
 /// The size of a block of output, in bytes.
@@ -155,11 +155,12 @@ impl EntryForm {
         let mut out = Blocks { block: Vec::with_capacity(2 * BLOCK), system };
         match self.format {
             OutputFormat::Json => {
+                let mut json = JsonWriter::new(log);
                 selection.each(log, filter, |selected| {
-                    write_json(log, &selected.item, &mut out.block);
+                    json.write(&selected.item, &mut out.block);
                     out.write_full()
                 })?;
-                write_json_end(log, &mut out.block);
+                json.write_end(&mut out.block);
             }
             OutputFormat::Text if self.columns.is_empty() && !self.delta => {
                 let text = TextWriter::new(log, self.times()).with_color(self.color.wanted(system));
