@@ -40,6 +40,17 @@ impl Blocks {
         at
     }
 
+    /// The size of all blocks, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.sorted.iter().map(|block| block.bytes.len()).sum()
+    }
+
+    /// Drops all blocks; their addresses are not used again.
+    pub(crate) fn clear(&mut self) {
+        self.sorted.clear();
+        self.repaired.clear();
+    }
+
     /// Supplies the bytes of the block that was reserved at `at`.
     pub(crate) fn put(&mut self, at: u64, bytes: Vec<u8>) {
         if bytes.is_empty() {

@@ -21,6 +21,8 @@ use crate::dictionary::{Dictionary, Message};
 use crate::loss::{self, Losses};
 use crate::message_fields::{self, MessageField};
 use crate::packet::Packet;
+use crate::plain::PlainMessage;
+use crate::segment::Segment;
 use crate::sequence::SequenceState;
 use crate::sessions::Sessions;
 use crate::stats::{self, ServiceLosses, Stats};
@@ -44,9 +46,26 @@ pub(crate) struct MessageRecord {
     pub(crate) thread: u32,
 }
 
+/// The parts of the contents that are collected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Pass {
+    /// All.
+    #[default]
+    Whole,
+    /// All but entries and their strings: of the former, only when they were logged.
+    Survey,
+    /// Entries and their strings, with what a survey of the same trace has collected before.
+    Entries,
+}
+
 /// The contents of all packets.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
+    pub(crate) pass: Pass,
+    /// Entries are left out: only the state of sequences is wanted.
+    pub(crate) is_skipping: bool,
+    /// The entries of the segment that is surveyed.
+    pub(crate) segment: Segment,
     pub(crate) blocks: Blocks,
     pub(crate) records: Vec<MessageRecord>,
     /// Indices into `strings`, in the order of the messages' arguments.
@@ -95,7 +114,17 @@ impl Collected {
         let read = packet.snapshot.map_or(Ok(None), |snapshot| self.snapshot(sequence, snapshot));
         let (read, snapshot) = (read.unwrap_or_default(), read.map(drop));
         done = done.and(snapshot).and(self.identify(sequence, packet));
-        let moment = self.moment(sequence, packet);
+        let moment = self.moment(sequence, packet.timestamp, packet.clock);
+        if self.pass == Pass::Entries {
+            return match packet.message {
+                Some(_) if packet.needs_state && !sequence.valid => done,
+                Some(message) => done.and(self.message(sequence, message, moment)),
+                None => done,
+            };
+        }
+        if packet.begins_anew() {
+            sequence.begun_in = self.segment.index;
+        }
         if lost || packet.has_losses {
             let moment = read.filter(|_| moment.guessed).unwrap_or(moment);
             done = done.and(self.record_losses(sequence, field, lost, moment));
@@ -113,6 +142,20 @@ impl Collected {
         }
     }
 
+    /// Takes note of a plain message, for a survey. False if it is to be applied as any other packet.
+    pub(crate) fn survey_plain(
+        &mut self,
+        sequence: &mut SequenceState,
+        message: &PlainMessage,
+    ) -> bool {
+        if message.needs_state && !sequence.valid {
+            return false;
+        }
+        let moment = self.moment(sequence, message.timestamp, TRACE_CLOCK);
+        self.segment.add(moment, sequence.begun_in);
+        true
+    }
+
     /// Counts a packet that was decoded, which ends a run of malformed ones.
     pub(crate) fn count_good(&mut self) {
         self.malformed = None;
@@ -123,6 +166,17 @@ impl Collected {
     pub(crate) fn count_malformed(&mut self) {
         let moment = self.latest.unwrap_or(UNKNOWN_MOMENT).guess();
         self.losses.extend_run(&mut self.malformed, LossReason::Malformed, thread::UNKNOWN, moment);
+    }
+
+    /// Goes on from a survey to the entries, from the beginning.
+    pub(crate) fn begin_entries(&mut self) {
+        self.pass = Pass::Entries;
+        (self.shared_clocks, self.latest, self.malformed) = Default::default();
+    }
+
+    /// Makes the next malformed packet begin a run of its own.
+    pub(crate) fn end_malformed_run(&mut self) {
+        self.malformed = None;
     }
 
     /// True if a packet could be decoded.
@@ -144,7 +198,7 @@ impl Collected {
         sequence: &mut SequenceState,
         interned: Field<'_>,
     ) -> Result<(), DecodeError> {
-        if !sequence.valid {
+        if !sequence.valid || self.pass == Pass::Survey {
             return Ok(());
         }
         for field in interned.as_message()? {
@@ -168,7 +222,9 @@ impl Collected {
     ) -> Result<Option<Moment>, DecodeError> {
         let snapshot = ClockSnapshot::parse(field)?;
         self.stats.ignored_clocks += snapshot.ignored;
-        self.relations.add(snapshot.shared(), snapshot.primary);
+        if self.pass != Pass::Entries {
+            self.relations.add(snapshot.shared(), snapshot.primary);
+        }
         let moment = snapshot.moment(self.relations.primary());
         snapshot.define(moment, &mut sequence.clocks, &mut self.shared_clocks);
         if let Some(moment) = moment {
@@ -198,13 +254,18 @@ impl Collected {
     }
 
     /// The moment of a packet; a guess if it has no usable timestamp.
-    fn moment(&mut self, sequence: &mut SequenceState, packet: &Packet<'_>) -> Moment {
-        let clock = match packet.clock {
+    fn moment(
+        &mut self,
+        sequence: &mut SequenceState,
+        timestamp: Option<u64>,
+        clock: u32,
+    ) -> Moment {
+        let clock = match clock {
             TRACE_CLOCK => sequence.default_clock.unwrap_or(TRACE_CLOCK),
             clock => clock,
         };
         // The default clock may be one that was named in a hole.
-        let known = packet.timestamp.filter(|_| clock != TRACE_CLOCK || !sequence.is_torn);
+        let known = timestamp.filter(|_| clock != TRACE_CLOCK || !sequence.is_torn);
         let moment = known.and_then(|ticks| {
             if is_of_sequence(clock) {
                 sequence.clocks.moment(clock, ticks)
@@ -274,6 +335,12 @@ impl Collected {
         message: Field<'_>,
         moment: Moment,
     ) -> Result<(), DecodeError> {
+        if self.pass == Pass::Survey {
+            self.segment.add(moment, sequence.begun_in);
+        }
+        if self.pass == Pass::Survey || self.is_skipping {
+            return Ok(());
+        }
         let fields = message.as_message()?;
         let span = Span { at: fields.offset(), len: message.as_bytes()?.len() as u32 };
         let strings = self.string_refs.len();

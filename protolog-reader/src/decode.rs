@@ -8,11 +8,12 @@ use foldhash::HashMap;
 use protolog_core::schema::trace;
 use protozero::{DecodeError, Field, Reader};
 
-use crate::collect::Collected;
+use crate::collect::{Collected, Pass};
 use crate::hole;
 use crate::inflate::{self, StreamEnd};
 use crate::limits::Limits;
 use crate::packet::Packet;
+use crate::plain::PlainMessage;
 use crate::resync;
 use crate::sequence::SequenceState;
 use crate::stats::{EndReason, EndedEarly};
@@ -57,6 +58,46 @@ impl Decoder {
         self.collected.stats.bytes += taken as u64;
         self.collected.blocks.put(at, bytes[..taken].to_vec());
         ended
+    }
+
+    /// Surveys a segment of a trace, or collects its entries. Returns the position if decoding ended before the end of `bytes`.
+    pub(crate) fn segment(&mut self, bytes: Vec<u8>) -> Option<EndedEarly> {
+        let at = self.collected.blocks.reserve(bytes.len());
+        let ended = self.packets(&bytes, at, 0);
+        self.keep(at, bytes);
+        ended
+    }
+
+    /// Begins a pass over segments.
+    pub(crate) fn begin(&mut self, pass: Pass) {
+        self.collected.pass = pass;
+    }
+
+    pub(crate) fn collected(&self) -> &Collected {
+        &self.collected
+    }
+
+    pub(crate) fn collected_mut(&mut self) -> &mut Collected {
+        &mut self.collected
+    }
+
+    /// The state of all sequences.
+    pub(crate) fn sequences(&mut self) -> impl Iterator<Item = &mut SequenceState> {
+        self.sequences.values_mut()
+    }
+
+    /// Keeps bytes that entries refer to.
+    fn keep(&mut self, at: u64, bytes: Vec<u8>) {
+        if self.collected.pass != Pass::Survey {
+            self.collected.blocks.put(at, bytes);
+        }
+    }
+
+    /// Takes note of a plain message. False if the packet is anything else.
+    fn survey_plain(&mut self, packet: &[u8]) -> bool {
+        let Some(message) = PlainMessage::parse(packet) else { return false };
+        let sequence = self.sequences.get_mut(&message.sequence);
+        sequence.is_some_and(|sequence| self.collected.survey_plain(sequence, &message))
     }
 
     /// Takes what was collected so far, until it is [put back](Self::put_back).
@@ -148,6 +189,10 @@ impl Decoder {
         field: Field<'_>,
         depth: u32,
     ) -> Result<Result<(), DecodeError>, LimitReached> {
+        if self.collected.pass == Pass::Survey && field.as_bytes().is_ok_and(|it| self.survey_plain(it))
+        {
+            return Ok(Ok(()));
+        }
         let (packet, done) = match field.as_message() {
             Ok(fields) => Packet::parse_part(fields),
             Err(error) => return Ok(Err(error)),
@@ -187,7 +232,12 @@ impl Decoder {
             self.collected.stats.oversized_bundles += 1;
             return Ok(Ok(()));
         }
-        let room = self.limits.inflated_bytes.saturating_sub(self.collected.stats.inflated_bytes);
+        // Page by page, a bundle is not kept, so the limit is that of one.
+        let inflated = match self.collected.pass {
+            Pass::Whole => self.collected.stats.inflated_bytes,
+            Pass::Survey | Pass::Entries => 0,
+        };
+        let room = self.limits.inflated_bytes.saturating_sub(inflated);
         let bytes = match bundle.as_bytes() {
             Ok(bytes) => bytes,
             Err(error) => return Ok(Err(error)),
@@ -196,7 +246,7 @@ impl Decoder {
         self.collected.stats.inflated_bytes += inflated.bytes.len() as u64;
         let at = self.collected.blocks.reserve(inflated.bytes.len());
         let ended = self.packets(&inflated.bytes, at, depth + 1);
-        self.collected.blocks.put(at, inflated.bytes);
+        self.keep(at, inflated.bytes);
         match (inflated.end, ended.map(|ended| ended.reason)) {
             (StreamEnd::NoRoom, _) => return Err(LimitReached(EndReason::Memory)),
             (_, Some(reason @ (EndReason::Limit | EndReason::Memory))) => {
@@ -208,6 +258,7 @@ impl Decoder {
         }
         Ok(Ok(()))
     }
+
     /// Looks, every so many packets and at each large one, whether the memory has room for the tables to grow, and to be sorted
     /// at the end. An allocation that fails later would abort the program.
     fn check_room(&self, packet: Field<'_>) -> Result<(), LimitReached> {

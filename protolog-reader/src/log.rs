@@ -6,7 +6,7 @@ use protolog_core::schema::clock_id;
 
 use crate::blocks::Blocks;
 use crate::clock::Moment;
-use crate::clock::relations::{Route, Routes};
+use crate::clock::relations::{Relations, Route, Routes};
 use crate::collect::{Collected, MessageRecord};
 use crate::dictionary::Dictionary;
 use crate::filter::CommonFilter;
@@ -24,6 +24,8 @@ pub struct Log {
     wall: Option<Route>,
     /// Symbolized stack traces, by the index of their string.
     symbolized: HashMap<u32, String>,
+    /// The times of the first and the last entry of all pages.
+    span: Option<(i64, i64)>,
 }
 
 impl Log {
@@ -55,7 +57,40 @@ impl Log {
         }
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
         let wall = routes.back_to(clock_id::REALTIME);
-        Self { collected, losses, wall, symbolized: HashMap::new() }
+        Self { collected, losses, wall, symbolized: HashMap::new(), span: None }
+    }
+
+    /// Makes the log one of several pages, with these relations of clocks and times of first and last entries.
+    pub(crate) fn begin_pages(
+        &mut self,
+        relations: Relations,
+        spans: impl Iterator<Item = (i64, i64)>,
+    ) {
+        self.span = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+        self.collected.relations = relations;
+        self.collected.begin_entries();
+    }
+
+    /// Takes what was collected, for the next page.
+    pub(crate) fn take_collected(&mut self) -> Collected {
+        std::mem::take(&mut self.collected)
+    }
+
+    /// Makes this the log of the next page: its entries and losses, by time.
+    pub(crate) fn turn_page(&mut self, collected: Collected, losses: Vec<Loss>) {
+        (self.collected, self.losses) = (collected, losses);
+        self.symbolized.clear();
+    }
+
+    /// The times of the first and the last item of all pages, in nanoseconds of the trace's clock.
+    pub fn span(&self) -> Option<(i64, i64)> {
+        let records = &self.collected.records;
+        let entries = records.first().zip(records.last());
+        let entries = self.span.or(entries.map(|(first, last)| (first.moment.ns, last.moment.ns)));
+        let losses = self.losses.first().zip(self.losses.last());
+        let losses = losses.map(|(first, last)| (first.time, last.time));
+        let all = entries.into_iter().chain(losses);
+        all.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
     /// The collected packets that the log was made of, without its losses and its relations of clocks.

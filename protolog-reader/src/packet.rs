@@ -60,6 +60,12 @@ impl<'a> Packet<'a> {
         (packet, done)
     }
 
+    /// Returns whether the packet sets up all state of its sequence, whatever was before.
+    pub(crate) fn begins_anew(&self) -> bool {
+        let names_thread = self.thread.is_some() || self.sequence_info.is_some();
+        self.cleared && self.snapshot.is_some() && names_thread
+    }
+
     /// Takes one field.
     pub(crate) fn set(&mut self, field: Field<'a>) -> Result<(), DecodeError> {
         match field.number {

@@ -33,6 +33,8 @@ pub(crate) struct SequenceState {
     pub(crate) thread_source: Source,
     /// The moment of the last packet or clock snapshot that had one.
     pub(crate) last: Option<Moment>,
+    /// The segment of a surveyed trace in which the state was set up anew; see [`Packet::begins_anew`](crate::packet::Packet).
+    pub(crate) begun_in: u32,
     /// True after a hole in the trace, until the state is cleared: nothing is known of its clocks.
     pub(crate) is_torn: bool,
     /// The loss that counts messages without state since the state became invalid.
@@ -100,6 +102,11 @@ impl Interned {
     /// The index of the string with this id.
     pub(crate) fn get(&self, iid: u64) -> Option<u32> {
         self.0.get(&iid).map(|string| string.index)
+    }
+
+    /// The indices of all strings.
+    pub(crate) fn indices(&mut self) -> impl Iterator<Item = &mut u32> {
+        self.0.values_mut().map(|string| &mut string.index)
     }
 
     /// Adds an `InternedString`. False if its id already stands for another string.

@@ -61,6 +61,31 @@ pub struct Stats {
     pub buffer: Option<BufferStats>,
 }
 
+impl Stats {
+    /// Adds what was found in the entries of a page.
+    pub(crate) fn add_page(&mut self, page: &Self) {
+        self.unknown_messages += page.unknown_messages;
+        self.missing_values += page.missing_values;
+        self.extra_values += page.extra_values;
+        self.missing_strings += page.missing_strings;
+        self.redefined_strings += page.redefined_strings;
+        self.guessed_times += page.guessed_times;
+        for (reason, count) in &page.lost {
+            *self.lost.entry(*reason).or_default() += count;
+        }
+    }
+
+    /// Takes what was found in entries from `read`.
+    pub(crate) fn take_entries_of(&mut self, read: &Self) {
+        self.unknown_messages = read.unknown_messages;
+        self.missing_values = read.missing_values;
+        self.extra_values = read.extra_values;
+        self.missing_strings = read.missing_strings;
+        self.redefined_strings = read.redefined_strings;
+        self.guessed_times = read.guessed_times;
+    }
+}
+
 /// The end of reading before the end of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

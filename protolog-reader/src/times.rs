@@ -63,7 +63,7 @@ impl Times {
         if let Some(wall) = day(text, now, &zone) {
             return Some(TimePoint::Wall(wall));
         }
-        let first = log.entries().find_map(|entry| entry.wall_time()).and_then(|wall| {
+        let first = log.span().and_then(|(first, _)| log.wall_time(first)).and_then(|wall| {
             let timestamp = Timestamp::from_nanosecond(i128::from(wall)).ok()?;
             Some(timestamp.to_zoned(zone.clone()))
         });

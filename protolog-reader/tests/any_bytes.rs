@@ -4,7 +4,7 @@ mod common;
 
 use common::{cases, text};
 use proptest::prelude::*;
-use protolog_reader::{EndReason, Follower, Item, JsonWriter, Limits, Log, Stats, Trace};
+use protolog_reader::{EndReason, Follower, Item, JsonWriter, Limits, Log, Pages, Stats, Trace};
 
 /// Reads bytes in two parts, which has as many entries unless it says that it can't.
 fn follow(bytes: &[u8], whole: &Log) {
@@ -18,12 +18,25 @@ fn follow(bytes: &[u8], whole: &Log) {
     }
 }
 
+/// Reads bytes page by page, if they have pages, which say the same.
+fn turn_pages(bytes: &[u8], whole: &Log) {
+    let pages = Pages::survey_by(bytes.to_vec(), &[], |_| None, (100, 100)).unwrap();
+    let Some(mut pages) = pages else { return };
+    let mut shown = String::new();
+    while pages.next_page().unwrap() {
+        shown.push_str(&text(pages.log()));
+    }
+    assert_eq!(shown, text(whole));
+    assert_eq!(pages.log().stats(), whole.stats());
+}
+
 /// Reads bytes and renders the log, and checks the invariants of every log.
 fn check(bytes: &[u8]) -> Option<Log> {
     let log = Trace::from_bytes(bytes).read().ok()?;
     let stats = log.stats();
     assert_eq!(stats.entries as usize, log.entries().len());
     follow(bytes, &log);
+    turn_pages(bytes, &log);
     let (mut entries, mut losses, mut last) = (0, 0, i64::MIN);
     let mut json = Vec::new();
     for item in log.items() {

@@ -1,0 +1,361 @@
+//! A trace page by page: its entries in the order of time, without all of it in memory.
+//!
+//! A survey goes over the trace first. It collects the dictionary, the threads, the relations of clocks and the losses, and of each
+//! segment of about [`SEGMENT`] bytes the times of its entries. So it is known how far each page may go: up to the first entry of all
+//! segments that follow. What is later is held back for the next page. A segment also says where the state of its sequences
+//! was set up, so that reading can begin in the middle.
+//!
+//! What is damaged, compressed as a whole, or of several clocks is read whole, by [`Trace`]: see [`Pages::survey`].
+//!
+//! Invariants: the items of all pages are those of the whole trace, in the same order; memory is at most a constant factor times
+//! the bytes of a page, of the entries that are held back, of the strings and states of sequences, and of the losses.
+
+use std::io;
+
+use protolog_core::schema::trace;
+use protozero::wire::{WireType, decode_varint, tag};
+
+use crate::clock::{Moment, TRACE_CLOCK};
+use crate::collect::{MessageRecord, Pass};
+use crate::compact;
+use crate::count;
+use crate::decode::Decoder;
+use crate::inflate;
+use crate::limits::Limits;
+use crate::log::Log;
+use crate::looks::Looks;
+use crate::loss::{Loss, LossReason};
+use crate::segment::Segment;
+use crate::source::Source;
+use crate::stats::{EndReason, Stats};
+
+/// The size of a segment, in bytes; less at the end, more if a packet is larger.
+const SEGMENT: usize = 256 << 10;
+
+/// The least size of the segments of a page, in bytes.
+const PAGE: usize = 4 << 20;
+
+/// A log page by page.
+#[derive(Debug)]
+pub struct Pages {
+    log: Log,
+    /// None for a log that is whole, and one page.
+    rest: Option<Box<Rest>>,
+    has_begun: bool,
+}
+
+/// What follows the pages so far.
+#[derive(Debug)]
+struct Rest {
+    source: Box<dyn Source>,
+    decoder: Decoder,
+    segments: Vec<Segment>,
+    /// For each segment, the first entry of it and of those after it.
+    first: Vec<i64>,
+    /// The segment that is next.
+    next: usize,
+    /// The first segment of which entries are wanted; of those before it, only the state of sequences.
+    wanted: usize,
+    /// Entries that were read and are too late for the page, by time.
+    held: Vec<MessageRecord>,
+    /// Losses by time, and the number of those that were in pages.
+    losses: Vec<Loss>,
+    shown_losses: usize,
+    /// Statistics of the survey, and of the entries so far.
+    surveyed: Stats,
+    read: Stats,
+    /// The least size of segments of a page, in bytes.
+    page: usize,
+}
+
+impl Pages {
+    /// A log of one page.
+    pub fn of(log: Log) -> Self {
+        Self { log, rest: None, has_begun: false }
+    }
+
+    /// Surveys a trace. None if it is to be read whole, by [`Trace`](crate::Trace): it is damaged, empty or no trace at all, is compressed as a whole,
+    /// or its entries are of other clocks than the trace.
+    ///
+    /// `find` supplies dictionaries that the trace names by their hash and that are not among `dictionaries`.
+    ///
+    /// # Errors
+    ///
+    /// If the trace can't be read.
+    pub fn survey(
+        source: impl Source + 'static,
+        dictionaries: &[viewer_config::Dictionary],
+        find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
+    ) -> io::Result<Option<Self>> {
+        Self::survey_by(source, dictionaries, find, (SEGMENT, PAGE))
+    }
+
+    /// As [`survey`](Self::survey), with other sizes of segments and pages.
+    #[doc(hidden)]
+    pub fn survey_by(
+        source: impl Source + 'static,
+        dictionaries: &[viewer_config::Dictionary],
+        find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
+        (segment, page): (usize, usize),
+    ) -> io::Result<Option<Self>> {
+        let mut decoder = Decoder::new(Limits::of_size(source.size()), false);
+        let Some(segments) = survey(&source, &mut decoder, segment)? else { return Ok(None) };
+        let mut collected = decoder.take();
+        let is_damaged = collected.losses.0.iter().any(|it| it.loss.reason == LossReason::Malformed);
+        let stats = &collected.stats;
+        let trace_clock = collected.relations.trace_clock();
+        let is_of_other_clock = |it: &Segment| {
+            it.has_several_clocks || ![trace_clock, TRACE_CLOCK].contains(&it.clock)
+        };
+        if is_damaged
+            || stats.damaged_bytes + stats.skipped_bytes > 0
+            || !collected.has_good_packets()
+            || segments.iter().any(is_of_other_clock)
+        {
+            return Ok(None);
+        }
+        collected.stats.bytes = source.size();
+        collected.stats.unended = collected.sessions.unended();
+        let relations = collected.relations.clone();
+        let mut log = Log::new(collected, dictionaries, find);
+        count::complete_stats(&mut log);
+        log.stats_mut().entries = segments.iter().map(|segment| segment.entries).sum();
+        log.begin_pages(relations, segments.iter().filter_map(|segment| segment.span));
+        let mut first: Vec<i64> = segments.iter().rev().scan(i64::MAX, |least, segment| {
+            *least = segment.span.map_or(*least, |(first, _)| first.min(*least));
+            Some(*least)
+        }).collect();
+        first.reverse();
+        let rest = Rest {
+            source: Box::new(source),
+            decoder: Decoder::new(Limits { entries: u64::MAX, ..Limits::default() }, false),
+            segments,
+            first,
+            next: 0,
+            wanted: 0,
+            held: Vec::new(),
+            losses: log.losses().to_vec(),
+            shown_losses: 0,
+            surveyed: log.stats().clone(),
+            read: Stats::default(),
+            page,
+        };
+        Ok(Some(Self { log, rest: Some(Box::new(rest)), has_begun: false }))
+    }
+
+    /// The log: before the first page and after the last one all but its entries, and in between that of the page. The dictionary, the threads and
+    /// the clocks are always those of the whole trace.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// The log, for what changes it.
+    pub fn log_mut(&mut self) -> &mut Log {
+        &mut self.log
+    }
+
+    /// Goes on to the next page. False if there is none: [`log`](Self::log) has the statistics of all then.
+    ///
+    /// # Errors
+    ///
+    /// If the trace can't be read any more.
+    pub fn next_page(&mut self) -> io::Result<bool> {
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        let Some(rest) = &mut self.rest else { return Ok(is_first) };
+        if rest.is_done() {
+            rest.finish(&mut self.log);
+            self.rest = None;
+            return Ok(false);
+        }
+        rest.turn(&mut self.log)?;
+        Ok(true)
+    }
+
+    /// Leaves out what is certain to be before `time`, in nanoseconds of the trace's clock. Before the first page only.
+    pub fn skip_to(&mut self, time: i64) {
+        if let Some(rest) = &mut self.rest {
+            let is_after = |segment: &Segment| segment.span.is_some_and(|(_, last)| last >= time);
+            let first = rest.segments.iter().position(is_after);
+            rest.begin_at(first.unwrap_or(rest.segments.len()));
+        }
+    }
+
+    /// Leaves out what is certain not to be among the last `count` entries. Before the first page only.
+    pub fn skip_to_last(&mut self, count: usize) {
+        let Some(rest) = &mut self.rest else { return };
+        let latest = rest.segments.iter().scan(i64::MIN, |latest, segment| {
+            let before = *latest;
+            *latest = segment.span.map_or(before, |(_, last)| last.max(before));
+            Some(before)
+        });
+        let latest: Vec<i64> = latest.collect();
+        // Only what is later than all before counts.
+        let has_enough = |begin: &usize| {
+            let after = rest.segments[*begin..].iter();
+            let later = after.filter(|it| it.span.is_some_and(|(first, _)| first > latest[*begin]));
+            later.map(|segment| segment.entries).sum::<u64>() >= count as u64
+        };
+        // Most traces end with what is later than all else.
+        let steps = std::iter::successors(Some(1_usize), |back| back.checked_mul(2));
+        let begins = steps.map_while(|back| rest.segments.len().checked_sub(back));
+        let begin = begins.take_while(|begin| *begin > 0).find(has_enough);
+        rest.begin_at(begin.unwrap_or(0));
+    }
+
+    /// The time before which no further item is, in nanoseconds of the trace's clock; none if it is not known, or none follows.
+    pub fn next_time(&self) -> Option<i64> {
+        let rest = self.rest.as_ref()?;
+        let held = rest.held.first().map(|record| record.moment.ns);
+        let entry = rest.first.get(rest.next).copied().into_iter().chain(held).min();
+        let loss = rest.losses.get(rest.shown_losses).map(|loss| loss.time);
+        entry.into_iter().chain(loss).min()
+    }
+}
+
+impl Rest {
+    fn is_done(&self) -> bool {
+        let is_read = self.next == self.segments.len() && self.held.is_empty();
+        is_read && self.shown_losses == self.losses.len()
+    }
+
+    /// Begins with the entries of a segment, or before it with the state that they need.
+    fn begin_at(&mut self, wanted: usize) {
+        let segments = self.segments[wanted..].iter().filter(|segment| segment.entries > 0);
+        let begin = segments.map(|segment| segment.begins_in as usize).min().unwrap_or(wanted);
+        (self.wanted, self.next) = (wanted, begin.min(wanted));
+    }
+
+    /// Makes the next page of `log`.
+    fn turn(&mut self, log: &mut Log) -> io::Result<()> {
+        let mut collected = log.take_collected();
+        compact::compact(&mut collected, std::mem::take(&mut self.held), self.decoder.sequences());
+        collected.losses.0.clear();
+        collected.end_malformed_run();
+        collected.stats = Stats::default();
+        self.decoder.put_back(collected);
+        let done = self.read_page();
+        let mut collected = self.decoder.take();
+        let limit = self.first.get(self.next).copied();
+        let is_before = |time: i64| limit.is_none_or(|limit| time < limit);
+        let shown = collected.records.partition_point(|record| is_before(record.moment.ns));
+        self.held = collected.records.split_off(shown);
+        collected.stats.guessed_times =
+            collected.records.iter().filter(|record| record.moment.guessed).count() as u64;
+        let rest = &self.losses[self.shown_losses..];
+        let known = rest.partition_point(|loss| is_before(loss.time));
+        self.shown_losses += known;
+        let mut losses = rest[..known].to_vec();
+        let found = collected.losses.0.iter();
+        losses.extend(found.filter(|it| it.loss.reason == LossReason::Malformed).map(|found| {
+            let Moment { ns: time, guessed, .. } = found.moment;
+            Loss { time, guessed, ..found.loss }
+        }));
+        losses.sort_by_key(|loss| (loss.time, loss.guessed));
+        log.turn_page(collected, losses);
+        count::complete_stats(log);
+        self.read.add_page(log.stats());
+        done
+    }
+
+    /// Reads segments until there is something to show, by time.
+    fn read_page(&mut self) -> io::Result<()> {
+        let mut wanted = self.page.max(self.decoder.collected().blocks.size());
+        loop {
+            let mut size = 0;
+            while let Some(segment) = self.segments.get(self.next).filter(|_| size < wanted) {
+                let bytes = self.source.read_at(segment.offset, segment.len)?;
+                size += bytes.len();
+                self.decoder.collected_mut().is_skipping = self.next < self.wanted;
+                // An end before the end of the bytes is that of the trace, which the survey has found.
+                let _ = self.decoder.segment(bytes);
+                self.next += 1;
+            }
+            let records = &mut self.decoder.collected_mut().records;
+            records.sort_by_key(|record| record.moment.ns);
+            let limit = self.first.get(self.next);
+            let is_shown = |record: &MessageRecord| limit.is_none_or(|limit| record.moment.ns < *limit);
+            if limit.is_none() || records.first().is_some_and(is_shown) {
+                return Ok(());
+            }
+            wanted = wanted.saturating_mul(2);
+        }
+    }
+
+    /// Completes the statistics at the end, with losses that only the entries have told of.
+    fn finish(&mut self, log: &mut Log) {
+        let mut collected = log.take_collected();
+        let mut stats = std::mem::take(&mut self.surveyed);
+        let found = self.read.lost.iter().filter(|((reason, _), _)| *reason == LossReason::Malformed);
+        for (reason, count) in found {
+            *stats.lost.entry(*reason).or_default() += count;
+        }
+        stats.take_entries_of(&self.read);
+        collected.stats = stats;
+        collected.records.clear();
+        log.turn_page(collected, std::mem::take(&mut self.losses));
+    }
+}
+
+/// Surveys all segments; none if the trace is to be read whole.
+fn survey(
+    source: &dyn Source,
+    decoder: &mut Decoder,
+    usual: usize,
+) -> io::Result<Option<Vec<Segment>>> {
+    decoder.begin(Pass::Survey);
+    let (mut segments, mut offset) = (Vec::new(), 0);
+    let mut wanted = usual;
+    while offset < source.size() {
+        let is_last = source.size() - offset <= wanted as u64;
+        let mut bytes = source.read_at(offset, wanted)?;
+        if offset == 0 && (inflate::is_gzip(&bytes) || Looks::of(&bytes) == Looks::Dictionary) {
+            return Ok(None);
+        }
+        let Some(whole) = whole_packets(&bytes) else { return Ok(None) };
+        // A packet may be larger; a last one may be cut off.
+        match whole {
+            0 if is_last => {}
+            0 => {
+                wanted = wanted.saturating_mul(2);
+                continue;
+            }
+            whole => bytes.truncate(whole),
+        }
+        let segment = Segment {
+            index: segments.len() as u32,
+            offset,
+            len: bytes.len(),
+            ..Segment::default()
+        };
+        offset += bytes.len() as u64;
+        wanted = usual;
+        decoder.collected_mut().segment = segment;
+        if let Some(mut ended) = decoder.segment(bytes) {
+            if ended.reason != EndReason::Truncated || offset < source.size() {
+                return Ok(None);
+            }
+            ended.offset += decoder.collected_mut().segment.offset;
+            decoder.collected_mut().stats.ended_early = Some(ended);
+        }
+        segments.push(std::mem::take(&mut decoder.collected_mut().segment));
+    }
+    Ok(Some(segments))
+}
+
+/// The size of the whole packets at the start of `bytes`; none if something else is among them.
+fn whole_packets(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        let Some((&PACKET, rest)) = rest.split_first() else { return None };
+        let Ok((size, length)) = decode_varint(rest) else { break };
+        let size = usize::try_from(size).ok()?;
+        if rest.len() - length < size {
+            break;
+        }
+        at += 1 + length + size;
+    }
+    Some(at)
+}
+
+/// The tag of a packet.
+const PACKET: u8 = tag(trace::PACKET, WireType::Bytes) as u8;

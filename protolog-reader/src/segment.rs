@@ -1,0 +1,38 @@
+//! Segments of a trace, with what a survey finds of their entries.
+//!
+//! Invariant: an entry is no earlier than the span of its segment says, and no later.
+
+use crate::clock::{Moment, TRACE_CLOCK};
+
+/// Some packets that follow each other in a file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Segment {
+    pub(crate) index: u32,
+    /// Offset in the file.
+    pub(crate) offset: u64,
+    /// Bytes.
+    pub(crate) len: usize,
+    pub(crate) entries: u64,
+    /// The times of the first and the last entry, in nanoseconds of `clock`.
+    pub(crate) span: Option<(i64, i64)>,
+    /// The clock of all entries; [`TRACE_CLOCK`] if the trace's own is meant.
+    pub(crate) clock: u32,
+    /// Entries are of several clocks.
+    pub(crate) has_several_clocks: bool,
+    /// The first segment that has state of the sequences of these entries.
+    pub(crate) begins_in: u32,
+}
+
+impl Segment {
+    /// Adds an entry of a sequence whose state was set up in a segment.
+    pub(crate) fn add(&mut self, moment: Moment, begun_in: u32) {
+        let (first, last) = self.span.unwrap_or((moment.ns, moment.ns));
+        self.span = Some((first.min(moment.ns), last.max(moment.ns)));
+        if moment.clock != self.clock && moment.clock != TRACE_CLOCK {
+            self.has_several_clocks |= self.clock != TRACE_CLOCK;
+            self.clock = moment.clock;
+        }
+        self.begins_in = if self.entries == 0 { begun_in } else { self.begins_in.min(begun_in) };
+        self.entries += 1;
+    }
+}

@@ -1,0 +1,61 @@
+//! The bytes of a trace, wherever they are, for who does not want all of them in memory.
+
+use std::fmt::Debug;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Mutex;
+
+/// Bytes that can be read at any offset.
+pub trait Source: Debug + Send {
+    /// Their number, which stays the same.
+    fn size(&self) -> u64;
+
+    /// The `len` bytes from `offset` on, or those that there are.
+    ///
+    /// # Errors
+    ///
+    /// If they can't be read, or if there are fewer than [`size`](Self::size) says.
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Vec<u8>>;
+}
+
+/// A file of the size that it had when it was opened; what is added to it is left out.
+#[derive(Debug)]
+pub struct FileSource {
+    file: Mutex<File>,
+    size: u64,
+}
+
+impl FileSource {
+    /// The bytes of a regular file.
+    pub fn new(file: File) -> io::Result<Self> {
+        let size = file.metadata()?.len();
+        Ok(Self { file: Mutex::new(file), size })
+    }
+}
+
+impl Source for FileSource {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        let len = self.size.saturating_sub(offset).min(len as u64) as usize;
+        let mut bytes = vec![0; len];
+        let mut file = self.file.lock().map_err(|_| io::Error::other("a reader of it has panicked"))?;
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl Source for Vec<u8> {
+    fn size(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(self.len());
+        let end = start.saturating_add(len).min(self.len());
+        Ok(self[start..end].to_vec())
+    }
+}

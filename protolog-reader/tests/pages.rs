@@ -1,0 +1,129 @@
+//! Pages of a trace say the same as the whole trace, whatever their size; and reading can begin in the middle.
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::{cases, text, trace};
+use protolog_reader::{Item, JsonWriter, Log, Pages, Trace};
+
+/// All items as JSON, and what is said at the end.
+fn whole(bytes: &[u8]) -> Option<(String, String)> {
+    let log = Trace::from_bytes(bytes).read().ok()?;
+    Some((json(&log), format!("{}{:?}", log.summary(), log.stats())))
+}
+
+fn json(log: &Log) -> String {
+    let (mut json, mut out) = (JsonWriter::new(log), Vec::new());
+    log.items().for_each(|item| json.write(&item, &mut out));
+    String::from_utf8(out).unwrap()
+}
+
+/// The same of pages with these sizes of segments and pages, and the number of pages.
+fn paged(bytes: &[u8], sizes: (usize, usize)) -> Option<(String, String, usize)> {
+    let mut pages = Pages::survey_by(bytes.to_vec(), &[], |_| None, sizes).unwrap()?;
+    let (mut out, mut count) = (String::new(), 0);
+    while pages.next_page().unwrap() {
+        out.push_str(&json(pages.log()));
+        count += 1;
+    }
+    assert!(!pages.next_page().unwrap());
+    let log = pages.log();
+    Some((out, format!("{}{:?}", log.summary(), log.stats()), count))
+}
+
+#[test]
+fn pages_say_the_same_as_the_whole_trace() {
+    let mut read = 0;
+    for case in cases() {
+        let bytes = case.trace();
+        for sizes in [(1, 1), (50, 1), (200, 400), (1 << 18, 1 << 22)] {
+            let Some((items, end, _)) = paged(&bytes, sizes) else { continue };
+            let expected = whole(&bytes).expect("only what can be read has pages");
+            assert_eq!(items, expected.0, "{} {sizes:?}", case.name());
+            assert_eq!(end, expected.1, "{} {sizes:?}", case.name());
+            read += 1;
+        }
+    }
+    assert!(read > 100, "{read}");
+}
+
+/// Threads whose chunks come late, with strings that are used long after they were defined.
+fn disordered() -> Vec<u8> {
+    let mut out = "@1 snapshot(real=1795199222000000000, mono=2000000000, boot=2000000000)\n\
+                   @1 group(1, \"app::Log::Net\", \"Net\") message(0x11, DEBUG, 1, \"%s: %d\", \"a.rs:1\")\n"
+        .to_owned();
+    for chunk in 0..400u64 {
+        // Sequences take turns; the third is late by two rounds.
+        let sequence = chunk % 4;
+        let late = if sequence == 3 { 2 } else { 0 };
+        let begin = 2_000_000_000 + (chunk / 4).saturating_sub(late) * 1_000_000 + sequence;
+        writeln!(
+            out,
+            "@{} cleared snapshot(64={begin}, boot={begin}, incremental=64) default_clock=64 \
+             info(100, {}, \"thread {sequence}\")",
+            2 + sequence,
+            100 + sequence
+        )
+        .unwrap();
+        for message in 0..20 {
+            let string =
+                if message == 0 { format!("string(1, \"chunk {chunk}\") ") } else { String::new() };
+            writeln!(out, "@{} needs ts=40000 {string}log(0x11, $1, {message})", 2 + sequence)
+                .unwrap();
+        }
+    }
+    trace(&out)
+}
+
+#[test]
+fn late_chunks_are_in_order() {
+    let bytes = disordered();
+    let expected = whole(&bytes).unwrap();
+    for (sizes, least) in [((1, 1), 90), ((1000, 1000), 40), ((5000, 20_000), 4)] {
+        let (items, end, pages) = paged(&bytes, sizes).unwrap();
+        assert_eq!(items, expected.0);
+        assert_eq!(end, expected.1);
+        assert!(pages >= least, "{pages} pages of {sizes:?}");
+    }
+}
+
+#[test]
+fn reading_begins_in_the_middle() {
+    let bytes = disordered();
+    let log = Trace::from_bytes(bytes.clone()).read().unwrap();
+    let times: Vec<i64> = log.entries().map(|entry| entry.time()).collect();
+    for at in [0, 1, 17, 4000, 7990, 7999] {
+        let mut pages =
+            Pages::survey_by(bytes.clone(), &[], |_| None, (1000, 1000)).unwrap().unwrap();
+        pages.skip_to(times[at]);
+        let (mut entries, mut found) = (0, Vec::new());
+        while pages.next_page().unwrap() {
+            entries += pages.log().entries().len();
+            found.extend(after(pages.log(), times[at]));
+        }
+        assert_eq!(found, after(&log, times[at]), "{at}");
+        assert!(entries < times.len() - at + 1000, "{entries} were read for those from {at} on");
+        let mut pages =
+            Pages::survey_by(bytes.clone(), &[], |_| None, (1000, 1000)).unwrap().unwrap();
+        pages.skip_to_last(at);
+        let mut lines = Vec::new();
+        while pages.next_page().unwrap() {
+            lines.extend(text(pages.log()).lines().map(str::to_owned));
+        }
+        let all = text(&log);
+        let last: Vec<_> = all.lines().rev().take(at).collect();
+        assert!(lines.iter().rev().take(at).eq(last.iter()), "{at}");
+        assert!(at > 1000 || lines.len() < at + 1000, "{} lines for the last {at}", lines.len());
+    }
+}
+
+fn after(log: &Log, time: i64) -> Vec<String> {
+    let entries = log.items().filter_map(|item| match item {
+        Item::Entry(entry) if entry.time() >= time => {
+            Some(format!("{} {:?}", entry.time(), entry.values()))
+        }
+        _ => None,
+    });
+    entries.collect()
+}
