@@ -1,4 +1,4 @@
-//! What later pages need of earlier ones: entries that are held back, and the strings of sequences.
+//! Keeps what later pages need of earlier ones: entries that are held back, and the strings of sequences.
 //!
 //! Invariant: afterwards all references are into one block, which holds nothing else; so what is kept is as large as what is
 //! needed, whatever was read.

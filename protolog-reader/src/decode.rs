@@ -189,7 +189,8 @@ impl Decoder {
         field: Field<'_>,
         depth: u32,
     ) -> Result<Result<(), DecodeError>, LimitReached> {
-        if self.collected.pass == Pass::Survey && field.as_bytes().is_ok_and(|it| self.survey_plain(it))
+        if self.collected.pass == Pass::Survey
+            && field.as_bytes().is_ok_and(|it| self.survey_plain(it))
         {
             return Ok(Ok(()));
         }

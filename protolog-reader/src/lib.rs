@@ -79,7 +79,7 @@ pub use protolog_core::{Arg, Level};
 pub use protolog_recording::find as find_recording;
 pub use protolog_recording::{Flaw, Recording, RecordingError, Recovered, TraceFile, TraceSurvey};
 pub use render::Rendering;
-pub use source::{FileSource, Source};
+pub use source::{ByteSource, FileBytes};
 pub use stats::{BufferStats, EndReason, EndedEarly, ServiceLosses, Stats};
 pub use summary::Summary;
 pub use text::TextWriter;

@@ -144,6 +144,12 @@ impl Log {
         self.wall.as_ref().map(|wall| wall.convert(time))
     }
 
+    /// The times of the trace's clock, in nanoseconds, before which the wall clock is certain to be less than `wall`, and from which on
+    /// it is certain not to be; none if the trace does not relate the two. They differ if the wall clock was set.
+    pub fn times_at_wall(&self, wall: i64) -> Option<(i64, i64)> {
+        self.wall.as_ref().map(|route| route.convert_back(wall))
+    }
+
     /// The filter of the sessions.
     pub(crate) fn filter(&self) -> &CommonFilter {
         self.collected.sessions.filter()

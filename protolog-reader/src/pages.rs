@@ -5,7 +5,7 @@
 //! segments that follow. What is later is held back for the next page. A segment also says where the state of its sequences
 //! was set up, so that reading can begin in the middle.
 //!
-//! What is damaged, compressed as a whole, or of several clocks is read whole, by [`Trace`]: see [`Pages::survey`].
+//! What is damaged, compressed as a whole, or of several clocks is read whole, by [`Trace`](crate::Trace): see [`Pages::survey`].
 //!
 //! Invariants: the items of all pages are those of the whole trace, in the same order; memory is at most a constant factor times
 //! the bytes of a page, of the entries that are held back, of the strings and states of sequences, and of the losses.
@@ -26,7 +26,7 @@ use crate::log::Log;
 use crate::looks::Looks;
 use crate::loss::{Loss, LossReason};
 use crate::segment::Segment;
-use crate::source::Source;
+use crate::source::ByteSource;
 use crate::stats::{EndReason, Stats};
 
 /// The size of a segment, in bytes; less at the end, more if a packet is larger.
@@ -40,14 +40,14 @@ const PAGE: usize = 4 << 20;
 pub struct Pages {
     log: Log,
     /// None for a log that is whole, and one page.
-    rest: Option<Box<Rest>>,
+    rest: Option<Box<Remainder>>,
     has_begun: bool,
 }
 
-/// What follows the pages so far.
+/// The part of a trace that follows the pages so far.
 #[derive(Debug)]
-struct Rest {
-    source: Box<dyn Source>,
+struct Remainder {
+    source: Box<dyn ByteSource>,
     decoder: Decoder,
     segments: Vec<Segment>,
     /// For each segment, the first entry of it and of those after it.
@@ -83,7 +83,7 @@ impl Pages {
     ///
     /// If the trace can't be read.
     pub fn survey(
-        source: impl Source + 'static,
+        source: impl ByteSource + 'static,
         dictionaries: &[viewer_config::Dictionary],
         find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
     ) -> io::Result<Option<Self>> {
@@ -93,20 +93,22 @@ impl Pages {
     /// As [`survey`](Self::survey), with other sizes of segments and pages.
     #[doc(hidden)]
     pub fn survey_by(
-        source: impl Source + 'static,
+        source: impl ByteSource + 'static,
         dictionaries: &[viewer_config::Dictionary],
         find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
         (segment, page): (usize, usize),
     ) -> io::Result<Option<Self>> {
-        let mut decoder = Decoder::new(Limits::of_size(source.size()), false);
+        // A bundle is inflated for the time of a page, so only its own size is limited.
+        let limits = Limits { inflated_entries: u64::MAX, ..Limits::of_size(source.size()) };
+        let mut decoder = Decoder::new(limits, false);
         let Some(segments) = survey(&source, &mut decoder, segment)? else { return Ok(None) };
         let mut collected = decoder.take();
-        let is_damaged = collected.losses.0.iter().any(|it| it.loss.reason == LossReason::Malformed);
+        let is_damaged =
+            collected.losses.0.iter().any(|it| it.loss.reason == LossReason::Malformed);
         let stats = &collected.stats;
         let trace_clock = collected.relations.trace_clock();
-        let is_of_other_clock = |it: &Segment| {
-            it.has_several_clocks || ![trace_clock, TRACE_CLOCK].contains(&it.clock)
-        };
+        let is_of_other_clock =
+            |it: &Segment| it.has_several_clocks || ![trace_clock, TRACE_CLOCK].contains(&it.clock);
         if is_damaged
             || stats.damaged_bytes + stats.skipped_bytes > 0
             || !collected.has_good_packets()
@@ -121,14 +123,18 @@ impl Pages {
         count::complete_stats(&mut log);
         log.stats_mut().entries = segments.iter().map(|segment| segment.entries).sum();
         log.begin_pages(relations, segments.iter().filter_map(|segment| segment.span));
-        let mut first: Vec<i64> = segments.iter().rev().scan(i64::MAX, |least, segment| {
-            *least = segment.span.map_or(*least, |(first, _)| first.min(*least));
-            Some(*least)
-        }).collect();
+        let mut first: Vec<i64> = segments
+            .iter()
+            .rev()
+            .scan(i64::MAX, |least, segment| {
+                *least = segment.span.map_or(*least, |(first, _)| first.min(*least));
+                Some(*least)
+            })
+            .collect();
         first.reverse();
-        let rest = Rest {
+        let rest = Remainder {
             source: Box::new(source),
-            decoder: Decoder::new(Limits { entries: u64::MAX, ..Limits::default() }, false),
+            decoder: Decoder::new(limits, false),
             segments,
             first,
             next: 0,
@@ -163,12 +169,19 @@ impl Pages {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         let Some(rest) = &mut self.rest else { return Ok(is_first) };
         if rest.is_done() {
-            rest.finish(&mut self.log);
-            self.rest = None;
+            self.skip_rest();
             return Ok(false);
         }
         rest.turn(&mut self.log)?;
         Ok(true)
+    }
+
+    /// Leaves out all that follows.
+    pub fn skip_rest(&mut self) {
+        self.has_begun = true;
+        if let Some(mut rest) = self.rest.take() {
+            rest.finish(&mut self.log);
+        }
     }
 
     /// Leaves out what is certain to be before `time`, in nanoseconds of the trace's clock. Before the first page only.
@@ -212,7 +225,7 @@ impl Pages {
     }
 }
 
-impl Rest {
+impl Remainder {
     fn is_done(&self) -> bool {
         let is_read = self.next == self.segments.len() && self.held.is_empty();
         is_read && self.shown_losses == self.losses.len()
@@ -266,14 +279,18 @@ impl Rest {
                 let bytes = self.source.read_at(segment.offset, segment.len)?;
                 size += bytes.len();
                 self.decoder.collected_mut().is_skipping = self.next < self.wanted;
-                // An end before the end of the bytes is that of the trace, which the survey has found.
-                let _ = self.decoder.segment(bytes);
+                // A packet that is cut off is the last one, which the survey has found.
+                let ended = self.decoder.segment(bytes);
+                if ended.is_some_and(|ended| ended.reason != EndReason::Truncated) {
+                    return Err(io::ErrorKind::OutOfMemory.into());
+                }
                 self.next += 1;
             }
             let records = &mut self.decoder.collected_mut().records;
             records.sort_by_key(|record| record.moment.ns);
             let limit = self.first.get(self.next);
-            let is_shown = |record: &MessageRecord| limit.is_none_or(|limit| record.moment.ns < *limit);
+            let is_shown =
+                |record: &MessageRecord| limit.is_none_or(|limit| record.moment.ns < *limit);
             if limit.is_none() || records.first().is_some_and(is_shown) {
                 return Ok(());
             }
@@ -285,7 +302,8 @@ impl Rest {
     fn finish(&mut self, log: &mut Log) {
         let mut collected = log.take_collected();
         let mut stats = std::mem::take(&mut self.surveyed);
-        let found = self.read.lost.iter().filter(|((reason, _), _)| *reason == LossReason::Malformed);
+        let found =
+            self.read.lost.iter().filter(|((reason, _), _)| *reason == LossReason::Malformed);
         for (reason, count) in found {
             *stats.lost.entry(*reason).or_default() += count;
         }
@@ -298,7 +316,7 @@ impl Rest {
 
 /// Surveys all segments; none if the trace is to be read whole.
 fn survey(
-    source: &dyn Source,
+    source: &dyn ByteSource,
     decoder: &mut Decoder,
     usual: usize,
 ) -> io::Result<Option<Vec<Segment>>> {

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Mutex;
 
 /// Bytes that can be read at any offset.
-pub trait Source: Debug + Send {
+pub trait ByteSource: Debug + Send {
     /// Their number, which stays the same.
     fn size(&self) -> u64;
 
@@ -20,12 +20,12 @@ pub trait Source: Debug + Send {
 
 /// A file of the size that it had when it was opened; what is added to it is left out.
 #[derive(Debug)]
-pub struct FileSource {
+pub struct FileBytes {
     file: Mutex<File>,
     size: u64,
 }
 
-impl FileSource {
+impl FileBytes {
     /// The bytes of a regular file.
     pub fn new(file: File) -> io::Result<Self> {
         let size = file.metadata()?.len();
@@ -33,7 +33,7 @@ impl FileSource {
     }
 }
 
-impl Source for FileSource {
+impl ByteSource for FileBytes {
     fn size(&self) -> u64 {
         self.size
     }
@@ -41,14 +41,25 @@ impl Source for FileSource {
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         let len = self.size.saturating_sub(offset).min(len as u64) as usize;
         let mut bytes = vec![0; len];
-        let mut file = self.file.lock().map_err(|_| io::Error::other("a reader of it has panicked"))?;
+        let mut file =
+            self.file.lock().map_err(|_| io::Error::other("a reader of it has panicked"))?;
         file.seek(SeekFrom::Start(offset))?;
         file.read_exact(&mut bytes)?;
         Ok(bytes)
     }
 }
 
-impl Source for Vec<u8> {
+impl ByteSource for Box<dyn ByteSource> {
+    fn size(&self) -> u64 {
+        (**self).size()
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        (**self).read_at(offset, len)
+    }
+}
+
+impl ByteSource for Vec<u8> {
     fn size(&self) -> u64 {
         self.len() as u64
     }

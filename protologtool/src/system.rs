@@ -14,6 +14,7 @@ pub use memory::Memory;
 pub use reader::Reader;
 pub use real::Real;
 
+use protolog_reader::ByteSource;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
@@ -31,6 +32,12 @@ pub trait System: Sync {
     /// The content of a file, for who does not want it whole in memory.
     fn open(&self, path: &Path) -> io::Result<Box<dyn Read>> {
         Ok(Box::new(io::Cursor::new(self.read(path)?)))
+    }
+
+    /// The bytes of a regular file, for who reads parts of it; none of anything else.
+    fn source(&self, path: &Path) -> io::Result<Option<Box<dyn ByteSource>>> {
+        let source: Box<dyn ByteSource> = Box::new(self.read(path)?);
+        Ok(Some(source))
     }
 
     /// Opens a file that the recording `by` names, if both are regular files of one user, and no links. Never waits.

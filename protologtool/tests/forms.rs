@@ -102,7 +102,7 @@ fn times_to_the_nanosecond_and_between() {
     check(
         &["--pid", "100", "-n", "2", "--delta", "--time-format", "us"],
         "
-11-20 18:27:01.006000               100   101 D Net      sent 4 bytes
+11-20 18:27:01.006000 0.001000000   100   101 D Net      sent 4 bytes
 11-20 18:27:01.007000 0.001000000   100   101 W Disk     slow: a \"b\", c=d
 ",
     );

@@ -306,8 +306,6 @@ fn what_is_no_trace_is_named() {
     let dictionary = "not a trace, but a dictionary\n\
                       help: give the trace, and this file by `--viewer-config`";
     for (path, expected) in [
-        ("logs", "is a directory\nhelp: give a file, such as `logs/app.pftrace`"),
-        ("empty", "is a directory\nhelp: give the file that a session writes"),
         ("app.pb", dictionary),
         ("app.json", dictionary),
         ("app.json.gz", dictionary),
@@ -341,6 +339,45 @@ fn what_is_no_trace_is_named() {
         let expected = format!("error: can't read `{path}`: {expected}\n");
         assert_eq_text(&expected, &system.errors()[before..]);
     }
+}
+
+/// Several traces are shown as one: those that are named, and those of a directory.
+#[test]
+fn several_traces_are_one() {
+    let system = Memory::default();
+    system.add_file("logs/app.pftrace", description::trace(APP));
+    system.add_file("logs/copy.pftrace", description::trace(APP));
+    system.add_file("logs/readme", "none");
+    system.add_file("empty/file", "none");
+    system.add_file("other.pftrace", description::trace(&APP.replace("100", "200")));
+    system.add_file("cut.pftrace", {
+        let mut bytes = description::trace(APP);
+        bytes.truncate(bytes.len() - 3);
+        bytes
+    });
+    let read = |paths: &[&str]| {
+        let system = system.clone();
+        let words = ["protologtool", "read-log"].into_iter().chain(paths.iter().copied());
+        let (out, errors) = (system.out().len(), system.errors().len());
+        let exit = cli::run(words.map(Into::into), &system);
+        (exit, system.out()[out..].to_owned(), system.errors()[errors..].to_owned())
+    };
+    let (_, one, _) = read(&["logs/app.pftrace"]);
+    let (exit, both, _) = read(&["logs"]);
+    assert_eq!((exit, &both), (Exit::Done, &one), "a copy says nothing new");
+    let (_, both, _) = read(&["logs/app.pftrace", "other.pftrace"]);
+    assert!(both.lines().count() > one.lines().count());
+    assert!(both.contains("  100   101 ") && both.contains("  200   101 "), "{both}");
+    assert!(both.lines().is_sorted_by_key(|line| line.trim_start_matches('~')[..18].to_owned()));
+    let (exit, _, errors) = read(&["other.pftrace", "cut.pftrace"]);
+    assert_eq!(exit, Exit::Incomplete, "{errors}");
+    assert!(errors.contains("`cut.pftrace` ends within a packet"), "{errors}");
+    let (exit, _, errors) = read(&["logs/app.pftrace", "empty"]);
+    assert_eq!(exit, Exit::Failed);
+    assert!(errors.starts_with("error: no trace in `empty`"), "{errors}");
+    let (exit, _, errors) = read(&["logs/app.pftrace", "other.pftrace", "--follow"]);
+    assert_eq!(exit, Exit::Failed);
+    assert!(errors.contains("can't follow several traces\nhelp: "), "{errors}");
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

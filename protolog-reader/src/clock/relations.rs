@@ -155,6 +155,18 @@ impl Route {
     }
 }
 
+impl Route {
+    /// The first and the last value of the trace's clock at which the other one may have the value `ns`.
+    pub(crate) fn convert_back(&self, ns: i64) -> (i64, i64) {
+        self.0.iter().rev().fold((ns, ns), |(first, last), hop| {
+            let ahead = hop.iter().map(|(from, to)| to.wrapping_sub(*from));
+            let most = ahead.clone().max().unwrap_or(0);
+            let least = ahead.min().unwrap_or(0);
+            (first.saturating_sub(most), last.saturating_sub(least))
+        })
+    }
+}
+
 fn step(hop: &Hop, ns: i64) -> i64 {
     let after = hop.partition_point(|pair| pair.0 <= ns);
     match hop.get(after.saturating_sub(1)) {

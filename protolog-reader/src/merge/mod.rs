@@ -58,6 +58,12 @@ pub struct Merged {
 }
 
 impl Merged {
+    /// Returns whether all of the inputs could be read.
+    pub fn is_whole(&self) -> bool {
+        let skipped = self.skipped_bytes + self.damaged_bytes;
+        self.truncated.is_empty() && self.malformed + self.malformed_elements + skipped == 0
+    }
+
     /// Sentences about what is missing for another reason than that an input is truncated or malformed.
     pub fn gaps(&self) -> Vec<String> {
         let hole = (self.skipped_bytes > 0).then(|| hole::describe(self.skipped_bytes));

@@ -77,10 +77,7 @@ fn help(error: &clap::Error, args: &[OsString]) -> String {
     if !valid.is_empty() {
         return format!("use one of `{}`", valid.join("`, `"));
     }
-    if let Some(one) = several_traces(error, args)
-        .or_else(|| format_flag(error, args))
-        .or_else(|| separate_level(error, args))
-    {
+    if let Some(one) = format_flag(error, args).or_else(|| separate_level(error, args)) {
         return one;
     }
     let similar = match string(error, ContextKind::InvalidSubcommand) {
@@ -103,15 +100,6 @@ fn help(error: &clap::Error, args: &[OsString]) -> String {
         Some(similar) => format!("use {similar}, or {see}"),
         None => see,
     }
-}
-
-/// The help for a second trace: one is read at a time.
-fn several_traces(error: &clap::Error, args: &[OsString]) -> Option<String> {
-    let other = string(error, ContextKind::InvalidArg)?;
-    let is_read_log = args.get(1).is_some_and(|command| command == "read-log");
-    let is_one = error.kind() == ErrorKind::UnknownArgument && !other.starts_with('-');
-    (is_one && is_read_log)
-        .then(|| "give one trace; `protologtool merge` makes one of several".to_owned())
 }
 
 /// The help for `level Net=warn`, the form of `trace start`, where the group and the level are two arguments.

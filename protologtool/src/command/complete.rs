@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The part of a trace that has the id of its session, in bytes.
-const HEAD: usize = 1 << 20;
+pub(crate) const HEAD: usize = 1 << 20;
 
 /// The outcome of a look for the recording of a trace.
 pub(crate) enum Completion {

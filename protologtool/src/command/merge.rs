@@ -87,10 +87,7 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
         let print = if is_standard(&args.output) { System::print_error } else { System::print };
         print(system, &line);
     }
-    let damaged =
-        merged.malformed + merged.malformed_elements + merged.skipped_bytes + merged.damaged_bytes;
-    let is_whole = merged.truncated.is_empty() && damaged == 0;
-    Ok(if is_whole { Exit::Done } else { Exit::Incomplete })
+    Ok(if merged.is_whole() { Exit::Done } else { Exit::Incomplete })
 }
 
 /// Says what is missing of the inputs, a line each.

@@ -8,33 +8,40 @@ mod counts;
 mod explain;
 mod filter;
 mod follow;
+mod form;
+mod gather;
 mod input;
 mod select;
 mod shelf;
 mod show;
 mod symbols;
+mod texts;
 
 use crate::command::inputs::cant_read;
 use crate::exit::{Exit, Failure};
-use crate::output::reason;
+use crate::output::{once, reason};
 use crate::system::System;
+use filter::{Filter, TimeLimits};
 pub(super) use filter::{Filters, is_named};
+use form::EntryForm;
+pub(super) use gather::{expand, gather};
 use input::hint_of_content;
 pub(super) use input::read_trace;
-use protolog_reader::{Log, ReadErrorKind, Stats, Trace, printable};
+use protolog_reader::{Log, Pages, Stats, printable};
 use select::Selection;
-use shelf::Shelf;
-use show::EntryForm;
+use show::Show;
 use std::io;
 use std::path::{Path, PathBuf};
 use symbols::Symbols;
-use viewer_config::{Collector, Format};
+pub(super) use texts::TextSources;
 
 const HELP: &str = "\
 Examples:
   protologtool read-log app.pftrace
   protologtool read-log app.pftrace --level warn --group Net --since 18:27 --until 18:30
   protologtool read-log app.pftrace --since 10m
+  protologtool read-log server.pftrace worker.pftrace
+  protologtool read-log traces/
   protologtool read-log app.pftrace -n 10 --follow
   protologtool read-log app.pftrace --grep timeout -C 3
   protologtool read-log app.pftrace -n 20 --time-format ns --delta
@@ -56,6 +63,11 @@ out where one of these is asked for. Losses are shown unless their time, thread 
 A recording (.rec) of a process that died is recovered in memory, and shown. A trace without an end, of a program that was killed or still runs, is read as far as it goes, and said to have none. So is a \
 file that another program truncated while it was written: the hole of zeros is skipped.
 
+Several traces, and those in a directory, are shown as one, as `merge` makes it: messages that several have are shown once.
+
+A trace is read in parts, so that a large one needs no more memory than a small one: once for its texts and times, and then as far as its \
+lines are asked for. One that is compressed as a whole or damaged is read whole.
+
 Exit codes: 0 the log was read; 2 wrong command line, or the trace or a dictionary can't be read at all; 3 a part of the \
 trace can't be read, as standard error says, or, with --fail-on-loss, messages were lost before they were in it.";
 
@@ -64,8 +76,10 @@ trace can't be read, as standard error says, or, with --fail-on-loss, messages w
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
 pub(crate) struct ReadLogArgs {
-    /// The trace: a file that Perfetto reads, as it is or compressed with gzip, or a recording; `-` for standard input
-    trace: PathBuf,
+    /// The trace: a file that Perfetto reads, as it is or compressed with gzip, or a recording; `-` for standard input.
+    /// Several, and those in directories, are shown as one
+    #[arg(required = true, value_name = "TRACES")]
+    traces: Vec<PathBuf>,
 
     /// Read texts that the trace lacks from this dictionary (.pb, .json or .json.gz), or from the matching `<hash>.pb` in
     /// this directory; may be repeated
@@ -102,39 +116,94 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     if args.follow {
         return follow::run(args, system);
     }
-    let mut log = whole(&args.trace, &args.viewer_config, system)?;
-    if args.symbolize {
-        let mut symbols = Symbols::default();
-        log.symbolize_stack_traces(|stack| symbols.name(stack));
-        for problem in symbols.problems() {
-            system.print_error(&format!("warning: {}\n", printable(problem)));
-        }
-    }
-    let times = args.form.times();
-    let filter = args.filters.resolve(&log, &times, system.now())?;
+    once(&args.traces, "trace", system)?;
+    let (mut pages, is_whole) = open(args, system)?;
+    let (times, now) = (args.form.times(), system.now());
+    let filter = args.filters.resolve(pages.log(), &times, now)?;
     for problem in filter.problems(&times) {
         system.print_error(&problem);
     }
-    match args.form.show(&log, &filter, args.selection, system) {
+    let limits = filter.limits();
+    match show(args, &mut pages, limits, system) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Done),
         Err(error) => {
             return Err(Failure::new(format!("can't write the log: {}", reason(&error))));
         }
-        Ok(()) => {}
+        Ok(Err(error)) => return Err(cant_read(&args.traces[0], &error)),
+        Ok(Ok(())) => {}
     }
-    explain::explain(&log, system);
+    let log = pages.log();
+    explain::explain(log, system);
     if args.stats {
         system.print_error(&statistics(log.stats()));
     }
     for line in log.summary().to_string().lines() {
         system.print_error(&format!("warning: {line}\n"));
     }
-    system.print_error(hint_of_content(&log));
+    system.print_error(hint_of_content(log));
     if log.dictionary().missing().next().is_some() {
         system.print_error("help: name it, or a directory that holds it, by `--viewer-config`\n");
     }
     let is_lost = args.fail_on_loss && !log.stats().lost.is_empty();
-    Ok(if log.is_complete() && !is_lost { Exit::Done } else { Exit::Incomplete })
+    let is_whole = is_whole && log.is_complete();
+    Ok(if is_whole && !is_lost { Exit::Done } else { Exit::Incomplete })
+}
+
+/// The log page by page; false if something of several traces was left out when they became one.
+fn open(args: &ReadLogArgs, system: &dyn System) -> Result<(Pages, bool), Failure> {
+    let traces = expand(&args.traces, system)?;
+    let mut texts = TextSources::load(&args.viewer_config, system)?;
+    let [path] = &traces[..] else {
+        let (trace, merged) = gather(&traces, system, &|line| system.print_error(line))?;
+        let pages = texts.pages(trace, Path::new("the merged traces"))?;
+        return Ok((pages, merged.is_whole()));
+    };
+    if let Some(source) = input::parts_of(path, system)
+        && let Some(pages) = texts.survey(source, path)?
+    {
+        return Ok((pages, true));
+    }
+    let trace = read_trace(path, system, &|line| system.print_error(line))?;
+    Ok((texts.pages(trace, path)?, true))
+}
+
+/// Shows what is asked for, page by page. The outer error is one of writing, the inner one of reading.
+fn show(
+    args: &ReadLogArgs,
+    pages: &mut Pages,
+    limits: TimeLimits,
+    system: &dyn System,
+) -> io::Result<io::Result<()>> {
+    if let Some(time) = limits.earliest(pages.log()) {
+        pages.skip_to(time);
+    }
+    if let Some(count) = args.selection.tail().filter(|_| args.filters.admit_all()) {
+        // The first of them has a time since the one before, too.
+        pages.skip_to_last(count.saturating_add(1));
+    }
+    let end = limits.end(pages.log());
+    let mut symbols = args.symbolize.then(Symbols::default);
+    let mut show = Show::new(&args.form, args.selection, system);
+    loop {
+        if end.zip(pages.next_time()).is_some_and(|(end, next)| next >= end) {
+            pages.skip_rest();
+        }
+        match pages.next_page() {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) => return Ok(Err(error)),
+        }
+        if let Some(symbols) = &mut symbols {
+            pages.log_mut().symbolize_stack_traces(|stack| symbols.name(stack));
+        }
+        let log = pages.log();
+        show.page(log, &Filter::on(&args.filters, limits, log))?;
+    }
+    for problem in symbols.iter().flat_map(Symbols::problems) {
+        system.print_error(&format!("warning: {}\n", printable(problem)));
+    }
+    show.finish(pages.log())?;
+    Ok(Ok(()))
 }
 
 /// The log of the trace at `path`, with the texts of these dictionaries, and directories of them.
@@ -144,31 +213,7 @@ pub(super) fn whole(
     system: &dyn System,
 ) -> Result<Log, Failure> {
     let bytes = read_trace(path, system, &|line| system.print_error(line))?;
-    with_dictionaries(Trace::from_bytes(bytes), path, dictionaries, system)
-}
-
-/// The log of a trace that was read from `path`, with the texts of these dictionaries, and directories of them.
-pub(super) fn with_dictionaries(
-    mut trace: Trace,
-    path: &Path,
-    dictionaries: &[PathBuf],
-    system: &dyn System,
-) -> Result<Log, Failure> {
-    let (directories, files): (Vec<&PathBuf>, Vec<&PathBuf>) =
-        dictionaries.iter().partition(|path| system.is_directory(path));
-    for path in files {
-        trace = trace.with_dictionary(read_dictionary(path, system)?);
-    }
-    let mut shelf = Shelf::new(&directories);
-    let log = trace.read_with(|hash| shelf.find(hash, system));
-    shelf.finish()?;
-    log.map_err(|error| {
-        let reason = match error.kind() {
-            ReadErrorKind::Io(error) => reason(error),
-            _ => error.to_string(),
-        };
-        Failure::new(format!("can't read `{}`: {reason}", path.display())).help(error.help())
-    })
+    TextSources::load(dictionaries, system)?.log(bytes, path)
 }
 
 /// The amount that was read; and the buffer, where the trace has statistics of one.
@@ -180,19 +225,4 @@ fn statistics(stats: &Stats) -> String {
     };
     let buffer = stats.buffer.map(|buffer| buffer.to_string()).unwrap_or_default();
     format!("trace: {bytes} bytes{inflated}, {packets} packets, {entries} entries\n{buffer}")
-}
-
-/// A dictionary. Its problems are warnings, since a reader of logs can't fix them.
-fn read_dictionary(path: &Path, system: &dyn System) -> Result<viewer_config::Dictionary, Failure> {
-    let bytes = system.read(path).map_err(|error| cant_read(path, &error))?;
-    let mut collector = Collector::new();
-    collector.read_as(Format::of_content(&bytes), &bytes).map_err(|error| {
-        Failure::new(format!("can't read `{}`: {error}", path.display()))
-            .help("give a file that `generate-viewer-config` wrote")
-    })?;
-    let collected = collector.finish_anyway();
-    for problem in &collected.problems {
-        system.print_error(&format!("warning: `{}`: {problem}\n", path.display()));
-    }
-    Ok(collected.dictionary)
 }

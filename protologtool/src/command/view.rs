@@ -9,14 +9,13 @@ mod page;
 mod server;
 
 use crate::args::LogOutput;
-use crate::command::merge::{self, Made};
-use crate::command::read_log::{self, Filters};
+use crate::command::read_log::{self, Filters, TextSources};
 use crate::exit::{Exit, Failure};
 use crate::output::{once, write_one};
 use crate::system::System;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use protolog_reader::{Log, MergeInput, Times, Trace};
+use protolog_reader::{Log, Times};
 use server::{DataSource, PageServer};
 use std::cell::Cell;
 use std::io::Write;
@@ -120,27 +119,16 @@ impl View<'_> {
     /// The log of all traces.
     fn log(&self) -> Result<Log, Failure> {
         let Self { args, system, .. } = self;
-        let [one] = &args.traces[..] else { return self.merged() };
+        let traces = read_log::expand(&args.traces, *system)?;
+        let [one] = &traces[..] else { return self.merged(&traces) };
         let trace = read_log::read_trace(one, *system, &|line| self.note(line))?;
-        read_log::with_dictionaries(Trace::from_bytes(trace), one, &args.viewer_config, *system)
+        TextSources::load(&args.viewer_config, *system)?.log(trace, one)
     }
 
-    fn merged(&self) -> Result<Log, Failure> {
+    fn merged(&self, traces: &[PathBuf]) -> Result<Log, Failure> {
         let Self { args, system, .. } = self;
-        let mut made = Vec::new();
-        for path in &args.traces {
-            let trace = read_log::read_trace(path, *system, &|line| self.note(line))?;
-            made.push(Made { name: path.to_string_lossy(), trace });
-        }
-        let inputs: Vec<&dyn MergeInput> = made.iter().map(|it| it as &dyn MergeInput).collect();
-        let mut trace = Vec::new();
-        let merged = protolog_reader::merge(&inputs, &mut trace)
-            .map_err(|error| merge::failure(&error, Path::new("-")))?;
-        for line in merge::problems(&merged) {
-            self.note(&line);
-        }
-        let (path, trace) = (Path::new("the merged traces"), Trace::from_bytes(trace));
-        read_log::with_dictionaries(trace, path, &args.viewer_config, *system)
+        let (trace, _) = read_log::gather(traces, *system, &|line| self.note(line))?;
+        TextSources::load(&args.viewer_config, *system)?.log(trace, Path::new("the merged traces"))
     }
 
     /// Prints a note, of the first reading only: a log that is followed is read again each second.

@@ -1,6 +1,7 @@
 //! The real file system and environment.
 
 use super::{DirectoryEntry, Fill, Lock, Reader, Staged, System, join, staged};
+use protolog_reader::{ByteSource, FileBytes};
 use rustix::fs::OFlags;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
@@ -23,6 +24,14 @@ impl System for Real {
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn Read>> {
         Ok(Box::new(File::open(path)?))
+    }
+
+    fn source(&self, path: &Path) -> io::Result<Option<Box<dyn ByteSource>>> {
+        if !fs::metadata(path)?.is_file() {
+            return Ok(None);
+        }
+        let source: Box<dyn ByteSource> = Box::new(FileBytes::new(File::open(path)?)?);
+        Ok(Some(source))
     }
 
     fn open_named(&self, path: &Path, by: &Path) -> io::Result<Box<dyn Read>> {

@@ -83,11 +83,6 @@ fn mistakes_suggest_what_was_meant() {
             "no command `app.pftrace`",
             format!("use `protologtool read-log app.pftrace` for the log in a trace, or {list}"),
         ),
-        (
-            "read-log a b",
-            "unexpected argument `b`",
-            "give one trace; `protologtool merge` makes one of several".to_owned(),
-        ),
         ("read-log a --json", "unknown flag `--json`", "use `--format json`".to_owned()),
         (
             "read-log a --groups x",

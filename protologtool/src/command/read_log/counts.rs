@@ -1,6 +1,5 @@
 //! Numbers in place of entries: by what they have in common, by call site, over time.
 
-use super::select::Selected;
 use protolog_reader::{Item, Level, Log, TimeFormat, TimeWriter, Values, printable};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -24,8 +23,7 @@ pub(super) enum CountBy {
 }
 
 /// The counts of a log.
-pub(super) struct Counts<'a> {
-    log: &'a Log,
+pub(super) struct Counts {
     by: Option<CountBy>,
     counted: HashMap<String, Amount>,
     /// Times of entries, for the histogram.
@@ -39,30 +37,45 @@ struct Amount {
     bytes: u64,
 }
 
-impl<'a> Counts<'a> {
+/// The part of an entry that is counted.
+pub(super) struct Counted {
+    key: String,
+    bytes: u64,
+    time: i64,
+}
+
+impl Counts {
     /// Counts by something, or by call site, with bytes.
-    pub(super) fn new(log: &'a Log, by: Option<CountBy>) -> Self {
-        Self { log, by, counted: HashMap::new(), times: Vec::new(), span: None }
+    pub(super) fn new(by: Option<CountBy>) -> Self {
+        Self { by, counted: HashMap::new(), times: Vec::new(), span: None }
     }
 
-    /// Adds an item; losses have no place in a table of entries, and are reported as everywhere.
-    pub(super) fn add(&mut self, selected: &Selected<'a>) {
-        let Item::Entry(entry) = selected.item else { return };
-        let (first, last) = self.span.unwrap_or((entry.time(), entry.time()));
-        self.span = Some((first.min(entry.time()), last.max(entry.time())));
-        self.times.push(entry.time());
+    /// Adds an entry.
+    pub(super) fn add(&mut self, counted: Counted) {
+        let Counted { key, bytes, time } = counted;
+        let (first, last) = self.span.unwrap_or((time, time));
+        self.span = Some((first.min(time), last.max(time)));
+        self.times.push(time);
+        let amount = self.counted.entry(key).or_default();
+        amount.entries += 1;
+        amount.bytes += bytes;
+    }
+
+    /// The part of an item that is counted; losses have no place in a table of entries, and are reported as everywhere.
+    pub(super) fn of(by: Option<CountBy>, log: &Log, item: &Item<'_>) -> Option<Counted> {
+        let Item::Entry(entry) = item else { return None };
         let values = entry.values();
         let thread = entry.thread();
         let process = || {
             let pid = thread.pid.map_or("?".to_owned(), |pid| pid.to_string());
             entry.process_name().map_or(pid.clone(), |name| format!("{name} {pid}"))
         };
-        let key = match self.by {
+        let key = match by {
             Some(CountBy::Level) => {
                 values.level().map_or("?".to_owned(), |it| it.name().to_owned())
             }
-            Some(CountBy::Group) => self.group(&values).0,
-            Some(CountBy::Tag) => self.group(&values).1,
+            Some(CountBy::Group) => group(log, &values).0,
+            Some(CountBy::Tag) => group(log, &values).1,
             Some(CountBy::Template) => template(&values),
             Some(CountBy::Process) => process(),
             Some(CountBy::Thread) => {
@@ -72,13 +85,11 @@ impl<'a> Counts<'a> {
             Some(CountBy::Location) => location(&values),
             None => {
                 let level = values.level().map_or('?', Level::letter);
-                let (group, _) = self.group(&values);
+                let (group, _) = group(log, &values);
                 format!("{level} {group}: {}  ({})", template(&values), location(&values))
             }
         };
-        let amount = self.counted.entry(key).or_default();
-        amount.entries += 1;
-        amount.bytes += entry.encoded_size() as u64;
+        Some(Counted { key, bytes: entry.encoded_size() as u64, time: entry.time() })
     }
 
     /// The table, the greatest amount first; with `by_bytes` of bytes, else of entries.
@@ -116,6 +127,7 @@ impl<'a> Counts<'a> {
     /// Bars of the number of entries over time; times have a form that tells the bars apart, unless there is one.
     pub(super) fn histogram(
         self,
+        log: &Log,
         times: TimeWriter,
         format: Option<TimeFormat>,
         is_json: bool,
@@ -140,7 +152,7 @@ impl<'a> Counts<'a> {
                 writeln!(out, "{}", json!({"ts": begin, "ns": step, "entries": count}))
             } else {
                 let mut time = String::new();
-                let _ = times.write(self.log, begin, &mut time);
+                let _ = times.write(log, begin, &mut time);
                 let bar = "█".repeat((count * BAR).div_ceil(highest) as usize);
                 writeln!(out, "{time} {count:>9} {bar}")
             };
@@ -148,13 +160,13 @@ impl<'a> Counts<'a> {
         }
         out
     }
+}
 
-    /// Name and tag of the group.
-    fn group(&self, values: &Values<'a>) -> (String, String) {
-        let group = values.group(self.log);
-        let known = group.map(|group| (group.name.clone(), group.tag.clone()));
-        known.unwrap_or_else(|| ("?".to_owned(), "?".to_owned()))
-    }
+/// Name and tag of the group.
+fn group(log: &Log, values: &Values<'_>) -> (String, String) {
+    let group = values.message().and_then(|message| log.dictionary().group(message.group));
+    let known = group.map(|group| (group.name.clone(), group.tag.clone()));
+    known.unwrap_or_else(|| ("?".to_owned(), "?".to_owned()))
 }
 
 fn template(values: &Values<'_>) -> String {

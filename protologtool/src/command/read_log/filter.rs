@@ -54,6 +54,13 @@ pub(in crate::command) struct Filters {
     location: Vec<String>,
 }
 
+/// The times of a filter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TimeLimits {
+    since: Option<TimePoint>,
+    until: Option<TimePoint>,
+}
+
 /// The options, with times that the log gives a meaning.
 pub(in crate::command) struct Filter<'a> {
     options: &'a Filters,
@@ -82,6 +89,15 @@ impl Filters {
         })
     }
 
+    /// Returns whether all entries are shown.
+    pub(super) fn admit_all(&self) -> bool {
+        let Self { level, group, tag, grep, invert: _, since, until, pid, thread, location } = self;
+        let lists = [group, tag, thread, location];
+        let has_times = since.is_some() || until.is_some();
+        let has_texts = level.is_some() || grep.is_some();
+        !has_times && !has_texts && pid.is_empty() && lists.iter().all(|list| list.is_empty())
+    }
+
     /// Returns whether the dictionary decides which entries are shown.
     fn ask_for_messages(&self) -> bool {
         self.level.is_some()
@@ -108,6 +124,36 @@ fn instant(text: &str, log: &Log, times: &Times, now: i64) -> Result<TimePoint, 
         return Err(unknown_clock(if is_date { "a wall clock time" } else { "relative to now" }));
     }
     Ok(instant)
+}
+
+impl Filter<'_> {
+    /// The filter of `options` for a page of a log, with times that were read before.
+    pub(super) fn on<'b>(options: &'b Filters, limits: TimeLimits, log: &'b Log) -> Filter<'b> {
+        Filter { options, log, since: limits.since, until: limits.until }
+    }
+
+    /// The first time that is shown, and the first after it that isn't.
+    pub(super) fn limits(&self) -> TimeLimits {
+        TimeLimits { since: self.since, until: self.until }
+    }
+}
+
+impl TimeLimits {
+    /// A time of the trace before which nothing is shown, in nanoseconds.
+    pub(super) fn earliest(&self, log: &Log) -> Option<i64> {
+        Some(match self.since? {
+            TimePoint::Trace(ns) => ns,
+            TimePoint::Wall(wall) => log.times_at_wall(wall)?.0,
+        })
+    }
+
+    /// A time of the trace from which on nothing is shown, in nanoseconds.
+    pub(super) fn end(&self, log: &Log) -> Option<i64> {
+        Some(match self.until? {
+            TimePoint::Trace(ns) => ns,
+            TimePoint::Wall(wall) => log.times_at_wall(wall)?.1,
+        })
+    }
 }
 
 impl Filter<'_> {

@@ -3,7 +3,8 @@
 //! A session writes its file at least once a second while there is something to write. The file may be replaced, or emptied, when the
 //! program starts again: then the new one is followed from its beginning.
 
-use super::{ReadLogArgs, read_dictionary};
+use super::show::Show;
+use super::{ReadLogArgs, TextSources};
 use crate::command::inputs::cant_read;
 use crate::exit::{Exit, Failure};
 use crate::output::reason;
@@ -19,22 +20,23 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Follows the trace of `args`.
 pub(super) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failure> {
-    let path = &*args.trace;
+    let [path] = &args.traces[..] else {
+        let failure = Failure::new("can't follow several traces");
+        return Err(failure.help("give one, or merge them first"));
+    };
+    let path = &**path;
     if path == Path::new("-") || system.is_pipe(path) {
         let failure = Failure::new(format!("can't follow `{}`: no regular file", path.display()));
         return Err(failure.help("follow the file that a session writes"));
     }
-    let mut dictionaries = Vec::new();
-    for path in args.viewer_config.iter().filter(|path| !system.is_directory(path)) {
-        dictionaries.push(read_dictionary(path, system)?);
-    }
+    let dictionaries = TextSources::load(&args.viewer_config, system)?.into_dictionaries();
     let mut known = system.identity(path).map_err(|error| cant_read(path, &error))?;
     let (mut follower, mut taken) = (Follower::new(dictionaries.clone()), 0);
-    let mut selection = args.selection;
+    let mut shower = Show::new(&args.form, args.selection, system);
     loop {
         let bytes = system.read_from(path, taken).map_err(|error| cant_read(path, &error))?;
         let mut shown = Ok(());
-        let show = |log: &Log| shown = show(args, log, selection, system);
+        let show = |log: &Log| shown = show(args, log, &mut shower, system);
         let part = follower.read(&bytes, show).map_err(|error| failure(path, &error))?;
         match shown {
             Err(Stopped::NobodyReads) => return Ok(Exit::Done),
@@ -42,7 +44,6 @@ pub(super) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
             Ok(()) => {}
         }
         taken += part as u64;
-        selection = selection.of_following();
         loop {
             thread::sleep(POLL_INTERVAL);
             // A program that starts again removes the file before it makes the new one.
@@ -69,12 +70,12 @@ enum Stopped {
 fn show(
     args: &ReadLogArgs,
     log: &Log,
-    selection: super::Selection,
+    shower: &mut Show<'_>,
     system: &dyn System,
 ) -> Result<(), Stopped> {
     let times = args.form.times();
     let filter = args.filters.resolve(log, &times, system.now()).map_err(Stopped::Failed)?;
-    match args.form.show(log, &filter, selection, system) {
+    match shower.page(log, &filter).and_then(|()| shower.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Stopped::NobodyReads),
         Err(error) => {

@@ -2,13 +2,13 @@
 //!
 //! Invariant: nothing is written; standard error says where the bytes are not those of the file.
 
-use crate::command::complete::{Completed, Completion, complete_trace};
+use crate::command::complete::{Completed, Completion, HEAD, complete_trace};
 use crate::command::inputs::cant_read;
 use crate::command::recover::{Rescued, counted, rescue_bytes, tell};
 use crate::exit::Failure;
 use crate::output::reason;
 use crate::system::System;
-use protolog_reader::{Log, Recording};
+use protolog_reader::{ByteSource, Log, Recording, session_id};
 use std::path::{Path, PathBuf};
 
 /// Ends of names of traces.
@@ -55,6 +55,17 @@ pub(in crate::command) fn read_trace(
         }
     }
     Ok(bytes)
+}
+
+/// The bytes of a file that is a trace as it stands, in parts; none of anything else.
+pub(super) fn parts_of(path: &Path, system: &dyn System) -> Option<Box<dyn ByteSource>> {
+    if path == Path::new("-") || system.is_directory(path) {
+        return None;
+    }
+    let source = system.source(path).ok()??;
+    let head = source.read_at(0, HEAD).ok()?;
+    let is_alone = || system.find_recording(path, session_id(&head)).is_none();
+    (!Recording::matches(&head) && is_alone()).then_some(source)
 }
 
 /// The trace that a recording makes, or completes.

@@ -29,79 +29,123 @@ pub(super) struct Selection {
     reverse: bool,
 }
 
-/// An item to show.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Selected<'a> {
-    pub(super) item: Item<'a>,
+/// An item to show, as it is shown.
+#[derive(Debug)]
+pub(super) struct Selected<K> {
+    pub(super) shown: K,
     /// True if items between this one and the one shown before it are left out, where context is shown.
     pub(super) is_after_gap: bool,
 }
 
 impl Selection {
-    /// The selection of what follows, once the last ones were chosen.
-    pub(super) fn of_following(self) -> Self {
-        Self { tail: None, ..self }
+    /// The number of entries that are shown, if it is the last ones that are.
+    pub(super) fn tail(self) -> Option<usize> {
+        self.tail
+    }
+}
+
+/// Selects items of one page of a log after the other. `K` is what is kept of an item, since its page may be gone when it is shown.
+pub(super) struct Selector<K> {
+    tail: Option<usize>,
+    is_reverse: bool,
+    before: usize,
+    after: usize,
+    /// Items that no filter admitted, which may be context of the next one that it does.
+    earlier: VecDeque<K>,
+    /// Items that are context of the last one.
+    left: usize,
+    is_first: bool,
+    has_gap: bool,
+    last: VecDeque<Selected<K>>,
+}
+
+impl<K> Selector<K> {
+    pub(super) fn new(selection: Selection) -> Self {
+        Self {
+            tail: selection.tail,
+            is_reverse: selection.reverse,
+            before: selection.before_context.max(selection.context),
+            after: selection.after_context.max(selection.context),
+            earlier: VecDeque::new(),
+            left: 0,
+            is_first: true,
+            has_gap: false,
+            last: VecDeque::new(),
+        }
     }
 
-    /// Calls `show` for each item to show, until it fails.
-    pub(super) fn each<'a, E>(
-        self,
+    /// Selects of a page. `keep` makes what is shown of an item.
+    pub(super) fn page<'a, E>(
+        &mut self,
         log: &'a Log,
         filter: &Filter<'_>,
-        mut show: impl FnMut(Selected<'a>) -> Result<(), E>,
+        mut keep: impl FnMut(&Item<'a>) -> K,
+        mut show: impl FnMut(Selected<K>) -> Result<(), E>,
     ) -> Result<(), E> {
-        if self.tail.is_none() && !self.reverse {
-            return self.in_context(log, filter, show);
-        }
-        let most = self.tail.unwrap_or(usize::MAX);
-        let mut last = VecDeque::new();
-        let keep = |selected| {
-            if last.len() >= most {
-                last.pop_front();
+        for item in log.items() {
+            if filter.admits(&item) {
+                let earlier = std::mem::take(&mut self.earlier);
+                for shown in earlier {
+                    self.select(shown, &mut show)?;
+                }
+                self.select(keep(&item), &mut show)?;
+                self.left = self.after;
+            } else if self.left > 0 {
+                self.left -= 1;
+                self.put(Selected { shown: keep(&item), is_after_gap: false }, &mut show)?;
+            } else if self.before > 0 {
+                if self.earlier.len() == self.before {
+                    self.earlier.pop_front();
+                    self.has_gap = true;
+                }
+                self.earlier.push_back(keep(&item));
+            } else {
+                self.has_gap = true;
             }
-            last.extend((most > 0).then_some(selected));
-            Ok::<(), E>(())
-        };
-        self.in_context(log, filter, keep)?;
-        if self.reverse {
+        }
+        Ok(())
+    }
+
+    /// Shows what was held back: the last ones, or all in reverse. What follows is shown as it comes.
+    pub(super) fn finish<E>(
+        &mut self,
+        mut show: impl FnMut(Selected<K>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let last = std::mem::take(&mut self.last);
+        let is_reverse = std::mem::take(&mut self.is_reverse);
+        self.tail = None;
+        if is_reverse {
             last.into_iter().rev().try_for_each(show)
         } else {
             last.into_iter().try_for_each(&mut show)
         }
     }
 
-    /// The items in the order of the log, each once.
-    fn in_context<'a, E>(
-        self,
-        log: &'a Log,
-        filter: &Filter<'_>,
-        mut show: impl FnMut(Selected<'a>) -> Result<(), E>,
+    fn select<E>(
+        &mut self,
+        shown: K,
+        show: &mut impl FnMut(Selected<K>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let before = self.before_context.max(self.context);
-        let after = self.after_context.max(self.context);
-        let has_context = before + after > 0;
-        let (mut earlier, mut left, mut is_first, mut has_gap) = (VecDeque::new(), 0, true, false);
-        for item in log.items() {
-            if filter.admits(&item) {
-                for earlier in earlier.drain(..).chain([item]) {
-                    let is_after_gap = has_context && has_gap && !is_first;
-                    show(Selected { item: earlier, is_after_gap })?;
-                    (is_first, has_gap) = (false, false);
-                }
-                left = after;
-            } else if left > 0 {
-                left -= 1;
-                show(Selected { item, is_after_gap: false })?;
-            } else if before > 0 {
-                has_gap |= earlier.len() == before;
-                if earlier.len() == before {
-                    earlier.pop_front();
-                }
-                earlier.push_back(item);
-            } else {
-                has_gap = true;
-            }
+        let has_context = self.before + self.after > 0;
+        let is_after_gap = has_context && self.has_gap && !self.is_first;
+        (self.is_first, self.has_gap) = (false, false);
+        self.put(Selected { shown, is_after_gap }, show)
+    }
+
+    /// Shows an item, or holds it back.
+    fn put<E>(
+        &mut self,
+        selected: Selected<K>,
+        show: &mut impl FnMut(Selected<K>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.tail.is_none() && !self.is_reverse {
+            return show(selected);
         }
+        let most = self.tail.unwrap_or(usize::MAX);
+        if self.last.len() >= most {
+            self.last.pop_front();
+        }
+        self.last.extend((most > 0).then_some(selected));
         Ok(())
     }
 }

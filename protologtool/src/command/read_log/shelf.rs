@@ -10,12 +10,12 @@ use viewer_config::Dictionary;
 
 /// The directories.
 pub(super) struct Shelf<'a> {
-    directories: &'a [&'a PathBuf],
+    directories: Vec<&'a PathBuf>,
     failure: Option<Failure>,
 }
 
 impl<'a> Shelf<'a> {
-    pub(super) fn new(directories: &'a [&'a PathBuf]) -> Self {
+    pub(super) fn new(directories: Vec<&'a PathBuf>) -> Self {
         Self { directories, failure: None }
     }
 
@@ -34,8 +34,8 @@ impl<'a> Shelf<'a> {
     }
 
     /// The first error.
-    pub(super) fn finish(self) -> Result<(), Failure> {
-        self.failure.map_or(Ok(()), Err)
+    pub(super) fn finish(&mut self) -> Result<(), Failure> {
+        self.failure.take().map_or(Ok(()), Err)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Filter, Filters, is_named, is_thread};
 use crate::command::suggest::{did_you_mean, list};
-use protolog_reader::{Item, Log, Thread, TimePoint, Times};
+use protolog_reader::{Log, Thread, TimePoint, Times};
 use std::collections::BTreeSet;
 
 impl Filter<'_> {
@@ -31,12 +31,7 @@ impl Filter<'_> {
 
     /// A warning if all of the trace is before `--since`, or none of it before `--until`.
     fn missed_span(&self, times: &Times) -> String {
-        let time = |item: Item<'_>| match item {
-            Item::Entry(entry) => entry.time(),
-            Item::Loss(loss) => loss.time,
-        };
-        let all = || self.log.items().map(time);
-        let (Some(first), Some(last)) = (all().min(), all().max()) else { return String::new() };
+        let Some((first, last)) = self.log.span() else { return String::new() };
         let is_reached = |limit: &TimePoint, time| self.has_reached(limit, time);
         let show = |time| times.display(time, self.log);
         let what = if self.since.is_some_and(|since| !is_reached(&since, last)) {

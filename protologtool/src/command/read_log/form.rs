@@ -1,0 +1,175 @@
+//! Options for the form in which entries are shown: text, JSON, CSV, logfmt; or numbers in their place.
+
+use super::columns::Column;
+use super::counts::CountBy;
+use crate::system::System;
+use protolog_reader::{TimeFormat, TimeWriter, Times};
+
+/// Call sites that `--top` shows if it is given no number.
+const TOP: &str = "20";
+
+/// The columns of lines of text, where more than the usual ones are asked for.
+const TEXT_COLUMNS: [Column; 7] = [
+    Column::Time,
+    Column::Delta,
+    Column::Pid,
+    Column::Tid,
+    Column::Level,
+    Column::Tag,
+    Column::Message,
+];
+
+/// The columns of CSV and logfmt.
+const TABLE_COLUMNS: [Column; 8] = [
+    Column::Time,
+    Column::Pid,
+    Column::Tid,
+    Column::Thread,
+    Column::Level,
+    Column::Group,
+    Column::Message,
+    Column::Location,
+];
+
+/// Options for the form of entries.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "How to show them")]
+pub(super) struct EntryForm {
+    /// Format of the entries
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub(super) format: OutputFormat,
+
+    /// Times: in this machine's time zone, in UTC, or in seconds since boot
+    #[arg(long, value_enum, default_value_t = Zone::Local)]
+    time: Zone,
+
+    /// EntryForm of times in text, CSV and logfmt [default: ms in text, iso elsewhere]
+    #[arg(long, value_enum)]
+    pub(super) time_format: Option<TimeForm>,
+
+    /// Add the time since the entry before, in seconds
+    #[arg(long)]
+    pub(super) delta: bool,
+
+    /// The columns to show in text, CSV and logfmt, with commas between
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "COLUMN,…")]
+    pub(super) columns: Vec<Column>,
+
+    /// Colour lines by level; `auto` does so on a terminal, unless the environment variable NO_COLOR is set
+    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    color: Color,
+
+    /// The number of entries of each level, group and so on, in place of the entries
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["top", "histogram"])]
+    pub(super) count_by: Option<CountBy>,
+
+    /// The call sites that take most bytes of the trace, with their rates, in place of the entries
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = TOP, conflicts_with = "histogram")]
+    pub(super) top: Option<usize>,
+
+    /// The number of entries over time, in place of the entries
+    #[arg(long)]
+    pub(super) histogram: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum OutputFormat {
+    /// Lines as logcat prints them
+    Text,
+    /// One JSON object a line
+    Json,
+    /// Comma-separated values, with a line of names first
+    Csv,
+    /// Lines of key=value
+    Logfmt,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Zone {
+    Local,
+    Utc,
+    Boot,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(super) enum TimeForm {
+    /// To the millisecond
+    Ms,
+    /// To the microsecond
+    Us,
+    /// To the nanosecond
+    Ns,
+    /// Year and offset too, to the nanosecond, as in ISO 8601
+    Iso,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl EntryForm {
+    /// Returns whether lines have colours.
+    pub(super) fn has_color(&self, system: &dyn System) -> bool {
+        self.color.wanted(system)
+    }
+
+    /// The times that are shown, and that a time on the command line is one of.
+    pub(super) fn times(&self) -> Times {
+        match self.time {
+            Zone::Local => Times::local(),
+            Zone::Utc => Times::utc(),
+            Zone::Boot => Times::Boot,
+        }
+    }
+
+    /// The columns to show.
+    pub(super) fn columns(&self) -> Vec<Column> {
+        let mut columns = self.columns.clone();
+        let is_text = self.format == OutputFormat::Text;
+        if columns.is_empty() {
+            columns = if is_text { TEXT_COLUMNS.to_vec() } else { TABLE_COLUMNS.to_vec() };
+        }
+        if self.delta && !columns.contains(&Column::Delta) {
+            let after_time = columns.iter().position(|column| *column == Column::Time);
+            columns.insert(after_time.map_or(0, |at| at + 1), Column::Delta);
+        }
+        columns
+    }
+
+    pub(super) fn time_writer(&self) -> TimeWriter {
+        TimeWriter::new(self.times()).with_format(self.time_format())
+    }
+
+    pub(super) fn time_format(&self) -> TimeFormat {
+        let is_text = self.format == OutputFormat::Text;
+        let usual = if is_text { TimeFormat::Millis } else { TimeFormat::Iso };
+        self.time_format.map_or(usual, TimeForm::format)
+    }
+}
+
+impl TimeForm {
+    pub(super) fn format(self) -> TimeFormat {
+        match self {
+            Self::Ms => TimeFormat::Millis,
+            Self::Us => TimeFormat::Micros,
+            Self::Ns => TimeFormat::Nanos,
+            Self::Iso => TimeFormat::Iso,
+        }
+    }
+}
+
+impl Color {
+    fn wanted(self, system: &dyn System) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => {
+                let no_color = system.variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+                system.output_to_terminal() && !no_color
+            }
+        }
+    }
+}

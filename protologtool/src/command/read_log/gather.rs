@@ -1,0 +1,68 @@
+//! Several traces as one: those that are named, and those in directories that are.
+
+use super::input::read_trace;
+use crate::command::merge::{self, Made};
+use crate::exit::Failure;
+use crate::system::System;
+use protolog_reader::{MergeInput, Merged};
+use std::path::{Path, PathBuf};
+
+/// Ends of names of traces.
+const ENDINGS: [&str; 4] = [".pftrace", ".perfetto-trace", ".pftrace.gz", ".rec"];
+
+/// The traces that are named, with those of a directory in its place, in the order of their names.
+pub(in crate::command) fn expand(
+    paths: &[PathBuf],
+    system: &dyn System,
+) -> Result<Vec<PathBuf>, Failure> {
+    let mut traces = Vec::new();
+    for path in paths {
+        if path != Path::new("-") && system.is_directory(path) {
+            traces.extend(traces_in(path, system)?);
+        } else {
+            traces.push(path.clone());
+        }
+    }
+    Ok(traces)
+}
+
+fn traces_in(directory: &Path, system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
+    let shown = directory.display();
+    let is_trace = |path: &PathBuf| {
+        path.to_str().is_some_and(|path| ENDINGS.iter().any(|ending| path.ends_with(ending)))
+    };
+    let entries = system
+        .entries(directory)
+        .map_err(|error| crate::command::inputs::cant_read(directory, &error))?;
+    let files = entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.path);
+    let mut traces: Vec<PathBuf> = files.filter(is_trace).collect();
+    traces.sort();
+    if traces.is_empty() {
+        let message = format!(
+            "no trace in `{shown}`: no file that ends with .pftrace, .perfetto-trace, .pftrace.gz or .rec"
+        );
+        return Err(Failure::new(message).help("give the file that a session writes"));
+    }
+    Ok(traces)
+}
+
+/// Makes one trace of several, in memory, and says what is not in it. `note` gets what is said.
+pub(in crate::command) fn gather(
+    paths: &[PathBuf],
+    system: &dyn System,
+    note: &dyn Fn(&str),
+) -> Result<(Vec<u8>, Merged), Failure> {
+    let mut made = Vec::new();
+    for path in paths {
+        let trace = read_trace(path, system, note)?;
+        made.push(Made { name: path.to_string_lossy(), trace });
+    }
+    let inputs: Vec<&dyn MergeInput> = made.iter().map(|it| it as &dyn MergeInput).collect();
+    let mut trace = Vec::new();
+    let merged = protolog_reader::merge(&inputs, &mut trace)
+        .map_err(|error| merge::failure(&error, Path::new("-")))?;
+    for line in merge::problems(&merged) {
+        note(&line);
+    }
+    Ok((trace, merged))
+}

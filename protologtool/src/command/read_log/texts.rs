@@ -1,0 +1,88 @@
+//! The texts that a trace may lack: dictionaries, and directories of them.
+
+use super::shelf::Shelf;
+use crate::command::inputs::cant_read;
+use crate::exit::Failure;
+use crate::output::reason;
+use crate::system::System;
+use protolog_reader::{ByteSource, Log, Pages, ReadErrorKind, Trace};
+use std::path::{Path, PathBuf};
+use viewer_config::{Collector, Dictionary, Format};
+
+/// See the module.
+pub(in crate::command) struct TextSources<'a> {
+    dictionaries: Vec<Dictionary>,
+    shelf: Shelf<'a>,
+    system: &'a dyn System,
+}
+
+impl<'a> TextSources<'a> {
+    /// Reads dictionaries. Those in directories are read when they are asked for.
+    pub(in crate::command) fn load(
+        paths: &'a [PathBuf],
+        system: &'a dyn System,
+    ) -> Result<Self, Failure> {
+        let (directories, files): (Vec<_>, Vec<_>) =
+            paths.iter().partition(|path| system.is_directory(path));
+        let mut dictionaries = Vec::new();
+        for path in files {
+            dictionaries.push(read_dictionary(path, system)?);
+        }
+        Ok(Self { dictionaries, shelf: Shelf::new(directories), system })
+    }
+
+    /// The dictionaries that are no directories.
+    pub(super) fn into_dictionaries(self) -> Vec<Dictionary> {
+        self.dictionaries
+    }
+
+    /// The log of a trace that was read from `path`.
+    pub(in crate::command) fn log(&mut self, trace: Vec<u8>, path: &Path) -> Result<Log, Failure> {
+        let mut trace = Trace::from_bytes(trace);
+        for dictionary in &self.dictionaries {
+            trace = trace.with_dictionary(dictionary.clone());
+        }
+        let log = trace.read_with(|hash| self.shelf.find(hash, self.system));
+        self.shelf.finish()?;
+        log.map_err(|error| {
+            let reason = match error.kind() {
+                ReadErrorKind::Io(error) => reason(error),
+                _ => error.to_string(),
+            };
+            let message = format!("can't read `{}`: {reason}", path.display());
+            Failure::new(message).help(error.help())
+        })
+    }
+
+    /// The same page by page, which is one page if need be.
+    pub(super) fn pages(&mut self, trace: Vec<u8>, path: &Path) -> Result<Pages, Failure> {
+        Ok(Pages::of(self.log(trace, path)?))
+    }
+
+    /// The log of a trace at `path` page by page, if it has pages.
+    pub(super) fn survey(
+        &mut self,
+        source: Box<dyn ByteSource>,
+        path: &Path,
+    ) -> Result<Option<Pages>, Failure> {
+        let find = |hash| self.shelf.find(hash, self.system);
+        let pages = Pages::survey(source, &self.dictionaries, find);
+        self.shelf.finish()?;
+        pages.map_err(|error| cant_read(path, &error))
+    }
+}
+
+/// A dictionary. Its problems are warnings, since a reader of logs can't fix them.
+fn read_dictionary(path: &Path, system: &dyn System) -> Result<Dictionary, Failure> {
+    let bytes = system.read(path).map_err(|error| cant_read(path, &error))?;
+    let mut collector = Collector::new();
+    collector.read_as(Format::of_content(&bytes), &bytes).map_err(|error| {
+        Failure::new(format!("can't read `{}`: {error}", path.display()))
+            .help("give a file that `generate-viewer-config` wrote")
+    })?;
+    let collected = collector.finish_anyway();
+    for problem in &collected.problems {
+        system.print_error(&format!("warning: `{}`: {problem}\n", path.display()));
+    }
+    Ok(collected.dictionary)
+}
