@@ -20,7 +20,10 @@ pub(crate) const STEPS: [(&str, &str); 15] = [
     ("lints", "clippy has nothing to say"),
     ("tidy", "the project's own rules: see xtask/src/tidy"),
     ("tests", "all tests of the workspace but those of the next step, several programs at a time"),
-    ("browser", "the page of `view` in Chromium: it shows, counts, follows and lets nothing in"),
+    (
+        "browser",
+        "the page of `view` in Chromium: it shows, counts, follows and lets nothing in; the Perfetto UI shows what we add for it",
+    ),
     ("features", "what the runtime can do besides, each with its feature"),
     ("instructions", "a log call takes no more instructions than the table in bench says"),
     ("loom", "the models of the write path hold, however threads take turns"),

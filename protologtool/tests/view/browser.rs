@@ -2,6 +2,7 @@
 //!
 //! Invariant: a failed script, or one that the page's policy refuses, fails the test.
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use protolog_testkit::serde_json::{self, Value, json};
 use protolog_testkit::{TempDir, temp_dir, tool};
 use std::io::{BufRead, BufReader, Write};
@@ -11,9 +12,10 @@ use std::time::{Duration, Instant};
 /// The longest that the page may take for anything, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Chromium's flags: without a window, and without its own business on the network.
+/// Chromium's flags: without a window, without its own business on the network, and without hosts but this one.
 const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
-    --disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1400,900 --remote-debugging-pipe";
+    --disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1400,900 --remote-debugging-pipe \
+    --host-resolver-rules='MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'";
 
 /// A browser with one page.
 pub(crate) struct Browser {
@@ -64,10 +66,15 @@ impl Browser {
         Some(browser)
     }
 
-    /// Opens an address, and waits until the page shows its log.
-    pub(crate) fn open(&mut self, url: &str) {
+    /// Opens an address.
+    pub(crate) fn go_to(&mut self, url: &str) {
         self.call("Page.navigate", &json!({"url": "about:blank"}));
         self.call("Page.navigate", &json!({"url": url}));
+    }
+
+    /// Opens an address, and waits until the page shows its log.
+    pub(crate) fn open(&mut self, url: &str) {
+        self.go_to(url);
         self.wait_for("document.documentElement?.dataset.ready === 'true'");
     }
 
@@ -132,6 +139,12 @@ impl Browser {
     pub(crate) fn take_complaints(&mut self) -> Vec<String> {
         self.eval("1");
         std::mem::take(&mut self.complaints)
+    }
+
+    /// A picture of the page, as PNG.
+    pub(crate) fn screenshot(&mut self) -> Vec<u8> {
+        let picture = self.call("Page.captureScreenshot", &json!({"format": "png"}));
+        STANDARD.decode(picture["data"].as_str().expect("base64")).expect("base64")
     }
 
     /// Shows the page as in a window of this size, in pixels.

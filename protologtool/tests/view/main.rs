@@ -3,6 +3,7 @@
 mod browser;
 mod growth;
 mod layout;
+mod perfetto;
 
 use browser::Browser;
 use protolog_rt::dynamic::{self, Arg};
