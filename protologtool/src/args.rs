@@ -126,7 +126,7 @@ pub(crate) struct Check {
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("loggroups").args(["loggroups_jar", "loggroups_source"])))]
 pub(crate) struct Sources {
-    /// The class with the log methods, for example `dev.protolog.ProtoLog`; required for Java
+    /// The class with the log methods, `dev.protolog.ProtoLog` if it is not named
     #[arg(long, value_name = "CLASS", value_parser = class_name)]
     pub(crate) protolog_class: Option<String>,
 

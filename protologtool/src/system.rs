@@ -5,11 +5,13 @@
 //! moves it to its place. A run stages everything before it commits anything, and what is dropped uncommitted leaves no
 //! trace: outputs are written whole or not at all.
 
+mod locks;
 mod memory;
 mod reader;
 mod real;
 mod staged;
 
+pub(crate) use locks::has_record_lock;
 pub use memory::Memory;
 pub use reader::Reader;
 pub use real::Real;

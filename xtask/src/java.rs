@@ -15,7 +15,7 @@ struct Suite {
 
 /// All Java tests; a new suite is a new line.
 const SUITES: [Suite; 1] = [Suite {
-    sources: &["examples/java/api", "examples/java/src", "examples/java/test"],
+    sources: &["java/src", "examples/java/src", "java/test"],
     main: "dev.protolog.SelfTest",
     args: &["protolog-core/testdata"],
 }];

@@ -14,7 +14,7 @@ use super::previous::completes_trace;
 use super::recorder::{BufferForm, DIRECTORY, Recorder, RecordingPath, program};
 use crate::error::Error;
 use crate::sys::create::{directory, open_regular};
-use crate::sys::file::{claim, is_nearly_full};
+use crate::sys::file::{claim, is_nearly_full, lock_shared};
 use crate::sys::process::user;
 use protolog_core::recorder::MAGIC;
 use protolog_shmem::Buffer;
@@ -115,6 +115,8 @@ impl Leftover {
             return None;
         }
         claim(&file).ok()?;
+        // Java's programs have this lock only.
+        lock_shared(&file).then_some(())?;
         let is_marked = metadata.mode() & 0o777 == MARKED;
         Some((file, Self { path, is_marked, time: metadata.modified().ok()? }))
     }

@@ -100,7 +100,7 @@ fn target(
 ) -> Result<Option<JavaTarget>, Failure> {
     let Some(classes) = JavaClasses::of(sources, files)? else {
         return Ok(Some(JavaTarget {
-            java: Java::new("dev.protolog.ProtoLog", "dev.protolog.ProtoLogImpl"),
+            java: Java::new(PROTOLOG_CLASS, "dev.protolog.ProtoLogImpl"),
             groups: Groups::default(),
             ids: MessageIds::Xxh3,
             generated: None,
@@ -130,6 +130,9 @@ fn target(
     }
 }
 
+/// The class with the log methods of the Java runtime.
+const PROTOLOG_CLASS: &str = "dev.protolog.ProtoLog";
+
 /// The classes that Java's calls are about.
 struct JavaClasses<'a> {
     protolog: &'a str,
@@ -141,7 +144,8 @@ impl<'a> JavaClasses<'a> {
     fn of(sources: &'a Sources, files: &[PathBuf]) -> Result<Option<Self>, Failure> {
         let Sources { protolog_class, loggroups_class, .. } = sources;
         let has_file = sources.loggroups_jar.is_some() || sources.loggroups_source.is_some();
-        if let (Some(protolog), Some(groups), true) = (protolog_class, loggroups_class, has_file) {
+        if let (Some(groups), true) = (loggroups_class, has_file) {
+            let protolog = protolog_class.as_deref().unwrap_or(PROTOLOG_CLASS);
             return Ok(Some(Self { protolog, groups }));
         }
         let is_named = protolog_class.is_some() || loggroups_class.is_some() || has_file;
@@ -149,7 +153,6 @@ impl<'a> JavaClasses<'a> {
             return Ok(None);
         }
         let missing = [
-            (protolog_class.is_some(), "`--protolog-class <CLASS>`"),
             (loggroups_class.is_some(), "`--loggroups-class <CLASS>`"),
             (has_file, "`--loggroups-jar <FILE.jar>` or `--loggroups-source <FILE.java>`"),
         ];

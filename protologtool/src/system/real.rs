@@ -1,6 +1,6 @@
 //! The real file system and environment.
 
-use super::{DirectoryEntry, Fill, Lock, Reader, Staged, System, join, staged};
+use super::{DirectoryEntry, Fill, Lock, Reader, Staged, System, has_record_lock, join, staged};
 use protolog_reader::{ByteSource, FileBytes};
 use rustix::fs::OFlags;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
@@ -71,7 +71,10 @@ impl System for Real {
     }
 
     fn is_in_use(&self, path: &Path) -> bool {
-        let locked = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        let locked = |file: File| {
+            matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+                || has_record_lock(&file)
+        };
         // Whoever opens a pipe waits for one who writes to it.
         !self.is_pipe(path) && File::open(path).is_ok_and(locked)
     }

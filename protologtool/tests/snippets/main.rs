@@ -55,6 +55,11 @@ fn view() {
 }
 
 #[test]
+fn java() {
+    try_page("docs/guides/java.md");
+}
+
+#[test]
 fn no_page_is_left_out() {
     let mut pages = vec!["README.md".to_owned(), "docs/faq.md".to_owned()];
     for entry in fs::read_dir(workspace_root().join("docs/guides")).expect("list the guides") {
@@ -88,6 +93,7 @@ fn try_page(page: &str) {
             "console" => reader.run_commands(&block, &place),
             "text" => check_options(block.text, &place),
             "sh" => check_installation(block.text, &place),
+            "java" if block.text.contains(" main(") => reader.begin_java(block.text),
             "java" => {} // The tests of rewriting have these.
             other => panic!("{place}: no test for blocks of `{other}`"),
         }
@@ -129,6 +135,15 @@ impl Reader {
         // The versions that are on this machine.
         fs::copy(workspace_root().join("Cargo.lock"), self.package.join("Cargo.lock"))
             .expect("copy the lock file");
+    }
+
+    /// Makes a directory with this program, which commands compile and run.
+    fn begin_java(&mut self, source: &str) {
+        self.packages += 1;
+        self.package = desk().join(format!("{}-{}", self.name, self.packages));
+        let _ = fs::remove_dir_all(&self.package);
+        fs::create_dir_all(&self.package).expect("make a directory");
+        fs::write(self.package.join("Main.java"), source).expect("write a program");
     }
 
     /// Runs a program, or the body of one, as the program of the newest package.

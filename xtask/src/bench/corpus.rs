@@ -42,7 +42,7 @@ pub(super) const GROUPS_SOURCE: &str = "bench/BenchLog.java";
 const GROUPS_TEXT: &str = "package bench;
 
 /** The groups of the bench. */
-public enum BenchLog implements dev.protolog.ProtoLogGroup {
+public enum BenchLog implements dev.protolog.IProtoLogGroup {
     MAIN(true, true, \"Main\");
 
     private final boolean enabled;

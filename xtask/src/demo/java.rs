@@ -10,7 +10,7 @@ use super::{DemoStep, Layout, compare};
 use crate::{Result, java, shell, tools, workspace};
 
 const SOURCES: &str = "examples/java/src";
-const API: &str = "examples/java/api";
+const API: &str = "java/src";
 const GROUPS: &str = "demo.indexer.IndexLog";
 const GROUPS_SOURCE: &str = "examples/java/src/demo/indexer/IndexLog.java";
 const MAIN: &str = "demo.indexer.Main";

@@ -11,7 +11,7 @@
 use super::TRACE;
 use crate::exit::Failure;
 use crate::output::{cant_read, cant_write, reason};
-use crate::system::System;
+use crate::system::{System, has_record_lock};
 use protolog_reader::{Recording, Recovered, TraceFile, complete, session_id};
 use rustix::fs::{FlockOperation, OFlags, fcntl_lock};
 use rustix::io::Errno;
@@ -162,7 +162,8 @@ fn lock_recording(path: &Path, shown: &Path) -> Result<Option<(File, Vec<u8>)>, 
     let begun = Instant::now();
     loop {
         match file.try_lock() {
-            Ok(()) => break,
+            Ok(()) if !has_record_lock(&file) => break,
+            Ok(()) => {}
             Err(TryLockError::Error(error)) => return Err(failed(error)),
             Err(TryLockError::WouldBlock) => {}
         }

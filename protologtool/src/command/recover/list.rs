@@ -7,7 +7,7 @@
 use crate::args::values::age;
 use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, reason};
-use crate::system::System;
+use crate::system::{System, has_record_lock};
 use protolog_reader::{Recording, Times, Trace};
 use rustix::fs::{Mode, OFlags, open};
 use serde::Serialize;
@@ -145,7 +145,7 @@ impl Inventory {
             return Ok(false);
         }
         // What nobody recorded to before, nobody does now; but it may be about to complete its trace.
-        if found.file.try_lock().is_err() {
+        if found.file.try_lock().is_err() || has_record_lock(&found.file) {
             return Ok(false);
         }
         // The name may lead to another file by now, which a process may record to.
@@ -174,7 +174,7 @@ impl OpenRecording {
         // A file that is not complete yet has no magic, and its process is about to lock it.
         file.read_exact_at(&mut magic, 0).ok().filter(|()| Recording::matches(&magic))?;
         let alive = match file.try_lock_shared() {
-            Ok(()) => file.unlock().is_err(),
+            Ok(()) => file.unlock().is_err() || has_record_lock(&file),
             // Where there are no locks, nothing is known of the process.
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => true,
         };

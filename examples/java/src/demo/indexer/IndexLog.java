@@ -1,12 +1,12 @@
 package demo.indexer;
 
-import dev.protolog.ProtoLogGroup;
+import dev.protolog.IProtoLogGroup;
 
 /**
  * The indexer's groups of log messages. The tool reads this source: the constructor's arguments are constants, some of
  * them literals, some named in a nested class.
  */
-public enum IndexLog implements ProtoLogGroup {
+public enum IndexLog implements IProtoLogGroup {
     CLI(Consts.ENABLED, Consts.TO_TEXT, Consts.TAG_INDEX),
     RULES(Consts.ENABLED, Consts.TO_TEXT, "IndexRules"),
     WALK(true, true, Consts.TAG_WALK),
@@ -34,7 +34,7 @@ public enum IndexLog implements ProtoLogGroup {
     }
 
     @Override
-    public boolean isLogToText() {
+    public boolean isLogToLogcat() {
         return logToText;
     }
 

@@ -1,0 +1,4 @@
+/** Log calls whose texts stay out of the program, and the sessions that record them as Perfetto traces. */
+module dev.protolog {
+    exports dev.protolog;
+}

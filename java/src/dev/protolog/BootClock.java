@@ -1,0 +1,77 @@
+package dev.protolog;
+
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+
+/**
+ * Nanoseconds of BOOTTIME, the clock of traces. Java reads MONOTONIC, which stands still while the machine is suspended; the
+ * distance comes from /proc/uptime.
+ *
+ * <p>Invariant: {@link #now} asks MONOTONIC alone, and never goes back unless the distance changes.
+ */
+final class BootClock {
+    private static final Path UPTIME = Path.of("/proc/uptime");
+    /** The resolution of /proc/uptime, in nanoseconds. */
+    private static final long TICK = 10_000_000;
+    /** A change of the distance between wall clock and MONOTONIC after which the machine may have been suspended, or its clock set. */
+    private static final long STEP = 100_000_000;
+
+    private volatile long offset = offset();
+    private volatile long wallDistance = wall() - System.nanoTime();
+
+    /** The clocks at one moment, in nanoseconds. */
+    record Moment(long realtime, long monotonic, long boottime) {}
+
+    long now() {
+        return System.nanoTime() + offset;
+    }
+
+    /** The time now, after a look whether the machine was suspended meanwhile. */
+    long follow() {
+        if (Math.abs(wall() - System.nanoTime() - wallDistance) > STEP) {
+            offset = offset();
+            wallDistance = wall() - System.nanoTime();
+        }
+        return now();
+    }
+
+    Moment moment() {
+        long monotonic = System.nanoTime();
+        return new Moment(wall(), monotonic, monotonic + offset);
+    }
+
+    private static long wall() {
+        Instant now = Instant.now();
+        return now.getEpochSecond() * 1_000_000_000 + now.getNano();
+    }
+
+    /** BOOTTIME less MONOTONIC. Most machines were never suspended; on others the tick at which the file changes is waited for. */
+    private static long offset() {
+        try {
+            long first = uptime();
+            long rough = first - System.nanoTime();
+            if (Math.abs(rough) < 2 * TICK) {
+                return 0;
+            }
+            long deadline = System.nanoTime() + 3 * TICK;
+            while (System.nanoTime() < deadline) {
+                long next = uptime();
+                if (next != first) {
+                    return next - System.nanoTime();
+                }
+            }
+            return rough;
+        } catch (IOException | RuntimeException e) {
+            // Without /proc the two are taken for one.
+            return 0;
+        }
+    }
+
+    private static long uptime() throws IOException {
+        String seconds = Files.readString(UPTIME).split(" ", 2)[0];
+        return new BigDecimal(seconds).movePointRight(9).longValueExact();
+    }
+}

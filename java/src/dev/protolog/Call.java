@@ -1,0 +1,168 @@
+package dev.protolog;
+
+/**
+ * One call's arguments, taken over from the application before anything is written. There is one object for each thread; it is used
+ * again and again, so that a call allocates nothing.
+ *
+ * <p>Invariants: no code of the application runs between {@link #begin} and {@link #end}; nothing is thrown from here, whatever
+ * happens to the files.
+ */
+final class Call {
+    /** The most arguments of a message. Further ones are left out. */
+    static final int MAX = 32;
+
+    static final int TEXT = 0;
+    static final int INTEGER = 1;
+    static final int FLOATING = 2;
+    static final int BOOL = 3;
+
+    /** Takes what a disabled call passes. Its content means nothing. */
+    private static final Call UNUSED = new Call();
+    private static final ThreadLocal<Call> OF_THREAD = ThreadLocal.withInitial(Call::new);
+
+    /** The message. */
+    long id;
+    LogLevel level;
+    GroupState group;
+    /** The types of arguments that the call was compiled with. */
+    long mask;
+    /** The template of an unprocessed call; null of a processed one. */
+    Template template;
+    /** The arguments: how many there are, their kinds, two bits each, and their values. */
+    int count;
+    long kinds;
+    final long[] words = new long[MAX];
+    final String[] texts = new String[MAX];
+
+    private final WriterSet writers = new WriterSet();
+    private boolean isBusy;
+
+    private Call() {}
+
+    /** Begins a call of the thread. */
+    static Call begin(IProtoLogGroup group, LogLevel level, long id, long mask) {
+        if (!Groups.isEnabled(group, level)) {
+            return UNUSED;
+        }
+        Call call = OF_THREAD.get();
+        if (call.isBusy) {
+            // A stream that prints messages logs itself.
+            Sessions.lose(Groups.of(group), level, LossCause.REENTRANT);
+            return UNUSED;
+        }
+        call.id = id;
+        call.mask = mask;
+        call.template = null;
+        call.level = level;
+        call.group = Groups.of(group);
+        call.count = 0;
+        call.kinds = 0;
+        return call;
+    }
+
+    /** Says that the call is an unprocessed one, with this template. */
+    void of(Template unprocessed) {
+        template = unprocessed;
+    }
+
+    Call add(long value) {
+        return put(INTEGER, value, null);
+    }
+
+    Call add(double value) {
+        return put(FLOATING, Double.doubleToRawLongBits(value), null);
+    }
+
+    Call add(boolean value) {
+        return put(BOOL, value ? 1 : 0, null);
+    }
+
+    Call add(String value) {
+        return put(TEXT, 0, value == null ? "null" : value);
+    }
+
+    /** Adds values: numbers, booleans and texts; a null is of the kind that {@code mask} has there. */
+    Call addAll(long mask, Object[] args) {
+        for (int i = 0; args != null && i < args.length && i < MAX; i++) {
+            Object arg = args[i];
+            if (arg == null) {
+                int kind = (int) (mask >>> 2 * i) & 3;
+                put(kind, 0, kind == TEXT ? "null" : null);
+            } else if (arg instanceof Double || arg instanceof Float) {
+                add(((Number) arg).doubleValue());
+            } else if (arg instanceof Long || arg instanceof Integer || arg instanceof Short || arg instanceof Byte) {
+                add(((Number) arg).longValue());
+            } else if (arg instanceof Boolean bool) {
+                add((boolean) bool);
+            } else {
+                add((String) arg);
+            }
+        }
+        return this;
+    }
+
+    /** Records the message in each session that wants it, and prints it if its group is printed. */
+    void end() {
+        if (this == UNUSED) {
+            return;
+        }
+        isBusy = true;
+        try {
+            Routes routes = group.routes;
+            for (int i = 0; i < routes.sessions.length; i++) {
+                if ((routes.levels[i] & level.bit()) != 0) {
+                    record(routes.sessions[i]);
+                }
+            }
+            if ((routes.text & level.bit()) != 0) {
+                LogPrinter.print(level, group.group, MessageText.of(this));
+            }
+        } catch (RuntimeException | Error e) {
+            // Out of memory or of stack: the message is lost, the application goes on.
+            Sessions.lose(group, level, LossCause.BUFFER_FULL);
+        } finally {
+            isBusy = false;
+        }
+    }
+
+    /** The arguments as objects. */
+    Object[] boxed() {
+        Object[] boxed = new Object[count];
+        for (int i = 0; i < count; i++) {
+            boxed[i] = switch (kind(i)) {
+                case INTEGER -> (Object) words[i];
+                case FLOATING -> Double.longBitsToDouble(words[i]);
+                case BOOL -> words[i] != 0;
+                default -> texts[i];
+            };
+        }
+        return boxed;
+    }
+
+    int kind(int index) {
+        return (int) (kinds >>> 2 * index) & 3;
+    }
+
+    private Call put(int kind, long word, String text) {
+        int at = count;
+        if (this != UNUSED && at < MAX) {
+            words[at] = word;
+            texts[at] = text;
+            kinds |= (long) kind << 2 * at;
+            count = at + 1;
+        }
+        return this;
+    }
+
+    private void record(SessionCore session) {
+        try {
+            TraceWriter writer = writers.of(session);
+            if (writer == null || !writer.write(this)) {
+                session.lose(writer == null ? null : writer.sequence, group.id, LossCause.BUFFER_FULL);
+            }
+        } catch (InternalError e) {
+            // The file that is mapped was truncated, or its disk is full.
+            session.fail(e);
+        }
+    }
+}

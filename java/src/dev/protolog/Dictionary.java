@@ -1,0 +1,80 @@
+package dev.protolog;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The texts of processed calls by message id, from one dictionary that the tool has made (Perfetto's ProtoLogViewerConfig).
+ *
+ * <p>A message's field 2 holds its bare template ({@code %d} for {@code %04d}), since Perfetto understands no other;
+ * field 1 of its field 1000 holds the full one where that differs, and wins here.
+ *
+ * <p>Invariant: of two texts with one id the first wins.
+ */
+final class Dictionary {
+    private static final int CONFIG_MESSAGES = 1;
+    private static final int MESSAGE_ID = 1;
+    private static final int MESSAGE_TEMPLATE = 2;
+    private static final int MESSAGE_HINTS = 1000;
+    private static final int HINTS_FULL_TEMPLATE = 1;
+
+    private final Map<Long, Template> templates = new HashMap<>();
+
+    private Dictionary() {}
+
+    /** A dictionary without messages. */
+    static Dictionary empty() {
+        return new Dictionary();
+    }
+
+    static Dictionary decode(byte[] bytes) throws ProtoReader.MalformedException {
+        Dictionary dictionary = new Dictionary();
+        ProtoReader config = new ProtoReader(bytes);
+        while (config.next()) {
+            if (config.field() == CONFIG_MESSAGES) {
+                dictionary.addMessage(config.message());
+            } else {
+                config.skip();
+            }
+        }
+        return dictionary;
+    }
+
+    /** The template of message {@code id}, or null. */
+    Template template(long id) {
+        return templates.get(id);
+    }
+
+    private void addMessage(ProtoReader message) throws ProtoReader.MalformedException {
+        long id = 0;
+        String bare = "";
+        String full = null;
+        while (message.next()) {
+            switch (message.field()) {
+                case MESSAGE_ID -> id = message.fixed64();
+                case MESSAGE_TEMPLATE -> bare = message.string();
+                case MESSAGE_HINTS -> full = fullTemplate(message.message(), full);
+                default -> message.skip();
+            }
+        }
+        String text = full == null ? bare : full;
+        try {
+            templates.putIfAbsent(id, Template.parse(text));
+        } catch (TemplateException e) {
+            LogPrinter.problem("the dictionary's template `" + text + "` is none: " + e.getMessage(),
+                    "make the dictionary again from the sources");
+        }
+    }
+
+    private static String fullTemplate(ProtoReader hints, String before) throws ProtoReader.MalformedException {
+        String full = before;
+        while (hints.next()) {
+            if (hints.field() == HINTS_FULL_TEMPLATE) {
+                full = hints.string();
+            } else {
+                hints.skip();
+            }
+        }
+        return full;
+    }
+}

@@ -1,0 +1,49 @@
+package dev.protolog;
+
+/**
+ * A group of messages that is switched as one. An application declares its groups as an enum that implements this
+ * interface; the tool reads that enum's source, so the constructor's arguments are constants.
+ *
+ * <p>The names are those of Android's interface, so that an enum written for it needs another import only. A group of one's
+ * own has to have {@link #name} and {@link #getTag}; all else has a default.
+ *
+ * <p>Invariant: the runtime calls these methods when it first sees a group, and when a session starts or stops, not with each message.
+ */
+public interface IProtoLogGroup {
+    /** The constant's name, as {@link Enum#name} gives it. */
+    String name();
+
+    /** The word before each printed message of the group. */
+    String getTag();
+
+    /** False: calls of this group are compiled out, and neither sessions nor properties switch them on. */
+    default boolean isEnabled() {
+        return true;
+    }
+
+    /** True: messages are printed on standard error, too. False: only if {@code -Dprotolog.level} names the group. */
+    default boolean isLogToLogcat() {
+        return false;
+    }
+
+    /** Asks for printed messages, or for none, from the next {@link ProtoLog#init} on; ignored by groups with a constant. */
+    default void setLogToLogcat(boolean logToLogcat) {}
+
+    /** False: sessions don't record the group. Deprecated on Android, where all groups are recorded. */
+    default boolean isLogToProto() {
+        return true;
+    }
+
+    /** Ignored, as in newer releases of Android. */
+    default void setLogToProto(boolean logToProto) {}
+
+    /** True if messages are printed or recorded. */
+    default boolean isLogToAny() {
+        return isLogToLogcat() || isLogToProto();
+    }
+
+    /** A number of the application's own. Traces identify groups by their full name instead, so that duplicates do no harm. */
+    default int getId() {
+        return MessageId.ofGroup(MessageId.fullName(this));
+    }
+}

@@ -1,0 +1,102 @@
+package dev.protolog;
+
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Makes a trace of the messages that a session keeps in its ring.
+ *
+ * <p>Invariant: the file appears whole, or not at all; it is its owner's only.
+ */
+final class KeptTrace {
+    private final SessionCore session;
+    private final BootClock.Moment started;
+
+    KeptTrace(SessionCore session, BootClock.Moment started) {
+        this.session = session;
+        this.started = started;
+    }
+
+    Summary write(Path file) throws IOException {
+        Path directory = file.toAbsolutePath().getParent();
+        Path made = Files.createTempFile(directory, "." + file.getFileName(), ".part", Recording.PRIVATE);
+        try {
+            Summary summary;
+            try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(made))) {
+                summary = write(file, new TraceOutput(out));
+            }
+            Files.move(made, file, StandardCopyOption.ATOMIC_MOVE);
+            return summary;
+        } finally {
+            Files.deleteIfExists(made);
+        }
+    }
+
+    private Summary write(Path file, TraceOutput out) throws IOException {
+        int pid = session.pid();
+        // Counted before the chunks are copied, so that a message that is logged meanwhile is not taken for a lost one.
+        Map<Integer, Long> counted = new TreeMap<>();
+        for (Sequence sequence : session.sequences()) {
+            counted.put(sequence.id, sequence.counted);
+        }
+        List<Losses.Count> losses = session.total().all();
+        Map<Integer, List<SharedBuffer.Copy>> chunks = new TreeMap<>();
+        for (SharedBuffer.Copy chunk : session.buffer().copyAll()) {
+            chunks.computeIfAbsent(chunk.writer(), id -> new ArrayList<>()).add(chunk);
+        }
+        // After the chunks: the dictionary has all that they have.
+        out.own(TracePackets.clocks(started));
+        for (byte[] packet : session.packets()) {
+            out.own(packet);
+        }
+        out.own(TracePackets.instant(pid, started.boottime(), "protolog session started"));
+        long messages = 0;
+        long overwritten = 0;
+        for (Map.Entry<Integer, List<SharedBuffer.Copy>> each : chunks.entrySet()) {
+            List<SharedBuffer.Copy> own = each.getValue();
+            int any = own.get(0).id();
+            own.sort(Comparator.comparingInt(chunk -> chunk.id() - any));
+            SequenceReader reader = new SequenceReader(each.getKey(), pid, out);
+            for (SharedBuffer.Copy chunk : own) {
+                reader.read(chunk);
+            }
+            reader.end(new Losses().take());
+            messages += reader.recorded();
+            overwritten += reader.messages() - reader.recorded();
+            counted.computeIfPresent(each.getKey(), (id, all) -> Math.max(0, all - reader.messages()));
+        }
+        // Their chunks are gone, and no newer one of their writer says so.
+        long vanished = counted.values().stream().mapToLong(Long::longValue).sum();
+        writeLosses(out, losses, vanished);
+        BootClock.Moment now = session.clock().moment();
+        out.own(TracePackets.clocks(now));
+        out.own(TracePackets.stats(session.buffer(), out.written()));
+        out.own(TracePackets.instant(pid, now.boottime(), "protolog session ended"));
+        long lost = overwritten + vanished;
+        for (Losses.Count loss : losses) {
+            lost += loss.cause() == LossCause.TRUNCATED ? 0 : loss.count();
+        }
+        return new Summary(file, messages, lost, out.written());
+    }
+
+    private void writeLosses(TraceOutput out, List<Losses.Count> losses, long vanished) throws IOException {
+        if (losses.isEmpty() && vanished == 0) {
+            return;
+        }
+        ProtoWriter packet = new ProtoWriter().varint(8, session.clock().now());
+        losses.forEach(loss -> loss.write(packet));
+        if (vanished > 0) {
+            new Losses.Count(0, LossCause.OVERWRITTEN, vanished).write(packet);
+        }
+        out.own(packet.done());
+    }
+}

@@ -1,0 +1,80 @@
+package dev.protolog;
+
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The levels of each group that are printed: the property {@code protolog.level}, for example
+ * {@code INFO} or {@code WARN,WALK=VERBOSE,HASH=off}. An entry without a name is for all groups; one with a name wins,
+ * also over {@link IProtoLogGroup#isLogToLogcat}. Without the property all levels are on.
+ *
+ * <p>Invariants: read once, when the first call asks; a group whose {@code isEnabled()} is false stays off.
+ */
+final class Levels {
+    static final String PROPERTY = "protolog.level";
+
+    /** The least severe level that is on; empty: none is. */
+    private Optional<LogLevel> general = Optional.of(LogLevel.VERBOSE);
+    private final Map<String, Optional<LogLevel>> byGroup = new HashMap<>();
+
+    private Levels() {}
+
+    static Levels current() {
+        return Holder.CURRENT;
+    }
+
+    /** Parses a value of the property. Invalid parts are reported as problems and ignored. */
+    static Levels parse(String property) {
+        Levels levels = new Levels();
+        for (String entry : property.split(",")) {
+            levels.add(entry.strip());
+        }
+        return levels;
+    }
+
+    boolean isEnabled(IProtoLogGroup group, LogLevel level) {
+        return group != null && (levels(group) & level.bit()) != 0;
+    }
+
+    /** The levels of a group that are printed, a bit for each. */
+    int levels(IProtoLogGroup group) {
+        try {
+            if (!group.isEnabled()) {
+                return 0;
+            }
+            Optional<LogLevel> least = byGroup.get(group.name());
+            if (least == null) {
+                least = group.isLogToLogcat() ? general : Optional.empty();
+            }
+            return least.isPresent() ? least.get().andAbove() : 0;
+        } catch (RuntimeException e) {
+            return 0;
+        }
+    }
+
+    private void add(String entry) {
+        int equals = entry.indexOf('=');
+        String word = entry.substring(equals + 1).strip().toUpperCase(Locale.ROOT);
+        Optional<LogLevel> least = Optional.empty();
+        if (!word.equals("OFF")) {
+            try {
+                least = Optional.of(LogLevel.valueOf(word));
+            } catch (IllegalArgumentException notALevel) {
+                LogPrinter.problem("not a level in -D" + PROPERTY + ": `" + entry + "`",
+                        "use verbose, debug, info, warn, error, wtf or off, or GROUP=LEVEL");
+                return;
+            }
+        }
+        if (equals < 0) {
+            general = least;
+        } else {
+            byGroup.put(entry.substring(0, equals).strip(), least);
+        }
+    }
+
+    private static final class Holder {
+        static final Levels CURRENT = parse(System.getProperty(PROPERTY, LogLevel.VERBOSE.name()));
+    }
+}

@@ -1,0 +1,31 @@
+package dev.protolog;
+
+/** The causes for which messages are lost. Invariant: their numbers are those of traces. */
+enum LossCause {
+    BUFFER_FULL(1),
+    OVERWRITTEN(2),
+    REENTRANT(3),
+    /** The message is there, with a truncated string. */
+    TRUNCATED(4),
+    TEMPLATE_LIMIT(7),
+    WRITE_FAILED(8);
+
+    private final int wire;
+
+    LossCause(int wire) {
+        this.wire = wire;
+    }
+
+    int wire() {
+        return wire;
+    }
+
+    static LossCause of(int wire) {
+        for (LossCause cause : values()) {
+            if (cause.wire == wire) {
+                return cause;
+            }
+        }
+        return BUFFER_FULL;
+    }
+}

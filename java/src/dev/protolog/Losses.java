@@ -1,0 +1,73 @@
+package dev.protolog;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Counts of lost messages, by group and cause. Invariant: a count that was taken is reported, or given back. */
+final class Losses {
+    /** The most records in one packet. */
+    private static final int MAX_RECORDS = 5;
+
+    /** By group and cause, as one number. */
+    private final Map<Long, Long> counts = new TreeMap<>();
+    private volatile boolean isEmpty = true;
+
+    /** A count. A group of 0 is not known. */
+    record Count(int group, LossCause cause, long count) {
+        void write(ProtoWriter to) {
+            ProtoWriter record = new ProtoWriter();
+            if (group != 0) {
+                record.varint(1, Integer.toUnsignedLong(group));
+            }
+            to.message(1001, record.varint(2, cause.wire()).varint(3, count));
+        }
+    }
+
+    synchronized void add(int group, LossCause cause, long count) {
+        counts.merge(Integer.toUnsignedLong(group) << 8 | cause.wire(), count, Long::sum);
+        isEmpty = false;
+    }
+
+    synchronized List<Count> all() {
+        List<Count> all = new ArrayList<>();
+        counts.forEach((key, count) -> all.add(new Count((int) (key >>> 8), LossCause.of((int) (key & 0xff)), count)));
+        return all;
+    }
+
+    /** Takes the counts that one packet can report. */
+    Pending take() {
+        return isEmpty ? new Pending(List.of()) : takeSome();
+    }
+
+    private synchronized Pending takeSome() {
+        List<Count> all = all();
+        List<Count> taken = all.subList(0, Math.min(MAX_RECORDS, all.size()));
+        taken.forEach(count -> counts.remove(Integer.toUnsignedLong(count.group) << 8 | count.cause.wire()));
+        isEmpty = counts.isEmpty();
+        return new Pending(taken);
+    }
+
+    /** Counts that were taken, to be reported. */
+    final class Pending {
+        final List<Count> taken;
+
+        private Pending(List<Count> taken) {
+            this.taken = taken;
+        }
+
+        /** True if packets are missing before the one that reports these. */
+        boolean hasDropped() {
+            return taken.stream().anyMatch(it -> it.cause == LossCause.BUFFER_FULL || it.cause == LossCause.OVERWRITTEN);
+        }
+
+        void write(ProtoWriter to) {
+            taken.forEach(count -> count.write(to));
+        }
+
+        void giveBack() {
+            taken.forEach(count -> add(count.group, count.cause, count.count));
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package dev.protolog;
+
+import java.util.StringJoiner;
+
+/**
+ * Template and arguments to text, whatever they are: what a {@link Template} refuses becomes a readable
+ * {@code FORMAT_ERROR} line instead of an exception in the application.
+ */
+final class MessageText {
+    private MessageText() {}
+
+    /** The text of a processed call; a mask other than the template's own means a dictionary of another build. */
+    static String of(Template template, long mask, Object[] args) {
+        try {
+            if (mask != template.mask()) {
+                throw new TemplateException("the call's mask is " + mask + ", the template's " + template.mask());
+            }
+            return template.render(oneNullOrNone(args, template.size()));
+        } catch (TemplateException e) {
+            return formatError(template.toString(), args, e);
+        }
+    }
+
+    /** The text of a call that is recorded: its arguments are converted already. */
+    static String of(Call call) {
+        Template template = call.template != null ? call.template : Dictionaries.template(call.id);
+        Object[] args = call.boxed();
+        return template == null ? withoutTemplate(call.id, args) : of(template, call.mask, args);
+    }
+
+    /** The text of a message that the dictionary does not know: {@code #0123456789abcdef (1, two)}. */
+    static String withoutTemplate(long id, Object[] args) {
+        return String.format("#%016x (%s)", id, list(args));
+    }
+
+    /** Arguments with texts in place of all objects but numbers and booleans. Code of the application runs here. */
+    static Object[] values(Object[] args) {
+        Object[] values = args == null ? new Object[0] : args.clone();
+        for (int i = 0; i < values.length; i++) {
+            Object arg = values[i];
+            boolean isValue = arg == null || arg instanceof Long || arg instanceof Integer || arg instanceof Short
+                    || arg instanceof Byte || arg instanceof Double || arg instanceof Float || arg instanceof Boolean;
+            values[i] = isValue ? arg : textOf(arg);
+        }
+        return values;
+    }
+
+    /** {@code String.valueOf}, also where {@code toString} throws. */
+    static String textOf(Object value) {
+        try {
+            // Objects may give null, too.
+            return String.valueOf((Object) String.valueOf(value));
+        } catch (RuntimeException | StackOverflowError e) {
+            return "<" + value.getClass().getName() + ".toString: " + e.getClass().getName() + ">";
+        }
+    }
+
+    /** {@code d(G, "%s", null)} passes a null array: Java's way to say one null. */
+    static Object[] oneNullOrNone(Object[] args, int expected) {
+        return args != null ? args : new Object[expected == 1 ? 1 : 0];
+    }
+
+    static String formatError(String template, Object[] args, TemplateException problem) {
+        return "FORMAT_ERROR \"" + template + "\", args=(" + list(args) + "): " + problem.getMessage();
+    }
+
+    private static String list(Object[] args) {
+        StringJoiner list = new StringJoiner(", ");
+        if (args != null) {
+            for (Object arg : args) {
+                list.add(textOf(arg));
+            }
+        }
+        return list.toString();
+    }
+}

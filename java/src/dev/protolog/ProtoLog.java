@@ -1,0 +1,113 @@
+package dev.protolog;
+
+/**
+ * The log methods that applications call: {@code ProtoLog.d(NET, "sent %d bytes to %s", n, host);}.
+ *
+ * <p>A template is a constant with {@code %b %d %o %x %f %e %g %s}, each with optional zero padding, width and precision
+ * ({@code %04d}, {@code %8.3f}), and {@code %%}. The tool turns each call into one of {@link ProtoLogImpl} and moves the
+ * text to a dictionary; a call that it has not seen comes here: it takes longer, and its trace says the same.
+ *
+ * <p>Messages go to the {@link Session}s that record their group, and to standard error where the group is printed. Nothing has to be
+ * set up before the first call.
+ *
+ * <p>Invariants: no method throws, whatever the template and the arguments; arguments are read before the method returns.
+ */
+public final class ProtoLog {
+    private ProtoLog() {}
+
+    /** Logs at level VERBOSE. */
+    public static void v(IProtoLogGroup group, String template, Object... args) {
+        log(LogLevel.VERBOSE, group, template, args);
+    }
+
+    /** Logs at level DEBUG. */
+    public static void d(IProtoLogGroup group, String template, Object... args) {
+        log(LogLevel.DEBUG, group, template, args);
+    }
+
+    /** Logs at level INFO. */
+    public static void i(IProtoLogGroup group, String template, Object... args) {
+        log(LogLevel.INFO, group, template, args);
+    }
+
+    /** Logs at level WARN. */
+    public static void w(IProtoLogGroup group, String template, Object... args) {
+        log(LogLevel.WARN, group, template, args);
+    }
+
+    /** Logs at level ERROR. */
+    public static void e(IProtoLogGroup group, String template, Object... args) {
+        log(LogLevel.ERROR, group, template, args);
+    }
+
+    /** Logs at level WTF: what can't happen, happened. */
+    public static void wtf(IProtoLogGroup group, String template, Object... args) {
+        log(LogLevel.WTF, group, template, args);
+    }
+
+    /** True if a message of this group and level would be recorded or printed, to guard work that only serves a message. */
+    public static boolean isEnabled(IProtoLogGroup group, LogLevel level) {
+        return Groups.isEnabled(group, level);
+    }
+
+    /** True if any message of this group would be recorded or printed. */
+    public static boolean isEnabled(IProtoLogGroup group) {
+        return isEnabled(group, LogLevel.WTF);
+    }
+
+    /** Makes groups known before their first message, and looks again at which groups are printed. May be left out. */
+    public static void init(IProtoLogGroup... groups) {
+        registerLogGroupInProcess(groups);
+        Sessions.routeAll();
+    }
+
+    /** Makes groups known before their first message. */
+    public static void registerLogGroupInProcess(IProtoLogGroup... groups) {
+        if (groups == null) {
+            return;
+        }
+        for (IProtoLogGroup group : groups) {
+            if (group != null) {
+                Groups.of(group);
+            }
+        }
+    }
+
+    private static void log(LogLevel level, IProtoLogGroup group, String template, Object[] args) {
+        if (!isEnabled(group, level)) {
+            return;
+        }
+        try {
+            record(level, group, template, args);
+        } catch (RuntimeException | Error e) {
+            // Out of memory or of stack: the message is lost, the application goes on.
+            Sessions.lose(Groups.of(group), level, LossCause.BUFFER_FULL);
+        }
+    }
+
+    private static void record(LogLevel level, IProtoLogGroup group, String text, Object[] args) {
+        GroupState state = Groups.of(group);
+        RuntimeMessage message = RuntimeMessage.of(state, level, String.valueOf(text));
+        if (message == null) {
+            Sessions.lose(state, level, LossCause.TEMPLATE_LIMIT);
+            return;
+        }
+        Object[] values;
+        try {
+            Template template = message.template() != null ? message.template() : Template.parse(text);
+            values = template.values(MessageText.oneNullOrNone(args, template.size()));
+        } catch (TemplateException e) {
+            // The text that tells so is a message of its own.
+            message = RuntimeMessage.of(state, level, "%s");
+            values = new Object[] {MessageText.formatError(text, args, e)};
+        }
+        if (message == null) {
+            Sessions.lose(state, level, LossCause.TEMPLATE_LIMIT);
+            return;
+        }
+        long mask = message.template().mask();
+        Call call = Call.begin(group, level, message.id(), mask);
+        call.of(message.template());
+        call.addAll(mask, values).end();
+    }
+}

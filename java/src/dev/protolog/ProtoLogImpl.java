@@ -1,0 +1,100 @@
+package dev.protolog;
+
+/**
+ * The entry points of processed code: {@code if (ProtoLogImpl.isEnabled(G, DEBUG)) ProtoLogImpl.d(G, 123L, 1L, ProtoLogImpl.l(n));}.
+ *
+ * <p>A message is its id and its arguments: the text is in the dictionary that the tool has made, which the program finds in its jars at
+ * {@code META-INF/protolog/dictionary.pb} and puts into each trace. There are methods for each sequence of types up to three arguments, which
+ * allocate nothing, and one for any arguments.
+ *
+ * <p>{@code l f b s} fix the type of each argument at compile time: {@code l(1.5)} and {@code l("x")} do not compile. A null
+ * is 0, 0.0 or false as in an unprocessed call, and no exception; only a null {@code Character} for an integer is one, since
+ * it has no method of its own: with more overloads javac could not choose one for the result of a generic method.
+ *
+ * <p>Invariant: no method throws, whatever the dictionary holds.
+ */
+public final class ProtoLogImpl extends TwoArgumentCalls {
+    private ProtoLogImpl() {}
+
+    /** True if a message of this group and level is enabled. The guard of every processed call. */
+    public static boolean isEnabled(IProtoLogGroup group, LogLevel level) {
+        return Groups.isEnabled(group, level);
+    }
+
+    /** Logs message {@code id} at level VERBOSE; {@code mask} holds the type of argument i in bits 2i and 2i+1. */
+    public static void v(IProtoLogGroup group, long id, long mask, Object... args) {
+        log(LogLevel.VERBOSE, group, id, mask, args);
+    }
+
+    /** As {@link #v}, at level DEBUG. */
+    public static void d(IProtoLogGroup group, long id, long mask, Object... args) {
+        log(LogLevel.DEBUG, group, id, mask, args);
+    }
+
+    /** As {@link #v}, at level INFO. */
+    public static void i(IProtoLogGroup group, long id, long mask, Object... args) {
+        log(LogLevel.INFO, group, id, mask, args);
+    }
+
+    /** As {@link #v}, at level WARN. */
+    public static void w(IProtoLogGroup group, long id, long mask, Object... args) {
+        log(LogLevel.WARN, group, id, mask, args);
+    }
+
+    /** As {@link #v}, at level ERROR. */
+    public static void e(IProtoLogGroup group, long id, long mask, Object... args) {
+        log(LogLevel.ERROR, group, id, mask, args);
+    }
+
+    /** As {@link #v}, at level WTF. */
+    public static void wtf(IProtoLogGroup group, long id, long mask, Object... args) {
+        log(LogLevel.WTF, group, id, mask, args);
+    }
+
+    /** An argument of {@code %d %o %x}. */
+    public static long l(long value) {
+        return value;
+    }
+
+    /** A boxed argument of {@code %d %o %x}; null is 0. */
+    public static long l(Number value) {
+        return value == null ? 0 : value.longValue();
+    }
+
+    /** No argument of {@code %d %o %x}: nothing comes back, so that javac refuses the call. */
+    public static void l(double value) {}
+
+    /** An argument of {@code %f %e %g}. */
+    public static double f(double value) {
+        return value;
+    }
+
+    /** A boxed argument of {@code %f %e %g}; null is 0. */
+    public static double f(Number value) {
+        return value == null ? 0 : value.doubleValue();
+    }
+
+    /** An argument of {@code %b}; null is false. */
+    public static boolean b(Boolean value) {
+        return value != null && value;
+    }
+
+    /** An argument of {@code %s}. */
+    public static String s(Object value) {
+        return MessageText.textOf(value);
+    }
+
+    private static void log(LogLevel level, IProtoLogGroup group, long id, long mask, Object[] args) {
+        if (!Groups.isEnabled(group, level)) {
+            return;
+        }
+        try {
+            // Before the call begins, since code of the application runs.
+            Object[] values = MessageText.values(args);
+            Call.begin(group, level, id, mask).addAll(mask, values).end();
+        } catch (RuntimeException | Error e) {
+            // Out of memory or of stack: the message is lost, the application goes on.
+            Sessions.lose(Groups.of(group), level, LossCause.BUFFER_FULL);
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package dev.protolog;
+
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+
+/**
+ * A file that a session maps and logs into, so that its messages outlive the process. Its layout is that of
+ * {@code protolog-core/src/recorder.rs}, and {@code protologtool recover} makes a trace of it.
+ *
+ * <p>The lock on the file says that its process lives.
+ *
+ * <p>Invariants: the file is written in full before it is mapped, so that a store never finds a disk full. The magic is stored last. A metadata
+ * record is written before the header counts it.
+ */
+final class Recording {
+    /** The default directory: memory that the kernel keeps until the machine is shut down. */
+    static final Path DIRECTORY = Path.of("/dev/shm");
+
+    static final FileAttribute<?> PRIVATE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+
+    private static final ByteOrder ORDER = ByteOrder.nativeOrder();
+    private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ORDER);
+    private static final long MAGIC =
+            ByteBuffer.wrap("protorec".getBytes(StandardCharsets.US_ASCII)).order(ORDER).getLong();
+    private static final int VERSION = 2;
+    private static final int BYTE_ORDER = 0x0a0b0c0d;
+    private static final int KERNEL_CLOCK = 1;
+    private static final int HEADER = 4096;
+    private static final int RING_AT = 64 * 1024;
+    private static final int METADATA_USED_AT = 128;
+    private static final int METADATA_LOST_AT = 136;
+    private static final int OTHER_MESSAGE_COUNT_AT = 144;
+    private static final int SESSION_ID_AT = 184;
+    private static final int LOSSES_AT = 256;
+    private static final int LOSSES = 64;
+    private static final int OTHER_LOSSES_AT = LOSSES_AT + 16 * LOSSES;
+    private static final int MESSAGE_COUNTS_AT = OTHER_LOSSES_AT + 8 * 8;
+    private static final int MESSAGE_COUNTS = (HEADER - MESSAGE_COUNTS_AT) / 8;
+    private static final long LOSS_USED = 1L << 63;
+    private static final int MAX_NAMES = 10_000;
+
+    private final Path path;
+    private final FileChannel file;
+    private final MappedByteBuffer header;
+    private final MappedByteBuffer ring;
+    private final long metadataAt;
+    private long metadataUsed;
+
+    private Recording(Path path, FileChannel file, int ringBytes) throws IOException {
+        this.path = path;
+        this.file = file;
+        header = file.map(FileChannel.MapMode.READ_WRITE, 0, HEADER);
+        header.order(ORDER);
+        ring = file.map(FileChannel.MapMode.READ_WRITE, RING_AT, ringBytes);
+        metadataAt = (long) RING_AT + ringBytes;
+    }
+
+    /** Creates a recording at {@code path}, or with a name of its own if that is a directory. */
+    static Recording create(Path path, SessionConfig config, byte[] sessionId, BootClock.Moment now) throws IOException {
+        Path made = Files.isDirectory(path) ? inDirectory(path) : at(path);
+        FileChannel file = FileChannel.open(made, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        try {
+            if (lock(file) == null) {
+                throw new FileAlreadyExistsException(made.toString(), null, "another process records to it");
+            }
+            int size = RING_AT + config.bufferBytes();
+            ByteBuffer zeros = ByteBuffer.allocate(RING_AT);
+            for (long at = 0; at < size; at += zeros.capacity()) {
+                zeros.clear().limit((int) Math.min(zeros.capacity(), size - at));
+                write(file, zeros, at);
+            }
+            Recording recording = new Recording(made, file, config.bufferBytes());
+            recording.fillHeader(config, sessionId, now);
+            return recording;
+        } catch (IOException | RuntimeException e) {
+            file.close();
+            Files.deleteIfExists(made);
+            throw e;
+        }
+    }
+
+    ByteBuffer ring() {
+        return ring;
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** Makes the file one that can be recovered. */
+    void open() {
+        LONG.setRelease(header, 0, MAGIC);
+    }
+
+    /** Appends a packet to the metadata, or counts it as lost. */
+    synchronized void append(byte[] packet) {
+        ByteBuffer record = ByteBuffer.allocate(8 + packet.length).order(ORDER);
+        record.putInt(packet.length).putInt((int) Xxh3.hash(packet)).put(packet).flip();
+        int size = record.remaining();
+        try {
+            write(file, record, metadataAt + metadataUsed);
+            metadataUsed += size;
+            LONG.setRelease(header, METADATA_USED_AT, metadataUsed);
+        } catch (IOException e) {
+            LONG.getAndAdd(header, METADATA_LOST_AT, 1L);
+        }
+    }
+
+    /** Counts messages of a chunk that writer {@code id} completed: those in it, and all of the writer. */
+    void countMessages(int id, long added, long all) {
+        if (id <= MESSAGE_COUNTS) {
+            LONG.setRelease(header, MESSAGE_COUNTS_AT + 8 * (id - 1), all);
+        } else {
+            LONG.getAndAdd(header, OTHER_MESSAGE_COUNT_AT, added);
+        }
+    }
+
+    void addLoss(int group, LossCause cause) {
+        long key = LOSS_USED | Integer.toUnsignedLong(group) << 8 | cause.wire();
+        for (int slot = 0; slot < LOSSES; slot++) {
+            int at = LOSSES_AT + 16 * slot;
+            long known = (long) LONG.compareAndExchange(header, at, 0L, key);
+            if (known == 0 || known == key) {
+                LONG.getAndAdd(header, at + 8, 1L);
+                return;
+            }
+        }
+        LONG.getAndAdd(header, OTHER_LOSSES_AT + 8 * (cause.wire() - 1), 1L);
+    }
+
+    /** Waits until all that was logged so far is on the disk, if the file is on one. */
+    void sync() throws IOException {
+        ring.force();
+        header.force();
+        file.force(false);
+    }
+
+    /** Leaves the file for recovery, or removes it. */
+    void close(boolean isRemoved) throws IOException {
+        if (isRemoved) {
+            Files.deleteIfExists(path);
+        }
+        // The lock goes with it. Mappings stay as long as a writer has them.
+        file.close();
+    }
+
+    private void fillHeader(SessionConfig config, byte[] sessionId, BootClock.Moment now) {
+        header.putInt(8, VERSION);
+        header.putInt(12, BYTE_ORDER);
+        header.putInt(16, (int) ProcessHandle.current().pid());
+        header.putInt(20, PageLayout.PAGE);
+        header.putInt(24, config.bufferBytes() / PageLayout.PAGE);
+        header.putInt(28, KERNEL_CLOCK);
+        header.putLong(32, RING_AT);
+        header.putLong(40, metadataAt);
+        header.putLong(48, now.realtime());
+        header.putLong(56, now.monotonic());
+        header.putLong(64, now.boottime());
+        header.put(72, TracePackets.bootId());
+        header.put(SESSION_ID_AT, sessionId);
+    }
+
+    private static FileLock lock(FileChannel file) throws IOException {
+        try {
+            return file.tryLock();
+        } catch (OverlappingFileLockException e) {
+            return null;
+        }
+    }
+
+    private static void write(FileChannel file, ByteBuffer bytes, long at) throws IOException {
+        while (bytes.hasRemaining()) {
+            at += file.write(bytes, at);
+        }
+    }
+
+    private static Path inDirectory(Path directory) throws IOException {
+        String command = System.getProperty("sun.java.command", "java").split(" ", 2)[0];
+        String name = Path.of(command).getFileName().toString().replaceAll("[^A-Za-z0-9._-]", "_");
+        String prefix = "protolog-" + name.substring(0, Math.min(name.length(), 64)) + "-" + ProcessHandle.current().pid();
+        for (int number = 0; number < MAX_NAMES; number++) {
+            try {
+                return Files.createFile(directory.resolve(prefix + "-" + number + ".rec"), PRIVATE);
+            } catch (FileAlreadyExistsException e) {
+                // Of an earlier session.
+            }
+        }
+        throw new FileAlreadyExistsException(directory.resolve(prefix + "-*.rec").toString());
+    }
+
+    /** Creates the file. An existing one, of an earlier run, is renamed, unless a process records to it. */
+    private static Path at(Path path) throws IOException {
+        if (Files.isRegularFile(path)) {
+            Set<StandardOpenOption> options = Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
+            try (FileChannel old = FileChannel.open(path, options)) {
+                if (lock(old) == null) {
+                    throw new FileAlreadyExistsException(path.toString(), null, "another session records to it");
+                }
+                Path kept = path.resolveSibling(path.getFileName() + ".old");
+                Files.move(path, kept, StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
+        return Files.createFile(path, PRIVATE);
+    }
+}

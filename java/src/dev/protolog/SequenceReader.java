@@ -1,0 +1,181 @@
+package dev.protolog;
+
+import java.io.IOException;
+import java.util.Arrays;
+
+/**
+ * Reads one sequence from copies of its chunks, oldest first, and passes its packets on, put together again where they are in several
+ * chunks. It may be given more of a chunk later, as its writer goes on.
+ *
+ * <p>Invariant: a packet is passed on once. Where messages of a ring are missing, that is said before the next packet.
+ */
+final class SequenceReader {
+    private final int sequence;
+    private final int pid;
+    private final TraceOutput out;
+    /** Messages that were passed on or reported as missing. */
+    private long messages;
+    private long recorded;
+    private boolean hasBegun;
+    private int lastChunk;
+    /** The packets of the last chunk that were passed on. */
+    private int done;
+    /** The beginning of a packet that goes on in the next chunk. */
+    private byte[] partial;
+    private byte[] thread = {};
+
+    SequenceReader(int writer, int pid, TraceOutput out) {
+        sequence = writer + TraceOutput.OWN;
+        this.pid = pid;
+        this.out = out;
+    }
+
+    long messages() {
+        return messages;
+    }
+
+    /** The messages that are in the trace. */
+    long recorded() {
+        return recorded;
+    }
+
+    void read(SharedBuffer.Copy chunk) throws IOException {
+        boolean goesOn = hasBegun && chunk.id() == lastChunk;
+        if (!goesOn) {
+            done = 0;
+            if (!hasBegun || chunk.id() != lastChunk + 1 || !chunk.continues()) {
+                partial = null;
+            }
+        }
+        hasBegun = true;
+        lastChunk = chunk.id();
+        byte[] bytes = chunk.bytes();
+        int at = 0;
+        for (int number = 0; number < chunk.count(); number++) {
+            long size = 0;
+            int shift = 0;
+            byte next;
+            do {
+                next = bytes[at++];
+                size |= (long) (next & 0x7f) << shift;
+                shift += 7;
+            } while (next < 0 && shift < 28);
+            if (size > bytes.length - at) {
+                // A message that was given up.
+                partial = null;
+                done = number + 1;
+                break;
+            }
+            int from = at;
+            at += (int) size;
+            if (number >= done) {
+                part(chunk, number, Arrays.copyOfRange(bytes, from, at));
+                done = number + 1;
+            }
+        }
+    }
+
+    /** Names the thread once more, in Perfetto's terms and in ours; and reports losses since the last chunk. */
+    void end(Losses.Pending losses) throws IOException {
+        if (thread.length == 0) {
+            return;
+        }
+        try {
+            ProtoWriter descriptor = new ProtoWriter().varint(1, pid);
+            ProtoReader info = new ProtoReader(thread);
+            while (info.next()) {
+                switch (info.field()) {
+                    case 2 -> descriptor.varint(2, info.varint());
+                    case 3 -> descriptor.bytes(5, info.bytes());
+                    default -> info.skip();
+                }
+            }
+            ProtoWriter packet = new ProtoWriter().varint(13, 1).message(44, descriptor).bytes(1000, thread);
+            losses.write(packet);
+            out.packet(sequence, packet.done());
+        } catch (ProtoReader.MalformedException e) {
+            throw new IOException(e);
+        }
+    }
+
+    private void part(SharedBuffer.Copy chunk, int number, byte[] bytes) throws IOException {
+        byte[] whole = bytes;
+        if (number == 0 && chunk.continues()) {
+            if (partial == null) {
+                return;
+            }
+            whole = Arrays.copyOf(partial, partial.length + bytes.length);
+            System.arraycopy(bytes, 0, whole, partial.length, bytes.length);
+            partial = null;
+        }
+        if (number + 1 == chunk.count() && chunk.isContinued()) {
+            partial = whole;
+        } else if (whole.length > 0) {
+            packet(whole);
+        }
+    }
+
+    private void packet(byte[] packet) throws IOException {
+        try {
+            ProtoReader fields = new ProtoReader(packet);
+            long time = 0;
+            byte[] info = null;
+            while (fields.next()) {
+                switch (fields.field()) {
+                    case 104 -> {
+                        messages++;
+                        recorded++;
+                        fields.skip();
+                    }
+                    case 6 -> time = time(fields.message());
+                    case 1000 -> info = fields.bytes();
+                    default -> fields.skip();
+                }
+            }
+            if (info != null) {
+                begin(info, time);
+            }
+            out.packet(sequence, packet);
+        } catch (ProtoReader.MalformedException e) {
+            throw new IOException(e);
+        }
+    }
+
+    /** Notes the thread, and reports messages that are missing before. */
+    private void begin(byte[] info, long time) throws ProtoReader.MalformedException, IOException {
+        ProtoWriter names = new ProtoWriter();
+        long before = -1;
+        ProtoReader fields = new ProtoReader(info);
+        while (fields.next()) {
+            switch (fields.field()) {
+                case 1, 2 -> names.varint(fields.field(), fields.varint());
+                case 3 -> names.bytes(3, fields.bytes());
+                case 4 -> before = fields.varint();
+                default -> fields.skip();
+            }
+        }
+        thread = names.done();
+        if (before > messages) {
+            ProtoWriter gap = new ProtoWriter().varint(8, time).varint(13, 1).varint(42, 1).bytes(1000, thread);
+            new Losses.Count(0, LossCause.OVERWRITTEN, before - messages).write(gap);
+            out.packet(sequence, gap.done());
+            messages = before;
+        }
+    }
+
+    /** The time of a snapshot: the value of any of its clocks, as they are the same. */
+    private static long time(ProtoReader snapshot) throws ProtoReader.MalformedException {
+        long time = 0;
+        while (snapshot.next()) {
+            ProtoReader clock = snapshot.message();
+            while (clock.next()) {
+                if (clock.field() == 2) {
+                    time = clock.varint();
+                } else {
+                    clock.skip();
+                }
+            }
+        }
+        return time;
+    }
+}

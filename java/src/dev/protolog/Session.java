@@ -1,0 +1,199 @@
+package dev.protolog;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Records messages of some groups and levels. Any number of sessions run at once.
+ *
+ * <pre>{@code
+ * try (Session session = Session.builder().file("app.pftrace").logFrom(LogLevel.DEBUG).start()) {
+ *     run();
+ * }
+ * }</pre>
+ *
+ * <p>A session that keeps the newest messages has them in a ring, in memory, or in a file that outlives the process
+ * ({@link Builder#record}); its trace is written when it is stopped, and by {@link #snapshot}.
+ *
+ * <p>Invariants: a session writes no file that another one writes. What a thread logged before {@link #stop} is in the trace.
+ */
+public final class Session implements AutoCloseable {
+    /** The fewest bytes of a buffer: room for the largest message and for some threads. */
+    private static final int MIN_BUFFER = 256 << 10;
+    private static final int DEFAULT_BUFFER = 4 << 20;
+    private static final int DEFAULT_STRING = 4096;
+
+    private final SessionConfig config;
+    private final SessionCore core;
+    private final KeptTrace kept;
+    private Summary summary;
+
+    private Session(SessionConfig config) throws IOException {
+        this.config = config;
+        byte[] id = new byte[16];
+        new SecureRandom().nextBytes(id);
+        core = new SessionCore(config, id);
+        kept = new KeptTrace(core, core.clock().moment());
+        core.dictionary().addKnown();
+        core.open();
+        Sessions.add(core);
+        // What came between the two.
+        core.dictionary().addKnown();
+    }
+
+    /** The settings of a new session. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** The recording, the file that outlives the process; null where there is none. */
+    public Path recording() {
+        return core.recording() == null ? null : core.recording().path();
+    }
+
+    /** Writes a trace of what the session has now, and goes on. */
+    public synchronized Summary snapshot(Path file) throws IOException {
+        checkRuns();
+        return kept.write(Objects.requireNonNull(file));
+    }
+
+    /** Waits until the recording is on the disk, if it is on one. */
+    public synchronized void flush() throws IOException {
+        checkRuns();
+        if (core.recording() != null) {
+            core.recording().sync();
+        }
+    }
+
+    /**
+     * Ends the session and writes its trace, if it has a {@link Builder#file}. The recording is removed then; without a file it stays
+     * for {@code protologtool recover}. Further calls give the same result.
+     *
+     * @throws IOException if the trace can't be written; a recording stays then
+     */
+    public synchronized Summary stop() throws IOException {
+        if (summary != null) {
+            return summary;
+        }
+        Sessions.remove(core);
+        core.stop();
+        try {
+            if (core.failure() != null) {
+                throw new IOException("the session's file can't be used any more", core.failure());
+            }
+            summary = config.file() == null ? new Summary(null, 0, 0, 0) : kept.write(config.file());
+        } finally {
+            if (core.recording() != null) {
+                core.recording().close(summary != null && config.file() != null);
+            }
+        }
+        return summary;
+    }
+
+    /** As {@link #stop}. */
+    @Override
+    public void close() throws IOException {
+        stop();
+    }
+
+    private void checkRuns() throws IOException {
+        if (core.isStopped()) {
+            throw new IOException("the session is over", core.failure());
+        }
+    }
+
+    /** The settings of a session that is not started yet, in any order. Without others it records WTF of all groups. */
+    public static final class Builder {
+        private Path file;
+        private Path recording;
+        private boolean keepsNewest;
+        private int bufferBytes = DEFAULT_BUFFER;
+        private int maxStringBytes = DEFAULT_STRING;
+        private int defaultLevels = LogLevel.WTF.andAbove();
+        private final Map<String, Integer> groups = new LinkedHashMap<>();
+
+        private Builder() {}
+
+        /** Sets the file of the trace, which is its owner's only. An existing one is replaced. */
+        public Builder file(Path path) {
+            file = path.toAbsolutePath();
+            return this;
+        }
+
+        /** As {@link #file(Path)}. */
+        public Builder file(String path) {
+            return file(Path.of(path));
+        }
+
+        /** Keeps the newest messages in a ring; the trace is written at the end. */
+        public Builder keepNewest() {
+            keepsNewest = true;
+            return this;
+        }
+
+        /** Keeps the newest messages in a file in {@code /dev/shm} that outlives the process, whatever ends it. */
+        public Builder record() {
+            return recordTo(Recording.DIRECTORY);
+        }
+
+        /** As {@link #record}, in this file, or in one of its own in this directory. An existing file is renamed to {@code .old}. */
+        public Builder recordTo(Path path) {
+            recording = path.toAbsolutePath();
+            keepsNewest = true;
+            return this;
+        }
+
+        /** Records all levels of all groups that no {@link #group} names. */
+        public Builder enableAll() {
+            return logFrom(LogLevel.VERBOSE);
+        }
+
+        /** Records this level and more severe ones of all groups that no {@link #group} names. */
+        public Builder logFrom(LogLevel level) {
+            defaultLevels = level.andAbove();
+            return this;
+        }
+
+        /** Records this level and more severe ones of a group; null for none. */
+        public Builder group(IProtoLogGroup group, LogLevel level) {
+            return group(MessageId.fullName(group), level);
+        }
+
+        /** As above, of groups with this full name, with this end of it, or this beginning. */
+        public Builder group(String name, LogLevel level) {
+            groups.put(Objects.requireNonNull(name), level == null ? 0 : level.andAbove());
+            return this;
+        }
+
+        /** Sets the size of the buffer, in bytes; at least 256 KiB. */
+        public Builder bufferBytes(int bytes) {
+            bufferBytes = bytes;
+            return this;
+        }
+
+        /** Sets the most bytes of a string; longer ones end in an ellipsis. 4096 by default, 64 to 4096. */
+        public Builder maxStringBytes(int bytes) {
+            maxStringBytes = bytes;
+            return this;
+        }
+
+        /**
+         * Starts the session.
+         *
+         * @throws IOException if a file can't be made
+         * @throws IllegalStateException if settings are missing or contradict each other
+         */
+        public Session start() throws IOException {
+            if (file == null && recording == null && !keepsNewest) {
+                throw new IllegalStateException("no file; call file(path), record() or keepNewest()");
+            }
+            int size = Math.min(Math.max(bufferBytes, MIN_BUFFER), 1 << 30) / PageLayout.PAGE * PageLayout.PAGE;
+            int strings = Math.min(Math.max(maxStringBytes, 64), DEFAULT_STRING);
+            return new Session(new SessionConfig(file, recording, new Filter(defaultLevels, groups), true, size, strings));
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package dev.protolog;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * What writers know of their session: filter, buffer, clock, sequences, losses.
+ *
+ * <p>Invariants: a sequence has one writer; that of a thread that has ended may get another one. A loss is counted once, in the recording
+ * at once.
+ */
+final class SessionCore {
+    /** Ended sequences that are kept before the oldest is used again, so that traces rarely mix threads. */
+    private static final int MAX_ENDED = 1024;
+    /** The number of writers after which ended threads are looked for. */
+    private static final int SWEEP = 64;
+
+    private final Filter filter;
+    private final SharedBuffer buffer;
+    /** Null where the buffer ends with the process. */
+    private final Recording recording;
+    private final boolean isRing;
+    private final int maxStringBytes;
+    private final BootClock clock = new BootClock();
+    private final int pid = (int) ProcessHandle.current().pid();
+    private final SessionDictionary dictionary = new SessionDictionary(this::addPacket);
+    /** The session's own packets so far; of a recording they are in the file, too. */
+    private final List<byte[]> packets = new ArrayList<>();
+
+    private final List<TraceWriter> writers = new ArrayList<>();
+    private final ArrayDeque<Sequence> ended = new ArrayDeque<>();
+    private int sequences;
+    private int sweepAt = SWEEP;
+    /** All losses of the session. */
+    private final Losses total = new Losses();
+    /** Those that no packet reports yet and that no sequence has; of a session that streams. */
+    private final Losses unattributed = new Losses();
+    private volatile boolean isStopped;
+    private volatile Throwable failure;
+
+    SessionCore(SessionConfig config, byte[] id) throws IOException {
+        filter = config.filter();
+        isRing = config.isRing();
+        maxStringBytes = config.maxStringBytes();
+        recording = config.recording() == null ? null : Recording.create(config.recording(), config, id, clock.moment());
+        ByteBuffer memory = recording != null
+                ? recording.ring()
+                : ByteBuffer.allocateDirect(config.bufferBytes() + 8).alignedSlice(8).slice(0, config.bufferBytes());
+        buffer = new SharedBuffer(memory, isRing);
+        addPacket(TracePackets.process(pid, id, filter));
+    }
+
+    /** Makes the recording readable. What was added before is in it. */
+    void open() {
+        if (recording != null) {
+            recording.open();
+        }
+    }
+
+    /** The levels of a group that the session records. */
+    int levels(GroupState state) {
+        return filter.levels(state.fullName);
+    }
+
+    SharedBuffer buffer() {
+        return buffer;
+    }
+
+    BootClock clock() {
+        return clock;
+    }
+
+    SessionDictionary dictionary() {
+        return dictionary;
+    }
+
+    Recording recording() {
+        return recording;
+    }
+
+    int pid() {
+        return pid;
+    }
+
+    boolean isRing() {
+        return isRing;
+    }
+
+    int maxStringBytes() {
+        return maxStringBytes;
+    }
+
+    boolean isStopped() {
+        return isStopped;
+    }
+
+    /** The error that ended the session early; null for none. */
+    Throwable failure() {
+        return failure;
+    }
+
+    /** Ends the session: its memory can't be used any more. */
+    void fail(Throwable error) {
+        if (failure == null) {
+            failure = error;
+        }
+        stop();
+        Sessions.remove(this);
+    }
+
+    void stop() {
+        isStopped = true;
+        buffer.close();
+    }
+
+    /** A writer for the current thread; null where there are too many, or the session is over. */
+    synchronized TraceWriter newWriter() {
+        if (isStopped) {
+            return null;
+        }
+        if (writers.size() >= sweepAt) {
+            sweep();
+            sweepAt = Math.max(SWEEP, 2 * writers.size());
+        }
+        Sequence sequence = ended.size() > MAX_ENDED ? ended.poll() : null;
+        if (sequence == null && sequences < PageLayout.MAX_WRITER_ID) {
+            sequence = new Sequence(++sequences);
+        } else if (sequence == null) {
+            sequence = ended.poll();
+        }
+        if (sequence == null) {
+            return null;
+        }
+        TraceWriter writer = new TraceWriter(this, sequence);
+        writers.add(writer);
+        return writer;
+    }
+
+    /** Takes a chunk for a writer. Where there is none, those of threads that have ended are looked for. */
+    int acquire(TraceWriter writer, int previous, int layout, int payload) {
+        int chunk = buffer.acquire(previous, layout, payload);
+        if (chunk == SharedBuffer.NONE && !isStopped) {
+            synchronized (this) {
+                sweep();
+            }
+            chunk = buffer.acquire(previous, layout, payload);
+        }
+        return chunk;
+    }
+
+    /** Counts a lost message of a sequence; null where it has none. */
+    void lose(Sequence sequence, int group, LossCause cause) {
+        if (isStopped) {
+            return;
+        }
+        total.add(group, cause, 1);
+        if (recording != null) {
+            recording.addLoss(group, cause);
+        }
+        if (!isRing) {
+            (sequence == null ? unattributed : sequence.losses).add(group, cause, 1);
+        }
+    }
+
+    /** Takes losses to be reported by the next chunk. Those of a ring are reported at the end, since its chunks may be overwritten. */
+    Losses.Pending takeLosses(Sequence sequence) {
+        return sequence.losses.take();
+    }
+
+    Losses total() {
+        return total;
+    }
+
+    Losses unattributed() {
+        return unattributed;
+    }
+
+    /** Counts the messages of a chunk that is completed. */
+    void countMessages(Sequence sequence) {
+        long added = sequence.messages - sequence.counted;
+        sequence.counted = sequence.messages;
+        if (recording != null && isRing) {
+            recording.countMessages(sequence.id, added, sequence.messages);
+        }
+    }
+
+    /** The messages of all writers so far; of those that are writing, up to their last chunk or message. */
+    synchronized List<Sequence> sequences() {
+        List<Sequence> all = new ArrayList<>(ended);
+        writers.forEach(writer -> all.add(writer.sequence));
+        return all;
+    }
+
+    /** The session's own packets so far. */
+    synchronized List<byte[]> packets() {
+        return List.copyOf(packets);
+    }
+
+    private synchronized void addPacket(byte[] packet) {
+        packets.add(packet);
+        if (recording != null) {
+            recording.append(packet);
+        }
+    }
+
+    /** Completes the chunks of threads that have ended, and takes their sequences back. */
+    private void sweep() {
+        for (Iterator<TraceWriter> all = writers.iterator(); all.hasNext();) {
+            TraceWriter writer = all.next();
+            Thread thread = writer.thread.get();
+            if (thread == null || !thread.isAlive()) {
+                writer.complete();
+                ended.add(writer.sequence);
+                all.remove();
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+package dev.protolog;
+
+import static dev.protolog.PageLayout.CHUNK_HEADER;
+import static dev.protolog.PageLayout.COMPLETE;
+import static dev.protolog.PageLayout.FREE;
+import static dev.protolog.PageLayout.PAGE;
+import static dev.protolog.PageLayout.READING;
+import static dev.protolog.PageLayout.WRITING;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The shared memory buffer of a session: pages of chunks, of which each belongs to one writer until it is complete.
+ *
+ * <p>A message touches its chunk only and takes no lock. Chunks are taken, completed and freed under the buffer's monitor, once
+ * in a hundred messages, so that pure Java needs no protocol between threads; the words in memory are what other processes,
+ * and whoever recovers a recording, go by.
+ *
+ * <p>Invariants: a chunk in state Writing has one writer. A ring overwrites the oldest page; its chunks are marked as being read before
+ * their headers are cleared, and these before anything else changes. A stream frees chunks only once they were drained. A writer takes
+ * each chunk on a page that comes later in turn than that of its chunk before.
+ */
+final class SharedBuffer {
+    /** No chunk could be had. */
+    static final int NONE = -1;
+
+    private static final ByteOrder ORDER = ByteOrder.nativeOrder();
+    private static final VarHandle SHORT = MethodHandles.byteBufferViewVarHandle(short[].class, ORDER);
+    private static final VarHandle INT = MethodHandles.byteBufferViewVarHandle(int[].class, ORDER);
+
+    /** The part of a ring after whose turns free chunks of a page are left alone: they would be overwritten too early. */
+    private static final int OPEN_PART = 4;
+
+    private final ByteBuffer memory;
+    private final int pages;
+    private final boolean isRing;
+    /** The turn in which a page was last taken; turns count up. */
+    private final long[] turns;
+    /** The page last divided by each layout; -1 for none. */
+    private final int[] open = {-1, -1, -1, -1, -1, -1};
+    private long turn;
+    private boolean isClosed;
+    private long overwritten;
+
+    /** {@code memory} is zero, begins at a multiple of eight and is whole pages. */
+    SharedBuffer(ByteBuffer memory, boolean isRing) {
+        this.memory = memory.order(ORDER);
+        this.isRing = isRing;
+        pages = memory.capacity() / PAGE;
+        turns = new long[pages];
+        turn = pages;
+    }
+
+    /** A copy of what one chunk has committed. {@code packets} is the word of its header. */
+    record Copy(int chunk, int writer, int id, int packets, boolean isComplete, byte[] bytes) {
+        /** The number of whole packets. */
+        int count() {
+            int started = packets & PageLayout.MAX_PACKETS;
+            return isComplete ? started : Math.max(0, started - 1);
+        }
+
+        boolean continues() {
+            return (packets & PageLayout.CONTINUES) != 0;
+        }
+
+        boolean isContinued() {
+            return isComplete && (packets & PageLayout.CONTINUED) != 0;
+        }
+    }
+
+    ByteBuffer memory() {
+        return memory;
+    }
+
+    int size() {
+        return pages * PAGE;
+    }
+
+    /**
+     * Takes a chunk for a writer that has had {@code previous} ({@link #NONE} for none). {@code layout} is how its page should be
+     * divided; where nearly every page is in use, any chunk with {@code payload} bytes will do.
+     */
+    synchronized int acquire(int previous, int layout, int payload) {
+        if (isClosed) {
+            return NONE;
+        }
+        long after = previous == NONE ? 0 : turns[page(previous)];
+        int candidate = open[layout];
+        if (candidate >= 0 && turns[candidate] >= after && (!isRing || turn - turns[candidate] <= pages / OPEN_PART)) {
+            int chunk = take(candidate, layout);
+            if (chunk != NONE) {
+                return chunk;
+            }
+        }
+        for (int visited = 0; visited < pages; visited++) {
+            int page = (int) (turn % pages);
+            turns[page] = ++turn;
+            if (clear(page, layout)) {
+                INT.setRelease(memory, page * PAGE, PageLayout.divided(layout));
+                open[layout] = page;
+                return take(page, layout);
+            }
+            int chunk = isRing ? take(page, layout) : NONE;
+            if (chunk != NONE) {
+                open[layout] = page;
+                return chunk;
+            }
+        }
+        return takeAny(payload);
+    }
+
+    /** Writes the header of a chunk that was just taken; its count stays 0. */
+    void begin(int chunk, int writer, int id) {
+        memory.putInt(at(chunk), id);
+        memory.putShort(at(chunk) + PageLayout.WRITER_ID_AT, (short) writer);
+    }
+
+    /** Shows {@code packets}, count and flags, to readers, and all that was written before. */
+    void publish(int countAt, int packets) {
+        SHORT.setRelease(memory, countAt, (short) packets);
+    }
+
+    /** Gives a chunk to the reader. */
+    synchronized void complete(int chunk) {
+        set(chunk, COMPLETE);
+    }
+
+    /** Frees a chunk that was copied. Of a stream only. */
+    synchronized void free(int chunk) {
+        int page = page(chunk);
+        set(chunk, READING);
+        clearHeader(at(chunk));
+        set(chunk, FREE);
+        int word = (int) INT.getAcquire(memory, page * PAGE);
+        if (word == PageLayout.divided(PageLayout.layout(word))) {
+            INT.setRelease(memory, page * PAGE, 0);
+        }
+    }
+
+    /** Copies all chunks that have packets. Writers wait meanwhile where they need a chunk. */
+    synchronized List<Copy> copyAll() {
+        List<Copy> copies = new ArrayList<>();
+        for (int page = 0; page < pages; page++) {
+            int word = (int) INT.getAcquire(memory, page * PAGE);
+            int layout = PageLayout.layout(word);
+            for (int index = 0; index < PageLayout.chunks(layout); index++) {
+                int state = PageLayout.state(word, index);
+                int chunk = chunk(page, layout, index);
+                if (state == WRITING || state == COMPLETE) {
+                    Copy copy = copy(chunk, state == COMPLETE);
+                    if (copy != null) {
+                        copies.add(copy);
+                    }
+                }
+            }
+        }
+        return copies;
+    }
+
+    /** Gives out no chunk any more. */
+    synchronized void close() {
+        isClosed = true;
+    }
+
+    /** The number of complete chunks that were overwritten. */
+    synchronized long overwritten() {
+        return overwritten;
+    }
+
+    /** Where a chunk begins. */
+    static int at(int chunk) {
+        return PageLayout.chunkAt(page(chunk), chunk >>> 4 & 7, chunk & 15);
+    }
+
+    /** Where it ends. */
+    static int end(int chunk) {
+        return at(chunk) + PageLayout.chunkSize(chunk >>> 4 & 7);
+    }
+
+    private Copy copy(int chunk, boolean isComplete) {
+        int at = at(chunk);
+        int packets = (short) SHORT.getAcquire(memory, at + PageLayout.PACKETS_AT) & 0xffff;
+        if ((packets & PageLayout.MAX_PACKETS) == 0) {
+            return null;
+        }
+        byte[] bytes = new byte[end(chunk) - at - CHUNK_HEADER];
+        memory.get(at + CHUNK_HEADER, bytes);
+        int writer = memory.getShort(at + PageLayout.WRITER_ID_AT) & 0xffff;
+        return new Copy(chunk, writer, memory.getInt(at), packets, isComplete, bytes);
+    }
+
+    /** Overwrites what is complete on a page in its turn. True if the page is to be divided: nobody writes there. */
+    private boolean clear(int page, int wanted) {
+        int word = (int) INT.getAcquire(memory, page * PAGE);
+        int layout = PageLayout.layout(word);
+        if (!isRing || word == 0) {
+            return word == 0;
+        }
+        boolean isIdle = PageLayout.find(word, WRITING) < 0;
+        int claimed = word;
+        for (int index = 0; index < PageLayout.chunks(layout); index++) {
+            boolean isComplete = PageLayout.state(word, index) == COMPLETE;
+            overwritten += isComplete ? 1 : 0;
+            if (isIdle || isComplete) {
+                claimed = PageLayout.with(claimed, index, READING);
+            }
+        }
+        INT.setRelease(memory, page * PAGE, claimed);
+        VarHandle.fullFence();
+        int free = claimed;
+        for (int index = 0; index < PageLayout.chunks(layout); index++) {
+            if (PageLayout.state(claimed, index) == READING) {
+                clearHeader(PageLayout.chunkAt(page, layout, index));
+                free = PageLayout.with(free, index, FREE);
+            }
+        }
+        for (int index = 0; isIdle && index < PageLayout.chunks(wanted); index++) {
+            clearHeader(PageLayout.chunkAt(page, wanted, index));
+        }
+        VarHandle.fullFence();
+        if (!isIdle) {
+            INT.setRelease(memory, page * PAGE, free);
+        }
+        return isIdle;
+    }
+
+    private void clearHeader(int at) {
+        INT.setRelease(memory, at, 0);
+        INT.setRelease(memory, at + 4, 0);
+    }
+
+    /** Takes a free chunk of a page that is divided by {@code layout}. */
+    private int take(int page, int layout) {
+        int word = (int) INT.getAcquire(memory, page * PAGE);
+        int index = PageLayout.layout(word) == layout ? PageLayout.find(word, FREE) : -1;
+        if (index < 0) {
+            return NONE;
+        }
+        INT.setRelease(memory, page * PAGE, PageLayout.with(word, index, WRITING));
+        return chunk(page, layout, index);
+    }
+
+    private int takeAny(int payload) {
+        for (int page = 0; page < pages; page++) {
+            int layout = PageLayout.layout((int) INT.getAcquire(memory, page * PAGE));
+            if (layout != 0 && PageLayout.chunkSize(layout) - CHUNK_HEADER >= payload) {
+                int chunk = take(page, layout);
+                if (chunk != NONE) {
+                    return chunk;
+                }
+            }
+        }
+        return NONE;
+    }
+
+    private void set(int chunk, int state) {
+        int at = page(chunk) * PAGE;
+        INT.setRelease(memory, at, PageLayout.with((int) INT.getAcquire(memory, at), chunk & 15, state));
+    }
+
+    private static int chunk(int page, int layout, int index) {
+        return page << 8 | layout << 4 | index;
+    }
+
+    private static int page(int chunk) {
+        return chunk >>> 8;
+    }
+}

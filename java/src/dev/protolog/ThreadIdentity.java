@@ -1,0 +1,38 @@
+package dev.protolog;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+
+/** The id and the name of the current thread, as the kernel and Java know it. The id is asked for once, the name may change. */
+final class ThreadIdentity {
+    /** The most bytes of a name; a chunk's first packet has to fit the smallest chunk. */
+    private static final int MAX_NAME = 47;
+
+    private final int id = kernelId();
+    private String name;
+    private byte[] nameBytes = {};
+
+    /** The fields of the thread in the process {@code pid}. */
+    ProtoWriter describe(int pid) {
+        String now = Thread.currentThread().getName();
+        if (now != name) {
+            name = now;
+            byte[] bytes = new byte[MAX_NAME];
+            int length = Utf8.length(now);
+            int kept = Utf8.put(now, bytes, 0, Math.min(length, MAX_NAME), length > MAX_NAME);
+            nameBytes = Arrays.copyOf(bytes, kept);
+        }
+        return new ProtoWriter().varint(1, pid).varint(2, id).bytes(3, nameBytes);
+    }
+
+    /** The kernel's id; without /proc, Java's, which is not that of any other thread of this process. */
+    private static int kernelId() {
+        try {
+            return Integer.parseInt(Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString());
+        } catch (IOException | RuntimeException e) {
+            return (int) Thread.currentThread().getId();
+        }
+    }
+}

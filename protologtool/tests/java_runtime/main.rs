@@ -1,0 +1,116 @@
+//! The Java runtime, by real programs: compiled with javac, as they are and rewritten, run, killed. Their traces are read by this
+//! project's reader and by Perfetto's `trace_processor`.
+
+mod killed;
+
+use protolog_testkit::{
+    Output, compile_java, java_sources, run, run_java, temp_dir, trace_processor, workspace_root,
+};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/java_runtime")
+}
+
+fn tool(args: &[&str]) -> Output {
+    run(Command::new(env!("CARGO_BIN_EXE_protologtool")).args(args))
+}
+
+/// Compiles the runtime and the programs below `root` into `classes`; false without javac.
+fn compile(root: &Path, classes: &Path) -> bool {
+    let runtime = java_sources(&workspace_root().join("java/src"));
+    let all = [runtime, java_sources(root)].concat();
+    let Some(output) = compile_java(classes, &all, &[]) else { return false };
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+    true
+}
+
+/// The lines of a trace, without the time and the ids.
+fn messages(trace: &Path) -> Vec<String> {
+    let output = tool(&["read-log", "--format", "json", trace.to_str().unwrap()]);
+    let rows = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+    let rows = rows.filter(|row: &serde_json::Value| row["type"] == "message");
+    let rows = rows.map(|row| {
+        let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+        format!("{} {}: {}", text("level"), text("tag"), text("message"))
+    });
+    rows.collect()
+}
+
+#[test]
+fn a_trace_says_what_is_printed() {
+    let dir = temp_dir();
+    let path = |name: &str| dir.path().join(name);
+    let (written, rewritten) = (path("written"), path("rewritten"));
+    if !compile(&sources(), &written) {
+        return;
+    }
+    let expected = run_kinds(&written, dir.path());
+    let processed = path("sources");
+    let dictionary = rewritten.join("META-INF/protolog/dictionary.pb");
+    std::fs::create_dir_all(dictionary.parent().unwrap()).unwrap();
+    tool(&[
+        "transform-protolog-calls",
+        "--loggroups-class=app.AppLog",
+        &format!("--loggroups-source={}", sources().join("app/AppLog.java").display()),
+        &format!("--source-root={}", sources().display()),
+        &format!("--output-dir={}", processed.display()),
+        &format!("--viewer-config={}", dictionary.display()),
+        &sources().join("app/Kinds.java").display().to_string(),
+        &sources().join("app/AppLog.java").display().to_string(),
+    ]);
+    assert!(compile(&processed, &rewritten));
+    let actual = run_kinds(&rewritten, dir.path());
+    assert_eq!(expected, actual, "unprocessed and processed");
+}
+
+/// Runs the program, compares its traces with what it prints, and returns the messages.
+fn run_kinds(classes: &Path, dir: &Path) -> Vec<String> {
+    let output = run_java(&[classes.to_path_buf()], "app.Kinds", &[dir.to_str().unwrap()]).unwrap();
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+    let printed: Vec<&str> = output.stderr.lines().collect();
+    assert_eq!(printed.first(), Some(&"WARN Net: before any session"));
+    assert_eq!(printed.last(), Some(&"WARN Net: after the session"));
+    let recorded = &printed[1..printed.len() - 1];
+    assert_eq!(output.stdout, format!("{} 0 true\n", recorded.len()));
+    assert!(!dir.join("kinds.rec").exists(), "its messages are in the trace");
+    let trace = dir.join("kinds.pftrace");
+    let read = messages(&trace);
+    // An unpaired surrogate is no character of UTF-8.
+    assert_eq!(read, recorded);
+    let snapshot = messages(&dir.join("snapshot.pftrace"));
+    assert_eq!(snapshot, recorded[..recorded.len() - 1]);
+    if let Some(tables) = trace_processor(&trace, &["SELECT message FROM protolog ORDER BY ts"]) {
+        let texts = tables[0].texts("message");
+        assert_eq!(texts.len(), recorded.len());
+        assert!(texts.contains(
+            &"thrown <app.Kinds$1.toString: java.lang.IllegalStateException>".to_owned()
+        ));
+        assert!(texts.contains(&"-7 300 99 2147483647 -9223372036854775808".to_owned()));
+    }
+    read
+}
+
+#[test]
+fn wrong_calls_never_throw() {
+    let dir = temp_dir();
+    let classes = dir.path().join("classes");
+    if !compile(&sources(), &classes) {
+        return;
+    }
+    let args = [dir.path().to_str().unwrap()];
+    let output = run_java(&[classes], "app.Wrong", &args).unwrap();
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+    let read = messages(&dir.path().join("wrong.pftrace"));
+    let expected = [
+        "INFO Net: null",
+        r#"INFO Net: FORMAT_ERROR "%d", args=(text): %d does not take java.lang.String"#,
+        r#"INFO Net: FORMAT_ERROR "%d %d", args=(1): takes 2 arguments, got 1"#,
+        r#"INFO Net: FORMAT_ERROR "%q", args=(): unknown conversion `%q`"#,
+        "INFO Net: null",
+    ];
+    assert_eq!(read[..expected.len()], expected);
+    assert_eq!(read.last().unwrap(), "INFO Net: unwound");
+    assert_eq!(output.stdout, format!("{}\n", expected.len() + 3));
+}
