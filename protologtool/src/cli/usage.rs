@@ -175,7 +175,7 @@ fn operand(item: &str, command: &clap::Command) -> Option<String> {
 
 /// A flag without what it takes.
 fn name(flag: &str) -> &str {
-    if flag.starts_with('-') { flag.split([' ', '=']).next().unwrap_or(flag) } else { flag }
+    if flag.starts_with('-') { flag.split([' ', '=', '[']).next().unwrap_or(flag) } else { flag }
 }
 
 fn string(error: &clap::Error, kind: ContextKind) -> Option<&str> {

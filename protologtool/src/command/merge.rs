@@ -159,13 +159,19 @@ fn write_for_ui(
     let failed = |error: io::Error| cant_write(&args.output, &error);
     let mode = args.output_file.mode_of_new();
     write_one(&args.output, mode, &args.traces, system, fill, failed)?;
+    report_added(&added, &args.counter, system);
+    Ok(merged)
+}
+
+/// Reports what Perfetto's UI does not show though it was asked for.
+pub(super) fn report_added(added: &AddedForUi, counters: &[CounterArg], system: &dyn System) {
     if added.without_wall_clock > 0 {
         system.print_error(&format!(
             "warning: {} messages are not in the table of logs: the trace does not know the wall clock\n",
             added.without_wall_clock
         ));
     }
-    for (counter, values) in args.counter.iter().zip(&added.counter_values) {
+    for (counter, values) in counters.iter().zip(&added.counter_values) {
         if *values == 0 {
             let CounterArg { template, argument } = counter;
             system.print_error(&format!(
@@ -173,11 +179,10 @@ fn write_for_ui(
             ));
         }
     }
-    Ok(merged)
 }
 
 /// A counter of the command line.
-fn counter(text: &str) -> Result<CounterArg, String> {
+pub(super) fn counter(text: &str) -> Result<CounterArg, String> {
     let (template, argument) = match text.rsplit_once(':') {
         // A colon of the template, as in `sent: %d`.
         Some((_, number)) if number.contains([' ', '%']) => (text, "1"),

@@ -5,17 +5,20 @@
 //! what is shown.
 
 mod columns;
+mod loopback;
 mod page;
+mod perfetto;
 mod server;
 
 use crate::args::LogOutput;
+use crate::command::merge;
 use crate::command::read_log::{self, Filters, TextSources};
 use crate::exit::{Exit, Failure};
 use crate::output::{once, write_one};
 use crate::system::System;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use protolog_reader::{Log, Times};
+use protolog_reader::{CounterArg, Log, Times};
 use server::{DataSource, PageServer};
 use std::cell::Cell;
 use std::io::Write;
@@ -26,6 +29,7 @@ Examples:
   protologtool view app.pftrace
   protologtool view server.pftrace worker.pftrace --level info
   protologtool view app.pftrace --since 18:27 --until 18:30 -o incident.html
+  protologtool view app.pftrace --perfetto --counter 'sent %d bytes'
   ssh -L 8080:127.0.0.1:8080 host protologtool view app.pftrace --port 8080 --no-browser
 
 Without -o, the page is served on this machine alone, under an address that nobody else knows, until Ctrl-C. It follows a \
@@ -35,6 +39,10 @@ network, and can be sent to somebody else.
 The page has all messages and losses with their times, filters by level, group, thread, template, time, text and regular \
 expression, each with counts; an overview over time; the values of an argument over time; bookmarks; and an address \
 that keeps what is chosen. The key ? lists its keys.
+
+With --perfetto, the trace is handed to the Perfetto UI in another window, with what `merge --perfetto-ui` adds for it: messages in its \
+table and on its track of logs, losses, counters. The UI comes from the network and reads the trace within the browser; nothing is \
+sent to its server. --perfetto=URL names another UI, such as one of your own. The command ends when the UI has the trace.
 
 A page takes up to 16 million messages; the options below choose fewer.
 
@@ -55,6 +63,22 @@ pub(crate) struct ViewArgs {
 
     #[command(flatten)]
     output_file: LogOutput,
+
+    /// Open the trace in Perfetto's UI instead: that of ui.perfetto.dev, or of a server of yours
+    #[arg(
+        long,
+        value_name = "URL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = perfetto::UI,
+        value_parser = perfetto::address,
+        conflicts_with_all = ["output", "viewer_config", "Filters"]
+    )]
+    perfetto: Option<String>,
+
+    /// With --perfetto, make an argument a counter, as in `merge --perfetto-ui`; may be repeated
+    #[arg(long, value_name = "TEXT[:NUMBER]", value_parser = merge::counter, requires = "perfetto")]
+    counter: Vec<CounterArg>,
 
     /// Serve on this port of 127.0.0.1; any that is free if not given
     #[arg(
@@ -81,6 +105,9 @@ pub(crate) struct ViewArgs {
 
 pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure> {
     once(&args.traces, "trace", system)?;
+    if let Some(ui) = &args.perfetto {
+        return perfetto::run(args, ui, system);
+    }
     let view = View { args, system, is_followed: Cell::new(false) };
     let log = view.log()?;
     for line in log.summary().to_string().lines() {
@@ -93,10 +120,7 @@ pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure>
     let Some(output) = &args.output else {
         let server = PageServer::start(args.port)?;
         let url = server.url();
-        system.print(&format!("{url}\n"));
-        if !args.no_browser && server::open_browser(&url).is_err() {
-            system.print_error("help: open this address in a browser; Ctrl-C ends\n");
-        }
+        args.show(&url, system);
         server.run(&view, data, system);
         return Ok(exit);
     };
@@ -105,6 +129,16 @@ pub(crate) fn run(args: &ViewArgs, system: &dyn System) -> Result<Exit, Failure>
     let failed = |error: std::io::Error| crate::output::cant_write(output, &error);
     write_one(output, args.output_file.mode_of_new(), &args.traces, system, fill, failed)?;
     Ok(exit)
+}
+
+impl ViewArgs {
+    /// Prints the address of a page, and opens it.
+    fn show(&self, url: &str, system: &dyn System) {
+        system.print(&format!("{url}\n"));
+        if !self.no_browser && loopback::open_browser(url).is_err() {
+            system.print_error("help: open this address in a browser; Ctrl-C ends\n");
+        }
+    }
 }
 
 /// The logs to show, as the arguments choose them.

@@ -58,12 +58,37 @@ impl Browser {
             _profile: profile,
         };
         let page = browser.call("Target.createTarget", &json!({"url": "about:blank"}));
-        let target = json!({"targetId": page["targetId"], "flatten": true});
-        browser.session = browser.call("Target.attachToTarget", &target)["sessionId"].clone();
-        for domain in ["Page.enable", "Runtime.enable", "Log.enable"] {
-            browser.call(domain, &json!({}));
-        }
+        browser.attach(&page["targetId"]);
         Some(browser)
+    }
+
+    fn attach(&mut self, target: &Value) {
+        // Asked of the browser itself.
+        self.session = Value::Null;
+        let target = json!({"targetId": target, "flatten": true});
+        self.session = self.call("Target.attachToTarget", &target)["sessionId"].clone();
+        for domain in ["Page.enable", "Runtime.enable", "Log.enable"] {
+            self.call(domain, &json!({}));
+        }
+    }
+
+    /// Waits for a window whose address begins so, and goes on with it.
+    pub(crate) fn switch_to(&mut self, address: &str) {
+        let begun = Instant::now();
+        let is_it = |target: &&Value| {
+            target["type"] == "page"
+                && target["url"].as_str().unwrap_or_default().starts_with(address)
+        };
+        loop {
+            let targets = self.call("Target.getTargets", &json!({}));
+            if let Some(found) =
+                targets["targetInfos"].as_array().expect("targets").iter().find(is_it)
+            {
+                return self.attach(&found["targetId"]);
+            }
+            assert!(begun.elapsed() < LIMIT, "no window of `{address}`: {targets}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Opens an address.

@@ -9,9 +9,10 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use protolog_rt::{Session, d, w};
 use protolog_testkit::{TempDir, temp_dir, web_dist};
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,7 +31,13 @@ impl Ui {
         let origin = format!("http://{}", server.server_addr());
         let (requests, trace) = (server.clone(), trace.to_owned());
         thread::spawn(move || {
+            // The wheel's UI asks the program that it is made for whether there is a trace, which opens over any other one. It waits.
+            let mut unanswered = Vec::new();
             for request in requests.incoming_requests() {
+                if request.url() == "/vizviewer_info" {
+                    unanswered.push(request);
+                    continue;
+                }
                 let path = request.url().split(['?', '#']).next().unwrap_or_default();
                 let file = match path {
                     "/trace" => trace.clone(),
@@ -139,6 +146,7 @@ fn record_all(dir: &TempDir) -> PathBuf {
 
 /// Waits until the UI shows the messages of [`record_all`], and checks all that it shows of them.
 fn assert_is_shown(browser: &mut Browser) {
+    browser.set_size(1400, 900);
     browser.wait_for("location.hash.startsWith('#!/viewer')");
     // The table of logs opens by itself, and messages stand in it as text.
     let row = "slow: write <b>back</b> took 42 ms";
@@ -211,4 +219,114 @@ fn the_ui_shows_messages_and_tracks() {
     let ui = Ui::serve(dist, &shown);
     browser.go_to(&format!("{0}/#!/?url={0}/trace", ui.origin));
     assert_is_shown(&mut browser);
+}
+
+/// `view --perfetto` as it runs, with the address that it printed.
+struct Handover {
+    process: Child,
+    url: String,
+}
+
+impl Handover {
+    fn start(ui: &str, trace: &Path) -> Self {
+        let mut view = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        view.args(["view", "--no-browser", "--counter", "sent %d bytes"]);
+        view.arg(format!("--perfetto={ui}")).arg(trace).stdout(Stdio::piped());
+        let mut process = view.spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        Self { process, url: url.trim_end().to_owned() }
+    }
+
+    /// The status line of the response to a request with this path behind the token.
+    fn status(&self, method: &str, path: &str, host: &str) -> String {
+        let (address, token) =
+            self.url.strip_prefix("http://").and_then(|url| url.split_once('/')).unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        let host = if host.is_empty() { address } else { host };
+        let path = path.replace("TOKEN/", token);
+        write!(stream, "{method} /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        line
+    }
+}
+
+impl Drop for Handover {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn the_ui_takes_a_trace_from_another_window() {
+    let _lock = lock();
+    let Some(dist) = web_dist() else { return };
+    let Some(mut browser) = Browser::start() else { return };
+    let dir = temp_dir();
+    let trace = record_all(&dir);
+    // The UI's own server has no trace.
+    let ui = Ui::serve(dist, &dir.path().join("none"));
+    let mut handover = Handover::start(&ui.origin, &trace);
+    browser.go_to(&handover.url);
+    browser.wait_for("document.body?.dataset.state === 'offered'");
+    browser.assert_clean();
+    browser.click("#open");
+    browser.wait_for("document.body.dataset.state === 'open'");
+    assert!(
+        browser.text("document.body.innerText").contains("The trace is open in http://127.0.0.1")
+    );
+    browser.assert_clean();
+    assert!(handover.process.wait().unwrap().success());
+    browser.switch_to(&ui.origin);
+    assert_is_shown(&mut browser);
+    assert!(browser.text("document.body.innerText").contains("app.pftrace"));
+}
+
+#[test]
+fn only_its_page_gets_the_trace() {
+    let _lock = lock();
+    let dir = temp_dir();
+    let trace = record_all(&dir);
+    let handover = Handover::start("http://127.0.0.1:9", &trace);
+    let ok = "HTTP/1.1 200";
+    for (method, path, host, expected) in [
+        ("GET", "TOKEN/", "", ok),
+        ("GET", "TOKEN/trace", "", ok),
+        ("GET", "TOKEN/trace", "evil.example", "HTTP/1.1 403"),
+        ("GET", "trace", "", "HTTP/1.1 404"),
+        ("GET", "", "", "HTTP/1.1 404"),
+        ("POST", "done", "", "HTTP/1.1 404"),
+        ("GET", "TOKEN/done", "", "HTTP/1.1 404"),
+        ("POST", "TOKEN/trace", "", "HTTP/1.1 404"),
+        ("GET", "TOKEN/trace", "", ok),
+    ] {
+        let line = handover.status(method, path, host);
+        assert!(line.starts_with(expected), "{method} {path}: {line}");
+    }
+}
+
+#[test]
+fn mistakes_in_the_address_of_a_ui() {
+    for (args, expected) in [
+        (
+            ["--perfetto=ui.perfetto.dev", "a.pftrace"],
+            "give an address that begins with `https://`",
+        ),
+        (["--perfetto=", "a.pftrace"], "`--perfetto`"),
+        (["--counter=sent", "a.pftrace"], "missing `--perfetto"),
+    ] {
+        let mut view = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        let output = view.arg("view").args(args).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), errors.contains(expected)), (Some(2), true), "{errors}");
+    }
+    let mut view = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+    let output =
+        view.args(["view", "--perfetto", "a.pftrace", "--level", "warn"]).output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors.contains("`--perfetto` can't be used with `--level`"), "{errors}");
 }
