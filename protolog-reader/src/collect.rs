@@ -8,8 +8,9 @@
 
 use foldhash::HashMap;
 
+use protolog_core::ParamKind;
 use protolog_core::schema::{interned_data, packet as number};
-use protozero::{DecodeError, Field};
+use protozero::{DecodeError, Field, Reader};
 
 use crate::LossReason;
 use crate::blocks::{Blocks, Span};
@@ -18,6 +19,7 @@ use crate::clock::{
     ClockSnapshot, CustomClocks, Moment, TRACE_CLOCK, default_clock, is_of_sequence,
 };
 use crate::dictionary::{Dictionary, Message};
+use crate::fit::count_values;
 use crate::loss::{self, Losses};
 use crate::message_fields::{self, MessageField};
 use crate::packet::Packet;
@@ -109,7 +111,7 @@ impl Collected {
             done = default_clock(defaults).map(|clock| sequence.default_clock = clock);
         }
         if let Some(interned) = packet.interned {
-            done = done.and(self.intern(sequence, interned));
+            done = done.and(interned.as_message().and_then(|fields| self.intern(sequence, fields)));
         }
         let read = packet.snapshot.map_or(Ok(None), |snapshot| self.snapshot(sequence, snapshot));
         let (read, snapshot) = (read.unwrap_or_default(), read.map(drop));
@@ -118,7 +120,9 @@ impl Collected {
         if self.pass == Pass::Entries {
             return match packet.message {
                 Some(_) if packet.needs_state && !sequence.valid => done,
-                Some(message) => done.and(self.message(sequence, message, moment)),
+                Some(message) => {
+                    done.and(message.as_message().and_then(|it| self.message(sequence, it, moment)))
+                }
                 None => done,
             };
         }
@@ -137,23 +141,27 @@ impl Collected {
                 self.losses.extend_run(run, LossReason::MissingState, sequence.thread, moment);
                 done
             }
-            Some(message) => done.and(self.message(sequence, message, moment)),
+            Some(message) => {
+                done.and(message.as_message().and_then(|it| self.message(sequence, it, moment)))
+            }
             None => done,
         }
     }
 
-    /// Takes note of a plain message, for a survey. False if it is to be applied as any other packet.
-    pub(crate) fn survey_plain(
+    /// Applies a plain message that is applicable, whose packet has these bytes at this address.
+    pub(crate) fn apply_plain(
         &mut self,
         sequence: &mut SequenceState,
-        message: &PlainMessage,
-    ) -> bool {
-        if message.needs_state && !sequence.valid {
-            return false;
-        }
-        let moment = self.moment(sequence, message.timestamp, TRACE_CLOCK);
-        self.segment.add(moment, sequence.begun_in);
-        true
+        plain: &PlainMessage,
+        (packet, address): (&[u8], u64),
+    ) -> Result<(), DecodeError> {
+        let fields = |(at, len): (usize, usize)| {
+            let bytes = packet.get(at..at + len).unwrap_or_default();
+            Reader::with_offset(bytes, address + at as u64)
+        };
+        let done = plain.interned.map_or(Ok(()), |it| self.intern(sequence, fields(it)));
+        let moment = self.moment(sequence, plain.timestamp, TRACE_CLOCK);
+        done.and(self.message(sequence, fields(plain.message), moment))
     }
 
     /// Counts a packet that was decoded, which ends a run of malformed ones.
@@ -196,12 +204,12 @@ impl Collected {
     fn intern(
         &mut self,
         sequence: &mut SequenceState,
-        interned: Field<'_>,
+        interned: Reader<'_>,
     ) -> Result<(), DecodeError> {
         if !sequence.valid || self.pass == Pass::Survey {
             return Ok(());
         }
-        for field in interned.as_message()? {
+        for field in interned {
             let field = field?;
             let table = match field.number {
                 interned_data::PROTOLOG_STRING_ARGS => &mut sequence.strings,
@@ -332,7 +340,7 @@ impl Collected {
     fn message(
         &mut self,
         sequence: &SequenceState,
-        message: Field<'_>,
+        fields: Reader<'_>,
         moment: Moment,
     ) -> Result<(), DecodeError> {
         if self.pass == Pass::Survey {
@@ -341,19 +349,30 @@ impl Collected {
         if self.pass == Pass::Survey || self.is_skipping {
             return Ok(());
         }
-        let fields = message.as_message()?;
-        let span = Span { at: fields.offset(), len: message.as_bytes()?.len() as u32 };
+        let span = Span { at: fields.offset(), len: fields.rest().len() as u32 };
         let strings = self.string_refs.len();
         let (mut stack_trace, mut missing) = (NO_STRING, 0);
         let mut index_of = |known: Option<u32>| {
             missing += u64::from(known.is_none());
             known.unwrap_or(UNDEFINED_STRING)
         };
+        let (mut id, mut counts) = (0, [0; 4]);
         let done = message_fields::visit(fields, |value| match value {
-            MessageField::String(iid) => self.string_refs.push(index_of(sequence.strings.get(iid))),
+            MessageField::MessageId(message) => id = message,
+            MessageField::String(iid) => {
+                counts[ParamKind::Str as usize] += 1;
+                self.string_refs.push(index_of(sequence.strings.get(iid)));
+            }
+            MessageField::Int(_) => counts[ParamKind::Int as usize] += 1,
+            MessageField::Float(_) => counts[ParamKind::Float as usize] += 1,
+            MessageField::Bool(_) => counts[ParamKind::Bool as usize] += 1,
             MessageField::StackTrace(iid) => stack_trace = index_of(sequence.stack_traces.get(iid)),
-            _ => {}
+            MessageField::Unsigned(_) => {}
         });
+        // Otherwise the dictionary may not be whole yet.
+        if self.pass == Pass::Entries {
+            count_values(&mut self.stats, &self.dictionary, id, counts);
+        }
         // Of a damaged message, the values before the damage are shown.
         self.stats.missing_strings += missing;
         let thread = sequence.thread;

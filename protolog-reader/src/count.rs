@@ -1,39 +1,28 @@
-//! Counts that need the whole log: values that do not fit their templates, and losses by reason and group.
+//! Counts that need the dictionary: values that do not fit their templates, and losses by reason and group.
 
-use foldhash::HashMap;
-
-use crate::collision;
+use crate::fit::count_values;
 use crate::log::Log;
 
-/// Completes the statistics of `log`.
+/// Completes the statistics of a log.
 pub(crate) fn complete_stats(log: &mut Log) {
-    let (mut unknown, mut missing, mut extra) = (0, 0, 0);
-    let mut expected = HashMap::default();
+    let mut stats = std::mem::take(log.stats_mut());
     for entry in log.entries() {
         let (id, given) = entry.counts();
-        // Once per message: templates can be long, and entries many.
-        let is_alone = log.dictionary().others(id).is_empty();
-        let message = expected.entry((id, if is_alone { [0; 4] } else { given }));
-        let message = message.or_insert_with(|| {
-            collision::choose(log.dictionary(), id, || given).map(|message| message.plan().counts)
-        });
-        let Some(expected) = message else {
-            unknown += 1;
-            continue;
-        };
-        missing +=
-            u64::from(given.iter().zip(&*expected).any(|(given, expected)| given < expected));
-        extra += u64::from(given.iter().zip(&*expected).any(|(given, expected)| given > expected));
+        count_values(&mut stats, log.dictionary(), id, given);
     }
-    let (entries, conflicts) = (log.records().len() as u64, log.dictionary().conflicts());
-    let malformed = log.dictionary().malformed();
-    let mut lost = std::mem::take(&mut log.stats_mut().lost);
+    *log.stats_mut() = stats;
+    complete_page_stats(log);
+}
+
+/// Completes the statistics of a log, of which the values of entries were counted before.
+pub(crate) fn complete_page_stats(log: &mut Log) {
+    let mut stats = std::mem::take(log.stats_mut());
     for loss in log.losses() {
-        let sum = lost.entry((loss.reason, loss.group)).or_default();
+        let sum = stats.lost.entry((loss.reason, loss.group)).or_default();
         *sum = sum.saturating_add(loss.count.unwrap_or(1));
     }
-    let stats = log.stats_mut();
-    (stats.entries, stats.lost, stats.dictionary_conflicts) = (entries, lost, conflicts);
-    stats.malformed_elements = malformed;
-    (stats.unknown_messages, stats.missing_values, stats.extra_values) = (unknown, missing, extra);
+    stats.entries = log.records().len() as u64;
+    stats.dictionary_conflicts = log.dictionary().conflicts();
+    stats.malformed_elements = log.dictionary().malformed();
+    *log.stats_mut() = stats;
 }

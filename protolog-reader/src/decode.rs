@@ -93,11 +93,33 @@ impl Decoder {
         }
     }
 
-    /// Takes note of a plain message. False if the packet is anything else.
-    fn survey_plain(&mut self, packet: &[u8]) -> bool {
-        let Some(message) = PlainMessage::parse(packet) else { return false };
-        let sequence = self.sequences.get_mut(&message.sequence);
-        sequence.is_some_and(|sequence| self.collected.survey_plain(sequence, &message))
+    /// Applies a plain message. None if the packet is anything else.
+    fn plain(
+        &mut self,
+        field: Field<'_>,
+        depth: u32,
+    ) -> Result<Option<Result<(), DecodeError>>, LimitReached> {
+        let packet = field.as_bytes().unwrap_or_default();
+        let Some(plain) = PlainMessage::parse(packet) else { return Ok(None) };
+        if !self.sequences.get(&plain.sequence).is_some_and(|it| plain.is_applicable(it)) {
+            return Ok(None);
+        }
+        self.check_room(field)?;
+        self.count_entry(depth)?;
+        let sequence = self.sequences.entry(plain.sequence).or_default();
+        let address = field.as_message().map_or(0, |fields| fields.offset());
+        Ok(Some(self.collected.apply_plain(sequence, &plain, (packet, address))))
+    }
+
+    /// Counts an entry before it is collected.
+    fn count_entry(&mut self, depth: u32) -> Result<(), LimitReached> {
+        self.inflated_entries += u64::from(depth > 0 || self.is_inflated);
+        if self.collected.records.len() as u64 >= self.limits.entries
+            || self.inflated_entries > self.limits.inflated_entries
+        {
+            return Err(LimitReached(EndReason::Limit));
+        }
+        Ok(())
     }
 
     /// Takes what was collected so far, until it is [put back](Self::put_back).
@@ -189,10 +211,8 @@ impl Decoder {
         field: Field<'_>,
         depth: u32,
     ) -> Result<Result<(), DecodeError>, LimitReached> {
-        if self.collected.pass == Pass::Survey
-            && field.as_bytes().is_ok_and(|it| self.survey_plain(it))
-        {
-            return Ok(Ok(()));
+        if let Some(done) = self.plain(field, depth)? {
+            return Ok(done);
         }
         let (packet, done) = match field.as_message() {
             Ok(fields) => Packet::parse_part(fields),
@@ -205,12 +225,7 @@ impl Decoder {
         }
         self.check_room(field)?;
         if packet.message.is_some() {
-            self.inflated_entries += u64::from(depth > 0 || self.is_inflated);
-            if self.collected.records.len() as u64 >= self.limits.entries
-                || self.inflated_entries > self.limits.inflated_entries
-            {
-                return Err(LimitReached(EndReason::Limit));
-            }
+            self.count_entry(depth)?;
         }
         let full = self.sequences.len() as u64 >= self.limits.sequences;
         if full && !self.sequences.contains_key(&packet.sequence) {

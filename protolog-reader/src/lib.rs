@@ -27,6 +27,7 @@ mod empty;
 mod entry;
 mod error;
 mod filter;
+mod fit;
 mod follow;
 mod hole;
 mod inflate;

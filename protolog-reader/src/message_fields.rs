@@ -4,7 +4,7 @@
 //! although trace_processor reads unpacked ones only.
 
 use protolog_core::schema::message;
-use protozero::wire::{decode_varint, unzigzag};
+use protozero::wire::{WireType, decode_varint, tag, unzigzag};
 use protozero::{DecodeError, Field, Reader, Value};
 
 /// One field of a message.
@@ -24,9 +24,15 @@ pub(crate) enum MessageField {
 
 /// Calls `visitor` for each field, in the order of the wire.
 pub(crate) fn visit(
-    fields: Reader<'_>,
+    mut fields: Reader<'_>,
     mut visitor: impl FnMut(MessageField),
 ) -> Result<(), DecodeError> {
+    let mut bytes = fields.rest();
+    while let Some((field, rest)) = usual(bytes) {
+        visitor(field);
+        bytes = rest;
+    }
+    fields.advance(fields.rest().len() - bytes.len());
     for field in fields {
         let field = field?;
         match field.number {
@@ -49,8 +55,47 @@ pub(crate) fn visit(
     Ok(())
 }
 
+/// The first field and what follows it, if it is one that messages usually have, as they have it.
+fn usual(bytes: &[u8]) -> Option<(MessageField, &[u8])> {
+    let (&first, rest) = bytes.split_first()?;
+    if let MESSAGE_ID | DOUBLE = first {
+        let (value, rest) = rest.split_first_chunk()?;
+        let bits = u64::from_le_bytes(*value);
+        let is_id = first == MESSAGE_ID;
+        let field = if is_id {
+            MessageField::MessageId(bits)
+        } else {
+            MessageField::Float(f64::from_bits(bits))
+        };
+        return Some((field, rest));
+    }
+    let make = match first {
+        STRING => MessageField::String,
+        INT => |value| MessageField::Int(unzigzag(value)),
+        BOOL => |value| MessageField::Bool(value != 0),
+        _ => return None,
+    };
+    if let [byte @ ..0x80, rest @ ..] = rest {
+        return Some((make(u64::from(*byte)), rest));
+    }
+    let (value, length) = decode_varint(rest).ok()?;
+    Some((make(value), rest.get(length..)?))
+}
+
+const MESSAGE_ID: u8 = tag(message::MESSAGE_ID, WireType::Fixed64) as u8;
+const DOUBLE: u8 = tag(message::DOUBLE_PARAMS, WireType::Fixed64) as u8;
+const STRING: u8 = tag(message::STR_PARAM_IIDS, WireType::Varint) as u8;
+const INT: u8 = tag(message::SINT64_PARAMS, WireType::Varint) as u8;
+const BOOL: u8 = tag(message::BOOLEAN_PARAMS, WireType::Varint) as u8;
+
 /// The id of a message, without its values; 0 if it has none.
 pub(crate) fn message_id(fields: Reader<'_>) -> u64 {
+    // Writers put it first, and once.
+    if let Some((MessageField::MessageId(id), rest)) = usual(fields.rest())
+        && !rest.contains(&MESSAGE_ID)
+    {
+        return id;
+    }
     let ids = fields.map_while(Result::ok).filter(|field| field.number == message::MESSAGE_ID);
     ids.last().and_then(|field| field.as_fixed64().ok()).unwrap_or_default()
 }

@@ -7,7 +7,8 @@
 //!
 //! What is damaged, compressed as a whole, or of several clocks is read whole, by [`Trace`](crate::Trace): see [`Pages::survey`].
 //!
-//! Invariants: the items of all pages are those of the whole trace, in the same order; memory is at most a constant factor times
+//! Invariants: the items of all pages are those of the whole trace, in the same order, but that a run of malformed packets is a loss of
+//! each page that it is in; memory is at most a constant factor times
 //! the bytes of a page, of the entries that are held back, of the strings and states of sequences, and of the losses.
 
 use std::io;
@@ -61,6 +62,8 @@ struct Remainder {
     /// Losses by time, and the number of those that were in pages.
     losses: Vec<Loss>,
     shown_losses: usize,
+    /// Losses that only the entries have told of, and that are too late for the page.
+    found: Vec<Loss>,
     /// Statistics of the survey, and of the entries so far.
     surveyed: Stats,
     read: Stats,
@@ -142,6 +145,7 @@ impl Pages {
             held: Vec::new(),
             losses: log.losses().to_vec(),
             shown_losses: 0,
+            found: Vec::new(),
             surveyed: log.stats().clone(),
             read: Stats::default(),
             page,
@@ -220,8 +224,8 @@ impl Pages {
         let rest = self.rest.as_ref()?;
         let held = rest.held.first().map(|record| record.moment.ns);
         let entry = rest.first.get(rest.next).copied().into_iter().chain(held).min();
-        let loss = rest.losses.get(rest.shown_losses).map(|loss| loss.time);
-        entry.into_iter().chain(loss).min()
+        let losses = rest.losses.get(rest.shown_losses).into_iter().chain(&rest.found);
+        entry.into_iter().chain(losses.map(|loss| loss.time)).min()
     }
 }
 
@@ -257,15 +261,18 @@ impl Remainder {
         let rest = &self.losses[self.shown_losses..];
         let known = rest.partition_point(|loss| is_before(loss.time));
         self.shown_losses += known;
-        let mut losses = rest[..known].to_vec();
         let found = collected.losses.0.iter();
-        losses.extend(found.filter(|it| it.loss.reason == LossReason::Malformed).map(|found| {
-            let Moment { ns: time, guessed, .. } = found.moment;
-            Loss { time, guessed, ..found.loss }
-        }));
+        self.found.extend(found.filter(|it| it.loss.reason == LossReason::Malformed).map(
+            |found| {
+                let Moment { ns: time, guessed, .. } = found.moment;
+                Loss { time, guessed, ..found.loss }
+            },
+        ));
+        let found = self.found.extract_if(.., |loss| is_before(loss.time));
+        let mut losses: Vec<Loss> = rest[..known].iter().copied().chain(found).collect();
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
         log.turn_page(collected, losses);
-        count::complete_stats(log);
+        count::complete_page_stats(log);
         self.read.add_page(log.stats());
         done
     }

@@ -95,6 +95,18 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The bytes that were not read yet.
+    #[inline]
+    pub const fn rest(&self) -> &'a [u8] {
+        self.cursor.rest
+    }
+
+    /// Goes on behind the next `length` bytes, which the caller has read; at the end if there are fewer.
+    #[inline]
+    pub fn advance(&mut self, length: usize) {
+        self.cursor.rest = self.cursor.rest.get(length..).unwrap_or_default();
+    }
+
     /// The absolute offset of the next field; after an error, of the field that could not be read.
     #[inline]
     pub const fn offset(&self) -> u64 {
