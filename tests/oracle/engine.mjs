@@ -12,10 +12,10 @@ import {performance} from 'node:perf_hooks';
 import {field, fields, readVarint} from './wire.mjs';
 
 // TraceProcessorRpc: the methods, then where their arguments and results live.
-const METHOD = {append: 1, finalize: 2, query: 3, status: 10, reset: 11};
+const METHOD = {append: 1, finalize: 2, query: 3, status: 10, reset: 11, register: 13};
 const RPC = {sequence: 1, method: 2, invalid: 4, fatal: 5};
-const ARGUMENT = {append: 101, query: 103, reset: 107};
-const RESULT = {append: 201, query: 203, status: 210, finalize: 212};
+const ARGUMENT = {append: 101, query: 103, reset: 107, register: 108};
+const RESULT = {append: 201, query: 203, status: 210, finalize: 212, register: 211};
 
 // QueryResult and its CellsBatch; cell types of the latter.
 const QUERY_RESULT = {column: 1, error: 2, batch: 3};
@@ -66,6 +66,13 @@ export class Engine {
       throwIfAny(resultsOf(answers, 'append', 2));
     }
     throwIfAny(resultsOf(this.#call('finalize'), 'finalize', 1));
+  }
+
+  /** Makes modules known, [{name, sql}], so that queries can include them. */
+  register(modules) {
+    const [first] = modules[0].name.split('.');
+    const parts = modules.map(({name, sql}) => field(2, Buffer.concat([field(1, name), field(2, sql)])));
+    throwIfAny(resultsOf(this.#call('register', Buffer.concat([field(1, first), ...parts])), 'register', 1));
   }
 
   /** {columns: [name], rows: [[null | bigint | number | string | Buffer]]} */

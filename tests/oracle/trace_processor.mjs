@@ -13,10 +13,11 @@ import fs from 'node:fs';
 import readline from 'node:readline';
 import {Engine} from './engine.mjs';
 
-const USAGE = `usage: trace_processor.mjs [--dist DIR] [--stats] [--sql QUERY]... TRACE...
+const USAGE = `usage: trace_processor.mjs [--dist DIR] [--stats] [--modules FILE] [--sql QUERY]... TRACE...
        trace_processor.mjs [--dist DIR] --serve | --version
   TRACE         trace files, each read on its own
   --sql QUERY   what to ask each trace (default: its protolog table)
+  --modules FILE  the SQL modules of an extension server, for queries to include
   --stats       then list the counters of trace_processor that say that something was lost or wrong
   --serve       answer requests from stdin, a line of JSON each
   --version     print the version of trace_processor
@@ -36,7 +37,7 @@ async function main(words) {
   if (!options) return console.error(USAGE), 2;
   if (options.help) return console.log(USAGE), 0;
   if (!options.dist) return console.error('no Perfetto UI: set PERFETTO_WEB_DIST or give --dist'), 2;
-  const reader = new Reader(options.dist);
+  const reader = new Reader(options.dist, options.modules);
   if (options.version) return console.log((await reader.engine()).version()), 0;
   return options.serve ? serve(reader) : show(reader, options);
 }
@@ -47,6 +48,7 @@ function parse(words) {
     const word = words.shift();
     if (['--stats', '--serve', '--version', '--help'].includes(word)) options[word.slice(2)] = true;
     else if (word === '--dist' && words.length) options.dist = words.shift();
+    else if (word === '--modules' && words.length) options.modules = words.shift();
     else if (word === '--sql' && words.length) options.sql.push(words.shift());
     else if (word.startsWith('-')) return null;
     else options.traces.push(word);
@@ -89,10 +91,12 @@ async function show(reader, {traces, sql, stats}) {
 /** One engine for many traces, replaced after a failure. */
 class Reader {
   #dist;
+  #modules;
   #engine = null;
 
-  constructor(dist) {
+  constructor(dist, modules) {
     this.#dist = dist;
+    this.#modules = modules && JSON.parse(fs.readFileSync(modules, 'utf8')).sql_modules;
   }
 
   async engine() {
@@ -111,6 +115,7 @@ class Reader {
     } catch (problem) {
       error = brief(problem);
     }
+    if (this.#modules) engine.register(this.#modules);
     const tables = sql.map((query) => engine.query(query));
     const stats = engine.query(STATS);
     if (!error) this.#engine = engine;
