@@ -1,6 +1,6 @@
 //! Java programs that are killed: what they had logged is in the recording.
 
-use super::{compile, messages, sources, tool};
+use super::{classes, messages, tool};
 use protolog_testkit::temp_dir;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -12,25 +12,23 @@ const THREADS: usize = 8;
 #[test]
 fn what_a_killed_program_has_logged_is_recovered() {
     let dir = temp_dir();
-    let classes = dir.path().join("classes");
-    if !compile(&sources(), &classes) {
-        return;
-    }
+    let Some(classes) = classes() else { return };
     // At different instants: after so many lines.
     for lines in [1, 100, 700] {
-        kill_after(lines, &classes, dir.path());
+        kill_after(lines, classes, dir.path(), "record");
+        kill_after(lines, classes, dir.path(), "stream");
     }
 }
 
-fn kill_after(lines: usize, classes: &Path, dir: &Path) {
+fn kill_after(lines: usize, classes: &Path, dir: &Path, mode: &str) {
     let mut java = Command::new("java");
     java.arg("-Dprotolog.level=off").arg("-cp").arg(classes).arg("app.Killed").arg(dir);
     let mut child =
-        java.arg(THREADS.to_string()).stdout(Stdio::piped()).spawn().expect("start java");
+        java.args([&THREADS.to_string(), mode]).stdout(Stdio::piped()).spawn().expect("start java");
     let mut out = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let mut said: Vec<String> = out.by_ref().take(lines).collect();
-    let recording = dir.join("killed.rec");
-    if lines == 1 {
+    let (trace, recording) = (dir.join("killed.pftrace"), dir.join("killed.rec"));
+    if lines == 1 && mode == "record" {
         let listed = tool(&["recover", "--list", recording.to_str().unwrap()]);
         assert!(listed.stdout.contains(" alive "), "{}", listed.stdout);
     }
@@ -38,10 +36,13 @@ fn kill_after(lines: usize, classes: &Path, dir: &Path) {
     child.wait().unwrap();
     // What it had printed by then was logged before.
     said.extend(out);
-    let listed = tool(&["recover", "--list", recording.to_str().unwrap()]);
-    assert!(listed.stdout.contains(" dead "), "{}", listed.stdout);
-    let trace = dir.join("killed.pftrace");
-    tool(&["recover", recording.to_str().unwrap(), "-o", trace.to_str().unwrap()]);
+    if mode == "record" {
+        let listed = tool(&["recover", "--list", recording.to_str().unwrap()]);
+        assert!(listed.stdout.contains(" dead "), "{}", listed.stdout);
+        tool(&["recover", recording.to_str().unwrap(), "-o", trace.to_str().unwrap()]);
+    } else {
+        tool(&["recover", trace.to_str().unwrap()]);
+    }
     let mut counts = BTreeMap::<String, u64>::new();
     for message in messages(&trace) {
         let text = message.strip_prefix("INFO Disk: ").unwrap_or_else(|| panic!("{message}"));

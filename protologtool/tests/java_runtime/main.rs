@@ -2,12 +2,14 @@
 //! project's reader and by Perfetto's `trace_processor`.
 
 mod killed;
+mod stress;
 
 use protolog_testkit::{
     Output, compile_java, java_sources, run, run_java, temp_dir, trace_processor, workspace_root,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/java_runtime")
@@ -26,6 +28,17 @@ fn compile(root: &Path, classes: &Path) -> bool {
     true
 }
 
+/// The programs and the runtime, compiled once; none without javac.
+fn classes() -> Option<&'static Path> {
+    static CLASSES: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("java_runtime");
+        let _ = std::fs::remove_dir_all(&dir);
+        std::fs::create_dir_all(&dir).expect("make a directory");
+        compile(&sources(), &dir).then_some(dir)
+    });
+    CLASSES.as_deref()
+}
+
 /// The lines of a trace, without the time and the ids.
 fn messages(trace: &Path) -> Vec<String> {
     let output = tool(&["read-log", "--format", "json", trace.to_str().unwrap()]);
@@ -42,11 +55,9 @@ fn messages(trace: &Path) -> Vec<String> {
 fn a_trace_says_what_is_printed() {
     let dir = temp_dir();
     let path = |name: &str| dir.path().join(name);
-    let (written, rewritten) = (path("written"), path("rewritten"));
-    if !compile(&sources(), &written) {
-        return;
-    }
-    let expected = run_kinds(&written, dir.path());
+    let rewritten = path("rewritten");
+    let Some(written) = classes() else { return };
+    let expected = run_kinds(written, dir.path());
     let processed = path("sources");
     let dictionary = rewritten.join("META-INF/protolog/dictionary.pb");
     std::fs::create_dir_all(dictionary.parent().unwrap()).unwrap();
@@ -95,12 +106,9 @@ fn run_kinds(classes: &Path, dir: &Path) -> Vec<String> {
 #[test]
 fn wrong_calls_never_throw() {
     let dir = temp_dir();
-    let classes = dir.path().join("classes");
-    if !compile(&sources(), &classes) {
-        return;
-    }
+    let Some(classes) = classes() else { return };
     let args = [dir.path().to_str().unwrap()];
-    let output = run_java(&[classes], "app.Wrong", &args).unwrap();
+    let output = run_java(&[classes.to_path_buf()], "app.Wrong", &args).unwrap();
     assert_eq!(output.code, Some(0), "{}", output.stderr);
     let read = messages(&dir.path().join("wrong.pftrace"));
     let expected = [

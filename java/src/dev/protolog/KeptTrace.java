@@ -79,7 +79,7 @@ final class KeptTrace {
         writeLosses(out, losses, vanished);
         BootClock.Moment now = session.clock().moment();
         out.own(TracePackets.clocks(now));
-        out.own(TracePackets.stats(session.buffer(), out.written()));
+        out.own(TracePackets.stats(session.buffer().stats()));
         out.own(TracePackets.instant(pid, now.boottime(), "protolog session ended"));
         long lost = overwritten + vanished;
         for (Losses.Count loss : losses) {

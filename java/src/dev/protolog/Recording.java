@@ -17,6 +17,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -47,6 +48,9 @@ final class Recording {
     private static final int METADATA_USED_AT = 128;
     private static final int METADATA_LOST_AT = 136;
     private static final int OTHER_MESSAGE_COUNT_AT = 144;
+    private static final int GENERATION_AT = 152;
+    private static final int TRACE_BYTES_AT = 160;
+    private static final int POSITIONS_AT_AT = 176;
     private static final int SESSION_ID_AT = 184;
     private static final int LOSSES_AT = 256;
     private static final int LOSSES = 64;
@@ -54,22 +58,30 @@ final class Recording {
     private static final int MESSAGE_COUNTS_AT = OTHER_LOSSES_AT + 8 * 8;
     private static final int MESSAGE_COUNTS = (HEADER - MESSAGE_COUNTS_AT) / 8;
     private static final long LOSS_USED = 1L << 63;
+    private static final int TRACE_FILE_AT = HEADER;
+    private static final int TRACE_FILE_SIZE = 4096;
+    private static final int POSITIONS = 32768;
     private static final int MAX_NAMES = 10_000;
 
     private final Path path;
     private final FileChannel file;
     private final MappedByteBuffer header;
     private final MappedByteBuffer ring;
+    /** 0 if the session does not stream. */
+    private final long positionsAt;
     private final long metadataAt;
     private long metadataUsed;
+    private long generation;
 
-    private Recording(Path path, FileChannel file, int ringBytes) throws IOException {
+    private Recording(Path path, FileChannel file, int ringBytes, boolean isStream) throws IOException {
         this.path = path;
         this.file = file;
         header = file.map(FileChannel.MapMode.READ_WRITE, 0, HEADER);
         header.order(ORDER);
         ring = file.map(FileChannel.MapMode.READ_WRITE, RING_AT, ringBytes);
-        metadataAt = (long) RING_AT + ringBytes;
+        long ringEnd = (long) RING_AT + ringBytes;
+        positionsAt = isStream ? ringEnd : 0;
+        metadataAt = ringEnd + (isStream ? 2 * 8 * POSITIONS : 0);
     }
 
     /** Creates a recording at {@code path}, or with a name of its own if that is a directory. */
@@ -80,13 +92,13 @@ final class Recording {
             if (lock(file) == null) {
                 throw new FileAlreadyExistsException(made.toString(), null, "another process records to it");
             }
-            int size = RING_AT + config.bufferBytes();
+            int size = RING_AT + config.bufferBytes() + (config.isRing() ? 0 : 2 * 8 * POSITIONS);
             ByteBuffer zeros = ByteBuffer.allocate(RING_AT);
             for (long at = 0; at < size; at += zeros.capacity()) {
                 zeros.clear().limit((int) Math.min(zeros.capacity(), size - at));
                 write(file, zeros, at);
             }
-            Recording recording = new Recording(made, file, config.bufferBytes());
+            Recording recording = new Recording(made, file, config.bufferBytes(), !config.isRing());
             recording.fillHeader(config, sessionId, now);
             return recording;
         } catch (IOException | RuntimeException e) {
@@ -121,6 +133,33 @@ final class Recording {
         } catch (IOException e) {
             LONG.getAndAdd(header, METADATA_LOST_AT, 1L);
         }
+    }
+
+    /** Notes which file a stream is written to; before its first generation. */
+    void setTrace(Path trace) throws IOException {
+        byte[] name = trace.toString().getBytes(StandardCharsets.UTF_8);
+        ByteBuffer entry = ByteBuffer.allocate(TRACE_FILE_SIZE).order(ORDER);
+        if (name.length + 4 <= TRACE_FILE_SIZE) {
+            entry.putShort((short) name.length).put(name);
+        }
+        for (int copy = 0; copy < 2; copy++) {
+            write(file, entry.rewind(), TRACE_FILE_AT + (long) copy * TRACE_FILE_SIZE);
+        }
+    }
+
+    /**
+     * Makes a new generation count: the trace has {@code bytes} valid bytes, and what is before these positions of writers, as
+     * {@code chunk << 32 | packets}. The copy that does not count is written first.
+     */
+    void commit(long bytes, Map<Integer, Long> positions) throws IOException {
+        int copy = (int) (generation + 1) % 2;
+        ByteBuffer word = ByteBuffer.allocate(8).order(ORDER);
+        for (Map.Entry<Integer, Long> position : positions.entrySet()) {
+            word.clear().putLong(position.getValue()).flip();
+            write(file, word, positionsAt + 8L * (copy * POSITIONS + position.getKey()));
+        }
+        LONG.setRelease(header, TRACE_BYTES_AT + 8 * copy, bytes);
+        LONG.setRelease(header, GENERATION_AT, ++generation);
     }
 
     /** Counts messages of a chunk that writer {@code id} completed: those in it, and all of the writer. */
@@ -174,6 +213,7 @@ final class Recording {
         header.putLong(56, now.monotonic());
         header.putLong(64, now.boottime());
         header.put(72, TracePackets.bootId());
+        header.putLong(POSITIONS_AT_AT, positionsAt);
         header.put(SESSION_ID_AT, sessionId);
     }
 

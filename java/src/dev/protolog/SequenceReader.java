@@ -17,11 +17,14 @@ final class SequenceReader {
     private long messages;
     private long recorded;
     private boolean hasBegun;
-    private int lastChunk;
-    /** The packets of the last chunk that were passed on. */
+    /** The chunk that is read, or the one that comes next. */
+    private int current;
+    /** The packets of it that were passed on. */
     private int done;
     /** The beginning of a packet that goes on in the next chunk. */
     private byte[] partial;
+    /** Where that packet begins, as {@link #position}. */
+    private long partialAt;
     private byte[] thread = {};
 
     SequenceReader(int writer, int pid, TraceOutput out) {
@@ -39,16 +42,22 @@ final class SequenceReader {
         return recorded;
     }
 
+    /** What comes next: the id of a chunk in the upper half, the number of its packets that were passed on in the lower. */
+    long position() {
+        return partial != null ? partialAt : position(current, done);
+    }
+
+    private static long position(int chunk, int packets) {
+        return (long) chunk << 32 | packets;
+    }
+
     void read(SharedBuffer.Copy chunk) throws IOException {
-        boolean goesOn = hasBegun && chunk.id() == lastChunk;
-        if (!goesOn) {
+        if (!hasBegun || chunk.id() != current) {
             done = 0;
-            if (!hasBegun || chunk.id() != lastChunk + 1 || !chunk.continues()) {
-                partial = null;
-            }
+            partial = null;
         }
         hasBegun = true;
-        lastChunk = chunk.id();
+        current = chunk.id();
         byte[] bytes = chunk.bytes();
         int at = 0;
         for (int number = 0; number < chunk.count(); number++) {
@@ -63,7 +72,6 @@ final class SequenceReader {
             if (size > bytes.length - at) {
                 // A message that was given up.
                 partial = null;
-                done = number + 1;
                 break;
             }
             int from = at;
@@ -72,6 +80,10 @@ final class SequenceReader {
                 part(chunk, number, Arrays.copyOfRange(bytes, from, at));
                 done = number + 1;
             }
+        }
+        if (chunk.isComplete()) {
+            current = chunk.id() + 1;
+            done = 0;
         }
     }
 
@@ -109,6 +121,9 @@ final class SequenceReader {
             partial = null;
         }
         if (number + 1 == chunk.count() && chunk.isContinued()) {
+            if (number > 0 || !chunk.continues()) {
+                partialAt = position(chunk.id(), number);
+            }
             partial = whole;
         } else if (whole.length > 0) {
             packet(whole);

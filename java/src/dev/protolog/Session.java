@@ -1,6 +1,7 @@
 package dev.protolog;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.LinkedHashMap;
@@ -16,7 +17,8 @@ import java.util.Objects;
  * }
  * }</pre>
  *
- * <p>A session that keeps the newest messages has them in a ring, in memory, or in a file that outlives the process
+ * <p>A session writes its file while it runs; if the process dies, {@code protologtool recover app.pftrace} completes it. One that keeps
+ * the newest messages has them in a ring, in memory, or in a file that outlives the process
  * ({@link Builder#record}); its trace is written when it is stopped, and by {@link #snapshot}.
  *
  * <p>Invariants: a session writes no file that another one writes. What a thread logged before {@link #stop} is in the trace.
@@ -29,7 +31,11 @@ public final class Session implements AutoCloseable {
 
     private final SessionConfig config;
     private final SessionCore core;
+    /** Of a session that keeps its messages. */
     private final KeptTrace kept;
+    /** Of one that streams; null for none. */
+    private final Stream stream;
+    private final Thread hook = new Thread(this::stopAtExit, "protolog exit");
     private Summary summary;
 
     private Session(SessionConfig config) throws IOException {
@@ -37,12 +43,18 @@ public final class Session implements AutoCloseable {
         byte[] id = new byte[16];
         new SecureRandom().nextBytes(id);
         core = new SessionCore(config, id);
-        kept = new KeptTrace(core, core.clock().moment());
+        BootClock.Moment started = core.clock().moment();
+        kept = new KeptTrace(core, started);
         core.dictionary().addKnown();
+        stream = config.isRing() ? null : newStream(started);
         core.open();
         Sessions.add(core);
         // What came between the two.
         core.dictionary().addKnown();
+        if (stream != null) {
+            stream.start();
+        }
+        Runtime.getRuntime().addShutdownHook(hook);
     }
 
     /** The settings of a new session. */
@@ -50,7 +62,7 @@ public final class Session implements AutoCloseable {
         return new Builder();
     }
 
-    /** The recording, the file that outlives the process; null where there is none. */
+    /** The file that has the buffer and outlives the process; null where there is none. */
     public Path recording() {
         return core.recording() == null ? null : core.recording().path();
     }
@@ -58,13 +70,18 @@ public final class Session implements AutoCloseable {
     /** Writes a trace of what the session has now, and goes on. */
     public synchronized Summary snapshot(Path file) throws IOException {
         checkRuns();
+        if (stream != null) {
+            throw new IOException("a session that streams has no snapshots; call flush() and read its file");
+        }
         return kept.write(Objects.requireNonNull(file));
     }
 
-    /** Waits until the recording is on the disk, if it is on one. */
+    /** Writes what was logged so far to the file; of a session that keeps its messages, has the recording on the disk, if it is on one. */
     public synchronized void flush() throws IOException {
         checkRuns();
-        if (core.recording() != null) {
+        if (stream != null) {
+            stream.flush();
+        } else if (core.recording() != null) {
             core.recording().sync();
         }
     }
@@ -81,11 +98,16 @@ public final class Session implements AutoCloseable {
         }
         Sessions.remove(core);
         core.stop();
+        removeHook();
         try {
             if (core.failure() != null) {
                 throw new IOException("the session's file can't be used any more", core.failure());
             }
-            summary = config.file() == null ? new Summary(null, 0, 0, 0) : kept.write(config.file());
+            if (stream != null) {
+                summary = stream.finish(config.file());
+            } else {
+                summary = config.file() == null ? new Summary(null, 0, 0, 0) : kept.write(config.file());
+            }
         } finally {
             if (core.recording() != null) {
                 core.recording().close(summary != null && config.file() != null);
@@ -98,6 +120,34 @@ public final class Session implements AutoCloseable {
     @Override
     public void close() throws IOException {
         stop();
+    }
+
+    private Stream newStream(BootClock.Moment started) throws IOException {
+        try {
+            return new Stream(core, config.file(), started);
+        } catch (IOException e) {
+            if (core.recording() != null) {
+                core.recording().close(true);
+            }
+            throw e;
+        }
+    }
+
+    /** Completes the file of a program that calls {@link System#exit}. */
+    private void stopAtExit() {
+        try {
+            stop();
+        } catch (IOException e) {
+            LogPrinter.problem("can't complete the trace: " + e, "run `protologtool recover`");
+        }
+    }
+
+    private void removeHook() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // The program is ending.
+        }
     }
 
     private void checkRuns() throws IOException {
@@ -193,7 +243,14 @@ public final class Session implements AutoCloseable {
             }
             int size = Math.min(Math.max(bufferBytes, MIN_BUFFER), 1 << 30) / PageLayout.PAGE * PageLayout.PAGE;
             int strings = Math.min(Math.max(maxStringBytes, 64), DEFAULT_STRING);
-            return new Session(new SessionConfig(file, recording, new Filter(defaultLevels, groups), true, size, strings));
+            Path buffer = recording;
+            if (!keepsNewest) {
+                // The buffer outlives the process, so that `recover` completes the file.
+                boolean isInMemory = Files.isWritable(Recording.DIRECTORY);
+                buffer = isInMemory ? Recording.DIRECTORY : file.getParent();
+            }
+            Filter filter = new Filter(defaultLevels, groups);
+            return new Session(new SessionConfig(file, buffer, filter, keepsNewest, size, strings));
         }
     }
 }

@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * What writers know of their session: filter, buffer, clock, sequences, losses.
@@ -39,6 +40,8 @@ final class SessionCore {
     private final Losses total = new Losses();
     /** Those that no packet reports yet and that no sequence has; of a session that streams. */
     private final Losses unattributed = new Losses();
+    /** The thread to wake up when the buffer fills; null for none. */
+    private volatile Thread drainThread;
     private volatile boolean isStopped;
     private volatile Throwable failure;
 
@@ -59,6 +62,10 @@ final class SessionCore {
         if (recording != null) {
             recording.open();
         }
+    }
+
+    void setDrainThread(Thread thread) {
+        drainThread = thread;
     }
 
     /** The levels of a group that the session records. */
@@ -143,6 +150,10 @@ final class SessionCore {
     /** Takes a chunk for a writer. Where there is none, those of threads that have ended are looked for. */
     int acquire(TraceWriter writer, int previous, int layout, int payload) {
         int chunk = buffer.acquire(previous, layout, payload);
+        Thread drain = drainThread;
+        if (drain != null && (chunk == SharedBuffer.NONE || buffer.isScarce())) {
+            LockSupport.unpark(drain);
+        }
         if (chunk == SharedBuffer.NONE && !isStopped) {
             synchronized (this) {
                 sweep();

@@ -45,7 +45,14 @@ final class SharedBuffer {
     private final int[] open = {-1, -1, -1, -1, -1, -1};
     private long turn;
     private boolean isClosed;
+    private long written;
+    private long bytesWritten;
     private long overwritten;
+    private long read;
+    private long bytesRead;
+    /** Pages that are divided; those of a ring stay so. */
+    private int divided;
+    private int highWater;
 
     /** {@code memory} is zero, begins at a multiple of eight and is whole pages. */
     SharedBuffer(ByteBuffer memory, boolean isRing) {
@@ -55,6 +62,9 @@ final class SharedBuffer {
         turns = new long[pages];
         turn = pages;
     }
+
+    /** The chunks that went through the buffer, and the most bytes that were in use at any one time. */
+    record Stats(long size, long written, long bytesWritten, long overwritten, long read, long bytesRead, long highWater) {}
 
     /** A copy of what one chunk has committed. {@code packets} is the word of its header. */
     record Copy(int chunk, int writer, int id, int packets, boolean isComplete, byte[] bytes) {
@@ -102,6 +112,7 @@ final class SharedBuffer {
             turns[page] = ++turn;
             if (clear(page, layout)) {
                 INT.setRelease(memory, page * PAGE, PageLayout.divided(layout));
+                highWater = Math.max(highWater, divided);
                 open[layout] = page;
                 return take(page, layout);
             }
@@ -128,18 +139,28 @@ final class SharedBuffer {
     /** Gives a chunk to the reader. */
     synchronized void complete(int chunk) {
         set(chunk, COMPLETE);
+        written++;
+        bytesWritten += end(chunk) - at(chunk);
     }
 
     /** Frees a chunk that was copied. Of a stream only. */
     synchronized void free(int chunk) {
         int page = page(chunk);
+        read++;
+        bytesRead += end(chunk) - at(chunk);
         set(chunk, READING);
         clearHeader(at(chunk));
         set(chunk, FREE);
         int word = (int) INT.getAcquire(memory, page * PAGE);
         if (word == PageLayout.divided(PageLayout.layout(word))) {
             INT.setRelease(memory, page * PAGE, 0);
+            divided--;
         }
+    }
+
+    /** True if a stream should be drained soon. */
+    synchronized boolean isScarce() {
+        return divided >= pages / 2;
     }
 
     /** Copies all chunks that have packets. Writers wait meanwhile where they need a chunk. */
@@ -167,9 +188,8 @@ final class SharedBuffer {
         isClosed = true;
     }
 
-    /** The number of complete chunks that were overwritten. */
-    synchronized long overwritten() {
-        return overwritten;
+    synchronized Stats stats() {
+        return new Stats(size(), written, bytesWritten, overwritten, read, bytesRead, (long) highWater * PAGE);
     }
 
     /** Where a chunk begins. */
@@ -198,6 +218,7 @@ final class SharedBuffer {
     private boolean clear(int page, int wanted) {
         int word = (int) INT.getAcquire(memory, page * PAGE);
         int layout = PageLayout.layout(word);
+        divided += word == 0 ? 1 : 0;
         if (!isRing || word == 0) {
             return word == 0;
         }

@@ -50,8 +50,15 @@ final class TracePackets {
     }
 
     /** Statistics of the buffer, which a trace that is complete ends with. */
-    static byte[] stats(SharedBuffer buffer, long messageBytes) {
-        ProtoWriter stats = new ProtoWriter().varint(1, messageBytes).varint(3, buffer.overwritten()).varint(12, buffer.size());
+    static byte[] stats(SharedBuffer.Stats buffer) {
+        ProtoWriter stats = new ProtoWriter()
+                .varint(1, buffer.bytesWritten())
+                .varint(2, buffer.written())
+                .varint(3, buffer.overwritten())
+                .varint(12, buffer.size())
+                .varint(14, buffer.bytesRead())
+                .varint(17, buffer.read())
+                .varint(1000, buffer.highWater());
         return new ProtoWriter().message(35, new ProtoWriter().message(1, stats)).done();
     }
 

@@ -9,7 +9,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 
 /**
- * Logs until it is killed: {@code Killed DIRECTORY THREADS}. Each thread counts its messages, and prints now and then how many of
+ * Logs until it is killed: {@code Killed DIRECTORY THREADS record|stream}. Each thread counts its messages, and prints now and then how many of
  * them it has logged.
  */
 public final class Killed {
@@ -17,7 +17,13 @@ public final class Killed {
 
     public static void main(String[] args) throws Exception {
         Path directory = Path.of(args[0]);
-        Session session = Session.builder().recordTo(directory.resolve("killed.rec")).enableAll().start();
+        Session.Builder builder = Session.builder().enableAll();
+        if (args[2].equals("record")) {
+            builder.recordTo(directory.resolve("killed.rec"));
+        } else {
+            builder.file(directory.resolve("killed.pftrace"));
+        }
+        Session session = builder.start();
         try (PrintStream out = new PrintStream(new FileOutputStream(java.io.FileDescriptor.out), true)) {
             Thread[] threads = new Thread[Integer.parseInt(args[1])];
             for (int t = 0; t < threads.length; t++) {
