@@ -218,8 +218,6 @@ impl Decoder {
             Ok(fields) => Packet::parse_part(fields),
             Err(error) => return Ok(Err(error)),
         };
-        let stats = &mut self.collected.stats;
-        stats.unsupported_bundles += u64::from(packet.has_zstd);
         if let Some(bundle) = packet.compressed {
             return self.bundle(bundle, depth);
         }

@@ -17,8 +17,6 @@ pub enum ReadErrorKind {
     Io(io::Error),
     /// The bytes are not a trace, nor the start of one, but look like something else.
     NotATrace(Looks),
-    /// The whole trace is compressed with zstd, which this reader does not support.
-    Zstd,
     /// The trace, or its log, does not fit the memory.
     OutOfMemory,
     /// The whole trace is compressed, so that it can't be read while it is being written.
@@ -38,7 +36,6 @@ impl ReadError {
         match &self.kind {
             ReadErrorKind::Io(_) => "check the path and its permissions",
             ReadErrorKind::NotATrace(looks) => looks.help(),
-            ReadErrorKind::Zstd => "decompress it with `zstd -d` first",
             ReadErrorKind::OutOfMemory => {
                 "read it where there is more memory, or raise the limit (`ulimit -v`)"
             }
@@ -68,7 +65,6 @@ impl fmt::Display for ReadError {
                 Some(name) => write!(f, "not a trace, but {name}"),
                 None => f.write_str("not a trace"),
             },
-            ReadErrorKind::Zstd => f.write_str("compressed with zstd, which is not supported"),
             ReadErrorKind::OutOfMemory => f.write_str("too large for the memory of this process"),
             ReadErrorKind::Compressed => {
                 f.write_str("compressed as a whole, so it can't be followed")

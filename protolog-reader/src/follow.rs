@@ -49,7 +49,7 @@ impl Follower {
         if !self.has_begun && !bytes.is_empty() {
             self.has_begun = true;
             let looks = Looks::of(bytes);
-            if inflate::is_zstd(bytes) || inflate::is_gzip(bytes) {
+            if inflate::is_compressed(bytes) {
                 return Err(ReadErrorKind::Compressed.into());
             }
             if bytes[0] != PACKET || looks == Looks::Dictionary {

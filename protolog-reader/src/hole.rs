@@ -8,12 +8,13 @@
 //! [`ENOUGH`] bytes. So no packet is made of the inside of another one, such as of a string that was logged: its chain breaks
 //! where the string ends.
 
-use protolog_core::schema::trace;
+use protolog_core::schema::{packet, trace};
 use protozero::Reader;
 use protozero::wire::{WireType, decode_varint, tag};
 
+use crate::inflate;
 use crate::message_fields;
-use crate::packet::Packet;
+use crate::packet::{Packet, ZSTD_COMPRESSED_PACKETS};
 
 /// Most bytes that are looked at to find the way back.
 pub(crate) const WINDOW: usize = 1 << 20;
@@ -137,6 +138,15 @@ pub(crate) fn first_packet(bytes: &[u8]) -> Option<&[u8]> {
     rest.get(length..)?.get(..usize::try_from(size).ok()?)
 }
 
+/// Returns whether `bytes` begin with a bundle of packets, which may be cut off. What looks like packets in it is not to be read
+/// as it stands.
+pub(crate) fn is_start_of_bundle(bytes: &[u8]) -> bool {
+    let Some((&PACKET, rest)) = bytes.split_first() else { return false };
+    let Ok((_, length)) = decode_varint(rest) else { return false };
+    let number = decode_varint(&rest[length..]).map_or(0, |(tag, _)| tag >> 3);
+    [packet::COMPRESSED_PACKETS, ZSTD_COMPRESSED_PACKETS].map(u64::from).contains(&number)
+}
+
 /// Returns whether these bytes are packets; see the module.
 fn is_chain(bytes: &[u8], is_all: bool, enough: usize, budget: &mut Budget) -> bool {
     let (mut at, mut count) = (0, 0);
@@ -177,7 +187,7 @@ pub(crate) fn is_packet(bytes: &[u8]) -> bool {
     });
     let is_bundle =
         packet.compressed.and_then(|bundle| bundle.as_bytes().ok()).is_some_and(|bytes| {
-            bytes.starts_with(&[0x1f, 0x8b]) || bytes.first().is_some_and(|it| it & 0xf == 8)
+            inflate::is_compressed(bytes) || bytes.first().is_some_and(|it| it & 0xf == 8)
         });
     let is_whole = fields > 1 && packet.sequence != 0 || is_bundle;
     is_known && is_message && is_whole

@@ -4,6 +4,8 @@ use std::io::{ErrorKind, Read};
 
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 
+use crate::zstd::ZstdFrames;
+
 /// The result of inflating.
 #[derive(Debug)]
 pub(crate) struct Inflated {
@@ -34,10 +36,17 @@ pub(crate) fn is_zstd(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
 }
 
-/// Inflates a gzip stream, also of several members, or a zlib stream, to at most `limit` bytes.
+/// True if `bytes` begin like a stream that a whole trace may be compressed as.
+pub(crate) fn is_compressed(bytes: &[u8]) -> bool {
+    is_gzip(bytes) || is_zstd(bytes)
+}
+
+/// Inflates a gzip stream, also of several members, zstd frames, or a zlib stream, to at most `limit` bytes.
 pub(crate) fn inflate(bytes: &[u8], limit: u64) -> Inflated {
     if is_gzip(bytes) {
         read(MultiGzDecoder::new(bytes), limit)
+    } else if is_zstd(bytes) {
+        read(ZstdFrames::new(bytes), limit)
     } else {
         read(ZlibDecoder::new(bytes), limit)
     }

@@ -61,6 +61,7 @@ mod times;
 mod trace;
 mod unfinished;
 mod values;
+mod zstd;
 
 pub use dictionary::{Dictionary, Group, Message};
 pub use entry::Entry;

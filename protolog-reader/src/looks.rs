@@ -94,7 +94,7 @@ impl Looks {
             Self::Archive => "unpack it, and give the trace in it",
             Self::Winscope => "read it with the `read-log` of that Android version's own tool",
             Self::Unknown => {
-                "give a Perfetto trace, plain or compressed with gzip; a dictionary is not a trace"
+                "give a Perfetto trace, plain or compressed with gzip or zstd; a dictionary is not a trace"
             }
         }
     }

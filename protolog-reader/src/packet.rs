@@ -6,7 +6,7 @@ use protolog_core::schema::{packet, sequence_flags, track_descriptor};
 use protozero::{DecodeError, Field, Reader};
 
 /// `TracePacket.zstd_compressed_packets`, which Perfetto writes from v58 on.
-const ZSTD_COMPRESSED_PACKETS: u32 = 133;
+pub(crate) const ZSTD_COMPRESSED_PACKETS: u32 = 133;
 /// `TracePacket.trusted_pid`
 const TRUSTED_PID: u32 = 79;
 
@@ -36,7 +36,6 @@ pub(crate) struct Packet<'a> {
     pub(crate) sequence_info: Option<Field<'a>>,
     pub(crate) trace_stats: Option<Field<'a>>,
     pub(crate) compressed: Option<Field<'a>>,
-    pub(crate) has_zstd: bool,
     /// `LOSS` is repeated, so its records are read in a second pass over the packet.
     pub(crate) has_losses: bool,
 }
@@ -92,8 +91,9 @@ impl<'a> Packet<'a> {
             packet::THREAD_DESCRIPTOR => self.thread = nested(field)?,
             packet::SEQUENCE_INFO => self.sequence_info = nested(field)?,
             packet::TRACE_STATS => self.trace_stats = nested(field)?,
-            packet::COMPRESSED_PACKETS => self.compressed = nested(field)?,
-            ZSTD_COMPRESSED_PACKETS => self.has_zstd = true,
+            packet::COMPRESSED_PACKETS | ZSTD_COMPRESSED_PACKETS => {
+                self.compressed = nested(field)?;
+            }
             packet::LOSS => self.has_losses = true,
             _ => {}
         }

@@ -333,7 +333,8 @@ fn survey(
     while offset < source.size() {
         let is_last = source.size() - offset <= wanted as u64;
         let mut bytes = source.read_at(offset, wanted)?;
-        if offset == 0 && (inflate::is_gzip(&bytes) || Looks::of(&bytes) == Looks::Dictionary) {
+        if offset == 0 && (inflate::is_compressed(&bytes) || Looks::of(&bytes) == Looks::Dictionary)
+        {
             return Ok(None);
         }
         let Some(whole) = whole_packets(&bytes) else { return Ok(None) };

@@ -16,7 +16,11 @@ const ENOUGH: usize = 4 << 10;
 /// Finds where packets go on after `bytes`, which begin with a damaged packet or with another field. `end` is where this one
 /// says that it ends. None if that is the place to go on, or if there is none.
 pub(crate) fn find(bytes: &[u8], end: Option<usize>, budget: &mut Budget) -> Option<usize> {
-    if budget.is_spent() || end.is_some_and(|end| is_end_of_packet(bytes, end)) {
+    let is_right = match end {
+        Some(end) => is_end_of_packet(bytes, end),
+        None => hole::is_start_of_bundle(bytes),
+    };
+    if budget.is_spent() || is_right {
         return None;
     }
     let found = hole::find_chain(bytes, ENOUGH, budget);

@@ -40,8 +40,6 @@ pub struct Stats {
     pub guessed_times: u64,
     /// Clocks that were ignored because a snapshot or sequence had too many of them.
     pub ignored_clocks: u64,
-    /// Bundles compressed with zstd, which this reader does not support.
-    pub unsupported_bundles: u64,
     /// Bundles that are corrupt or truncated; everything that could be inflated was read.
     pub broken_bundles: u64,
     /// Bundles that are nested too deep or too large (see [`Limits`](crate::Limits)).

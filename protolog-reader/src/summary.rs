@@ -101,7 +101,7 @@ fn service(f: &mut fmt::Formatter<'_>, stats: &Stats) -> fmt::Result {
 }
 
 /// Counters, with their sentences for one and for several.
-fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 12] {
+fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 11] {
     [
         (
             stats.unknown_messages,
@@ -136,11 +136,6 @@ fn sentences(stats: &Stats) -> [(u64, &'static str, &'static str); 12] {
         ),
         (stats.guessed_times, "entry whose time is a guess", "entries whose times are guesses"),
         (stats.ignored_clocks, "clock too many in a snapshot", "clocks too many in snapshots"),
-        (
-            stats.unsupported_bundles,
-            "bundle of packets compressed with zstd, which is not supported",
-            "bundles of packets compressed with zstd, which is not supported",
-        ),
         (
             stats.broken_bundles,
             "bundle of packets that is cut off or corrupt",

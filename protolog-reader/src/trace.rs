@@ -23,7 +23,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// A trace from bytes: a file that Perfetto can read, plain or compressed with gzip.
+    /// A trace from bytes: a file that Perfetto can read, plain or compressed with gzip or zstd.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self { bytes: bytes.into(), dictionaries: Vec::new(), limits: None }
     }
@@ -65,11 +65,8 @@ impl Trace {
         find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
     ) -> Result<Log, ReadError> {
         let Self { bytes, dictionaries, limits } = self;
-        if inflate::is_zstd(&bytes) {
-            return Err(ReadErrorKind::Zstd.into());
-        }
         let limits = limits.unwrap_or_else(|| Limits::of_size(bytes.len() as u64));
-        let is_compressed = inflate::is_gzip(&bytes);
+        let is_compressed = inflate::is_compressed(&bytes);
         let (bytes, end) = if is_compressed {
             let Inflated { bytes, end } = inflate::inflate(&bytes, limits.inflated_bytes);
             (bytes, end)
@@ -78,7 +75,8 @@ impl Trace {
         };
         let is_empty = bytes.is_empty() && end == StreamEnd::Whole;
         let (begins, is_hole) = (bytes.starts_with(&[PACKET]), bytes.starts_with(&[0]));
-        let looks = Looks::of(&bytes);
+        let is_lost = bytes.is_empty() && end != StreamEnd::Whole;
+        let looks = if is_lost { Looks::Unknown } else { Looks::of(&bytes) };
         if looks == Looks::Dictionary {
             // Its messages would pass for packets of unknown fields.
             return Err(ReadErrorKind::NotATrace(looks).into());

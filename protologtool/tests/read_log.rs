@@ -324,12 +324,13 @@ fn what_is_no_trace_is_named() {
         ),
         (
             "app.zst",
-            "compressed with zstd, which is not supported\nhelp: decompress it with `zstd -d` first",
+            "not a trace\n\
+             help: give a Perfetto trace, plain or compressed with gzip or zstd; a dictionary is not a trace",
         ),
         (
             "noise",
             "not a trace\n\
-             help: give a Perfetto trace, plain or compressed with gzip; a dictionary is not a trace",
+             help: give a Perfetto trace, plain or compressed with gzip or zstd; a dictionary is not a trace",
         ),
     ] {
         let system = system.clone();
@@ -431,7 +432,7 @@ fn whatever_can_not_be_read_makes_the_exit_code_3() {
         (nested(4), None),
         ("@1 cleared loss(2, 1, 3)\n".to_owned(), None),
         (nested(5), Some("bundle of packets nested too deep or too large")),
-        ("field(133, \"(\\xb5/\\xfd...\")".to_owned(), Some("compressed with zstd")),
+        ("field(133, \"(\\xb5/\\xfd...\")".to_owned(), Some("cut off or corrupt")),
         ("bundle(gzip, cut) {\nts=1 log(1)\nts=2 log(2)\n}".to_owned(), Some("cut off or corrupt")),
         ("bytes(\"\\x0a\\x01\\x00\")".to_owned(), Some("corrupt")),
     ] {

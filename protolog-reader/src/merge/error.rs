@@ -21,11 +21,6 @@ pub enum MergeError {
         /// The kind of file that it looks like.
         looks: Looks,
     },
-    /// An input is compressed with zstd.
-    Zstd {
-        /// Its name.
-        input: String,
-    },
     /// Two inputs are of different boots of the machine, or of different machines.
     Boots {
         /// Their names.
@@ -53,10 +48,9 @@ impl MergeError {
                 "leave it out, and read the merged trace with it by `read-log --viewer-config`"
             }
             Self::NotATrace { looks: Looks::Unknown, .. } => {
-                "give Perfetto traces, plain or compressed with gzip; make one from a recording with `recover`"
+                "give Perfetto traces, plain or compressed with gzip or zstd; make one from a recording with `recover`"
             }
             Self::NotATrace { looks, .. } => looks.help(),
-            Self::Zstd { .. } => "decompress it with `zstd -d` first",
             Self::Boots { .. } => {
                 "merge the traces of each boot separately; their times are not comparable"
             }
@@ -77,7 +71,6 @@ impl fmt::Display for MergeError {
                 write!(f, "`{input}` is not a trace")?;
                 looks.name().map_or(Ok(()), |name| write!(f, ", but {name}"))
             }
-            Self::Zstd { input } => write!(f, "`{input}` is compressed with zstd"),
             Self::Boots { inputs: [first, second] } => {
                 write!(f, "`{first}` and `{second}` are not of the same boot of the same machine")
             }

@@ -2,7 +2,9 @@
 
 use super::error::MergeError;
 use crate::hole;
+use crate::inflate;
 use crate::resync;
+use crate::zstd::ZstdFrames;
 use flate2::bufread::{MultiGzDecoder, ZlibDecoder};
 use protozero::Reader;
 use std::io::{self, BufRead, BufReader, Read};
@@ -25,8 +27,6 @@ pub(super) enum TraceEnd {
     Early,
     /// It is no trace at all.
     NotATrace,
-    /// It is compressed with zstd, which is not supported.
-    Zstd,
 }
 
 /// The reason to stop reading packets.
@@ -72,7 +72,7 @@ pub(super) enum Piece<'a> {
 /// A visitor of a trace.
 type Visitor<'a> = dyn FnMut(Piece<'_>) -> Result<(), Stop> + 'a;
 
-/// Calls `visitor` with each piece of a trace, which may be compressed with gzip.
+/// Calls `visitor` with each piece of a trace, which may be compressed with gzip or zstd.
 pub(super) fn packets(
     trace: Box<dyn Read + '_>,
     visitor: &mut Visitor<'_>,
@@ -83,7 +83,9 @@ pub(super) fn packets(
             let inflated = BufReader::with_capacity(256 << 10, MultiGzDecoder::new(trace));
             plain(inflated, true, visitor)
         }
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(TraceEnd::Zstd),
+        bytes if inflate::is_zstd(bytes) => {
+            plain(BufReader::with_capacity(256 << 10, ZstdFrames::new(trace)), true, visitor)
+        }
         _ => plain(trace, false, visitor),
     }
 }
@@ -99,6 +101,8 @@ pub(super) fn bundle(
     };
     if bytes.starts_with(&[0x1f, 0x8b]) {
         plain(BufReader::new(MultiGzDecoder::new(bytes)), true, visitor)
+    } else if inflate::is_zstd(bytes) {
+        plain(BufReader::new(ZstdFrames::new(bytes)), true, visitor)
     } else {
         plain(BufReader::new(ZlibDecoder::new(bytes)), true, visitor)
     }

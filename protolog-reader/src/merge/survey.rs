@@ -79,7 +79,6 @@ impl Survey {
             self.add_packet(index, bytes, inputs, &mut places, true)
         });
         match end {
-            Ok(TraceEnd::Zstd) => Err(MergeError::Zstd { input: name() }),
             Ok(TraceEnd::NotATrace) => no_trace(),
             Ok(TraceEnd::Early) if good == 0 => no_trace(),
             Ok(_) if good == 0 && packets > 0 => no_trace(),

@@ -19,7 +19,7 @@ Example:
   protologtool merge app.pftrace --perfetto-ui --counter 'sent %d bytes' -o ui.pftrace
 
 The result has every message of every trace, in Perfetto too, each with its own process, thread and time. Messages are \
-put into order by who reads them. Traces may be compressed with gzip, and come from Perfetto's service.
+put into order by who reads them. Traces may be compressed with gzip or zstd, and come from Perfetto's service.
 
 A message that several traces have is in the result once: where a trace is a copy of another one or of a part of it, \
 where snapshots of a session overlap, or where a session streamed and recorded. Two messages are the same if process, \

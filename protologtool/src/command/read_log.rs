@@ -76,7 +76,7 @@ trace can't be read, as standard error says, or, with --fail-on-loss, messages w
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 #[command(after_long_help = HELP, after_help = "See --help for examples.")]
 pub(crate) struct ReadLogArgs {
-    /// The trace: a file that Perfetto reads, as it is or compressed with gzip, or a recording; `-` for standard input.
+    /// The trace: a file that Perfetto reads, as it is or compressed with gzip or zstd, or a recording; `-` for standard input.
     /// Several, and those in directories, are shown as one
     #[arg(required = true, value_name = "TRACES")]
     traces: Vec<PathBuf>,

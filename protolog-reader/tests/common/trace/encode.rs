@@ -14,6 +14,7 @@ use protozero::wire::{encode_varint, zigzag};
 use protozero::{Heap, Message, Writer};
 
 use super::syntax::{Atom, Element, elements};
+use ruzstd::encoding::CompressionLevel;
 
 type Fields<'a> = Message<'a, Heap>;
 
@@ -27,9 +28,12 @@ pub(crate) fn trace(description: &str) -> Vec<u8> {
         }
         if line == "}" {
             let (packets, bundle) = open.pop().expect("an open bundle");
-            let bytes = compressed(&packets, &bundle.expect("an open bundle"));
+            let how = bundle.expect("an open bundle");
+            let bytes = compressed(&packets, &how);
+            // Perfetto has a field of its own for zstd, from v58 on.
+            let number = if how.word(0) == "zstd" { 133 } else { packet::COMPRESSED_PACKETS };
             let bundle = message_of(|fields| {
-                fields.bytes(packet::COMPRESSED_PACKETS, &bytes);
+                fields.bytes(number, &bytes);
             });
             append(&mut open, &framed(&bundle));
             continue;
@@ -74,6 +78,7 @@ fn compressed(bytes: &[u8], how: &Element) -> Vec<u8> {
             encoder.write_all(bytes).unwrap();
             encoder.finish().unwrap()
         }
+        "zstd" => ruzstd::encoding::compress_to_vec(bytes, CompressionLevel::Fastest),
         other => panic!("unknown compression `{other}`"),
     };
     if how.args.len() > 1 {

@@ -8,7 +8,7 @@ use protolog_reader::{MergeInput, Merged};
 use std::path::{Path, PathBuf};
 
 /// Ends of names of traces.
-const ENDINGS: [&str; 4] = [".pftrace", ".perfetto-trace", ".pftrace.gz", ".rec"];
+const ENDINGS: [&str; 5] = [".pftrace", ".perfetto-trace", ".pftrace.gz", ".pftrace.zst", ".rec"];
 
 /// The traces that are named, with those of a directory in its place, in the order of their names.
 pub(in crate::command) fn expand(
