@@ -53,6 +53,8 @@ enum Command {
     Diff(diff::DiffArgs),
     /// List and switch the log groups of running programs
     Configuration(configuration::ConfigurationArgs),
+    /// Watch the log groups of running programs, and switch them
+    Top(configuration::TopArgs),
     /// Print the manual page, of the tool or of one command.
     Man(Man),
     /// Print completions for a shell.
@@ -104,6 +106,7 @@ impl Command {
             Self::Merge(args) => merge::run(args, system),
             Self::Diff(args) => diff::run(args, system),
             Self::Configuration(args) => configuration::run(args, system),
+            Self::Top(args) => configuration::run_top(args, system),
             Self::Man(args) => page::manual(args, table(), system),
             Self::Completions(args) => page::completions(args, table(), system),
         }

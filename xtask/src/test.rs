@@ -137,6 +137,7 @@ impl Have {
             tools::FISH,
             tools::CHROMIUM,
             tools::LNAV,
+            tools::TMUX,
         ];
         self.missing = tools::prepare(&wanted, install);
         let has_python = self.missing.iter().all(|tool| tool.name != tools::PYTHON.name);

@@ -138,6 +138,12 @@ pub(crate) const LNAV: Tool = Tool {
     present: || found("lnav"),
     source: Debian("lnav"),
 };
+pub(crate) const TMUX: Tool = Tool {
+    name: "tmux",
+    why: "run `protologtool top` on a terminal",
+    present: || found("tmux"),
+    source: Debian("tmux"),
+};
 pub(crate) const TIME: Tool = Tool {
     name: "time",
     why: "measure the peak memory of a program",

@@ -11,10 +11,12 @@ mod groups;
 mod programs;
 mod state;
 mod switch;
+mod top;
 mod trace;
 mod unknown;
 
 pub(crate) use args::ConfigurationArgs;
+pub(crate) use top::{TopArgs, run as run_top};
 
 use crate::exit::{Exit, Failure};
 use crate::system::System;

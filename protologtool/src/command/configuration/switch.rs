@@ -28,7 +28,7 @@ pub(super) struct LevelChange {
 }
 
 /// The groups of a program that were switched, those that are not compiled in, and the first error.
-type Switched = (Vec<String>, Vec<String>, Result<(), Error>);
+pub(super) type Switched = (Vec<String>, Vec<String>, Result<(), Error>);
 
 impl LevelChange {
     /// Prints from a level on, or not at all.
@@ -66,7 +66,7 @@ impl LevelChange {
     }
 
     /// Applies it to a program.
-    fn apply(&self, program: &mut Program) -> Result<Switched, Error> {
+    pub(super) fn apply(&self, program: &mut Program) -> Result<Switched, Error> {
         let mut groups = program.groups()?;
         groups.retain(|group| self.covers(&group.name));
         let (groups, out): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| group.compiled);

@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 
 /// A session, as JSON and for text.
 #[derive(Debug, Serialize)]
-struct Session {
+pub(super) struct Session {
     program: String,
     pid: u32,
     file: String,
@@ -25,19 +25,19 @@ struct Session {
     messages: u64,
     lost: u64,
     bytes: u64,
-    groups: Vec<OfGroup>,
+    pub(super) groups: Vec<OfGroup>,
 }
 
 /// The numbers of a group's messages that a session wrote and lost.
 #[derive(Debug, Serialize)]
-struct OfGroup {
+pub(super) struct OfGroup {
     /// Empty where it is not known.
-    group: String,
-    messages: u64,
-    lost: u64,
+    pub(super) group: String,
+    pub(super) messages: u64,
+    pub(super) lost: u64,
     bytes: u64,
     /// By cause: those lost, and those whose texts were cut.
-    losses: BTreeMap<String, u64>,
+    pub(super) losses: BTreeMap<String, u64>,
 }
 
 /// A session that was started, as JSON.
@@ -213,7 +213,8 @@ fn show(answers: &[(String, u32, Vec<String>)], json: bool, by_group: bool, syst
     system.print(&text);
 }
 
-fn sessions(program: &str, pid: u32, lines: &[String]) -> Vec<Session> {
+/// The sessions in the reply of a program.
+pub(super) fn sessions(program: &str, pid: u32, lines: &[String]) -> Vec<Session> {
     let mut all: Vec<Session> = Vec::new();
     for line in lines {
         match Reply::parse(line) {

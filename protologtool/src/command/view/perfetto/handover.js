@@ -6,7 +6,7 @@
   const button = document.getElementById("open");
   const say = (text) => { document.getElementById("state").textContent = text; };
   // The UI checks who sends: on a public page a person may have to agree.
-  const PATIENCE = 20000;
+  const TIMEOUT = 20000;
   let target = null;
   let timers = [];
 
@@ -29,7 +29,7 @@
     const begun = Date.now();
     timers = [setInterval(() => {
       if (target.closed) return offer("Its window was closed before the trace was there.");
-      if (Date.now() - begun > PATIENCE) {
+      if (Date.now() - begun > TIMEOUT) {
         say(`Still waiting for ${origin}: can this machine reach it?`);
         button.hidden = false;
       }

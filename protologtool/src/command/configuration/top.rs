@@ -1,0 +1,137 @@
+//! `top`: the groups of running programs with their rates, losses and levels, as they change, and switched in place.
+//!
+//! It asks over the control path what `configuration` asks, once each interval, and switches groups by the same change. On a terminal it draws
+//! ([`screen`]) until a key or a signal ends it; for machines it prints tables or JSON lines.
+//!
+//! Invariants: the terminal is as it was when the command ends, whatever ends it but SIGKILL; a program that hangs delays the others once,
+//! not each time.
+
+mod screen;
+mod terminal;
+mod watch;
+
+use super::args::Choice;
+use super::programs::{Programs, failure};
+use super::trace::print_json;
+use crate::exit::{Exit, Failure};
+use crate::system::System;
+use screen::Screen;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+use terminal::Terminal;
+use watch::{Sample, Watch};
+
+const HELP: &str = "\
+Examples:
+  protologtool top
+  protologtool top --name server --interval 5
+  protologtool top --once
+  protologtool top --json | jq 'select(.lost_per_second > 0)'
+
+Each line is a group of a program: from which level on it is printed (TEXT) and recorded by sessions (TRACE), messages and losses in \
+a second, and losses since the sessions began. Groups with losses and many messages come first. A program takes part as it does for \
+`protologtool configuration`.
+
+Keys: up and down (or k and j) choose a group; t and then a level (v d i w e f, or o for off) sets from which level on it is printed, \
+r the same for what sessions may record; p pauses; q ends. Switching takes effect at each thread's next log call.
+
+With --once, one interval is measured and printed; with --json, each group is a line of JSON, interval after interval.
+
+Exit codes: 0 done; 2 wrong command line, no such program, or a program could not be asked.";
+
+/// Arguments of `top`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = HELP, after_help = "See --help for examples.")]
+pub(crate) struct TopArgs {
+    #[command(flatten)]
+    choice: Choice,
+
+    /// Measure for this many seconds at a time
+    #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    interval: u64,
+
+    /// Print one interval, and end
+    #[arg(long)]
+    once: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &TopArgs, system: &dyn System) -> Result<Exit, Failure> {
+    let is_drawn = !args.once && !args.choice.json;
+    if is_drawn && !(std::io::stdout().is_terminal() && std::io::stdin().is_terminal()) {
+        return Err(Failure::new("no terminal to draw on")
+            .help("use `--once` for one table, or `--json` for lines of JSON"));
+    }
+    let mut programs = Programs::find(&args.choice, false, system)?;
+    let was_refused = std::mem::take(&mut programs.failed);
+    let mut watch = Watch::new(programs.all, &args.choice);
+    if is_drawn {
+        draw(args, &mut watch).map_err(|error| Failure::new(format!("can't draw: {error}")))?;
+        return Ok(Exit::Done);
+    }
+    let mut last = watch.sample();
+    loop {
+        std::thread::sleep(Duration::from_secs(args.interval));
+        watch.look_for_new().map_err(|error| failure(&error))?;
+        let mut sample = watch.sample();
+        sample.rate_since(&last);
+        print(&sample, args.choice.json, system);
+        for problem in &sample.problems {
+            system.print_error(&format!("warning: {problem}\n"));
+        }
+        if args.once {
+            let is_done = sample.problems.is_empty() && !was_refused;
+            return Ok(if is_done { Exit::Done } else { Exit::Failed });
+        }
+        last = sample;
+    }
+}
+
+fn print(sample: &Sample, json: bool, system: &dyn System) {
+    if json {
+        sample.rows.iter().for_each(|row| print_json(row, system));
+        return;
+    }
+    if sample.rows.is_empty() {
+        system.print_error("note: no program listens\nhelp: start one of this user that calls `protolog_rt::init()`\n");
+    }
+    system.print(&screen::table(sample));
+}
+
+/// Draws until a key or a signal ends it.
+fn draw(args: &TopArgs, watch: &mut Watch) -> std::io::Result<()> {
+    let terminal = Terminal::open()?;
+    let mut screen = Screen::default();
+    let mut last = watch.sample();
+    let mut shown = last.clone();
+    let interval = Duration::from_secs(args.interval);
+    let mut next = Instant::now() + interval;
+    loop {
+        terminal.draw(&screen.lines(&shown, terminal.size()))?;
+        let Some(keys) = terminal.wait(next.saturating_duration_since(Instant::now()))? else {
+            return Ok(());
+        };
+        for key in keys {
+            match screen.press(key, &shown) {
+                screen::Answer::End => return Ok(()),
+                screen::Answer::Nothing => {}
+                screen::Answer::Switch(row, change) => {
+                    screen.note(watch.switch(&row, &change));
+                    // The levels at once; the rates stay those of the last interval.
+                    shown.take_levels(&watch.sample());
+                }
+            }
+        }
+        if Instant::now() >= next {
+            next = Instant::now() + interval;
+            if !screen.is_paused() {
+                if let Err(error) = watch.look_for_new() {
+                    screen.note(error.to_string());
+                }
+                shown = watch.sample();
+                shown.rate_since(&last);
+                last = shown.clone();
+            }
+        }
+    }
+}

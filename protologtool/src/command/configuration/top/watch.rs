@@ -1,0 +1,207 @@
+//! The programs, asked again and again: one sample has a row for each group of each.
+//!
+//! Invariant: a program that does not answer within [`TIMEOUT`] is asked again only after [`REST`].
+
+use super::super::args::Choice;
+use super::super::switch::LevelChange;
+use super::super::trace::sessions;
+use protolog_control::{Error, Program, directories, sockets};
+use protolog_core::Level;
+use protolog_core::control::protocol::Request;
+use protolog_core::control::switch;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// The time for a reply.
+const TIMEOUT: Duration = Duration::from_secs(1);
+/// The time in which a program that failed is left alone.
+const REST: Duration = Duration::from_secs(15);
+
+/// A group of a program.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct GroupRow {
+    pub(super) program: String,
+    pub(super) pid: u32,
+    /// Empty for losses of groups that are not known.
+    pub(super) group: String,
+    /// The least severe level that is printed, or `off`.
+    pub(super) text: &'static str,
+    /// The least severe level that a session records, or `off`.
+    pub(super) trace: &'static str,
+    /// False if its calls are not compiled in.
+    pub(super) compiled: bool,
+    /// Messages and losses of all sessions that run.
+    pub(super) messages: u64,
+    pub(super) lost: u64,
+    /// By cause: those lost, and those whose texts were cut.
+    pub(super) losses: BTreeMap<String, u64>,
+    pub(super) messages_per_second: f64,
+    pub(super) lost_per_second: f64,
+}
+
+impl GroupRow {
+    fn key(&self) -> (u32, &str) {
+        (self.pid, &self.group)
+    }
+}
+
+/// All groups at one time.
+#[derive(Clone, Debug)]
+pub(super) struct Sample {
+    at: Instant,
+    pub(super) rows: Vec<GroupRow>,
+    /// Failures to ask, each with the reason.
+    pub(super) problems: Vec<String>,
+}
+
+impl Sample {
+    /// Computes rates from an earlier sample, and puts those with the greatest first. A group that is new has none.
+    pub(super) fn rate_since(&mut self, earlier: &Self) {
+        let seconds = (self.at - earlier.at).as_secs_f64().max(f64::MIN_POSITIVE);
+        let before: HashMap<_, _> = earlier.rows.iter().map(|row| (row.key(), row)).collect();
+        for row in &mut self.rows {
+            // A session that ended takes its numbers with it.
+            let Some(old) = before.get(&(row.pid, &*row.group)) else { continue };
+            let rate = |new: u64, old: u64| new.saturating_sub(old) as f64 / seconds;
+            row.messages_per_second = rate(row.messages, old.messages);
+            row.lost_per_second = rate(row.lost, old.lost);
+        }
+        self.rows.sort_by(|one, other| {
+            let by = |row: &GroupRow| (row.lost_per_second, row.messages_per_second);
+            by(other)
+                .partial_cmp(&by(one))
+                .unwrap_or(std::cmp::Ordering::Equal)
+                .then_with(|| (&one.program, one.key()).cmp(&(&other.program, other.key())))
+        });
+    }
+
+    /// Takes over the levels of a later sample.
+    pub(super) fn take_levels(&mut self, later: &Self) {
+        for row in &mut self.rows {
+            if let Some(new) = later.rows.iter().find(|new| new.key() == row.key()) {
+                (row.text, row.trace) = (new.text, new.trace);
+            }
+        }
+    }
+}
+
+/// The programs that are watched.
+pub(super) struct Watch {
+    programs: Vec<Program>,
+    pids: Vec<u32>,
+    names: Vec<String>,
+    /// Those that failed, with why and when.
+    resting: HashMap<PathBuf, (String, Instant)>,
+}
+
+impl Watch {
+    pub(super) fn new(programs: Vec<Program>, choice: &Choice) -> Self {
+        let (pids, names) = (choice.pid.clone(), choice.name.clone());
+        Self { programs, pids, names, resting: HashMap::new() }
+    }
+
+    /// Connects to programs that have started since.
+    pub(super) fn look_for_new(&mut self) -> Result<(), Error> {
+        self.resting.retain(|_, (_, since)| since.elapsed() < REST);
+        for path in sockets(&directories())? {
+            let is_known = self.programs.iter().any(|program| program.path() == path);
+            if is_known || self.resting.contains_key(&path) {
+                continue;
+            }
+            match Program::connect_with_timeout(&path, TIMEOUT) {
+                Ok(program) => {
+                    let is_meant = (self.pids.is_empty() || self.pids.contains(&program.pid))
+                        && (self.names.is_empty() || self.names.contains(&program.name));
+                    if is_meant {
+                        self.programs.push(program);
+                    }
+                }
+                Err(Error::Ended) => {}
+                Err(error) => self.rest(path, &error.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self, path: PathBuf, why: &str) {
+        let problem = format!("`{}`: {why}", path.display());
+        self.resting.insert(path, (problem, Instant::now()));
+    }
+
+    /// Asks all programs. One that ended is left out from now on.
+    pub(super) fn sample(&mut self) -> Sample {
+        let at = Instant::now();
+        let mut rows = Vec::new();
+        for mut program in std::mem::take(&mut self.programs) {
+            match rows_of(&mut program) {
+                Ok(more) => {
+                    rows.extend(more);
+                    self.programs.push(program);
+                }
+                Err(Error::Ended) => {}
+                Err(error) => {
+                    let why = format!("{} (pid {}): {error}", program.name, program.pid);
+                    self.rest(program.path().to_owned(), &why);
+                }
+            }
+        }
+        let problems = self.resting.values().map(|(problem, _)| problem.clone()).collect();
+        Sample { at, rows, problems }
+    }
+
+    /// Switches the group of a row, and says what was done.
+    pub(super) fn switch(&mut self, row: &GroupRow, change: &LevelChange) -> String {
+        let Some(program) = self.programs.iter_mut().find(|program| program.pid == row.pid) else {
+            return format!("{} (pid {}) has ended", row.program, row.pid);
+        };
+        match change.apply(program) {
+            Ok((_, _, Ok(()))) => {
+                format!("switched {} in {} (pid {})", row.group, row.program, row.pid)
+            }
+            Ok((_, _, Err(error))) | Err(error) => format!("can't switch {}: {error}", row.group),
+        }
+    }
+}
+
+/// The groups of a program, with the numbers of its sessions.
+fn rows_of(program: &mut Program) -> Result<Vec<GroupRow>, Error> {
+    let (name, pid) = (program.name.clone(), program.pid);
+    let mut rows: BTreeMap<String, GroupRow> = BTreeMap::new();
+    for group in program.groups()? {
+        let row = GroupRow {
+            text: least(switch::text_levels(group.word)),
+            trace: least(switch::trace_levels(group.word)),
+            compiled: group.compiled,
+            ..GroupRow::default()
+        };
+        rows.insert(group.name, row);
+    }
+    let lines = program.request(&Request::Stats)?;
+    for session in sessions(&name, pid, &lines) {
+        for of in session.groups {
+            let row = rows.entry(of.group).or_insert_with(|| GroupRow {
+                text: least(0),
+                trace: least(0),
+                ..GroupRow::default()
+            });
+            row.messages += of.messages;
+            row.lost += of.lost;
+            for (cause, count) in of.losses {
+                *row.losses.entry(cause).or_default() += count;
+            }
+        }
+    }
+    Ok(rows
+        .into_iter()
+        .map(|(group, row)| GroupRow { program: name.clone(), pid, group, ..row })
+        .collect())
+}
+
+/// The least severe of these levels (bit = severity).
+fn least(levels: u8) -> &'static str {
+    let words = ["verbose", "debug", "info", "warn", "error", "wtf"];
+    Level::from_severity(levels.trailing_zeros() as u8)
+        .map_or("off", |level| words[usize::from(level.severity())])
+}
