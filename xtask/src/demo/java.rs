@@ -19,7 +19,7 @@ const SHOWN: &str = "demo/indexer/FileEntry.java";
 /// Messages of the dictionary that are shown.
 const MESSAGES_SHOWN: usize = 4;
 
-pub(super) const STEPS: [DemoStep; 6] = [
+pub(super) const STEPS: [DemoStep; 7] = [
     DemoStep { title: "build the tool", needs: None, run: build },
     DemoStep { title: "rewrite the log calls", needs: None, run: rewrite },
     DemoStep { title: "what that does to a file", needs: None, run: difference },
@@ -32,6 +32,11 @@ pub(super) const STEPS: [DemoStep; 6] = [
         title: "run both, compare what they print",
         needs: Some(tools::JAVA),
         run: run_both,
+    },
+    DemoStep {
+        title: "read the traces that both have left",
+        needs: Some(tools::JAVA),
+        run: read_both,
     },
     DemoStep { title: "the dictionary that holds the texts now", needs: None, run: dictionary },
 ];
@@ -136,6 +141,7 @@ fn execute(layout: &Layout, which: &str) -> Result<i32> {
     if which == "rewritten" {
         java.arg(format!("-Dprotolog.viewerconfig={}", layout.dictionary("pb").display()));
     }
+    java.arg(format!("-Dindexer.trace={}", layout.java_trace(which).display()));
     java.arg("-classpath").arg(layout.classes(which)).arg(MAIN).arg(&layout.input);
     println!("$ {}", shell::line(&java));
     let status = java.stdout(create("out")?).stderr(create("err")?).status();
@@ -143,6 +149,32 @@ fn execute(layout: &Layout, which: &str) -> Result<i32> {
         Some(code @ 0..=1) => Ok(code),
         _ => Err(format!("the indexer failed, see `{}`", layout.printed(which, "err").display())),
     }
+}
+
+fn read_both(layout: &Layout) -> Result<()> {
+    for which in ["written", "rewritten"] {
+        let mut tool = Command::new(layout.programs.join("protologtool"));
+        tool.args(["read-log", "--columns", "level,tag,message"]);
+        // But for the workers of the pool, which take turns as they like.
+        for group in ["CLI", "WALK", "SCAN", "HASH", "STATS"] {
+            tool.args(["--group", group]);
+        }
+        tool.arg(layout.java_trace(which));
+        println!("$ {}", shell::line(&tool));
+        let text = shell::read(tool.current_dir(workspace::root()))?;
+        let path = layout.printed(which, "log");
+        fs::write(&path, text)
+            .map_err(|error| format!("can't write `{}`: {error}", path.display()))?;
+    }
+    let lines = compare::equal_lines(
+        &layout.printed("written", "log"),
+        &layout.printed("rewritten", "log"),
+    )?;
+    let sizes = ["written", "rewritten"].map(|which| {
+        fs::metadata(layout.java_trace(which)).map_or(0, |metadata| metadata.len().div_ceil(1024))
+    });
+    println!("both traces say the same, in {lines} lines: {} and {} KB", sizes[0], sizes[1]);
+    Ok(())
 }
 
 fn dictionary(layout: &Layout) -> Result<()> {
@@ -181,6 +213,10 @@ impl Layout {
 
     fn printed(&self, which: &str, stream: &str) -> PathBuf {
         self.output.join(format!("{which}.{stream}"))
+    }
+
+    fn java_trace(&self, which: &str) -> PathBuf {
+        self.output.join(format!("{which}.pftrace"))
     }
 
     fn dictionary(&self, form: &str) -> PathBuf {

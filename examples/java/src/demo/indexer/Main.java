@@ -3,22 +3,39 @@ package demo.indexer;
 import static demo.indexer.IndexLog.CLI;
 
 import dev.protolog.ProtoLog;
+import dev.protolog.Session;
 import java.io.IOException;
 import java.io.PrintStream;
 
 /**
  * The command: indexes a directory tree and prints a report. The report goes to standard output, messages to
- * standard error. Exit codes: 0 done, 1 some files could not be read, 2 usage or input.
+ * standard error, and with {@code -Dindexer.trace=FILE} into a trace. Exit codes: 0 done, 1 some files could not be read, 2 usage or input.
  */
 public final class Main {
     static {
+        record(System.getProperty("indexer.trace"));
         ProtoLog.v(CLI, "%s is initialised, assertions are %b", Main.class.getName(), Main.class.desiredAssertionStatus());
     }
+
+    /** Room for what is logged in a second. */
+    private static final int BUFFER = 64 << 20;
 
     private Main() {}
 
     public static void main(String[] args) {
         System.exit(run(args, System.out));
+    }
+
+    /** Records all messages into this file, if there is one, until the program ends. */
+    private static void record(String trace) {
+        if (trace == null) {
+            return;
+        }
+        try {
+            Session.builder().file(trace).enableAll().bufferBytes(BUFFER).start();
+        } catch (IOException e) {
+            System.err.println("can't write `" + trace + "`: " + e);
+        }
     }
 
     static int run(String[] args, PrintStream out) {
