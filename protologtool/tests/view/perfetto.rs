@@ -7,7 +7,8 @@ use super::browser::Browser;
 use super::{AppLog, expected, lock};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use protolog_rt::{Session, d, w};
-use protolog_testkit::{TempDir, temp_dir, web_dist};
+use protolog_testkit::serde_json::{self, Value};
+use protolog_testkit::{TempDir, temp_dir, trace_processor, web_dist, workspace_root};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -202,6 +203,19 @@ fn coloured(browser: &mut Browser, track: &str) -> u64 {
     browser.eval(&script).as_u64().expect("a number")
 }
 
+/// The view of the extension server for which the trace needs all of this.
+fn assert_messages_are_in_the_span(trace: &Path) {
+    let file = workspace_root().join("integrations/perfetto/modules/default/sql_modules");
+    let modules: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    let module = modules["sql_modules"][0]["sql"].as_str().unwrap();
+    let query =
+        "SELECT message, thread_name, slice_name FROM protolog_in_slices ORDER BY ts LIMIT 1";
+    let tables = trace_processor(trace, &[module, query]).expect("the UI is there, too");
+    let row = &tables[1].rows[0];
+    assert_eq!(row[0], "slow: write <b>back</b> took 42 ms");
+    assert_eq!((&row[1], &row[2]), (&"flusher".into(), &"write back".into()));
+}
+
 #[test]
 fn the_ui_shows_messages_and_tracks() {
     let _lock = lock();
@@ -216,6 +230,7 @@ fn the_ui_shows_messages_and_tracks() {
         .arg(&shown)
         .arg(&trace);
     assert!(merge.status().unwrap().success());
+    assert_messages_are_in_the_span(&shown);
     let ui = Ui::serve(dist, &shown);
     browser.go_to(&format!("{0}/#!/?url={0}/trace", ui.origin));
     assert_is_shown(&mut browser);
