@@ -104,6 +104,18 @@ fn run_kinds(classes: &Path, dir: &Path) -> Vec<String> {
 }
 
 #[test]
+fn a_truncated_file_ends_its_session_only() {
+    let dir = temp_dir();
+    let Some(classes) = classes() else { return };
+    let args = [dir.path().to_str().unwrap()];
+    let output = run_java(&[classes.to_path_buf()], "app.Truncated", &args).unwrap();
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+    assert_eq!(output.stdout, "the session's file can't be used any more\n20000\n");
+    assert!(!dir.path().join("lost.pftrace").exists());
+    assert_eq!(messages(&dir.path().join("other.pftrace")).len(), 20_000);
+}
+
+#[test]
 fn wrong_calls_never_throw() {
     let dir = temp_dir();
     let Some(classes) = classes() else { return };

@@ -50,7 +50,7 @@ final class KeptTrace {
         }
         List<Losses.Count> losses = session.total().all();
         Map<Integer, List<SharedBuffer.Copy>> chunks = new TreeMap<>();
-        for (SharedBuffer.Copy chunk : session.buffer().copyAll()) {
+        for (SharedBuffer.Copy chunk : session.copyChunks()) {
             chunks.computeIfAbsent(chunk.writer(), id -> new ArrayList<>()).add(chunk);
         }
         // After the chunks: the dictionary has all that they have.

@@ -184,6 +184,17 @@ final class Recording {
         LONG.getAndAdd(header, OTHER_LOSSES_AT + 8 * (cause.wire() - 1), 1L);
     }
 
+    /**
+     * Checks that nobody has truncated the file, since to read what is mapped beyond its end is an error of the JVM.
+     *
+     * @throws IOException if somebody has
+     */
+    void checkSize() throws IOException {
+        if (file.size() < metadataAt) {
+            throw new IOException("another process has truncated `" + path + "`");
+        }
+    }
+
     /** Waits until all that was logged so far is on the disk, if the file is on one. */
     void sync() throws IOException {
         ring.force();

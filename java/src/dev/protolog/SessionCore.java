@@ -68,6 +68,21 @@ final class SessionCore {
         drainThread = thread;
     }
 
+    /** Copies of all chunks. An error if the file that has them is not whole any more. */
+    List<SharedBuffer.Copy> copyChunks() throws IOException {
+        if (failure != null) {
+            throw new IOException("the session's file can't be used any more", failure);
+        }
+        if (recording != null) {
+            recording.checkSize();
+        }
+        try {
+            return buffer.copyAll();
+        } catch (InternalError e) {
+            throw new IOException("the session's file can't be used any more", e);
+        }
+    }
+
     /** The levels of a group that the session records. */
     int levels(GroupState state) {
         return filter.levels(state.fullName);

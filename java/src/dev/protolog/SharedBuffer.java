@@ -136,6 +136,22 @@ final class SharedBuffer {
         SHORT.setRelease(memory, countAt, (short) packets);
     }
 
+    /**
+     * Throws an {@link InternalError} if the memory does not have what was just published: its file was truncated. The JVM throws one
+     * itself, but later, wherever the thread is by then, unless the thread goes through the kernel before.
+     */
+    void check(int countAt, int packets) {
+        if ((short) SHORT.getAcquire(memory, countAt) == (short) packets) {
+            return;
+        }
+        try {
+            Thread.yield();
+        } catch (InternalError e) {
+            // The one of the JVM.
+        }
+        throw new InternalError("the session's file was truncated");
+    }
+
     /** Gives a chunk to the reader. */
     synchronized void complete(int chunk) {
         set(chunk, COMPLETE);

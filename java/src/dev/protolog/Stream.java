@@ -104,7 +104,7 @@ final class Stream implements Runnable {
             return;
         }
         try {
-            List<SharedBuffer.Copy> chunks = session.buffer().copyAll();
+            List<SharedBuffer.Copy> chunks = session.copyChunks();
             int any = chunks.isEmpty() ? 0 : chunks.get(0).id();
             chunks.sort(Comparator.comparingInt(SharedBuffer.Copy::writer).thenComparingInt(chunk -> chunk.id() - any));
             writeOwnPackets();

@@ -321,6 +321,7 @@ final class TraceWriter {
         position = at;
         packets++;
         buffer.publish(countAt, packets);
+        buffer.check(countAt, packets);
     }
 
     private boolean isFull() {
