@@ -217,6 +217,13 @@ fn machines_get_tables_and_json() {
     assert!(net["lost_per_second"].as_f64().unwrap() > 0.0, "{net}");
     assert!(net["losses"].as_object().unwrap().values().any(|it| it.as_u64() > Some(0)), "{net}");
     assert_eq!(rows.len(), 2, "{text}");
+    // A reader that goes away ends it.
+    let mut endless = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+    endless.args(["top", "--json"]).stdout(Stdio::piped());
+    let mut endless = surroundings(&mut endless, &dir).spawn().unwrap();
+    let first = BufReader::new(endless.stdout.take().unwrap()).lines().next();
+    assert!(first.unwrap().unwrap().starts_with('{'));
+    assert!(endless.wait().unwrap().success());
     let output = top(&dir, &["--once", "--name", "nobody"]);
     assert!(String::from_utf8(output.stderr).unwrap().contains("no program `nobody` listens"));
     assert_eq!(output.status.code(), Some(2));

@@ -12,7 +12,6 @@ mod watch;
 
 use super::args::Choice;
 use super::programs::{Programs, failure};
-use super::trace::print_json;
 use crate::exit::{Exit, Failure};
 use crate::system::System;
 use screen::Screen;
@@ -75,7 +74,10 @@ pub(crate) fn run(args: &TopArgs, system: &dyn System) -> Result<Exit, Failure> 
         watch.look_for_new().map_err(|error| failure(&error))?;
         let mut sample = watch.sample();
         sample.rate_since(&last);
-        print(&sample, args.choice.json, system);
+        if print(&sample, args.choice.json, system).is_err() {
+            // Nobody reads on, as after `| head`.
+            return Ok(Exit::Done);
+        }
         for problem in &sample.problems {
             system.print_error(&format!("warning: {problem}\n"));
         }
@@ -87,15 +89,17 @@ pub(crate) fn run(args: &TopArgs, system: &dyn System) -> Result<Exit, Failure> 
     }
 }
 
-fn print(sample: &Sample, json: bool, system: &dyn System) {
+fn print(sample: &Sample, json: bool, system: &dyn System) -> std::io::Result<()> {
     if json {
-        sample.rows.iter().for_each(|row| print_json(row, system));
-        return;
+        for row in &sample.rows {
+            system.write_output(format!("{}\n", serde_json::to_string(row)?).as_bytes())?;
+        }
+        return Ok(());
     }
     if sample.rows.is_empty() {
         system.print_error("note: no program listens\nhelp: start one of this user that calls `protolog_rt::init()`\n");
     }
-    system.print(&screen::table(sample));
+    system.write_output(screen::table(sample).as_bytes())
 }
 
 /// Draws until a key or a signal ends it.

@@ -11,6 +11,7 @@ use protolog_core::control::protocol::Request;
 use protolog_core::control::switch;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -140,7 +141,7 @@ impl Watch {
                     rows.extend(more);
                     self.programs.push(program);
                 }
-                Err(Error::Ended) => {}
+                Err(error) if has_ended(&error) => {}
                 Err(error) => {
                     let why = format!("{} (pid {}): {error}", program.name, program.pid);
                     self.rest(program.path().to_owned(), &why);
@@ -162,6 +163,17 @@ impl Watch {
             }
             Ok((_, _, Err(error))) | Err(error) => format!("can't switch {}: {error}", row.group),
         }
+    }
+}
+
+/// Returns whether a program has ended, before or after it was asked.
+fn has_ended(error: &Error) -> bool {
+    match error {
+        Error::Ended => true,
+        Error::Connection(error) => {
+            matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset)
+        }
+        _ => false,
     }
 }
 
