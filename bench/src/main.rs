@@ -10,6 +10,7 @@
 //! calls CASE CALLS                calls that are switched on, for valgrind
 //! threads NUMBER SHAPE CALLS      CPU nanoseconds of a message, on several threads at once
 //! texts CASE FILE                 bursts of messages whose text is new, or not
+//! mixed FILE MESSAGES             a trace as programs write them
 //! stop DIR                        milliseconds from a million messages to a file
 //! ```
 //!
@@ -19,6 +20,7 @@ mod compressed;
 mod count;
 mod hot;
 mod loggers;
+mod mixed;
 mod off;
 #[cfg(feature = "peers")]
 mod peers;
@@ -62,6 +64,10 @@ fn run(words: &[String]) -> Option<()> {
         }
         ["threads", threads, shape, calls] => {
             hot::threads(threads.parse().ok()?, shape, calls.parse().ok()?)
+        }
+        ["mixed", path, messages] => {
+            mixed::run(path.as_ref(), messages.parse().ok()?);
+            Some(())
         }
         ["stop", dir] => {
             stop::run(dir.as_ref());

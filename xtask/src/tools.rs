@@ -108,6 +108,12 @@ pub(crate) const NODE: Tool = Tool {
     present: node_is_new_enough,
     source: Debian("nodejs"),
 };
+pub(crate) const ZSTD: Tool = Tool {
+    name: "zstd",
+    why: "compress a trace, for the time it takes to decompress it",
+    present: || found("zstd"),
+    source: Debian("zstd"),
+};
 pub(crate) const PYTHON: Tool = Tool {
     name: "python3 with venv",
     why: "read what we write with the official protobuf descriptors",

@@ -7,6 +7,7 @@ mod control;
 mod corpus;
 mod measure;
 pub(crate) mod outside;
+mod read;
 mod report;
 mod runtime;
 mod table;
@@ -23,7 +24,7 @@ use crate::{Result, shell, tools, workspace};
 type Bench = (&'static str, &'static str, &'static [Tool], fn(&mut Report) -> Result<()>);
 
 /// All benches.
-pub(crate) const BENCHES: [Bench; 6] = [
+pub(crate) const BENCHES: [Bench; 7] = [
     (
         "tool",
         "protologtool over the sources of a JDK, beside the floor: reading the same files",
@@ -35,6 +36,12 @@ pub(crate) const BENCHES: [Bench; 6] = [
         "log calls off and on, beside a load, a clock and seven peers; threads, bytes, sudden ends",
         &[tools::CC, tools::VALGRIND],
         runtime::run,
+    ),
+    (
+        "read",
+        "traces to text, to JSON, filtered, beside cat, zstd and trace_processor",
+        &[tools::CC, tools::TIME, tools::NODE, tools::ZSTD],
+        read::run,
     ),
     (
         "protozero",

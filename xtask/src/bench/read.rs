@@ -1,0 +1,111 @@
+//! Reading traces: to text, to JSON, filtered, the first and the last lines, beside what can't be avoided (the bytes themselves, a
+//! decompression) and Perfetto's own reader on the same trace.
+
+use std::path::{Path, PathBuf};
+
+use super::measure::{self, Run};
+use super::report::Report;
+use crate::{Result, python, shell, workspace};
+
+/// Of each contestant; odd, so that there is a median run.
+const ROUNDS: usize = 3;
+
+/// Messages of the trace.
+const MESSAGES: u64 = 4_000_000;
+
+/// A contestant: what it does, and the command line that does it, for a shell that has the trace as `$1` and the tool as `$2`.
+const WAYS: [(&str, &str); 9] = [
+    ("cat", "cat \"$1\""),
+    ("zstd -d, of zstd -3", "zstd -dcq \"$1.zst\""),
+    ("to text", "\"$2\" read-log \"$1\""),
+    ("to JSON", "\"$2\" read-log \"$1\" --format json"),
+    ("--level error", "\"$2\" read-log \"$1\" --level error"),
+    ("--grep 'segment 7'", "\"$2\" read-log \"$1\" --grep 'segment 7'"),
+    ("--count-by template", "\"$2\" read-log \"$1\" --count-by template"),
+    ("the first line", "\"$2\" read-log \"$1\" | head -n 1"),
+    ("-n 10", "\"$2\" read-log \"$1\" -n 10"),
+];
+
+/// Writes a trace, reads it in each way, and prints the table.
+pub(super) fn run(report: &mut Report) -> Result<()> {
+    let target = workspace::target_dir()?;
+    let dir = target.join("bench");
+    std::fs::create_dir_all(&dir)
+        .map_err(|error| format!("can't make `{}`: {error}", dir.display()))?;
+    let trace = dir.join("mixed.pftrace");
+    let packages = ["--package=protolog-tool", "--package=protolog-bench"];
+    let build = [&["build", "--locked", "--release"], &packages[..]].concat();
+    shell::run(&mut shell::cargo(&build))?;
+    let mut write = std::process::Command::new(target.join("release/protolog-bench"));
+    shell::run(write.arg("mixed").arg(&trace).arg(MESSAGES.to_string()))?;
+    let mut compress = std::process::Command::new("zstd");
+    shell::run(compress.args(["-3", "-qf"]).arg(&trace))?;
+    let bench = ReadBench { trace, tool: target.join("release/protologtool"), dir };
+    bench.table(report)
+}
+
+struct ReadBench {
+    trace: PathBuf,
+    tool: PathBuf,
+    dir: PathBuf,
+}
+
+impl ReadBench {
+    fn table(&self, report: &mut Report) -> Result<()> {
+        let size = std::fs::metadata(&self.trace)
+            .map_err(|error| format!("can't read `{}`: {error}", self.trace.display()))?
+            .len();
+        let mut ways: Vec<(String, String)> =
+            WAYS.iter().map(|(name, line)| ((*name).to_owned(), (*line).to_owned())).collect();
+        match python::prepare(false) {
+            Ok(environment) => {
+                let script = workspace::root().join("tests/oracle/trace_processor.mjs");
+                let query = "SELECT ts, level, tag, message FROM protolog ORDER BY ts";
+                let line = format!(
+                    "node '{}' --dist '{}' --sql '{query}' \"$1\"",
+                    script.display(),
+                    environment.web_dist.display()
+                );
+                ways.push(("trace_processor (wasm), to JSON".to_owned(), line));
+            }
+            Err(error) => report.skip(&format!("trace_processor: {error}")),
+        }
+        let mut runs: Vec<Vec<Run>> = vec![Vec::new(); ways.len()];
+        // One round before those that count, to warm the file cache.
+        for round in 0..=ROUNDS {
+            for ((_, line), runs) in ways.iter().zip(&mut runs) {
+                let run = self.run(line)?;
+                runs.extend((round > 0).then_some(run));
+            }
+        }
+        let rows: Vec<Vec<String>> =
+            ways.iter().zip(&runs).map(|((name, _), runs)| row(name, runs)).collect();
+        report.add(
+            &format!("Reading {MESSAGES} messages of four threads, {:.1} MB", size as f64 / 1e6),
+            &["what", "wall s", "spread %", "CPU s", "million messages per CPU s", "peak MB"],
+            &rows,
+        );
+        Ok(())
+    }
+
+    fn run(&self, line: &str) -> Result<Run> {
+        let output = format!("({line}) > /dev/null 2> /dev/null");
+        let words = ["-c", &output, "sh"].map(str::to_owned).into_iter();
+        let paths = [&self.trace, &self.tool].map(|path| path.display().to_string());
+        let words: Vec<String> = words.chain(paths).collect();
+        measure::program(Path::new("/bin/sh"), &words, &self.dir, &self.dir.join("time"))
+    }
+}
+
+fn row(name: &str, runs: &[Run]) -> Vec<String> {
+    let median = measure::median(runs);
+    let cpu = median.cpu.unwrap_or(0.0);
+    vec![
+        name.to_owned(),
+        format!("{:.2}", median.wall),
+        format!("{:.0}", measure::spread(runs)),
+        format!("{cpu:.2}"),
+        format!("{:.2}", MESSAGES as f64 / 1e6 / cpu.max(0.005)),
+        format!("{:.0}", median.peak.unwrap_or(0) as f64 / 1e6),
+    ]
+}
