@@ -1,5 +1,5 @@
-"""Makes ids.tsv and xxh3.tsv with the PyPI package xxhash, and numbers.tsv with Python's own `%`, which rounds and pads as
-C's printf does: implementations that share no code with ours.
+"""Makes ids.tsv and xxh3.tsv with the PyPI package xxhash, packets.tsv by protobuf's rules, and numbers.tsv with Python's
+own `%`, which rounds and pads as C's printf does: implementations that share no code with ours.
 
 usage: python make.py FOLDER
 """
@@ -11,6 +11,22 @@ import struct
 import sys
 
 import xxhash
+
+# The arguments of messages whose id is 0x0123456789abcdef. A writer may intern a string twice that comes twice in one message: none has that.
+PACKETS = [
+    [],
+    [1],
+    [-1],
+    [2**63 - 1, -(2**63)],
+    [512, "example.org"],
+    [True, False],
+    [1.5, -0.0],
+    [float("inf"), 64],
+    [""],
+    ["a", "grün €"],
+    [1, "a", 2.5, True],
+    ["long " * 40, 7, "b"],
+]
 
 MESSAGES = [
     ("com/foo/Bar.java", "sent %d bytes to %s", "DEBUG", "com.foo.AppLog.NET"),
@@ -41,6 +57,52 @@ def escape(field):
     return field.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
 
 
+def varint(value):
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def field(number, value):
+    """A field: bytes, or a number."""
+    if isinstance(value, bytes):
+        return varint(number << 3 | 2) + varint(len(value)) + value
+    return varint(number << 3) + varint(value)
+
+
+def packet(args):
+    """A message's packet but for its time, of a chunk without strings."""
+    message = varint(1 << 3 | 1) + struct.pack("<Q", 0x0123456789ABCDEF)
+    strings = {}
+    for arg in args:
+        if isinstance(arg, bool):
+            message += field(5, int(arg))
+        elif isinstance(arg, int):
+            message += field(3, (arg << 1 ^ arg >> 63) & (1 << 64) - 1)
+        elif isinstance(arg, float):
+            message += varint(4 << 3 | 1) + struct.pack("<d", arg)
+        else:
+            message += field(2, strings.setdefault(arg, len(strings) + 1))
+    interned = b"".join(
+        field(36, field(1, iid) + field(2, text.encode())) for text, iid in strings.items()
+    )
+    head = field(12, interned) + field(13, 2) if interned else b""
+    return head + field(104, message)
+
+
+def shown(arg):
+    """An argument as its kind and its value."""
+    kind = {bool: "bool", int: "int", float: "float", str: "text"}[type(arg)]
+    return f"{kind} {str(arg).lower() if isinstance(arg, bool) else str(arg).replace('inf', 'Infinity')}"
+
+
+def packets():
+    return [(",".join(shown(arg) for arg in args), packet(args).hex()) for args in PACKETS]
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     lines = ["place\ttemplate\tlevel\tgroup\tid\tgroup_id"]
@@ -55,6 +117,8 @@ def main():
         data = bytes((i * 131 + (i >> 8) * 17 + length) & 0xFF for i in range(length))
         lines.append(f"{data.hex()}\t{xxhash.xxh3_64_intdigest(data):016x}")
     (folder / "xxh3.tsv").write_text("\n".join(lines) + "\n")
+    lines = ["args\tpacket", *("\t".join(row) for row in packets())]
+    (folder / "packets.tsv").write_text("\n".join(lines) + "\n")
     (folder / "numbers.tsv").write_text("\n".join(numbers()) + "\n")
 
 

@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * Runs the tests of the API: {@code java -cp CLASSES dev.protolog.SelfTest VECTORS}, where VECTORS is the folder with
- * {@code ids.tsv}, {@code xxh3.tsv} and {@code numbers.tsv}. The first difference ends it with an {@link AssertionError}, exit code 1.
+ * {@code ids.tsv}, {@code xxh3.tsv}, {@code packets.tsv} and {@code numbers.tsv}. The first difference ends it with an {@link AssertionError}, exit code 1.
  */
 public final class SelfTest {
     private static int checks;
@@ -24,6 +24,7 @@ public final class SelfTest {
         LevelsTest.run();
         DictionaryTest.run();
         CallTest.run();
+        PacketTest.run(vectors);
         MessageIdTest.run(vectors);
         System.out.println(checks + " checks passed");
     }

@@ -137,6 +137,36 @@ fn strings_are_the_same() {
     }
 }
 
+/// The packet of `args` in a new chunk, in hexadecimal, without its time.
+fn hex<A: FastArgs>(args: &A) -> String {
+    let packet = Chunk::new().encode(0, 0, args);
+    assert_eq!(packet[..2], [0x40, 0]);
+    packet[2..].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Java's tests have the same vectors.
+#[test]
+fn packets_match_the_vectors() {
+    let vectors = include_str!("../../../../protolog-core/testdata/packets.tsv");
+    let expected: Vec<&str> =
+        vectors.lines().skip(1).map(|row| row.split_once('\t').unwrap().1).collect();
+    let actual = [
+        hex(&()),
+        hex(&(Int(1), ())),
+        hex(&(Int(-1), ())),
+        hex(&(Int(i64::MAX), (Int(i64::MIN), ()))),
+        hex(&(Int(512), (Str("example.org"), ()))),
+        hex(&(Bool(true), (Bool(false), ()))),
+        hex(&(Float(1.5), (Float(-0.0), ()))),
+        hex(&(Float(f64::INFINITY), (Int(64), ()))),
+        hex(&(Str(""), ())),
+        hex(&(Str("a"), (Str("grün €"), ()))),
+        hex(&(Int(1), (Str("a"), (Float(2.5), (Bool(true), ()))))),
+        hex(&(Str(&"long ".repeat(40)), (Int(7), (Str("b"), ())))),
+    ];
+    assert_eq!(actual.as_slice(), expected);
+}
+
 #[test]
 fn everything_else_is_left_to_the_slow_path() {
     let chunk = Chunk::new();
