@@ -5,6 +5,7 @@ use super::super::intern::InternTable;
 use super::super::packet::Packet;
 use super::super::plan::Base;
 use super::*;
+use std::fmt::Write as _;
 
 const ID: u64 = 0x0123456789abcdef;
 const ROOM: usize = 4096;
@@ -141,7 +142,11 @@ fn strings_are_the_same() {
 fn hex<A: FastArgs>(args: &A) -> String {
     let packet = Chunk::new().encode(0, 0, args);
     assert_eq!(packet[..2], [0x40, 0]);
-    packet[2..].iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut hex = String::new();
+    for byte in &packet[2..] {
+        write!(hex, "{byte:02x}").unwrap();
+    }
+    hex
 }
 
 /// Java's tests have the same vectors.
