@@ -29,6 +29,8 @@ pub(crate) struct Decoder {
     sequences: HashMap<u32, SequenceState>,
     collected: Collected,
     hole_budget: hole::Budget,
+    /// The trace is being written: a packet that is cut off will be whole.
+    is_growing: bool,
     /// True after a hole: a sequence that begins now may have begun in it.
     is_torn: bool,
 }
@@ -53,6 +55,7 @@ impl Decoder {
     /// Decodes what follows in a trace that is being written. Returns the position if decoding ended before the end of `bytes`.
     pub(crate) fn add(&mut self, bytes: &[u8]) -> Option<EndedEarly> {
         let at = self.collected.blocks.reserve(bytes.len());
+        self.is_growing = true;
         let ended = self.packets(bytes, at, 0);
         let taken = ended.map_or(bytes.len(), |ended| ended.offset as usize);
         self.collected.stats.bytes += taken as u64;
@@ -151,7 +154,9 @@ impl Decoder {
             let field = match next {
                 Ok(field) => field,
                 Err(error) => {
-                    if let Some(after) = self.resync(bytes, offset, None) {
+                    let may_follow = self.is_growing && depth == 0 && error.is_truncated();
+                    let after = if may_follow { None } else { self.resync(bytes, offset, None) };
+                    if let Some(after) = after {
                         reader = Reader::with_offset(&bytes[after..], at + after as u64);
                         continue;
                     }

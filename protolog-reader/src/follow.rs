@@ -6,6 +6,7 @@
 //!
 //! Invariant: each message is in one part; a packet that is not whole yet is left for the next one.
 
+use crate::compact;
 use crate::decode::Decoder;
 use crate::error::{ReadError, ReadErrorKind};
 use crate::inflate;
@@ -17,7 +18,7 @@ use crate::stats::EndReason;
 /// The first byte of every trace.
 const PACKET: u8 = 0x0a;
 
-/// Reads a growing trace, part by part. Its memory grows with the trace, though entries are not kept.
+/// Reads a growing trace, part by part. Of what was read, only the dictionary, the strings that may be used again and the losses are kept.
 #[derive(Debug)]
 pub struct Follower {
     decoder: Decoder,
@@ -72,9 +73,33 @@ impl Follower {
         show(&log);
         let mut collected = log.into_collected();
         (collected.relations, collected.losses) = (relations, losses);
-        collected.records.clear();
-        collected.string_refs.clear();
+        compact::compact(&mut collected, Vec::new(), self.decoder.sequences());
         self.decoder.put_back(collected);
         Ok(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `string(1, "text")`, a message of it, and sequence 2.
+    const PACKET: [u8; 33] = [
+        0x0a, 31, 0x68, 1, 0x62, 10, 0xaa, 2, 7, 8, 1, 18, 3, b'o', b'n', b'e', 0xc2, 6, 11, 9, 1,
+        0, 0, 0, 0, 0, 0, 0, 0x10, 1, 0x50, 2, 0x40,
+    ];
+
+    #[test]
+    fn what_was_shown_is_not_kept() {
+        let mut packet = PACKET.to_vec();
+        packet.push(5);
+        packet[1] = packet.len() as u8 - 2;
+        let (mut follower, mut entries) = (Follower::new(Vec::new()), 0);
+        for _ in 0..1000 {
+            let taken = follower.read(&packet, |log| entries += log.entries().len()).unwrap();
+            assert_eq!(taken, packet.len());
+        }
+        assert_eq!(entries, 1000);
+        assert!(follower.decoder.collected().blocks.size() < 100);
     }
 }

@@ -74,3 +74,15 @@ fn what_is_no_growing_trace_is_an_error() {
     damaged.extend([0x0f; 40]);
     assert_eq!(kind(&damaged), format!("{:?}", ReadErrorKind::Damaged(end)));
 }
+
+/// A packet that is not whole yet may look like damage with packets in it: a string that is a trace.
+#[test]
+fn a_packet_that_is_not_whole_is_not_searched() {
+    let inner = r"\x0a\x04\x40\x05\x50\x02".repeat(3);
+    let text = format!("{APP}@1 needs ts=1 string(5, \"{inner}\") log(0x12, $5)\n");
+    let bytes = trace(&text);
+    let mut whole = items(&Trace::from_bytes(bytes.clone()).read().unwrap());
+    whole.sort();
+    let single: Vec<&[u8]> = bytes.chunks(1).collect();
+    assert_eq!(followed(&single), whole);
+}
