@@ -12,6 +12,7 @@
 //! `\u{1b}`.
 
 use std::fmt;
+use std::ops::Range;
 
 use foldhash::HashMap;
 use protolog_core::Level;
@@ -39,6 +40,36 @@ pub struct TextWriter<'a> {
     threads: Vec<String>,
     /// Levels and tags, by level and group.
     tags: HashMap<(Option<Level>, Option<u32>), String>,
+    marks: Option<Marks<'a>>,
+}
+
+/// Finds the parts of a line to mark, as ranges of bytes.
+type FindMarks<'a> = dyn Fn(&str) -> Vec<Range<usize>> + 'a;
+
+/// The parts of lines to mark.
+struct Marks<'a>(Box<FindMarks<'a>>);
+
+impl Marks<'_> {
+    /// Appends a line with its marked parts in reverse video, whatever its color is.
+    fn push(&self, out: &mut String, line: &str) {
+        let mut at = 0;
+        for Range { start, end } in (self.0)(line) {
+            let parts = line.get(at..start).zip(line.get(start..end).filter(|it| !it.is_empty()));
+            let Some((before, marked)) = parts else { continue };
+            push_printable(out, before);
+            out.push_str("\x1b[7m");
+            push_printable(out, marked);
+            out.push_str("\x1b[27m");
+            at = end;
+        }
+        push_printable(out, &line[at..]);
+    }
+}
+
+impl fmt::Debug for Marks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Marks")
+    }
 }
 
 impl<'a> TextWriter<'a> {
@@ -53,6 +84,7 @@ impl<'a> TextWriter<'a> {
             body: String::new(),
             threads: Vec::new(),
             tags: HashMap::default(),
+            marks: None,
         }
     }
 
@@ -77,6 +109,13 @@ impl<'a> TextWriter<'a> {
         self
     }
 
+    /// Marks parts of messages, where lines have colors: those in the ranges of bytes, ascending, that `find` returns for a line.
+    #[must_use]
+    pub fn with_marks(mut self, find: impl Fn(&str) -> Vec<Range<usize>> + 'a) -> Self {
+        self.marks = Some(Marks(Box::new(find)));
+        self
+    }
+
     /// Appends the lines of `item` to `out`, each with its line end.
     pub fn write(&mut self, item: &Item<'_>, out: &mut String) {
         let done = match item {
@@ -97,7 +136,7 @@ impl<'a> TextWriter<'a> {
             self.body.push('\n');
             self.body.push_str(stack_trace);
         }
-        self.lines(level.map_or("", Level::terminal_color), out);
+        self.lines(level.map_or("", Level::terminal_color), self.marks.as_ref(), out);
         Ok(())
     }
 
@@ -106,7 +145,7 @@ impl<'a> TextWriter<'a> {
         self.head.push_str(&level_and_tag('!', "LOST"));
         self.body.clear();
         loss::describe(&mut self.body, self.log.dictionary(), loss.reason, loss.group, loss.count)?;
-        self.lines("\x1b[35m", out);
+        self.lines("\x1b[35m", None, out);
         Ok(())
     }
 
@@ -141,7 +180,7 @@ impl<'a> TextWriter<'a> {
     }
 
     /// Appends the lines of the body, each with the head.
-    fn lines(&self, color: &str, out: &mut String) {
+    fn lines(&self, color: &str, marks: Option<&Marks<'_>>, out: &mut String) {
         if !self.color && is_plain(&self.body) {
             out.extend([&self.head, &self.body, "\n"]);
             return;
@@ -152,7 +191,10 @@ impl<'a> TextWriter<'a> {
                 out.push_str(color);
             }
             out.push_str(&self.head);
-            push_printable(out, line);
+            match marks {
+                Some(marks) if self.color => marks.push(out, line),
+                _ => push_printable(out, line),
+            }
             if self.color && !color.is_empty() {
                 out.push_str("\x1b[0m");
             }

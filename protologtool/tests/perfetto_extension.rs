@@ -50,6 +50,11 @@ fn the_module_answers_on_a_trace() {
     let include = |sql: &str| format!("INCLUDE PERFETTO MODULE dev.protolog.messages; {sql}");
     let counts = include("SELECT tag, level, messages FROM protolog_counts");
     let Some(counts) = query(&trace, &counts) else { return };
+    // As the guide has it.
+    let guide = fs::read_to_string(workspace_root().join("docs/guides/view.md")).unwrap();
+    let sql = guide.split("```sql\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let found = query(&trace, sql).unwrap();
+    assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!(
         counts,
         [

@@ -203,6 +203,26 @@ fn boot_times_and_json() {
 }
 
 #[test]
+fn matches_are_marked_where_there_are_colors() {
+    let marked = |args: &[&str]| {
+        let (_, out, _) = run(&[("app", description::trace(APP))], args);
+        let lines = out.lines().filter(|line| line.contains("\x1b[7m")).map(|line| {
+            let (_, message) = line.split_once(": ").unwrap();
+            message.replace("\x1b[7m", "<").replace("\x1b[27m", ">").replace("\x1b[0m", "")
+        });
+        lines.collect::<Vec<_>>()
+    };
+    let always = ["app", "--color", "always"];
+    assert_eq!(
+        marked(&[&always[..], &["--grep", "[0-5]+"]].concat()),
+        ["sent <512> bytes", "sent <1024> bytes", "#<00000000000000>77 (<1>, true)"]
+    );
+    assert_eq!(marked(&[&always[..], &["--grep", "x*"]].concat()), [""; 0], "nothing to see");
+    assert_eq!(marked(&[&always[..], &["--grep", "sent", "--invert"]].concat()), [""; 0]);
+    assert_eq!(marked(&["app", "--grep", "sent"]), [""; 0]);
+}
+
+#[test]
 fn colors() {
     check(
         &["--color", "always", "--thread", "main"],

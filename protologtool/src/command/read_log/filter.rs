@@ -132,6 +132,11 @@ impl Filter<'_> {
         Filter { options, log, since: limits.since, until: limits.until }
     }
 
+    /// The regular expression whose matches are worth marking.
+    pub(super) fn marked(&self) -> Option<&Regex> {
+        self.options.grep.as_ref().filter(|_| !self.options.invert)
+    }
+
     /// The first time that is shown, and the first after it that isn't.
     pub(super) fn limits(&self) -> TimeLimits {
         TimeLimits { since: self.since, until: self.until }

@@ -39,7 +39,7 @@ fn traces_in(directory: &Path, system: &dyn System) -> Result<Vec<PathBuf>, Fail
     traces.sort();
     if traces.is_empty() {
         let message = format!(
-            "no trace in `{shown}`: no file that ends with .pftrace, .perfetto-trace, .pftrace.gz or .rec"
+            "no trace in `{shown}`: no file that ends with .pftrace, .perfetto-trace, .pftrace.gz, .pftrace.zst or .rec"
         );
         return Err(Failure::new(message).help("give the file that a session writes"));
     }

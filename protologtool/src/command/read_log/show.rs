@@ -9,6 +9,7 @@ use super::form::{EntryForm, OutputFormat, TimeForm};
 use super::select::{Selected, Selection, Selector};
 use crate::system::System;
 use protolog_reader::{Item, JsonWriter, Log, TextWriter, TimeWriter};
+use regex::Regex;
 use std::io;
 
 /// The size of a block of output, in bytes.
@@ -62,7 +63,7 @@ impl<'a> Show<'a> {
                 })
             }
             Shown::Lines { selector, times, last } => {
-                let mut writer = Writer::new(form, log, *system);
+                let mut writer = Writer::new(form, log, filter.marked(), *system);
                 let keep = |item: &Item<'_>| writer.line(item, times, last);
                 selector.page(log, filter, keep, |selected| {
                     push(&selected, *marks_gaps, block);
@@ -137,13 +138,24 @@ enum Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(form: &'a EntryForm, log: &'a Log, system: &dyn System) -> Self {
+    fn new(
+        form: &'a EntryForm,
+        log: &'a Log,
+        marked: Option<&'a Regex>,
+        system: &dyn System,
+    ) -> Self {
         let color = form.has_color(system);
         match form.format {
             OutputFormat::Json => Self::Json(Box::new(JsonWriter::new(log)), Vec::new()),
             OutputFormat::Text if form.columns.is_empty() && !form.delta => {
                 let text = TextWriter::new(log, form.times()).with_color(color);
-                Self::Text(Box::new(text.with_time_format(form.time_format())))
+                let text = text.with_time_format(form.time_format());
+                Self::Text(Box::new(match marked {
+                    Some(regex) => {
+                        text.with_marks(|line| regex.find_iter(line).map(|it| it.range()).collect())
+                    }
+                    None => text,
+                }))
             }
             _ => Self::Columns { form, log, columns: form.columns(), color },
         }
