@@ -62,7 +62,10 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         // Each way of setting up a session, so that it is as many in all.
         let mut crash = shell::cargo(&["test", "--locked", "--release", "--package=protolog-rt"]);
         crash.args(["--test=crash", "--features=compression", "--", "--nocapture"]);
-        shell::run(crash.env(ROUNDS, "100"))
+        shell::run(crash.env(ROUNDS, "100"))?;
+        let mut java = shell::cargo(&["test", "--locked", "--release", "--package=protolog-tool"]);
+        java.args(["--test=java_runtime", "killed::", "--", "--nocapture"]);
+        shell::run(java.env(ROUNDS, "50"))
     });
     steps.run("damage", |_| {
         let environment = python::prepare(false)?;

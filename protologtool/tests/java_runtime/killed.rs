@@ -13,8 +13,10 @@ const THREADS: usize = 8;
 fn what_a_killed_program_has_logged_is_recovered() {
     let dir = temp_dir();
     let Some(classes) = classes() else { return };
-    // At different instants: after so many lines.
-    for lines in [1, 100, 700] {
+    // At different instants: after so many lines. `cargo xtask soak kill` has more of them.
+    let rounds = std::env::var("PROTOLOG_KILL_ROUNDS").map_or(3, |rounds| rounds.parse().unwrap());
+    let lines = [1, 100, 700].into_iter().chain((3..rounds).map(|round| round * 7 % 800 + 1));
+    for lines in lines.take(rounds) {
         kill_after(lines, classes, dir.path(), "record");
         kill_after(lines, classes, dir.path(), "stream");
     }

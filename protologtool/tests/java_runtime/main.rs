@@ -3,6 +3,7 @@
 
 mod killed;
 mod stress;
+mod token;
 
 use protolog_testkit::{
     Output, compile_java, java_sources, run, run_java, temp_dir, trace_processor, workspace_root,
