@@ -212,7 +212,8 @@ impl Have {
         }
     }
 
-    /// Each `testdata/make.py`, run into an empty folder, must make the files that are committed beside it.
+    /// Each `testdata/make.py`, run into an empty folder, must make the files that are committed beside it; and the methods of the
+    /// Java runtime must be as their script writes them.
     fn reproduce_test_data(&self, skipped: &mut Vec<String>) -> Result<()> {
         let Some(environment) = &self.python else {
             skipped.push(
@@ -228,7 +229,8 @@ impl Have {
             shell::run(Command::new(&environment.python).arg(&script).arg(&made))?;
             compare(&made, script.parent().expect("a script lies in a folder"))?;
         }
-        Ok(())
+        let overloads = workspace::root().join("java/overloads.py");
+        shell::run(Command::new(&environment.python).arg(overloads).arg("--check"))
     }
 }
 

@@ -6,7 +6,7 @@ import static dev.protolog.LogLevel.VERBOSE;
 
 /**
  * The methods of {@link ProtoLogImpl} for three arguments and levels up to INFO, one for each sequence of the types that its conversions give:
- * nothing is boxed, and a call allocates nothing.
+ * nothing is boxed, and a call allocates nothing. Written by {@code java/overloads.py}.
  *
  * <p>Invariant: no method throws.
  */

@@ -9,7 +9,7 @@ import static dev.protolog.LogLevel.WTF;
 
 /**
  * The methods of {@link ProtoLogImpl} for no argument, one or two, one for each sequence of the types that its conversions give:
- * nothing is boxed, and a call allocates nothing.
+ * nothing is boxed, and a call allocates nothing. Written by {@code java/overloads.py}.
  *
  * <p>Invariant: no method throws.
  */
