@@ -10,7 +10,7 @@ import pathlib
 import sys
 
 SOURCES = pathlib.Path(__file__).parent / "src/dev/protolog"
-# What `l`, `f`, `b` and `s` return.
+# Results of `l`, `f`, `b` and `s`.
 TYPES = ["long", "double", "boolean", "String"]
 LEVELS = {"v": "VERBOSE", "d": "DEBUG", "i": "INFO", "w": "WARN", "e": "ERROR", "wtf": "WTF"}
 LONGEST_LINE = 140

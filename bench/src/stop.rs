@@ -43,7 +43,7 @@ pub(crate) fn run(dir: &Path) {
             file.write_all(piece).expect("write a file");
         }
     });
-    // What the system has is not on the disk yet.
+    // Bytes that the system has are not on the disk yet.
     let synced = written + time(|| file.iter().for_each(|file| file.sync_data().expect("sync")));
     println!(
         r#"{{"memcpy": {copied}, "write": {written}, "sync": {synced}, "stop kept": {stop_kept}, "stop streaming": {stop_streaming}, "messages": {messages}, "streamed": {streamed}, "bytes": {bytes}}}"#

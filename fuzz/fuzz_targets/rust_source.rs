@@ -1,6 +1,6 @@
 //! Any bytes as a Rust source: the tool takes them without a panic.
 //!
-//! What the property tests of `protologtool/tests/rust` cover better: under `cfg(fuzzing)`, which cargo-fuzz sets, the lexer
+//! The results themselves are covered by the property tests of `protologtool/tests/rust`: under `cfg(fuzzing)`, which cargo-fuzz sets, the lexer
 //! gives no places, so that nothing can be said here of what comes out.
 #![no_main]
 

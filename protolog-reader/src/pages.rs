@@ -5,7 +5,7 @@
 //! segments that follow. What is later is held back for the next page. A segment also says where the state of its sequences
 //! was set up, so that reading can begin in the middle.
 //!
-//! What is damaged, compressed as a whole, or of several clocks is read whole, by [`Trace`](crate::Trace): see [`Pages::survey`].
+//! Traces that are damaged, compressed as a whole, or of several clocks are read whole, by [`Trace`](crate::Trace): see [`Pages::survey`].
 //!
 //! Invariants: the items of all pages are those of the whole trace, in the same order, but that a run of malformed packets is a loss of
 //! each page that it is in; memory is at most a constant factor times

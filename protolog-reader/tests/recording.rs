@@ -207,7 +207,7 @@ fn a_trace_gets_what_follows_each_position() {
     // Writer 2 has one message, of which nothing is in the file.
     for (chunk, packets, expected) in [(0, 0, 4), (0, 2, 3), (0, 3, 2), (1, 0, 2), (1, 2, 1)] {
         assert_eq!(messages(&at(chunk, packets, false), false), expected, "{chunk}:{packets}");
-        // What the rest of a chunk builds on comes again if the file lacks it.
+        // State that the rest of a chunk builds on is written again if the file lacks it.
         let (report, rest) = write_rest(&at(chunk, packets, true), false);
         assert_eq!(report.messages, expected);
         assert_eq!(write_rest(&at(chunk, packets, false), true).1, rest, "the file lacks it");
@@ -249,7 +249,7 @@ fn recover_any(bytes: &[u8]) {
     let report = recording.write(&mut trace).unwrap();
     assert!(trace.len() <= 8 * bytes.len() + 4096, "{} of {}", trace.len(), bytes.len());
     let log = read(&trace);
-    // What needs texts of a packet that is damaged is no entry.
+    // A message that needs strings of a damaged packet is no entry.
     assert!(log.stats().entries <= report.messages);
     assert_eq!(log.stats().ended_early, None);
     let _ = recording.trace();

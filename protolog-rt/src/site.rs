@@ -124,7 +124,7 @@ impl GroupLevel {
     #[inline]
     fn raw_parts(self) -> (&'static GroupInfo, u8) {
         let severity = self.0.addr() % align_of::<GroupInfo>();
-        #[allow(clippy::cast_ptr_alignment)] // What is left is the address of a group again.
+        #[allow(clippy::cast_ptr_alignment)] // The rest is the address of a group again.
         let group = self.0.wrapping_sub(severity).cast::<GroupInfo>();
         // SAFETY: *tagged*: the remainder is exactly the number that was added, so `group` is the address of a `'static` group.
         (unsafe { &*group }, severity as u8)

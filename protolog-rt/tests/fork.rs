@@ -1,7 +1,7 @@
 //! Forks: the parent's trace is as if there were no child, the child may have sessions of its own, and nobody waits for a
 //! thread that is not there. A test of its own, since it forks the whole process.
 //!
-//! What Rust's library locks while a thread starts or ends stays locked in a child that is forked meanwhile, and then no
+//! A lock of Rust's library that is held while a thread starts or ends stays held in a child that is forked meanwhile, and then no
 //! thread can start there. So children that start threads are forked while none of their parent's starts or ends, which
 //! other tests' threads may do at any time: these tests have processes of their own.
 #![allow(unsafe_code)] // fork, clone, waitpid, _exit.
@@ -125,7 +125,7 @@ fn no_child_waits_for_a_thread_that_is_not_there() {
     }
     let dir = &temp_dir();
     let (done, begun) = (&AtomicBool::new(false), &Barrier::new(4));
-    // Whether threads are to start and end, and whether they do.
+    // Set while threads are to start and end; set while they do.
     let (churn, churns) = (&AtomicBool::new(true), &AtomicBool::new(true));
     let forks = if std::env::var_os("PROTOLOG_SOAK").is_some() { 3_000 } else { 300 };
     let path = |name: &str| dir.path().join(name);

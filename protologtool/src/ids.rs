@@ -78,7 +78,7 @@ mod tests {
             (SOURCE, "test", Level::Warn, "TEST_GROUP", 3218600869538902408),
             (SOURCE, "test %d %f\nabc %s\ntest", Level::Warn, "TEST_GROUP", 4940069191137245365),
             (SOURCE, &many, Level::Warn, "TEST_GROUP", 3061299425417639850),
-            // What Android's runtime gives messages that no tool has seen.
+            // Ids that Android's runtime gives to messages that no tool has seen.
             ("", "My Test Debug Log Message %b", Level::Debug, "TEST_GROUP", -6667174420491586034),
             ("", "My Unprocessed Message", Level::Debug, "TEST_GROUP", -6640923881105772449),
         ] {

@@ -111,7 +111,7 @@ fn old_recordings_of_dead_processes_are_removed() {
         (0, expected.map(|(name, is)| (name.to_owned(), is)).to_vec())
     );
     assert_eq!(names(dir.path()), ["link", "new", "other", "used"]);
-    // What a link leads to stays, and what a process uses, whatever the age.
+    // The target of a link stays, and a file that a process uses, whatever the age.
     let outside = temp_dir();
     make(&outside.path().join("app.rec"), 9 * DAY);
     symlink(outside.path().join("app.rec"), path("out")).unwrap();

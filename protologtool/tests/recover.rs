@@ -181,7 +181,7 @@ fn run_with_pipe(args: &[&str], input: Vec<u8>) -> String {
         .spawn()
         .unwrap();
     let mut pipe = child.stdin.take().unwrap();
-    // What is larger than the pipe goes on when it is read.
+    // Input larger than the pipe goes on when it is read.
     let writer = thread::spawn(move || pipe.write_all(&input));
     let end = Instant::now() + Duration::from_secs(60);
     while child.try_wait().unwrap().is_none() {

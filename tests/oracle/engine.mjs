@@ -33,7 +33,7 @@ export class Engine {
     return engine;
   }
 
-  /** What trace_processor wrote to its console, for whoever must find out why it ended. */
+  /** The console output of trace_processor, to find out why it ended. */
   console = [];
 
   #port;

@@ -164,7 +164,7 @@ fn download(packages: &[String], dir: &Path) -> Result<Vec<PathBuf>> {
         fetch.args(["download", "-qq", "-o", "APT::Sandbox::User=root"]);
         shell::run_without_output(fetch.args(wanted).current_dir(&packages))
     };
-    // What the lists name may have been replaced.
+    // A package that the lists name may have been replaced.
     fetch(&wanted).or_else(|_| update().and_then(|()| fetch(&wanted)))?;
     let files = fs::read_dir(&packages).map_err(|error| error.to_string())?;
     Ok(files.flatten().map(|entry| entry.path()).collect())

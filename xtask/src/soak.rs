@@ -147,8 +147,8 @@ fn asan(skipped: &mut Vec<String>) -> Result<()> {
         // With a target, build scripts and macros are compiled without it.
         .args(["--target", &target])
         .env("RUSTFLAGS", "-Zsanitizer=address")
-        // What statics refer to is made once and kept for the life of the process, here and in tests.
-        // What is freed is kept for a while, less than by default: there are tests of how much memory threads leave.
+        // Values that statics refer to are made once and kept for the life of the process, here and in tests.
+        // Freed memory is kept for a while, less than by default: there are tests of how much memory threads leave.
         .env(
             "ASAN_OPTIONS",
             "detect_leaks=0:quarantine_size_mb=8:thread_local_quarantine_size_kb=16",
@@ -166,7 +166,7 @@ fn valgrind(skipped: &mut Vec<String>) -> Result<()> {
     }
     let runner = r#"target."cfg(all())".runner=["valgrind","--quiet","--error-exitcode=9"]"#;
     let mut test = shell::cargo(&["test", "--locked", "--config", runner]);
-    // What is stopped at each instruction would be stopped at each of memcheck's.
+    // Tests that stop a thread at each instruction would stop it at each of memcheck's.
     test.args(["--package=protolog-rt", "--package=protolog-shmem"]);
     shell::run(test.args(["--lib", "--", "--skip=stopped::"]))
 }

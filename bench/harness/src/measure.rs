@@ -65,7 +65,7 @@ impl Calls for Loop {
 pub fn measure<L: Logger>(shape: Shape, path: &Path) {
     let mut logger = L::open(path);
     let [p50, p99, p999] = with_calls(&logger, shape, Bursts);
-    // What the bursts left to be written is not the loop's.
+    // Writes that the bursts have left are not the loop's.
     logger.settle();
     std::thread::sleep(Duration::from_millis(20));
     let before = cpu();

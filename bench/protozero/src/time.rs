@@ -1,6 +1,6 @@
 //! Times: the best round of each writer, where all writers take turns in every round.
 //!
-//! What else the machine does only makes a round slower, so the best of many is the least disturbed, and turns let
+//! Other work of the machine only makes a round slower, so the best of many is the least disturbed, and turns let
 //! slow phases hit all writers alike. Time is this thread's processor time: what it waits for a processor that others
 //! have is not counted, or writers whose turn takes long would suffer most.
 

@@ -189,7 +189,7 @@ impl<'a, 'b> Copier<'a, 'b> {
         }
         if packet.has_losses {
             self.find_known_losses(index, bytes, place, &mut omitted);
-            // What the mark says is said by the losses; the state is set up again all the same.
+            // The losses say the same as the mark; the state is set up again all the same.
             omitted.mark = packet.cleared && omitted.losses.iter().all(|known| *known);
         }
         if !omitted.logged {

@@ -78,7 +78,7 @@ impl ChunkWait {
             }
             let guard = self.lock();
             if buffer.freed() == freed && !self.is_closed() {
-                // Whether it was woken or too long, it looks again.
+                // Woken or timed out, it checks again.
                 drop(self.changed.wait_timeout(guard, left));
             }
         };
@@ -111,7 +111,7 @@ impl ChunkWait {
     }
 
     fn wake(&self) {
-        // Who is between looking and sleeping holds the lock.
+        // A thread between its check and its sleep holds the lock.
         drop(self.lock());
         self.changed.notify_all();
     }

@@ -102,7 +102,7 @@ extern "C" fn on_signal(
     let before = BEFORE[index].load(Ordering::Acquire);
     let is_owner = std::process::id() == OWNER.load(Ordering::Acquire);
     if before == libc::SIG_DFL {
-        // Who asks twice does not want to wait.
+        // A second signal means: don't wait.
         if !is_owner || DEADLY.fetch_add(1, Ordering::Relaxed) > 0 || !send(signal) {
             die(signal);
         }

@@ -175,7 +175,7 @@ pub(crate) fn end_mirror(arbiter: &Arc<Arbiter>) {
 /// handlers.
 pub(super) fn count_in_mirrors(group: &'static GroupInfo, level: Level, cause: LossCause) {
     let Some(mirrored) = MIRRORED.try_read() else { return };
-    // What a chosen session lost is counted by its threads.
+    // Losses of a chosen session are counted by its threads.
     let of_process = mirrored.iter().filter(|arbiter| !arbiter.is_scoped());
     for arbiter in of_process.filter(|arbiter| arbiter.is_enabled(group, level)) {
         if let Some(mirror) = arbiter.unattributed.mirror() {

@@ -116,7 +116,7 @@ impl Rig {
     fn is_kept(&self, write: impl FnOnce() -> bool) -> bool {
         let before = self.lost(LossCause::BufferFull);
         assert!(write(), "the session runs");
-        // What a chunk's first packet reports is not among them any more.
+        // Losses that a chunk's first packet reports are no longer among them.
         self.lost(LossCause::BufferFull) <= before
     }
 

@@ -54,7 +54,7 @@ fn run(polls: usize) {
             taken = gate.requested().and_then(|request| gate.take(request, true, || ()));
         }
         if let Some((chunk, ())) = &taken {
-            // What it reads now changes no more: loom says so where it does.
+            // The bytes that it reads now change no more: loom fails where they do.
             for place in 0..buffer.published(chunk).count() as u8 - 1 {
                 cells.read(1, &[0, place, place]);
             }

@@ -2,7 +2,7 @@
 //!
 //! A writer's gate, the session's drain and the counters of losses are the runtime's own sources, compiled over loom's atomics;
 //! the crate of the shared memory has models of its own.
-//! What a thread's writer does with a chunk, and the two sides of a stop, can't be compiled like this: they rest on
+//! The steps of a writer on a chunk, and the two sides of a stop, can't be compiled like this: they rest on
 //! thread-local state and on stores of 16 bytes. Here they are written down once more, step by step; keep them the same.
 //!
 //! The bounds: three threads, one page, at most two preemptions in a run, unless

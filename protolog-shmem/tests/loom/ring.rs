@@ -95,7 +95,7 @@ fn run(neighbour: bool, layouts: &'static [&'static [PageLayout]], polls: usize)
         let (filled, refused) = done.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         reader.seen = 0;
         reader.poll();
-        // Who finds the one page pinned gets nothing, and what was there is overwritten.
+        // A writer that finds the one page pinned gets none; the page's content is overwritten later.
         assert!(filled == 0 || refused > 0 || reader.seen > 0, "what was written last is there");
     });
 }

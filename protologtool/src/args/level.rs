@@ -14,7 +14,7 @@ pub(crate) fn level() -> impl TypedValueParser<Value = Level> {
 
 /// Parses a level or `off`, for an argument that ignores case.
 pub(crate) fn level_or_off() -> impl TypedValueParser<Value = Least> {
-    // What is none of the levels is the one other word that is let through.
+    // `off` is no level, so that it parses to none.
     let values = levels().chain([PossibleValue::new("off").alias("none")]);
     PossibleValuesParser::new(values).map(|name| Least(name.parse().ok()))
 }

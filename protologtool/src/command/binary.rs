@@ -83,7 +83,7 @@ pub(crate) fn route(args: &mut [OsString]) {
     let wanted = args.get(1).is_some_and(|command| command == "generate-viewer-config");
     if wanted && args.iter().take_while(|arg| *arg != OsStr::new("--")).any(is_flag) {
         args[1] = NAME.into();
-        // Who asks for help need not have said all the rest.
+        // Help is shown even if required arguments are missing.
         if let Some(help) = args.iter().position(|arg| arg == "--help" || arg == "-h") {
             args[2..=help].rotate_right(1);
         }

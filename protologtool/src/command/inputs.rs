@@ -237,7 +237,7 @@ fn files(
     let mut walked = HashSet::new();
     let output = output.map(|output| system.canonical(output));
     for path in named {
-        // What is called a source is not asked for: there may be thousands.
+        // Files with the name of a source are not looked up: there may be thousands.
         if is_source(path) {
             files.push(path.clone());
             continue;

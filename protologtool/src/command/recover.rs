@@ -106,7 +106,7 @@ pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failu
         // Not among the bytes of the trace.
         let is_piped = args.output.as_deref().is_some_and(is_standard);
         let print = if is_piped { System::print_error } else { System::print };
-        // What this command has locked is in use by nobody else.
+        // The files that this command has locked are in use by nobody else.
         let may_be_used = incomplete.is_none();
         is_whole &= tell(name, report, may_be_used, system, |line| print(system, line));
     }
@@ -244,7 +244,7 @@ pub(super) fn tell(
     let shown = path.display();
     let (pid, mut more) = (report.pid, String::new());
     if report.overwritten > 0 {
-        // What is cut off may be where they were.
+        // They may have been in the part that is cut off.
         let is_cut = report.flaws.iter().any(|flaw| matches!(flaw, Flaw::Truncated(_)));
         let others = if is_cut {
             counted(report.overwritten, "other one is missing", "other ones are missing")

@@ -151,7 +151,7 @@ impl TargetRequest<'_> {
         let mut found: Option<Source> = None;
         let named = |path: &&PathBuf| path.ends_with("ProtoLogImpl.java");
         for path in self.sources.iter().filter(named) {
-            // Who reads the sources reports those that can't be read.
+            // The reader of the sources reports those that can't be read.
             let Ok(bytes) = system.read(path) else { continue };
             if !ImplTemplate::is_template(path, &bytes) {
                 continue;

@@ -106,7 +106,7 @@ impl System for Real {
     }
 
     fn canonical(&self, directory: &Path) -> PathBuf {
-        // What does not exist yet has no links in it.
+        // A path that does not exist yet has no links in it.
         let known = directory.ancestors().find_map(|known| {
             let path = if known.as_os_str().is_empty() { Path::new(".") } else { known };
             Some((known, fs::canonicalize(path).ok()?))

@@ -101,7 +101,7 @@ fn copy_to(from: &Path, to: &Path) {
         let runtime = protolog_testkit::workspace_root().join("protolog-rt");
         let text = fs::read_to_string(&path).expect("read the fixture");
         let text = text.replace("PROTOLOG_RT", &runtime.display().to_string());
-        // What did not change is not built anew.
+        // An unchanged file is not built anew.
         if fs::read_to_string(&target).is_ok_and(|known| known == text) {
             continue;
         }

@@ -74,7 +74,7 @@ fn by_the_linker(built: &Built, way: Way) {
 fn in_the_files(built: &Built, way: Way) {
     let mut expected = APP.to_vec();
     match &built.shared {
-        // What links a library in gets its calls; the program keeps none of the runtime's.
+        // A program that links a library in gets its calls; it keeps none of the runtime's.
         Some(shared) => assert_eq!(of_file(shared), ["linked: %d"], "{way:?}"),
         None => expected.sort_unstable(),
     }

@@ -124,7 +124,7 @@ fn programs_for_other_machines_are_read_and_stripped() {
         let from = whole.len() - own.len() - of_the_type.len() - own.len();
         let untouched = from + own.len()..from + own.len() + of_the_type.len();
         assert!(changed.iter().all(|at| *at > from && !untouched.contains(at)), "{changed:?}");
-        // What a header says lies outside of the file.
+        // The header names bytes outside of the file.
         assert!(read(&whole[..whole.len() - 1]).is_err());
     }
 }

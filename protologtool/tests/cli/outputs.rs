@@ -105,7 +105,7 @@ fn a_killed_run_leaves_nothing() {
         .map(|e| e.unwrap().file_name().into_string().unwrap())
         .collect();
     if !has_files_without_names(directory.path()) {
-        // What is under way has a name there, which says whose it is.
+        // A file that is being written has a name there, which says whose it is.
         left.retain(|name| !name.starts_with(".protologtool-"));
     }
     assert_eq!(left, ["app.srcjar"]);

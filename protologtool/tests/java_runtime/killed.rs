@@ -36,7 +36,7 @@ fn kill_after(lines: usize, classes: &Path, dir: &Path, mode: &str) {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    // What it had printed by then was logged before.
+    // Every printed line was logged before.
     said.extend(out);
     if mode == "record" {
         let listed = tool(&["recover", "--list", recording.to_str().unwrap()]);

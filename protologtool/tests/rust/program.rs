@@ -143,7 +143,7 @@ fn build(directory: &Path, features: &str) -> PathBuf {
 
 fn write(path: &Path, content: &[u8]) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    // What has not changed is not built again.
+    // An unchanged file is not built again.
     if fs::read(path).ok().as_deref() != Some(content) {
         fs::write(path, content).unwrap();
     }

@@ -51,7 +51,7 @@ fn the_notes_are_part_of_the_dictionary() {
     };
     let (plain, extra) = (never(plain), never(extra));
     assert!(plain.contains(&"first %d") && extra.contains(&"plain %d"), "{plain:?} {extra:?}");
-    // What neither holds is compiled nowhere.
+    // Text that neither holds is compiled nowhere.
     let nowhere: Vec<_> = plain.into_iter().filter(|text| extra.contains(text)).collect();
     assert_eq!(nowhere, ["never compiled %d"]);
 }
@@ -101,7 +101,7 @@ fn modules_are_those_of_the_compiler() {
     let root = fixture("main.rs");
     let root = root.replace("/* modules */", modules).replace("/* calls */", calls);
     let log = "pub fn run() { protolog_rt::i!(crate::AppLog::Net, \"here\"); }";
-    // What the lexer does not know stands before the first token of the root, and of some modules.
+    // Bytes that the lexer does not know stand before the first token of the root, and of some modules.
     let root = format!("\u{feff}#!/usr/bin/env -S cargo run\n{root}");
     for (path, text) in [("src/main.rs", &root[..])].iter().chain(&MODULES) {
         system.add_file(*path, text.replace("LOG", log));

@@ -158,7 +158,7 @@ fn assert_is_shown(browser: &mut Browser) {
     }
     browser.eval("app.commands.runCommand('dev.perfetto.ExpandAllGroups')");
     let name = std::env::current_exe().unwrap();
-    // What the kernel keeps of a name, at least.
+    // The part of a name that the kernel keeps, at least.
     let process = &name.file_name().unwrap().to_str().unwrap()[..12];
     browser.wait_for(&format!("{TITLES}.some((it) => it.includes({process:?}))"));
     // A track that is there could be empty.

@@ -83,7 +83,7 @@ pub(crate) fn run(only: &[String], install: bool, json: bool) -> Result<()> {
         return Err("the bench needs what is missing".to_owned());
     }
     if chosen.iter().any(|(name, ..)| *name == "runtime") {
-        // What is missing of these is skipped.
+        // Missing ones are skipped.
         tools::prepare(&runtime::PEERS, install);
     }
     let machine = machine()?;

@@ -8,7 +8,7 @@
 //! | a file opens with a doc; 500 lines without tests; a Rust function 70 | [`length`], [`opening`] |
 //! | `unsafe` only in the files that may; an `allow` has its reason; no test is ignored | [`rust`] |
 //! | no marks of unfinished work, no paths of one machine | [`words`] |
-//! | words of the field; docs that begin with a noun or a verb | [`vocabulary`], [`prose`] |
+//! | words of the field; comments that begin with a noun or a verb | [`vocabulary`], [`prose`] |
 //! | dependencies point one way; the runtime stays small | [`packages`] |
 //! | a module imports from its layer and those below; no cycle of files | [`layers`], [`cycles`] |
 //! | no static lock that forks do not know | [`locks`] |

@@ -134,7 +134,7 @@ impl Service {
             self.chunks.range((writer, 0)..=(writer, u32::MAX)).map(|(key, _)| key.1).collect();
         let mut expected = ids[0];
         for id in ids {
-            // What comes after a gap waits for what is missing.
+            // Packets after a gap wait for the missing ones.
             if id != expected || !self.read_chunk((writer, id), packets) {
                 return;
             }

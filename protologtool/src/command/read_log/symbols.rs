@@ -52,7 +52,7 @@ impl Symbols {
         let last = frames.iter().rposition(is_runtime);
         frames.drain(..last.map_or(0, |last| last + 1));
         if let Some(first) = frames.first_mut() {
-            // What the runtime has inlined into the function that logs.
+            // The frames of the runtime that are inlined into the function that logs.
             let inlined = first.places.len().saturating_sub(1);
             let ours = first.places[..inlined].iter().rposition(|place| is_ours(place));
             first.places.drain(..ours.map_or(0, |last| last + 1));
@@ -89,7 +89,7 @@ impl Symbols {
             .or_insert_with(|| load(frame.image, frame.build_id));
         let Ok(image) = image else { return Vec::new() };
         let mut names = Vec::new();
-        // What can't be parsed of the debug information is as good as none.
+        // Debug information that can't be parsed counts as missing.
         if let Ok(mut frames) = image.find_frames(frame.address) {
             while let Ok(Some(frame)) = frames.next() {
                 // Without full debug information only functions that were inlined have a name here.

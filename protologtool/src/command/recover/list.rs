@@ -144,7 +144,7 @@ impl Inventory {
         if found.listed.alive || found.listed.idle_seconds < oldest.as_secs() {
             return Ok(false);
         }
-        // What nobody recorded to before, nobody does now; but it may be about to complete its trace.
+        // Without a writer before, there is none now; but another program may be completing its trace.
         if found.file.try_lock().is_err() || has_record_lock(&found.file) {
             return Ok(false);
         }

@@ -64,7 +64,7 @@ mod tests {
         assert!(!page.contains("{csp}") && !page.contains("{style}") && !page.contains("{script}"));
         assert_eq!(page.matches("YWJj").count(), 1);
         assert_eq!(page.matches("</script>").count(), 2);
-        // What would end the element early.
+        // These would end the element early.
         assert!(!script().contains("</script") && !STYLE.contains("</style"));
         assert!(!page.contains("http://") && !page.contains("https://"));
     }

@@ -35,7 +35,7 @@ pub(super) fn run(args: &ViewArgs, ui: &str, system: &dyn System) -> Result<Exit
     args.show(&loopback.url(), system);
     for request in loopback.requests() {
         let (response, is_done) = handover.response(&loopback, &request);
-        // Who has gone away needs no answer.
+        // A client that has gone away needs no answer.
         let _ = request.respond(response);
         if is_done {
             break;

@@ -57,7 +57,7 @@ impl PageServer {
         let mut known = Known { version: source.version(), data: first, complaint: String::new() };
         for request in self.loopback.requests() {
             let response = self.response(&request, source, &mut known, system);
-            // Who has gone away needs no answer.
+            // A client that has gone away needs no answer.
             let _ = request.respond(response);
         }
     }

@@ -220,7 +220,7 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         if of.unit.is(&self.resolver.unit) {
             return value;
         }
-        // What is wrong in another file is said where the name is.
+        // An error in another file is reported where the name is.
         value.map(|value| value.at(node)).map_err(|error| {
             not_constant(node, &format!("has no value: its initial value {}", error.reason))
         })

@@ -123,7 +123,7 @@ impl CallFinder<'_, '_> {
         let wanted: Vec<usize> = candidates.iter().map(|call| call.method.start).collect();
         let Some(mut tree) = parse_around(self.unit, declared, &wanted) else { return };
         if tree.root_node().has_error() {
-            // What is wrong is described by the whole.
+            // The error is described by the whole.
             tree = parse_member(self.unit, declared).unwrap_or(tree);
         }
         if let Some(fault) = broken::fault(self.unit, &declared.range, &tree) {

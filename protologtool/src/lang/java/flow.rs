@@ -14,7 +14,7 @@ use tree_sitter::Node;
 /// itself included.
 pub(super) fn scope_of_pattern(pattern: Node<'_>, source: &[u8]) -> Vec<Range<usize>> {
     let mut scope = vec![pattern.byte_range()];
-    // Whether the variable is bound if what was climbed to is true, or if it is false.
+    // The variable is bound if the expression that was reached has this value.
     let mut when = true;
     for (parent, child) in ancestors(pattern) {
         let field = |name| parent.child_by_field_name(name);

@@ -117,7 +117,7 @@ fn quoted_length(rest: &[u8], quote: u8) -> usize {
     while let Some(byte) = rest.get(at) {
         match byte {
             b'\n' | b'\r' => return at,
-            // What is escaped can't be a line end: the literal is unfinished then.
+            // An escaped character can't be a line end: the literal is unfinished then.
             b'\\' if !matches!(rest.get(at + 1), Some(b'\n' | b'\r')) => at += 2,
             byte if *byte == quote => return at + 1,
             _ => at += 1,

@@ -256,7 +256,7 @@ impl<'u> Resolver<'u> {
         if let Some(known) = self.memo.ancestry.borrow().get(&id) {
             return known.clone();
         }
-        // Who asks again while this is being found out gets nothing: a type is no supertype of its own.
+        // A question within the search gets an empty answer: a type is no supertype of its own.
         self.memo.ancestry.borrow_mut().insert(id, Rc::default());
         let depth = &self.effort.depth;
         if depth.get() >= MAX_SUPERTYPES.0 {

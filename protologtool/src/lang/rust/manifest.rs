@@ -90,7 +90,7 @@ impl Package {
         };
         add(self.name.clone(), self.path("src/main.rs"));
         add("build_script_build".to_owned(), self.path("build.rs"));
-        // What is below a directory stands together.
+        // The files below a directory stand together.
         let first = files.partition_point(|file| *file < self.directory);
         let below = files[first..].iter().take_while(|file| file.starts_with(&self.directory));
         for (name, root) in below.filter_map(|file| self.found(file)) {

@@ -133,7 +133,7 @@ fn groups(rust: &Rust, system: &dyn System, sources: &[PathBuf]) -> GroupsFound 
     for path in sources {
         let Ok(bytes) = system.read(path) else { continue };
         let source = Source::new(path, bytes);
-        // What is wrong with the place is said where calls are looked for.
+        // Errors of the place are reported where calls are looked for.
         let Ok(place) = rust.place_of(&source) else { continue };
         let in_file = find::find(&source, &place, rust.resolver(Some(system)), None);
         let mut diagnostics = Vec::new();

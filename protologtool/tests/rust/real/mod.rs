@@ -99,7 +99,7 @@ fn features(table: &serde_json::Value) -> String {
         let parts = parts.as_array().into_iter().flatten().filter_map(|part| part.as_str());
         let is_own = |part: &str| !part.contains([':', '/']) && table.get(part).is_some();
         let mut parts: Vec<&str> = parts.filter(|part| is_own(part)).collect();
-        // What stands for nightly compilers or other crates is not switched on.
+        // Features for nightly compilers or other crates are not switched on.
         parts.retain(|part| {
             name != "default" || matches!(*part, "std" | "alloc" | "unicode" | "text")
         });
@@ -200,7 +200,7 @@ fn compile(members: &[(&&str, &Package)], sources: &Path, output: &Path) {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["check", "--quiet", "--offline", "--workspace", "--manifest-path"]);
     cargo.arg(output.join("Cargo.toml")).arg("--target-dir").arg(output.with_file_name("target"));
-    // What the crates' own lints say of the calls is not the point.
+    // The crates' own lints are not the point here.
     run(cargo.env("RUSTFLAGS", "--cap-lints=allow"));
 }
 

@@ -25,7 +25,7 @@ pub(super) const LAYERS: [Layers; 1] = [Layers {
         ("losses", &["loss", "stats"]),
         // A call in the binary: constants.
         ("notes", &["note"]),
-        // What a call is made of at run time.
+        // The parts of a call at run time.
         ("calls", &["level", "site", "value", "dictionary", "message_table"]),
         // The write path.
         ("writer", &["writer", "log"]),

@@ -84,7 +84,7 @@ impl Screen {
     }
 
     fn ask(&mut self, part: SwitchedPart, place: usize, sample: &Sample) {
-        // What is chosen stays so while lines move.
+        // The choice stays while lines move.
         self.choose(place, sample);
         self.asks = self.chosen.is_some().then_some(part);
     }

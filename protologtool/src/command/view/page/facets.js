@@ -1,4 +1,4 @@
-// What one can choose by: each facet takes the items apart, all by their message or all by their thread. Losses count as the messages of
+// The facets to choose by: each takes the items apart, all by their message or all by their thread. Losses count as the messages of
 // one more message, `lost`.
 
 const LOST = "!";

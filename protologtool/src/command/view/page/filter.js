@@ -74,7 +74,7 @@ class LogFilter {
         deadline = performance.now() + 24;
       }
       const message = data.kind(i), thread = data.thread[i], refused = byMessage[message] | byThread[thread];
-      // What two facets refuse, no one choice would show.
+      // An item that two facets refuse would be shown by no single choice.
       if ((refused & (refused - 1)) !== 0 || test !== null && !test(data.text(i))) continue;
       if (refused === 0) {
         shown[size++] = i;

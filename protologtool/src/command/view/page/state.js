@@ -1,4 +1,4 @@
-// What is chosen, in the part of the address behind `#`: a link shows the same. Choices are kept by name and items by time, not by number,
+// The choices, in the part of the address behind `#`: a link shows the same. Choices are kept by name and items by time, not by number,
 // so that a link also fits a trace that has grown, or another one of the same program.
 
 function stateText(app) {

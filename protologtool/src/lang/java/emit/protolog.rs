@@ -5,7 +5,7 @@
 //! if (GUARD) IMPL.d( NET,   123L, 1L    , IMPL.l(n)   )     ;
 //! ```
 //!
-//! What is replaced keeps its comments and line ends. Nothing but the template's text goes away, so nothing else of the
+//! Replaced code keeps its comments and line ends. Nothing but the template's text goes away, so nothing else of the
 //! source can get lost.
 
 use super::super::{Context, Java, JavaShape, lexer, trivia};

@@ -1,6 +1,6 @@
 package dev.protolog;
 
-/** What the tool and the recording classes need of a group. */
+/** A group, as the tool and the recording classes need it. */
 public interface ProtoLogGroup {
     String name();
     boolean isEnabled();

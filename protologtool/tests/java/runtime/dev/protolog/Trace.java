@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What happened, in order. */
+/** The events so far, in order. */
 public final class Trace {
     /** The state of the guard of all groups. */
     public static boolean on;

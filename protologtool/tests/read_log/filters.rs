@@ -1,0 +1,116 @@
+//! Entries that are chosen by their properties, and choices that match nothing.
+
+use super::{APP, check, description, run};
+use protologtool::cli::{self, Exit};
+use protologtool::system::Memory;
+
+#[test]
+fn filters() {
+    let sent = "11-20 18:27:01.001   100   101 D Net     : sent 512 bytes\n";
+    let slow = "11-20 18:27:01.002   100   101 W Disk    : slow: write\n";
+    let lost = "11-20 18:27:02.000   100   102 ! LOST    : 3 messages of demo::AppLog::Disk: the buffer was full\n";
+    let sent_more = "11-20 18:27:02.000   100   102 D Net     : sent 1024 bytes\n";
+    let unknown = "11-20 18:27:03.000   100   102 ? ?       : #0000000000000077 (1, true)\n";
+    for (args, lines) in [
+        (&["--level", "info"][..], &[slow, lost][..]),
+        (&["--level", "WARNING"], &[slow, lost]),
+        (&["--level", "err"], &[lost]),
+        (&["--level", "Information"], &[slow, lost]),
+        (&["--group", "net", "--tag", "NET"], &[sent, sent_more]),
+        (&["--group", "applog::disk"], &[slow, lost]),
+        (&["--level", "V"], &[sent, slow, lost, sent_more]),
+        (&["--group", "Net"], &[sent, sent_more]),
+        (&["--group", "demo::AppLog::Disk"], &[slow, lost]),
+        (&["--group", "Net", "--group", "Disk"], &[sent, slow, lost, sent_more]),
+        (&["--tag", "Disk", "--level", "error"], &[lost]),
+        (&["--grep", "^sent \\d{4}"], &[lost, sent_more]),
+        (&["--grep", "true"], &[lost, unknown]),
+        (&["--thread", "main"], &[sent, slow]),
+        (&["--thread", "102"], &[lost, sent_more, unknown]),
+        (&["--location", "disk.rs"], &[slow, lost]),
+        (&["--location", "net.rs:12", "--thread", "main"], &[sent]),
+        (&["--since", "18:27:02"], &[lost, sent_more, unknown]),
+        (&["--since", "2026-11-20 18:27:03"], &[unknown]),
+        (&["--until", "11-20 18:27:01.002"], &[sent]),
+        (&["--since", "1.0015", "--until", "2"], &[slow]),
+        (
+            &["--since", "2026-11-20T19:27:02+01:00", "--until", "2026-11-20T18:27:03Z"],
+            &[lost, sent_more],
+        ),
+        (&["--until", "2026-11-20"], &[]),
+    ] {
+        println!("{args:?}");
+        check(args, &lines.concat());
+    }
+}
+
+#[test]
+fn values_that_the_trace_lacks_are_reported() {
+    let warnings = |args: &[&str]| {
+        let (exit, out, errors) =
+            run(&[("app", description::trace(APP))], &[&["app"], args].concat());
+        assert_eq!(
+            (exit, out.lines().filter(|line| !line.contains(" ! ")).count()),
+            (Exit::Done, 0)
+        );
+        errors.lines().take_while(|line| !line.contains("lost: ")).collect::<Vec<_>>().join("\n")
+    };
+    let expected = "warning: the trace has no group `Nett`; did you mean `Net`?\nwarning: the trace has no group `x`\n\
+                    help: use one of `demo::AppLog::Disk`, `demo::AppLog::Net`";
+    assert_eq!(warnings(&["--group", "Nett", "--group", "x"]), expected);
+    let expected =
+        "warning: the trace has no tag `dsk`; did you mean `Disk`?\nhelp: use one of `Disk`, `Net`";
+    assert_eq!(warnings(&["--tag", "dsk"]), expected);
+    let expected = "warning: the trace has no thread `Worker`; did you mean `worker`?\n\
+                    warning: the trace has no thread `7`\nhelp: use one of `main`, `worker`";
+    assert_eq!(warnings(&["--thread", "Worker", "--thread", "7"]), expected);
+    let expected = "warning: the trace has no location `nte.rs:12`; did you mean `net.rs`?\n\
+                    help: use one of `src/disk.rs`, `src/net.rs`";
+    assert_eq!(warnings(&["--location", "nte.rs:12"]), expected);
+    assert_eq!(warnings(&["--group", "Net", "--tag", "Disk"]), "");
+    assert_eq!(
+        warnings(&["--location", "net", "--location", "disk", "--thread", "102", "--level", "wtf"]),
+        ""
+    );
+}
+
+/// Runs `read-log app` on [`APP`], which ends at 18:27:03, at 18:30 of that day.
+fn run_at_half_past(args: &[&str]) -> (Exit, String, String) {
+    let system = Memory::default();
+    system.add_file("app", description::trace(APP));
+    system.set_now(1_795_199_400_000_000_000);
+    let words = ["protologtool", "read-log", "app", "--time", "utc"].iter().chain(args);
+    let exit = cli::run(words.map(Into::into), &system);
+    (exit, system.out(), system.errors())
+}
+
+#[test]
+fn times_before_now() {
+    for (args, lines) in [
+        (&["--since", "1h"][..], 5),
+        (&["--since", "2m58s"], 3),
+        (&["--since", "-2m58s"], 3),
+        (&["--since=178s ago"], 3),
+        (&["--until", "2m58s"], 2),
+        (&["--since", "today"], 5),
+        (&["--since", "yesterday", "--until", "now"], 5),
+    ] {
+        let (exit, out, errors) = run_at_half_past(args);
+        assert_eq!((exit, out.lines().count()), (Exit::Done, lines), "{args:?}: {errors}");
+        assert!(!errors.contains("help:"), "{errors}");
+    }
+}
+
+#[test]
+fn a_span_without_entries_is_reported() {
+    for (args, warning) in [
+        (["--since", "2m"], "the trace ends at 2026-11-20 18:27:03, before `--since 2m`"),
+        (["--since", "19:00"], "the trace ends at 2026-11-20 18:27:03, before `--since 19:00`"),
+        (["--until", "1d"], "the trace begins at 2026-11-20 18:27:01, not before `--until 1d`"),
+    ] {
+        let (exit, out, errors) = run_at_half_past(&args);
+        let help = "help: give a time from `2026-11-20 18:27:01` to `2026-11-20 18:27:03`";
+        assert_eq!((exit, out.as_str()), (Exit::Done, ""));
+        assert!(errors.starts_with(&format!("warning: {warning}\n{help}\n")), "{errors}");
+    }
+}
