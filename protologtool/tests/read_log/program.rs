@@ -2,9 +2,9 @@
 
 use super::{APP, description};
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The real program: standard input, no colours in a pipe, and a reader that goes away.
 #[test]
 fn pipes() {
     let mut description = String::from(APP);
@@ -33,15 +33,7 @@ fn a_trace_larger_than_the_memory_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("bomb.pftrace");
     std::fs::write(&path, &trace).unwrap();
-    let read_log = |limit: &str| {
-        let script = format!("ulimit -v {limit} && exec \"$0\" read-log \"$1\" --until 0");
-        let shell = Command::new("sh")
-            .args(["-c", &script, env!("CARGO_BIN_EXE_protologtool")])
-            .arg(&path)
-            .output();
-        let output = shell.unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
-    };
+    let read_log = |limit: &str| read_within(limit, &path);
     let error = format!(
         "error: can't read `{}`: too large for the memory of this process\n",
         path.display()
@@ -53,4 +45,29 @@ fn a_trace_larger_than_the_memory_is_an_error() {
     }
     let (code, errors) = read_log("unlimited");
     assert!(code == Some(0) && errors.contains("1572864 entries"), "{code:?}: {errors}");
+}
+
+#[test]
+fn a_large_trace_needs_no_more_memory_than_a_small_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("large.pftrace");
+    let body = description::trace(&"@1 ts=1000 log(0x11, 1000)\n".repeat(1000));
+    let trace = [description::trace(APP), body.repeat(1500)].concat();
+    std::fs::write(&path, &trace).unwrap();
+    let (code, errors) = read_within("150000", &path);
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(errors.contains("1500004 entries"), "{errors}");
+    // Through a pipe it is read whole, for which that is too little.
+    let script = "ulimit -v 150000 && cat \"$1\" | \"$0\" read-log - --until 0";
+    let program = env!("CARGO_BIN_EXE_protologtool");
+    let whole = Command::new("sh").args(["-c", script, program]).arg(&path).output().unwrap();
+    assert_eq!(whole.status.code(), Some(2), "{whole:?}");
+}
+
+/// Reads a trace with so many kilobytes of memory. Returns the exit code and what is on standard error.
+fn read_within(limit: &str, trace: &Path) -> (Option<i32>, String) {
+    let script = format!("ulimit -v {limit} && exec \"$0\" read-log \"$1\" --level wtf --stats");
+    let program = env!("CARGO_BIN_EXE_protologtool");
+    let output = Command::new("sh").args(["-c", &script, program]).arg(trace).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
