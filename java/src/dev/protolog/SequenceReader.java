@@ -42,7 +42,7 @@ final class SequenceReader {
         return recorded;
     }
 
-    /** What comes next: the id of a chunk in the upper half, the number of its packets that were passed on in the lower. */
+    /** The next place to read: the id of a chunk in the upper half, the number of its packets that were passed on in the lower. */
     long position() {
         return partial != null ? partialAt : position(current, done);
     }

@@ -49,7 +49,7 @@ public final class Session implements AutoCloseable {
         stream = config.isRing() ? null : newStream(started);
         core.open();
         Sessions.add(core);
-        // What came between the two.
+        // Messages that became known between the two.
         core.dictionary().addKnown();
         if (stream != null) {
             stream.start();

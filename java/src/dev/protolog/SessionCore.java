@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What writers know of their session: filter, buffer, clock, sequences, losses.
+ * The part of a session that writers use: filter, buffer, clock, sequences, losses.
  *
  * <p>Invariants: a sequence has one writer; that of a thread that has ended may get another one. A loss is counted once, in the recording
  * at once.

@@ -23,7 +23,7 @@ import java.util.Arrays;
 final class TraceWriter {
     /** The layouts of a thread's first chunks; the last one stays. */
     private static final int[] GROWTH = {PageLayout.FOURTEEN, PageLayout.FOUR, PageLayout.ONE};
-    /** What is left at the end of a chunk, for the size field of a fragment. */
+    /** The bytes that are left at the end of a chunk, for the size field of a fragment. */
     private static final int SLACK = FRAGMENT_SIZE;
     private static final int MAX_STATE = 128;
     /** Room before the content of a message, for what is known after it. */
@@ -271,7 +271,7 @@ final class TraceWriter {
             open(next, PageLayout.CONTINUES);
             at += take;
         }
-        // What follows rests on no other chunk.
+        // Later messages rely on no other chunk.
         sequence.messages++;
         if (!writeState()) {
             complete();
