@@ -26,7 +26,7 @@ static DIALECTS: LazyLock<[Settings; 3]> = LazyLock::new(|| {
     let groups = from_java_source(&source, "demo.AppLog").expect("the groups are good");
     let forms = [
         Dialect::Protolog,
-        Dialect::Android(Android::ANDROID_16),
+        Dialect::Android(Android::ANDROID_17),
         Dialect::Android(Android::ANDROID_15),
     ];
     forms.map(|dialect| {

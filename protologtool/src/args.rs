@@ -152,6 +152,11 @@ pub(crate) struct Sources {
     #[arg(long)]
     pub(crate) keep_going: bool,
 
+    /// Ask javac, run through this program as Soong wants it, about Java sources that can't be parsed: those that it refuses
+    /// too are copied unchanged, with a warning
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) javac_wrapper_path: Option<PathBuf>,
+
     /// Number of threads [default: one per processor]
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<NonZero<usize>>,

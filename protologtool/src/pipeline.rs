@@ -44,8 +44,10 @@ pub struct Processed {
     pub rewritten: Option<Vec<u8>>,
     /// The messages of its calls whose groups are compiled in, in source order.
     pub messages: Vec<Message>,
-    /// Positions, in [`Groups`], of the groups of these messages.
+    /// Positions, in [`Groups`], of the groups of these messages, in the order of their first use.
     pub groups: Vec<usize>,
+    /// True if it names the class of the calls, whether or not it calls it.
+    pub names_class: bool,
     /// The errors, and the text to show them in.
     pub report: Option<Report>,
     /// The warnings, in source order.
@@ -61,6 +63,7 @@ impl Processed {
             rewritten: None,
             messages: Vec::new(),
             groups: Vec::new(),
+            names_class: false,
             report: None,
             warnings: Vec::new(),
         }
@@ -216,7 +219,7 @@ fn rewrite<L: Language>(
     inputs: Option<&Inputs<'_>>,
 ) -> Processed {
     let Settings { groups, ids, .. } = settings;
-    let Found { calls, edits, diagnostics } = language.find(&source, groups, inputs);
+    let Found { calls, edits, diagnostics, names_class } = language.find(&source, groups, inputs);
     let (mut diagnostics, mut warnings): (Vec<_>, Vec<_>) =
         diagnostics.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
     let place = language.place(source.path(), source.bytes());
@@ -256,14 +259,14 @@ fn rewrite<L: Language>(
     for edit in edits {
         plan.replace(edit.range, edit.text);
     }
-    used.sort_unstable();
-    used.dedup();
+    let mut seen = std::collections::HashSet::new();
+    used.retain(|position| seen.insert(*position));
     let rewritten = apply(plan, &source, &calls, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
     warnings.sort_by_key(|warning| warning.range.start);
     let path = source.path().to_path_buf();
     let report = (!diagnostics.is_empty()).then_some(Report { source, diagnostics });
-    Processed { path, place, rewritten, messages, groups: used, report, warnings }
+    Processed { path, place, rewritten, messages, groups: used, names_class, report, warnings }
 }
 
 /// The source's new text; none if nothing changes or there are errors, to which overlapping edits add one.

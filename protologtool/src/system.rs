@@ -17,6 +17,7 @@ pub use reader::Reader;
 pub use real::Real;
 
 use protolog_reader::ByteSource;
+use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
@@ -85,7 +86,7 @@ pub trait System: Sync {
     fn is_directory(&self, path: &Path) -> bool;
 
     /// The entries of a directory, in any order. Symbolic links count as what they lead to, except links to directories,
-    /// which may lead in circles and are left out.
+    /// which may lead in circles and are left out. So is a pipe or a device, which may never end.
     fn entries(&self, directory: &Path) -> io::Result<Vec<DirectoryEntry>>;
 
     /// A directory's path without links, `.` and `..`, as far as it exists: two paths lead to one directory if this is the
@@ -126,6 +127,11 @@ pub trait System: Sync {
     /// Waits until no other process holds this lock, and holds it until the value is dropped. Makes the file and its
     /// directory.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>>;
+
+    /// Runs a program without input, and without showing its output; true if it ends with code 0.
+    fn succeeds(&self, _program: &Path, _args: &[&OsStr]) -> io::Result<bool> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// An environment variable.
     fn variable(&self, name: &str) -> Option<String>;

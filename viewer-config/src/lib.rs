@@ -54,5 +54,6 @@ pub use dictionary::Dictionary;
 pub use entry::{Group, Message};
 pub use error::ReadError;
 pub use format::Format;
+pub use json::Statements;
 pub use location::Location;
 pub use problem::{Problem, Problems};

@@ -39,17 +39,20 @@ pub(crate) struct RustCrate {
 /// The dialects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DialectChoice {
-    /// The dialect of the template of the class that rewritten code calls; without a template, that of Android 16 for
-    /// Android's own class, else protolog
+    /// Android's for Android's own classes, with the release read from the template of the class that rewritten code calls;
+    /// else protolog
     Auto,
     /// Our own: a guarded call of methods that convert their arguments
     Protolog,
     /// Android 15: unguarded, text or null, 32-bit mask
     #[value(name = "android-15")]
     Android15,
-    /// Android 16 and later: guarded by fields of a cache, 64-bit mask
+    /// Android 16: guarded by fields of a cache, 32-bit mask
     #[value(name = "android-16")]
     Android16,
+    /// Android 17: guarded by fields of a cache, 64-bit mask
+    #[value(name = "android-17")]
+    Android17,
 }
 
 /// The ways to make ids.

@@ -109,7 +109,7 @@ fn generate(
     }
     let Some(dictionary) = collect(args, reporter, system)? else { return Ok(()) };
     if let Some(path) = &args.check
-        && let Some(difference) = output::difference(path, &dictionary, system)?
+        && let Some(difference) = output::difference(path, &dictionary, None, system)?
     {
         reporter.text(&difference);
         reporter.notice(&stale(path, "these programs"));

@@ -1,7 +1,8 @@
 //! `generate-viewer-config`: sources in, dictionary out.
 
 use super::clashes;
-use super::inputs::{Done, process};
+use super::inputs::{Done, RunRequest, process};
+use super::release::AndroidFlags;
 use crate::args::{DictionaryType, Generate};
 use crate::diagnostic::{Code, Notice, Reporter, Severity};
 use crate::exit::{Exit, Failure};
@@ -22,17 +23,23 @@ fn generate(
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<(), Failure> {
-    let Some(mut done) = process(&args.sources, None, None, reporter, system)? else {
+    let flags = AndroidFlags { any: None, is_15: args.viewer_config_type.is_some() };
+    let run = RunRequest { flags, ..RunRequest::default() };
+    let Some(mut done) = process(&args.sources, run, reporter, system)? else {
         return Ok(());
     };
     if !args.merge.is_empty() {
         let Some(merged) = merge(args, &done, reporter, system)? else { return Ok(()) };
+        if let Some(statements) = &mut done.statements {
+            statements.add(&merged);
+        }
         done.dictionary = merged;
         done.inputs.extend_from_slice(&args.merge);
     }
     let dictionaries = formats(args, reporter);
     if let Some(path) = &args.check
-        && let Some(difference) = output::difference(path, &done.dictionary, system)?
+        && let Some(difference) =
+            output::difference(path, &done.dictionary, done.statements.as_ref(), system)?
     {
         reporter.text(&difference);
         reporter.notice(&stale(path, "these sources"));
@@ -44,6 +51,7 @@ fn generate(
     done.inputs.extend_from_slice(response_files);
     let outputs = Outputs {
         dictionaries,
+        statements: done.statements.as_ref(),
         depfile: args.depfile.as_deref(),
         inputs: done.inputs,
         ..Outputs::default()

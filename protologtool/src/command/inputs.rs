@@ -1,11 +1,12 @@
 //! The common part of the commands that read sources: the list of files, the groups, and the results.
 
-use super::clashes;
+use super::release::AndroidFlags;
 use super::target::{CodeRequest, JavaTarget, Refusal, TargetRequest};
+use super::{clashes, javac};
 use crate::args::Sources;
 use crate::diagnostic::{Code, Notice, Reporter, Severity};
 use crate::exit::Failure;
-use crate::groups::{self, Groups};
+use crate::groups::{self, GroupNumbers, Groups};
 use crate::ids::MessageIds;
 use crate::lang::Kind;
 use crate::lang::java::Java;
@@ -19,7 +20,7 @@ use std::collections::HashSet;
 use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use viewer_config::Dictionary;
+use viewer_config::{Dictionary, Statements};
 
 pub(super) use crate::args::values::dictionary;
 pub(super) use crate::output::cant_read;
@@ -30,21 +31,31 @@ pub(super) struct Done {
     pub(super) processed: Vec<Processed>,
     /// Their messages.
     pub(super) dictionary: Dictionary,
+    /// The contents of a dictionary in JSON where that is to be AOSP's to the byte.
+    pub(super) statements: Option<Statements>,
     /// All files that were read.
     pub(super) inputs: Vec<PathBuf>,
 }
 
-/// Reads the groups and takes all files through the pipeline; without `code` no code is to be written. Shows every problem; gives none if there are errors. Nothing
-/// below `output` is an input, unless it is named.
+/// The command line's choices besides the sources.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RunRequest<'a> {
+    /// None if no code is to be written.
+    pub(super) code: Option<CodeRequest<'a>>,
+    /// The directory that sources are written to: nothing below it is an input, unless it is named.
+    pub(super) output: Option<&'a Path>,
+    pub(super) flags: AndroidFlags,
+}
+
+/// Reads the groups and takes all files through the pipeline. Shows every problem; gives none if there are errors.
 pub(super) fn process(
     sources: &Sources,
-    code: Option<CodeRequest<'_>>,
-    output: Option<&Path>,
+    run: RunRequest<'_>,
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<Option<Done>, Failure> {
-    let mut files = files(&sources.files, output, system)?;
-    if code.is_none() {
+    let mut files = files(&sources.files, run.output, system)?;
+    if run.code.is_none() {
         // Whoever writes code refuses a file that is named twice; here it would only be reported twice.
         let mut seen = HashSet::with_capacity(files.len());
         let first: Vec<bool> = files.iter().map(|file| seen.insert(file.as_path())).collect();
@@ -53,7 +64,7 @@ pub(super) fn process(
     }
     let mut inputs = files.clone();
     inputs.extend(sources.loggroups_jar.iter().chain(&sources.loggroups_source).cloned());
-    let Some(target) = target(sources, &files, &inputs, code, reporter, system)? else {
+    let Some(target) = target(sources, &files, &inputs, run, reporter, system)? else {
         return Ok(None);
     };
     let Some((rust, groups)) = survey(sources, &files, target.groups, reporter, system) else {
@@ -61,6 +72,7 @@ pub(super) fn process(
     };
     inputs.extend(rust.iter().flat_map(|rust| rust.besides().to_vec()));
     let (generated, java, ids) = (target.generated, target.java, target.ids);
+    let aosp = target.dictionary.filter(|dictionary| dictionary.is_json_of_aosp);
     let settings = Settings { java, rust, groups, ids };
     if let Some(diagnostic) = settings.groups.unknown_ids() {
         let path = groups_file(sources)?;
@@ -75,6 +87,10 @@ pub(super) fn process(
         }
     }
     take_through(sources, &settings, &files, &mut processed, reporter, system)?;
+    warn_of_class(sources, &processed, reporter);
+    let all_groups = |numbers| numbers != GroupNumbers::FirstUse;
+    let statements =
+        aosp.map(|it| output::statements(&settings.groups, all_groups(it.numbers), &processed));
     let dictionary = match output::collect(&settings.groups, &mut processed) {
         Ok(dictionary) => dictionary,
         Err(problems) => {
@@ -85,7 +101,7 @@ pub(super) fn process(
     if reporter.errors() > 0 {
         return Ok(None);
     }
-    Ok(Some(Done { processed, dictionary, inputs }))
+    Ok(Some(Done { processed, dictionary, statements, inputs }))
 }
 
 /// The form of rewritten Java; none if it can't be determined, which was reported. Without Java sources the form does not
@@ -94,7 +110,7 @@ fn target(
     sources: &Sources,
     files: &[PathBuf],
     inputs: &[PathBuf],
-    code: Option<CodeRequest<'_>>,
+    run: RunRequest<'_>,
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<Option<JavaTarget>, Failure> {
@@ -103,6 +119,7 @@ fn target(
             java: Java::new(PROTOLOG_CLASS, "dev.protolog.ProtoLogImpl"),
             groups: Groups::default(),
             ids: MessageIds::Xxh3,
+            dictionary: None,
             generated: None,
         }));
     };
@@ -114,7 +131,8 @@ fn target(
         inputs,
         dialect: sources.form.dialect,
         ids: sources.form.message_id,
-        code,
+        flags: run.flags,
+        code: run.code,
     };
     match wanted.target(groups, system) {
         Ok(target) => Ok(Some(target)),
@@ -208,7 +226,7 @@ fn take_through(
     for result in pipeline::process(system, settings, files, jobs) {
         match result {
             Ok(mut file) => {
-                if sources.keep_going {
+                if sources.keep_going || javac::refuses(sources, &mut file, reporter, system) {
                     pass_over(&mut file);
                 }
                 show_file(&mut file, reporter, system)?;
@@ -223,6 +241,20 @@ fn take_through(
         }
     }
     unreadable.map_or(Ok(()), Err)
+}
+
+/// Warns of a class that was named for nothing: calls of any other stay as they are.
+fn warn_of_class(sources: &Sources, processed: &[Processed], reporter: &mut Reporter<'_>) {
+    let Some(class) = &sources.protolog_class else { return };
+    let mut calling = processed.iter().filter(|file| !is_rust(&file.path)).peekable();
+    if calling.peek().is_some() && !calling.any(|file| file.names_class) {
+        reporter.notice(&Notice {
+            severity: Severity::Warning,
+            code: Code::UnusedClass,
+            message: format!("no source names the class `{class}`: there is nothing to rewrite"),
+            help: Some("check `--protolog-class` against the imports of the sources".to_owned()),
+        });
+    }
 }
 
 /// The sources that the arguments name, in their order; those of a directory in the order of their paths' bytes. What a

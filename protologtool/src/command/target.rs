@@ -1,15 +1,15 @@
 //! The form of the output: its dialect, its ids, and the class that rewritten code calls.
 //!
-//! A template of that class decides, where there is one: the file that is named, one among the sources, or, for Android's
-//! own class, the one at the path that AOSP's tool knows. A dictionary alone needs no template, so that of Android's own
-//! class is Android's in any case: two runs, one for sources and one for the dictionary, agree.
+//! [`release`](super::release) decides on the dialect. A template tells Android's releases apart, where there is one: the file that
+//! is named, one among the sources, or, for Android's own class, the one at the path that AOSP's tool knows.
 
+use super::release::{AndroidDictionary, AndroidFlags, Evidence, Release};
 use crate::args::{DialectChoice, IdChoice};
 use crate::exit::Failure;
 use crate::groups::{GroupClash, Groups};
 use crate::ids::MessageIds;
-use crate::inject::{AOSP_PACKAGE, AOSP_TEMPLATE, ImplTemplate, Values, class_number};
-use crate::lang::java::{Android, Dialect, Java};
+use crate::inject::{AOSP_TEMPLATE, ImplTemplate, Values, class_number};
+use crate::lang::java::{Dialect, Java};
 use crate::output::cant_read;
 use crate::pipeline::{Processed, Report};
 use crate::source::Source;
@@ -27,6 +27,8 @@ pub(super) struct TargetRequest<'a> {
     pub(super) inputs: &'a [PathBuf],
     pub(super) dialect: DialectChoice,
     pub(super) ids: Option<IdChoice>,
+    /// Flags that only Android's rules pass.
+    pub(super) flags: AndroidFlags,
     /// None if no code is written.
     pub(super) code: Option<CodeRequest<'a>>,
 }
@@ -48,6 +50,8 @@ pub(super) struct JavaTarget {
     pub(super) java: Java,
     pub(super) groups: Groups,
     pub(super) ids: MessageIds,
+    /// The form of a dictionary for Android.
+    pub(super) dictionary: Option<AndroidDictionary>,
     /// The class that rewritten code calls, as one more file, and the file that it was made from.
     pub(super) generated: Option<(Processed, PathBuf)>,
 }
@@ -77,21 +81,22 @@ impl TargetRequest<'_> {
         system: &dyn System,
     ) -> Result<JavaTarget, Refusal> {
         let template = self.template(system)?;
-        let dialect = self.dialect(template.as_ref());
+        let Release { dialect, dictionary } = self.evidence(template.as_ref()).release()?;
         let ids = match (self.ids, &dialect) {
             (Some(IdChoice::Xxh3), _) | (None, Dialect::Protolog) => MessageIds::Xxh3,
             (Some(IdChoice::Aosp), _) | (None, Dialect::Android(_)) => MessageIds::Aosp,
         };
-        let Dialect::Android(form) = &dialect else {
+        let (Dialect::Android(form), Some(release)) = (&dialect, dictionary) else {
             let implementation = self.implementation();
             return Ok(JavaTarget {
                 java: Java::new(self.protolog_class, &implementation),
                 groups,
                 ids,
+                dictionary,
                 generated: None,
             });
         };
-        let groups = groups.for_android().map_err(Refusal::Clash)?;
+        let groups = groups.for_android(release.numbers).map_err(Refusal::Clash)?;
         let (mut implementation, mut generated) = (self.implementation(), None);
         if let Some(code) = self.code.filter(|code| code.implementation.is_none()) {
             let Some(template) = &template else { return Err(no_template().into()) };
@@ -101,7 +106,7 @@ impl TargetRequest<'_> {
             generated = Some((class.into(), template.source().path().to_path_buf()));
         }
         let java = Java::new(self.protolog_class, &implementation).with_dialect(dialect);
-        Ok(JavaTarget { java, groups, ids, generated })
+        Ok(JavaTarget { java, groups, ids, dictionary, generated })
     }
 
     /// The class that rewritten code calls, unless it is made.
@@ -110,25 +115,9 @@ impl TargetRequest<'_> {
         named.map_or_else(|| format!("{}Impl", self.protolog_class), str::to_owned)
     }
 
-    fn dialect(&self, template: Option<&ImplTemplate>) -> Dialect {
-        let form = match self.dialect {
-            DialectChoice::Protolog => return Dialect::Protolog,
-            DialectChoice::Auto => match template {
-                Some(template) => return Dialect::Android(template.form()),
-                None if self.is_android_class() => Android::ANDROID_16,
-                None => return Dialect::Protolog,
-            },
-            DialectChoice::Android15 => Android::ANDROID_15,
-            DialectChoice::Android16 => Android::ANDROID_16,
-        };
-        Dialect::Android(match template {
-            Some(template) => template.completed(&form),
-            None => form,
-        })
-    }
-
-    fn is_android_class(&self) -> bool {
-        self.protolog_class.rsplit_once('.').is_some_and(|(package, _)| package == AOSP_PACKAGE)
+    fn evidence<'t>(&'t self, template: Option<&'t ImplTemplate>) -> Evidence<'t> {
+        let (class, dialect, flags) = (self.protolog_class, self.dialect, self.flags);
+        Evidence { class, dialect, template, flags }
     }
 
     /// The template, if there is one and the dialect has use for it.
@@ -164,7 +153,8 @@ impl TargetRequest<'_> {
             found = Some(Source::new(path, bytes));
         }
         let at_fixed_path = || {
-            let may_be = self.is_android_class() || self.dialect != DialectChoice::Auto;
+            let may_be =
+                self.evidence(None).is_android_class() || self.dialect != DialectChoice::Auto;
             let path = Path::new(AOSP_TEMPLATE);
             may_be.then(|| system.read(path).ok()).flatten().map(|bytes| Source::new(path, bytes))
         };

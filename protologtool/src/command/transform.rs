@@ -1,6 +1,7 @@
 //! `transform-protolog-calls`: sources in, rewritten sources out, and the dictionary in the same pass if wanted.
 
-use super::inputs::process;
+use super::inputs::{RunRequest, process};
+use super::release::AndroidFlags;
 use super::target::CodeRequest;
 use crate::args::Transform;
 use crate::diagnostic::Reporter;
@@ -33,7 +34,8 @@ fn transform(
         },
     };
     let output = args.output_dir.as_deref();
-    let done = process(&args.sources, Some(code), output, reporter, system)?;
+    let run = RunRequest { code: Some(code), output, flags: flags(args) };
+    let done = process(&args.sources, run, reporter, system)?;
     let Some(mut done) = done else { return Ok(()) };
     done.inputs.extend_from_slice(response_files);
     let named = |path| (path, Format::of_path(path).unwrap_or(Format::Pb));
@@ -42,9 +44,21 @@ fn transform(
         directory: output,
         source_root: args.source_root.as_deref(),
         dictionaries: args.viewer_config.iter().map(|path| named(path.as_path())).collect(),
+        statements: done.statements.as_ref(),
         depfile: args.depfile.as_deref(),
         inputs: done.inputs,
         ..Outputs::default()
     };
     output::write(&outputs, &done.processed, &done.dictionary, system)
+}
+
+/// The flags that only rules of Android's build pass.
+fn flags(args: &Transform) -> AndroidFlags {
+    let of_15 = [
+        (&args.legacy_viewer_config_file_path, "--legacy-viewer-config-file-path"),
+        (&args.legacy_output_file_path, "--legacy-output-file-path"),
+    ];
+    let of_15 = of_15.into_iter().find(|(value, _)| value.is_some()).map(|(_, flag)| flag);
+    let of_any = args.viewer_config_file_path.as_ref().map(|_| "--viewer-config-file-path");
+    AndroidFlags { any: of_any.or(of_15), is_15: of_15.is_some() }
 }

@@ -67,6 +67,8 @@ codes! {
     NotRewritten = "not-rewritten",
     /// A dictionary is not that of the sources.
     StaleDictionary = "stale-dictionary",
+    /// No source names the class whose calls are to be rewritten.
+    UnusedClass = "unused-class",
     /// A dictionary's name stands for another format than it is written in.
     MisleadingName = "misleading-name",
 }

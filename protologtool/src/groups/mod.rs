@@ -44,9 +44,21 @@ pub struct Groups {
     list: Vec<Group>,
     /// The number of the class's own groups; those of Rust enums follow.
     own: usize,
-    all_in_dictionary: bool,
+    /// None: ids are made from full names, and dictionaries hold the groups in use.
+    numbers: Option<GroupNumbers>,
     /// Why it is not known what `getId()` returns, though there is one.
     unknown_ids: Option<Box<Diagnostic>>,
+}
+
+/// The ids of groups in Android's dictionaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupNumbers {
+    /// As `getId()` returns them: Android 16 and later.
+    Declared,
+    /// By their position in the class, from 1: builds between Android 15 and 16.
+    Position,
+    /// By their first use in the sources, from 1: Android 15. Groups that are not in use come after those that are.
+    FirstUse,
 }
 
 /// Two groups whose ids are the same.
@@ -65,7 +77,7 @@ impl Groups {
     pub fn new(class: impl Into<String>, list: Vec<Group>) -> Result<Self, GroupClash> {
         check(&list)?;
         let (class, own) = (class.into(), list.len());
-        Ok(Self { class, list, own, all_in_dictionary: false, unknown_ids: None })
+        Ok(Self { class, list, own, numbers: None, unknown_ids: None })
     }
 
     /// With the groups of Rust enums behind those of the class.
@@ -75,17 +87,19 @@ impl Groups {
         Ok(self)
     }
 
-    /// The groups as Android's runtime knows them: by what they call themselves alone; ids as `getId()` returns them, or
-    /// counted from 1 where that is not known. Its dictionaries hold all groups, used or not, since its
+    /// The groups as Android's runtime knows them: by what they call themselves alone; ids as `numbers` says, or counted
+    /// from 1 where `getId()` is not known. Its dictionaries hold all groups, used or not, since its
     /// reader fails on a group that it does not find.
-    pub fn for_android(self) -> Result<Self, GroupClash> {
-        let declared: Option<Vec<u32>> = self.list.iter().map(|group| group.declared_id).collect();
-        let ids = declared.unwrap_or_else(|| (1..=self.list.len() as u32).collect());
+    pub fn for_android(self, numbers: GroupNumbers) -> Result<Self, GroupClash> {
+        let declared = (numbers == GroupNumbers::Declared)
+            .then(|| self.list.iter().map(|group| group.declared_id).collect())
+            .flatten();
+        let ids: Vec<u32> = declared.unwrap_or_else(|| (1..=self.list.len() as u32).collect());
         let known = self.list.into_iter().zip(ids);
         let list =
             known.map(|(group, id)| Group { full_name: group.own_name.clone(), id, ..group });
         let groups = Self::new(self.class, list.collect())?;
-        Ok(Self { all_in_dictionary: true, unknown_ids: self.unknown_ids, ..groups })
+        Ok(Self { numbers: Some(numbers), unknown_ids: self.unknown_ids, ..groups })
     }
 
     /// With a warning for those who want what `getId()` returns.
@@ -97,17 +111,34 @@ impl Groups {
     /// A warning where ids had to be counted although the class has `getId()`; about the source that the groups were
     /// read from.
     pub fn unknown_ids(&self) -> Option<&Diagnostic> {
-        self.unknown_ids.as_deref().filter(|_| self.all_in_dictionary)
+        self.unknown_ids.as_deref().filter(|_| self.numbers == Some(GroupNumbers::Declared))
     }
 
     /// The number of groups, from the first on, that a dictionary holds even if no message uses them.
     pub fn always_in_dictionary(&self) -> usize {
-        if self.all_in_dictionary { self.own } else { 0 }
+        if self.numbers.is_some() { self.own } else { 0 }
     }
 
     /// Returns whether a dictionary holds messages of this group although it is compiled out.
     pub fn is_always_in_dictionary(&self, position: usize) -> bool {
         position < self.always_in_dictionary()
+    }
+
+    /// The positions of the groups that a dictionary holds where those of `used` are in use, in this order, each with its id.
+    pub fn in_dictionary(&self, used: &[usize]) -> Vec<(usize, u32)> {
+        let mut seen = vec![false; self.list.len()];
+        let all = used.iter().copied().chain(0..self.always_in_dictionary());
+        let mut positions: Vec<usize> =
+            all.filter(|position| !std::mem::replace(&mut seen[*position], true)).collect();
+        if self.numbers == Some(GroupNumbers::FirstUse) {
+            // Groups of Rust enums keep the ids that their programs know.
+            let (java, rust): (Vec<_>, Vec<_>) =
+                positions.into_iter().partition(|position| *position < self.own);
+            let rust = rust.into_iter().map(|position| (position, self.list[position].id));
+            return java.into_iter().zip(1..).chain(rust).collect();
+        }
+        positions.sort_unstable();
+        positions.into_iter().map(|position| (position, self.list[position].id)).collect()
     }
 
     /// The canonical name of the class that holds the groups.

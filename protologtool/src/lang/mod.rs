@@ -122,11 +122,13 @@ pub struct Found<S> {
     pub edits: Vec<Edit>,
     /// The problems of calls that can't be rewritten, and what else the user should know of the file.
     pub diagnostics: Vec<Diagnostic>,
+    /// True if the file names the class of the calls, as far as can be told.
+    pub names_class: bool,
 }
 
 impl<S> Default for Found<S> {
     fn default() -> Self {
-        Self { calls: Vec::new(), edits: Vec::new(), diagnostics: Vec::new() }
+        Self { calls: Vec::new(), edits: Vec::new(), diagnostics: Vec::new(), names_class: true }
     }
 }
 

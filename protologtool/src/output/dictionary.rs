@@ -1,13 +1,14 @@
 //! Dictionaries: of the messages of all files, and those that are there already.
+//!
+//! Invariant: a group's id does not depend on the number of threads, nor on which outputs a run writes.
 
 use super::cant_read;
 use crate::exit::Failure;
 use crate::groups::Groups;
 use crate::pipeline::Processed;
 use crate::system::System;
-use std::collections::BTreeSet;
 use std::path::Path;
-use viewer_config::{Collector, Dictionary, Group, Problems};
+use viewer_config::{Collector, Dictionary, Group, Problems, Statements};
 
 /// The dictionary of all messages and of the groups that they use, or of all groups where the runtime wants that. Takes
 /// the messages out of `processed`.
@@ -16,15 +17,14 @@ pub(crate) fn collect(
     processed: &mut [Processed],
 ) -> Result<Dictionary, Problems> {
     let mut collector = Collector::new();
-    let always = 0..groups.always_in_dictionary();
-    let used = processed.iter().flat_map(|file| file.groups.iter().copied());
-    let used: BTreeSet<usize> = always.chain(used).collect();
-    for group in used.into_iter().map(|position| &groups.list()[position]) {
-        collector.add_group(Group {
-            id: group.id,
-            name: group.full_name.clone(),
-            tag: group.tag.clone(),
-        });
+    // AOSP's tool leaves groups out that are compiled out, so the others are counted first.
+    let used = || processed.iter().flat_map(|file| file.groups.iter().copied());
+    let (enabled, disabled): (Vec<_>, Vec<_>) =
+        used().partition(|position| groups.list()[*position].enabled);
+    for (position, id) in groups.in_dictionary(&[enabled, disabled].concat()) {
+        let group = &groups.list()[position];
+        let (name, tag) = (group.full_name.clone(), group.tag.clone());
+        collector.add_group(Group { id, name, tag });
     }
     for file in processed {
         for message in std::mem::take(&mut file.messages) {
@@ -32,6 +32,23 @@ pub(crate) fn collect(
         }
     }
     collector.finish().map(|collected| collected.dictionary)
+}
+
+/// The messages as AOSP's tool of Android 15 lists them: those of groups that are compiled in, in the order of the inputs. Their
+/// groups are those in use, or all.
+pub(crate) fn statements(groups: &Groups, all_groups: bool, processed: &[Processed]) -> Statements {
+    let mut statements = Statements::default();
+    for group in groups.list().iter().filter(|_| all_groups) {
+        statements.add_group(&group.full_name, &group.tag);
+    }
+    for message in processed.iter().flat_map(|file| &file.messages) {
+        let of = groups.list().iter().find(|group| *group.full_name == *message.group);
+        if let Some(group) = of.filter(|group| group.enabled) {
+            statements.add_group(&group.full_name, &group.tag);
+            statements.add_message(message.clone());
+        }
+    }
+    statements
 }
 
 /// The dictionary in a file.

@@ -14,7 +14,7 @@ mod manifest;
 mod srcjar;
 mod stale;
 
-pub(crate) use dictionary::{collect, read_dictionary};
+pub(crate) use dictionary::{collect, read_dictionary, statements};
 pub(crate) use guard::once;
 pub(crate) use stale::difference;
 
@@ -24,7 +24,7 @@ use crate::system::{Staged, System};
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
-use viewer_config::{Dictionary, Format};
+use viewer_config::{Dictionary, Format, Statements};
 
 /// The outputs to write.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +37,8 @@ pub(crate) struct Outputs<'a> {
     pub(crate) source_root: Option<&'a Path>,
     /// Dictionaries.
     pub(crate) dictionaries: Vec<(&'a Path, Format)>,
+    /// Their contents in JSON, where that is AOSP's to the byte.
+    pub(crate) statements: Option<&'a Statements>,
     /// A program whose texts are in the dictionary.
     pub(crate) program: Option<(&'a Path, Vec<u8>)>,
     /// A makefile that says what the outputs depend on.
@@ -77,7 +79,9 @@ pub(crate) fn write(
         staged.push((path, srcjar::stage(path, compress, &entries, system)?));
     }
     for (path, format) in &outputs.dictionaries {
-        staged.push((path, stage(path, &dictionary.to_bytes(*format), system)?));
+        let aosp = outputs.statements.and_then(|statements| statements.to_bytes(*format));
+        let bytes = aosp.unwrap_or_else(|| dictionary.to_bytes(*format));
+        staged.push((path, stage(path, &bytes, system)?));
     }
     if let Some((path, program)) = &outputs.program {
         staged.push((path, stage(path, program, system)?));

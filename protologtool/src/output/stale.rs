@@ -1,27 +1,35 @@
 //! The check that a stored dictionary is still that of the sources.
 
-use super::read_dictionary;
+use super::{cant_read, read_dictionary};
 use crate::exit::Failure;
 use crate::system::System;
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
-use viewer_config::{Dictionary, Format};
+use viewer_config::{Dictionary, Format, Statements};
 
 /// The lines that are shown before and after one that differs.
 const CONTEXT: usize = 3;
 
 /// The difference from the dictionary in the file to `current`, as a unified difference of their JSON forms, which hold
-/// all that is in any form; none if they are the same.
+/// all that is in any form; none if they are the same. Where JSON is to be that of `aosp`, a file in JSON is compared byte for byte.
 pub(crate) fn difference(
     path: &Path,
     current: &Dictionary,
+    aosp: Option<&Statements>,
     system: &dyn System,
 ) -> Result<Option<String>, Failure> {
-    let kept = read_dictionary(path, system)?;
-    let [kept, current] = [&kept, current]
-        .map(|dictionary| String::from_utf8_lossy(&dictionary.to_bytes(Format::Json)).into_owned());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let of_aosp = aosp.filter(|_| Format::of_path(path) == Some(Format::Json));
+    let [kept, current] = match of_aosp.and_then(|aosp| aosp.to_bytes(Format::Json)) {
+        Some(current) => {
+            let kept = system.read(path).map_err(|error| cant_read(path, &error))?;
+            [text(&kept), text(&current)]
+        }
+        None => [&read_dictionary(path, system)?, current]
+            .map(|dictionary| text(&dictionary.to_bytes(Format::Json))),
+    };
     if kept == current {
         return Ok(None);
     }

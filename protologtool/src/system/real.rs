@@ -3,10 +3,12 @@
 use super::{DirectoryEntry, Fill, Lock, Reader, Staged, System, has_record_lock, join, staged};
 use protolog_reader::{ByteSource, FileBytes};
 use rustix::fs::OFlags;
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The machine this process runs on.
@@ -98,7 +100,8 @@ impl System for Real {
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
             let (kind, path) = (entry.file_type()?, entry.path());
-            if !(kind.is_symlink() && path.is_dir()) {
+            let is_file = if kind.is_symlink() { path.is_file() } else { kind.is_file() };
+            if is_file || kind.is_dir() || (kind.is_symlink() && !path.exists()) {
                 entries.push(DirectoryEntry { path, is_directory: kind.is_dir() });
             }
         }
@@ -164,6 +167,12 @@ impl System for Real {
         let file = File::create(path)?;
         file.lock()?;
         Ok(Box::new(Held { _file: file }))
+    }
+
+    fn succeeds(&self, program: &Path, args: &[&OsStr]) -> io::Result<bool> {
+        let mut command = Command::new(program);
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().map(|status| status.success())
     }
 
     fn variable(&self, name: &str) -> Option<String> {

@@ -1,9 +1,9 @@
 //! The case files, and processing a case in a dialect.
 //!
 //! ```text
-//! === name [kinds]         kinds: members (of a class, with `static void run()`), file; else a method's body; 16: only there
+//! === name [kinds]         kinds: members (of a class, with `static void run()`), file; else a method's body; 17: only there
 //! the source
-//! --- android-16
+//! --- android-17
 //! what the tool makes of it
 //! --- android-15
 //! ```
@@ -13,7 +13,7 @@
 use crate::cases::{self, CaseFile, FromText};
 use crate::unit::{self, Kind};
 use protologtool::diagnostic::{Style, render};
-use protologtool::groups::{Groups, from_java_source};
+use protologtool::groups::{GroupNumbers, Groups, from_java_source};
 use protologtool::ids::MessageIds;
 use protologtool::inject::{Generated, ImplTemplate, Values};
 use protologtool::lang::java::{Android, Dialect, Java};
@@ -26,15 +26,17 @@ pub(crate) const CLASS: &str = "com.android.internal.protolog.ProtoLogImpl_1";
 /// A release and its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Release {
+    Android17,
     Android16,
     Android15,
 }
 
 impl Release {
-    pub(crate) const ALL: [Self; 2] = [Self::Android16, Self::Android15];
+    pub(crate) const ALL: [Self; 3] = [Self::Android17, Self::Android16, Self::Android15];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Self::Android17 => "android-17",
             Self::Android16 => "android-16",
             Self::Android15 => "android-15",
         }
@@ -42,6 +44,7 @@ impl Release {
 
     pub(crate) fn form(self) -> Android {
         self.template().completed(&match self {
+            Self::Android17 => Android::ANDROID_17,
             Self::Android16 => Android::ANDROID_16,
             Self::Android15 => Android::ANDROID_15,
         })
@@ -74,7 +77,10 @@ pub(crate) fn groups() -> Groups {
     let path = fixtures().join("framework/demo/Groups.java");
     let source = Source::new(&path, std::fs::read(&path).unwrap());
     let groups = from_java_source(&source, "demo.Groups");
-    groups.unwrap_or_else(|problems| panic!("{problems:?}")).for_android().unwrap()
+    groups
+        .unwrap_or_else(|problems| panic!("{problems:?}"))
+        .for_android(GroupNumbers::Declared)
+        .unwrap()
 }
 
 pub(crate) fn fixtures() -> PathBuf {
@@ -90,7 +96,7 @@ pub(crate) struct Case {
     pub(crate) title: String,
     pub(crate) class: String,
     kind: Kind,
-    only_16: bool,
+    only_17: bool,
     pub(crate) body: String,
 }
 
@@ -117,7 +123,7 @@ impl FromText for Case {
     fn from_text(title: &str, body: &str) -> Self {
         let ((kind, other), class) = (unit::kind(title), unit::class(title));
         let (title, body) = (title.to_owned(), body.to_owned());
-        Self { title, class, kind, only_16: other == "16", body }
+        Self { title, class, kind, only_17: other == "17", body }
     }
 
     fn text(&self) -> (&str, &str) {
@@ -127,7 +133,7 @@ impl FromText for Case {
 
 impl Case {
     pub(crate) fn is_for(&self, release: Release) -> bool {
-        release == Release::Android16 || !self.only_16
+        release == Release::Android17 || !self.only_17
     }
 
     /// The compilation unit.

@@ -1,8 +1,8 @@
 //! The expectations of AOSP's own tests, and the observed behaviour of its tool: pinned by hand.
 
 use crate::case::{CLASS, errors as count_errors, settings, shown};
-use protologtool::groups::{Group, Groups};
-use protologtool::lang::java::{Android, Guard, MaskType};
+use protologtool::groups::{Group, GroupNumbers, Groups};
+use protologtool::lang::java::{Android, Guard};
 use protologtool::pipeline::{Processed, process_source};
 use protologtool::source::Source;
 
@@ -14,7 +14,7 @@ fn groups(class: &str) -> Groups {
         group("TEST", true),
         group("OFF", false),
     ];
-    Groups::new(class, list).unwrap().for_android().unwrap()
+    Groups::new(class, list).unwrap().for_android(GroupNumbers::Declared).unwrap()
 }
 
 fn process(form: Android, groups: Groups, path: &str, text: &str) -> Processed {
@@ -36,7 +36,7 @@ fn rewritten(form: Android, statement: &str) -> String {
 }
 
 #[test]
-fn android_16_writes() {
+fn android_17_writes() {
     for (statement, expected) in [
         (
             r#"ProtoLog.i(GROUP, "hello");"#,
@@ -78,9 +78,9 @@ fn android_16_writes() {
         ),
         ("// ProtoLog.d(GROUP, \"x\");\n", "// ProtoLog.d(GROUP, \"x\");\n"),
     ] {
-        assert_eq!(rewritten(Android::ANDROID_16, statement), expected);
+        assert_eq!(rewritten(Android::ANDROID_17, statement), expected);
     }
-    let off = rewritten(Android::ANDROID_16, r#"ProtoLog.d(OFF, "hello");"#);
+    let off = rewritten(Android::ANDROID_17, r#"ProtoLog.d(OFF, "hello");"#);
     assert!(off.starts_with("if (I.Cache.OFF_enabled[1]) {  I.d(OFF, "), "{off}");
 }
 
@@ -104,7 +104,7 @@ fn android_15_writes() {
     }
 }
 
-/// Between the releases: the guard that asks a method, and a guard without a long mask.
+/// Android 16, and between the releases: a guard without a long mask, and the guard that asks a method.
 #[test]
 fn forms_of_other_releases() {
     let asking = Android { guard: Guard::IsEnabled, ..Android::ANDROID_15 };
@@ -112,8 +112,7 @@ fn forms_of_other_releases() {
         rewritten(asking, r#"ProtoLog.i(Groups.GROUP, "hello");"#),
         "if (I.isEnabled(Groups.GROUP)) { I.i(Groups.GROUP, 8054021367012408145L, 0, null, (Object[]) null); }"
     );
-    let early = Android { mask: MaskType::Int, ..Android::ANDROID_16 };
-    let after = rewritten(early, r#"ProtoLog.i(GROUP, "%d", x);"#);
+    let after = rewritten(Android::ANDROID_16, r#"ProtoLog.i(GROUP, "%d", x);"#);
     assert!(after.ends_with("L, 1, protoLogParam0); }"), "{after}");
 }
 
@@ -145,7 +144,7 @@ fn the_transformer_test() {
         ),
     ] {
         let processed =
-            process(Android::ANDROID_16, groups("com.x.Groups"), "Test.java", &text(call));
+            process(Android::ANDROID_17, groups("com.x.Groups"), "Test.java", &text(call));
         let id = processed.messages[0].id as i64;
         let after = String::from_utf8(processed.rewritten.unwrap()).unwrap();
         assert_eq!(
@@ -156,7 +155,7 @@ fn the_transformer_test() {
     let numbers: Vec<String> = (0..20).map(|n| n.to_string()).collect();
     let call =
         format!("ProtoLog.w(TEST_GROUP, \"test{}\", {});", " %d".repeat(20), numbers.join(", "));
-    let processed = process(Android::ANDROID_16, groups("com.x.Groups"), "Test.java", &text(&call));
+    let processed = process(Android::ANDROID_17, groups("com.x.Groups"), "Test.java", &text(&call));
     let after = String::from_utf8(processed.rewritten.unwrap()).unwrap();
     assert!(after.contains("L, 366503875925L, protoLogParam0, "), "{after}");
     let processed = process(Android::ANDROID_15, groups("com.x.Groups"), "Test.java", &text(&call));
@@ -173,7 +172,7 @@ fn counts(imports: &str, statement: &str, calls: usize, errors: usize) {
 
 #[track_caller]
 fn count(groups: Groups, text: &str, calls: usize, errors: usize) {
-    let processed = process(Android::ANDROID_16, groups, "MyTestFile.java", text);
+    let processed = process(Android::ANDROID_17, groups, "MyTestFile.java", text);
     let found = processed.report.as_ref().map_or(0, protologtool::pipeline::Report::errors);
     assert_eq!((processed.messages.len(), found), (calls, errors), "{text}\n{}", shown(&processed));
     assert_eq!(processed.rewritten.is_some(), calls > 0, "{text}");
@@ -222,7 +221,7 @@ fn entries() {
     let text = "package org.example;\nimport com.android.internal.protolog.ProtoLog;\nimport static com.x.Groups.*;\n\
         class Example { void f() {\nProtoLog.d(GROUP, \"a\" +\n \"b\");\nProtoLog.d(GROUP, \"ab\"); } }";
     let messages =
-        process(Android::ANDROID_16, groups("com.x.Groups"), "Example.java", text).messages;
+        process(Android::ANDROID_17, groups("com.x.Groups"), "Example.java", text).messages;
     let seen: Vec<_> = messages
         .iter()
         .map(|it| (it.template.as_str(), &*it.group, it.locations[0].to_string()))

@@ -17,4 +17,5 @@ mod facts;
 mod pairs;
 mod rule;
 mod run;
+mod soong;
 mod template;

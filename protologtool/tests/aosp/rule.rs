@@ -11,8 +11,9 @@ use std::sync::LazyLock;
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-const TEMPLATE: &str = "frameworks/base/core/java/com/android/internal/protolog/ProtoLogImpl.java";
-const GROUPS: &str = "com/android/wm/shell/protolog/ShellProtoLogGroup.java";
+pub(crate) const TEMPLATE: &str =
+    "frameworks/base/core/java/com/android/internal/protolog/ProtoLogImpl.java";
+pub(crate) const GROUPS: &str = "com/android/wm/shell/protolog/ShellProtoLogGroup.java";
 
 const TRANSFORM: &str = "transform-protolog-calls --protolog-class com.android.internal.protolog.ProtoLog \
     --loggroups-class com.android.wm.shell.protolog.ShellProtoLogGroup --loggroups-jar groups.jar \
@@ -23,7 +24,7 @@ const GENERATE: &str = "generate-viewer-config --protolog-class com.android.inte
     --loggroups-class com.android.wm.shell.protolog.ShellProtoLogGroup --loggroups-jar groups.jar";
 
 /// A directory in which rules are run.
-struct Room {
+pub(crate) struct Room {
     directory: protolog_testkit::TempDir,
 }
 
@@ -32,23 +33,23 @@ impl Room {
         Self { directory: temp_dir() }
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
 
     /// Copies a fixture.
-    fn add(&self, fixture: &str, path: &str) {
+    pub(crate) fn add(&self, fixture: &str, path: &str) {
         self.write(path, &fs::read(fixtures().join(fixture)).unwrap());
     }
 
-    fn write(&self, path: &str, bytes: &[u8]) {
+    pub(crate) fn write(&self, path: &str, bytes: &[u8]) {
         let path = self.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
 
     /// A room with the groups, two sources and no template. None without a JDK.
-    fn shell() -> Option<Self> {
+    pub(crate) fn shell() -> Option<Self> {
         static GROUPS_JAR: LazyLock<Option<Vec<u8>>> =
             LazyLock::new(|| jar(&fixtures().join("shell").join(GROUPS)));
         let room = Self::new();
@@ -58,7 +59,7 @@ impl Room {
         Some(room)
     }
 
-    fn run(&self, args: &str) -> Output {
+    pub(crate) fn run(&self, args: &str) -> Output {
         let tool = Path::new(env!("CARGO_BIN_EXE_protologtool"));
         run_any(Command::new(tool).args(args.split_whitespace()).current_dir(self.path()))
     }
@@ -70,7 +71,7 @@ impl Room {
     }
 
     /// The entries of an archive, in order.
-    fn archive(&self, path: &str) -> Vec<(String, String)> {
+    pub(crate) fn archive(&self, path: &str) -> Vec<(String, String)> {
         let bytes = fs::read(self.path().join(path)).unwrap();
         let mut archive = ZipArchive::new(Cursor::new(bytes)).unwrap();
         let indices = 0..archive.len();
@@ -85,7 +86,7 @@ impl Room {
 }
 
 /// A jar of a class with groups, compiled. None without a JDK.
-fn jar(source: &Path) -> Option<Vec<u8>> {
+pub(crate) fn jar(source: &Path) -> Option<Vec<u8>> {
     let classes = temp_dir();
     let mut sources = java_sources(&fixtures().join("framework"));
     sources.push(source.to_path_buf());
@@ -111,7 +112,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_rule_for_sources() {
     let Some(room) = Room::shell() else { return };
-    for release in ["android-16", "android-15"] {
+    for release in ["android-17", "android-16", "android-15"] {
         room.add(&format!("{release}/ProtoLogImpl.java"), "ProtoLogImpl.java");
         room.succeed(&format!("{TRANSFORM} A.java B.java ProtoLogImpl.java"));
         let archive = room.archive("out.srcjar");
@@ -128,10 +129,10 @@ fn a_rule_for_sources() {
             assert!(archive[0].1.contains(" = \"/system_ext/etc/wmshell.protolog.json.gz\";"));
             assert!(archive[0].1.contains(" = \"/data/misc/wmtrace/shell_log.winscope\";"));
         }
-        let guard = if release == "android-16" {
-            "Cache.WM_SHELL_OFF_enabled[1]"
-        } else {
+        let guard = if release == "android-15" {
             ".isEnabled(ShellProtoLogGroup.WM_SHELL_OFF)"
+        } else {
+            "Cache.WM_SHELL_OFF_enabled[1]"
         };
         assert!(archive[1].1.contains(guard), "{}", archive[1].1);
         compiles(&archive);
@@ -155,7 +156,7 @@ fn a_rule_for_sources() {
 }
 
 /// Compiles what a rule wrote, as Android's build would.
-fn compiles(archive: &[(String, String)]) {
+pub(crate) fn compiles(archive: &[(String, String)]) {
     let (root, classes) = (temp_dir(), temp_dir());
     let mut sources = java_sources(&fixtures().join("framework"));
     sources.push(fixtures().join("shell").join(GROUPS));
@@ -187,17 +188,16 @@ fn a_rule_for_the_dictionary() {
     assert_eq!(json["version"], "2.0.0");
     let Some(dictionary) = check_dictionary(&room.path().join("out.pb")) else { return };
     let groups: Vec<_> = dictionary["groups"].as_array().unwrap().iter().collect();
-    let start = 373596902;
     let expected = [
-        ("WM_SHELL_INIT", "ShellInit", 0),
-        ("WM_SHELL_OFF", "WindowManagerShell", 2),
-        ("WM_SHELL_SPLIT", "WindowManagerShellSplit", 1),
-        ("WM_SHELL_UNUSED", "WindowManagerShell", 3),
+        ("WM_SHELL_INIT", "ShellInit", 1),
+        ("WM_SHELL_OFF", "WindowManagerShell", 3),
+        ("WM_SHELL_SPLIT", "WindowManagerShellSplit", 2),
+        ("WM_SHELL_UNUSED", "WindowManagerShell", 4),
     ];
     assert_eq!(groups.len(), expected.len(), "{dictionary}");
-    for (group, (name, tag, ordinal)) in groups.into_iter().zip(expected) {
+    for (group, (name, tag, position)) in groups.into_iter().zip(expected) {
         assert_eq!((&group["name"], &group["tag"]), (&name.into(), &tag.into()), "{dictionary}");
-        assert_eq!(group["id"].as_i64(), Some(start + ordinal), "{dictionary}");
+        assert_eq!(group["id"].as_i64(), Some(position), "{dictionary}");
     }
     let messages = dictionary["messages"].as_array().unwrap();
     assert_eq!(messages.len(), 3, "{dictionary}");
@@ -248,7 +248,7 @@ impl Room {
 #[test]
 fn the_end_to_end_test() {
     let Some(room) = Room::example() else { return };
-    room.add("android-16/ProtoLogImpl.java", TEMPLATE);
+    room.add("android-17/ProtoLogImpl.java", TEMPLATE);
     let archive = room.transform_example("");
     assert_eq!(archive[0].0, "gen/com/android/internal/protolog/ProtoLogImpl_454675969.java");
     let expected = "if (com.android.internal.protolog.ProtoLogImpl_454675969.Cache.GROUP_enabled[1]) {  \

@@ -13,7 +13,7 @@ fn rewritten_code_does_the_same() {
         let actual = run(&cases, Some(release)).expect("there is a JDK");
         for (state, lines) in &actual {
             // A guard that is off leaves no effects of arguments; Android 15 has no guard.
-            let guarded = release == Release::Android16 && state.ends_with(" off");
+            let guarded = release != Release::Android15 && state.ends_with(" off");
             let visible = |line: &&String| !(guarded && line.starts_with("arg "));
             let expected: Vec<&String> = expected[state].iter().filter(visible).collect();
             let actual: Vec<&String> = lines.iter().collect();

@@ -25,6 +25,7 @@ fn the_class_that_is_made() {
 #[test]
 fn a_template_determines_the_form_of_calls() {
     let form = |release: Release| Android { methods: None, ..release.template().form() };
+    assert_eq!(form(Release::Android17), Android::ANDROID_17);
     assert_eq!(form(Release::Android16), Android::ANDROID_16);
     // The class can be asked, so that arguments need not be evaluated for nobody.
     assert_eq!(

@@ -12,7 +12,7 @@ use zip::write::SimpleFileOptions;
 /// The flags that AOSP's tool requires, and inputs between them.
 const TRANSFORM: &str = "transform-protolog-calls --protolog-class dev.protolog.ProtoLog \
     --loggroups-class demo.AppLog a/Test1.java --loggroups-jar groups.jar \
-    --viewer-config-file-path not_required.pb --output-srcjar out.srcjar b/Test2.java";
+    --dialect protolog --viewer-config-file-path not_required.pb --output-srcjar out.srcjar b/Test2.java";
 const GENERATE: &str = "generate-viewer-config --protolog-class dev.protolog.ProtoLog \
     --loggroups-class demo.AppLog --loggroups-jar groups.jar --viewer-config out.json a/Test1.java \
     b/Test2.java";

@@ -43,7 +43,10 @@ fn source_and_jar_give_the_same_groups() {
 fn android_knows_objects_by_what_they_call_themselves() {
     let path = fixtures().join("both/both/Objects.java");
     let source = Source::new(&path, fs::read(&path).unwrap());
-    let groups = from_java_source(&source, "both.Objects").unwrap().for_android().unwrap();
+    let groups = from_java_source(&source, "both.Objects")
+        .unwrap()
+        .for_android(protologtool::groups::GroupNumbers::Declared)
+        .unwrap();
     let names: Vec<_> =
         groups.list().iter().map(|it| (it.name.as_str(), it.full_name.as_str())).collect();
     assert_eq!(names, [("NET", "Obj.net"), ("DISK", "disk"), ("QUIET", "quiet")]);

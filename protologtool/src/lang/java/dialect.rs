@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! protolog     if (I.isEnabled(G, LogLevel.DEBUG)) I.d(G, 12L, 1L, I.l(n));
-//! android-16   if (I.Cache.G_enabled[1]) {  long protoLogParam0 = n;  I.d(G, 12L, 1L, protoLogParam0); }
+//! android-17   if (I.Cache.G_enabled[1]) {  long protoLogParam0 = n;  I.d(G, 12L, 1L, protoLogParam0); }
+//! android-16   if (I.Cache.G_enabled[1]) {  long protoLogParam0 = n;  I.d(G, 12L, 1, protoLogParam0); }
 //! android-15   { long protoLogParam0 = n; I.d(G, 12L, 1, "text" or null, protoLogParam0); }
 //! ```
 //!
@@ -71,9 +72,12 @@ impl Android {
     pub const ANDROID_15: Self =
         Self { guard: Guard::None, passes_text: true, mask: MaskType::Int, methods: None };
 
-    /// Android 16 and later: fields of `Cache` as guard, no text, `long` mask.
+    /// Android 16: fields of `Cache` as guard, no text, `int` mask.
     pub const ANDROID_16: Self =
-        Self { guard: Guard::Cache, passes_text: false, mask: MaskType::Long, methods: None };
+        Self { guard: Guard::Cache, passes_text: false, mask: MaskType::Int, methods: None };
+
+    /// Android 17: that of Android 16 with a `long` mask.
+    pub const ANDROID_17: Self = Self { mask: MaskType::Long, ..Self::ANDROID_16 };
 
     /// Returns whether a call of this method goes to the class that rewritten code calls.
     pub(super) fn redirects(&self, method: &str, arguments: usize) -> bool {

@@ -16,6 +16,7 @@ use crate::call::Call;
 use crate::diagnostic::Diagnostic;
 use crate::groups::Groups;
 use crate::source::Source;
+use memchr::memmem;
 use protolog_core::Level;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
@@ -30,6 +31,8 @@ pub(super) struct FileCalls {
     pub(super) others: Vec<OtherCall>,
     /// The problems of log calls.
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// True if the file names the class, as far as package, imports and full names tell.
+    pub(super) names_class: bool,
 }
 
 pub(super) fn find(
@@ -39,7 +42,8 @@ pub(super) fn find(
     library: Option<&dyn Classes>,
 ) -> FileCalls {
     let unit = Unit::of(source.bytes());
-    let mut found = FileCalls::default();
+    let names_class = unit.names.may_name(&java.protolog) || has_full_name(java, &unit);
+    let mut found = FileCalls { names_class, ..FileCalls::default() };
     let resolver = Resolver::new(Handle::This(&unit), library);
     let mut finder = CallFinder { java, groups, unit: &unit, resolver, found: &mut found };
     finder.file();
@@ -76,6 +80,10 @@ fn map_back(unit: &Unit<'_>, found: &mut FileCalls) {
         [&mut other.class, &mut other.method].into_iter().for_each(map);
     }
     found.diagnostics.iter_mut().map(|diagnostic| &mut diagnostic.range).for_each(map);
+}
+
+fn has_full_name(java: &Java, unit: &Unit<'_>) -> bool {
+    memmem::find(unit.text(), java.protolog.as_bytes()).is_some()
 }
 
 struct CallFinder<'a, 'u> {

@@ -178,13 +178,13 @@ impl Language for Java {
             return Found { diagnostics, ..Found::default() };
         }
         let classes = inputs.map(|inputs| &inputs.library as &dyn library::Classes);
-        let FileCalls { mut calls, others, diagnostics } =
+        let FileCalls { mut calls, others, diagnostics, names_class } =
             find::find(self, source, groups, classes);
         if self.dialect != Dialect::Protolog {
             emit::name_locals(source, &mut calls);
         }
         let edits = others.iter().filter_map(|other| emit::redirect(self, source, other)).collect();
-        Found { calls, edits, diagnostics }
+        Found { calls, edits, diagnostics, names_class }
     }
 
     fn emit(

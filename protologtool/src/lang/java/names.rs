@@ -100,6 +100,12 @@ impl Names {
         class == written && !rest.is_empty() || (by_wildcard() || by_module()) && !in_package(first)
     }
 
+    /// Returns whether a simple name in the file may mean `class` or a member of it.
+    pub(crate) fn may_name(&self, class: &str) -> bool {
+        let mut written = class.rmatch_indices('.').map(|(dot, _)| &class[dot + 1..]);
+        written.any(|it| self.can_mean(it, class, |_| false)) || self.import_members(class)
+    }
+
     /// Returns whether the unqualified name `member` is a static import from `class`.
     pub(crate) fn import_member(&self, member: &str, class: &str) -> bool {
         self.static_single.iter().any(|import| is_path(import, &[class, member]))

@@ -215,7 +215,7 @@ impl Language for Rust {
         };
         let found = find::find(source, &place, self.resolver(system), Some(groups));
         let edits = found.enums.into_iter().flat_map(|found| found.edits).collect();
-        Found { calls: found.calls, edits, diagnostics: found.diagnostics }
+        Found { calls: found.calls, edits, diagnostics: found.diagnostics, ..Found::default() }
     }
 
     fn emit(
