@@ -79,7 +79,9 @@ pub use perfetto_ui::{AddedForUi, CounterArg, write_for_perfetto_ui};
 pub use printable::printable;
 pub use protolog_core::{Arg, Level};
 pub use protolog_recording::find as find_recording;
-pub use protolog_recording::{Flaw, Recording, RecordingError, Recovered, TraceFile, TraceSurvey};
+pub use protolog_recording::{
+    Flaw, Recording, RecordingError, Recovered, Tail, TraceFile, TraceSurvey,
+};
 pub use render::Rendering;
 pub use source::{ByteSource, FileBytes};
 pub use stats::{BufferStats, EndReason, EndedEarly, ServiceLosses, Stats};

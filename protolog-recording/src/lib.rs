@@ -25,6 +25,8 @@ mod report;
 mod rest;
 mod scan;
 mod sequence;
+mod settle;
+mod tail;
 mod thread;
 mod write;
 
@@ -33,6 +35,7 @@ pub use packets::PacketWriter;
 pub use report::{Flaw, Recovered};
 pub use rest::TraceFile;
 pub use scan::{Inflate, TraceSurvey};
+pub use tail::Tail;
 
 use protolog_core::recorder::{self, Header, HeaderError, VERSION};
 use std::fmt;

@@ -68,6 +68,20 @@ impl SequenceReader {
         self.position.is_some_and(|position| (chunk.wrapping_sub(position.chunk) as i32) < 0)
     }
 
+    /// Makes the next look at the ring begin behind a chunk that was read; or before a packet of which the rest is in chunks that
+    /// follow.
+    pub(super) fn move_behind(&mut self, chunk: &Chunk<'_>) {
+        let packets = chunk.count;
+        let is_pending = chunk.continues && packets == 0 || self.partial.is_some();
+        let place = match packets {
+            // It began before this chunk.
+            0 | 1 if is_pending && chunk.continues => return,
+            packets if is_pending => packets - 1,
+            packets => packets,
+        };
+        self.position = Some(Position { chunk: chunk.id, packets: place, is_stale: false });
+    }
+
     /// Reads a chunk and passes its elements to `visitor`. `gap`: it does not directly follow the chunk before. `max_messages`:
     /// the most messages that a valid chunk can have before it.
     pub(super) fn read(

@@ -26,7 +26,7 @@ use std::collections::HashSet;
 use std::io;
 
 /// The session's own sequence.
-const SESSION_SEQUENCE: u32 = 1;
+pub(super) const SESSION_SEQUENCE: u32 = 1;
 
 /// Writes everything that can be recovered, or what is missing in the trace that was surveyed.
 pub(super) fn write(
@@ -261,15 +261,8 @@ impl Recovery {
         time: u64,
         to: &mut PacketWriter<'_>,
     ) -> io::Result<()> {
-        let counters = (0..LOSSES).filter_map(|index| {
-            let at = LOSSES_AT + 16 * index;
-            let (group, cause) = parse_loss_key(recording.counter(at))?;
-            Some((group, cause, recording.counter(at + 8)))
-        });
-        let others = (0..OTHER_LOSSES)
-            .map(|index| (0, index as u32 + 1, recording.counter(OTHER_LOSSES_AT + 8 * index)));
         self.report.overwritten = self.report.overwritten.saturating_add(vanished);
-        let mut all: Vec<_> = counters.chain(others).filter(|(.., count)| *count > 0).collect();
+        let mut all: Vec<_> = losses(recording).filter(|(.., count)| *count > 0).collect();
         if recording.streams() {
             self.leave_out_reported(&mut all);
         }
@@ -311,6 +304,18 @@ impl Recovery {
     }
 }
 
+/// The drop counters: group, or 0 for those that have none of their own, cause, and number.
+pub(super) fn losses(recording: &Recording<'_>) -> impl Iterator<Item = (u32, u32, u64)> {
+    let counters = (0..LOSSES).filter_map(|index| {
+        let at = LOSSES_AT + 16 * index;
+        let (group, cause) = parse_loss_key(recording.counter(at))?;
+        Some((group, cause, recording.counter(at + 8)))
+    });
+    let others = (0..OTHER_LOSSES)
+        .map(|index| (0, index as u32 + 1, recording.counter(OTHER_LOSSES_AT + 8 * index)));
+    counters.chain(others)
+}
+
 /// The nested messages of `bytes` with this field number.
 fn fields(bytes: &[u8], number: u32) -> impl Iterator<Item = &[u8]> {
     let fields = Reader::new(bytes).flatten().filter(move |field| field.number == number);
@@ -318,7 +323,7 @@ fn fields(bytes: &[u8], number: u32) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Sets the process and the thread of a sequence.
-fn set_thread(to: &mut Message<'_, Heap>, thread: &Thread) {
+pub(super) fn set_thread(to: &mut Message<'_, Heap>, thread: &Thread) {
     to.nested(packet::SEQUENCE_INFO)
         .uint32(sequence_info::PID, thread.pid)
         .uint32(sequence_info::TID, thread.tid)
@@ -326,7 +331,7 @@ fn set_thread(to: &mut Message<'_, Heap>, thread: &Thread) {
 }
 
 /// Adds a loss record.
-fn add_loss(to: &mut Message<'_, Heap>, group: u32, cause: u32, count: u64) {
+pub(super) fn add_loss(to: &mut Message<'_, Heap>, group: u32, cause: u32, count: u64) {
     let mut record = to.nested(packet::LOSS);
     if group != 0 {
         record.uint32(loss::GROUP_ID, group);
@@ -335,7 +340,7 @@ fn add_loss(to: &mut Message<'_, Heap>, group: u32, cause: u32, count: u64) {
 }
 
 /// Sets the clocks at the start, and the boot id.
-fn set_clocks(to: &mut Message<'_, Heap>, recording: &Recording<'_>) {
+pub(super) fn set_clocks(to: &mut Message<'_, Heap>, recording: &Recording<'_>) {
     let header = &recording.header;
     let mut snapshot = to.nested(packet::CLOCK_SNAPSHOT);
     for (id, nanos) in [
@@ -358,7 +363,7 @@ fn set_clocks(to: &mut Message<'_, Heap>, recording: &Recording<'_>) {
 }
 
 /// Sets an instant on the process's track, without which Perfetto considers a trace of messages empty.
-fn set_instant(to: &mut Message<'_, Heap>, pid: u32, nanos: u64, name: &str) {
+pub(super) fn set_instant(to: &mut Message<'_, Heap>, pid: u32, nanos: u64, name: &str) {
     to.uint64(packet::TIMESTAMP, nanos);
     to.nested(packet::TRACK_EVENT)
         .uint32(track_event::TYPE, track_event::TYPE_INSTANT)

@@ -53,10 +53,11 @@ pub trait System: Sync {
         false
     }
 
-    /// The content of a file from an offset on; empty if it is shorter.
-    fn read_from(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>> {
+    /// The content of a file from an offset on, `most` bytes of it; empty if it is shorter.
+    fn read_from(&self, path: &Path, offset: u64, most: usize) -> io::Result<Vec<u8>> {
         let bytes = self.read(path)?;
-        Ok(bytes.get(offset as usize..).unwrap_or_default().to_vec())
+        let rest = bytes.get(offset as usize..).unwrap_or_default();
+        Ok(rest.get(..most).unwrap_or(rest).to_vec())
     }
 
     /// A number that differs between files, and the size of a file in bytes.
@@ -81,6 +82,11 @@ pub trait System: Sync {
 
     /// The whole of standard input.
     fn read_input(&self) -> io::Result<Vec<u8>>;
+
+    /// Standard input, for who reads it as it comes.
+    fn input(&self) -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(io::Cursor::new(self.read_input()?)))
+    }
 
     /// Returns whether there is a directory of this name.
     fn is_directory(&self, path: &Path) -> bool;

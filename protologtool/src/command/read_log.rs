@@ -43,6 +43,7 @@ Examples:
   protologtool read-log server.pftrace worker.pftrace
   protologtool read-log traces/
   protologtool read-log app.pftrace -n 10 --follow
+  protologtool read-log --follow logs/ /dev/shm/protolog-app-4711-1.rec
   protologtool read-log app.pftrace --grep timeout -C 3
   protologtool read-log app.pftrace -n 20 --time-format ns --delta
   protologtool read-log app.pftrace --level warn --count-by template
@@ -62,6 +63,9 @@ out where one of these is asked for. Losses are shown unless their time, thread 
 
 A recording (.rec) of a process that died is recovered in memory, and shown. A trace without an end, of a program that was killed or still runs, is read as far as it goes, and said to have none. So is a \
 file that another program truncated while it was written: the hole of zeros is skipped.
+
+With --follow, FILE may be the name that a session with segments was given, one of its segments, or a recording of a process that runs: \
+what was overwritten there between two looks (five a second) is shown as lost. If the process of a trace dies, what did not reach the trace is shown, too.
 
 Several traces, and those in a directory, are shown as one, as `merge` makes it: messages that several have are shown once.
 
@@ -103,7 +107,8 @@ pub(crate) struct ReadLogArgs {
     #[arg(long, help_heading = "How to show them")]
     stats: bool,
 
-    /// Then show what is added, until Ctrl-C; a file that is replaced is followed too
+    /// Then show what is added, until Ctrl-C or the end of a pipe; also of what takes a file's place, of segments, of recordings and of
+    /// what is new in a directory
     #[arg(short, long, conflicts_with_all = ["count_by", "top", "histogram", "symbolize", "stats", "fail_on_loss"])]
     follow: bool,
 

@@ -52,11 +52,11 @@ impl System for Real {
         fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
     }
 
-    fn read_from(&self, path: &Path, offset: u64) -> io::Result<Vec<u8>> {
+    fn read_from(&self, path: &Path, offset: u64, most: usize) -> io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(offset))?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
+        file.take(most as u64).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
@@ -89,6 +89,10 @@ impl System for Real {
         let mut bytes = Vec::new();
         io::stdin().lock().read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    fn input(&self) -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(io::stdin()))
     }
 
     fn is_directory(&self, path: &Path) -> bool {

@@ -8,7 +8,8 @@ use protolog_reader::{MergeInput, Merged};
 use std::path::{Path, PathBuf};
 
 /// Ends of names of traces.
-const ENDINGS: [&str; 5] = [".pftrace", ".perfetto-trace", ".pftrace.gz", ".pftrace.zst", ".rec"];
+const ENDINGS: [&str; 6] =
+    [".pftrace", ".perfetto-trace", ".pftrace.gz", ".pftrace.zst", ".pftrace.part", ".rec"];
 
 /// The traces that are named, with those of a directory in its place, in the order of their names.
 pub(in crate::command) fn expand(
@@ -26,7 +27,7 @@ pub(in crate::command) fn expand(
     Ok(traces)
 }
 
-fn traces_in(directory: &Path, system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn traces_in(directory: &Path, system: &dyn System) -> Result<Vec<PathBuf>, Failure> {
     let shown = directory.display();
     let is_trace = |path: &PathBuf| {
         path.to_str().is_some_and(|path| ENDINGS.iter().any(|ending| path.ends_with(ending)))
@@ -38,9 +39,8 @@ fn traces_in(directory: &Path, system: &dyn System) -> Result<Vec<PathBuf>, Fail
     let mut traces: Vec<PathBuf> = files.filter(is_trace).collect();
     traces.sort();
     if traces.is_empty() {
-        let message = format!(
-            "no trace in `{shown}`: no file that ends with .pftrace, .perfetto-trace, .pftrace.gz, .pftrace.zst or .rec"
-        );
+        let message =
+            format!("no trace in `{shown}`: no file that ends with {}", ENDINGS.join(", "));
         return Err(Failure::new(message).help("give the file that a session writes"));
     }
     Ok(traces)
