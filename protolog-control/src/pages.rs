@@ -3,16 +3,17 @@
 //!
 //! Invariants
 //! - *mapped*: `size` bytes from `base` are readable and writable for as long as the value lives. The file is at least as
-//!   long, and sealed against shrinking.
+//!   long, and sealed against shrinking; or it is a file of the operator's own user, whose programs may end this one anyway.
 //! - *words*: the bytes are accessed as `AtomicU32` only, in this process and in the other one.
 #![allow(unsafe_code)] // mmap and munmap, and words in mapped memory.
 
 use crate::error::Error;
 use crate::group::Group;
 use protolog_core::control::switch;
-use rustix::fs::SealFlags;
+use rustix::fs::{FileType, Mode, OFlags, SealFlags, Stat};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 
@@ -35,17 +36,40 @@ unsafe impl Sync for Pages {}
 impl Pages {
     /// Maps `count` pages of `page_size` bytes.
     pub(crate) fn map(file: &OwnedFd, count: u32, page_size: u32) -> Result<Self, Error> {
-        let size = (count as usize).checked_mul(page_size as usize);
-        let size = size.filter(|size| *size > 0 && *size <= MAX_SIZE && page_size % 4096 == 0);
-        let size = size.ok_or(Error::Memory("invalid size"))?;
-        let stat = rustix::fs::fstat(file).map_err(|error| Error::Connection(error.into()))?;
-        if u64::try_from(stat.st_size).unwrap_or(0) < size as u64 {
-            return Err(Error::Memory("shorter than announced"));
-        }
+        let (size, _) = measure(file, count, page_size)?;
         let seals = rustix::fs::fcntl_get_seals(file);
         if !seals.is_ok_and(|seals| seals.contains(SealFlags::SHRINK)) {
             return Err(Error::Memory("not sealed against shrinking"));
         }
+        Self::map_checked(file, size, page_size)
+    }
+
+    /// Maps the file of this name in the directory of a program's socket. It belongs to this user, and is nobody else's.
+    pub(crate) fn map_file_in(
+        directory: &Path,
+        name: &str,
+        count: u32,
+        page_size: u32,
+    ) -> Result<Self, Error> {
+        if name.contains('/') || matches!(name, "" | "." | "..") {
+            return Err(Error::Memory("the name of the file is none"));
+        }
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::open(directory.join(name), flags, Mode::empty());
+        let file = file.map_err(|error| Error::Connection(error.into()))?;
+        let (size, stat) = measure(&file, count, page_size)?;
+        let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        // None of the six bits of the group and of others.
+        let is_private = is_file && stat.st_mode.trailing_zeros() >= 6;
+        // Nothing keeps the program from truncating it, which would end an operator who has it mapped, such as root.
+        if !is_private || stat.st_uid != rustix::process::geteuid().as_raw() {
+            return Err(Error::Memory("not a file of this user alone"));
+        }
+        Self::map_checked(&file, size, page_size)
+    }
+
+    /// Maps `size` bytes of a file that is as long.
+    fn map_checked(file: &OwnedFd, size: usize, page_size: u32) -> Result<Self, Error> {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
         let base =
@@ -77,6 +101,18 @@ impl Pages {
     pub fn set_allowed_levels(&self, group: &Group, levels: u8) -> bool {
         self.word(group).map(|word| switch::set_allowed_levels(word, levels)).is_some()
     }
+}
+
+/// The size of the mapping, if the file is as long.
+fn measure(file: &OwnedFd, count: u32, page_size: u32) -> Result<(usize, Stat), Error> {
+    let size = (count as usize).checked_mul(page_size as usize);
+    let size = size.filter(|size| *size > 0 && *size <= MAX_SIZE && page_size % 4096 == 0);
+    let size = size.ok_or(Error::Memory("invalid size"))?;
+    let stat = rustix::fs::fstat(file).map_err(|error| Error::Connection(error.into()))?;
+    if u64::try_from(stat.st_size).unwrap_or(0) < size as u64 {
+        return Err(Error::Memory("shorter than announced"));
+    }
+    Ok((size, stat))
 }
 
 impl Drop for Pages {
@@ -122,6 +158,39 @@ mod tests {
             group(Some(u32::MAX), u16::MAX),
         ] {
             assert!(!one.set_text_levels(&outside, 1) && one.word(&outside).is_none());
+        }
+    }
+
+    #[test]
+    fn a_file_is_mapped_if_it_is_this_users_alone() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let directory = protolog_testkit::temp_dir();
+        let path = directory.path().join("1-a.switches");
+        std::fs::write(&path, [0; 8192]).unwrap();
+        let set_mode = |mode| {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        let map = |name: &str, count| {
+            let mapped = Pages::map_file_in(directory.path(), name, count, 4096);
+            mapped.map_err(|error| error.to_string())
+        };
+        set_mode(0o600);
+        let pages = map("1-a.switches", 2).unwrap();
+        assert!(pages.set_text_levels(&group(Some(1), 3), 0x3f));
+        assert_eq!(std::fs::read(&path).unwrap()[4096 + 13], 0x3f);
+        assert!(map("1-a.switches", 3).unwrap_err().ends_with("shorter than announced"));
+        for name in ["", "..", "../1-a.switches", "/dev/null"] {
+            assert!(map(name, 1).unwrap_err().ends_with("the name of the file is none"), "{name}");
+        }
+        symlink(&path, directory.path().join("link")).unwrap();
+        assert!(map("link", 1).unwrap_err().starts_with("can't reach the program"));
+        set_mode(0o640);
+        assert!(map("1-a.switches", 1).unwrap_err().ends_with("not a file of this user alone"));
+        set_mode(0o600);
+        // Only root may give a file away.
+        let nobody = Some(rustix::process::geteuid().as_raw() + 1);
+        if std::os::unix::fs::chown(&path, nobody, None).is_ok() {
+            assert!(map("1-a.switches", 1).unwrap_err().ends_with("not a file of this user alone"));
         }
     }
 

@@ -1,6 +1,7 @@
 //! The process at the other end of a socket, as the kernel knows it.
 //!
-//! Invariant: nothing here comes from the process itself, but for the name of one whose executable may not be looked at.
+//! Invariant: nothing here comes from the process itself, but for the name of one whose executable may not be looked at. A Java program's
+//! word for its name counts if it is an argument of its process.
 #![allow(unsafe_code)] // A socket option, which rustix reads into a type that can't hold the id 0.
 
 use crate::error::Error;
@@ -63,12 +64,22 @@ impl Peer {
 
     /// True if `pid` and `name` are its own, in its own PID namespace or in this one.
     pub(crate) fn is(self, pid: u32, name: &str) -> bool {
-        let is_name = match (self.name(), self.short_name()) {
-            (Some(own), _) => own == without_mark(name),
-            (None, Some(short)) if short.len() == SHORT_NAME => name.starts_with(&short),
-            (None, short) => short.is_some_and(|short| short == name),
-        };
+        let is_name = self.runs(name)
+            || match (self.name(), self.short_name()) {
+                (Some(own), _) => own == without_mark(name),
+                (None, Some(short)) if short.len() == SHORT_NAME => name.starts_with(&short),
+                (None, short) => short.is_some_and(|short| short == name),
+            };
         is_name && (pid == self.pid || self.inner_pid() == Some(pid))
+    }
+
+    /// True if it is a Java virtual machine that runs the class or jar of this name: its command line has it.
+    pub(crate) fn runs(self, name: &str) -> bool {
+        let arguments = || fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        let is_it =
+            |argument: &[u8]| argument.rsplit(|byte| *byte == b'/').next() == Some(name.as_bytes());
+        self.name().is_some_and(|own| own == "java")
+            && arguments().split(|byte| *byte == 0).skip(1).any(is_it)
     }
 
     /// Its process id in its own PID namespace.

@@ -34,7 +34,7 @@ pub struct Program {
     timeout: Duration,
     /// Its process id, as the kernel says. That of a process that can't be seen from here is its own word.
     pub pid: u32,
-    /// The name of its executable, as the kernel says, with the same exception.
+    /// The name of its executable, as the kernel says, with the same exception; of a Java program that of its class or jar.
     pub name: String,
     /// The name and process id that it gives itself, if they are others, or can't be checked.
     pub claims: Option<(String, u32)>,
@@ -58,6 +58,9 @@ impl Program {
             match Reply::parse(&line) {
                 Some(Reply::Hello { pid, program: name, .. }) => {
                     program.claims = (!peer.is(pid, name)).then(|| (name.to_owned(), pid));
+                    if program.claims.is_none() && peer.runs(name) {
+                        name.clone_into(&mut program.name);
+                    }
                     if program.pid == 0 || program.name.is_empty() {
                         (program.pid, program.name) = (pid, name.to_owned());
                     }
@@ -111,13 +114,29 @@ impl Program {
 
     /// The switch words of the process, mapped.
     pub fn pages(&mut self) -> Result<Pages, Error> {
-        for line in self.request(&Request::Pages)? {
+        let lines = match self.request(&Request::Pages) {
+            // A program of another runtime, which can't pass descriptors, has a file.
+            Err(Error::Refused { .. }) => return self.pages_file(),
+            lines => lines?,
+        };
+        for line in lines {
             if let Some(Reply::Pages { count, size }) = Reply::parse(&line) {
                 let file = self.file.take().ok_or(Error::Memory("missing file descriptor"))?;
                 return Pages::map(&file, count, size);
             }
         }
         Err(Error::Memory("missing file descriptor"))
+    }
+
+    /// The switch words of a process that has them in a file beside its socket.
+    fn pages_file(&mut self) -> Result<Pages, Error> {
+        for line in self.request(&Request::PagesFile)? {
+            if let Some(Reply::PagesFile { count, size, name }) = Reply::parse(&line) {
+                let directory = self.path.parent().unwrap_or(Path::new("."));
+                return Pages::map_file_in(directory, name, count, size);
+            }
+        }
+        Err(Error::Memory("missing name of a file"))
     }
 
     /// Sends a request and returns the lines of the reply without the last one.

@@ -35,6 +35,8 @@ pub const VERSION: u32 = 1;
 pub const MAX_LINE: usize = 8192;
 /// The suffix of the names of sockets.
 pub const SOCKET_SUFFIX: &str = ".sock";
+/// The extension, in place of that of the socket, of the file with the switches of a program that can't pass file descriptors.
+pub const SWITCHES_EXTENSION: &str = "switches";
 
 /// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +47,8 @@ pub enum Request<'a> {
     Groups,
     /// `pages`: the memory with the switch words, as a file descriptor that comes with the reply.
     Pages,
+    /// `pages-file`: the same memory, as a file beside the socket: of a program that can't pass file descriptors.
+    PagesFile,
     /// `set SETTING`: applies a setting ([`super::setting`]) to existing groups, and to later ones when they register.
     Set(&'a str),
     /// `trace-start FILL_POLICY BUFFER SETTINGS FILE`: starts a session.
@@ -105,6 +109,15 @@ pub enum Reply<'a> {
         count: u32,
         /// Size of a page, in bytes.
         size: u32,
+    },
+    /// `pages-file COUNT SIZE NAME`
+    PagesFile {
+        /// Number of pages in the file.
+        count: u32,
+        /// Size of a page, in bytes.
+        size: u32,
+        /// The name of the file, which is in the directory of the socket.
+        name: &'a str,
     },
     /// `session CONTROL FILL_POLICY MESSAGES LOST BYTES FILE`
     Session {
@@ -176,6 +189,7 @@ impl<'a> Request<'a> {
             "protolog" => Self::Hello(words.value()?),
             "groups" => Self::Groups,
             "pages" => Self::Pages,
+            "pages-file" => Self::PagesFile,
             "set" => Self::Set(words.rest()?),
             "trace-start" => Self::TraceStart(TraceStart {
                 fill_policy: FillPolicy::from_name(words.word()?)?,
@@ -199,6 +213,7 @@ impl fmt::Display for Request<'_> {
             Self::Hello(version) => write!(f, "protolog {version}"),
             Self::Groups => f.write_str("groups"),
             Self::Pages => f.write_str("pages"),
+            Self::PagesFile => f.write_str("pages-file"),
             Self::Set(item) => write!(f, "set {}", OneLine(item)),
             Self::TraceStart(TraceStart { fill_policy, buffer, settings, file }) => {
                 let (fill_policy, settings) = (fill_policy.name(), OneLine(settings));
@@ -232,6 +247,9 @@ impl<'a> Reply<'a> {
                 tag: words.rest()?,
             },
             "pages" => Self::Pages { count: words.value()?, size: words.value()? },
+            "pages-file" => {
+                Self::PagesFile { count: words.value()?, size: words.value()?, name: words.rest()? }
+            }
             "session" => Self::Session {
                 control: yes(words.word()?)?,
                 fill_policy: FillPolicy::from_name(words.word()?)?,
@@ -284,6 +302,9 @@ impl fmt::Display for Reply<'_> {
                 write!(f, " {index} {word:08x} {compiled} {name} {tag}")
             }
             Self::Pages { count, size } => write!(f, "pages {count} {size}"),
+            Self::PagesFile { count, size, name } => {
+                write!(f, "pages-file {count} {size} {}", OneLine(name))
+            }
             Self::Session { control, fill_policy, messages, lost, bytes, file } => {
                 let (control, fill_policy, file) =
                     (letter(control), fill_policy.name(), OneLine(file));
@@ -337,6 +358,7 @@ mod tests {
             (Request::Hello(1), "protolog 1"),
             (Request::Groups, "groups"),
             (Request::Pages, "pages"),
+            (Request::PagesFile, "pages-file"),
             (Request::Set("a=debug, text"), "set a=debug, text"),
             (
                 Request::TraceStart(start),
@@ -375,6 +397,10 @@ mod tests {
             (Reply::Hello { version: 1, pid: 4711, program: "a b" }, "protolog 1 4711 a b"),
             (group, "group 0 7 003f0000 y app::AppLog::Net my net"),
             (Reply::Pages { count: 3, size: 4096 }, "pages 3 4096"),
+            (
+                Reply::PagesFile { count: 4, size: 4096, name: "1-a.switches" },
+                "pages-file 4 4096 1-a.switches",
+            ),
             (
                 Reply::Session {
                     control: true,

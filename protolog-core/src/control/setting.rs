@@ -304,7 +304,7 @@ impl fmt::Display for Lower {
 mod tests {
     use super::*;
     use std::format;
-    use std::string::{String, ToString};
+    use std::string::String;
     use std::vec::Vec;
 
     fn read(text: &str) -> Vec<String> {
@@ -320,24 +320,18 @@ mod tests {
         Settings::new(text).map(show).collect()
     }
 
+    /// The Java runtime reads the same table.
     #[test]
-    fn variables_and_files_are_read() {
-        assert_eq!(read("net=debug,text;disk=warn"), ["net=debug,text:debug", "disk=warn"]);
-        let file = "# all; of it\n*=info\r\napp::AppLog::Net = debug, text:warn\n\nDisk=off\nUi=text\n[indexer]\nWalk=notext;W=OFF,Text:F\n";
-        let expected = [
-            "*=info",
-            "app::AppLog::Net=debug,text:warn",
-            "Disk=off",
-            "Ui=text:verbose",
-            "[indexer] Walk=notext",
-            "[indexer] W=off,text:wtf",
-        ];
-        assert_eq!(read(file), expected);
-        assert_eq!(read("debug"), ["*=debug"]);
-        assert_eq!(read("W, text;net=off"), ["*=warn,text:warn", "net=off"]);
-        assert_eq!(read("[indexer]\ntext:info"), ["[indexer] *=text:info"]);
-        assert_eq!(read(""), Vec::<String>::new());
-        assert_eq!(read(" ; ;;\n # a;b"), Vec::<String>::new());
+    fn settings_are_read_as_the_vectors_say() {
+        let vectors = include_str!("../../testdata/settings.tsv");
+        let mut rows = 0;
+        for line in vectors.lines().skip(1) {
+            let (text, expected) = line.split_once('\t').unwrap();
+            let text = text.replace("\\n", "\n").replace("\\r", "\r").replace("\\t", "\t");
+            assert_eq!(read(&text).join(" | "), expected, "{text:?}");
+            rows += 1;
+        }
+        assert!(rows > 10);
     }
 
     #[test]
@@ -354,35 +348,5 @@ mod tests {
         ] {
             assert_eq!(read(&format!("g={words}")), [format!("g={words}")]);
         }
-    }
-
-    #[test]
-    fn errors_say_what_to_write() {
-        let words = "use verbose, debug, info, warn, error, wtf, off, text, text:LEVEL, notext or notrace, with commas between";
-        let group = "write the name of a group, as in `app::AppLog::Net` or `net`, or `*` for all";
-        assert_eq!(
-            read("net;net=debgu\n\nnet=text:loud;a b=info;=info;n=;n=info,,text;[x;n=a:b;good=w"),
-            [
-                "missing `=` in `net` / write GROUP=WORDS, as in `net=debug,text`, or a level for all groups, as in `debug`".to_string(),
-                format!("unknown word `debgu` / {words}"),
-                format!("line 3: unknown word `loud` / {words}"),
-                format!("line 3: invalid group name `a b` / {group}"),
-                format!("line 3: invalid group name `=info` / {group}"),
-                format!("line 3: missing level or keyword in `n=` / {words}"),
-                format!("line 3: missing level or keyword in `n=info,,text` / {words}"),
-                "line 3: invalid program name `[x` / write the name of a program between brackets, as in `[indexer]`".to_string(),
-                format!("line 3: unknown word `a:b` / {words}"),
-                "good=warn".to_string(),
-            ]
-        );
-        let comma = "write `;` between settings, as in `info;net=debug,text`";
-        assert_eq!(
-            read("info,net=debug;net=debug,disk=warn;debug,txet"),
-            [
-                format!("`,` between settings in `info,net=debug` / {comma}"),
-                format!("`,` between settings in `net=debug,disk=warn` / {comma}"),
-                format!("unknown word `txet` / {words}"),
-            ]
-        );
     }
 }

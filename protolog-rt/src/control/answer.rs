@@ -119,6 +119,10 @@ impl Answers {
             }
             Request::Groups => self.groups(answer),
             Request::Pages => pages(answer)?,
+            Request::PagesFile => {
+                let what = "the memory is no file with a name".into();
+                return Err(Refusal { what, help: "ask for `pages`" });
+            }
             Request::Set(item) => set(item)?,
             Request::TraceStart(start) => self.start(&start)?,
             Request::TraceStop => self.stop(answer)?,

@@ -65,15 +65,20 @@ fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option
     close.min().map(|(_, name)| name)
 }
 
-/// The number of segments that `::` parts.
+/// The number of segments that `::` parts, or a point in names of Java.
 fn segments(name: &str) -> usize {
-    name.split("::").count()
+    name.split("::").flat_map(|part| part.split('.')).count()
 }
 
 /// The last segments of a name.
 fn end(name: &str, count: usize) -> &str {
-    let cut = name.rmatch_indices("::").nth(count - 1);
-    cut.map_or(name, |(at, _)| name.get(at + 2..).unwrap_or(name))
+    let is_separator = |(at, char): &(usize, char)| match char {
+        '.' => true,
+        ':' => name[..*at].ends_with(':'),
+        _ => false,
+    };
+    let cut = name.char_indices().filter(is_separator).nth_back(count - 1);
+    cut.map_or(name, |(at, _)| &name[at + 1..])
 }
 
 #[cfg(test)]

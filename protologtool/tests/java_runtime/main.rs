@@ -3,6 +3,7 @@
 
 mod killed;
 mod stress;
+mod switched;
 mod token;
 
 use protolog_testkit::{

@@ -108,13 +108,15 @@ final class Call {
         }
         isBusy = true;
         try {
+            int word = group.word();
             Routes routes = group.routes;
+            int recorded = Switch.traceLevels(word) & level.bit();
             for (int i = 0; i < routes.sessions.length; i++) {
-                if ((routes.levels[i] & level.bit()) != 0) {
+                if ((routes.levels[i] & recorded) != 0) {
                     record(routes.sessions[i]);
                 }
             }
-            if ((routes.text & level.bit()) != 0) {
+            if ((Switch.textLevels(word) & level.bit()) != 0) {
                 LogPrinter.print(level, group.group, MessageText.of(this));
             }
         } catch (RuntimeException | Error e) {

@@ -11,7 +11,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.WeakHashMap;
 
 /**
@@ -30,6 +32,8 @@ final class Dictionaries {
     private static final List<byte[]> SOURCES = new ArrayList<>();
     /** The parsed sources, as far as they were asked for. */
     private static final List<Dictionary> PARSED = new ArrayList<>();
+    private static final Map<String, String> GROUPS = new TreeMap<>();
+    private static int groupsRead;
     private static boolean hasWarned;
 
     static {
@@ -69,6 +73,18 @@ final class Dictionaries {
     /** All dictionaries so far. */
     static synchronized List<byte[]> sources() {
         return List.copyOf(SOURCES);
+    }
+
+    /** The groups that dictionaries name, with their tags. */
+    static synchronized Map<String, String> groups() {
+        for (; groupsRead < SOURCES.size(); groupsRead++) {
+            try {
+                Dictionary.readGroups(SOURCES.get(groupsRead), GROUPS);
+            } catch (ProtoReader.MalformedException e) {
+                // Reported when its first message is printed.
+            }
+        }
+        return Map.copyOf(GROUPS);
     }
 
     /** The template of message {@code id}, or null. */

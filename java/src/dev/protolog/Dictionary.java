@@ -13,6 +13,7 @@ import java.util.Map;
  */
 final class Dictionary {
     private static final int CONFIG_MESSAGES = 1;
+    private static final int CONFIG_GROUPS = 2;
     private static final int MESSAGE_ID = 1;
     private static final int MESSAGE_TEMPLATE = 2;
     private static final int MESSAGE_HINTS = 1000;
@@ -38,6 +39,28 @@ final class Dictionary {
             }
         }
         return dictionary;
+    }
+
+    /** Adds the full names and the tags of a dictionary's groups. */
+    static void readGroups(byte[] bytes, Map<String, String> groups) throws ProtoReader.MalformedException {
+        ProtoReader config = new ProtoReader(bytes);
+        while (config.next()) {
+            if (config.field() != CONFIG_GROUPS) {
+                config.skip();
+                continue;
+            }
+            ProtoReader group = config.message();
+            String name = "";
+            String tag = "";
+            while (group.next()) {
+                switch (group.field()) {
+                    case 2 -> name = group.string();
+                    case 3 -> tag = group.string();
+                    default -> group.skip();
+                }
+            }
+            groups.putIfAbsent(name, tag);
+        }
     }
 
     /** The template of message {@code id}, or null. */

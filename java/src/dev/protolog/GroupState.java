@@ -1,22 +1,40 @@
 package dev.protolog;
 
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A group as the runtime knows it. Invariant: identity and names never change; {@link #routes} is replaced as a whole. */
+/**
+ * A group as the runtime knows it.
+ *
+ * <p>Invariants: identity and names never change; {@link #routes} is replaced as a whole; the place of the switch word changes once, under
+ * the lock of {@link Groups}, and the old one can still be read.
+ */
 final class GroupState {
     final IProtoLogGroup group;
     final String fullName;
     final String tag;
     final int id;
+    /** The number of the word among those that can be shared; -1 for none. */
+    final int index;
     /** The messages of unprocessed calls, by level and template. */
     final Map<String, RuntimeMessage>[] messages;
     volatile Routes routes = Routes.NONE;
-    /** The levels of {@link #routes}, for the guard of calls; it may be a moment behind. */
-    int enabled;
+
+    private ByteBuffer words;
+    private final int at;
+    /** The word while nobody else can change it: a field is read faster than mapped memory. */
+    private int word;
+    /** True once operators may change the word. */
+    private boolean isShared;
+    /** False where the group's calls are compiled out. */
+    private boolean isCompiled;
+    /** The levels that are printed unless a setting or an operator says otherwise. */
+    private int ownText;
 
     @SuppressWarnings({"unchecked", "rawtypes"})
-    GroupState(IProtoLogGroup group) {
+    GroupState(IProtoLogGroup group, SwitchPages.Place place) {
         this.group = group;
         fullName = MessageId.fullName(group);
         String given = group.getTag();
@@ -26,10 +44,79 @@ final class GroupState {
         for (int i = 0; i < messages.length; i++) {
             messages[i] = new ConcurrentHashMap<String, RuntimeMessage>();
         }
+        words = place.memory();
+        at = place.at();
+        index = place.index();
+        isCompiled = isCompiled(group);
+        ownText = Levels.current().levels(group);
+        isShared = place.isShared();
+        Switch.store(words, at, isCompiled ? Switch.initial(ownText) : 0);
+        refresh();
     }
 
-    void setRoutes(Routes routes) {
-        this.routes = routes;
-        enabled = routes.all();
+    /** The switch word, as {@link Switch} has it; it may be a moment behind. */
+    int word() {
+        return isShared ? Switch.load(words, at) : word;
+    }
+
+    /** True if messages of any level go anywhere. */
+    boolean isEnabled() {
+        int word = word();
+        return (Switch.traceLevels(word) | Switch.textLevels(word)) != 0;
+    }
+
+    boolean isCompiled() {
+        return isCompiled;
+    }
+
+    /** Sets where messages go. The lock of {@link Groups} is held for this and the following methods. */
+    void setRoutes(Routes next) {
+        isCompiled = isCompiled(group);
+        routes = next;
+        int all = next.all();
+        int text = Levels.current().levels(group);
+        Switch.setSessionLevels(words, at, all);
+        if (text != ownText) {
+            ownText = text;
+            Switch.setTextLevels(words, at, text);
+        }
+        refresh();
+    }
+
+    /** Applies a setting; a part that is null changes nothing. */
+    void set(Integer allowed, Integer text) {
+        if (isCompiled && allowed != null) {
+            Switch.setAllowedLevels(words, at, allowed);
+        }
+        if (isCompiled && text != null) {
+            Switch.setTextLevels(words, at, text);
+        }
+        refresh();
+    }
+
+    /** The levels that are printed where no setting says otherwise. */
+    int ownText() {
+        return ownText;
+    }
+
+    /** Uses the word at the same place in other memory, which has a copy of it. */
+    void moveTo(ByteBuffer memory) {
+        if (index >= 0) {
+            words = memory;
+            VarHandle.releaseFence();
+            isShared = true;
+        }
+    }
+
+    private void refresh() {
+        word = Switch.load(words, at);
+    }
+
+    private static boolean isCompiled(IProtoLogGroup group) {
+        try {
+            return group.isEnabled();
+        } catch (RuntimeException e) {
+            return true;
+        }
     }
 }

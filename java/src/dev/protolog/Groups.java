@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,8 +19,10 @@ final class Groups {
 
     private static volatile GroupState[] table = new GroupState[MIN_SLOTS];
     private static final List<GroupState> ALL = new ArrayList<>();
+    private static final SwitchPages PAGES = new SwitchPages();
+    private static final GroupSettings SETTINGS = new GroupSettings();
     /** Stands for groups whose methods throw. */
-    private static final GroupState BROKEN = new GroupState(new Unknown());
+    private static final GroupState BROKEN = new GroupState(new Unknown(), PAGES.add());
 
     private Groups() {}
 
@@ -32,7 +36,7 @@ final class Groups {
         if (state == null || state.group != group) {
             state = of(group);
         }
-        return (state.enabled & level.bit()) != 0;
+        return Switch.isEnabled(state.word(), level);
     }
 
     /** The state of a group, which is not null. */
@@ -55,6 +59,53 @@ final class Groups {
         }
     }
 
+    /** Decides for all groups anew where their messages go. */
+    static void routeAll() {
+        synchronized (ALL) {
+            ALL.forEach(Sessions::route);
+        }
+    }
+
+    /** Applies settings to all groups that are registered now or later; they win over earlier ones. */
+    static void apply(List<GroupSettings.Entry> settings) {
+        synchronized (ALL) {
+            SETTINGS.add(settings, ALL);
+        }
+    }
+
+    /** Replaces the settings of the configuration file. A group that only the old ones named goes back to the others, or its own. */
+    static void replaceConfigFile(List<GroupSettings.Entry> settings) {
+        synchronized (ALL) {
+            SETTINGS.replaceConfigFile(settings, ALL);
+        }
+    }
+
+    /** The word to show of a group that was not called yet. */
+    static int wordBeforeRegistration(String fullName) {
+        synchronized (ALL) {
+            return SETTINGS.wordBeforeRegistration(fullName);
+        }
+    }
+
+    /** Moves the switch words to a new file, unless they are in one already. Threads find the same bits before and after. */
+    static void share(Path path) throws IOException {
+        synchronized (ALL) {
+            if (PAGES.file() == null) {
+                PAGES.share(path);
+                ALL.forEach(state -> state.moveTo(PAGES.memory()));
+                // Published again, so that threads see the new place.
+                table = table.clone();
+            }
+        }
+    }
+
+    /** The file with the switch words; null where others can't map them. */
+    static Path sharedFile() {
+        synchronized (ALL) {
+            return PAGES.file();
+        }
+    }
+
     private static GroupState register(IProtoLogGroup group) {
         synchronized (ALL) {
             for (GroupState known : ALL) {
@@ -64,13 +115,14 @@ final class Groups {
             }
             GroupState state;
             try {
-                state = new GroupState(group);
+                state = new GroupState(group, PAGES.add());
             } catch (RuntimeException e) {
                 return BROKEN;
             }
             ALL.add(state);
             Dictionaries.addLoader(group.getClass().getClassLoader());
             Sessions.route(state);
+            SETTINGS.applyTo(state);
             GroupState[] next = new GroupState[Math.max(MIN_SLOTS, Integer.highestOneBit(ALL.size()) * 4)];
             for (GroupState each : ALL) {
                 int slot = System.identityHashCode(each.group);

@@ -20,10 +20,20 @@ import java.util.TreeMap;
 final class KeptTrace {
     private final SessionCore session;
     private final BootClock.Moment started;
+    /** Those of the last trace. */
+    private SessionStats stats = new SessionStats(0, 0, 0, List.of());
 
     KeptTrace(SessionCore session, BootClock.Moment started) {
         this.session = session;
         this.started = started;
+    }
+
+    /** The messages that are kept now, or that the last trace has once the session is over, and those that are not. */
+    SessionStats stats() throws IOException {
+        if (!session.isStopped()) {
+            write(null, new TraceOutput(OutputStream.nullOutputStream()));
+        }
+        return stats;
     }
 
     Summary write(Path file) throws IOException {
@@ -59,13 +69,14 @@ final class KeptTrace {
             out.own(packet);
         }
         out.own(TracePackets.instant(pid, started.boottime(), "protolog session started"));
+        SessionStats.Written written = new SessionStats.Written(session.dictionary());
         long messages = 0;
         long overwritten = 0;
         for (Map.Entry<Integer, List<SharedBuffer.Copy>> each : chunks.entrySet()) {
             List<SharedBuffer.Copy> own = each.getValue();
             int any = own.get(0).id();
             own.sort(Comparator.comparingInt(chunk -> chunk.id() - any));
-            SequenceReader reader = new SequenceReader(each.getKey(), pid, out);
+            SequenceReader reader = new SequenceReader(each.getKey(), pid, out, written);
             for (SharedBuffer.Copy chunk : own) {
                 reader.read(chunk);
             }
@@ -85,6 +96,7 @@ final class KeptTrace {
         for (Losses.Count loss : losses) {
             lost += loss.cause() == LossCause.TRUNCATED ? 0 : loss.count();
         }
+        stats = written.stats(losses, overwritten + vanished, out.written());
         return new Summary(file, messages, lost, out.written());
     }
 

@@ -29,6 +29,11 @@ public enum LogLevel {
         return wire;
     }
 
+    /** The letter in lines of logcat. */
+    String letter() {
+        return this == WTF ? "F" : name().substring(0, 1);
+    }
+
     /** The level's bit in a set of levels. */
     int bit() {
         return 1 << ordinal();

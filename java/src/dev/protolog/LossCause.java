@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import java.util.Locale;
+
 /** The causes for which messages are lost. Invariant: their numbers are those of traces. */
 enum LossCause {
     BUFFER_FULL(1),
@@ -18,6 +20,11 @@ enum LossCause {
 
     int wire() {
         return wire;
+    }
+
+    /** The name that Rust gives it, too. */
+    String text() {
+        return name().toLowerCase(Locale.ROOT);
     }
 
     static LossCause of(int wire) {

@@ -52,13 +52,13 @@ public final class ProtoLog {
 
     /** True if any message of this group would be recorded or printed. */
     public static boolean isEnabled(IProtoLogGroup group) {
-        return isEnabled(group, LogLevel.WTF);
+        return group != null && Groups.of(group).isEnabled();
     }
 
     /** Makes groups known before their first message, and looks again at which groups are printed. May be left out. */
     public static void init(IProtoLogGroup... groups) {
         registerLogGroupInProcess(groups);
-        Sessions.routeAll();
+        Groups.routeAll();
     }
 
     /** Makes groups known before their first message. */

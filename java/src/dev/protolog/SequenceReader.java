@@ -13,6 +13,7 @@ final class SequenceReader {
     private final int sequence;
     private final int pid;
     private final TraceOutput out;
+    private final SessionStats.Written counts;
     /** Messages that were passed on or reported as missing. */
     private long messages;
     private long recorded;
@@ -27,10 +28,11 @@ final class SequenceReader {
     private long partialAt;
     private byte[] thread = {};
 
-    SequenceReader(int writer, int pid, TraceOutput out) {
+    SequenceReader(int writer, int pid, TraceOutput out, SessionStats.Written counts) {
         sequence = writer + TraceOutput.OWN;
         this.pid = pid;
         this.out = out;
+        this.counts = counts;
     }
 
     long messages() {
@@ -135,12 +137,15 @@ final class SequenceReader {
             ProtoReader fields = new ProtoReader(packet);
             long time = 0;
             byte[] info = null;
+            boolean isMessage = false;
+            long message = 0;
             while (fields.next()) {
                 switch (fields.field()) {
                     case 104 -> {
                         messages++;
                         recorded++;
-                        fields.skip();
+                        isMessage = true;
+                        message = idOf(fields.message());
                     }
                     case 6 -> time = time(fields.message());
                     case 1000 -> info = fields.bytes();
@@ -150,7 +155,11 @@ final class SequenceReader {
             if (info != null) {
                 begin(info, time);
             }
+            long before = out.written();
             out.packet(sequence, packet);
+            if (isMessage) {
+                counts.add(message, out.written() - before);
+            }
         } catch (ProtoReader.MalformedException e) {
             throw new IOException(e);
         }
@@ -176,6 +185,11 @@ final class SequenceReader {
             out.packet(sequence, gap.done());
             messages = before;
         }
+    }
+
+    /** The id of a message: its first field. */
+    private static long idOf(ProtoReader message) throws ProtoReader.MalformedException {
+        return message.next() && message.field() == 1 ? message.fixed64() : 0;
     }
 
     /** The time of a snapshot: the value of any of its clocks, as they are the same. */

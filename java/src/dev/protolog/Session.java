@@ -47,6 +47,7 @@ public final class Session implements AutoCloseable {
         kept = new KeptTrace(core, started);
         core.dictionary().addKnown();
         stream = config.isRing() ? null : newStream(started);
+        core.setStats(this::stats);
         core.open();
         Sessions.add(core);
         // Messages that became known between the two.
@@ -120,6 +121,15 @@ public final class Session implements AutoCloseable {
     @Override
     public void close() throws IOException {
         stop();
+    }
+
+    /** The messages so far, or in the end, and those that are lost. */
+    synchronized SessionStats stats() throws IOException {
+        return stream != null ? stream.stats() : kept.stats();
+    }
+
+    boolean isOf(SessionCore other) {
+        return core == other;
     }
 
     private Stream newStream(BootClock.Moment started) throws IOException {
@@ -217,6 +227,16 @@ public final class Session implements AutoCloseable {
         public Builder group(String name, LogLevel level) {
             groups.put(Objects.requireNonNull(name), level == null ? 0 : level.andAbove());
             return this;
+        }
+
+        /** Records these levels of all groups that are not named. */
+        void levels(int levels) {
+            defaultLevels = levels;
+        }
+
+        /** Records these levels of the group of this name. */
+        void levels(String group, int levels) {
+            groups.put(group, levels);
         }
 
         /** Sets the size of the buffer, in bytes; at least 256 KiB. */

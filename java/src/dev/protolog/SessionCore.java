@@ -2,10 +2,12 @@ package dev.protolog;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -21,6 +23,8 @@ final class SessionCore {
     private static final int SWEEP = 64;
 
     private final Filter filter;
+    /** Null for none. */
+    private final Path file;
     private final SharedBuffer buffer;
     /** Null where the buffer ends with the process. */
     private final Recording recording;
@@ -42,11 +46,13 @@ final class SessionCore {
     private final Losses unattributed = new Losses();
     /** The thread to wake up when the buffer fills; null for none. */
     private volatile Thread drainThread;
+    private volatile Callable<SessionStats> stats;
     private volatile boolean isStopped;
     private volatile Throwable failure;
 
     SessionCore(SessionConfig config, byte[] id) throws IOException {
         filter = config.filter();
+        file = config.file();
         isRing = config.isRing();
         maxStringBytes = config.maxStringBytes();
         recording = config.recording() == null ? null : Recording.create(config.recording(), config, id, clock.moment());
@@ -84,8 +90,33 @@ final class SessionCore {
     }
 
     /** The levels of a group that the session records. */
-    int levels(GroupState state) {
-        return filter.levels(state.fullName);
+    int levels(String group) {
+        return filter.levels(group);
+    }
+
+    /** The trace that it writes, now or in the end; {@code -} for none. */
+    String file() {
+        return file == null ? "-" : file.toString();
+    }
+
+    /** The fill policy, as operators call it. */
+    String policy() {
+        return isRing ? "ring-buffer" : "stream";
+    }
+
+    void setStats(Callable<SessionStats> source) {
+        stats = source;
+    }
+
+    /** The messages so far, and those that are lost. */
+    SessionStats stats() throws IOException {
+        try {
+            return stats.call();
+        } catch (IOException | RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IOException(e);
+        }
     }
 
     SharedBuffer buffer() {

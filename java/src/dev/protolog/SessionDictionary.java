@@ -1,7 +1,7 @@
 package dev.protolog;
 
-import java.util.HashSet;
-import java.util.Set;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /**
@@ -16,8 +16,10 @@ final class SessionDictionary {
     private static final int MESSAGES = 1;
     private static final int GROUPS = 2;
 
-    private final Set<Long> messages = new HashSet<>();
-    private final Set<Integer> groups = new HashSet<>();
+    /** The group of each message. */
+    private final Map<Long, Integer> messages = new HashMap<>();
+    /** The full name of each group. */
+    private final Map<Integer, String> groups = new HashMap<>();
     private final Consumer<byte[]> packets;
 
     /** {@code packets} takes each packet. */
@@ -36,17 +38,17 @@ final class SessionDictionary {
     }
 
     synchronized void addGroup(GroupState state) {
-        if (groups.add(state.id)) {
+        if (groups.putIfAbsent(state.id, state.fullName) == null) {
             give(new ProtoWriter().message(GROUPS, group(state)));
         }
     }
 
     synchronized void addMessage(GroupState state, RuntimeMessage message) {
-        if (!messages.add(message.id())) {
+        if (messages.putIfAbsent(message.id(), state.id) != null) {
             return;
         }
         ProtoWriter config = new ProtoWriter();
-        if (groups.add(state.id)) {
+        if (groups.putIfAbsent(state.id, state.fullName) == null) {
             config.message(GROUPS, group(state));
         }
         String bare = message.template().bare();
@@ -59,6 +61,16 @@ final class SessionDictionary {
             data.message(1000, new ProtoWriter().string(1, message.text()));
         }
         give(config.message(MESSAGES, data));
+    }
+
+    /** The full name of a message's group; empty if it is not known. */
+    synchronized String groupOfMessage(long message) {
+        return groupName(messages.getOrDefault(message, 0));
+    }
+
+    /** The full name of a group; empty if it is not known. */
+    synchronized String groupName(int id) {
+        return groups.getOrDefault(id, "");
     }
 
     /** Adds what the tool has written. Malformed parts are left out. */
@@ -91,16 +103,24 @@ final class SessionDictionary {
 
     private boolean isNew(int field, byte[] element) throws ProtoReader.MalformedException {
         ProtoReader reader = new ProtoReader(element);
+        Long id = null;
+        int group = 0;
+        String name = "";
         while (reader.next()) {
-            if (reader.field() != 1) {
-                reader.skip();
-            } else if (field == MESSAGES) {
-                return messages.add(reader.fixed64());
+            if (reader.field() == 1) {
+                id = field == MESSAGES ? reader.fixed64() : reader.varint();
+            } else if (field == MESSAGES && reader.field() == 4) {
+                group = (int) reader.varint();
+            } else if (field == GROUPS && reader.field() == 2) {
+                name = reader.string();
             } else {
-                return groups.add((int) reader.varint());
+                reader.skip();
             }
         }
-        return false;
+        if (id == null) {
+            return false;
+        }
+        return field == MESSAGES ? messages.putIfAbsent(id, group) == null : groups.putIfAbsent(id.intValue(), name) == null;
     }
 
     private static ProtoWriter group(GroupState state) {

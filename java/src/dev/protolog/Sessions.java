@@ -17,28 +17,23 @@ final class Sessions {
         synchronized (RUNNING) {
             RUNNING.add(session);
         }
-        routeAll();
+        Groups.routeAll();
     }
 
     static void remove(SessionCore session) {
         synchronized (RUNNING) {
             RUNNING.remove(session);
         }
-        routeAll();
+        Groups.routeAll();
     }
 
-    /** Decides for all groups anew where their messages go. */
-    static void routeAll() {
-        Groups.all().forEach(Sessions::route);
-    }
-
-    /** Decides where the messages of a group go, and has the sessions know it. */
+    /** Decides where the messages of a group go, and has the sessions know it. The lock of {@link Groups} is held. */
     static void route(GroupState state) {
         synchronized (RUNNING) {
             List<SessionCore> sessions = new ArrayList<>();
             List<Integer> levels = new ArrayList<>();
             for (SessionCore session : RUNNING) {
-                int recorded = isRecorded(state) ? session.levels(state) : 0;
+                int recorded = isRecorded(state) ? session.levels(state.fullName) : 0;
                 if (recorded != 0) {
                     session.dictionary().addGroup(state);
                     sessions.add(session);
@@ -46,7 +41,7 @@ final class Sessions {
                 }
             }
             int[] bits = levels.stream().mapToInt(Integer::intValue).toArray();
-            state.setRoutes(new Routes(sessions.toArray(SessionCore[]::new), bits, Levels.current().levels(state.group)));
+            state.setRoutes(new Routes(sessions.toArray(SessionCore[]::new), bits));
         }
     }
 
@@ -60,8 +55,9 @@ final class Sessions {
     /** Counts a message that no writer was asked for. */
     static void lose(GroupState state, LogLevel level, LossCause cause) {
         Routes routes = state.routes;
+        int recorded = Switch.traceLevels(state.word()) & level.bit();
         for (int i = 0; i < routes.sessions.length; i++) {
-            if ((routes.levels[i] & level.bit()) != 0) {
+            if ((routes.levels[i] & recorded) != 0) {
                 routes.sessions[i].lose(null, state.id, cause);
             }
         }

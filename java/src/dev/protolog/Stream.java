@@ -37,6 +37,7 @@ final class Stream implements Runnable {
     private final BufferedOutputStream buffered;
     private final TraceOutput out;
     private final Map<Integer, SequenceReader> readers = new TreeMap<>();
+    private final SessionStats.Written counts;
     /** Positions that one of the copies in the recording lacks. */
     private Map<Integer, Long> changed = new HashMap<>();
     private Map<Integer, Long> changedBefore = new HashMap<>();
@@ -49,6 +50,7 @@ final class Stream implements Runnable {
 
     Stream(SessionCore session, Path path, BootClock.Moment started) throws IOException {
         this.session = session;
+        counts = new SessionStats.Written(session.dictionary());
         file = create(path);
         buffered = new BufferedOutputStream(Channels.newOutputStream(file), 1 << 16);
         out = new TraceOutput(buffered);
@@ -99,6 +101,11 @@ final class Stream implements Runnable {
         }
     }
 
+    /** The messages that the file has, and those that it lacks. */
+    synchronized SessionStats stats() {
+        return counts.stats(session.total().all(), 0, out.written());
+    }
+
     private synchronized void drain() {
         if (failure != null) {
             return;
@@ -114,7 +121,7 @@ final class Stream implements Runnable {
             }
             chunks.removeIf(chunk -> held.stream().anyMatch(known -> known.chunk() == chunk.chunk()));
             for (SharedBuffer.Copy chunk : chunks) {
-                SequenceReader reader = readers.computeIfAbsent(chunk.writer(), id -> new SequenceReader(id, session.pid(), out));
+                SequenceReader reader = readers.computeIfAbsent(chunk.writer(), id -> new SequenceReader(id, session.pid(), out, counts));
                 long before = reader.position();
                 reader.read(chunk);
                 if (reader.position() != before) {

@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * Runs the tests of the API: {@code java -cp CLASSES dev.protolog.SelfTest VECTORS}, where VECTORS is the folder with
- * {@code ids.tsv}, {@code xxh3.tsv}, {@code packets.tsv} and {@code numbers.tsv}. The first difference ends it with an {@link AssertionError}, exit code 1.
+ * {@code ids.tsv}, {@code xxh3.tsv}, {@code packets.tsv}, {@code numbers.tsv} and others. The first difference ends it with an {@link AssertionError}, exit code 1.
  */
 public final class SelfTest {
     private static int checks;
@@ -26,6 +26,7 @@ public final class SelfTest {
         CallTest.run();
         PacketTest.run(vectors);
         MessageIdTest.run(vectors);
+        SettingsTest.run(vectors);
         System.out.println(checks + " checks passed");
     }
 

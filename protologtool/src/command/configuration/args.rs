@@ -13,7 +13,7 @@ Examples:
   protologtool configuration --pid 4711 trace start app.pftrace --level info --group Net=debug
   protologtool configuration trace stop
 
-A program takes part if it calls `protolog_rt::init()`. It is found in $PROTOLOG_RUNTIME_DIR, or else in \
+A program takes part if it calls `protolog_rt::init()`, or `new Init().start()` in Java. It is found in $PROTOLOG_RUNTIME_DIR, or else in \
 $XDG_RUNTIME_DIR/protolog, /run/user/UID/protolog and /run/protolog/UID; root finds those of all users. Without --pid \
 and --name all of them are meant.
 
@@ -52,7 +52,7 @@ pub(crate) struct Choice {
     #[arg(long, global = true, value_name = "PID")]
     pub(super) pid: Vec<u32>,
 
-    /// Only programs of this name, that of their executable; may be repeated
+    /// Only programs of this name, that of their executable, main class or jar; may be repeated
     #[arg(long, global = true, value_name = "NAME")]
     pub(super) name: Vec<String>,
 

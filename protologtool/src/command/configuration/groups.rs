@@ -152,7 +152,7 @@ pub(super) fn names(programs: &mut Programs, system: &dyn System) {
     let mut text = String::new();
     let all = unknown::names(programs, system);
     for name in &all {
-        let short = name.rsplit("::").next().unwrap_or(name);
+        let short = name.rsplit([':', '.']).next().unwrap_or(name);
         let is_one = all.iter().filter(|other| control::matches_group(short, other)).count() == 1;
         let _ = writeln!(text, "{}", if is_one { short } else { name });
     }

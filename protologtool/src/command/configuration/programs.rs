@@ -5,6 +5,7 @@ use crate::command::suggest::did_you_mean;
 use crate::exit::Failure;
 use crate::system::System;
 use protolog_control::{Error, Program, directories, refused_directories, sockets};
+use protolog_core::control::protocol::SWITCHES_EXTENSION;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,7 +39,10 @@ impl Programs {
             match connected {
                 Ok(program) => programs.all.push(program),
                 // Its name will never be another's.
-                Err(Error::Ended) => drop(system.remove(&path)),
+                Err(Error::Ended) => {
+                    let _ = system.remove(&path);
+                    let _ = system.remove(&path.with_extension(SWITCHES_EXTENSION));
+                }
                 Err(error) => programs.warn(&format!("`{}`", path.display()), &error, system),
             }
         }

@@ -144,7 +144,8 @@ fn refuse_unknown(
     // A session takes the first segments of names, too.
     let is_of = |pattern: &str, name: &str| {
         let rest = name.strip_prefix(pattern);
-        matches_group(pattern, name) || rest.is_some_and(|rest| rest.starts_with("::"))
+        matches_group(pattern, name)
+            || rest.is_some_and(|rest| rest.starts_with("::") || rest.starts_with('.'))
     };
     let is_missing = |pattern: &&&str| !names.iter().any(|name| is_of(pattern, name));
     let Some(pattern) = patterns.iter().find(is_missing) else { return Ok(()) };

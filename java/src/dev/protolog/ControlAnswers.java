@@ -1,0 +1,269 @@
+package dev.protolog;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Requests of operators, and the answers. {@code docs/design/control.md} lists the requests. Each is answered at once, on the thread that
+ * listens; only that thread waits while a trace starts or ends.
+ */
+final class ControlAnswers {
+    private static final int VERSION = 1;
+    private static final int TYPE = 0170000;
+    private static final int PIPE = 0010000;
+
+    /** Errors of the settings file. */
+    private volatile List<String> problems = List.of();
+    private Trace trace;
+
+    /** The session that an operator started. */
+    private record Trace(Session session, String policy, String file) {}
+
+    /** A request that is refused. */
+    private static final class Refusal extends Exception {
+        private static final long serialVersionUID = 1;
+
+        final String help;
+
+        Refusal(String what, String help) {
+            super(what, null, false, false);
+            this.help = help;
+        }
+    }
+
+    void setProblems(List<String> found) {
+        problems = found;
+    }
+
+    /** Answers a line. */
+    void answer(ControlConnection.Line line, ControlConnection connection) {
+        String help = "ask as docs/design/control.md says, in lines of UTF-8";
+        StringBuilder reply = new StringBuilder();
+        boolean isLast = false;
+        try {
+            if (line.problem() != null) {
+                isLast = true;
+                throw new Refusal(line.problem(), help);
+            }
+            String[] words = line.text().split(" ", -1);
+            boolean isHello = words[0].equals("protolog") && words.length == 2 && words[1].matches("[0-9]{1,9}");
+            isLast = isHello ? Integer.parseInt(words[1]) != VERSION : !connection.hasGreeted;
+            if (isLast && isHello) {
+                throw new Refusal("version " + words[1] + " is not supported",
+                        "use a protologtool of the version that the program was built with");
+            } else if (isLast) {
+                throw new Refusal("no protocol version was agreed upon", help);
+            }
+            if (isHello) {
+                connection.hasGreeted = true;
+                add(reply, "protolog " + VERSION + " " + RunningProgram.pid() + " " + RunningProgram.name());
+            } else if (!reply(line.text(), words, reply)) {
+                throw new Refusal("unknown request `" + line.text() + "`", help);
+            }
+            add(reply, "ok");
+        } catch (Refusal refusal) {
+            refuse(reply, refusal.getMessage(), refusal.help);
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            refuse(reply, e instanceof IOException io ? SocketPlace.reason(io) : e.toString(), "look at the program's memory and files");
+        }
+        connection.answer(reply.toString(), isLast);
+    }
+
+    /** False for an unknown request. */
+    private boolean reply(String line, String[] words, StringBuilder reply) throws Refusal, IOException {
+        if (words[0].equals("set") && words.length > 1) {
+            set(line.substring("set ".length()));
+        } else if (words[0].equals("trace-start") && words.length >= 5) {
+            int file = words[0].length() + words[1].length() + words[2].length() + words[3].length() + 4;
+            start(words[1], words[2], words[3], line.substring(file));
+        } else if (words.length > 1) {
+            return false;
+        } else {
+            switch (words[0]) {
+                case "groups" -> groups(reply);
+                case "pages" -> throw new Refusal("a Java program can't pass file descriptors",
+                        "ask for `pages-file`, or switch groups by request instead");
+                case "pages-file" -> pagesFile(reply);
+                case "trace-stop" -> stop(reply);
+                case "trace-status" -> status(reply);
+                case "stats" -> stats(reply);
+                case "sessions" -> sessions(reply);
+                default -> {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    private static void groups(StringBuilder reply) {
+        Set<String> known = new HashSet<>();
+        boolean isShared = Groups.sharedFile() != null;
+        int perPage = SwitchPages.PAGE / Switch.SIZE;
+        for (GroupState state : Groups.all()) {
+            known.add(state.fullName);
+            boolean hasPage = isShared && state.index >= 0;
+            String page = hasPage ? Integer.toString(state.index / perPage) : "-";
+            int index = hasPage ? state.index % perPage : 0;
+            String word = String.format("%08x", state.word());
+            add(reply, "group " + page + " " + index + " " + word + " " + letter(state.isCompiled()) + " " + state.fullName + " " + state.tag);
+        }
+        new TreeMap<>(Dictionaries.groups()).forEach((name, tag) -> {
+            if (!known.contains(name)) {
+                String word = String.format("%08x", Groups.wordBeforeRegistration(name));
+                add(reply, "group - 0 " + word + " y " + name + " " + tag);
+            }
+        });
+    }
+
+    private static void pagesFile(StringBuilder reply) throws Refusal {
+        Path file = Groups.sharedFile();
+        if (file == null) {
+            throw new Refusal("there is no memory to share", "switch groups by request instead");
+        }
+        add(reply, "pages-file " + SwitchPages.PAGES + " " + SwitchPages.PAGE + " " + file.getFileName());
+    }
+
+    private static void set(String text) throws Refusal {
+        SettingsText read = parse(text);
+        Groups.apply(read.items().stream()
+                .map(item -> new GroupSettings.Entry(item.pattern(), item.setting(), GroupSettings.Source.OTHER)).toList());
+    }
+
+    private static SettingsText parse(String text) throws Refusal {
+        SettingsText read = SettingsText.parse(text);
+        if (!read.problems().isEmpty()) {
+            throw new Refusal(read.problems().get(0).message(), read.problems().get(0).help());
+        }
+        return read;
+    }
+
+    private void start(String policy, String buffer, String settings, String file) throws Refusal, IOException {
+        if (trace != null) {
+            throw new Refusal("a trace is being written to `" + trace.file + "` already", "stop it with `trace stop`");
+        }
+        Path path = Path.of(file);
+        if (!path.isAbsolute()) {
+            throw new Refusal("`" + file + "` is no absolute path", "write the path from the root on");
+        }
+        if (Files.exists(path) && ((Integer) Files.getAttribute(path, "unix:mode") & TYPE) == PIPE) {
+            throw new Refusal("`" + file + "` is a pipe", "name a file: a pipe would wait for its reader");
+        }
+        Session.Builder builder = Session.builder().file(path).enableAll();
+        configure(builder, settings);
+        if (policy.equals("ring-buffer")) {
+            builder.keepNewest();
+        } else if (!policy.equals("stream")) {
+            throw new Refusal("a Java program has no `" + policy + "` buffers", "use another one: `--keep newest`, or none of `--keep`");
+        }
+        if (!buffer.matches("[0-9]{1,19}")) {
+            throw new Refusal("`" + buffer + "` is no size of a buffer", "write the number of bytes");
+        }
+        long bytes = Long.parseLong(buffer);
+        if (bytes > 0) {
+            builder.bufferBytes((int) Math.min(bytes, Integer.MAX_VALUE));
+        }
+        trace = new Trace(builder.start(), policy, file);
+    }
+
+    /** Gives a session the levels of settings. Later ones win. */
+    private static void configure(Session.Builder builder, String settings) throws Refusal {
+        if (settings.equals("-")) {
+            return;
+        }
+        Set<String> known = new TreeSet<>(Dictionaries.groups().keySet());
+        Groups.all().forEach(state -> known.add(state.fullName));
+        Map<String, Integer> levels = new LinkedHashMap<>();
+        for (SettingsText.Item item : parse(settings).items()) {
+            Integer given = item.setting().trace();
+            if (given == null) {
+                continue;
+            } else if (item.pattern().equals("*")) {
+                levels.clear();
+                builder.levels(given);
+                continue;
+            }
+            List<String> named = known.stream().filter(name -> GroupSettings.Entry.matches(item.pattern(), name)).toList();
+            (named.isEmpty() ? List.of(item.pattern()) : named).forEach(name -> levels.put(name, given));
+        }
+        levels.forEach(builder::levels);
+    }
+
+    private void stop(StringBuilder reply) throws Refusal, IOException {
+        if (trace == null) {
+            throw new Refusal("no trace is being written", "start one with `trace start FILE`");
+        }
+        Trace ended = trace;
+        trace = null;
+        ended.session.stop();
+        describe(reply, ended.session.stats(), true, ended.policy, ended.file);
+    }
+
+    private void status(StringBuilder reply) throws IOException {
+        if (trace != null) {
+            describe(reply, trace.session.stats(), true, trace.policy, trace.file);
+        }
+    }
+
+    private void stats(StringBuilder reply) throws IOException {
+        status(reply);
+        for (SessionCore core : Sessions.running()) {
+            if (!isOfOperator(core)) {
+                describe(reply, core.stats(), false, core.policy(), core.file());
+            }
+        }
+        problems.forEach(problem -> add(reply, "problem " + problem));
+    }
+
+    private void sessions(StringBuilder reply) {
+        Map<String, Boolean> groups = new TreeMap<>();
+        Dictionaries.groups().keySet().forEach(name -> groups.put(name, true));
+        Groups.all().forEach(state -> groups.put(state.fullName, state.isCompiled()));
+        for (SessionCore core : Sessions.running()) {
+            add(reply, "tracing " + letter(isOfOperator(core)) + " " + core.policy() + " " + core.file());
+            groups.forEach((name, isCompiled) -> {
+                int levels = isCompiled ? core.levels(name) : 0;
+                if (levels != 0) {
+                    add(reply, String.format("levels %02x %s", levels, name));
+                }
+            });
+        }
+    }
+
+    private boolean isOfOperator(SessionCore core) {
+        return trace != null && trace.session.isOf(core);
+    }
+
+    /** Adds the lines that describe a session. */
+    private static void describe(StringBuilder reply, SessionStats stats, boolean isOfOperator, String policy, String file) {
+        add(reply, "session " + letter(isOfOperator) + " " + policy + " " + stats.messages() + " " + stats.lost() + " " + stats.bytes()
+                + " " + file);
+        for (SessionStats.OfGroup of : stats.groups()) {
+            add(reply, "written " + of.messages() + " " + of.lost() + " " + of.bytes() + " " + of.group());
+            of.losses().forEach((cause, count) -> add(reply, "lost " + count + " " + cause.text() + " " + of.group()));
+        }
+    }
+
+    private static void refuse(StringBuilder reply, String what, String help) {
+        reply.setLength(0);
+        add(reply, "help " + help);
+        add(reply, "error " + what);
+    }
+
+    private static String letter(boolean yes) {
+        return yes ? "y" : "n";
+    }
+
+    /** Adds a line: one, whatever it holds. */
+    private static void add(StringBuilder reply, String line) {
+        reply.append(SettingsText.oneLine(line)).append('\n');
+    }
+}

@@ -1,0 +1,261 @@
+package dev.protolog;
+
+import java.io.IOException;
+import java.net.SocketOption;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchKey;
+import java.nio.file.WatchService;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import jdk.net.ExtendedSocketOptions;
+import jdk.net.UnixDomainPrincipal;
+
+/**
+ * The thread that listens to operators. It sleeps until somebody connects, sends a request, or changes the settings file. The limits are
+ * those of {@code protolog-rt/src/control/server.rs}.
+ *
+ * <p>Invariants: a daemon, which nobody waits for; nothing that an operator sends or fails to send ends or slows down the program; whatever
+ * goes wrong in a request ends its connection and nothing else.
+ */
+final class ControlServer implements Runnable {
+    private static final int MAX_CONNECTIONS = 64;
+    /** Connections that are accepted before the others have their turn. */
+    private static final int ACCEPT_BATCH = 32;
+    /** Requests of all connections in a window of time, in nanoseconds. */
+    private static final int MAX_REQUESTS = 200;
+    private static final long WINDOW = 100_000_000;
+    /** The pause after an error of the system that may pass, in milliseconds. */
+    private static final long PAUSE = 100;
+    private static final SocketOption<UnixDomainPrincipal> PEER = ExtendedSocketOptions.SO_PEERCRED;
+
+    private static boolean isRunning;
+
+    private final ServerSocketChannel listener;
+    private final Selector selector;
+    private final ControlAnswers answers = new ControlAnswers();
+    private final Path socket;
+    private List<ControlConnection> connections = new ArrayList<>();
+    private long windowBegan = System.nanoTime();
+    private int requests;
+
+    private ControlServer(ServerSocketChannel listener, Path socket) throws IOException {
+        this.listener = listener;
+        this.socket = socket;
+        selector = Selector.open();
+        listener.register(selector, SelectionKey.OP_ACCEPT);
+    }
+
+    /**
+     * Listens on a socket in {@code directory}, or in the default one if that is null, unless the program does so already; {@code config} is
+     * a settings file to be read again when it changes, or null. Returns the reason why the socket is not where it should be, or null.
+     */
+    static synchronized InitException start(Path directory, Path config) throws InitException, IOException {
+        if (isRunning) {
+            return null;
+        }
+        SocketPlace place = SocketPlace.find(directory);
+        String name = RunningProgram.pid() + "-" + Long.toHexString(new BootClock().now());
+        Path path = place.directory().resolve(name + SocketPlace.SOCKET_SUFFIX);
+        ControlServer server = new ControlServer(place.listen(path), path);
+        Path switches = place.directory().resolve(name + SocketPlace.SWITCHES_SUFFIX);
+        try {
+            Groups.share(switches);
+        } catch (IOException | RuntimeException e) {
+            // Without memory to share, groups are switched by request.
+        }
+        isRunning = true;
+        daemon(server, "protolog-control").start();
+        if (config != null) {
+            watch(config, server.answers);
+        }
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            remove(path);
+            remove(switches);
+        }, "protolog exit"));
+        InitException displaced = place.displaced();
+        if (displaced == null) {
+            return null;
+        }
+        String[] lines = displaced.getMessage().split("\nhelp: ", 2);
+        return new InitException(lines[0] + "; listening on `" + path + "` instead", lines[1]);
+    }
+
+    @Override
+    public void run() {
+        while (listener.isOpen()) {
+            try {
+                selector.select(timeout());
+                admit();
+                serve();
+            } catch (Throwable e) {
+                // Out of memory or of descriptors, which may pass. A connection fewer may help.
+                dropOne();
+                pause();
+            }
+        }
+    }
+
+    /** Accepts connections of the users that are admitted: this one and root. */
+    private void admit() throws IOException {
+        for (int i = 0; i < ACCEPT_BATCH; i++) {
+            SocketChannel channel = listener.accept();
+            if (channel == null) {
+                return;
+            }
+            if (!isAdmitted(channel)) {
+                channel.close();
+                continue;
+            }
+            if (connections.size() >= MAX_CONNECTIONS) {
+                dropOne();
+            }
+            channel.configureBlocking(false);
+            channel.register(selector, SelectionKey.OP_READ);
+            connections.add(new ControlConnection(channel));
+        }
+    }
+
+    private boolean isAdmitted(SocketChannel channel) {
+        try {
+            UnixDomainPrincipal peer = channel.getOption(PEER);
+            // A principal of the file system is equal to another one with the same id.
+            return peer.user().equals(Files.getOwner(socket)) || peer.user().equals(Files.getOwner(Path.of("/")));
+        } catch (IOException | UnsupportedOperationException e) {
+            return false;
+        }
+    }
+
+    /** Answers requests, one of each connection in turn, and sends the answers. */
+    private void serve() {
+        selector.selectedKeys().clear();
+        List<ControlConnection> all = new ArrayList<>(connections);
+        all.removeIf(connection -> isOver(connection, connection.read()));
+        boolean hasRequests = true;
+        while (hasRequests) {
+            hasRequests = false;
+            for (ControlConnection connection : all) {
+                if (!admitsRequest()) {
+                    break;
+                }
+                ControlConnection.Line line = connection.takeLine();
+                if (line != null) {
+                    hasRequests = true;
+                    requests++;
+                    answers.answer(line, connection);
+                }
+            }
+        }
+        all.removeIf(connection -> isOver(connection, connection.send()));
+        // Answering may have taken time.
+        long now = System.nanoTime();
+        all.removeIf(connection -> isOver(connection, now - connection.deadline() < 0));
+        connections = all;
+        for (ControlConnection connection : all) {
+            SelectionKey key = connection.channel.keyFor(selector);
+            boolean reads = connection.acceptsInput() && !isPaused();
+            key.interestOps((reads ? SelectionKey.OP_READ : 0) | (connection.isAnswering() ? SelectionKey.OP_WRITE : 0));
+        }
+    }
+
+    private static boolean isOver(ControlConnection connection, boolean goesOn) {
+        if (!goesOn) {
+            connection.close();
+        }
+        return !goesOn;
+    }
+
+    private boolean admitsRequest() {
+        long now = System.nanoTime();
+        if (now - windowBegan >= WINDOW) {
+            windowBegan = now;
+            requests = 0;
+        }
+        return requests < MAX_REQUESTS;
+    }
+
+    private boolean isPaused() {
+        return requests >= MAX_REQUESTS && System.nanoTime() - windowBegan < WINDOW;
+    }
+
+    /** The time to wait for the next event, in milliseconds; 0 for any time. */
+    private long timeout() {
+        long now = System.nanoTime();
+        long least = Long.MAX_VALUE;
+        boolean isPaused = isPaused();
+        for (ControlConnection connection : connections) {
+            least = Math.min(least, connection.deadline() - now);
+            if (!isPaused && connection.hasRequest()) {
+                return 1;
+            }
+        }
+        if (isPaused) {
+            least = Math.min(least, windowBegan + WINDOW - now);
+        }
+        // Rounded up, so that the deadline has passed then.
+        return least == Long.MAX_VALUE ? 0 : Math.max(1, least / 1_000_000 + 1);
+    }
+
+    /** Closes a connection: one that never sent a request, or else the one that has been idle for longest. */
+    private void dropOne() {
+        Comparator<ControlConnection> order = Comparator.comparing((ControlConnection it) -> it.hasAsked)
+                .thenComparing((one, other) -> Long.signum(one.progressed - other.progressed));
+        connections.stream().min(order).ifPresent(connection -> {
+            connection.close();
+            connections.remove(connection);
+        });
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(PAUSE);
+        } catch (InterruptedException e) {
+            // Nobody who means it interrupts this thread.
+        }
+    }
+
+    private static void watch(Path config, ControlAnswers answers) throws InitException {
+        try {
+            WatchService events = config.getFileSystem().newWatchService();
+            config.getParent().register(events, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
+                    StandardWatchEventKinds.ENTRY_DELETE);
+            daemon(() -> reload(config, events, answers), "protolog-settings").start();
+        } catch (IOException e) {
+            throw new InitException("can't watch the configuration file: " + SocketPlace.reason(e), "make its directory");
+        }
+    }
+
+    private static void reload(Path config, WatchService events, ControlAnswers answers) {
+        for (boolean isValid = true; isValid;) {
+            try {
+                WatchKey key = events.take();
+                // The events only say that something changed in the directory.
+                key.pollEvents();
+                isValid = key.reset();
+                answers.setProblems(SettingsFile.apply(config, GroupSettings.Source.CONFIG_FILE));
+            } catch (Throwable e) {
+                pause();
+            }
+        }
+    }
+
+    private static Thread daemon(Runnable code, String name) {
+        Thread thread = new Thread(code, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    private static void remove(Path path) {
+        try {
+            Files.deleteIfExists(path);
+        } catch (IOException e) {
+            // A file that stays does no harm.
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package dev.protolog;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+
+/**
+ * Settings of groups that come from outside: from operators, the state file, the variable and the configuration file. They name groups by
+ * a pattern, so they also hold for groups that register later. Later ones win.
+ *
+ * <p>Invariants: used under the lock of {@link Groups}; bounded; at most one setting of each source and pattern.
+ */
+final class GroupSettings {
+    /** The most settings that are kept for later groups; beyond it, the oldest are dropped. */
+    private static final int MAX = 4096;
+
+    private List<Entry> all = new ArrayList<>();
+
+    /** Where a setting comes from. */
+    enum Source {
+        /** The configuration file: its settings are replaced when it changes. */
+        CONFIG_FILE,
+        /** Operators, the state file, the variable: these stay. */
+        OTHER
+    }
+
+    /** The setting of the groups that a pattern names. */
+    record Entry(String pattern, Setting setting, Source source) {
+        boolean matches(String fullName) {
+            return matches(pattern, fullName);
+        }
+
+        /**
+         * True if {@code pattern} is the full name of a group, or an end of it of whole segments, in any case. {@code *} is all groups.
+         */
+        static boolean matches(String pattern, String fullName) {
+            if (pattern.equals("*")) {
+                return true;
+            }
+            int start = fullName.length() - pattern.length();
+            if (start < 0 || pattern.isEmpty() || !equalsIgnoreAsciiCase(pattern, fullName.substring(start))) {
+                return false;
+            }
+            String before = fullName.substring(0, start);
+            return before.isEmpty() || before.endsWith("::") || before.endsWith(".");
+        }
+
+        private static boolean equalsIgnoreAsciiCase(String one, String other) {
+            for (int i = 0; i < one.length(); i++) {
+                char a = one.charAt(i);
+                char b = other.charAt(i);
+                boolean areAscii = a < 0x80 && b < 0x80;
+                if (a != b && !(areAscii && Character.toLowerCase(a) == Character.toLowerCase(b))) {
+                    return false;
+                }
+            }
+            return one.length() == other.length();
+        }
+    }
+
+    void applyTo(GroupState state) {
+        applyAll(all, state);
+    }
+
+    void add(List<Entry> settings, List<GroupState> groups) {
+        groups.forEach(state -> applyAll(settings, state));
+        settings.forEach(this::merge);
+    }
+
+    void replaceConfigFile(List<Entry> settings, List<GroupState> groups) {
+        List<Entry> old = all.stream().filter(it -> it.source == Source.CONFIG_FILE).toList();
+        all = new ArrayList<>(all.stream().filter(it -> it.source != Source.CONFIG_FILE).toList());
+        settings.forEach(this::merge);
+        for (GroupState state : groups) {
+            Levels allowed = current(old, state, Setting::trace);
+            Levels text = current(old, state, Setting::text);
+            state.set(allowed == null ? null : allowed.or(LogLevel.ALL), text == null ? null : text.or(state.ownText()));
+        }
+    }
+
+    int wordBeforeRegistration(String fullName) {
+        int allowed = LogLevel.ALL;
+        int text = 0;
+        for (Entry entry : all) {
+            if (entry.matches(fullName)) {
+                allowed = Objects.requireNonNullElse(entry.setting.trace(), allowed);
+                text = Objects.requireNonNullElse(entry.setting.text(), text);
+            }
+        }
+        return Switch.unregistered(text, allowed);
+    }
+
+    /** Levels that a setting gives; null for none. */
+    private record Levels(Integer given) {
+        int or(int other) {
+            return given == null ? other : given;
+        }
+    }
+
+    /** The levels of a part that a setting of the file concerns, before or now; null where none does. */
+    private Levels current(List<Entry> old, GroupState state, Function<Setting, Integer> part) {
+        boolean isConcerned = false;
+        Integer given = null;
+        for (Entry entry : old) {
+            isConcerned |= entry.matches(state.fullName) && part.apply(entry.setting) != null;
+        }
+        for (Entry entry : all) {
+            Integer levels = entry.matches(state.fullName) ? part.apply(entry.setting) : null;
+            isConcerned |= levels != null && entry.source == Source.CONFIG_FILE;
+            given = levels == null ? given : levels;
+        }
+        return isConcerned ? new Levels(given) : null;
+    }
+
+    /** Adds a setting. It replaces an earlier one of the same source and pattern, but keeps the parts that it leaves out. */
+    private void merge(Entry added) {
+        Entry merged = added;
+        for (int i = 0; i < all.size(); i++) {
+            Entry known = all.get(i);
+            if (known.source == added.source && known.pattern.equals(added.pattern)) {
+                merged = new Entry(added.pattern, added.setting.over(known.setting), added.source);
+                all.remove(i);
+                break;
+            }
+        }
+        if (all.size() >= MAX) {
+            all.remove(0);
+        }
+        all.add(merged);
+    }
+
+    private static void applyAll(List<Entry> settings, GroupState state) {
+        for (Entry entry : settings) {
+            if (entry.matches(state.fullName)) {
+                state.set(entry.setting.trace(), entry.setting.text());
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package dev.protolog;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The messages of a session, in all and by group. {@code lost} has no truncated messages, which are there; {@code bytes} is the size of the
+ * trace so far.
+ */
+record SessionStats(long messages, long lost, long bytes, List<OfGroup> groups) {
+    /** Those of a group, whose name is empty if it is not known. {@code bytes} is the size of its messages. */
+    record OfGroup(String group, long messages, long lost, long bytes, Map<LossCause, Long> losses) {}
+
+    /** Messages and their bytes, by group. */
+    static final class Written {
+        private final SessionDictionary dictionary;
+        private final Map<String, long[]> groups = new TreeMap<>();
+
+        Written(SessionDictionary dictionary) {
+            this.dictionary = dictionary;
+        }
+
+        synchronized void add(long message, long bytes) {
+            long[] of = groups.computeIfAbsent(dictionary.groupOfMessage(message), name -> new long[2]);
+            of[0]++;
+            of[1] += bytes;
+        }
+
+        /** The statistics of a session that has these messages and lacks others. */
+        synchronized SessionStats stats(List<Losses.Count> losses, long overwritten, long bytes) {
+            Map<String, Map<LossCause, Long>> lost = new TreeMap<>();
+            List<Losses.Count> all = new ArrayList<>(losses);
+            if (overwritten > 0) {
+                all.add(new Losses.Count(0, LossCause.OVERWRITTEN, overwritten));
+            }
+            for (Losses.Count loss : all) {
+                String group = dictionary.groupName(loss.group());
+                lost.computeIfAbsent(group, name -> new EnumMap<>(LossCause.class)).merge(loss.cause(), loss.count(), Long::sum);
+                groups.computeIfAbsent(group, name -> new long[2]);
+            }
+            List<OfGroup> described = new ArrayList<>();
+            groups.forEach((name, of) -> {
+                Map<LossCause, Long> causes = lost.getOrDefault(name, Map.of());
+                described.add(new OfGroup(name, of[0], sum(causes), of[1], causes));
+            });
+            long messages = described.stream().mapToLong(OfGroup::messages).sum();
+            return new SessionStats(messages, described.stream().mapToLong(OfGroup::lost).sum(), bytes, described);
+        }
+
+        private static long sum(Map<LossCause, Long> causes) {
+            return causes.entrySet().stream().filter(it -> it.getKey() != LossCause.TRUNCATED).mapToLong(Map.Entry::getValue).sum();
+        }
+    }
+}

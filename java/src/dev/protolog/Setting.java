@@ -1,0 +1,30 @@
+package dev.protolog;
+
+import java.util.Locale;
+
+/** The levels that a setting gives a group: those that sessions may record, and those that are printed. Null changes nothing. */
+record Setting(Integer trace, Integer text) {
+    static final Setting NONE = new Setting(null, null);
+
+    /** This setting, with the parts of an earlier one that it leaves out. */
+    Setting over(Setting earlier) {
+        return new Setting(trace == null ? earlier.trace : trace, text == null ? earlier.text : text);
+    }
+
+    /** The shortest words that mean the same. A set with gaps is shown as its least severe level. */
+    @Override
+    public String toString() {
+        String words = "";
+        if (trace != null) {
+            words = trace != 0 ? name(trace) : text == null ? "notrace" : "off";
+        }
+        if (text == null || text == 0 && words.equals("off")) {
+            return words;
+        }
+        return words + (words.isEmpty() ? "" : ",") + (text == 0 ? "notext" : "text:" + name(text));
+    }
+
+    private static String name(int levels) {
+        return LogLevel.values()[Integer.numberOfTrailingZeros(levels)].name().toLowerCase(Locale.ROOT);
+    }
+}

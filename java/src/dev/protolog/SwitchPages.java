@@ -1,0 +1,73 @@
+package dev.protolog;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * The memory of all switch words: private at first, and in a file of mode 0600 once the program listens to operators, who map it too.
+ *
+ * <p>Invariants: a word never moves but when the pages are shared, under the lock of {@link Groups}, which all changes of this process
+ * hold. The file is written in full before it is mapped, and never becomes shorter; it has switches only.
+ */
+final class SwitchPages {
+    /** The bytes of a page, as operators count. */
+    static final int PAGE = 4096;
+    /** The pages that are shared. */
+    static final int PAGES = 4;
+
+    private static final int WORDS = PAGES * PAGE / Switch.SIZE;
+
+    private ByteBuffer memory = direct(PAGES * PAGE);
+    private int used;
+    private Path file;
+
+    /** The place of a word: in {@code memory} at {@code at}. {@code index} counts the words that can be shared, and is -1 for others. */
+    record Place(ByteBuffer memory, int at, int index, boolean isShared) {}
+
+    /** A place for one more word. */
+    Place add() {
+        if (used == WORDS) {
+            return new Place(direct(Switch.SIZE), 0, -1, false);
+        }
+        int index = used++;
+        return new Place(memory, index * Switch.SIZE, index, file != null);
+    }
+
+    /** The memory of all words that can be shared. */
+    ByteBuffer memory() {
+        return memory;
+    }
+
+    /** The file that others can map; null for none. */
+    Path file() {
+        return file;
+    }
+
+    /** Moves the words to a new file at {@code path}. */
+    void share(Path path) throws IOException {
+        Files.createFile(path, Recording.PRIVATE);
+        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer copy = memory.duplicate().clear();
+            while (copy.hasRemaining()) {
+                channel.write(copy, copy.position());
+            }
+            MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_WRITE, 0, PAGES * PAGE);
+            memory = mapped.order(ByteOrder.nativeOrder());
+            file = path;
+        } catch (IOException e) {
+            Files.deleteIfExists(path);
+            throw e;
+        }
+    }
+
+    private static ByteBuffer direct(int bytes) {
+        // A multiple of eight is what one more than eight bytes always have.
+        return ByteBuffer.allocateDirect(bytes + 8).alignedSlice(8).slice(0, bytes).order(ByteOrder.nativeOrder());
+    }
+}

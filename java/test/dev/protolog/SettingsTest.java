@@ -1,0 +1,88 @@
+package dev.protolog;
+
+import static dev.protolog.SelfTest.check;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Settings from outside, by the vectors that Rust has, too; and the switches that they are for. */
+final class SettingsTest {
+    private SettingsTest() {}
+
+    static void run(Path vectors) throws IOException {
+        for (String[] row : SelfTest.rows(vectors.resolve("settings.tsv"), "settings\tread")) {
+            List<Object> read = SettingsText.parse(row[0]).all();
+            check(row[0], read.stream().map(Object::toString).collect(Collectors.joining(" | ")), row[1]);
+        }
+        for (String[] row : SelfTest.rows(vectors.resolve("patterns.tsv"), "pattern\tgroup\tmatches")) {
+            check(row[0] + " in " + row[1], GroupSettings.Entry.matches(row[0], row[1]) ? "yes" : "no", row[2]);
+        }
+        switches();
+        sources();
+        misspelled();
+    }
+
+    /** The example in the Rust module. */
+    private static void switches() {
+        SwitchPages.Place place = new SwitchPages().add();
+        Switch.store(place.memory(), place.at(), Switch.initial(0));
+        row(place, "003f0000");
+        Switch.setSessionLevels(place.memory(), place.at(), LogLevel.INFO.andAbove());
+        row(place, "3c3f003c");
+        Switch.setAllowedLevels(place.memory(), place.at(), LogLevel.ERROR.andAbove());
+        row(place, "3c300030");
+        Switch.setAllowedLevels(place.memory(), place.at(), LogLevel.ALL);
+        Switch.setTextLevels(place.memory(), place.at(), LogLevel.WTF.bit());
+        row(place, "3c3f203c");
+        check("a level of sessions", Switch.isEnabled(Switch.load(place.memory(), place.at()), LogLevel.INFO), true);
+        check("a level of none", Switch.isEnabled(Switch.load(place.memory(), place.at()), LogLevel.DEBUG), false);
+        Switch.store(place.memory(), place.at(), -1);
+        Switch.setSessionLevels(place.memory(), place.at(), 2);
+        Switch.setAllowedLevels(place.memory(), place.at(), 3);
+        check("from any bits", Switch.load(place.memory(), place.at()) & 0xff, 2);
+    }
+
+    private static void row(SwitchPages.Place place, String expected) {
+        check("the word", String.format("%08x", Switch.load(place.memory(), place.at())), expected);
+    }
+
+    private static void sources() {
+        GroupState state = new GroupState(LevelsTest.Group.NET, new SwitchPages().add());
+        GroupSettings settings = new GroupSettings();
+        List<GroupState> groups = List.of(state);
+        int own = Switch.textLevels(state.word());
+        settings.add(entries("NET=info,text:error", GroupSettings.Source.OTHER), groups);
+        check("an operator's", Switch.textLevels(state.word()), LogLevel.ERROR.andAbove());
+        settings.replaceConfigFile(entries("*=notext;net=warn", GroupSettings.Source.CONFIG_FILE), groups);
+        check("the file's", Switch.textLevels(state.word()), 0);
+        settings.replaceConfigFile(entries("net=warn", GroupSettings.Source.CONFIG_FILE), groups);
+        check("the operator's again", Switch.textLevels(state.word()), LogLevel.ERROR.andAbove());
+        GroupSettings others = new GroupSettings();
+        GroupState other = new GroupState(LevelsTest.Group.NET, new SwitchPages().add());
+        others.replaceConfigFile(entries("net=off", GroupSettings.Source.CONFIG_FILE), List.of(other));
+        others.replaceConfigFile(List.of(), List.of(other));
+        check("the group's own", Switch.textLevels(other.word()), own);
+        check("before it is called", others.wordBeforeRegistration("a.B.NET"), 0x3f0080);
+        check("before it is called, with settings", settings.wordBeforeRegistration("a.B.NET"), 0x303080 | 0x380000);
+    }
+
+    private static List<GroupSettings.Entry> entries(String text, GroupSettings.Source source) {
+        return SettingsText.parse(text).items().stream()
+                .map(item -> new GroupSettings.Entry(item.pattern(), item.setting(), source)).toList();
+    }
+
+    private static void misspelled() {
+        Set<String> known = Set.of("app.AppLog.NET", "app.AppLog.DISK", "app.AppLog.UI");
+        String[][] rows = {
+            {"nett", "NET"}, {"nte", "NET"}, {"AppLog.Dsk", "AppLog.DISK"}, {"app.AplLog.NET", "app.AppLog.NET"}, {"net", "-"},
+            {"AppLog.disk", "-"}, {"hyper", "-"}, {"u", "-"}, {"Sort", "-"}, {"", "-"},
+        };
+        for (String[] row : rows) {
+            String meant = MisspelledGroups.meant(row[0], known);
+            check(row[0], meant == null ? "-" : meant, row[1]);
+        }
+    }
+}
