@@ -117,7 +117,7 @@ final class Call {
                 }
             }
             if ((Switch.textLevels(word) & level.bit()) != 0) {
-                LogPrinter.print(level, group.group, MessageText.of(this));
+                TextOutput.show(level, group.tag, MessageText.of(this));
             }
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.

@@ -66,6 +66,13 @@ final class Groups {
         }
     }
 
+    /** Sets the levels of a group that are printed. */
+    static void print(GroupState state, int levels) {
+        synchronized (ALL) {
+            state.set(null, levels);
+        }
+    }
+
     /** Applies settings to all groups that are registered now or later; they win over earlier ones. */
     static void apply(List<GroupSettings.Entry> settings) {
         synchronized (ALL) {

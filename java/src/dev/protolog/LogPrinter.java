@@ -8,8 +8,8 @@ package dev.protolog;
 final class LogPrinter {
     private LogPrinter() {}
 
-    static void print(LogLevel level, IProtoLogGroup group, String text) {
-        System.err.println(level + " " + group.getTag() + ": " + text);
+    static void print(LogLevel level, String tag, String text) {
+        System.err.println(level + " " + tag + ": " + text);
     }
 
     /** Tells of a problem of the log itself; {@code help} says what to do and starts with a verb. */

@@ -55,6 +55,24 @@ public final class ProtoLog {
         return group != null && Groups.of(group).isEnabled();
     }
 
+    /**
+     * Prints the messages of a group from a level on; null prints none. The group itself says what is printed at first
+     * ({@link IProtoLogGroup#isLogToLogcat}).
+     */
+    public static void printGroup(IProtoLogGroup group, LogLevel level) {
+        Groups.print(Groups.of(group), level == null ? 0 : level.andAbove());
+    }
+
+    /**
+     * Sends printed messages to {@code sink} for the life of the process, instead of to standard error: a {@link RotatingFile},
+     * {@link SystemLogger}, {@link StandardError}, or one of the program's own.
+     *
+     * @throws IllegalStateException if a sink was set before
+     */
+    public static void setSink(TextSink sink) {
+        TextOutput.set(sink);
+    }
+
     /** Makes groups known before their first message, and looks again at which groups are printed. May be left out. */
     public static void init(IProtoLogGroup... groups) {
         registerLogGroupInProcess(groups);

@@ -58,6 +58,16 @@ final class RunningProgram {
         return (Integer) Files.getAttribute(SELF, "unix:uid");
     }
 
+    /** True if this descriptor is a terminal. */
+    static boolean isTerminal(int descriptor) {
+        try {
+            String target = Files.readSymbolicLink(SELF.resolve("fd").resolve(Integer.toString(descriptor))).toString();
+            return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
+        } catch (IOException | RuntimeException e) {
+            return false;
+        }
+    }
+
     /** A variable; null where it is not set, and in a program with more rights than its caller, who wrote it. */
     static String variable(String name) {
         return hasMoreRights() ? null : System.getenv(name);

@@ -10,7 +10,9 @@ final class ThreadIdentity {
     /** The most bytes of a name; a chunk's first packet has to fit the smallest chunk. */
     private static final int MAX_NAME = 47;
 
-    private final int id = kernelId();
+    private static final ThreadLocal<Integer> CURRENT = ThreadLocal.withInitial(ThreadIdentity::kernelId);
+
+    private final int id = currentId();
     private String name;
     private byte[] nameBytes = {};
 
@@ -25,6 +27,11 @@ final class ThreadIdentity {
             nameBytes = Arrays.copyOf(bytes, kept);
         }
         return new ProtoWriter().varint(1, pid).varint(2, id).bytes(3, nameBytes);
+    }
+
+    /** The id of the current thread. */
+    static int currentId() {
+        return CURRENT.get();
     }
 
     /** The kernel's id; without /proc, Java's, which is not that of any other thread of this process. */

@@ -27,6 +27,7 @@ public final class SelfTest {
         PacketTest.run(vectors);
         MessageIdTest.run(vectors);
         SettingsTest.run(vectors);
+        TextSinkTest.run();
         System.out.println(checks + " checks passed");
     }
 

@@ -1,0 +1,31 @@
+package dev.protolog;
+
+import java.lang.System.Logger;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A sink that gives messages to {@link System.Logger}, which passes them on to whatever the program logs with. A group's tag is the name of
+ * its logger; VERBOSE is its TRACE, and WTF its ERROR.
+ */
+public final class SystemLogger implements TextSink {
+    private final Map<String, Logger> loggers = new ConcurrentHashMap<>();
+
+    /** A sink; all of them have the same loggers. */
+    public SystemLogger() {}
+
+    @Override
+    public void show(TextLine line) {
+        loggers.computeIfAbsent(line.tag(), System::getLogger).log(level(line.level()), line.text());
+    }
+
+    private static Logger.Level level(LogLevel level) {
+        return switch (level) {
+            case VERBOSE -> Logger.Level.TRACE;
+            case DEBUG -> Logger.Level.DEBUG;
+            case INFO -> Logger.Level.INFO;
+            case WARN -> Logger.Level.WARNING;
+            case ERROR, WTF -> Logger.Level.ERROR;
+        };
+    }
+}
