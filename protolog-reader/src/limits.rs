@@ -28,13 +28,16 @@ impl Limits {
         let inflated_bytes = size.saturating_mul(64).max(1 << 30);
         Self {
             inflated_bytes,
-            nesting: 4,
+            nesting: NESTING,
             entries: u64::MAX,
             inflated_entries: inflated_bytes / 16,
             sequences: 1 << 20,
         }
     }
 }
+
+/// The default depth of nested bundles.
+pub(crate) const NESTING: u32 = 4;
 
 /// The defaults for a small trace.
 impl Default for Limits {

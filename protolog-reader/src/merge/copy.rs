@@ -9,6 +9,7 @@ use super::place::{Place, Places, mix};
 use super::stream::{self, Piece, Stop, TraceEnd};
 use super::survey::Survey;
 use crate::dictionary::elements::{self, Element};
+use crate::limits::NESTING;
 use crate::loss::LossRecord;
 use crate::packet::Packet;
 use crate::sessions::Sessions;
@@ -94,7 +95,7 @@ impl<'a, 'b> Copier<'a, 'b> {
         // Nothing follows that needs what is still held back.
         self.held.clear();
         let visitor = &mut |piece: Piece<'_>| match piece {
-            Piece::Packet(bytes) => self.packet(index, bytes, true),
+            Piece::Packet(bytes) => self.packet(index, bytes, 0),
             Piece::Hole(bytes) => {
                 self.skip_hole(bytes);
                 Ok(())
@@ -116,14 +117,16 @@ impl<'a, 'b> Copier<'a, 'b> {
         }
     }
 
-    fn packet(&mut self, index: usize, bytes: &[u8], outer: bool) -> Result<(), Stop> {
+    /// Copies a packet, which is in so many bundles.
+    fn packet(&mut self, index: usize, bytes: &[u8], depth: u32) -> Result<(), Stop> {
         let Ok(found) = PacketContents::read(bytes) else {
             self.malformed += 1;
             return Ok(());
         };
         match found.compressed {
-            Some(bundle) if outer => {
-                let end = stream::bundle(bundle, &mut |bytes| self.packet(index, bytes, false))?;
+            Some(bundle) if depth < NESTING => {
+                let copy = &mut |bytes: &[u8]| self.packet(index, bytes, depth + 1);
+                let end = stream::bundle(bundle, copy)?;
                 self.malformed += u64::from(end != TraceEnd::Whole);
                 return Ok(());
             }

@@ -8,6 +8,7 @@ use super::place::Places;
 use super::stream::{self, Piece, Stop, TraceEnd};
 use crate::dictionary::elements::{self, Element};
 use crate::dictionary::{Group, Message};
+use crate::limits::NESTING;
 use crate::looks::Looks;
 use protozero::{Field, Reader};
 use std::collections::HashMap;
@@ -76,7 +77,7 @@ impl Survey {
             };
             packets += 1;
             good += u64::from(Reader::new(bytes).all(|field| field.is_ok()));
-            self.add_packet(index, bytes, inputs, &mut places, true)
+            self.add_packet(index, bytes, inputs, &mut places, 0)
         });
         match end {
             Ok(TraceEnd::NotATrace) => no_trace(),
@@ -120,16 +121,16 @@ impl Survey {
         bytes: &[u8],
         inputs: &[&dyn MergeInput],
         places: &mut Places,
-        outer: bool,
+        depth: u32,
     ) -> Result<(), Stop> {
         // The copier counts malformed packets and omits them.
         let Ok(found) = PacketContents::read(bytes) else { return Ok(()) };
         if let Some(compressed) = found.compressed {
-            if !outer {
+            if depth >= NESTING {
                 return Ok(());
             }
             stream::bundle(compressed, &mut |bytes| {
-                self.add_packet(index, bytes, inputs, places, false)
+                self.add_packet(index, bytes, inputs, places, depth + 1)
             })?;
             return Ok(());
         }

@@ -11,7 +11,7 @@ use crate::output::{cant_read, is_standard, once, write_one};
 use crate::system::System;
 use in_place::Incomplete;
 use list::Inventory;
-use protolog_reader::{Flaw, MergeInput, Recording, Recovered, session_id};
+use protolog_reader::{Flaw, MergeInput, Recording, Recovered, printable, session_id};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -37,8 +37,8 @@ A recording that is damaged, cut off or of a newer version is recovered as far a
 is missing. Recordings of this kind stay as they are; `--prune` removes those of dead processes after a day, or as \
 `--older-than` says. Neither it nor `--list` touches files of other users or links, or removes what a process records to.
 
-Exit codes: 0 done; 1 done, but standard error says what is wrong with a recording; 2 wrong command line, or nothing can \
-be recovered, read or written: nothing was written.";
+Exit codes: 0 done; 2 wrong command line, or nothing can be recovered, read, removed or written: nothing was written; 3 done, but a part of a \
+recording is missing, as standard error says.";
 
 /// Arguments of `recover`.
 #[derive(Debug, clap::Args)]
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &RecoverArgs, system: &dyn System) -> Result<Exit, Failu
     }
     let mut incomplete = rescued.iter().filter_map(|one| one.incomplete.as_ref());
     incomplete.try_for_each(|trace| trace.complete(args.output_file.mode))?;
-    Ok(if is_whole { Exit::Done } else { Exit::Problems })
+    Ok(if is_whole { Exit::Done } else { Exit::Incomplete })
 }
 
 /// Writes the traces, as one, to `output`.
@@ -241,7 +241,7 @@ pub(super) fn tell(
     system: &dyn System,
     print: impl Fn(&str),
 ) -> bool {
-    let shown = path.display();
+    let shown = printable(&path.to_string_lossy());
     let (pid, mut more) = (report.pid, String::new());
     if report.overwritten > 0 {
         // They may have been in the part that is cut off.

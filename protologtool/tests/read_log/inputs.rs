@@ -147,9 +147,6 @@ fn several_traces_are_one() {
     let (exit, _, errors) = read(&["logs/app.pftrace", "empty"]);
     assert_eq!(exit, Exit::Failed);
     assert!(errors.starts_with("error: no trace in `empty`"), "{errors}");
-    let (exit, _, errors) = read(&["logs/app.pftrace", "other.pftrace", "--follow"]);
-    assert_eq!(exit, Exit::Failed);
-    assert!(errors.contains("can't follow several traces\nhelp: "), "{errors}");
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

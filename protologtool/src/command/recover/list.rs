@@ -112,10 +112,10 @@ impl Inventory {
                 match self.remove(&found) {
                     Ok(removed) => found.listed.removed = Some(removed),
                     Err(error) => {
-                        let shown = path.display();
+                        let shown = printable(&path.to_string_lossy());
                         let reason = reason(&error);
                         system.print_error(&format!("error: can't remove `{shown}`: {reason}\n"));
-                        exit = Exit::Problems;
+                        exit = Exit::Failed;
                     }
                 }
             }
