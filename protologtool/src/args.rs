@@ -161,7 +161,7 @@ pub(crate) struct Sources {
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) jobs: Option<NonZero<usize>>,
 
-    /// Sources: Java, Rust, or Kotlin, which is copied unchanged; or directories of them
+    /// Sources: Java, Kotlin, Rust; or directories of them
     #[arg(required = true, value_name = "FILES")]
     pub(crate) files: Vec<PathBuf>,
 }

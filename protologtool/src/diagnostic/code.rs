@@ -45,6 +45,8 @@ codes! {
     NonConstantTemplate = "non-constant-template",
     /// One array in the place of the arguments.
     ArrayArguments = "array-arguments",
+    /// An argument is passed by its name.
+    NamedArgument = "named-argument",
     /// An argument is a literal, which belongs into the template.
     LiteralArgument = "literal-argument",
     /// The template is nothing but conversions, so that its text says nothing.

@@ -223,16 +223,23 @@ fn help_teaches() {
 }
 
 #[test]
-fn kotlin_is_copied_and_said_so() {
+fn kotlin_is_rewritten_beside_java() {
     let system = system();
-    let kotlin = "import dev.protolog.ProtoLog\nfun f() { ProtoLog.d(NET, \"x\") }\n";
+    let kotlin = "import demo.AppLog\nimport dev.protolog.ProtoLog\nfun f() = ProtoLog.d(AppLog.NET, \"x\")\n";
     system.add_file("src/A.kt", kotlin);
     system.add_file("src/B.kt", "fun g() {}\n");
-    let line = format!("{TRANSFORM} --output-dir out --source-root src src/A.kt src/B.kt");
+    let line = format!(
+        "{TRANSFORM} --output-dir out --source-root src --viewer-config out.json src/A.kt src/B.kt"
+    );
     assert_eq!(protologtool(&system, &line), Exit::Done);
-    assert_eq!(system.text("out/A.kt").as_deref(), Some(kotlin));
-    assert!(system.errors().starts_with("src/A.kt:1:21: note: "), "{}", system.errors());
-    assert_eq!(system.errors().matches("note").count(), 1);
+    let after = system.text("out/A.kt").unwrap();
+    assert!(
+        after.contains("fun f() = (if (dev.protolog.ProtoLogImpl.isEnabled(AppLog.NET, "),
+        "{after}"
+    );
+    assert_eq!(system.text("out/B.kt").as_deref(), Some("fun g() {}\n"));
+    assert!(system.text("out.json").unwrap().contains("\"A.kt"), "its place is in the dictionary");
+    assert_eq!(system.errors(), "");
 }
 
 #[test]

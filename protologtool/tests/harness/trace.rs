@@ -9,6 +9,7 @@ use viewer_config::Message;
 pub(crate) type Traces = BTreeMap<String, Vec<String>>;
 
 /// Writes a source of a case, which has no other's path.
+#[allow(dead_code, reason = "Kotlin's files are in one directory")]
 pub(crate) fn write(root: &Path, path: &str, text: &[u8]) {
     let path = root.join(path);
     assert!(!path.exists(), "two files are called `{}`", path.display());
@@ -27,6 +28,7 @@ pub(crate) fn line(message: &Message) -> String {
 
 /// Compiles `sources` into the directory `classes` and runs the cases of these names, after these arguments and a file
 /// with the dictionary. None without a JDK.
+#[allow(dead_code, reason = "Kotlin has a compiler of its own")]
 pub(crate) fn trace(
     sources: &[PathBuf],
     classes: &Path,
@@ -41,7 +43,12 @@ pub(crate) fn trace(
     let all = [messages.to_str().unwrap()].into_iter().chain(arguments.iter().copied());
     let all: Vec<&str> = all.chain(names).collect();
     let output = run_java(&[classes.to_path_buf()], "demo.RunAll", &all)?;
-    succeeded("java", &output);
+    Some(parse(&output, cases.len()))
+}
+
+/// The traces that a run of so many cases printed.
+pub(crate) fn parse(output: &Output, cases: usize) -> Traces {
+    succeeded("java", output);
     let mut traces = Traces::new();
     let mut state = String::new();
     for line in output.stdout.lines() {
@@ -53,10 +60,10 @@ pub(crate) fn trace(
             None => traces.get_mut(&state).unwrap().push(line.to_owned()),
         }
     }
-    assert_eq!(traces.len(), 2 * cases.len());
-    Some(traces)
+    assert_eq!(traces.len(), 2 * cases);
+    traces
 }
 
-fn succeeded(what: &str, output: &Output) {
+pub(crate) fn succeeded(what: &str, output: &Output) {
     assert_eq!(output.code, Some(0), "{what}:\n{}\n{}", output.stdout, output.stderr);
 }

@@ -30,6 +30,7 @@ pub(crate) fn class(title: &str) -> String {
 
 impl Kind {
     /// The text before and after a case's own text in its compilation unit.
+    #[allow(dead_code, reason = "Kotlin has frames of its own")]
     pub(crate) fn frame(self, prelude: &str, class: &str) -> (String, String) {
         match self {
             Self::File => (String::new(), "\n".to_owned()),
@@ -42,6 +43,7 @@ impl Kind {
     }
 
     /// The class's name for the virtual machine.
+    #[allow(dead_code, reason = "Kotlin has packages without semicolons")]
     pub(crate) fn class_name(self, body: &str, class: &str) -> String {
         let declared =
             || body.lines().find_map(|line| line.strip_prefix("package ")?.strip_suffix(';'));

@@ -61,6 +61,14 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
         return value == null ? 0 : value.longValue();
     }
 
+    /** A character as an argument of {@code %d %o %x}: its number. Java would widen it by itself, Kotlin does not. */
+    public static long l(char value) {
+        return value;
+    }
+
+    /** As {@link #l(double)}. Without it Kotlin would take the number for one in a box. */
+    public static void l(float value) {}
+
     /** No argument of {@code %d %o %x}: nothing comes back, so that javac refuses the call. */
     public static void l(double value) {}
 

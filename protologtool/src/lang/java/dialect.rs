@@ -80,7 +80,7 @@ impl Android {
     pub const ANDROID_17: Self = Self { mask: MaskType::Long, ..Self::ANDROID_16 };
 
     /// Returns whether a call of this method goes to the class that rewritten code calls.
-    pub(super) fn redirects(&self, method: &str, arguments: usize) -> bool {
+    pub(crate) fn redirects(&self, method: &str, arguments: usize) -> bool {
         let fits = |known: &StaticMethod| {
             let takes = if known.variadic {
                 arguments + 1 >= known.parameters
@@ -96,7 +96,7 @@ impl Android {
 
 impl MaskType {
     /// The most arguments of a call.
-    pub(super) const fn capacity(self) -> usize {
+    pub(crate) const fn capacity(self) -> usize {
         match self {
             Self::Int => 16,
             Self::Long => 32,

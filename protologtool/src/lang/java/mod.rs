@@ -41,6 +41,7 @@ pub(crate) mod value;
 pub use context::Context;
 pub use dialect::{Android, Dialect, Guard, MaskType, StaticMethod};
 pub(crate) use library::Library;
+pub(crate) use place::suggestion;
 
 use super::{Found, Inputs, Language, Message};
 use crate::call::Call;
@@ -122,6 +123,26 @@ impl Java {
     /// The texts of a source that are parsed, which is nearly all the work: for who measures the rest.
     pub fn parsed(&self, source: &Source) -> Vec<Vec<u8>> {
         find::parsed(self, source)
+    }
+
+    /// The canonical name of the class whose calls are rewritten.
+    pub(crate) fn protolog(&self) -> &str {
+        &self.protolog
+    }
+
+    /// The canonical name of the class that rewritten code calls.
+    pub(crate) fn implementation(&self) -> &str {
+        &self.implementation
+    }
+
+    /// The canonical name of the enum of levels.
+    pub(crate) fn level(&self) -> &str {
+        &self.level
+    }
+
+    /// The form of rewritten code.
+    pub(crate) fn dialect(&self) -> &Dialect {
+        &self.dialect
     }
 
     /// The last part of the class's name.

@@ -217,7 +217,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         match (is_member, self.groups.position(name), qualifier) {
             (true, Some(position), _) => Ok(position),
             (true, None, _) => {
-                error(format!("`{class}` has no group `{name}`"), self.suggestion(name))
+                error(format!("`{class}` has no group `{name}`"), suggestion(self.groups, name))
             }
             (false, _, None) if variable.is_some() => error(
                 format!("`{name}` is a variable here, not a group of `{class}`"),
@@ -238,23 +238,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
                 format!("name a constant of `{class}`, or set another `--loggroups-class`"),
             ),
             (false, None, None) => {
-                error(format!("`{class}` has no group `{name}`"), self.suggestion(name))
-            }
-        }
-    }
-
-    /// The help for a group name that does not exist.
-    fn suggestion(&self, name: &str) -> String {
-        let names = || self.groups.list().iter().map(|group| group.name.as_str());
-        let near = names().map(|known| (distance(name, known), known)).min();
-        match near {
-            Some((distance, known)) if distance <= known.len().div_ceil(3) => {
-                format!("use `{known}`")
-            }
-            _ if self.groups.list().len() > 8 => format!("add it to `{}`", self.groups.class()),
-            _ => {
-                let list: Vec<String> = names().map(|name| format!("`{name}`")).collect();
-                format!("use one of {}", list.join(", "))
+                error(format!("`{class}` has no group `{name}`"), suggestion(self.groups, name))
             }
         }
     }
@@ -310,6 +294,22 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
             Diagnostic::error(Code::NoStatement, node.byte_range(), message)
                 .help("make the call a statement of its own")
         })
+    }
+}
+
+/// The help for a group name that does not exist.
+pub(crate) fn suggestion(groups: &Groups, name: &str) -> String {
+    let names = || groups.list().iter().map(|group| group.name.as_str());
+    let near = names().map(|known| (distance(name, known), known)).min();
+    match near {
+        Some((distance, known)) if distance <= known.len().div_ceil(3) => {
+            format!("use `{known}`")
+        }
+        _ if groups.list().len() > 8 => format!("add it to `{}`", groups.class()),
+        _ => {
+            let list: Vec<String> = names().map(|name| format!("`{name}`")).collect();
+            format!("use one of {}", list.join(", "))
+        }
     }
 }
 

@@ -18,6 +18,8 @@ public final class ProtoLogImpl {
 
     public static long l(long value) { return value; }
     public static long l(Number value) { return value == null ? 0 : value.longValue(); }
+    public static long l(char value) { return value; }
+    public static void l(float value) {}
     public static void l(double value) {}
     public static double f(double value) { return value; }
     public static double f(Number value) { return value == null ? 0 : value.doubleValue(); }

@@ -1,0 +1,87 @@
+//! The conversion for a value in a text: `%s`, unless its type is evident and has a shorter form in a trace.
+//!
+//! All give the same text for the same value. If a type is not what it seems, the method that converts the argument does not
+//! take it, so that the program does not compile.
+
+use super::lexer::LexemeKind;
+use super::names::ScopedFile;
+use super::scopes::DeclaredKind;
+use std::ops::Range;
+
+/// The conversion for the expression of these tokens.
+pub(crate) fn conversion(named: &ScopedFile<'_>, tokens: &Range<usize>) -> &'static str {
+    let file = &named.file;
+    let tokens = file.unparenthesized(tokens.clone());
+    let written = if tokens.len() == 1 && file.is_word(tokens.start) {
+        let offset = file.bytes_of(&tokens).start;
+        let declared = named.scopes.variable(&file.word(tokens.start), offset);
+        // A receiver around can have a property of the name of a property, but not of a variable.
+        let is_local = |kind| matches!(kind, DeclaredKind::Parameter | DeclaredKind::Local);
+        declared.filter(|it| is_local(it.kind)).and_then(|it| match &it.written_type {
+            Some(written) => Some(written.clone()),
+            None => literal(named, it.value.clone()?).map(str::to_owned),
+        })
+    } else {
+        converted(named, &tokens).map(str::to_owned)
+    };
+    match written.as_deref() {
+        Some("Int" | "Long" | "Short" | "Byte") => "%d",
+        Some("Boolean") => "%b",
+        _ => "%s",
+    }
+}
+
+/// The type of an expression that ends in a conversion: `x.toInt()`.
+fn converted(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<&'static str> {
+    let file = &named.file;
+    let end = tokens.end;
+    if tokens.len() < 5 || !file.is_punct(end - 1, b')') || !file.is_punct(end - 2, b'(') {
+        return None;
+    }
+    let is_call = file.is_punct(end - 4, b'.') && !file.is_punct(end - 5, b'?');
+    // Of `a + b.toInt()` it is the type of a part.
+    let mut at = tokens.start;
+    while at < end {
+        let is_part = match file.kind(at) {
+            Some(LexemeKind::Punct(byte)) => matches!(byte, b'.' | b'(' | b'['),
+            Some(LexemeKind::Word) => at == tokens.start || file.is_punct(at - 1, b'.'),
+            Some(LexemeKind::Number) => at == tokens.start,
+            _ => false,
+        };
+        if !is_part {
+            return None;
+        }
+        at = file.next(at, end);
+    }
+    match file.raw(end - 3) {
+        "toInt" if is_call => Some("Int"),
+        "toLong" if is_call => Some("Long"),
+        "toShort" if is_call => Some("Short"),
+        "toByte" if is_call => Some("Byte"),
+        "toBoolean" if is_call => Some("Boolean"),
+        _ => None,
+    }
+}
+
+/// The type of a literal: `5`, `5L`, `-5`, `true`.
+fn literal(named: &ScopedFile<'_>, tokens: Range<usize>) -> Option<&'static str> {
+    let file = &named.file;
+    let is_negative = file.is_punct(tokens.start, b'-');
+    let at = if is_negative { tokens.start + 1 } else { tokens.start };
+    if at + 1 != tokens.end {
+        return None;
+    }
+    match (file.kind(at)?, file.raw(at)) {
+        (LexemeKind::Word, "true" | "false") if !is_negative => Some("Boolean"),
+        (LexemeKind::Number, raw)
+            if raw.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_') =>
+        {
+            Some("Int")
+        }
+        (LexemeKind::Number, raw) => {
+            let digits = raw.strip_suffix('L')?;
+            digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_').then_some("Long")
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,56 @@
+//! The places where a file calls methods of one class.
+
+use super::names::ScopedFile;
+use protolog_core::Level;
+use std::ops::Range;
+
+/// Tokens that call a method of the class.
+#[derive(Clone, Debug)]
+pub(crate) struct MethodCall {
+    /// The tokens of the class's name; none, before the method's, where the method is imported.
+    pub(crate) class: Range<usize>,
+    /// The position of the method's name, before the parenthesis that opens its arguments.
+    pub(crate) method: usize,
+    /// The method's name in the class, which an import can rename.
+    pub(crate) name: String,
+}
+
+/// All calls of methods of `class`, in source order.
+pub(super) fn method_calls(named: &ScopedFile<'_>, class: &str) -> Vec<MethodCall> {
+    let file = &named.file;
+    let is_call =
+        |at: &usize| file.is_word(*at) && file.is_punct(at + 1, b'(') && !file.begins_line(at + 1);
+    let calls = (0..file.tokens.len()).filter(is_call).filter_map(|method| {
+        let mut first = method;
+        while first >= 2 && file.is_punct(first - 1, b'.') && file.is_word(first - 2) {
+            first -= 2;
+        }
+        let before = first.checked_sub(1);
+        // A member of what an expression gives, or the declaration of a function.
+        if before.is_some_and(|at| {
+            matches!(file.raw(at), "." | "fun")
+                || file.is_punct(at, b':') && at > 0 && file.is_punct(at - 1, b':')
+        }) {
+            return None;
+        }
+        let offset = file.tokens[first].range().start;
+        let name = file.word(method).into_owned();
+        if first == method {
+            if named.scopes.function(&name, offset).is_some()
+                || named.scopes.variable(&name, offset).is_some()
+            {
+                return None;
+            }
+            let name = named.imported_member(&name, class)?;
+            let is_known = Level::from_method(&name).is_some() || name == "isEnabled";
+            return is_known.then_some(MethodCall { class: method..method, method, name });
+        }
+        let path = file.path(first..method - 1)?;
+        named.means(&path, class, offset).then_some(MethodCall {
+            class: first..method - 1,
+            method,
+            name,
+        })
+    });
+    calls.collect()
+}

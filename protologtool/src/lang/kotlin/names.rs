@@ -1,0 +1,92 @@
+//! The meaning of names of classes, as far as a file's own declarations, its imports and its package say.
+
+use super::declarations::declarations;
+use super::file::{Import, KotlinFile};
+use super::scopes::Scopes;
+
+/// A file with its declarations.
+#[derive(Debug)]
+pub(crate) struct ScopedFile<'s> {
+    pub(crate) file: KotlinFile<'s>,
+    pub(crate) scopes: Scopes,
+}
+
+impl<'s> ScopedFile<'s> {
+    pub(crate) fn of(text: &'s [u8]) -> Self {
+        let file = KotlinFile::of(text);
+        let scopes = Scopes::new(declarations(&file));
+        Self { file, scopes }
+    }
+
+    /// Returns whether the names `path`, at `offset`, mean the class `class`.
+    pub(crate) fn means(&self, path: &[String], class: &str, offset: usize) -> bool {
+        let Some((first, rest)) = path.split_first() else { return false };
+        if self.scopes.variable(first, offset).is_some() {
+            return false;
+        }
+        if let Some(declared) = self.scopes.type_named(first, offset) {
+            return match &declared.written_type {
+                // An alias for another class, whose name was resolved where the alias is.
+                Some(target) if rest.is_empty() && target.split('.').next() != Some(first) => {
+                    let target: Vec<String> = target.split('.').map(str::to_owned).collect();
+                    self.means(&target, class, offset)
+                }
+                Some(_) => false,
+                None => self.in_package(&path.join(".")) == class,
+            };
+        }
+        let mut imports = self.file.imports.iter();
+        if let Some(import) = imports.find(|import| import.name.as_ref() == Some(first)) {
+            return join(&import.path, rest) == class;
+        }
+        let written = path.join(".");
+        let wildcards = self.file.imports.iter().filter(|import| import.name.is_none());
+        self.in_package(&written) == class
+            || !rest.is_empty() && written == class
+            || wildcards.into_iter().any(|import| format!("{}.{written}", import.path) == class)
+    }
+
+    /// Returns whether a name in the file may mean `class` or a member of it.
+    pub(crate) fn may_name(&self, class: &str) -> bool {
+        let package = class.rsplit_once('.').map_or("", |(package, _)| package);
+        let imports = self.file.imports.iter().any(|import| match &import.name {
+            None => import.path == package || import.path == class,
+            Some(_) => {
+                let rest = import.path.strip_prefix(class);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            }
+        });
+        let is_full = || memchr::memmem::find(self.file.text, class.as_bytes()).is_some();
+        imports || self.file.package == package || is_full()
+    }
+
+    /// The member of `class` that the plain name `name` is an import of; a wildcard brings all that the class has.
+    pub(crate) fn imported_member(&self, name: &str, class: &str) -> Option<String> {
+        let single = self.file.imports.iter().find(|import| import.name.as_deref() == Some(name));
+        if let Some(import) = single {
+            let (of, member) = import.path.rsplit_once('.')?;
+            return (of == class).then(|| member.to_owned());
+        }
+        let is_all = |import: &&Import| import.name.is_none() && import.path == class;
+        self.file.imports.iter().find(is_all).map(|_| name.to_owned())
+    }
+
+    /// Returns whether `offset` is within the body of the class or object `class`.
+    pub(crate) fn is_within(&self, class: &str, offset: usize) -> bool {
+        let owners: Vec<&str> = self.scopes.owners(offset).collect();
+        (0..owners.len()).any(|inner| {
+            let path: Vec<&str> = owners[inner..].iter().rev().copied().collect();
+            self.in_package(&path.join(".")) == class
+        })
+    }
+
+    fn in_package(&self, name: &str) -> String {
+        join(&self.file.package, &[name.to_owned()])
+    }
+}
+
+fn join(path: &str, rest: &[String]) -> String {
+    let first = (!path.is_empty()).then_some(path);
+    let parts: Vec<&str> = first.into_iter().chain(rest.iter().map(String::as_str)).collect();
+    parts.join(".")
+}

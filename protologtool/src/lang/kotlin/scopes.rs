@@ -1,0 +1,96 @@
+//! The declarations of a file, each with the bytes in which its name has its meaning.
+//!
+//! Members of receivers (`with(x) { … }`) are not known.
+
+use std::ops::Range;
+
+/// One declaration.
+#[derive(Clone, Debug)]
+pub(crate) struct DeclaredName {
+    pub(crate) name: String,
+    pub(crate) kind: DeclaredKind,
+    /// The bytes in which the name means this.
+    pub(crate) scope: Range<usize>,
+    /// The type as it is written, without white space.
+    pub(crate) written_type: Option<String>,
+    /// The tokens of its initial value.
+    pub(crate) value: Option<Range<usize>>,
+    /// The class or object around it; of a companion the class that has it.
+    pub(crate) owner: Option<String>,
+    /// The bytes of the body of a class.
+    pub(crate) body: Option<Range<usize>>,
+}
+
+/// The kinds of declarations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DeclaredKind {
+    /// A parameter of a function or a lambda.
+    Parameter,
+    /// The last parameter of a function, which takes any number of values.
+    Vararg,
+    /// A variable within a function.
+    Local,
+    /// A variable of a class or of the file.
+    Property,
+    Constant,
+    Type,
+    Function,
+}
+
+/// All declarations of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Scopes {
+    all: Vec<DeclaredName>,
+}
+
+impl Scopes {
+    /// With these declarations, outer ones before those within them.
+    pub(crate) fn new(all: Vec<DeclaredName>) -> Self {
+        Self { all }
+    }
+
+    /// The innermost variable called `name` at `offset`.
+    pub(crate) fn variable(&self, name: &str, offset: usize) -> Option<&DeclaredName> {
+        let is_variable =
+            |it: &&DeclaredName| !matches!(it.kind, DeclaredKind::Type | DeclaredKind::Function);
+        self.innermost(name, offset, is_variable)
+    }
+
+    /// The innermost class, interface, object or other name of a type called `name` at `offset`.
+    pub(crate) fn type_named(&self, name: &str, offset: usize) -> Option<&DeclaredName> {
+        self.innermost(name, offset, |it| it.kind == DeclaredKind::Type)
+    }
+
+    /// The innermost function called `name` at `offset`.
+    pub(crate) fn function(&self, name: &str, offset: usize) -> Option<&DeclaredName> {
+        self.innermost(name, offset, |it| it.kind == DeclaredKind::Function)
+    }
+
+    /// The constant `name` of the class or object `owner`.
+    pub(crate) fn constant_of(&self, owner: &str, name: &str) -> Option<&DeclaredName> {
+        self.all.iter().find(|it| {
+            it.kind == DeclaredKind::Constant
+                && it.name == name
+                && it.owner.as_deref() == Some(owner)
+        })
+    }
+
+    /// The names of the classes and objects around `offset`, the innermost first.
+    pub(crate) fn owners(&self, offset: usize) -> impl Iterator<Item = &str> {
+        let around = move |it: &&DeclaredName| {
+            it.kind == DeclaredKind::Type
+                && it.body.as_ref().is_some_and(|body| body.contains(&offset))
+        };
+        self.all.iter().rev().filter(around).map(|it| &*it.name)
+    }
+
+    fn innermost(
+        &self,
+        name: &str,
+        offset: usize,
+        is_wanted: impl Fn(&&DeclaredName) -> bool,
+    ) -> Option<&DeclaredName> {
+        let visible = self.all.iter().filter(|it| it.name == name && it.scope.contains(&offset));
+        visible.filter(is_wanted).min_by_key(|it| it.scope.len())
+    }
+}

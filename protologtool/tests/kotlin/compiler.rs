@@ -1,0 +1,31 @@
+//! Compiling by kotlinc, and running what comes out.
+
+use protolog_testkit::{Output, compile_java, java_sources, kotlin, run_any, tool};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Compiles the Kotlin sources `sources` against the classes in `classes`, into that directory. None without a compiler.
+pub(crate) fn compile(sources: &[PathBuf], classes: &Path) -> Option<Output> {
+    let (kotlin, java) = (kotlin()?, tool("java")?);
+    let mut compiler = Command::new(java);
+    // It runs once, so that optimizing it takes longer than it saves.
+    compiler.args(["-XX:TieredStopAtLevel=1", "-cp"]).arg(kotlin.join("lib/kotlin-compiler.jar"));
+    compiler.arg("org.jetbrains.kotlin.cli.jvm.K2JVMCompiler").arg("-kotlin-home").arg(&kotlin);
+    compiler.args(["-nowarn", "-no-reflect", "-cp"]).arg(classes).arg("-d").arg(classes);
+    Some(run_any(compiler.args(sources)))
+}
+
+/// Compiles Java sources below `root` into `classes`.
+pub(crate) fn compile_runtime(root: &Path, classes: &Path) -> Option<()> {
+    let output = compile_java(classes, &java_sources(root), &[])?;
+    assert_eq!(output.code, Some(0), "javac: {}", output.stderr);
+    Some(())
+}
+
+/// Runs the class `main` of `classes`, with these options of the virtual machine.
+pub(crate) fn run(classes: &Path, options: &[&str], main: &str, args: &[&str]) -> Option<Output> {
+    let library = kotlin()?.join("lib/kotlin-stdlib.jar");
+    let path = std::env::join_paths([classes, &library]).unwrap();
+    let mut java = Command::new(tool("java")?);
+    Some(run_any(java.args(options).arg("-cp").arg(path).arg(main).args(args)))
+}

@@ -1,0 +1,44 @@
+//! Properties of every source, whatever its bytes; shared by the tests and the fuzz target.
+
+use protologtool::lang::Language;
+use protologtool::lang::kotlin::Kotlin;
+use protologtool::pipeline::{Processed, Settings, process_source};
+use protologtool::source::{Source, line_ends};
+use std::ops::Range;
+
+/// Takes a source through the tool; panics unless what is rewritten keeps its lines and all bytes outside of calls, and stays
+/// as it is in a second run. What became of it.
+pub(crate) fn check(settings: &Settings, path: &str, bytes: &[u8]) -> Processed {
+    let source = Source::new(path, bytes.to_vec());
+    let processed = process_source(settings, source.clone());
+    let Some(after) = &processed.rewritten else { return processed };
+    assert!(processed.report.is_none(), "a source with errors is rewritten");
+    assert_eq!(line_ends(after).count(), line_ends(bytes).count(), "lines");
+    assert_outside_of_calls(settings, &source, after);
+    let again = process_source(settings, Source::new(path, after.clone()));
+    assert!(again.rewritten.is_none() && again.report.is_none(), "a second run");
+    processed
+}
+
+/// Asserts that what stands between calls is there, in order, and nothing before the first and after the last.
+fn assert_outside_of_calls(settings: &Settings, source: &Source, after: &[u8]) {
+    let found = Kotlin { java: &settings.java }.find(source, &settings.groups, None);
+    let mut edited: Vec<Range<usize>> = found.calls.iter().map(|call| call.range.clone()).collect();
+    edited.sort_by_key(|range| range.start);
+    let (mut from, mut rest) = (0, after);
+    for (number, range) in edited.iter().enumerate() {
+        if range.end <= from {
+            continue; // It is part of an earlier one.
+        }
+        let kept = source.slice(from..range.start.max(from));
+        let at =
+            if number == 0 { rest.starts_with(kept).then_some(0) } else { position(rest, kept) };
+        rest = &rest[at.expect("bytes before a call are gone") + kept.len()..];
+        from = range.end;
+    }
+    assert!(rest.ends_with(source.slice(from..source.bytes().len())), "bytes after the calls");
+}
+
+fn position(text: &[u8], part: &[u8]) -> Option<usize> {
+    if part.is_empty() { Some(0) } else { text.windows(part.len()).position(|it| it == part) }
+}
