@@ -49,6 +49,34 @@ fn inherited_members_hide() {
     assert_eq!(error, Err("`NET` is a variable here, not a group of `demo.AppLog`".to_owned()));
 }
 
+/// A class in a file that is called by another one, which only its own package sees.
+#[test]
+fn inherited_from_secondary_classes() {
+    let calls = CALLS.replace("import q.Base; ", "");
+    let hiding = "class Base { protected void d(int x) { } static Object ProtoLog; }";
+    let with = |path: &str, package: &str| {
+        let other = format!("package {package};\npublic class Other {{ }}\n{hiding}\n");
+        templates(&[("p/A.java", &calls), (path, &other)])
+    };
+    let all = Ok(vec!["static".to_owned(), "class".to_owned()]);
+    assert_eq!(with("p/Other.java", "p"), Ok(Vec::new()));
+    assert_eq!(with("src/p/Other.java", "p"), Ok(Vec::new()));
+    assert_eq!(with("q/Other.java", "q"), all);
+    assert_eq!(with("p/Other.java", "q"), all);
+    let flat = calls.replace("package p", "package r.s");
+    let other = format!("package r.s;\nclass Other {{ }}\n{hiding}");
+    assert_eq!(templates(&[("A.java", &flat), ("Other.java", &other)]), Ok(Vec::new()));
+    // The file of the class's own name comes first.
+    check(
+        &[
+            ("p/A.java", &calls),
+            ("p/Other.java", &format!("package p;\n{hiding}")),
+            ("p/Base.java", "package p; class Base { }"),
+        ],
+        &["static", "class"],
+    );
+}
+
 #[test]
 fn inherited_from_afar() {
     check(

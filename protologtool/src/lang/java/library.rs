@@ -2,9 +2,11 @@
 //! with constants.
 //!
 //! A class is looked for where Java compilers look: in the file called by its name. What is read is kept for the files that
-//! come next, up to a limit. The answers do not depend on the order of the questions.
+//! come next, up to a limit. Classes of the same package may also stand in files of other names: see [`super::secondary`]. The answers do
+//! not depend on the order of the questions.
 
 use super::outline::TypeId;
+use super::secondary::Secondary;
 use super::unit::Unit;
 use crate::system::System;
 use std::collections::HashMap;
@@ -18,6 +20,9 @@ const MAX_KEPT: usize = 8 << 20;
 pub(crate) trait Classes {
     /// The class with this canonical name, and the file that declares it.
     fn class(&self, canonical: &str) -> Option<(Arc<Unit<'static>>, TypeId)>;
+
+    /// The class of this simple name in this package that stands in a file called by another class.
+    fn secondary(&self, package: &str, name: &str) -> Option<(Arc<Unit<'static>>, TypeId)>;
 }
 
 /// The inputs of a run, by the names of classes.
@@ -26,6 +31,7 @@ pub(crate) struct Library<'a> {
     inputs: &'a [PathBuf],
     by_name: OnceLock<HashMap<&'a str, Vec<&'a Path>>>,
     read: Mutex<ReadUnits>,
+    secondary: Secondary<'a>,
 }
 
 #[derive(Default)]
@@ -43,7 +49,8 @@ impl std::fmt::Debug for Library<'_> {
 impl<'a> Library<'a> {
     /// The classes that are declared in `inputs`.
     pub(crate) fn new(system: &'a dyn System, inputs: &'a [PathBuf]) -> Self {
-        Self { system, inputs, by_name: OnceLock::new(), read: Mutex::default() }
+        let (by_name, read) = (OnceLock::new(), Mutex::default());
+        Self { system, inputs, by_name, read, secondary: Secondary::default() }
     }
 
     /// The file of this name in this package.
@@ -96,6 +103,14 @@ impl Classes for Library<'_> {
                 .iter()
                 .try_fold(None, |outer, name| unit.type_in(outer, name).map(Some));
             Some((unit, found??))
+        })
+    }
+    fn secondary(&self, package: &str, name: &str) -> Option<(Arc<Unit<'static>>, TypeId)> {
+        let paths = self.secondary.files(package, name, self.inputs, self.system);
+        paths.iter().find_map(|path| {
+            let unit = self.unit(path).filter(|unit| unit.names.package == package)?;
+            let id = unit.type_in(None, name)?;
+            Some((unit, id))
         })
     }
 }

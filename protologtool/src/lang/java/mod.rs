@@ -13,6 +13,7 @@
 //! Method references stay as they are. So do calls of the class's other methods (`isEnabled`, `init` …) in dialect
 //! protolog, where both classes answer `isEnabled` alike; Android's dialects have their own ways, see [`emit`].
 
+mod array;
 mod broken;
 pub(crate) mod constant;
 mod context;
@@ -33,6 +34,7 @@ mod names;
 pub(crate) mod outline;
 pub(crate) mod place;
 pub(crate) mod resolve;
+mod secondary;
 pub(crate) mod syntax;
 mod trivia;
 pub(crate) mod unit;
@@ -83,6 +85,8 @@ pub struct JavaShape {
     pub group: Range<usize>,
     /// The prefix of the names of locals, in dialects that have them.
     pub local: String,
+    /// The prefix of the names of the platform's types: `java.lang.` where a type hides one of them.
+    pub platform: &'static str,
 }
 
 impl Java {

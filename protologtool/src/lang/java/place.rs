@@ -32,6 +32,15 @@ pub(super) struct OtherCall {
     pub(super) arguments: usize,
 }
 
+/// A declaration that hides what a name begins with.
+struct Hidden<'n> {
+    /// The kind of the declaration.
+    by: &'static str,
+    /// The first part of `name`.
+    first: &'n str,
+    name: &'n str,
+}
+
 /// A member in which calls are looked at.
 pub(super) struct MemberCalls<'a, 'u, 't> {
     pub(super) java: &'a Java,
@@ -79,7 +88,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
     }
 
     /// The variable that `name` means at a call.
-    fn variable(&self, call: &Invocation<'_>, name: &str) -> Option<Variable<'u, 't>> {
+    pub(super) fn variable(&self, call: &Invocation<'_>, name: &str) -> Option<Variable<'u, 't>> {
         self.resolver.variable(name, self.site(call, name))
     }
 
@@ -144,7 +153,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         let group_position = keep(self.group(*group, call), &mut problems);
         let text = keep(self.template(*template, call), &mut problems);
         let place = keep(self.place(call), &mut problems);
-        keep(no_array(rest), &mut problems);
+        keep(self.no_array(rest, call), &mut problems);
         let args: Vec<_> = rest.iter().map(Node::byte_range).collect();
         if let Some(text) = &text {
             keep(check(text, &template.byte_range(), &args), &mut problems);
@@ -155,7 +164,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         problems.extend(errors);
         match (group_position, text, place) {
             (Some(group_position), Some(text), Some((context, wrapped))) if problems.is_empty() => {
-                let (class, group) = (call.class_range(), group.byte_range());
+                let (invocation, class, group) = (call, call.class_range(), group.byte_range());
                 let call = Call {
                     range: wrapped.byte_range(),
                     level,
@@ -163,7 +172,13 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
                     template: text,
                     template_range: template.byte_range(),
                     args,
-                    shape: JavaShape { context, class, group, local: String::new() },
+                    shape: JavaShape {
+                        context,
+                        class,
+                        group,
+                        local: String::new(),
+                        platform: self.of_platform(invocation),
+                    },
                 };
                 Ok((call, warnings))
             }
@@ -270,23 +285,40 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         }
     }
 
-    /// A variable that hides the first part of a name which rewritten code uses at a call, and that name.
-    fn hidden_name(&self, call: &Invocation<'_>) -> Option<(&str, &str)> {
+    /// The declaration that hides the first part of a name which rewritten code uses at a call, and that name.
+    fn hidden_name(&self, call: &Invocation<'_>) -> Option<Hidden<'_>> {
         let names = [self.java.implementation.as_str(), self.java.level.as_str()];
         names.into_iter().find_map(|name| {
             let (first, _) = name.split_once('.')?;
-            self.variable(call, first).map(|_| (first, name))
+            let hidden = |by| Hidden { by, first, name };
+            let is_variable = self.variable(call, first).is_some();
+            let is_type = || self.is_type(first, call);
+            is_variable.then(|| hidden("variable")).or_else(|| is_type().then(|| hidden("class")))
         })
+    }
+
+    /// Returns whether a simple name means a type that is declared, inherited, imported by name, or in the same package.
+    fn is_type(&self, name: &str, call: &Invocation<'_>) -> bool {
+        self.resolver.declared_type(name, self.site(call, name)).is_some()
+            || self.unit.names.imported(name).is_some_and(|it| it != format!("java.lang.{name}"))
+            || self.resolver.is_in_package(name)
+    }
+
+    /// Prefix of the names of `String` and `Object` in rewritten code, where a type hides one of them.
+    fn of_platform(&self, call: &Invocation<'_>) -> &'static str {
+        let is_android = self.java.dialect != Dialect::Protolog;
+        let is_hidden = is_android && ["String", "Object"].iter().any(|it| self.is_type(it, call));
+        if is_hidden { "java.lang." } else { "" }
     }
 
     fn place<'c>(&self, call: &Invocation<'c>) -> Result<(Context, Node<'c>), Diagnostic> {
         let node = call.node;
-        if let Some((first, name)) = self.hidden_name(call) {
+        if let Some(Hidden { by, first, name }) = self.hidden_name(call) {
             let message = format!(
-                "the variable `{first}` hides the package of `{name}`, which rewritten code names"
+                "the {by} `{first}` hides the package of `{name}`, which rewritten code names"
             );
             return Err(Diagnostic::error(Code::HiddenName, node.byte_range(), message)
-                .help("rename the variable"));
+                .help(format!("rename the {by}")));
         }
         context(call).map_err(|place| {
             let message =
@@ -311,33 +343,6 @@ pub(crate) fn suggestion(groups: &Groups, name: &str) -> String {
             format!("use one of {}", list.join(", "))
         }
     }
-}
-
-/// One array in the place of all arguments would be one argument to the tool and several to an unprocessed call.
-fn no_array(args: &[Node<'_>]) -> Result<(), Diagnostic> {
-    let [arg] = args else { return Ok(()) };
-    let node = unparenthesized(*arg);
-    let is_array = match node.kind() {
-        "cast_expression" => node
-            .child_by_field_name("type")
-            .is_some_and(|to| to.kind() == "array_type" && !is_primitive_array(to)),
-        "array_creation_expression" => node.child_by_field_name("type").is_some_and(|of| {
-            !matches!(of.kind(), "integral_type" | "floating_point_type" | "boolean_type")
-        }),
-        _ => false,
-    };
-    if !is_array {
-        return Ok(());
-    }
-    let message = "an array in place of the arguments".to_owned();
-    Err(Diagnostic::error(Code::ArrayArguments, arg.byte_range(), message)
-        .help("pass the elements one by one, or cast the array to `Object` to log it as one"))
-}
-
-fn is_primitive_array(array: Node<'_>) -> bool {
-    let element = array.child_by_field_name("element").map_or("", |element| element.kind());
-    let dimensions = array.child_by_field_name("dimensions").map_or(0, |node| node.child_count());
-    matches!(element, "integral_type" | "floating_point_type" | "boolean_type") && dimensions <= 2
 }
 
 /// The value, or none and the problem in `problems`.

@@ -216,6 +216,9 @@ impl<'u> Resolver<'u> {
         if let Some(found) = self.other_class(&names.canonical(name)) {
             return Some(found);
         }
+        if let Some((unit, id)) = self.library?.secondary(&names.package, name) {
+            return Some(TypeRef { unit: Handle::Other(unit), id });
+        }
         let outer = names.wildcard.iter().chain(&names.static_wildcard);
         outer.into_iter().find_map(|outer| self.other_class(&format!("{outer}.{name}")))
     }

@@ -256,13 +256,17 @@ impl<'t> Places<'_> {
     fn arguments(&mut self) -> (String, String) {
         let scope = self.scopes.last().unwrap();
         let (mut template, mut args) = (String::new(), String::new());
-        for _ in 0..self.random.0 % 4 {
+        let count = self.random.0 % 4;
+        for _ in 0..count {
             if scope.is_empty() {
                 break;
             }
             let (name, conversion) = &scope[self.random.below(scope.len() as u64) as usize];
+            // An array alone would stand for all arguments.
+            let is_alone = count == 1 && *conversion == 's';
+            let cast = if is_alone { "(java.lang.Object) " } else { "" };
             let _ = write!(template, " {name} %{conversion}");
-            let _ = write!(args, ", {name}");
+            let _ = write!(args, ", {cast}{name}");
         }
         (template, args)
     }

@@ -47,7 +47,8 @@ pub(super) fn emit(
     let mut at = call.range.start;
     let kinds = message.template.conversions().map(|conversion| conversion.verb.kind());
     for ((arg, kind), name) in call.args.iter().zip(kinds).zip(&names) {
-        let (declaration, close) = local(kind, name, source.slice(arg.clone()));
+        let (declaration, close) =
+            local(kind, name, source.slice(arg.clone()), call.shape.platform);
         let kept = lines.keep(at..arg.start);
         let declaration = if kept.is_empty() { &declaration } else { declaration.trim_end() };
         plan.replace(at..arg.start, format!("{before}{declaration}{kept}"));
@@ -101,16 +102,22 @@ pub(crate) const fn cache_index(level: Level) -> u8 {
 }
 
 /// The declaration of a local up to its value, and what closes the value.
-fn local(kind: ParamKind, name: &str, value: &[u8]) -> (String, &'static str) {
+fn local(
+    kind: ParamKind,
+    name: &str,
+    value: &[u8],
+    platform: &'static str,
+) -> (String, &'static str) {
+    let string = format!("{platform}String");
     let kind = match kind {
         ParamKind::Int => "long",
         ParamKind::Float => "double",
         ParamKind::Bool => "boolean",
         // `valueOf(null)` would be the overload for a `char[]`, which throws.
         ParamKind::Str if is_null(value) => {
-            return (format!("String {name} = String.valueOf((Object) "), ")");
+            return (format!("{string} {name} = {string}.valueOf(({platform}Object) "), ")");
         }
-        ParamKind::Str => return (format!("String {name} = String.valueOf("), ")"),
+        ParamKind::Str => return (format!("{string} {name} = {string}.valueOf("), ")"),
     };
     (format!("{kind} {name} = "), "")
 }
@@ -138,7 +145,7 @@ fn invocation(
     }
     match names {
         // An explicit null needs no array at run time.
-        [] => args.push("(Object[]) null".to_owned()),
+        [] => args.push(format!("({}Object[]) null", call.shape.platform)),
         names => args.extend_from_slice(names),
     }
     format!("{}.{}({})", java.implementation, call.level.method(), args.join(", "))
