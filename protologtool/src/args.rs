@@ -269,6 +269,8 @@ becomes, to be compiled without proc macros,
 In Android's dialects it calls a class that is made of a template, `ProtoLogImpl.java`, and put first into the output:
   if (I.Cache.NET_enabled[1]) {  long protoLogParam0 = n;  …  I.d(NET, 12L, …); }
 
+With `--persistent_worker` the process stays and answers Bazel's work requests, in the protocol `proto`; it works for every command.
+
 Files keep their paths in the archive or directory; those outside the working directory (absolute, or with `..`) are \
 named by package.
 

@@ -56,6 +56,36 @@ pub fn check<'t>(
     Err(Diagnostic::error(Code::ArgumentCount, range, message).help(help))
 }
 
+/// As [`check`], with every fault of the template rather than the first.
+pub fn check_all<'t>(
+    text: &'t Text,
+    range: &Range<usize>,
+    args: &[Range<usize>],
+) -> Result<Template<'t>, Vec<Diagnostic>> {
+    check(text, range, args).map_err(|first| {
+        let more = if first.code == Code::BadTemplate { further_faults(text) } else { Vec::new() };
+        std::iter::once(first).chain(more).collect()
+    })
+}
+
+/// The faults of a template behind its first one: each part behind a fault is a template of its own.
+fn further_faults(text: &Text) -> Vec<Diagnostic> {
+    let value = text.as_str();
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(Err(error)) = value.get(at..).map(Template::parse) {
+        let rest = &value[at..];
+        let range = at + error.range().start..at + error.range().end;
+        let message = error.message(rest).to_string();
+        found.push(
+            Diagnostic::error(Code::BadTemplate, text.origin(range.clone()), message)
+                .help(error.help(rest).to_string()),
+        );
+        at = range.end.max(at + 1);
+    }
+    found.drain(..1.min(found.len()));
+    found
+}
+
 /// A text that a source gives in literals, and for each of its bytes where in the source it comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {

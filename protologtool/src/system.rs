@@ -5,12 +5,14 @@
 //! moves it to its place. A run stages everything before it commits anything, and what is dropped uncommitted leaves no
 //! trace: outputs are written whole or not at all.
 
+mod captured;
 mod locks;
 mod memory;
 mod reader;
 mod real;
 mod staged;
 
+pub use captured::Captured;
 pub(crate) use locks::has_record_lock;
 pub use memory::Memory;
 pub use reader::Reader;

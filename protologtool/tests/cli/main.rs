@@ -2,7 +2,7 @@
 //!
 //! `cases/*.txt` are transcripts of shell sessions with the real program (see [`transcript`]); `UPDATE_EXPECT=1` rewrites
 //! them. [`help`] looks at the help pages; [`options`] holds what AOSP's tool accepts and refuses; [`memory`] runs the command without touching a disk;
-//! [`outputs`] and [`sarif`] check what a transcript can't.
+//! [`outputs`], [`sarif`] and [`worker`] check what a transcript can't.
 
 mod help;
 mod memory;
@@ -10,3 +10,4 @@ mod options;
 mod outputs;
 mod sarif;
 mod transcript;
+mod worker;

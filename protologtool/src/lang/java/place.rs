@@ -12,7 +12,7 @@ use super::syntax::{descendants, dotted, parse_member, unparenthesized};
 use super::unit::Unit;
 use super::value::{NotConstant, Value};
 use super::{Dialect, Guard, Java, JavaShape};
-use crate::call::{Call, Text, check};
+use crate::call::{Call, Text, check_all};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
 use protolog_core::Level;
@@ -149,6 +149,9 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
                 Diagnostic::error(Code::ArgumentCount, node.byte_range(), message).help(help),
             ]);
         };
+        if let Some(swapped) = self.swapped(*group, *template, call) {
+            return Err(vec![swapped]);
+        }
         let mut problems = Vec::new();
         let group_position = keep(self.group(*group, call), &mut problems);
         let text = keep(self.template(*template, call), &mut problems);
@@ -156,7 +159,8 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         keep(self.no_array(rest, call), &mut problems);
         let args: Vec<_> = rest.iter().map(Node::byte_range).collect();
         if let Some(text) = &text {
-            keep(check(text, &template.byte_range(), &args), &mut problems);
+            problems
+                .extend(check_all(text, &template.byte_range(), &args).err().unwrap_or_default());
         }
         let effects = self.effects(candidate, rest);
         let (warnings, errors): (Vec<_>, Vec<_>) =
@@ -202,6 +206,26 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         let (node, ancestors) = (call.node, &call.ancestors[..]);
         let arguments = Arguments { source: text, root, call: node, ancestors, locals };
         args.into_iter().skip(2).flat_map(|arg| arguments.check(arg)).collect()
+    }
+
+    /// The error for a text in the place of the group, and the group in that of the text.
+    fn swapped(
+        &self,
+        group: Node<'_>,
+        template: Node<'_>,
+        call: &Invocation<'_>,
+    ) -> Option<Diagnostic> {
+        let is_text = unparenthesized(group).kind() == "string_literal";
+        if !is_text || self.group(template, call).is_err() {
+            return None;
+        }
+        let text = |node: Node<'_>| super::lexer::compact(&self.unit.text()[node.byte_range()]);
+        let written = format!("({}, {}", text(template), shortened(&text(group)));
+        let range = group.start_byte()..template.end_byte();
+        Some(
+            Diagnostic::error(Code::UnknownGroup, range, "the group and the template are swapped")
+                .help(format!("write `{written}`")),
+        )
     }
 
     fn group(&self, argument: Node<'_>, call: &Invocation<'_>) -> Result<usize, Diagnostic> {

@@ -1,0 +1,167 @@
+//! The real machine, with what is printed kept: for a process that runs many commands and hands out what each of them says.
+
+use super::{DirectoryEntry, Fill, Lock, Reader, Real, Staged, System};
+use protolog_reader::ByteSource;
+use std::ffi::OsStr;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// The machine this process runs on, without its terminal.
+#[derive(Debug, Default)]
+pub struct Captured {
+    printed: Mutex<Vec<u8>>,
+}
+
+impl Captured {
+    /// The text that was printed, to standard output and standard error, as it came.
+    pub fn into_printed(self) -> String {
+        let printed = self.printed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&printed).into_owned()
+    }
+
+    fn add(&self, bytes: &[u8]) {
+        self.printed.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+    }
+}
+
+impl System for Captured {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        Real.read(path)
+    }
+
+    fn read_into(&self, path: &Path, reader: &mut Reader) -> io::Result<()> {
+        Real.read_into(path, reader)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Read>> {
+        Real.open(path)
+    }
+
+    fn source(&self, path: &Path) -> io::Result<Option<Box<dyn ByteSource>>> {
+        Real.source(path)
+    }
+
+    fn open_named(&self, path: &Path, by: &Path) -> io::Result<Box<dyn Read>> {
+        Real.open_named(path, by)
+    }
+
+    fn is_pipe(&self, path: &Path) -> bool {
+        Real.is_pipe(path)
+    }
+
+    fn read_from(&self, path: &Path, offset: u64, most: usize) -> io::Result<Vec<u8>> {
+        Real.read_from(path, offset, most)
+    }
+
+    fn identity(&self, path: &Path) -> io::Result<(u64, u64)> {
+        Real.identity(path)
+    }
+
+    fn version(&self, path: &Path) -> String {
+        Real.version(path)
+    }
+
+    fn is_in_use(&self, path: &Path) -> bool {
+        Real.is_in_use(path)
+    }
+
+    fn find_recording(&self, trace: &Path, session_id: [u8; 16]) -> Option<PathBuf> {
+        Real.find_recording(trace, session_id)
+    }
+
+    fn read_input(&self) -> io::Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+
+    fn input(&self) -> io::Result<Box<dyn Read>> {
+        Real.input()
+    }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        Real.is_directory(path)
+    }
+
+    fn entries(&self, directory: &Path) -> io::Result<Vec<DirectoryEntry>> {
+        Real.entries(directory)
+    }
+
+    fn canonical(&self, directory: &Path) -> PathBuf {
+        Real.canonical(directory)
+    }
+
+    fn stage(
+        &self,
+        path: &Path,
+        scratch: Option<&Path>,
+        fill: &mut Fill<'_>,
+    ) -> io::Result<Box<dyn Staged>> {
+        Real.stage(path, scratch, fill)
+    }
+
+    fn stage_private(
+        &self,
+        path: &Path,
+        mode: u32,
+        fill: &mut Fill<'_>,
+    ) -> io::Result<Box<dyn Staged>> {
+        Real.stage_private(path, mode, fill)
+    }
+
+    fn copy_mode(&self, from: &Path, to: &Path) -> io::Result<()> {
+        Real.copy_mode(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        Real.remove(path)
+    }
+
+    fn remove_if_empty(&self, directory: &Path) -> io::Result<()> {
+        Real.remove_if_empty(directory)
+    }
+
+    fn remove_all(&self, directory: &Path) -> io::Result<()> {
+        Real.remove_all(directory)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Lock>> {
+        Real.lock(path)
+    }
+
+    fn succeeds(&self, program: &Path, args: &[&OsStr]) -> io::Result<bool> {
+        Real.succeeds(program, args)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        Real.variable(name)
+    }
+
+    fn errors_to_terminal(&self) -> bool {
+        false
+    }
+
+    fn output_to_terminal(&self) -> bool {
+        false
+    }
+
+    fn now(&self) -> i64 {
+        Real.now()
+    }
+
+    fn threads(&self) -> usize {
+        Real.threads()
+    }
+
+    fn print(&self, text: &str) {
+        self.add(text.as_bytes());
+    }
+
+    fn write_output(&self, bytes: &[u8]) -> io::Result<()> {
+        self.add(bytes);
+        Ok(())
+    }
+
+    fn print_error(&self, text: &str) {
+        self.add(text.as_bytes());
+    }
+}
