@@ -17,3 +17,4 @@ mod holds;
 mod invariants;
 mod pairs;
 mod run;
+mod runtime;

@@ -224,7 +224,8 @@ impl DeclarationReader<'_, '_> {
         if let Some((name, parameters)) = self.name(from) {
             if file.is_punct(parameters, b'(') {
                 let scope = self.around();
-                self.declare(name, DeclaredKind::Function, scope, None, None);
+                let end = self.end_of_body(file.partner(parameters) + 1);
+                self.declare(name, DeclaredKind::Function, scope, None, Some(name..end));
                 self.parameters_and_body(parameters);
             }
         } else if file.is_punct(from, b'(') {

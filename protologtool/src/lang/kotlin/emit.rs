@@ -59,7 +59,8 @@ fn replace_template(
     message: &Message<'_>,
     plan: &mut PlanBuilder,
 ) {
-    let mut start = long(message.id as i64);
+    let group = if call.shape.passes_group { group(call) + ", " } else { String::new() };
+    let mut start = group + &long(message.id as i64);
     let mask = message.template.mask().bits();
     match kotlin.java.dialect() {
         Dialect::Android(form) => {
@@ -91,8 +92,7 @@ fn replace_template(
 /// The condition of a call; none where all calls are made.
 fn guard(kotlin: Kotlin<'_>, call: &Call<KotlinShape>, message: &Message<'_>) -> Option<String> {
     let implementation = kotlin.java.implementation();
-    let group =
-        call.shape.group_path.iter().map(|name| quoted_name(name)).collect::<Vec<_>>().join(".");
+    let group = group(call);
     match kotlin.java.dialect() {
         Dialect::Protolog if !message.group.enabled => Some("false".to_owned()),
         Dialect::Protolog => {
@@ -108,6 +108,12 @@ fn guard(kotlin: Kotlin<'_>, call: &Call<KotlinShape>, message: &Message<'_>) ->
             Some(format!("{implementation}.isEnabled({group})"))
         }
     }
+}
+
+/// The group as code, on one line.
+fn group(call: &Call<KotlinShape>) -> String {
+    let names: Vec<String> = call.shape.group_path.iter().map(|name| quoted_name(name)).collect();
+    names.join(".")
 }
 
 /// The text before and after an argument, by which kotlinc checks and converts it. Android's runtime takes any number.

@@ -2,7 +2,8 @@
 
 use super::method_call::method_calls;
 use super::names::ScopedFile;
-use super::read::CallReader;
+use super::read::{CallReader, ReadCall};
+use super::wrapper::Wrapper;
 use super::{Kotlin, KotlinShape};
 use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic};
@@ -20,6 +21,18 @@ pub(super) struct KotlinCalls {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// True if the file names the class, as far as package, imports and full names tell.
     pub(super) names_class: bool,
+}
+
+impl KotlinCalls {
+    fn add(&mut self, read: ReadCall) {
+        match read {
+            Ok((call, warnings)) => {
+                self.calls.push(call);
+                self.diagnostics.extend(warnings);
+            }
+            Err(problems) => self.diagnostics.extend(problems),
+        }
+    }
 }
 
 pub(super) fn find(kotlin: Kotlin<'_>, source: &Source, groups: &Groups) -> KotlinCalls {
@@ -43,15 +56,21 @@ pub(super) fn find(kotlin: Kotlin<'_>, source: &Source, groups: &Groups) -> Kotl
                 found.others.push((class, call.name, arguments));
             }
             None => {}
-            Some(level) => match reader.call(&call, level) {
-                Ok((call, warnings)) => {
-                    found.calls.push(call);
-                    found.diagnostics.extend(warnings);
+            Some(level) => match Wrapper::around(&named, &call, level) {
+                None => found.add(reader.call(&call, level)),
+                Some(wrapper) => {
+                    if !wrapper.is_private {
+                        let notes = reader.call(&call, level).err();
+                        found.diagnostics.extend(notes.into_iter().flatten());
+                    }
+                    for at in wrapper.calls(&named) {
+                        found.add(reader.passed(&wrapper, at));
+                    }
                 }
-                Err(problems) => found.diagnostics.extend(problems),
             },
         }
     }
+    found.calls.sort_by_key(|call| call.range.start);
     found.diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
     found
 }

@@ -6,11 +6,12 @@
 //! ```
 //!
 //! A rewritten call is an expression, so that every position is legal: bodies of functions and lambdas, branches of `when`,
-//! initial values. Reading order: [`find`], [`method_call`], [`read`], [`template`], [`kinds`], [`emit`]; below them [`names`], [`scopes`],
+//! initial values. Reading order: [`find`], [`method_call`], [`read`],
+//! [`template`], [`kinds`], [`emit`]; below them [`names`], [`scopes`],
 //! [`declarations`], [`file`] and [`lexer`].
 //!
-//! Calls that pass on the parameters of the function around them stay as they are, with a note: they are interned when the
-//! program runs.
+//! Calls that pass on the parameters of the function around them stay as they are; where that is all that the function does, its
+//! own calls are rewritten ([`wrapper`], [`passed`]). What stays is interned when the program runs, and has a note.
 
 pub(crate) mod declarations;
 mod emit;
@@ -21,9 +22,11 @@ pub(crate) mod lexer;
 mod method_call;
 pub(crate) mod names;
 mod package;
+mod passed;
 mod read;
 pub(crate) mod scopes;
 pub(crate) mod template;
+mod wrapper;
 
 use super::java::{Dialect, Java};
 use super::{Found, Inputs, Language, Message};
@@ -56,6 +59,8 @@ pub struct KotlinShape {
     group_path: Vec<String>,
     /// True if parentheses would be the arguments of an annotation.
     follows_annotation: bool,
+    /// True if the call is one of a function that passes the template on, so that the group is to be added.
+    passes_group: bool,
     order: Order,
     /// Comments and line ends in the class's name, and in each stretch of the template that is replaced.
     class_kept: String,

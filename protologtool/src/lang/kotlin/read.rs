@@ -22,13 +22,13 @@ pub(super) struct CallReader<'a, 's> {
 }
 
 /// A call with warnings, or what is wrong with it.
-type ReadCall = Result<(Call<KotlinShape>, Vec<Diagnostic>), Vec<Diagnostic>>;
+pub(super) type ReadCall = Result<(Call<KotlinShape>, Vec<Diagnostic>), Vec<Diagnostic>>;
 
 /// The template and the arguments in the order of its conversions.
-struct Filled {
-    text: Text,
-    args: Vec<Range<usize>>,
-    shape: Order,
+pub(super) struct Filled {
+    pub(super) text: Text,
+    pub(super) args: Vec<Range<usize>>,
+    pub(super) shape: Order,
 }
 
 /// The place of the values that a template holds, among the arguments.
@@ -61,7 +61,8 @@ impl CallReader<'_, '_> {
         let mut problems = Vec::new();
         let group_position = keep(self.group(group), &mut problems);
         let template_range = file.bytes_of(template);
-        let filled = keep(self.fill(template, rest), &mut problems);
+        let filled =
+            keep(self.pieces(template).and_then(|pieces| self.fill(&pieces, rest)), &mut problems);
         if let Some(filled) = &filled {
             keep(check(&filled.text, &template_range, &filled.args), &mut problems);
         }
@@ -81,6 +82,7 @@ impl CallReader<'_, '_> {
             follows_annotation: before.is_some_and(|at| self.ends_annotation(at)),
             class_kept: file.kept(self.class_bytes(call)),
             template_kept: self.kept(&template_range, &filled.shape.in_place),
+            passes_group: false,
             order: filled.shape,
         };
         let warnings = rest.iter().flat_map(|argument| self.effects(argument, close)).collect();
@@ -117,7 +119,7 @@ impl CallReader<'_, '_> {
     }
 
     /// Comments and line ends of a template, before and after each value that stays.
-    fn kept(&self, template: &Range<usize>, values: &[Range<usize>]) -> Vec<String> {
+    pub(super) fn kept(&self, template: &Range<usize>, values: &[Range<usize>]) -> Vec<String> {
         let starts = [template.start].into_iter().chain(values.iter().map(|value| value.end));
         let ends = values.iter().map(|value| value.start).chain([template.end]);
         starts.zip(ends).map(|(start, end)| self.named.file.kept(start..end)).collect()
@@ -132,7 +134,7 @@ impl CallReader<'_, '_> {
         Err(Diagnostic::error(Code::HiddenName, range, message).help("rename the variable"))
     }
 
-    fn ends_annotation(&self, at: usize) -> bool {
+    pub(super) fn ends_annotation(&self, at: usize) -> bool {
         let file = &self.named.file;
         if !file.is_word(at) {
             return false;
@@ -195,7 +197,7 @@ impl CallReader<'_, '_> {
         Ok(())
     }
 
-    fn group(&self, argument: &Range<usize>) -> Result<usize, Diagnostic> {
+    pub(super) fn group(&self, argument: &Range<usize>) -> Result<usize, Diagnostic> {
         let file = &self.named.file;
         let (range, class) = (file.bytes_of(argument), self.groups.class());
         let path = file.path(argument.clone()).unwrap_or_default();
@@ -270,17 +272,25 @@ impl CallReader<'_, '_> {
         ))
     }
 
-    /// The template with a conversion for each value in it, and all arguments in the order of conversions.
-    fn fill(&self, template: &Range<usize>, rest: &[Range<usize>]) -> Result<Filled, Diagnostic> {
-        let file = &self.named.file;
-        let pieces = pieces(self.named, template.clone()).map_err(|problem| {
+    /// The parts of a template.
+    pub(super) fn pieces(&self, template: &Range<usize>) -> Result<Vec<Piece>, Diagnostic> {
+        pieces(self.named, template.clone()).map_err(|problem| {
             Diagnostic::error(Code::NonConstantTemplate, problem.range, problem.message)
                 .help(problem.help)
-        })?;
+        })
+    }
+
+    /// The template with a conversion for each value in it, and all arguments in the order of conversions.
+    pub(super) fn fill(
+        &self,
+        pieces: &[Piece],
+        rest: &[Range<usize>],
+    ) -> Result<Filled, Diagnostic> {
+        let file = &self.named.file;
         let (mut text, mut args, mut order) = (Text::default(), Vec::new(), Order::default());
         let mut given = rest.iter().map(|argument| file.bytes_of(argument));
         let mut has_passed = false;
-        for piece in &pieces {
+        for piece in pieces {
             match piece {
                 Piece::Text(part) => {
                     let value = part.as_str();
@@ -338,7 +348,7 @@ impl CallReader<'_, '_> {
     }
 
     /// Warnings about arguments that change something: rewritten code does not always evaluate them.
-    fn effects(&self, argument: &Range<usize>, close: usize) -> Vec<Diagnostic> {
+    pub(super) fn effects(&self, argument: &Range<usize>, close: usize) -> Vec<Diagnostic> {
         let file = &self.named.file;
         let is_pair = |at: usize, byte| {
             file.is_punct(at, byte) && file.is_punct(at + 1, byte) && file.touches(at + 1)

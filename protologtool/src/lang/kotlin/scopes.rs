@@ -13,7 +13,7 @@ pub(crate) struct DeclaredName {
     pub(crate) scope: Range<usize>,
     /// The type as it is written, without white space.
     pub(crate) written_type: Option<String>,
-    /// The tokens of its initial value.
+    /// The tokens of its initial value; of a function those from its name to its end.
     pub(crate) value: Option<Range<usize>>,
     /// The class or object around it; of a companion the class that has it.
     pub(crate) owner: Option<String>,
@@ -64,6 +64,19 @@ impl Scopes {
     /// The innermost function called `name` at `offset`.
     pub(crate) fn function(&self, name: &str, offset: usize) -> Option<&DeclaredName> {
         self.innermost(name, offset, |it| it.kind == DeclaredKind::Function)
+    }
+
+    /// The innermost function around the token at `at`.
+    pub(crate) fn function_around(&self, at: usize) -> Option<&DeclaredName> {
+        let functions = self.all.iter().filter(|it| it.kind == DeclaredKind::Function);
+        let around = functions.filter(|it| it.value.as_ref().is_some_and(|it| it.contains(&at)));
+        around.min_by_key(|it| it.value.as_ref().map(Range::len))
+    }
+
+    /// Returns whether the file declares more than one function called `name`.
+    pub(crate) fn is_overloaded(&self, name: &str) -> bool {
+        let is_one = |it: &&DeclaredName| it.kind == DeclaredKind::Function && it.name == name;
+        self.all.iter().filter(is_one).count() > 1
     }
 
     /// The constant `name` of the class or object `owner`.

@@ -1,0 +1,84 @@
+//! Reads a call of a function that passes its template on to a log call.
+//!
+//! Its message is the combined template, of the function's group and level. A call that can't be resolved stays as it is:
+//! unlike a log call it need not be one.
+
+use super::KotlinShape;
+use super::method_call::MethodCall;
+use super::read::{CallReader, ReadCall};
+use super::template::Piece;
+use super::wrapper::Wrapper;
+use crate::call::{Call, check};
+use crate::diagnostic::{Code, Diagnostic};
+use std::ops::Range;
+
+impl CallReader<'_, '_> {
+    /// The call of `wrapper` whose name is at `at`.
+    pub(super) fn passed(&self, wrapper: &Wrapper<'_>, at: usize) -> ReadCall {
+        let file = &self.named.file;
+        let close = file.partner(at + 1);
+        let range = file.bytes_of(&(at..close + 1));
+        let stays = |range: Range<usize>, why: String| {
+            let message =
+                format!("this call stays as it is, and is interned when the program runs: {why}");
+            Err(vec![Diagnostic::note(Code::NotRewritten, range, message)])
+        };
+        let call = MethodCall { class: at..at, method: at, name: file.word(at).into_owned() };
+        let elements = file.elements(at + 1);
+        let [template, rest @ ..] = &elements[..] else {
+            return stays(range, "it has no template".to_owned());
+        };
+        let is_spread = |tokens: &&Range<usize>| file.is_punct(tokens.start, b'*');
+        let is_named = |tokens: &&Range<usize>| file.is_punct(tokens.start + 1, b'=');
+        if let Some(spread) = rest.iter().find(is_spread) {
+            return stays(
+                file.bytes_of(spread),
+                "the number of its arguments is not known".to_owned(),
+            );
+        }
+        if let Some(named) = elements.iter().find(is_named) {
+            return stays(file.bytes_of(named), "it passes an argument by name".to_owned());
+        }
+        let group = match self.group(&wrapper.group) {
+            Ok(group) => group,
+            Err(problem) => return stays(range, problem.message),
+        };
+        let class = self.groups.class();
+        let group_path: Vec<String> =
+            class.split('.').chain([&*self.groups.list()[group].name]).map(str::to_owned).collect();
+        let first = &group_path[0];
+        if self.hidden_name(&call).is_some()
+            || self.named.scopes.variable(first, range.start).is_some()
+        {
+            return stays(range, "a variable hides a package that rewritten code names".to_owned());
+        }
+        let own = match self.pieces(template) {
+            Ok(own) => own,
+            Err(problem) => return stays(problem.range, problem.message),
+        };
+        let before = Piece::Text(wrapper.before.clone());
+        let after = Piece::Text(wrapper.after.clone());
+        let pieces: Vec<Piece> = [before].into_iter().chain(own).chain([after]).collect();
+        let filled = self.fill(&pieces, rest).map_err(|problem| vec![problem])?;
+        let template_range = file.bytes_of(template);
+        check(&filled.text, &template_range, &filled.args).map_err(|problem| vec![problem])?;
+        let warnings = rest.iter().flat_map(|argument| self.effects(argument, close)).collect();
+        let name = file.tokens[at].range();
+        let shape = KotlinShape {
+            class: name.start..name.start,
+            method: name,
+            group: template_range.start..template_range.start,
+            group_path,
+            follows_annotation: at
+                .checked_sub(1)
+                .is_some_and(|before| self.ends_annotation(before)),
+            passes_group: true,
+            class_kept: String::new(),
+            template_kept: self.kept(&template_range, &filled.shape.in_place),
+            order: filled.shape,
+        };
+        let (text, args, level) = (filled.text, filled.args, wrapper.level);
+        let call = Call { range, level, group, template: text, template_range, args, shape };
+        Ok((call, warnings))
+    }
+}

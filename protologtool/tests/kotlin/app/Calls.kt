@@ -1,0 +1,38 @@
+package written
+
+import app.AppLog
+import app.AppLog.NET
+import dev.protolog.ProtoLog
+
+class Host(private val name: String, val size: Long = 7) {
+    fun logAll(byte: Byte, boxed: Int?, char: Char, float: Float, any: Any?) {
+        ProtoLog.d(NET, "integers %d %d %d %x %o", byte, boxed, char, size, size + 1)
+        ProtoLog.i(NET, "floats %f %.2f %e", float, float / 2.0, size)
+        ProtoLog.w(AppLog.DISK, "others %b %b %s %s %s", size > 1, boxed != null, any, boxed, char)
+        ProtoLog.e(NET, "values $byte of $name, ${size + 1} and $boxed, 100%%")
+        logV("one level deep: %d, $char", size)
+        listOf(1, 2).forEach { ProtoLog.d(NET, "in a lambda %d", it) }
+    }
+
+    fun described() = ProtoLog.wtf(NET, "an expression %s", evaluated(this))
+
+    override fun toString() = "host $name"
+
+    private fun logV(msg: String, vararg args: Any?) = ProtoLog.v(NET, "%s: $msg", TAG, *args)
+
+    private companion object { const val TAG = "Host" }
+}
+
+var evaluations = 0
+
+fun <T> evaluated(value: T): T {
+    evaluations++
+    return value
+}
+
+fun run(): Int {
+    val host = Host("example.org")
+    host.logAll(-3, null, 'c', 2.5f, listOf("a", null))
+    host.described()
+    return evaluations
+}
