@@ -50,7 +50,7 @@ fn receive(worker: &mut Child) -> (i32, String, i32) {
     for field in Reader::new(&bytes).map(Result::unwrap) {
         match field.number {
             1 => code = field.as_i32().unwrap(),
-            2 => text = field.as_str().unwrap().to_owned(),
+            2 => text.push_str(field.as_str().unwrap()),
             _ => id = field.as_i32().unwrap(),
         }
     }
