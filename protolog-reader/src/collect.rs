@@ -27,6 +27,7 @@ use crate::plain::PlainMessage;
 use crate::segment::Segment;
 use crate::sequence::SequenceState;
 use crate::sessions::Sessions;
+use crate::slices::SliceEvents;
 use crate::stats::{self, ServiceLosses, Stats};
 use crate::thread::{self, Source, Threads};
 
@@ -81,6 +82,7 @@ pub(crate) struct Collected {
     pub(crate) losses: Losses,
     pub(crate) stats: Stats,
     pub(crate) sessions: Sessions,
+    pub(crate) slices: SliceEvents,
     shared_clocks: CustomClocks,
     /// The latest moment so far.
     latest: Option<Moment>,
@@ -135,6 +137,9 @@ impl Collected {
         }
         done = done.and(self.apply_trace_wide(packet));
         self.sessions.note(packet.sequence, packet);
+        if self.slices.are_wanted {
+            done = done.and(self.apply_slices(sequence, packet, moment));
+        }
         match packet.message {
             Some(_) if packet.needs_state && !sequence.valid => {
                 let run = &mut sequence.stateless;
@@ -199,6 +204,24 @@ impl Collected {
             + self.strings.capacity() * size_of::<Span>()
             + self.losses.0.capacity() * size_of::<loss::FoundLoss>()
             + self.dictionary.messages().size_hint().0 * size_of::<Message>()
+    }
+
+    /// Takes what a packet has of slices.
+    fn apply_slices(
+        &mut self,
+        sequence: &SequenceState,
+        packet: &Packet<'_>,
+        moment: Moment,
+    ) -> Result<(), DecodeError> {
+        let (id, slices) = (packet.sequence, &mut self.slices);
+        if packet.cleared {
+            slices.clear(id);
+        }
+        let defaults = packet.defaults.map_or(Ok(()), |it| slices.defaults(id, it));
+        let interned = packet.interned.map_or(Ok(()), |it| slices.intern(id, it));
+        let event = packet.track_event;
+        let event = event.map_or(Ok(()), |it| slices.event(id, sequence.thread, moment, it));
+        defaults.and(interned).and(event)
     }
 
     fn intern(

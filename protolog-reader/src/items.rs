@@ -1,4 +1,4 @@
-//! The items of a log, in the order of time: entries, and losses where they happened.
+//! The items of a log, in the order of time: entries, losses where they happened, and begins and ends of spans if they were read.
 
 use std::iter::Peekable;
 use std::slice;
@@ -7,6 +7,7 @@ use crate::collect::MessageRecord;
 use crate::entry::Entry;
 use crate::log::Log;
 use crate::loss::Loss;
+use crate::slices::{SliceEdge, SpanSlice};
 
 /// An item of a log.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,10 @@ pub enum Item<'a> {
     Entry(Entry<'a>),
     /// Messages that are missing.
     Loss(&'a Loss),
+    /// A thread entered a span.
+    SpanBegin(&'a SpanSlice),
+    /// A thread left a span.
+    SpanEnd(&'a SpanSlice),
 }
 
 impl Log {
@@ -23,12 +28,14 @@ impl Log {
         self.records().iter().map(|record| Entry::new(self, record))
     }
 
-    /// Entries and losses, by time. At one time, a loss comes before the entries, unless its time is a guess: then after them.
+    /// All items by time. At one time, a loss comes before the entries, unless its time is a guess: then after them. A span begins before
+    /// the entries and losses of that time, and ends after them.
     pub fn items(&self) -> Items<'_> {
         Items {
             log: self,
             records: self.records().iter().peekable(),
             losses: self.losses().iter().peekable(),
+            edges: self.slice_edges().iter().peekable(),
         }
     }
 }
@@ -39,6 +46,7 @@ pub struct Items<'a> {
     log: &'a Log,
     records: Peekable<slice::Iter<'a, MessageRecord>>,
     losses: Peekable<slice::Iter<'a, Loss>>,
+    edges: Peekable<slice::Iter<'a, SliceEdge>>,
 }
 
 impl<'a> Iterator for Items<'a> {
@@ -46,6 +54,9 @@ impl<'a> Iterator for Items<'a> {
 
     fn next(&mut self) -> Option<Item<'a>> {
         let record = self.records.peek().map(|record| record.moment.ns);
+        if let Some(item) = self.next_edge(record) {
+            return Some(item);
+        }
         // A loss with a time of its own comes before the record of that time. A guessed time is that of the packet before
         // the loss, so the loss comes after that record.
         let is_next = |loss: &&Loss| {
@@ -55,5 +66,23 @@ impl<'a> Iterator for Items<'a> {
             return Some(Item::Loss(loss));
         }
         self.records.next().map(|record| Item::Entry(Entry::new(self.log, record)))
+    }
+}
+
+impl<'a> Items<'a> {
+    /// The begin or end of a span, if it comes before the record of this time and the next loss.
+    fn next_edge(&mut self, record: Option<i64>) -> Option<Item<'a>> {
+        let edge = *self.edges.peek()?;
+        let others = [record, self.losses.peek().map(|loss| loss.time)];
+        let is_next = others
+            .into_iter()
+            .flatten()
+            .all(|time| edge.time < time || edge.time == time && !edge.is_end);
+        if !is_next {
+            return None;
+        }
+        self.edges.next();
+        let slice = self.log.slices().get(edge.slice as usize)?;
+        Some(if edge.is_end { Item::SpanEnd(slice) } else { Item::SpanBegin(slice) })
     }
 }

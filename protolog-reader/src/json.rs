@@ -5,6 +5,12 @@
 //! {"type":"loss","ts":2000,"reason":"buffer_full","group":"demo::AppLog::Disk","count":3,"pid":1234,"tid":1240}
 //! ```
 //!
+//! With spans, a thread that enters or leaves one has a line, with the nanoseconds that it was in there:
+//!
+//! ```json
+//! {"type":"span_end","ts":3000,"pid":1234,"tid":1240,"span":"request","target":"demo","depth":0,"duration":2000,"args":{"id":5}}
+//! ```
+//!
 //! At the end stands a line for each process whose session has no end, since it was killed or is still running:
 //!
 //! ```json
@@ -17,6 +23,7 @@
 //!
 //! Invariant: each line is one object, in UTF-8, whatever a trace holds: all text passes through serde_json.
 
+use std::collections::BTreeMap;
 use std::ptr;
 
 use foldhash::HashMap;
@@ -29,6 +36,7 @@ use crate::items::Item;
 use crate::log::Log;
 use crate::loss::Loss;
 use crate::render::{self, Rendering};
+use crate::slices::{SpanArg, SpanSlice};
 use crate::times::NS;
 use crate::values::Values;
 
@@ -70,6 +78,8 @@ impl<'a> JsonWriter<'a> {
         match item {
             Item::Entry(entry) => self.entry(entry, out),
             Item::Loss(loss) => self.loss(loss, out),
+            Item::SpanBegin(slice) => self.span(slice, false, out),
+            Item::SpanEnd(slice) => self.span(slice, true, out),
         }
         out.extend_from_slice(b"}\n");
     }
@@ -112,6 +122,33 @@ impl<'a> JsonWriter<'a> {
         if let Some(count) = loss.count {
             push_number(out, "count", count);
         }
+    }
+
+    fn span(&mut self, slice: &SpanSlice, is_end: bool, out: &mut Vec<u8>) {
+        let (kind, time) = if is_end { ("span_end", slice.end) } else { ("span_begin", None) };
+        self.start(kind, time.unwrap_or(slice.begin), false, slice.thread_index(), out);
+        push_member(out, "span", &slice.name);
+        push_member(out, "target", &slice.target);
+        push_number(out, "depth", slice.depth);
+        if let Some(duration) = slice.duration() {
+            push_number(out, "duration", duration);
+        }
+        let known = if is_end { slice.args.len() } else { slice.begin_args };
+        out.extend_from_slice(b",\"args\":{");
+        // As for the trace's own fields: of two values of one name, the newest counts.
+        let args: BTreeMap<&str, &SpanArg> =
+            slice.args.iter().take(known).map(|arg| (&*arg.name, arg)).collect();
+        for (index, (name, arg)) in args.into_iter().enumerate() {
+            out.extend_from_slice(if index == 0 { b"" } else { b"," });
+            push_string(out, name);
+            out.push(b':');
+            if arg.is_text {
+                push_string(out, &arg.value);
+            } else {
+                out.extend_from_slice(arg.value.as_bytes());
+            }
+        }
+        out.push(b'}');
     }
 
     /// Appends type, time and thread.

@@ -51,6 +51,7 @@ mod resync;
 mod segment;
 mod sequence;
 mod sessions;
+mod slices;
 mod source;
 mod stats;
 mod summary;
@@ -83,6 +84,7 @@ pub use protolog_recording::{
     Flaw, Recording, RecordingError, Recovered, Tail, TraceFile, TraceSurvey,
 };
 pub use render::Rendering;
+pub use slices::{SpanArg, SpanSlice};
 pub use source::{ByteSource, FileBytes};
 pub use stats::{BufferStats, EndReason, EndedEarly, ServiceLosses, Stats};
 pub use summary::Summary;

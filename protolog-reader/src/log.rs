@@ -11,6 +11,7 @@ use crate::collect::{Collected, MessageRecord};
 use crate::dictionary::Dictionary;
 use crate::filter::CommonFilter;
 use crate::loss::{Loss, LossReason};
+use crate::slices::{SliceEdge, Slices, SpanSlice};
 use crate::stats::Stats;
 use crate::thread::Thread;
 
@@ -20,6 +21,7 @@ pub struct Log {
     /// Times are nanoseconds of the trace's clock. Records are sorted by time; those of one time are in packet order.
     collected: Collected,
     losses: Vec<Loss>,
+    slices: Slices,
     /// The route to the wall clock, if the trace relates it to its own clock.
     wall: Option<Route>,
     /// Symbolized stack traces, by the index of their string.
@@ -56,8 +58,10 @@ impl Log {
             losses.push(Loss { time, guessed, ..found.loss });
         }
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
+        let slices = std::mem::take(&mut collected.slices)
+            .finish(|moment| convert_to_trace_clock(moment, &mut routes));
         let wall = routes.back_to(clock_id::REALTIME);
-        Self { collected, losses, wall, symbolized: HashMap::new(), span: None }
+        Self { collected, losses, slices, wall, symbolized: HashMap::new(), span: None }
     }
 
     /// Makes the log one of several pages, with these relations of clocks and times of first and last entries.
@@ -89,7 +93,9 @@ impl Log {
         let entries = self.span.or(entries.map(|(first, last)| (first.moment.ns, last.moment.ns)));
         let losses = self.losses.first().zip(self.losses.last());
         let losses = losses.map(|(first, last)| (first.time, last.time));
-        let all = entries.into_iter().chain(losses);
+        let edges = self.slice_edges();
+        let edges = edges.first().zip(edges.last()).map(|(first, last)| (first.time, last.time));
+        let all = entries.into_iter().chain(losses).chain(edges);
         all.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
@@ -101,6 +107,37 @@ impl Log {
     /// All losses, by time.
     pub fn losses(&self) -> &[Loss] {
         &self.losses
+    }
+
+    /// The spans that threads were in, by their begin, if the trace was read with them.
+    pub fn slices(&self) -> &[SpanSlice] {
+        &self.slices.list
+    }
+
+    /// Number of spans that are left out since their begin is not in the trace.
+    pub fn slices_without_begin(&self) -> u64 {
+        self.slices.unmatched
+    }
+
+    /// The thread that was in a span.
+    pub fn thread_of_slice(&self, slice: &SpanSlice) -> &Thread {
+        self.thread(slice.thread_index())
+    }
+
+    /// The tag of the group that a span's target is; of an unknown one the target.
+    pub fn tag_of_slice<'a>(&'a self, slice: &'a SpanSlice) -> &'a str {
+        let mut groups = self.dictionary().groups();
+        groups.find(|group| group.name == slice.target).map_or(
+            &*slice.target,
+            |group| match &*group.tag {
+                "" => &group.name,
+                tag => tag,
+            },
+        )
+    }
+
+    pub(crate) fn slice_edges(&self) -> &[SliceEdge] {
+        &self.slices.edges
     }
 
     /// Statistics of the reading, and of everything that went wrong.

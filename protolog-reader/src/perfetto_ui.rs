@@ -173,6 +173,8 @@ impl<'a> UiWriter<'a, '_> {
                 }
                 self.event(entry.time(), entry.thread(), tag, values.level(), text)
             }
+            // Slices are in the trace already.
+            Item::SpanBegin(_) | Item::SpanEnd(_) => Ok(()),
             Item::Loss(loss) => {
                 let text = loss.describe(self.log.dictionary());
                 let track = self.track(TrackKey::Losses, "lost messages", false)?;

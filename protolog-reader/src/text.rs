@@ -5,7 +5,7 @@
 //! 11-20 18:27:01.130  1234  1240 ! LOST    : 3 messages of demo::AppLog::Disk: the buffer was full
 //! ```
 //!
-//! Each line of a multi-line message, and of its stack trace, repeats the head. Without a wall clock, or on request, the time
+//! A thread that enters a span (`>`) or leaves it (`<`) has a line of the same form. Each line of a multi-line message, and of its stack trace, repeats the head. Without a wall clock, or on request, the time
 //! is seconds since boot. A `~` marks a guessed time, a `?` an unknown value.
 //!
 //! Invariant: characters of a message that control a terminal, or change the direction of a line, are escaped, as in
@@ -23,6 +23,7 @@ use crate::log::Log;
 use crate::loss::{self, Loss};
 use crate::printable::{is_plain, printable, push_printable};
 use crate::render::{self, Rendering};
+use crate::slices::SpanSlice;
 use crate::thread::Thread;
 use crate::time_writer::{TimeFormat, TimeWriter};
 use crate::times::Times;
@@ -121,6 +122,8 @@ impl<'a> TextWriter<'a> {
         let done = match item {
             Item::Entry(entry) => self.entry(entry, out),
             Item::Loss(loss) => self.loss(loss, out),
+            Item::SpanBegin(slice) => self.span(slice, false, out),
+            Item::SpanEnd(slice) => self.span(slice, true, out),
         };
         done.expect("a string takes every write");
     }
@@ -146,6 +149,16 @@ impl<'a> TextWriter<'a> {
         self.body.clear();
         loss::describe(&mut self.body, self.log.dictionary(), loss.reason, loss.group, loss.count)?;
         self.lines("\x1b[35m", None, out);
+        Ok(())
+    }
+
+    fn span(&mut self, slice: &SpanSlice, is_end: bool, out: &mut String) -> fmt::Result {
+        let (time, mark) = if is_end { (slice.end, '<') } else { (Some(slice.begin), '>') };
+        self.start(time.unwrap_or(slice.begin), false, slice.thread_index())?;
+        self.head.push_str(&level_and_tag(mark, self.log.tag_of_slice(slice)));
+        self.body.clear();
+        self.body.push_str(&slice.text(is_end));
+        self.lines("\x1b[34m", None, out);
         Ok(())
     }
 

@@ -20,12 +20,13 @@ pub struct Trace {
     dictionaries: Vec<viewer_config::Dictionary>,
     /// None for those of the trace's size.
     limits: Option<Limits>,
+    has_slices: bool,
 }
 
 impl Trace {
     /// A trace from bytes: a file that Perfetto can read, plain or compressed with gzip or zstd.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
-        Self { bytes: bytes.into(), dictionaries: Vec::new(), limits: None }
+        Self { bytes: bytes.into(), dictionaries: Vec::new(), limits: None, has_slices: false }
     }
 
     /// Reads the bytes of the file at `path` into memory.
@@ -54,6 +55,13 @@ impl Trace {
         self
     }
 
+    /// Reads spans, too: [`Log::items`](crate::Log::items) has their begins and ends then. They take memory by their number.
+    #[must_use]
+    pub fn with_slices(mut self) -> Self {
+        self.has_slices = true;
+        self
+    }
+
     /// Reads the log. If only a part can be read, the log consists of that part, and its statistics say so.
     pub fn read(self) -> Result<Log, ReadError> {
         self.read_with(|_| None)
@@ -64,7 +72,7 @@ impl Trace {
         self,
         find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
     ) -> Result<Log, ReadError> {
-        let Self { bytes, dictionaries, limits } = self;
+        let Self { bytes, dictionaries, limits, has_slices } = self;
         let limits = limits.unwrap_or_else(|| Limits::of_size(bytes.len() as u64));
         let is_compressed = inflate::is_compressed(&bytes);
         let (bytes, end) = if is_compressed {
@@ -81,7 +89,9 @@ impl Trace {
             // Its messages would pass for packets of unknown fields.
             return Err(ReadErrorKind::NotATrace(looks).into());
         }
-        let mut collected = Decoder::new(limits, is_compressed).read(bytes);
+        let mut decoder = Decoder::new(limits, is_compressed);
+        decoder.collected_mut().slices.are_wanted = has_slices;
+        let mut collected = decoder.read(bytes);
         let looks_like_one = is_empty || begins || is_hole && collected.has_good_packets();
         collected.stats.unended = collected.sessions.unended();
         let stats = &mut collected.stats;

@@ -46,7 +46,8 @@ fn check(bytes: &[u8]) -> Option<Log> {
     assert_eq!(stats.entries as usize, log.entries().len());
     follow(bytes, &log);
     turn_pages(bytes, &log);
-    let (mut entries, mut losses, mut last) = (0, 0, i64::MIN);
+    let log = Trace::from_bytes(bytes).with_slices().read().expect("as without spans");
+    let (mut entries, mut losses, mut edges, mut last) = (0, 0, 0, i64::MIN);
     let mut json = Vec::new();
     for item in log.items() {
         let time = match item {
@@ -58,6 +59,14 @@ fn check(bytes: &[u8]) -> Option<Log> {
                 losses += 1;
                 loss.time
             }
+            Item::SpanBegin(slice) => {
+                edges += 1;
+                slice.begin
+            }
+            Item::SpanEnd(slice) => {
+                edges += 1;
+                slice.end.expect("an end")
+            }
         };
         assert!(last <= time, "items are in the order of time");
         last = time;
@@ -65,7 +74,9 @@ fn check(bytes: &[u8]) -> Option<Log> {
     }
     assert_eq!((entries, losses), (log.entries().len(), log.losses().len()));
     let lines = serde_json::Deserializer::from_slice(&json).into_iter::<serde_json::Value>();
-    assert_eq!(lines.map(Result::unwrap).count(), entries + losses);
+    assert_eq!(lines.map(Result::unwrap).count(), entries + losses + edges);
+    let ended = log.slices().iter().filter(|slice| slice.end.is_some()).count();
+    assert_eq!(edges, log.slices().len() + ended);
     let text = text(&log);
     assert!(!text.contains(|char: char| char.is_control() && !"\n\t".contains(char)));
     assert!(text.lines().count() >= entries + losses);

@@ -27,6 +27,7 @@ fn items(log: &Log) -> Vec<(i64, String)> {
             (entry.time(), format!("{thread}: {}", entry.values().text(Rendering::Full)))
         }
         Item::Loss(loss) => (loss.time, loss.describe(log.dictionary())),
+        Item::SpanBegin(_) | Item::SpanEnd(_) => panic!("spans were not asked for"),
     };
     log.items().map(show).collect()
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Trace, lock_sessions, record, record_concurrently};
-use protolog_reader::Rendering;
+use protolog_reader::{Log, Rendering, SpanSlice};
 use protolog_rt::{Builder, Level, Session, bridge};
 use std::cell::Cell;
 use std::fmt;
@@ -238,7 +238,30 @@ fn slices(trace: &Trace) -> Option<Vec<String>> {
             as line
         from slice join thread_track on slice.track_id = thread_track.id join thread using (utid)
         where dur >= 0 order by slice.ts";
-    Some(trace.query(sql)?.texts("line"))
+    let bytes = std::fs::read(&trace.path).expect("read the trace");
+    let log = protolog_reader::Trace::from_bytes(bytes).with_slices().read().expect("a log");
+    // That of a ring buffer may be overwritten.
+    assert!(log.slices_without_begin() <= 1);
+    let ended = log.slices().iter().filter(|slice| slice.end.is_some());
+    let read: Vec<String> = ended.map(|slice| line_of(slice, &log)).collect();
+    let lines = trace.query(sql)?.texts("line");
+    assert_eq!(read, lines, "the reader has the slices of trace_processor");
+    Some(lines)
+}
+
+/// A slice as it is read here: of two values of one field, the newest.
+fn line_of(slice: &SpanSlice, log: &Log) -> String {
+    let mut args: Vec<(&str, &str)> = Vec::new();
+    for arg in &slice.args {
+        match args.iter_mut().find(|(name, _)| *name == arg.name) {
+            Some(known) => known.1 = &arg.value,
+            None => args.push((&arg.name, &arg.value)),
+        }
+    }
+    let args: Vec<String> = args.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let thread = log.thread_of_slice(slice).name.as_deref().unwrap_or_default();
+    let SpanSlice { name, target, depth, .. } = slice;
+    format!("{name} {depth} {thread} {target} {}", args.join(" "))
 }
 
 #[test]

@@ -21,8 +21,8 @@ use crate::command::inputs::cant_read;
 use crate::exit::{Exit, Failure};
 use crate::output::{once, reason};
 use crate::system::System;
-use filter::{Filter, TimeLimits};
-pub(super) use filter::{Filters, is_named};
+use filter::TimeLimits;
+pub(super) use filter::{Filter, Filters, is_named};
 use form::EntryForm;
 pub(super) use gather::{expand, gather};
 use input::hint_of_content;
@@ -48,6 +48,7 @@ Examples:
   protologtool read-log app.pftrace -n 20 --time-format ns --delta
   protologtool read-log app.pftrace --level warn --count-by template
   protologtool read-log app.pftrace --top
+  protologtool read-log app.pftrace --spans --thread worker
   protologtool read-log app.pftrace --format json | jq .message
   protologtool read-log app.pftrace --format csv --columns time,thread,level,message
   adb exec-out cat /data/misc/perfetto-traces/trace | protologtool read-log -
@@ -69,8 +70,11 @@ what was overwritten there between two looks (five a second) is shown as lost. I
 
 Several traces, and those in a directory, are shown as one, as `merge` makes it: messages that several have are shown once.
 
+With --spans, entering and leaving a span are lines of their own, which --level does not leave out: they have none. With --grep, \
+the line must match.
+
 A trace is read in parts, so that a large one needs no more memory than a small one: once for its texts and times, and then as far as its \
-lines are asked for. One that is compressed as a whole or damaged is read whole.
+lines are asked for. One that is compressed as a whole or damaged is read whole, and with --spans each is.
 
 Exit codes: 0 the log was read; 2 wrong command line, or the trace or a dictionary can't be read at all; 3 a part of the \
 trace can't be read, as standard error says, or, with --fail-on-loss, messages were lost before they were in it.";
@@ -98,6 +102,10 @@ pub(crate) struct ReadLogArgs {
 
     #[command(flatten)]
     form: EntryForm,
+
+    /// Show when threads entered (`>`) and left (`<`) the spans of `tracing`, with their fields and durations
+    #[arg(long, help_heading = "How to show them", conflicts_with_all = ["follow", "count_by", "top", "histogram"])]
+    spans: bool,
 
     /// Add functions and lines to stack traces of addresses, from the programs and libraries on this machine
     #[arg(long, help_heading = "How to show them")]
@@ -139,6 +147,13 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     }
     let log = pages.log();
     explain::explain(log, system);
+    match log.slices_without_begin() {
+        0 => {}
+        1 => system.print_error("note: 1 span began before the trace, and is not shown\n"),
+        count => system.print_error(&format!(
+            "note: {count} spans began before the trace, and are not shown\n"
+        )),
+    }
     if args.stats {
         system.print_error(&statistics(log.stats()));
     }
@@ -157,13 +172,15 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
 /// The log page by page; false if something of several traces was left out when they became one.
 fn open(args: &ReadLogArgs, system: &dyn System) -> Result<(Pages, bool), Failure> {
     let traces = expand(&args.traces, system)?;
-    let mut texts = TextSources::load(&args.viewer_config, system)?;
+    let mut texts = TextSources::load(&args.viewer_config, system)?.with_slices(args.spans);
     let [path] = &traces[..] else {
         let (trace, merged) = gather(&traces, system, &|line| system.print_error(line))?;
         let pages = texts.pages(trace, Path::new("the merged traces"))?;
         return Ok((pages, merged.is_whole()));
     };
-    if let Some(source) = input::parts_of(path, system)
+    // A slice may end in any later page.
+    if !args.spans
+        && let Some(source) = input::parts_of(path, system)
         && let Some(pages) = texts.survey(source, path)?
     {
         return Ok((pages, true));

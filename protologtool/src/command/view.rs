@@ -36,7 +36,7 @@ Without -o, the page is served on this machine alone, under an address that nobo
 trace that is still being written. With -o, it is a file that shows the log without this tool, asks nothing of the \
 network, and can be sent to somebody else.
 
-The page has all messages and losses with their times, filters by level, group, thread, template, time, text and regular \
+The page has all messages, losses and spans with their times, filters by level, group, thread, template, time, text and regular \
 expression, each with counts; an overview over time; the values of an argument over time; bookmarks; and an address \
 that keeps what is chosen. The key ? lists its keys.
 
@@ -156,13 +156,15 @@ impl View<'_> {
         let traces = read_log::expand(&args.traces, *system)?;
         let [one] = &traces[..] else { return self.merged(&traces) };
         let trace = read_log::read_trace(one, *system, &|line| self.note(line))?;
-        TextSources::load(&args.viewer_config, *system)?.log(trace, one)
+        TextSources::load(&args.viewer_config, *system)?.with_slices(true).log(trace, one)
     }
 
     fn merged(&self, traces: &[PathBuf]) -> Result<Log, Failure> {
         let Self { args, system, .. } = self;
         let (trace, _) = read_log::gather(traces, *system, &|line| self.note(line))?;
-        TextSources::load(&args.viewer_config, *system)?.log(trace, Path::new("the merged traces"))
+        TextSources::load(&args.viewer_config, *system)?
+            .with_slices(true)
+            .log(trace, Path::new("the merged traces"))
     }
 
     /// Prints a note, of the first reading only: a log that is followed is read again each second.
@@ -179,7 +181,7 @@ impl View<'_> {
         let names: Vec<String> =
             args.traces.iter().map(|path| path.display().to_string()).collect();
         let is_live = args.output.is_none();
-        let columns = columns::encode(log, |item| filter.admits(item), &names, is_live);
+        let columns = columns::encode(log, &filter, &names, is_live);
         let columns = columns.ok_or_else(|| {
             Failure::new(format!(
                 "more than {} messages are too many for a page",

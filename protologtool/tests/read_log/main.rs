@@ -6,6 +6,7 @@ mod description;
 mod filters;
 mod inputs;
 mod program;
+mod spans;
 
 use protolog_testkit::assert_eq_text;
 use protologtool::cli::{self, Exit};

@@ -179,6 +179,18 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", &params);
     }
 
+    /// Sets the time zone of the page.
+    pub(crate) fn set_zone(&mut self, zone: &str) {
+        self.call("Emulation.setTimezoneOverride", &json!({"timezoneId": zone}));
+    }
+
+    /// Waits until what was asked for is drawn.
+    pub(crate) fn settle(&mut self) {
+        self.eval(
+            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
+        );
+    }
+
     /// Sets the user's preference, `light` or `dark`.
     pub(crate) fn set_scheme(&mut self, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);

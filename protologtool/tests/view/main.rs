@@ -1,9 +1,13 @@
 //! `view`, in a real browser: what the page shows, and what nobody can make it do.
 
 mod browser;
+#[path = "../../../protolog-reader/tests/common/trace/mod.rs"]
+mod description;
 mod growth;
 mod layout;
 mod perfetto;
+mod pictures;
+mod spans;
 
 use browser::Browser;
 use protolog_rt::dynamic::{self, Arg};

@@ -6,9 +6,9 @@ use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use protolog_core::Level;
 use protolog_core::schema::{
-    clock, clock_id, clock_snapshot, group, interned_data, interned_string, loss, message,
-    message_data, message_hints, packet, packet_defaults, process_descriptor, sequence_info,
-    thread_descriptor, trace as file, track_descriptor, viewer_config,
+    clock, clock_id, clock_snapshot, debug_annotation, group, interned_data, interned_string, loss,
+    message, message_data, message_hints, packet, packet_defaults, process_descriptor,
+    sequence_info, thread_descriptor, trace as file, track_descriptor, track_event, viewer_config,
 };
 use protozero::wire::{encode_varint, zigzag};
 use protozero::{Heap, Message, Writer};
@@ -184,6 +184,13 @@ fn encode_other(out: &mut Fields<'_>, element: &Element) {
             record.uint64(loss::CAUSE, element.number(1));
             record.uint64(loss::COUNT, element.number(2));
         }
+        "begin" | "end" => encode_slice(&mut out.nested(packet::TRACK_EVENT), element),
+        "named" => {
+            let mut names = out.nested(packet::INTERNED_DATA);
+            let mut name = names.nested(element.number(0) as u32);
+            name.uint64(interned_string::IID, element.number(1));
+            name.bytes(interned_string::STR, element.text(2));
+        }
         "stats" => {
             let mut stats = out.nested(packet::TRACE_STATS);
             let mut buffer = stats.nested(1);
@@ -192,6 +199,37 @@ fn encode_other(out: &mut Fields<'_>, element: &Element) {
             buffer.uint64(19, element.number(2));
         }
         other => panic!("unknown element `{other}`"),
+    }
+}
+
+fn encode_slice(out: &mut Fields<'_>, element: &Element) {
+    let kind = if element.name == "begin" { 1 } else { 2 };
+    out.uint32(track_event::TYPE, kind);
+    let mut texts = [track_event::NAME, track_event::CATEGORIES].into_iter();
+    for (key, value) in &element.args {
+        match (key.as_deref(), value) {
+            (None, Atom::Text(text)) => drop(out.bytes(texts.next().unwrap(), text)),
+            (None, Atom::Iid(iid)) => drop(out.uint64(10, *iid).uint64(3, *iid)),
+            (Some("track"), Atom::Int(track)) => {
+                out.uint64(track_event::TRACK_UUID, *track as u64);
+            }
+            (key, value) => {
+                let mut arg = out.nested(track_event::DEBUG_ANNOTATIONS);
+                match key.expect("a name") {
+                    "interned" => drop(arg.uint64(1, 1)),
+                    name => drop(arg.string(debug_annotation::NAME, name)),
+                }
+                match value {
+                    Atom::Int(value) => drop(arg.int64(debug_annotation::INT_VALUE, *value as i64)),
+                    Atom::Float(value) => drop(arg.double(debug_annotation::DOUBLE_VALUE, *value)),
+                    Atom::Text(text) => drop(arg.bytes(debug_annotation::STRING_VALUE, text)),
+                    Atom::Iid(_) => panic!("values are not interned"),
+                    Atom::Word(word) => {
+                        arg.bool(debug_annotation::BOOL_VALUE, word.parse().unwrap());
+                    }
+                }
+            }
+        }
     }
 }
 

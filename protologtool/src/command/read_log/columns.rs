@@ -1,6 +1,8 @@
 //! The columns that a person can choose, in lines of text, CSV and logfmt.
 
-use protolog_reader::{Item, Level, Log, Rendering, Thread, TimeWriter, Values, printable};
+use protolog_reader::{
+    Item, Level, Log, Rendering, SpanSlice, Thread, TimeWriter, Values, printable,
+};
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -72,7 +74,7 @@ impl<'a> Row<'a> {
     pub(super) fn new(log: &'a Log, item: Item<'a>, last: Option<i64>) -> Self {
         let values = match item {
             Item::Entry(entry) => Some(entry.values()),
-            Item::Loss(_) => None,
+            Item::Loss(_) | Item::SpanBegin(_) | Item::SpanEnd(_) => None,
         };
         let mut row = Self { log, item, values, delta: None };
         row.delta = last.map(|last| row.time().wrapping_sub(last));
@@ -84,6 +86,8 @@ impl<'a> Row<'a> {
         match self.item {
             Item::Entry(entry) => entry.time(),
             Item::Loss(loss) => loss.time,
+            Item::SpanBegin(slice) => slice.begin,
+            Item::SpanEnd(slice) => slice.end.unwrap_or(slice.begin),
         }
     }
 
@@ -92,7 +96,26 @@ impl<'a> Row<'a> {
     }
 
     pub(super) fn is_loss(&self) -> bool {
-        self.values.is_none()
+        matches!(self.item, Item::Loss(_))
+    }
+
+    /// The span that begins or ends, and whether it ends.
+    fn span(&self) -> Option<(&'a SpanSlice, bool)> {
+        match self.item {
+            Item::SpanBegin(slice) => Some((slice, false)),
+            Item::SpanEnd(slice) => Some((slice, true)),
+            Item::Entry(_) | Item::Loss(_) => None,
+        }
+    }
+
+    /// Level and tag of an item that is no message.
+    fn marks(&self) -> Option<(&'static str, &'a str)> {
+        match self.span() {
+            Some((slice, is_end)) => {
+                Some((if is_end { "<" } else { ">" }, self.log.tag_of_slice(slice)))
+            }
+            None => self.is_loss().then_some(("!", "LOST")),
+        }
     }
 
     /// The text of a column; empty if it is not known.
@@ -111,12 +134,15 @@ impl<'a> Row<'a> {
                 thread.pid.and_then(|pid| log.process_name(pid)).unwrap_or_default().into()
             }
             Column::Thread => thread.name.as_deref().unwrap_or_default().into(),
-            Column::Level if self.is_loss() => "!".into(),
-            Column::Level => self.level().map_or("?".into(), |it| it.letter().to_string().into()),
-            Column::Tag if self.is_loss() => "LOST".into(),
+            Column::Level => self.marks().map_or_else(
+                || self.level().map_or("?".into(), |it| it.letter().to_string().into()),
+                |(mark, _)| mark.into(),
+            ),
             Column::Tag => self
-                .group()
-                .map_or("?", |(name, tag)| if tag.is_empty() { name } else { tag })
+                .marks()
+                .map(|(_, tag)| tag)
+                .or_else(|| self.group().map(|(name, tag)| if tag.is_empty() { name } else { tag }))
+                .unwrap_or("?")
                 .into(),
             Column::Group => self.group().map_or("", |(name, _)| name).into(),
             Column::Message => self.message().into(),
@@ -133,6 +159,7 @@ impl<'a> Row<'a> {
         match self.item {
             Item::Entry(entry) => entry.thread(),
             Item::Loss(loss) => self.log.thread_of(loss),
+            Item::SpanBegin(slice) | Item::SpanEnd(slice) => self.log.thread_of_slice(slice),
         }
     }
 
@@ -141,6 +168,9 @@ impl<'a> Row<'a> {
         let group = match self.item {
             Item::Entry(_) => self.values.as_ref()?.group(self.log),
             Item::Loss(loss) => self.log.dictionary().group(loss.group?),
+            Item::SpanBegin(slice) | Item::SpanEnd(slice) => {
+                return Some((&slice.target, self.log.tag_of_slice(slice)));
+            }
         };
         group.map(|group| (&*group.name, &*group.tag))
     }
@@ -156,6 +186,8 @@ impl<'a> Row<'a> {
                 text
             }
             (_, Item::Loss(loss)) => loss.describe(self.log.dictionary()),
+            (_, Item::SpanBegin(slice)) => slice.text(false),
+            (_, Item::SpanEnd(slice)) => slice.text(true),
             (None, Item::Entry(_)) => String::new(),
         }
     }
@@ -164,6 +196,7 @@ impl<'a> Row<'a> {
         let is_guess = match self.item {
             Item::Entry(entry) => entry.time_is_guess(),
             Item::Loss(loss) => loss.time_is_guess(),
+            Item::SpanBegin(_) | Item::SpanEnd(_) => false,
         };
         let mut text = String::from(if is_guess { "~" } else { "" });
         times.write(self.log, self.time(), &mut text).expect("a string takes every write");
@@ -188,6 +221,7 @@ pub(super) fn write_text(
     let color = match row.level() {
         _ if !color => "",
         _ if row.is_loss() => "\x1b[35m",
+        _ if row.span().is_some() => "\x1b[34m",
         level => level.map_or("", Level::terminal_color),
     };
     let is_last = |index: usize| index + 1 == columns.len();

@@ -3,7 +3,7 @@
 use crate::args::level::level;
 use crate::exit::Failure;
 use protolog_reader::{
-    Group, Item, Level, Log, Loss, Message, Rendering, Thread, TimePoint, Times,
+    Group, Item, Level, Log, Loss, Message, Rendering, SpanSlice, Thread, TimePoint, Times,
 };
 use regex::Regex;
 
@@ -166,6 +166,8 @@ impl Filter<'_> {
     pub(in crate::command) fn admits(&self, item: &Item<'_>) -> bool {
         match item {
             Item::Loss(loss) => self.admits_loss(loss),
+            Item::SpanBegin(slice) => self.admits_span(slice, false),
+            Item::SpanEnd(slice) => self.admits_span(slice, true),
             Item::Entry(entry) => {
                 if !self.admits_time(entry.time()) || !self.admits_thread(entry.thread()) {
                     return false;
@@ -198,6 +200,29 @@ impl Filter<'_> {
         self.admits_time(loss.time)
             && (!known_thread || self.admits_thread(thread))
             && (group.is_none() || self.admits_group(group))
+    }
+
+    /// Returns whether a span is of a thread and a time that are shown, whatever is asked of messages.
+    pub(in crate::command) fn admits_slice(&self, slice: &SpanSlice) -> bool {
+        let ends_before = |since| slice.end.is_some_and(|end| !self.has_reached(since, end));
+        self.admits_thread(self.log.thread_of_slice(slice))
+            && !self.since.as_ref().is_some_and(ends_before)
+            && !self.until.as_ref().is_some_and(|until| self.has_reached(until, slice.begin))
+    }
+
+    /// A begin or end of a span, which has neither level nor location.
+    fn admits_span(&self, slice: &SpanSlice, is_end: bool) -> bool {
+        let options = self.options;
+        let time = slice.end.filter(|_| is_end).unwrap_or(slice.begin);
+        let grep = options.grep.as_ref();
+        self.admits_time(time)
+            && self.admits_thread(self.log.thread_of_slice(slice))
+            && admits(&options.group, |wanted| is_named(&slice.target, wanted))
+            && admits(&options.tag, |wanted| {
+                self.log.tag_of_slice(slice).eq_ignore_ascii_case(wanted)
+            })
+            && options.location.is_empty()
+            && grep.is_none_or(|grep| grep.is_match(&slice.text(is_end)) != options.invert)
     }
 
     fn admits_time(&self, time: i64) -> bool {

@@ -14,6 +14,7 @@ pub(in crate::command) struct TextSources<'a> {
     dictionaries: Vec<Dictionary>,
     shelf: Shelf<'a>,
     system: &'a dyn System,
+    has_slices: bool,
 }
 
 impl<'a> TextSources<'a> {
@@ -28,7 +29,13 @@ impl<'a> TextSources<'a> {
         for path in files {
             dictionaries.push(read_dictionary(path, system)?);
         }
-        Ok(Self { dictionaries, shelf: Shelf::new(directories), system })
+        Ok(Self { dictionaries, shelf: Shelf::new(directories), system, has_slices: false })
+    }
+
+    /// Reads spans, too.
+    pub(in crate::command) fn with_slices(mut self, has_slices: bool) -> Self {
+        self.has_slices = has_slices;
+        self
     }
 
     /// The dictionaries that are no directories.
@@ -41,6 +48,9 @@ impl<'a> TextSources<'a> {
         let mut trace = Trace::from_bytes(trace);
         for dictionary in &self.dictionaries {
             trace = trace.with_dictionary(dictionary.clone());
+        }
+        if self.has_slices {
+            trace = trace.with_slices();
         }
         let log = trace.read_with(|hash| self.shelf.find(hash, self.system));
         self.shelf.finish()?;

@@ -1,7 +1,7 @@
 //! The log as columns, the form in which a page takes it: small, and quick to take apart into typed arrays.
 //!
-//! Six parts, each after its size in four bytes (little endian): JSON with all that many items share (messages, groups, threads, the
-//! texts of losses), and five columns with a value for each item in the order of time.
+//! Seven parts, each after its size in four bytes (little endian): JSON with all that many items share (messages, groups, threads, the
+//! texts of losses), five columns with a value for each item in the order of time, and the spans.
 //!
 //! | column | value |
 //! |---|---|
@@ -11,13 +11,17 @@
 //! | arguments | of a message: with [`STACK`] the index of a text; then a code for each conversion of its template, or with [`WHOLE`] the index of the whole text |
 //! | texts | size in bytes, UTF-8 |
 //!
+//! A span is its begin since the one before (of the first: since the first item; zigzag), its duration plus one or 0 without an end, its thread, its depth,
+//! the texts of its name and target, and the number of its fields with the texts of their names and values.
+//!
 //! All numbers are varints. A code is `2 * index` of a text, or `2 * zigzag + 1` of an integer that is printed as it is.
 //!
 //! Invariant: the pieces of a template and the texts of its arguments, put together, are what `read-log` prints: where they would not be
 //! (missing or extra values, a message in no dictionary), the whole text stands in the columns.
 
+use crate::command::read_log::Filter;
 use protolog_core::{Piece, Template, Verb, render};
-use protolog_reader::{Arg, Entry, Item, Log, Loss, Rendering, Thread, Values};
+use protolog_reader::{Arg, Entry, Item, Log, Loss, Rendering, SpanSlice, Thread, Values};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -37,19 +41,24 @@ pub(super) const MOST_ITEMS: u64 = 16_000_000;
 /// there may be more of it later.
 pub(super) fn encode(
     log: &Log,
-    admits: impl Fn(&Item<'_>) -> bool,
+    filter: &Filter<'_>,
     traces: &[String],
     is_live: bool,
 ) -> Option<Vec<u8>> {
     let mut columns = Columns::new(log);
-    for item in log.items().filter(admits) {
-        if columns.items == MOST_ITEMS {
+    let slices: Vec<_> = log.slices().iter().filter(|slice| filter.admits_slice(slice)).collect();
+    for item in log.items().filter(|item| filter.admits(item)) {
+        if columns.items + slices.len() as u64 >= MOST_ITEMS {
             return None;
         }
         match item {
             Item::Entry(entry) => columns.entry(&entry),
             Item::Loss(loss) => columns.loss(loss),
+            Item::SpanBegin(_) | Item::SpanEnd(_) => {}
         }
+    }
+    for slice in slices {
+        columns.slice(slice);
     }
     Some(columns.finish(traces, is_live))
 }
@@ -65,6 +74,9 @@ struct Columns<'a> {
     threads: Vec<u8>,
     args: Vec<u8>,
     texts: Texts,
+    slices: Vec<u8>,
+    slice_count: u64,
+    last_slice: i64,
     /// By id, and by their place in memory: one id may stand for several.
     messages: HashMap<(u64, usize), usize>,
     parsed: Vec<PageMessage<'a>>,
@@ -104,6 +116,9 @@ impl<'a> Columns<'a> {
             threads: Vec::new(),
             args: Vec::new(),
             texts: Texts::default(),
+            slices: Vec::new(),
+            slice_count: 0,
+            last_slice: 0,
             messages: HashMap::new(),
             parsed: Vec::new(),
             groups: Vec::new(),
@@ -158,6 +173,13 @@ impl<'a> Columns<'a> {
                 self.wall.push((self.items, at_start));
             }
         }
+        let index = self.thread(thread);
+        varint(&mut self.threads, index);
+        self.items += 1;
+    }
+
+    /// The index of a thread.
+    fn thread(&mut self, thread: &'a Thread) -> u64 {
         let (log, next) = (self.log, self.thread_list.len());
         let index = *self.thread_index.entry(thread).or_insert(next);
         if index == next {
@@ -166,8 +188,28 @@ impl<'a> Columns<'a> {
                 "pid": thread.pid, "tid": thread.tid, "name": thread.name, "process": process,
             }));
         }
-        varint(&mut self.threads, index as u64);
-        self.items += 1;
+        index as u64
+    }
+
+    fn slice(&mut self, slice: &'a SpanSlice) {
+        let since = slice.begin.wrapping_sub(*self.start.get_or_insert(slice.begin));
+        let thread = self.thread(self.log.thread_of_slice(slice));
+        let duration = slice.duration().map_or(0, |ns| (ns.max(0) as u64).saturating_add(1));
+        let (name, target) = (self.texts.index(&slice.name), self.texts.index(&slice.target));
+        let since_last = zigzag(since.wrapping_sub(self.last_slice));
+        let fixed = [since_last, duration, thread, slice.depth.into(), name, target];
+        for number in fixed {
+            varint(&mut self.slices, number);
+        }
+        varint(&mut self.slices, slice.args.len() as u64);
+        for arg in &slice.args {
+            for text in [&arg.name, &arg.value] {
+                let index = self.texts.index(text);
+                varint(&mut self.slices, index);
+            }
+        }
+        self.last_slice = since;
+        self.slice_count += 1;
     }
 
     /// The index of the message of these values.
@@ -256,6 +298,7 @@ impl<'a> Columns<'a> {
             "live": is_live,
             "items": self.items,
             "texts": self.texts.index.len(),
+            "slices": self.slice_count,
             "start": self.start.unwrap_or(0).to_string(),
             "wall": wall,
             "messages": messages,
@@ -265,7 +308,9 @@ impl<'a> Columns<'a> {
             "problems": problems.lines().collect::<Vec<_>>(),
         });
         let meta = meta.to_string().into_bytes();
-        let parts = [&meta, &self.times, &self.heads, &self.threads, &self.args, &self.texts.bytes];
+        let texts = &self.texts.bytes;
+        let parts =
+            [&meta, &self.times, &self.heads, &self.threads, &self.args, texts, &self.slices];
         let mut all = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum());
         for part in parts {
             all.extend((part.len() as u32).to_le_bytes());

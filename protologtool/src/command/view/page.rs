@@ -10,13 +10,14 @@ const HTML: &str = include_str!("page/index.html");
 const STYLE: &str = include_str!("page/style.css");
 
 /// The parts of the script, each after what it needs.
-const SCRIPT: [&str; 11] = [
+const SCRIPT: [&str; 12] = [
     include_str!("page/data.js"),
     include_str!("page/format.js"),
     include_str!("page/facets.js"),
     include_str!("page/filter.js"),
     include_str!("page/list.js"),
     include_str!("page/overview.js"),
+    include_str!("page/flames.js"),
     include_str!("page/side.js"),
     include_str!("page/detail.js"),
     include_str!("page/state.js"),

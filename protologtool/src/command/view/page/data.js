@@ -49,7 +49,7 @@ class LogData {
       return bytes.subarray(from, at);
     };
     this.meta = JSON.parse(new TextDecoder().decode(part()));
-    const [times, heads, threads, args, texts] = [part(), part(), part(), part(), part()];
+    const [times, heads, threads, args, texts, slices] = [part(), part(), part(), part(), part(), part()];
     const n = this.meta.items;
     this.n = n;
     this.time = new Float64Array(n);
@@ -68,6 +68,7 @@ class LogData {
       this.argsAt[i] = this.args.at;
       if (!this.isLoss(i)) this.skipArgs(i);
     }
+    this.readSlices(slices);
     this.levels = this.meta.messages.map((message) => {
       const level = LEVELS.indexOf(message.level);
       return level < 0 ? UNKNOWN_LEVEL : level;
@@ -86,6 +87,80 @@ class LogData {
     this.textBytes = bytes;
     this.textCache = new Array(count);
     this.decoder = new TextDecoder();
+  }
+
+  /** Reads the spans: begin and duration in nanoseconds, this -1 without an end; indices of thread and texts. */
+  readSlices(bytes) {
+    const n = this.meta.slices, reader = new VarintReader(bytes);
+    this.slices = {
+      n, reader, begin: new Float64Array(n), duration: new Float64Array(n), thread: new Uint32Array(n), depth: new Uint32Array(n),
+      name: new Uint32Array(n), target: new Uint32Array(n), argsAt: new Uint32Array(n),
+    };
+    const { begin, duration, thread, depth, name, target, argsAt } = this.slices;
+    let now = 0, last = this.n > 0 ? this.time[this.n - 1] : 0;
+    for (let i = 0; i < n; i++) {
+      now += reader.signed();
+      begin[i] = now;
+      duration[i] = reader.next() - 1;
+      thread[i] = reader.next();
+      depth[i] = reader.next();
+      name[i] = reader.next();
+      target[i] = reader.next();
+      argsAt[i] = reader.at;
+      for (let left = reader.next(); left > 0; left--) { reader.next(); reader.next(); }
+      last = Math.max(last, now + Math.max(duration[i], 0));
+    }
+    /** The times of the first and of the last of all, items or spans. */
+    this.first = Math.min(this.n > 0 ? this.time[0] : Infinity, n > 0 ? begin[0] : Infinity);
+    if (!Number.isFinite(this.first)) this.first = 0;
+    this.last = last;
+  }
+
+  /** The end of a span; that of all where it has none. */
+  sliceEnd(slice) {
+    const { begin, duration } = this.slices;
+    return duration[slice] < 0 ? this.last : begin[slice] + duration[slice];
+  }
+
+  /** Names and values of the fields of a span; of two values of one, the newest. */
+  sliceArgs(slice) {
+    const { reader, argsAt } = this.slices, fields = new Map();
+    reader.at = argsAt[slice];
+    for (let left = reader.next(); left > 0; left--) {
+      const name = this.textOf(reader.next());
+      fields.set(name, this.textOf(reader.next()));
+    }
+    return [...fields];
+  }
+
+  /** The spans of each thread by depth, by their begin. */
+  lanes() {
+    if (this.knownLanes) return this.knownLanes;
+    const { n, thread, depth } = this.slices, lanes = new Map();
+    for (let slice = 0; slice < n; slice++) {
+      if (!lanes.has(thread[slice])) lanes.set(thread[slice], []);
+      const rows = lanes.get(thread[slice]);
+      while (rows.length <= depth[slice]) rows.push([]);
+      rows[depth[slice]].push(slice);
+    }
+    return this.knownLanes = lanes;
+  }
+
+  /** The place in a row of spans of the last one that begins at this time or before; -1 for none. */
+  lastBegun(row, time) {
+    const { begin } = this.slices;
+    let low = 0, high = row.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (begin[row[middle]] <= time) low = middle + 1; else high = middle;
+    }
+    return low - 1;
+  }
+
+  /** The spans that a message's thread was in, outermost first. */
+  slicesAround(i) {
+    const rows = this.lanes().get(this.thread[i]) ?? [], time = this.time[i];
+    return rows.map((row) => row[this.lastBegun(row, time)]).filter((slice) => slice !== undefined && this.sliceEnd(slice) >= time);
   }
 
   textOf(index) {

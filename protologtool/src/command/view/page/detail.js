@@ -20,7 +20,7 @@ class Detail {
     if (chosen === null) return;
     const heading = element("h2", { class: LEVELS[data.level(chosen)] });
     data.pieces(chosen).forEach((piece, k) => heading.append(element("span", { class: k % 2 === 1 ? "arg" : null }, visible(piece))));
-    const stack = data.stack(chosen), left = element("div", {}, this.facts(chosen), ...this.neighbours(chosen)), right = element("div", {}, ...this.args(chosen));
+    const stack = data.stack(chosen), left = element("div", {}, this.facts(chosen), ...this.spans(chosen), ...this.neighbours(chosen)), right = element("div", {}, ...this.args(chosen));
     if (stack !== null) {
       right.append(element("h3", {}, "Stack"), element("pre", { tabindex: 0, "aria-label": "Stack" }, stack.split("\n").map(visible).join("\n")));
     }
@@ -58,6 +58,16 @@ class Detail {
       fact("id", message.id);
     }
     return facts;
+  }
+
+  /** The spans that the message is in, each a button for its time. */
+  spans(item) {
+    const { data } = this.app, line = (slice) => element("button", {
+      type: "button", class: "near span", title: `Show the time of this span of ${visible(data.textOf(data.slices.target[slice]))} (o)`,
+      on: { click: () => this.app.chooseSpan(slice) },
+    }, element("span", {}, spanDuration(data, slice)), element("span", {}, spanText(data, slice)));
+    const lines = data.slicesAround(item).map(line);
+    return lines.length === 0 ? [] : [element("h3", {}, "Spans"), ...lines];
   }
 
   args(item) {

@@ -40,6 +40,11 @@ class LogFilter {
     this.from = this.to = null;
   }
 
+  /** Returns whether the choices admit a thread. */
+  isThreadShown(thread) {
+    return this.facets.every((facet) => !facet.thread || this.chosen[facet.name].size === 0 || this.chosen[facet.name].has(facet.thread[thread]));
+  }
+
   toggle(facet, choice) {
     const set = this.chosen[facet];
     if (!set.delete(choice)) set.add(choice);

@@ -9,6 +9,7 @@ function clockText(data, i) {
 
 /** The same of a time between items. */
 function clockOfTime(data, time) {
+  if (data.n === 0) return secondsText(BigInt(data.stamp(time)));
   const near = Math.min(data.firstAt(time), data.n - 1), wall = data.wall(near);
   const since = BigInt(Math.round(time - data.time[near]));
   return timeText(wall === null ? null : wall + since, data.stampOf(near) + since);

@@ -23,6 +23,7 @@ const KEYS = [
   [["-"], "twice the time that is shown", (app) => app.zoom(2)],
   [["ArrowLeft"], "earlier, if not all time is shown", (app) => app.pan(-0.25)],
   [["ArrowRight"], "later", (app) => app.pan(0.25)],
+  [["o"], "the time of the span around the message; again for the one around that", (app) => app.chooseSpanAround()],
   [["0"], "all time", (app) => app.chooseTime(null, null)],
   [["g"], "go to a time", (app) => app.askTime()],
   [["1", "2", "3", "4", "5", "6"], "this level (verbose to wtf) or more severe", (app, key) => app.leastLevel(Number(key) - 1)],

@@ -6,6 +6,7 @@ class App {
     this.follows = false;
     this.use(parseState(location.hash.slice(1), data));
     this.overview = new Overview(this);
+    this.flames = new Flames(this);
     this.list = new LogList(this);
     this.side = new Side(this);
     this.detail = new Detail(this);
@@ -98,6 +99,7 @@ class App {
   drawAll() {
     this.side.draw();
     this.overview.draw();
+    this.flames.draw();
     this.list.draw();
     this.save();
   }
@@ -134,6 +136,22 @@ class App {
     return this.searchFor("");
   }
 
+  /** Shows the time of a span. */
+  chooseSpan(slice) {
+    const begin = this.data.slices.begin[slice], end = this.data.sliceEnd(slice), margin = (end - begin) / 32;
+    return this.chooseTime(Math.floor(begin - margin), Math.ceil(end + margin) + 1);
+  }
+
+  /** Shows the time of the innermost span around the chosen message that is longer than what is shown, or else of the innermost. */
+  chooseSpanAround() {
+    if (this.chosen === null) return this.note("choose a message first");
+    const around = this.data.slicesAround(this.chosen).reverse(), [from, to] = this.overview.range();
+    if (around.length === 0) return this.note("this message is in no span");
+    const isShown = (slice) => this.data.slices.begin[slice] >= from && this.data.sliceEnd(slice) + 1 <= to;
+    const isAll = this.filter.from === null && this.filter.to === null;
+    return this.chooseSpan((isAll ? null : around.find((slice) => !isShown(slice))) ?? around[0]);
+  }
+
   leastLevel(least) {
     const all = [0, 1, 2, 3, 4, 5].filter((level) => level >= least);
     this.filter.chosen.levels = new Set(least === 0 ? [] : [...all, LOSS]);
@@ -157,6 +175,7 @@ class App {
     this.detail.draw();
     this.list.show(at);
     this.overview.draw();
+    this.flames.draw();
     this.save();
   }
 

@@ -45,7 +45,7 @@ class Overview {
   /** The time of all items. */
   all() {
     const { data } = this.app;
-    return data.n ? [data.time[0], data.time[data.n - 1] + 1] : [0, 1];
+    return [data.first, data.last + 1];
   }
 
   timeAt(x) {

@@ -1,0 +1,291 @@
+//! Slices: the spans of the `tracing` bridge, as threads entered and left them.
+//!
+//! A slice is two events on a track, which may be far apart. They are collected with the packets, and matched by time after the last one.
+//! Names and arguments may be interned, as Perfetto's SDK writes them.
+//!
+//! Invariants: slices of a track are nested; an end belongs to the innermost slice that is open; one without a begin is counted, and a slice
+//! without an end is open until the trace ends.
+
+use foldhash::HashMap;
+use std::mem;
+
+use protolog_core::schema::{debug_annotation, track_event};
+use protozero::{DecodeError, Field};
+
+use crate::clock::Moment;
+use crate::sequence::parse_interned;
+
+/// `InternedData.event_categories`, `event_names` and `debug_annotation_names`.
+const INTERNED: [u32; 3] = [CATEGORIES, NAMES, ARG_NAMES];
+const CATEGORIES: u32 = 1;
+const NAMES: u32 = 2;
+const ARG_NAMES: u32 = 3;
+/// `TrackEvent.category_iids`
+const CATEGORY_IIDS: u32 = 3;
+/// `TrackEvent.name_iid`
+const NAME_IID: u32 = 10;
+/// `DebugAnnotation.name_iid`
+const ARG_NAME_IID: u32 = 1;
+/// `TracePacketDefaults.track_event_defaults`
+const TRACK_EVENT_DEFAULTS: u32 = 11;
+/// `TrackEventDefaults.track_uuid`
+const DEFAULT_TRACK: u32 = 11;
+
+/// A span, from when a thread entered it to when it left it. A task that waits has several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SpanSlice {
+    /// Nanoseconds of the trace's clock.
+    pub begin: i64,
+    /// The same of the end; none if that is not in the trace.
+    pub end: Option<i64>,
+    /// The name of the span.
+    pub name: String,
+    /// The target of the span, in Perfetto the category; may be empty.
+    pub target: String,
+    /// The fields that were known at the begin, and those that were recorded since.
+    pub args: Vec<SpanArg>,
+    /// Number of `args` that were known at the begin.
+    pub begin_args: usize,
+    /// Number of slices of the track that this one is in.
+    pub depth: u32,
+    thread: u32,
+}
+
+/// A field of a span.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SpanArg {
+    /// The name of the field.
+    pub name: String,
+    /// The value as text.
+    pub value: String,
+    /// True if the value is not a number or a truth value that JSON can express.
+    pub is_text: bool,
+}
+
+/// A begin or an end of a slice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SliceEdge {
+    pub(crate) time: i64,
+    pub(crate) slice: u32,
+    pub(crate) is_end: bool,
+}
+
+/// The events of slices so far.
+#[derive(Debug, Default)]
+pub(crate) struct SliceEvents {
+    /// They are left out unless they are asked for.
+    pub(crate) are_wanted: bool,
+    events: Vec<SliceEvent>,
+    sequences: HashMap<u32, SequenceNames>,
+}
+
+/// The state of a sequence.
+#[derive(Debug, Default)]
+struct SequenceNames {
+    /// Interned strings, by field and id.
+    names: HashMap<(u32, u64), String>,
+    default_track: u64,
+}
+
+#[derive(Debug)]
+struct SliceEvent {
+    moment: Moment,
+    is_end: bool,
+    track: u64,
+    thread: u32,
+    name: String,
+    target: String,
+    args: Vec<SpanArg>,
+}
+
+/// Slices that were matched.
+#[derive(Debug, Default)]
+pub(crate) struct Slices {
+    /// By begin.
+    pub(crate) list: Vec<SpanSlice>,
+    /// By time.
+    pub(crate) edges: Vec<SliceEdge>,
+    /// Ends without a begin.
+    pub(crate) unmatched: u64,
+}
+
+impl SliceEvents {
+    /// Drops the state of a sequence, where its writer does.
+    pub(crate) fn clear(&mut self, sequence: u32) {
+        self.sequences.remove(&sequence);
+    }
+
+    /// Takes the interned strings of a packet.
+    pub(crate) fn intern(&mut self, sequence: u32, interned: Field<'_>) -> Result<(), DecodeError> {
+        for field in interned.as_message()? {
+            let field = field?;
+            if INTERNED.contains(&field.number) {
+                let (iid, bytes, _) = parse_interned(field)?;
+                let names = &mut self.sequences.entry(sequence).or_default().names;
+                names.insert((field.number, iid), String::from_utf8_lossy(bytes).into_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the track of events that name none.
+    pub(crate) fn defaults(
+        &mut self,
+        sequence: u32,
+        defaults: Field<'_>,
+    ) -> Result<(), DecodeError> {
+        for field in defaults.as_message()? {
+            let field = field?;
+            if field.number != TRACK_EVENT_DEFAULTS {
+                continue;
+            }
+            for field in field.as_message()? {
+                let field = field?;
+                if field.number == DEFAULT_TRACK {
+                    self.sequences.entry(sequence).or_default().default_track = field.as_u64()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes an event, if it is one of a slice.
+    pub(crate) fn event(
+        &mut self,
+        sequence: u32,
+        thread: u32,
+        moment: Moment,
+        event: Field<'_>,
+    ) -> Result<(), DecodeError> {
+        let state = self.sequences.entry(sequence).or_default();
+        let name_of = |kind: u32, iid: u64| state.names.get(&(kind, iid)).cloned();
+        let (mut kind, mut track) = (0, state.default_track);
+        let (mut name, mut targets, mut args) = (String::new(), Vec::new(), Vec::new());
+        for field in event.as_message()? {
+            let field = field?;
+            match field.number {
+                track_event::TYPE => kind = field.as_u32()?,
+                track_event::TRACK_UUID => track = field.as_u64()?,
+                track_event::NAME => name = text(field)?,
+                NAME_IID => name = name_of(NAMES, field.as_u64()?).unwrap_or_default(),
+                track_event::CATEGORIES => targets.push(text(field)?),
+                CATEGORY_IIDS => targets.extend(name_of(CATEGORIES, field.as_u64()?)),
+                track_event::DEBUG_ANNOTATIONS => args.extend(arg(field, name_of)?),
+                _ => {}
+            }
+        }
+        if [track_event::TYPE_SLICE_BEGIN, track_event::TYPE_SLICE_END].contains(&kind) {
+            let is_end = kind == track_event::TYPE_SLICE_END;
+            let target = targets.join(",");
+            self.events.push(SliceEvent { moment, is_end, track, thread, name, target, args });
+        }
+        Ok(())
+    }
+
+    /// Matches all events, whose moments `convert` takes to the trace's clock.
+    pub(crate) fn finish(self, mut convert: impl FnMut(&mut Moment)) -> Slices {
+        let Self { mut events, .. } = self;
+        for event in &mut events {
+            convert(&mut event.moment);
+        }
+        // Those of a thread stay in order where times are equal.
+        events.sort_by_key(|event| event.moment.ns);
+        let (mut found, mut open) = (Slices::default(), HashMap::<_, Vec<u32>>::default());
+        for event in events {
+            let SliceEvent { moment, is_end, track, thread, name, target, args } = event;
+            // Without a track, it is that of the thread.
+            let key = (track, if track == 0 { thread } else { 0 });
+            let stack = open.entry(key).or_default();
+            let index = if is_end {
+                let Some(index) = stack.pop() else {
+                    found.unmatched += 1;
+                    continue;
+                };
+                let slice = &mut found.list[index as usize];
+                slice.end = Some(moment.ns);
+                slice.args.extend(args);
+                index
+            } else {
+                let (index, depth) = (found.list.len() as u32, stack.len() as u32);
+                stack.push(index);
+                let (begin, begin_args) = (moment.ns, args.len());
+                let slice =
+                    SpanSlice { begin, end: None, name, target, args, begin_args, depth, thread };
+                found.list.push(slice);
+                index
+            };
+            found.edges.push(SliceEdge { time: moment.ns, slice: index, is_end });
+        }
+        found
+    }
+}
+
+impl SpanSlice {
+    /// Nanoseconds from begin to end; none without an end.
+    pub fn duration(&self) -> Option<i64> {
+        Some(self.end?.wrapping_sub(self.begin))
+    }
+
+    /// The name with the fields of the begin, or those recorded until the end and the duration: `request took 1.520 ms status=200`.
+    pub fn text(&self, is_end: bool) -> String {
+        let (begin, rest) = self.args.split_at(self.begin_args.min(self.args.len()));
+        let mut text = self.name.clone();
+        if is_end && let Some(duration) = self.duration() {
+            text.extend([" took ", &duration_text(duration)]);
+        }
+        for SpanArg { name, value, .. } in if is_end { rest } else { begin } {
+            text.extend([" ", name, "=", value]);
+        }
+        if !is_end && self.end.is_none() {
+            text.push_str(" (its end is not in the trace)");
+        }
+        text
+    }
+
+    pub(crate) fn thread_index(&self) -> u32 {
+        self.thread
+    }
+}
+
+/// Nanoseconds in a unit of their size, to three decimals: `1.520 ms`.
+fn duration_text(ns: i64) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")];
+    let unit = units.into_iter().find(|(size, _)| ns.unsigned_abs() >= *size);
+    unit.map_or_else(
+        || format!("{ns} ns"),
+        |(size, unit)| format!("{:.3} {unit}", ns as f64 / size as f64),
+    )
+}
+
+/// An argument; none of a form that has no plain value.
+fn arg(
+    field: Field<'_>,
+    name_of: impl Fn(u32, u64) -> Option<String>,
+) -> Result<Option<SpanArg>, DecodeError> {
+    let (mut name, mut value) = (String::new(), None);
+    for field in field.as_message()? {
+        let field = field?;
+        match field.number {
+            debug_annotation::NAME => name = text(field)?,
+            ARG_NAME_IID => name = name_of(ARG_NAMES, field.as_u64()?).unwrap_or_default(),
+            debug_annotation::BOOL_VALUE => value = Some((field.as_bool()?.to_string(), false)),
+            debug_annotation::UINT_VALUE => value = Some((field.as_u64()?.to_string(), false)),
+            debug_annotation::INT_VALUE => {
+                value = Some(((field.as_u64()? as i64).to_string(), false));
+            }
+            debug_annotation::DOUBLE_VALUE => {
+                let number = field.as_f64()?;
+                value = Some((number.to_string(), !number.is_finite()));
+            }
+            debug_annotation::STRING_VALUE => value = Some((text(field)?, true)),
+            _ => {}
+        }
+    }
+    Ok(value.map(|(value, is_text)| SpanArg { name: mem::take(&mut name), value, is_text }))
+}
+
+fn text(field: Field<'_>) -> Result<String, DecodeError> {
+    Ok(String::from_utf8_lossy(field.as_bytes()?).into_owned())
+}
