@@ -118,6 +118,10 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) sources: Sources,
 
+    /// Change the sources where that follows the advice of a problem for certain, and report what is left
+    #[arg(long)]
+    pub(crate) fix: bool,
+
     #[command(flatten)]
     pub(crate) reporting: Reporting,
 }
@@ -305,5 +309,9 @@ Examples:
     --loggroups-class com.foo.AppLog --loggroups-source src/com/foo/AppLog.java \\
     src > protolog.sarif
   protologtool check --deny-warnings src   # Rust
+  protologtool check --fix src             # after a commit, to see what it changed
+
+`--fix` puts a group and a template into their order, writes a group that is not imported by its full name, takes an \
+array that is made for the call apart, and doubles a per cent sign at the end of a template.
 
 Exit codes: 0 no errors; 1 errors in the sources; 2 wrong command line, or a file can't be read or decoded.";

@@ -1,7 +1,7 @@
 //! A log call, whatever the language: what every front end finds and what every check and every emitter reads.
 
 use crate::diagnostic::{Code, Diagnostic};
-use protolog_core::{Braces, Level, Template, braces};
+use protolog_core::{Braces, Level, Template, TemplateError, braces};
 use std::ops::Range;
 
 /// A log call in a source. All ranges are byte ranges of that source.
@@ -30,11 +30,8 @@ pub fn check<'t>(
     args: &[Range<usize>],
 ) -> Result<Template<'t>, Diagnostic> {
     let value = text.as_str();
-    let template = Template::parse(value).map_err(|error| {
-        let message = error.message(value).to_string();
-        Diagnostic::error(Code::BadTemplate, text.origin(error.range()), message)
-            .help(error.help(value).to_string())
-    })?;
+    let template =
+        Template::parse(value).map_err(|error| bad_template(text, value, error.range(), &error))?;
     let (takes, passes) = (template.len(), args.len());
     if takes == passes {
         return Ok(template);
@@ -68,6 +65,16 @@ pub fn check_all<'t>(
     })
 }
 
+/// The fault at `range` of a template, whose part `part` has it.
+fn bad_template(text: &Text, part: &str, range: Range<usize>, error: &TemplateError) -> Diagnostic {
+    let (message, help) = (error.message(part).to_string(), error.help(part).to_string());
+    let (origin, is_last) = (text.origin(range.clone()), range.end == text.as_str().len());
+    let fault = Diagnostic::error(Code::BadTemplate, origin.clone(), message).help(help);
+    // A sign at the very end can mean nothing else. If it is escaped, its origin is longer.
+    let is_lone = is_last && text.as_str()[range].eq("%") && origin.len() == 1;
+    if is_lone { fault.fix(origin, "%%") } else { fault }
+}
+
 /// The faults of a template behind its first one: each part behind a fault is a template of its own.
 fn further_faults(text: &Text) -> Vec<Diagnostic> {
     let value = text.as_str();
@@ -75,11 +82,7 @@ fn further_faults(text: &Text) -> Vec<Diagnostic> {
     while let Some(Err(error)) = value.get(at..).map(Template::parse) {
         let rest = &value[at..];
         let range = at + error.range().start..at + error.range().end;
-        let message = error.message(rest).to_string();
-        found.push(
-            Diagnostic::error(Code::BadTemplate, text.origin(range.clone()), message)
-                .help(error.help(rest).to_string()),
-        );
+        found.push(bad_template(text, rest, range.clone(), &error));
         at = range.end.max(at + 1);
     }
     found.drain(..1.min(found.len()));

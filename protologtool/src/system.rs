@@ -120,6 +120,11 @@ pub trait System: Sync {
         fill: &mut Fill<'_>,
     ) -> io::Result<Box<dyn Staged>>;
 
+    /// Replaces the content of a file that is there, whole or not at all. It keeps its permissions; a link stays one.
+    fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        self.stage(path, None, &mut |sink| sink.write_all(content))?.commit()
+    }
+
     /// Gives a file the permissions of another.
     fn copy_mode(&self, from: &Path, to: &Path) -> io::Result<()>;
 

@@ -6,6 +6,7 @@ mod clashes;
 mod complete;
 pub(crate) mod configuration;
 pub(crate) mod diff;
+mod fix;
 pub(crate) mod generate;
 mod inputs;
 mod javac;

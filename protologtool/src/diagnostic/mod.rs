@@ -37,6 +37,17 @@ pub struct Diagnostic {
     pub message: String,
     /// The advice.
     pub help: Option<String>,
+    /// A change of the source that follows the advice, where there is one that is right in every case.
+    pub fix: Option<Box<Fix>>,
+}
+
+/// A change of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// The bytes that are replaced.
+    pub range: Range<usize>,
+    /// The new text.
+    pub text: String,
 }
 
 /// The severity of a problem.
@@ -63,7 +74,8 @@ impl fmt::Display for Severity {
 impl Diagnostic {
     /// An error at `range`.
     pub fn error(code: Code, range: Range<usize>, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, code, range, message: message.into(), help: None }
+        let (severity, message) = (Severity::Error, message.into());
+        Self { severity, code, range, message, help: None, fix: None }
     }
 
     /// A warning at `range`.
@@ -80,6 +92,12 @@ impl Diagnostic {
     #[must_use]
     pub fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
+    }
+
+    /// With a change that follows the advice.
+    #[must_use]
+    pub fn fix(self, range: Range<usize>, text: impl Into<String>) -> Self {
+        Self { fix: Some(Box::new(Fix { range, text: text.into() })), ..self }
     }
 }
 

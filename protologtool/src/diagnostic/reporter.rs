@@ -3,7 +3,7 @@
 //! For people: as they come, on standard error. For tools: on standard output. What stops a run goes to standard error in
 //! every format, since it is no part of the result.
 
-use super::{Diagnostic, Notice, Severity, Style, json, render, sarif, summary};
+use super::{Diagnostic, Fix, Notice, Severity, Style, json, render, sarif, summary};
 use crate::args::{MessageFormat, Reporting};
 use crate::exit::{Exit, Failure};
 use crate::source::Source;
@@ -22,6 +22,8 @@ pub(crate) struct Reporter<'s> {
     last: PathBuf,
     failed: bool,
     log: sarif::Log,
+    /// Where fixes are gathered rather than problems shown.
+    fixes: Option<Vec<(PathBuf, Fix)>>,
 }
 
 impl<'s> Reporter<'s> {
@@ -39,7 +41,18 @@ impl<'s> Reporter<'s> {
             last: PathBuf::new(),
             failed: false,
             log,
+            fixes: None,
         }
+    }
+
+    /// One that shows nothing, and gathers the changes that do away with problems.
+    pub(crate) fn of_fixes(reporting: Reporting, system: &'s dyn System) -> Self {
+        Self { fixes: Some(Vec::new()), ..Self::new(reporting, system) }
+    }
+
+    /// The changes that were gathered, each with its file.
+    pub(crate) fn into_fixes(self) -> Vec<(PathBuf, Fix)> {
+        self.fixes.unwrap_or_default()
     }
 
     /// Number of errors so far.
@@ -49,6 +62,13 @@ impl<'s> Reporter<'s> {
 
     /// Shows what is wrong in a source.
     pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic, source: &Source) {
+        if let Some(fixes) = &mut self.fixes {
+            let fix =
+                diagnostic.fix.iter().map(|fix| (source.path().to_path_buf(), (**fix).clone()));
+            fixes.extend(fix);
+            self.count(diagnostic.severity);
+            return;
+        }
         let severity = self.count(diagnostic.severity);
         if severity > Severity::Note && self.last != source.path() {
             self.files += 1;
@@ -67,6 +87,9 @@ impl<'s> Reporter<'s> {
     /// Shows what has no place in a source.
     pub(crate) fn notice(&mut self, notice: &Notice) {
         let severity = self.count(notice.severity);
+        if self.fixes.is_some() {
+            return;
+        }
         let notice = &Notice { severity, ..notice.clone() };
         match self.reporting.message_format {
             MessageFormat::Human => self.system.print_error(&format!("{notice}\n")),
@@ -86,6 +109,9 @@ impl<'s> Reporter<'s> {
     /// Shows what stops the run, while there may be more of it.
     pub(crate) fn failure(&mut self, failure: &Failure) {
         self.failed = true;
+        if self.fixes.is_some() {
+            return;
+        }
         self.system.print_error(&format!("{failure}\n"));
         self.log.failure(failure.message());
     }

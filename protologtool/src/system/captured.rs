@@ -108,6 +108,10 @@ impl System for Captured {
         Real.stage_private(path, mode, fill)
     }
 
+    fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        Real.replace(path, content)
+    }
+
     fn copy_mode(&self, from: &Path, to: &Path) -> io::Result<()> {
         Real.copy_mode(from, to)
     }

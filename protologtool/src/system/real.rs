@@ -142,6 +142,12 @@ impl System for Real {
         staged::stage(path, None, Some(mode), fill)
     }
 
+    fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        let file = fs::canonicalize(path)?;
+        let mode = fs::metadata(&file)?.mode() & 0o7777;
+        self.stage_private(&file, mode, &mut |sink| sink.write_all(content))?.commit()
+    }
+
     fn copy_mode(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::set_permissions(to, fs::metadata(from)?.permissions())
     }

@@ -5,7 +5,7 @@
 //! are not known here.
 
 use super::invocation::Invocation;
-use super::lexer::TokenKind;
+use super::lexer::{self, TokenKind};
 use super::locals::Declaration;
 use super::meaning::{Declared, Variable};
 use super::outline::MemberKind;
@@ -42,8 +42,31 @@ impl MemberCalls<'_, '_, '_> {
             return Ok(());
         }
         let message = "an array in place of the arguments".to_owned();
-        Err(Diagnostic::error(Code::ArrayArguments, arg.byte_range(), message)
-            .help("pass the elements one by one, or cast the array to `Object` to log it as one"))
+        let error = Diagnostic::error(Code::ArrayArguments, arg.byte_range(), message)
+            .help("pass the elements one by one, or cast the array to `Object` to log it as one");
+        Err(match self.elements(node) {
+            Some(elements) => error.fix(arg.byte_range(), elements),
+            None => error,
+        })
+    }
+
+    /// The text between the braces of an array that is made on the spot, if it has one dimension and elements. By its tokens: the
+    /// tree leaves out what is between braces and holds no call.
+    fn elements(&self, node: Node<'_>) -> Option<String> {
+        let written = self.unit.str(&node.byte_range());
+        let of_kind = |byte| {
+            let tokens = lexer::tokens(written.as_bytes());
+            tokens
+                .filter(move |token| token.kind == TokenKind::Punct(byte))
+                .map(|token| token.range())
+        };
+        let (mut opening, mut closing) = (of_kind(b'{'), of_kind(b'}'));
+        let (open, close) = (opening.next()?, closing.next()?);
+        let is_flat = opening.next().is_none() && close.end == written.len();
+        let elements = written[open.end..close.start].trim();
+        let last = lexer::tokens(elements.as_bytes()).last()?;
+        let is_list = last.kind != TokenKind::Punct(b',') && last.kind != TokenKind::Comment;
+        (is_flat && is_list).then(|| elements.to_owned())
     }
 
     /// Returns whether tokens look like a declaration of an array called `name`: `] name`, `... name` or `name []`, in the member, or

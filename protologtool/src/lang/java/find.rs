@@ -79,7 +79,11 @@ fn map_back(unit: &Unit<'_>, found: &mut FileCalls) {
     for other in &mut found.others {
         [&mut other.class, &mut other.method].into_iter().for_each(map);
     }
-    found.diagnostics.iter_mut().map(|diagnostic| &mut diagnostic.range).for_each(map);
+    for diagnostic in &mut found.diagnostics {
+        map(&mut diagnostic.range);
+        // Its text has no escapes that the file may need.
+        diagnostic.fix = None;
+    }
 }
 
 fn has_full_name(java: &Java, unit: &Unit<'_>) -> bool {

@@ -216,15 +216,23 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         call: &Invocation<'_>,
     ) -> Option<Diagnostic> {
         let is_text = unparenthesized(group).kind() == "string_literal";
-        if !is_text || self.group(template, call).is_err() {
+        let written = dotted(unparenthesized(template), self.unit.text()).filter(|_| is_text)?;
+        let name = written.rsplit('.').next().unwrap_or(&written);
+        self.groups.position(name)?;
+        if self.template(template, call).is_ok() {
             return None;
         }
         let text = |node: Node<'_>| super::lexer::compact(&self.unit.text()[node.byte_range()]);
         let written = format!("({}, {}", text(template), shortened(&text(group)));
         let range = group.start_byte()..template.end_byte();
+        let parts =
+            [template.byte_range(), group.end_byte()..template.start_byte(), group.byte_range()];
+        let in_order: String = parts.iter().map(|part| self.unit.str(part)).collect();
+        let message = "the group and the template are swapped";
         Some(
-            Diagnostic::error(Code::UnknownGroup, range, "the group and the template are swapped")
-                .help(format!("write `{written}`")),
+            Diagnostic::error(Code::UnknownGroup, range.clone(), message)
+                .help(format!("write `{written}`"))
+                .fix(range, in_order),
         )
     }
 
@@ -265,7 +273,8 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
             (false, Some(_), None) => error(
                 format!("the group `{name}` is not imported"),
                 format!("add `import static {class}.{name};`, or write `{class}.{name}`"),
-            ),
+            )
+            .map_err(|error| error.fix(node.byte_range(), format!("{class}.{name}"))),
             (false, _, Some(qualifier)) if qualifier == simple_class => error(
                 format!(
                     "`{qualifier}` is not `{class}` here: it is not imported, or hidden by another declaration"

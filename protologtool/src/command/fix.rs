@@ -1,0 +1,61 @@
+//! `check --fix`: changes sources where the advice of a problem can be followed for certain.
+//!
+//! Problems are found, their changes made, and the sources read again, until no change is left: one may uncover another.
+//! Of changes that overlap, the first is made and the others wait for the next pass.
+//!
+//! Invariant: a file is replaced whole, and only by a text that differs in the ranges of its changes.
+
+use super::inputs::{RunRequest, process};
+use crate::args::Check;
+use crate::diagnostic::{Fix, Reporter};
+use crate::exit::Failure;
+use crate::output::{cant_read, cant_write};
+use crate::system::System;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The limit on passes; changes do not make the problems of others, so few are needed.
+const MAX_PASSES: usize = 10;
+
+/// Makes all changes; gives their number and that of the files.
+pub(super) fn apply(args: &Check, system: &dyn System) -> Result<(usize, usize), Failure> {
+    let (mut count, mut files) = (0, BTreeSet::new());
+    for _ in 0..MAX_PASSES {
+        let mut reporter = Reporter::of_fixes(args.reporting, system);
+        // A failure stops the report that follows, too, which shows it.
+        if process(&args.sources, RunRequest::default(), &mut reporter, system).is_err() {
+            break;
+        }
+        let mut by_file: BTreeMap<PathBuf, Vec<Fix>> = BTreeMap::new();
+        for (path, fix) in reporter.into_fixes() {
+            by_file.entry(path).or_default().push(fix);
+        }
+        if by_file.is_empty() {
+            break;
+        }
+        for (path, fixes) in by_file {
+            count += change(&path, fixes, system)?;
+            files.insert(path);
+        }
+    }
+    Ok((count, files.len()))
+}
+
+/// Makes the changes of one file; gives their number.
+fn change(path: &Path, mut fixes: Vec<Fix>, system: &dyn System) -> Result<usize, Failure> {
+    let bytes = system.read(path).map_err(|error| cant_read(path, &error))?;
+    fixes.sort_by_key(|fix| (fix.range.start, fix.range.end));
+    let (mut text, mut at, mut count) = (Vec::with_capacity(bytes.len()), 0, 0);
+    for fix in &fixes {
+        if fix.range.start < at || fix.range.end > bytes.len() {
+            continue;
+        }
+        text.extend_from_slice(&bytes[at..fix.range.start]);
+        text.extend_from_slice(fix.text.as_bytes());
+        at = fix.range.end;
+        count += 1;
+    }
+    text.extend_from_slice(&bytes[at..]);
+    system.replace(path, &text).map_err(|error| cant_write(path, &error))?;
+    Ok(count)
+}
