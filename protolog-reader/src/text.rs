@@ -42,6 +42,7 @@ pub struct TextWriter<'a> {
     /// Levels and tags, by level and group.
     tags: HashMap<(Option<Level>, Option<u32>), String>,
     marks: Option<Marks<'a>>,
+    links: Option<Links<'a>>,
 }
 
 /// Finds the parts of a line to mark, as ranges of bytes.
@@ -67,6 +68,18 @@ impl Marks<'_> {
     }
 }
 
+/// The addresses of locations.
+struct Links<'a>(Box<FindAddress<'a>>);
+
+/// Finds the address of a location, if it has one.
+type FindAddress<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+impl fmt::Debug for Links<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Links")
+    }
+}
+
 impl fmt::Debug for Marks<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Marks")
@@ -86,6 +99,7 @@ impl<'a> TextWriter<'a> {
             threads: Vec::new(),
             tags: HashMap::default(),
             marks: None,
+            links: None,
         }
     }
 
@@ -117,6 +131,13 @@ impl<'a> TextWriter<'a> {
         self
     }
 
+    /// Makes tags links of terminals (OSC 8), to the address that `find` returns for a message's location, which may have no control characters.
+    #[must_use]
+    pub fn with_links(mut self, find: impl Fn(&str) -> Option<String> + 'a) -> Self {
+        self.links = Some(Links(Box::new(find)));
+        self
+    }
+
     /// Appends the lines of `item` to `out`, each with its line end.
     pub fn write(&mut self, item: &Item<'_>, out: &mut String) {
         let done = match item {
@@ -132,7 +153,13 @@ impl<'a> TextWriter<'a> {
         let values = entry.values();
         let level = values.level();
         self.start(entry.time(), entry.time_is_guess(), entry.thread_index())?;
+        let start = self.head.len();
         self.push_tag(level, values.message().map(|message| message.group));
+        if let Some(Links(find)) = &self.links
+            && let Some(address) = values.message().and_then(|message| find(&message.location))
+        {
+            link_tag(&mut self.head, start, &address);
+        }
         self.body.clear();
         render::write(&mut self.body, self.rendering, &values)?;
         if let Some(stack_trace) = entry.stack_trace() {
@@ -223,6 +250,15 @@ const TAG_WIDTH: usize = 8;
 fn process_and_thread(thread: &Thread) -> String {
     let id = |id: Option<u32>| id.map_or("     ?".to_owned(), |id| format!(" {id:>5}"));
     id(thread.pid) + &id(thread.tid)
+}
+
+/// Makes the tag in ` D Net     : `, from `start` on in `head`, a link.
+fn link_tag(head: &mut String, start: usize, address: &str) {
+    // A space, the level, and another space.
+    let tag = start + 3;
+    let end = head[..head.len() - 2].trim_end().len().max(tag);
+    head.insert_str(end, "\x1b]8;;\x1b\\");
+    head.insert_str(tag, &format!("\x1b]8;;{address}\x1b\\"));
 }
 
 /// ` D Net     : `

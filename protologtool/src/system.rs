@@ -93,6 +93,9 @@ pub trait System: Sync {
     /// Returns whether there is a directory of this name.
     fn is_directory(&self, path: &Path) -> bool;
 
+    /// Returns whether there is a regular file of this name, or a link to one.
+    fn is_file(&self, path: &Path) -> bool;
+
     /// The entries of a directory, in any order. Symbolic links count as what they lead to, except links to directories,
     /// which may lead in circles and are left out. So is a pipe or a device, which may never end.
     fn entries(&self, directory: &Path) -> io::Result<Vec<DirectoryEntry>>;

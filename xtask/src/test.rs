@@ -138,6 +138,7 @@ impl Have {
             tools::CHROMIUM,
             tools::LNAV,
             tools::TMUX,
+            tools::LESS,
         ];
         self.missing = tools::prepare(&wanted, install);
         let has_python = self.missing.iter().all(|tool| tool.name != tools::PYTHON.name);

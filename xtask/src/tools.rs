@@ -150,6 +150,12 @@ pub(crate) const TMUX: Tool = Tool {
     present: || found("tmux"),
     source: Debian("tmux"),
 };
+pub(crate) const LESS: Tool = Tool {
+    name: "less",
+    why: "read a log on a terminal, page by page",
+    present: || found("less"),
+    source: Debian("less"),
+};
 pub(crate) const TIME: Tool = Tool {
     name: "time",
     why: "measure the peak memory of a program",

@@ -11,6 +11,8 @@ mod follow;
 mod form;
 mod gather;
 mod input;
+mod links;
+mod pager;
 mod select;
 mod shelf;
 mod show;
@@ -27,6 +29,7 @@ use form::EntryForm;
 pub(super) use gather::{expand, gather};
 use input::hint_of_content;
 pub(super) use input::read_trace;
+use pager::Pager;
 use protolog_reader::{Log, Pages, Stats, printable};
 use select::Selection;
 use show::Show;
@@ -49,6 +52,7 @@ Examples:
   protologtool read-log app.pftrace --level warn --count-by template
   protologtool read-log app.pftrace --top
   protologtool read-log app.pftrace --spans --thread worker
+  protologtool read-log app.pftrace --source-root ~/src/app --hyperlink-format 'vscode://file{path}:{line}'
   protologtool read-log app.pftrace --format json | jq .message
   protologtool read-log app.pftrace --format csv --columns time,thread,level,message
   adb exec-out cat /data/misc/perfetto-traces/trace | protologtool read-log -
@@ -69,6 +73,9 @@ With --follow, FILE may be the name that a session with segments was given, one 
 what was overwritten there between two looks (five a second) is shown as lost. If the process of a trace dies, what did not reach the trace is shown, too.
 
 Several traces, and those in a directory, are shown as one, as `merge` makes it: messages that several have are shown once.
+
+On a terminal, a program shows what is longer than a screen: that of PROTOLOG_PAGER or PAGER, or less. To quit it ends the reading. Tags \
+and locations are links to those sources that are found from --source-root, which terminals open by a click.
 
 With --spans, entering and leaving a span are lines of their own, which --level does not leave out: they have none. With --grep, \
 the line must match.
@@ -120,6 +127,10 @@ pub(crate) struct ReadLogArgs {
     #[arg(short, long, conflicts_with_all = ["count_by", "top", "histogram", "symbolize", "stats", "fail_on_loss"])]
     follow: bool,
 
+    /// Show all at once on a terminal, too, without the pager
+    #[arg(long, help_heading = "How to show them")]
+    no_pager: bool,
+
     /// Exit with 3 if the program or the tracing service has lost messages
     #[arg(long)]
     fail_on_loss: bool,
@@ -137,7 +148,11 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
         system.print_error(&problem);
     }
     let limits = filter.limits();
-    match show(args, &mut pages, limits, system) {
+    let pager = Pager::start(!args.no_pager, system);
+    let shown = show(args, &mut pages, limits, (&pager, system));
+    // Problems are printed when the terminal is free again.
+    pager.finish();
+    match shown {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Done),
         Err(error) => {
             return Err(Failure::new(format!("can't write the log: {}", reason(&error))));
@@ -194,7 +209,7 @@ fn show(
     args: &ReadLogArgs,
     pages: &mut Pages,
     limits: TimeLimits,
-    system: &dyn System,
+    (pager, system): (&Pager<'_>, &dyn System),
 ) -> io::Result<io::Result<()>> {
     if let Some(time) = limits.earliest(pages.log()) {
         pages.skip_to(time);
@@ -205,7 +220,7 @@ fn show(
     }
     let end = limits.end(pages.log());
     let mut symbols = args.symbolize.then(Symbols::default);
-    let mut show = Show::new(&args.form, args.selection, system);
+    let mut show = Show::new(&args.form, args.selection, system).with_pager(pager);
     loop {
         if end.zip(pages.next_time()).is_some_and(|(end, next)| next >= end) {
             pages.skip_rest();

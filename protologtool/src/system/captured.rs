@@ -78,6 +78,10 @@ impl System for Captured {
         Real.input()
     }
 
+    fn is_file(&self, path: &Path) -> bool {
+        Real.is_file(path)
+    }
+
     fn is_directory(&self, path: &Path) -> bool {
         Real.is_directory(path)
     }

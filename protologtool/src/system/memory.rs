@@ -94,6 +94,10 @@ impl System for Memory {
         self.read(Path::new("-"))
     }
 
+    fn is_file(&self, path: &Path) -> bool {
+        self.state().files.contains_key(&join(PathBuf::new(), path))
+    }
+
     fn is_directory(&self, path: &Path) -> bool {
         let path = join(PathBuf::new(), path);
         self.state().files.keys().any(|file| file != &path && file.starts_with(&path))

@@ -95,6 +95,10 @@ impl System for Real {
         Ok(Box::new(io::stdin()))
     }
 
+    fn is_file(&self, path: &Path) -> bool {
+        path.is_file()
+    }
+
     fn is_directory(&self, path: &Path) -> bool {
         path.is_dir()
     }

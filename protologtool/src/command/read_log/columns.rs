@@ -1,5 +1,6 @@
 //! The columns that a person can choose, in lines of text, CSV and logfmt.
 
+use super::links::{self, Links};
 use protolog_reader::{
     Item, Level, Log, Rendering, SpanSlice, Thread, TimeWriter, Values, printable,
 };
@@ -215,7 +216,7 @@ pub(super) fn write_text(
     row: &Row<'_>,
     columns: &[Column],
     times: &mut TimeWriter,
-    color: bool,
+    (color, links): (bool, Option<&Links<'_>>),
     out: &mut String,
 ) {
     let color = match row.level() {
@@ -229,11 +230,18 @@ pub(super) fn write_text(
     let message = message.strip_suffix('\n').unwrap_or(&message);
     let cells: Vec<Cow<'_, str>> = columns.iter().map(|it| row.text(*it, times)).collect();
     let has_message = columns.contains(&Column::Message);
+    let address = links.and_then(|links| links.address(&row.text(Column::Location, times)));
     for line in message.split('\n').take(if has_message { usize::MAX } else { 1 }) {
         out.push_str(color);
         for (index, (column, cell)) in columns.iter().zip(&cells).enumerate() {
             let text = printable(if *column == Column::Message { line } else { cell });
             let width = if is_last(index) { 0 } else { column.width() };
+            if let (Column::Location, Some(address)) = (column, &address) {
+                let missing = width.unsigned_abs().saturating_sub(text.chars().count());
+                out.extend([&*links::linked(&text, address), &" ".repeat(missing)]);
+                out.push_str(if is_last(index) { "" } else { " " });
+                continue;
+            }
             let done = match width {
                 width if width < 0 => write!(out, "{text:>0$}", width.unsigned_abs()),
                 width => write!(out, "{text:<0$}", width.unsigned_abs()),

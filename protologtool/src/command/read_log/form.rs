@@ -2,8 +2,10 @@
 
 use super::columns::Column;
 use super::counts::CountBy;
+use super::links;
 use crate::system::System;
 use protolog_reader::{TimeFormat, TimeWriter, Times};
+use std::path::PathBuf;
 
 /// Call sites that `--top` shows if it is given no number.
 const TOP: &str = "20";
@@ -58,6 +60,14 @@ pub(super) struct EntryForm {
     /// Colour lines by level; `auto` does so on a terminal, unless the environment variable NO_COLOR is set
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     color: Color,
+
+    /// On a terminal, link tags and locations to the sources, in this form, with `{path}`, `{line}` and `{host}`; `none` for no links
+    #[arg(long, value_name = "FORM", default_value = "file://{host}{path}", value_parser = links::form)]
+    pub(super) hyperlink_format: String,
+
+    /// The directory that the paths of sources are relative to
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(super) source_root: PathBuf,
 
     /// The number of entries of each level, group and so on, in place of the entries
     #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["top", "histogram"])]

@@ -6,6 +6,8 @@ use super::columns::{self, Row};
 use super::counts::{Counted, Counts};
 use super::filter::Filter;
 use super::form::{EntryForm, OutputFormat, TimeForm};
+use super::links::Links;
+use super::pager::Pager;
 use super::select::{Selected, Selection, Selector};
 use crate::system::System;
 use protolog_reader::{Item, JsonWriter, Log, TextWriter, TimeWriter};
@@ -19,6 +21,9 @@ const BLOCK: usize = 64 * 1024;
 pub(super) struct Show<'a> {
     form: &'a EntryForm,
     system: &'a dyn System,
+    links: Option<Links<'a>>,
+    /// In place of standard output.
+    pager: Option<&'a Pager<'a>>,
     content: Shown,
     /// Lines that do not stand together in the log have a mark between them.
     marks_gaps: bool,
@@ -48,12 +53,20 @@ impl<'a> Show<'a> {
             let times = Box::new(form.time_writer());
             Shown::Lines { selector: Selector::new(selection), times, last: None }
         };
-        Self { form, system, content, marks_gaps: form.format == OutputFormat::Text, block }
+        let links = Links::new(&form.hyperlink_format, &form.source_root, system)
+            .filter(|_| form.format == OutputFormat::Text);
+        let marks_gaps = form.format == OutputFormat::Text;
+        Self { form, system, links, pager: None, content, marks_gaps, block }
+    }
+
+    /// Shows all in a pager.
+    pub(super) fn with_pager(self, pager: &'a Pager<'a>) -> Self {
+        Self { pager: Some(pager), ..self }
     }
 
     /// Shows what is selected of a page.
     pub(super) fn page(&mut self, log: &Log, filter: &Filter<'_>) -> io::Result<()> {
-        let Self { form, system, content, marks_gaps, block } = self;
+        let Self { form, system, links, pager, content, marks_gaps, block } = self;
         match content {
             Shown::Counts { selector, counts } => {
                 let keep = |item: &Item<'_>| Counts::of(form.count_by, log, item);
@@ -63,11 +76,11 @@ impl<'a> Show<'a> {
                 })
             }
             Shown::Lines { selector, times, last } => {
-                let mut writer = Writer::new(form, log, filter.marked(), *system);
+                let mut writer = Writer::new(form, log, filter.marked(), links.as_ref(), *system);
                 let keep = |item: &Item<'_>| writer.line(item, times, last);
                 selector.page(log, filter, keep, |selected| {
                     push(&selected, *marks_gaps, block);
-                    write_full(block, *system)
+                    write_full(block, *pager, *system)
                 })
             }
         }
@@ -75,14 +88,14 @@ impl<'a> Show<'a> {
 
     /// Shows what was held back, and writes all. What follows is shown as it comes.
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        let Self { system, content, marks_gaps, block, .. } = self;
+        let Self { system, pager, content, marks_gaps, block, .. } = self;
         if let Shown::Lines { selector, .. } = content {
             selector.finish(|selected| {
                 push(&selected, *marks_gaps, block);
-                write_full(block, *system)
+                write_full(block, *pager, *system)
             })?;
         }
-        system.write_output(block)?;
+        write(block, *pager, *system)?;
         block.clear();
         Ok(())
     }
@@ -90,7 +103,7 @@ impl<'a> Show<'a> {
     /// Shows what stands at the end.
     pub(super) fn finish(mut self, log: &Log) -> io::Result<()> {
         self.flush()?;
-        let Self { form, system, content, mut block, .. } = self;
+        let Self { form, system, pager, content, mut block, .. } = self;
         let is_json = form.format == OutputFormat::Json;
         match content {
             Shown::Lines { .. } if is_json => JsonWriter::new(log).write_end(&mut block),
@@ -109,7 +122,7 @@ impl<'a> Show<'a> {
                 block.extend_from_slice(table.as_bytes());
             }
         }
-        system.write_output(&block)
+        write(&block, pager, system)
     }
 }
 
@@ -122,19 +135,33 @@ fn push(selected: &Selected<String>, marks_gaps: bool, block: &mut Vec<u8>) {
 }
 
 /// Writes the block if it is full.
-fn write_full(block: &mut Vec<u8>, system: &dyn System) -> io::Result<()> {
+fn write_full(
+    block: &mut Vec<u8>,
+    pager: Option<&Pager<'_>>,
+    system: &dyn System,
+) -> io::Result<()> {
     if block.len() >= BLOCK {
-        system.write_output(block)?;
+        write(block, pager, system)?;
         block.clear();
     }
     Ok(())
+}
+
+fn write(block: &[u8], pager: Option<&Pager<'_>>, system: &dyn System) -> io::Result<()> {
+    pager.map_or_else(|| system.write_output(block), |pager| pager.write(block))
 }
 
 /// Writes the lines of a page.
 enum Writer<'a> {
     Text(Box<TextWriter<'a>>),
     Json(Box<JsonWriter<'a>>, Vec<u8>),
-    Columns { form: &'a EntryForm, log: &'a Log, columns: Vec<columns::Column>, color: bool },
+    Columns {
+        form: &'a EntryForm,
+        log: &'a Log,
+        columns: Vec<columns::Column>,
+        color: bool,
+        links: Option<&'a Links<'a>>,
+    },
 }
 
 impl<'a> Writer<'a> {
@@ -142,6 +169,7 @@ impl<'a> Writer<'a> {
         form: &'a EntryForm,
         log: &'a Log,
         marked: Option<&'a Regex>,
+        links: Option<&'a Links<'a>>,
         system: &dyn System,
     ) -> Self {
         let color = form.has_color(system);
@@ -150,6 +178,10 @@ impl<'a> Writer<'a> {
             OutputFormat::Text if form.columns.is_empty() && !form.delta => {
                 let text = TextWriter::new(log, form.times()).with_color(color);
                 let text = text.with_time_format(form.time_format());
+                let text = match links {
+                    Some(links) => text.with_links(|location| links.address(location)),
+                    None => text,
+                };
                 Self::Text(Box::new(match marked {
                     Some(regex) => {
                         text.with_marks(|line| regex.find_iter(line).map(|it| it.range()).collect())
@@ -157,7 +189,7 @@ impl<'a> Writer<'a> {
                     None => text,
                 }))
             }
-            _ => Self::Columns { form, log, columns: form.columns(), color },
+            _ => Self::Columns { form, log, columns: form.columns(), color, links },
         }
     }
 
@@ -171,13 +203,13 @@ impl<'a> Writer<'a> {
                 json.write(item, bytes);
                 line.push_str(str::from_utf8(bytes).expect("JSON is UTF-8"));
             }
-            Self::Columns { form, log, columns, color } => {
+            Self::Columns { form, log, columns, color, links } => {
                 let row = Row::new(log, *item, *last);
                 *last = Some(row.time());
                 match form.format {
                     OutputFormat::Csv => columns::write_csv(&row, columns, times, &mut line),
                     OutputFormat::Logfmt => columns::write_logfmt(&row, columns, times, &mut line),
-                    _ => columns::write_text(&row, columns, times, *color, &mut line),
+                    _ => columns::write_text(&row, columns, times, (*color, *links), &mut line),
                 }
             }
         }
