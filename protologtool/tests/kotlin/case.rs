@@ -8,7 +8,7 @@ use crate::unit::{self, Kind};
 use protologtool::diagnostic::{Style, render};
 use protologtool::groups::{Groups, from_java_source};
 use protologtool::ids::MessageIds;
-use protologtool::lang::java::Java;
+use protologtool::lang::java::{Dialect, Java};
 use protologtool::pipeline::{Processed, Report, Settings, process_source};
 use protologtool::source::Source;
 use std::path::PathBuf;
@@ -100,7 +100,13 @@ pub(crate) fn process(source: Source) -> Processed {
 
 /// The groups and names that all cases use.
 pub(crate) fn settings() -> Settings {
+    settings_of(Dialect::Protolog)
+}
+
+/// The same with rewritten code of this dialect.
+pub(crate) fn settings_of(dialect: Dialect) -> Settings {
     let java = Java::new("dev.protolog.ProtoLog", "dev.protolog.ProtoLogImpl");
+    let java = java.with_dialect(dialect);
     Settings { java, rust: None, groups: groups(), ids: MessageIds::Xxh3 }
 }
 

@@ -23,7 +23,9 @@ pub(crate) fn check(settings: &Settings, path: &str, bytes: &[u8]) -> Processed 
 /// Asserts that what stands between calls is there, in order, and nothing before the first and after the last.
 fn assert_outside_of_calls(settings: &Settings, source: &Source, after: &[u8]) {
     let found = Kotlin { java: &settings.java }.find(source, &settings.groups, None);
-    let mut edited: Vec<Range<usize>> = found.calls.iter().map(|call| call.range.clone()).collect();
+    let calls = found.calls.iter().map(|call| call.range.clone());
+    let edits = found.edits.iter().map(|edit| edit.range.clone());
+    let mut edited: Vec<Range<usize>> = calls.chain(edits).collect();
     edited.sort_by_key(|range| range.start);
     let (mut from, mut rest) = (0, after);
     for (number, range) in edited.iter().enumerate() {

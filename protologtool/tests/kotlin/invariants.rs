@@ -1,14 +1,21 @@
 //! Properties of every source, checked on all cases and on cases cut into pieces.
 
-use crate::case::{all_cases, process, rewritten, settings};
+use crate::case::{all_cases, process, rewritten, settings, settings_of};
 use crate::holds::check;
 use proptest::prelude::*;
+use protologtool::lang::java::{Android, Dialect};
 use protologtool::source::Source;
+
+/// The forms of rewritten code.
+fn dialects() -> [Dialect; 3] {
+    let [last, first] = [Android::ANDROID_17, Android::ANDROID_15].map(Dialect::Android);
+    [Dialect::Protolog, last, first]
+}
 
 #[test]
 fn what_holds_of_the_cases() {
-    for case in all_cases() {
-        let processed = check(&settings(), "X.kt", &case.unit().into_bytes());
+    for (case, dialect) in all_cases().iter().flat_map(|case| dialects().map(|it| (case, it))) {
+        let processed = check(&settings_of(dialect), "X.kt", &case.unit().into_bytes());
         assert!(processed.rewritten.is_some() || case.title.contains("stay"), "{}", case.title);
     }
 }
@@ -54,7 +61,9 @@ proptest! {
             let end = (start + length.index(12)).min(bytes.len());
             bytes.splice(start..end, text.into_bytes());
         }
-        check(&settings(), "X.kt", &bytes);
+        for dialect in dialects() {
+            check(&settings_of(dialect), "X.kt", &bytes);
+        }
     }
 
     /// Any bytes at all.

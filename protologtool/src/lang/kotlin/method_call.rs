@@ -36,14 +36,15 @@ pub(super) fn method_calls(named: &ScopedFile<'_>, class: &str) -> Vec<MethodCal
         let offset = file.tokens[first].range().start;
         let name = file.word(method).into_owned();
         if first == method {
-            if named.scopes.function(&name, offset).is_some()
-                || named.scopes.variable(&name, offset).is_some()
-            {
-                return None;
-            }
-            let name = named.imported_member(&name, class)?;
-            let is_known = Level::from_method(&name).is_some() || name == "isEnabled";
-            return is_known.then_some(MethodCall { class: method..method, method, name });
+            let member = named.imported_member(&name, class)?;
+            let is_known = Level::from_method(&member).is_some() || member == "isEnabled";
+            let is_hidden = named.scopes.function(&name, offset).is_some()
+                || named.scopes.variable(&name, offset).is_some();
+            return (is_known && !is_hidden).then_some(MethodCall {
+                class: method..method,
+                method,
+                name: member,
+            });
         }
         let path = file.path(first..method - 1)?;
         named.means(&path, class, offset).then_some(MethodCall {
