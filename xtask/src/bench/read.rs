@@ -1,5 +1,5 @@
 //! Reading traces: to text, to JSON, filtered, the first and the last lines, beside what can't be avoided (the bytes themselves, a
-//! decompression) and Perfetto's own reader on the same trace.
+//! decompression), Perfetto's own reader on the same trace, and babeltrace2 on a CTF trace of the same messages.
 
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,12 @@ const WAYS: [(&str, &str); 9] = [
     ("--count-by template", "\"$2\" read-log \"$1\" --count-by template"),
     ("the first line", "\"$2\" read-log \"$1\" | head -n 1"),
     ("-n 10", "\"$2\" read-log \"$1\" -n 10"),
+];
+
+/// The same for babeltrace2, which prints fields beside the template.
+const BABELTRACE: [(&str, &str); 2] = [
+    ("babeltrace2, of CTF, to text", "babeltrace2 \"$1.ctf\""),
+    ("babeltrace2, of CTF, decoded only", "babeltrace2 \"$1.ctf\" -c sink.utils.dummy"),
 ];
 
 /// Writes a trace, reads it in each way, and prints the table.
@@ -70,6 +76,12 @@ impl ReadBench {
             }
             Err(error) => report.skip(&format!("trace_processor: {error}")),
         }
+        match self.make_ctf() {
+            Ok(()) => {
+                ways.extend(BABELTRACE.map(|(name, line)| (name.to_owned(), line.to_owned())));
+            }
+            Err(error) => report.skip(&format!("babeltrace2 (Debian's package): {error}")),
+        }
         let mut runs: Vec<Vec<Run>> = vec![Vec::new(); ways.len()];
         // One round before those that count, to warm the file cache.
         for round in 0..=ROUNDS {
@@ -86,6 +98,14 @@ impl ReadBench {
             &rows,
         );
         Ok(())
+    }
+
+    /// Makes a CTF trace of the same messages, which takes a minute.
+    fn make_ctf(&self) -> Result<()> {
+        let script = workspace::root().join("bench/ctf.py");
+        let line = "babeltrace2 --version > /dev/null && rm -rf \"$1.ctf\" && \"$2\" read-log \"$1\" --format json | python3 \"$3\" \"$1.ctf\"";
+        let mut make = std::process::Command::new("/bin/sh");
+        shell::run(make.args(["-c", line, "sh"]).args([&self.trace, &self.tool, &script]))
     }
 
     fn run(&self, line: &str) -> Result<Run> {
