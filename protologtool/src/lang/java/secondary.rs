@@ -19,6 +19,8 @@ pub(super) struct Secondary<'a> {
     /// The inputs by their directories.
     directories: OnceLock<HashMap<&'a Path, Vec<&'a Path>>>,
     packages: Mutex<HashMap<String, Arc<FilesByName<'a>>>>,
+    /// Those of all inputs, for packages that no directory is called by.
+    anywhere: OnceLock<Arc<FilesByName<'a>>>,
 }
 
 impl<'a> Secondary<'a> {
@@ -33,19 +35,28 @@ impl<'a> Secondary<'a> {
         let known = || self.packages.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known().get(package).cloned();
         let found = found.unwrap_or_else(|| {
-            let found = Arc::new(search(&self.of_package(package, inputs), system));
+            let near = self.of_package(package, inputs);
+            let anywhere = || {
+                let all: Vec<_> =
+                    inputs.iter().map(PathBuf::as_path).filter(|path| is_java(path)).collect();
+                Arc::new(search(&all, system))
+            };
+            let found = if near.is_empty() {
+                self.anywhere.get_or_init(anywhere).clone()
+            } else {
+                Arc::new(search(&near, system))
+            };
             known().insert(package.to_owned(), found.clone());
             found
         });
         found.get(name).cloned().unwrap_or_default()
     }
 
-    /// The inputs in directories called by a package; without such a directory all.
+    /// The inputs in directories called by a package.
     fn of_package(&self, package: &str, inputs: &'a [PathBuf]) -> Vec<&'a Path> {
         let directories = self.directories.get_or_init(|| {
             let mut directories: HashMap<&Path, Vec<&Path>> = HashMap::new();
-            for path in inputs.iter().filter(|path| path.extension().is_some_and(|it| it == "java"))
-            {
+            for path in inputs.iter().filter(|path| is_java(path)) {
                 let parent = path.parent().unwrap_or(Path::new(""));
                 directories.entry(parent).or_default().push(path);
             }
@@ -54,12 +65,13 @@ impl<'a> Secondary<'a> {
         let wanted = package.replace('.', "/");
         let is_of = |directory: &&&Path| directory.ends_with(&wanted);
         let mut near: Vec<&Path> = directories.keys().filter(is_of).copied().collect();
-        if near.is_empty() {
-            near = directories.keys().copied().collect();
-        }
         near.sort_unstable();
         near.iter().flat_map(|directory| &directories[directory]).copied().collect()
     }
+}
+
+fn is_java(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "java")
 }
 
 /// The names that lines of these files declare, but for those of the files.
