@@ -5,6 +5,7 @@ mod killed;
 mod stress;
 mod switched;
 mod token;
+mod trouble;
 
 use protolog_testkit::{
     Output, compile_java, java_sources, run, run_java, temp_dir, trace_processor, workspace_root,

@@ -44,7 +44,13 @@ final class Call {
         if (!Groups.isEnabled(group, level)) {
             return UNUSED;
         }
-        Call call = OF_THREAD.get();
+        Call call;
+        try {
+            call = OF_THREAD.get();
+        } catch (OutOfMemoryError | StackOverflowError e) {
+            Sessions.lose(Groups.of(group), level, LossCause.BUFFER_FULL);
+            return UNUSED;
+        }
         if (call.isBusy) {
             // A stream that prints messages logs itself.
             Sessions.lose(Groups.of(group), level, LossCause.REENTRANT);

@@ -9,9 +9,12 @@ import java.util.TreeMap;
 final class Losses {
     /** The most records in one packet. */
     private static final int MAX_RECORDS = 5;
+    private static final LossCause[] CAUSES = LossCause.values();
 
     /** By group and cause, as one number. */
     private final Map<Long, Long> counts = new TreeMap<>();
+    /** Counts for which there was no memory, by cause. */
+    private final long[] ungrouped = new long[CAUSES.length];
     private volatile boolean isEmpty = true;
 
     /** A count. A group of 0 is not known. */
@@ -25,12 +28,24 @@ final class Losses {
         }
     }
 
+    /** Adds a count. Where there is no memory for it, or no stack, its group is not known later. */
     synchronized void add(int group, LossCause cause, long count) {
-        counts.merge(Integer.toUnsignedLong(group) << 8 | cause.wire(), count, Long::sum);
         isEmpty = false;
+        try {
+            counts.merge(Integer.toUnsignedLong(group) << 8 | cause.wire(), count, Long::sum);
+        } catch (OutOfMemoryError | StackOverflowError e) {
+            ungrouped[cause.ordinal()] += count;
+        }
     }
 
     synchronized List<Count> all() {
+        for (LossCause cause : CAUSES) {
+            long count = ungrouped[cause.ordinal()];
+            if (count > 0) {
+                counts.merge((long) cause.wire(), count, Long::sum);
+                ungrouped[cause.ordinal()] = 0;
+            }
+        }
         List<Count> all = new ArrayList<>();
         counts.forEach((key, count) -> all.add(new Count((int) (key >>> 8), LossCause.of((int) (key & 0xff)), count)));
         return all;

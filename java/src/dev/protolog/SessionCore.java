@@ -215,8 +215,12 @@ final class SessionCore {
             return;
         }
         total.add(group, cause, 1);
-        if (recording != null) {
-            recording.addLoss(group, cause);
+        try {
+            if (recording != null) {
+                recording.addLoss(group, cause);
+            }
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
+            // The JVM links the operation when it first runs. The trace has the loss all the same.
         }
         if (!isRing) {
             (sequence == null ? unattributed : sequence.losses).add(group, cause, 1);

@@ -79,9 +79,12 @@ final class Stream implements Runnable {
 
     /** Writes all that was logged so far. */
     synchronized void flush() throws IOException {
-        drain();
+        boolean isDrained = drain();
         if (failure != null) {
             throw failure;
+        }
+        if (!isDrained) {
+            throw new IOException("no memory is left to write the trace");
         }
     }
 
@@ -89,10 +92,13 @@ final class Stream implements Runnable {
     Summary finish(Path path) throws IOException {
         LockSupport.unpark(thread);
         synchronized (this) {
-            drain();
+            boolean isDrained = drain();
             try (file) {
                 if (failure != null) {
                     throw failure;
+                }
+                if (!isDrained) {
+                    throw new IOException("no memory is left to complete the trace");
                 }
                 long messages = end();
                 commit();
@@ -106,12 +112,21 @@ final class Stream implements Runnable {
         return counts.stats(session.total().all(), 0, out.written());
     }
 
-    private synchronized void drain() {
+    /** Writes what is there. False where there is no memory for a copy of it now; nothing has changed then. */
+    private synchronized boolean drain() {
         if (failure != null) {
-            return;
+            return true;
+        }
+        List<SharedBuffer.Copy> chunks;
+        try {
+            chunks = session.copyChunks();
+        } catch (OutOfMemoryError e) {
+            return false;
+        } catch (IOException | RuntimeException | InternalError e) {
+            fail(e);
+            return true;
         }
         try {
-            List<SharedBuffer.Copy> chunks = session.copyChunks();
             int any = chunks.isEmpty() ? 0 : chunks.get(0).id();
             chunks.sort(Comparator.comparingInt(SharedBuffer.Copy::writer).thenComparingInt(chunk -> chunk.id() - any));
             writeOwnPackets();
@@ -130,10 +145,16 @@ final class Stream implements Runnable {
             }
             commit();
             free(chunks);
-        } catch (IOException | InternalError e) {
-            failure = e instanceof IOException io ? io : new IOException("the session's buffer can't be used any more", e);
-            session.fail(e);
+        } catch (IOException | InternalError | OutOfMemoryError | StackOverflowError e) {
+            fail(e);
         }
+        return true;
+    }
+
+    /** Ends the session. The recording has what the file lacks. */
+    private void fail(Throwable error) {
+        failure = error instanceof IOException io ? io : new IOException("the session's buffer can't be used any more", error);
+        session.fail(error);
     }
 
     /** Frees the chunks that are in the file; those with the beginning of a packet wait for its end. */

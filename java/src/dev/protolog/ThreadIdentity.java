@@ -1,6 +1,9 @@
 package dev.protolog;
 
 import java.io.IOException;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -9,6 +12,10 @@ import java.util.Arrays;
 final class ThreadIdentity {
     /** The most bytes of a name; a chunk's first packet has to fit the smallest chunk. */
     private static final int MAX_NAME = 47;
+    /** The bit that the kernel's ids never have. A virtual thread is in one thread of the kernel now and in another one later. */
+    private static final int VIRTUAL = 1 << 30;
+    /** {@code Thread.isVirtual} of Java 21; null before. */
+    private static final MethodHandle IS_VIRTUAL = isVirtualOfNewerJava();
 
     private static final ThreadLocal<Integer> CURRENT = ThreadLocal.withInitial(ThreadIdentity::kernelId);
 
@@ -36,10 +43,29 @@ final class ThreadIdentity {
 
     /** The kernel's id; without /proc, Java's, which is not that of any other thread of this process. */
     private static int kernelId() {
+        if (isVirtual()) {
+            return VIRTUAL | (int) Thread.currentThread().getId();
+        }
         try {
             return Integer.parseInt(Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString());
         } catch (IOException | RuntimeException e) {
             return (int) Thread.currentThread().getId();
+        }
+    }
+
+    private static boolean isVirtual() {
+        try {
+            return IS_VIRTUAL != null && (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());
+        } catch (Throwable e) {
+            return false;
+        }
+    }
+
+    private static MethodHandle isVirtualOfNewerJava() {
+        try {
+            return MethodHandles.lookup().findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+        } catch (ReflectiveOperationException e) {
+            return null;
         }
     }
 }

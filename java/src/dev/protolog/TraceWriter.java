@@ -57,6 +57,8 @@ final class TraceWriter {
     private int packets;
     /** Truncated strings of the message. */
     private int cut;
+    /** True within a message, and after one that ended in an error. */
+    private boolean isWriting;
 
     TraceWriter(SessionCore session, Sequence sequence) {
         this.session = session;
@@ -72,6 +74,17 @@ final class TraceWriter {
 
     /** Writes a message. False where the buffer has no room. */
     boolean write(Call call) {
+        if (isWriting) {
+            // The last message ended in an error, out of memory or of stack: its strings may be in the table and not in the chunk.
+            complete();
+        }
+        isWriting = true;
+        boolean isWritten = writeMessage(call);
+        isWriting = false;
+        return isWritten;
+    }
+
+    private boolean writeMessage(Call call) {
         long now = Math.max(clock.now(), sequence.time);
         if (chunk == SharedBuffer.NONE && !begin(0)) {
             return session.isStopped();
