@@ -163,6 +163,9 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     let log = pages.log();
     explain::explain(log, system);
     match log.slices_without_begin() {
+        0 if args.spans && log.slices().is_empty() => {
+            system.print_error("note: the trace has no spans\n");
+        }
         0 => {}
         1 => system.print_error("note: 1 span began before the trace, and is not shown\n"),
         count => system.print_error(&format!(

@@ -98,6 +98,9 @@ fn without_the_option_there_are_none() {
     let files = [("app", description::trace(APP))];
     let (_, out, errors) = run(&files, &["app"]);
     assert_eq!((out.lines().count(), &*errors), (2, ""));
+    let without = [("app", description::trace(crate::APP))];
+    let (_, _, errors) = run(&without, &["app", "--spans"]);
+    assert!(errors.starts_with("note: the trace has no spans\n"), "{errors}");
     let (exit, _, errors) = run(&files, &["app", "--spans", "--follow"]);
     assert_eq!(exit, Exit::Failed);
     assert!(errors.contains("--follow"), "{errors}");
