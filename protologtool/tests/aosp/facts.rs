@@ -206,7 +206,7 @@ fn calls_that_count() {
         (r#"ProtoLog.d(GROUP, "not imported");"#, 0, 1),
         (r#"ProtoLog.d(0, "a literal for the group");"#, 0, 1),
         (r#"ProtoLog.d("no group");"#, 0, 1),
-        (r#"ProtoLog.d(TEST, "%9 %");"#, 0, 1),
+        (r#"ProtoLog.d(TEST, "%9 %");"#, 0, 2),
         (r#"ProtoLog.d(TEST, "%d");"#, 0, 1),
         (r#"f(ProtoLog.d(TEST, "no statement"));"#, 0, 1),
         (r#"ProtoLog.d(TEST, b ? "x" : "y");"#, 0, 1),
