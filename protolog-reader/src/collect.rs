@@ -20,6 +20,7 @@ use crate::clock::{
 };
 use crate::dictionary::{Dictionary, Message};
 use crate::fit::count_values;
+use crate::lanes::Lanes;
 use crate::loss::{self, Losses};
 use crate::message_fields::{self, MessageField};
 use crate::packet::Packet;
@@ -67,8 +68,12 @@ pub(crate) struct Collected {
     pub(crate) pass: Pass,
     /// Entries are left out: only the state of sequences is wanted.
     pub(crate) is_skipping: bool,
-    /// The entries of the segment that is surveyed.
+    /// The segment that is surveyed, those before it, and which of them have sequences in common.
     pub(crate) segment: Segment,
+    pub(crate) segments: Vec<Segment>,
+    pub(crate) lanes: Lanes,
+    /// Where the packet that is applied begins in the file, or the bundle that has it, when surveyed.
+    pub(crate) packet_at: u64,
     pub(crate) blocks: Blocks,
     pub(crate) records: Vec<MessageRecord>,
     /// Indices into `strings`, in the order of the messages' arguments.
@@ -102,6 +107,9 @@ impl Collected {
         // The service also sets the flag on the first packet that a writer ever wrote, where it can't know.
         let lost = packet.dropped && (sequence.started || !packet.first_on_sequence);
         sequence.started = true;
+        if self.pass == Pass::Survey && (packet.sequence != 0 || packet.message.is_some()) {
+            self.bind(sequence, packet.is_snapshot_alone());
+        }
         if lost {
             sequence.invalidate();
         }
@@ -164,6 +172,9 @@ impl Collected {
             let bytes = packet.get(at..at + len).unwrap_or_default();
             Reader::with_offset(bytes, address + at as u64)
         };
+        if self.pass == Pass::Survey {
+            self.bind(sequence, false);
+        }
         let done = plain.interned.map_or(Ok(()), |it| self.intern(sequence, fields(it)));
         let moment = self.moment(sequence, plain.timestamp, TRACE_CLOCK);
         done.and(self.message(sequence, fields(plain.message), moment))
@@ -224,6 +235,27 @@ impl Collected {
         defaults.and(interned).and(event)
     }
 
+    /// Notes that a sequence is in the segment that is surveyed. If it is new, another segment begins: with it an input of a merge may begin.
+    fn bind(&mut self, sequence: &mut SequenceState, is_snapshot: bool) {
+        match sequence.last_segment {
+            Some(last) if last == self.segment.index => return,
+            Some(last) => self.lanes.connect(last, self.segment.index),
+            // A merge writes all snapshots first.
+            None if is_snapshot => return,
+            None => self.begin_segment(self.packet_at),
+        }
+        sequence.last_segment = Some(self.segment.index);
+    }
+
+    /// Ends the segment that is surveyed, if anything is in it, and begins the next one at this offset in the file.
+    pub(crate) fn begin_segment(&mut self, offset: u64) {
+        if offset > self.segment.offset {
+            self.segment.len = (offset - self.segment.offset) as usize;
+            let next = Segment { index: self.segment.index + 1, offset, ..Segment::default() };
+            self.segments.push(std::mem::replace(&mut self.segment, next));
+        }
+    }
+
     fn intern(
         &mut self,
         sequence: &mut SequenceState,
@@ -255,6 +287,9 @@ impl Collected {
         self.stats.ignored_clocks += snapshot.ignored;
         if self.pass != Pass::Entries {
             self.relations.add(snapshot.shared(), snapshot.primary);
+        }
+        if snapshot.has_shared_custom() {
+            self.lanes.connect_all();
         }
         let moment = snapshot.moment(self.relations.primary());
         snapshot.define(moment, &mut sequence.clocks, &mut self.shared_clocks);
@@ -309,7 +344,12 @@ impl Collected {
                 self.note_time(sequence, moment);
                 moment
             }
-            None => sequence.last.or(self.latest).unwrap_or(UNKNOWN_MOMENT).guess(),
+            None => {
+                if self.pass == Pass::Survey && sequence.last.is_none() {
+                    self.lanes.connect_all();
+                }
+                sequence.last.or(self.latest).unwrap_or(UNKNOWN_MOMENT).guess()
+            }
         }
     }
 

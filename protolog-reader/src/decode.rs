@@ -31,6 +31,8 @@ pub(crate) struct Decoder {
     hole_budget: hole::Budget,
     /// The trace is being written: a packet that is cut off will be whole.
     is_growing: bool,
+    /// The offset of the segment in the file.
+    segment_at: u64,
     /// True after a hole: a sequence that begins now may have begun in it.
     is_torn: bool,
 }
@@ -63,8 +65,10 @@ impl Decoder {
         ended
     }
 
-    /// Surveys a segment of a trace, or collects its entries. Returns the position if decoding ended before the end of `bytes`.
-    pub(crate) fn segment(&mut self, bytes: Vec<u8>) -> Option<EndedEarly> {
+    /// Surveys a segment of a trace that begins at `offset`, or collects its entries. Returns the position if decoding ended before the
+    /// end of `bytes`.
+    pub(crate) fn segment(&mut self, bytes: Vec<u8>, offset: u64) -> Option<EndedEarly> {
+        self.segment_at = offset;
         let at = self.collected.blocks.reserve(bytes.len());
         let ended = self.packets(&bytes, at, 0);
         self.keep(at, bytes);
@@ -171,6 +175,9 @@ impl Decoder {
                 continue;
             }
             self.collected.stats.packets += 1;
+            if depth == 0 {
+                self.collected.packet_at = self.segment_at + offset;
+            }
             let end = reader.offset() - at;
             let is_cut = depth == 0 && hole::reaches_into(bytes, end as usize);
             match if is_cut { Ok(false) } else { self.packet(field, depth).map(|it| it.is_ok()) } {

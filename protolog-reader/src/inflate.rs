@@ -1,6 +1,6 @@
 //! Inflates streams up to a limit, because a few bytes can hold gigabytes.
 
-use std::io::{ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 
@@ -39,6 +39,24 @@ pub(crate) fn is_zstd(bytes: &[u8]) -> bool {
 /// True if `bytes` begin like a stream that a whole trace may be compressed as.
 pub(crate) fn is_compressed(bytes: &[u8]) -> bool {
     is_gzip(bytes) || is_zstd(bytes)
+}
+
+/// The content of a trace that is compressed as a whole, with gzip or zstd; none of any other.
+///
+/// # Errors
+///
+/// If the first bytes can't be read. Damage comes up where the content is read.
+pub fn decompress<'a>(trace: impl Read + 'a) -> io::Result<Option<Box<dyn Read + 'a>>> {
+    let mut trace = BufReader::with_capacity(256 << 10, trace);
+    let head = trace.fill_buf()?;
+    let (is_gzip, is_zstd) = (is_gzip(head), is_zstd(head));
+    Ok(if is_gzip {
+        Some(Box::new(flate2::bufread::MultiGzDecoder::new(trace)))
+    } else if is_zstd {
+        Some(Box::new(ZstdFrames::new(trace)))
+    } else {
+        None
+    })
 }
 
 /// Inflates a gzip stream, also of several members, zstd frames, or a zlib stream, to at most `limit` bytes.

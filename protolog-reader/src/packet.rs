@@ -65,6 +65,13 @@ impl<'a> Packet<'a> {
         self.cleared && self.snapshot.is_some() && names_thread
     }
 
+    /// Returns whether it has a clock snapshot, and nothing else that its sequence would know later.
+    pub(crate) fn is_snapshot_alone(&self) -> bool {
+        let is_state = self.cleared || self.thread.is_some() || self.sequence_info.is_some();
+        let is_used = self.interned.is_some() || self.defaults.is_some() || self.message.is_some();
+        self.snapshot.is_some() && !is_state && !is_used
+    }
+
     /// Takes one field.
     pub(crate) fn set(&mut self, field: Field<'a>) -> Result<(), DecodeError> {
         match field.number {

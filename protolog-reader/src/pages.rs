@@ -5,9 +5,11 @@
 //! segments that follow. What is later is held back for the next page. A segment also says where the state of its sequences
 //! was set up, so that reading can begin in the middle.
 //!
+//! Segments that have no sequence in common with others are read side by side with them, by time ([`lanes`](crate::lanes)).
+//!
 //! Traces that are damaged, compressed as a whole, or of several clocks are read whole, by [`Trace`](crate::Trace): see [`Pages::survey`].
 //!
-//! Invariants: the items of all pages are those of the whole trace, in the same order, but that a run of malformed packets is a loss of
+//! Invariants: the items of all pages are those of the whole trace, in the same order (but for entries of one time in several lanes), but that a run of malformed packets is a loss of
 //! each page that it is in; memory is at most a constant factor times
 //! the bytes of a page, of the entries that are held back, of the strings and states of sequences, and of the losses.
 
@@ -22,6 +24,7 @@ use crate::compact;
 use crate::count;
 use crate::decode::Decoder;
 use crate::inflate;
+use crate::lanes::Lanes;
 use crate::limits::Limits;
 use crate::log::Log;
 use crate::looks::Looks;
@@ -164,6 +167,14 @@ impl Pages {
         &mut self.log
     }
 
+    /// Says that the trace was decompressed from so many bytes, for its statistics.
+    pub fn set_compressed_size(&mut self, bytes: u64) {
+        let rest = self.rest.as_mut().map(|rest| &mut rest.surveyed);
+        for stats in [Some(self.log.stats_mut()), rest].into_iter().flatten() {
+            stats.inflated_bytes += std::mem::replace(&mut stats.bytes, bytes);
+        }
+    }
+
     /// Goes on to the next page. False if there is none: [`log`](Self::log) has the statistics of all then.
     ///
     /// # Errors
@@ -287,7 +298,7 @@ impl Remainder {
                 size += bytes.len();
                 self.decoder.collected_mut().is_skipping = self.next < self.wanted;
                 // A packet that is cut off is the last one, which the survey has found.
-                let ended = self.decoder.segment(bytes);
+                let ended = self.decoder.segment(bytes, segment.offset);
                 if ended.is_some_and(|ended| ended.reason != EndReason::Truncated) {
                     return Err(io::ErrorKind::OutOfMemory.into());
                 }
@@ -328,8 +339,7 @@ fn survey(
     usual: usize,
 ) -> io::Result<Option<Vec<Segment>>> {
     decoder.begin(Pass::Survey);
-    let (mut segments, mut offset) = (Vec::new(), 0);
-    let mut wanted = usual;
+    let (mut offset, mut wanted) = (0, usual);
     while offset < source.size() {
         let is_last = source.size() - offset <= wanted as u64;
         let mut bytes = source.read_at(offset, wanted)?;
@@ -347,25 +357,33 @@ fn survey(
             }
             whole => bytes.truncate(whole),
         }
-        let segment = Segment {
-            index: segments.len() as u32,
-            offset,
-            len: bytes.len(),
-            ..Segment::default()
-        };
+        let begin = offset;
         offset += bytes.len() as u64;
         wanted = usual;
-        decoder.collected_mut().segment = segment;
-        if let Some(mut ended) = decoder.segment(bytes) {
+        if let Some(mut ended) = decoder.segment(bytes, begin) {
             if ended.reason != EndReason::Truncated || offset < source.size() {
                 return Ok(None);
             }
-            ended.offset += decoder.collected_mut().segment.offset;
+            ended.offset += begin;
             decoder.collected_mut().stats.ended_early = Some(ended);
         }
-        segments.push(std::mem::take(&mut decoder.collected_mut().segment));
+        decoder.collected_mut().begin_segment(offset);
     }
-    Ok(Some(segments))
+    let collected = decoder.collected_mut();
+    let segments = std::mem::take(&mut collected.segments);
+    Ok(Some(in_order(&segments, &mut collected.lanes)))
+}
+
+/// The segments in the order in which they are read.
+fn in_order(segments: &[Segment], lanes: &mut Lanes) -> Vec<Segment> {
+    let order = lanes.order(segments);
+    let mut places = vec![0; segments.len()];
+    for (place, index) in order.iter().enumerate() {
+        places[*index] = place as u32;
+    }
+    let begins_in = |segment: &Segment| places[segment.begins_in as usize];
+    let ordered = order.iter().map(|index| &segments[*index]);
+    ordered.map(|segment| Segment { begins_in: begins_in(segment), ..segment.clone() }).collect()
 }
 
 /// The size of the whole packets at the start of `bytes`; none if something else is among them.

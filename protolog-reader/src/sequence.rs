@@ -35,6 +35,8 @@ pub(crate) struct SequenceState {
     pub(crate) last: Option<Moment>,
     /// The segment of a surveyed trace in which the state was set up anew; see [`Packet::begins_anew`](crate::packet::Packet).
     pub(crate) begun_in: u32,
+    /// The last segment of a surveyed trace that it was in; none before.
+    pub(crate) last_segment: Option<u32>,
     /// True after a hole in the trace, until the state is cleared: nothing is known of its clocks.
     pub(crate) is_torn: bool,
     /// The loss that counts messages without state since the state became invalid.

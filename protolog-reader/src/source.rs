@@ -3,10 +3,10 @@
 use std::fmt::Debug;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Bytes that can be read at any offset.
-pub trait ByteSource: Debug + Send {
+pub trait ByteSource: Debug + Send + Sync {
     /// Their number, which stays the same.
     fn size(&self) -> u64;
 
@@ -16,6 +16,29 @@ pub trait ByteSource: Debug + Send {
     ///
     /// If they can't be read, or if there are fewer than [`size`](Self::size) says.
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Vec<u8>>;
+}
+
+/// The bytes of a source, from the first one on.
+#[derive(Debug)]
+pub struct SourceReader<'a> {
+    source: &'a dyn ByteSource,
+    at: u64,
+}
+
+impl<'a> SourceReader<'a> {
+    /// At the first byte.
+    pub fn new(source: &'a dyn ByteSource) -> Self {
+        Self { source, at: 0 }
+    }
+}
+
+impl Read for SourceReader<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.source.read_at(self.at, to.len())?;
+        to[..bytes.len()].copy_from_slice(&bytes);
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
 }
 
 /// A file of the size that it had when it was opened; what is added to it is left out.
@@ -50,6 +73,16 @@ impl ByteSource for FileBytes {
 }
 
 impl ByteSource for Box<dyn ByteSource> {
+    fn size(&self) -> u64 {
+        (**self).size()
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        (**self).read_at(offset, len)
+    }
+}
+
+impl ByteSource for Arc<dyn ByteSource> {
     fn size(&self) -> u64 {
         (**self).size()
     }

@@ -3,9 +3,10 @@
 mod common;
 
 use std::fmt::Write as _;
+use std::io;
 
 use common::{cases, text, trace};
-use protolog_reader::{Item, JsonWriter, Log, Pages, Trace};
+use protolog_reader::{Item, JsonWriter, Log, MergeInput, Pages, Trace};
 
 /// All items as JSON, and what is said at the end.
 fn whole(bytes: &[u8]) -> Option<(String, String)> {
@@ -50,6 +51,11 @@ fn pages_say_the_same_as_the_whole_trace() {
 
 /// Threads whose chunks come late, with strings that are used long after they were defined.
 fn disordered() -> Vec<u8> {
+    disordered_of(100, 0)
+}
+
+/// The same of another process, and some nanoseconds later.
+fn disordered_of(pid: u64, later: u64) -> Vec<u8> {
     let mut out = "@1 snapshot(real=1795199222000000000, mono=2000000000, boot=2000000000)\n\
                    @1 group(1, \"app::Log::Net\", \"Net\") message(0x11, DEBUG, 1, \"%s: %d\", \"a.rs:1\")\n"
         .to_owned();
@@ -57,13 +63,13 @@ fn disordered() -> Vec<u8> {
         // Sequences take turns; the third is late by two rounds.
         let sequence = chunk % 4;
         let late = if sequence == 3 { 2 } else { 0 };
-        let begin = 2_000_000_000 + (chunk / 4).saturating_sub(late) * 1_000_000 + sequence;
+        let begin = 2_000_000_000 + (chunk / 4).saturating_sub(late) * 1_000_000 + sequence + later;
         writeln!(
             out,
             "@{} cleared snapshot(64={begin}, boot={begin}, incremental=64) default_clock=64 \
-             info(100, {}, \"thread {sequence}\")",
+             info({pid}, {}, \"thread {sequence}\")",
             2 + sequence,
-            100 + sequence
+            pid + sequence
         )
         .unwrap();
         for message in 0..20 {
@@ -86,6 +92,46 @@ fn late_chunks_are_in_order() {
         assert_eq!(end, expected.1);
         assert!(pages >= least, "{pages} pages of {sizes:?}");
     }
+}
+
+/// A trace in memory.
+struct Input(&'static str, Vec<u8>);
+
+impl MergeInput for Input {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn open(&self) -> io::Result<Box<dyn io::Read + '_>> {
+        Ok(Box::new(&self.1[..]))
+    }
+}
+
+#[test]
+fn inputs_of_a_merge_are_read_side_by_side() {
+    let inputs = [("a", 100, 0), ("b", 200, 4), ("c", 300, 8)];
+    let inputs = inputs.map(|(name, pid, later)| Input(name, disordered_of(pid, later)));
+    let inputs: Vec<&dyn MergeInput> =
+        inputs.iter().map(|input| input as &dyn MergeInput).collect();
+    let mut bytes = Vec::new();
+    protolog_reader::merge(&inputs, &mut bytes).unwrap();
+    let expected = whole(&bytes).unwrap();
+    let (items, end, pages) = paged(&bytes, (1000, 1000)).unwrap();
+    assert_eq!(items, expected.0);
+    assert_eq!(end, expected.1);
+    assert!(pages >= 100, "{pages}");
+    // It is read to the end of the first input only if all is asked for.
+    let log = Trace::from_bytes(bytes.clone()).read().unwrap();
+    let middle = log.entries().nth(12_000).unwrap().time();
+    let mut pages = Pages::survey_by(bytes, &[], |_| None, (1000, 1000)).unwrap().unwrap();
+    pages.skip_to(middle);
+    let (mut read, mut found) = (0, Vec::new());
+    while pages.next_page().unwrap() {
+        read += pages.log().entries().len();
+        found.extend(after(pages.log(), middle));
+    }
+    assert_eq!(found, after(&log, middle));
+    assert!(read < 13_000, "{read}");
 }
 
 #[test]

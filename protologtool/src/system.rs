@@ -10,6 +10,7 @@ mod locks;
 mod memory;
 mod reader;
 mod real;
+mod spool;
 mod staged;
 
 pub use captured::Captured;
@@ -17,6 +18,7 @@ pub(crate) use locks::has_record_lock;
 pub use memory::Memory;
 pub use reader::Reader;
 pub use real::Real;
+pub(crate) use spool::Spool;
 
 use protolog_reader::ByteSource;
 use std::ffi::OsStr;

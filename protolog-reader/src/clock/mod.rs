@@ -178,6 +178,12 @@ impl ClockSnapshot {
         Some(Moment { ns, clock, guessed: false })
     }
 
+    /// Returns whether it has custom clocks that all sequences share.
+    pub(crate) fn has_shared_custom(&self) -> bool {
+        let mut ids = self.readings.iter().map(|reading| reading.id);
+        ids.any(|id| id >= CUSTOM && !is_of_sequence(id))
+    }
+
     /// Defines the custom clocks of the snapshot: those of the sequence in `own`, those of the trace in `shared`.
     pub(crate) fn define(
         &self,

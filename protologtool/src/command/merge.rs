@@ -5,11 +5,12 @@ use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, cant_write, is_standard, once, reason, write_one};
 use crate::system::System;
 use protolog_reader::{
-    AddedForUi, CounterArg, MergeError, MergeInput, Merged, Trace, merge, write_for_perfetto_ui,
+    AddedForUi, ByteSource, CounterArg, MergeError, MergeInput, Merged, SourceReader, Trace, merge,
+    write_for_perfetto_ui,
 };
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 const HELP: &str = "\
@@ -245,12 +246,12 @@ impl MergeInput for InputFile<'_> {
     }
 }
 
-/// A trace in memory, under the name of what it was made of.
+/// A trace under the name of what it was made of.
 pub(super) struct Made<'a> {
     /// The name in messages.
     pub(super) name: Cow<'a, str>,
     /// The trace.
-    pub(super) trace: Vec<u8>,
+    pub(super) source: Box<dyn ByteSource>,
 }
 
 impl MergeInput for Made<'_> {
@@ -259,6 +260,6 @@ impl MergeInput for Made<'_> {
     }
 
     fn open(&self) -> io::Result<Box<dyn Read + '_>> {
-        Ok(Box::new(Cursor::new(&self.trace)))
+        Ok(Box::new(SourceReader::new(&*self.source)))
     }
 }

@@ -26,15 +26,17 @@ use crate::system::System;
 use filter::TimeLimits;
 pub(super) use filter::{Filter, Filters, is_named};
 use form::EntryForm;
-pub(super) use gather::{expand, gather};
-use input::hint_of_content;
+use gather::{MERGED, gather};
+pub(super) use gather::{expand, gather_whole};
 pub(super) use input::read_trace;
+use input::{Parts, hint_of_content};
 use pager::Pager;
-use protolog_reader::{Log, Pages, Stats, printable};
+use protolog_reader::{ByteSource, Log, Pages, ReadError, ReadErrorKind, Stats, printable};
 use select::Selection;
 use show::Show;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use symbols::Symbols;
 pub(super) use texts::TextSources;
 
@@ -81,7 +83,8 @@ With --spans, entering and leaving a span are lines of their own, which --level 
 the line must match.
 
 A trace is read in parts, so that a large one needs no more memory than a small one: once for its texts and times, and then as far as its \
-lines are asked for. One that is compressed as a whole or damaged is read whole, and with --spans each is.
+lines are asked for. One that is damaged is read whole, and with --spans each is. Several, one that is compressed as a whole, and one that comes through a pipe become a file without a \
+name first, in the directory that TMPDIR names.
 
 Exit codes: 0 the log was read; 2 wrong command line, or the trace or a dictionary can't be read at all; 3 a part of the \
 trace can't be read, as standard error says, or, with --fail-on-loss, messages were lost before they were in it.";
@@ -157,7 +160,7 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
         Err(error) => {
             return Err(Failure::new(format!("can't write the log: {}", reason(&error))));
         }
-        Ok(Err(error)) => return Err(cant_read(&args.traces[0], &error)),
+        Ok(Err(error)) => return Err(cant_go_on(&args.traces[0], error)),
         Ok(Ok(())) => {}
     }
     let log = pages.log();
@@ -187,24 +190,59 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     Ok(if is_whole && !is_lost { Exit::Done } else { Exit::Incomplete })
 }
 
+/// The failure in the midst of a trace.
+fn cant_go_on(path: &Path, error: io::Error) -> Failure {
+    if error.kind() != io::ErrorKind::OutOfMemory {
+        return cant_read(path, &error);
+    }
+    let error = ReadError::from(ReadErrorKind::OutOfMemory);
+    Failure::new(format!("can't read `{}`: {error}", path.display())).help(error.help())
+}
+
 /// The log page by page; false if something of several traces was left out when they became one.
 fn open(args: &ReadLogArgs, system: &dyn System) -> Result<(Pages, bool), Failure> {
     let traces = expand(&args.traces, system)?;
     let mut texts = TextSources::load(&args.viewer_config, system)?.with_slices(args.spans);
     let [path] = &traces[..] else {
+        let name = Path::new(MERGED);
         let (trace, merged) = gather(&traces, system, &|line| system.print_error(line))?;
-        let pages = texts.pages(trace, Path::new("the merged traces"))?;
-        return Ok((pages, merged.is_whole()));
+        let source: Arc<dyn ByteSource> =
+            trace.into_source().map_err(|error| cant_read(name, &error))?.into();
+        if let Some(pages) = texts.survey(Box::new(Arc::clone(&source)), name)? {
+            return Ok((pages, merged.is_whole()));
+        }
+        let all = source.read_at(0, usize::MAX).map_err(|error| cant_read(name, &error))?;
+        return Ok((texts.pages(all, name)?, merged.is_whole()));
     };
-    // A slice may end in any later page.
-    if !args.spans
-        && let Some(source) = input::parts_of(path, system)
-        && let Some(pages) = texts.survey(source, path)?
+    if path == Path::new("-") {
+        let source = input::spooled_input(system)?;
+        if let Some(parts) = Parts::of(Box::new(Arc::clone(&source)))
+            && let Some(pages) = pages_of(parts, &mut texts, path)?
+        {
+            return Ok((pages, true));
+        }
+        let all = source.read_at(0, usize::MAX).map_err(|error| cant_read(path, &error))?;
+        return Ok((texts.pages(input::made_of(path, all, system)?, path)?, true));
+    }
+    if let Some(parts) = input::parts_of(path, system, &|line| system.print_error(line))
+        && let Some(pages) = pages_of(parts, &mut texts, path)?
     {
         return Ok((pages, true));
     }
     let trace = read_trace(path, system, &|line| system.print_error(line))?;
     Ok((texts.pages(trace, path)?, true))
+}
+
+fn pages_of(
+    parts: Parts,
+    texts: &mut TextSources<'_>,
+    path: &Path,
+) -> Result<Option<Pages>, Failure> {
+    let mut pages = texts.survey(parts.source, path)?;
+    if let (Some(pages), Some(size)) = (&mut pages, parts.compressed) {
+        pages.set_compressed_size(size);
+    }
+    Ok(pages)
 }
 
 /// Shows what is asked for, page by page. The outer error is one of writing, the inner one of reading.

@@ -161,7 +161,7 @@ impl View<'_> {
 
     fn merged(&self, traces: &[PathBuf]) -> Result<Log, Failure> {
         let Self { args, system, .. } = self;
-        let (trace, _) = read_log::gather(traces, *system, &|line| self.note(line))?;
+        let (trace, _) = read_log::gather_whole(traces, *system, &|line| self.note(line))?;
         TextSources::load(&args.viewer_config, *system)?
             .with_slices(true)
             .log(trace, Path::new("the merged traces"))

@@ -1,11 +1,15 @@
 //! Several traces as one: those that are named, and those in directories that are.
 
-use super::input::read_trace;
+use super::input::{read_trace, source_of};
+use crate::command::inputs::cant_read;
 use crate::command::merge::{self, Made};
 use crate::exit::Failure;
-use crate::system::System;
+use crate::system::{Spool, System};
 use protolog_reader::{MergeInput, Merged};
 use std::path::{Path, PathBuf};
+
+/// The name of several traces that became one, in messages.
+pub(super) const MERGED: &str = "the merged traces";
 
 /// Ends of names of traces.
 const ENDINGS: [&str; 6] =
@@ -32,9 +36,7 @@ pub(super) fn traces_in(directory: &Path, system: &dyn System) -> Result<Vec<Pat
     let is_trace = |path: &PathBuf| {
         path.to_str().is_some_and(|path| ENDINGS.iter().any(|ending| path.ends_with(ending)))
     };
-    let entries = system
-        .entries(directory)
-        .map_err(|error| crate::command::inputs::cant_read(directory, &error))?;
+    let entries = system.entries(directory).map_err(|error| cant_read(directory, &error))?;
     let files = entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.path);
     let mut traces: Vec<PathBuf> = files.filter(is_trace).collect();
     traces.sort();
@@ -46,19 +48,33 @@ pub(super) fn traces_in(directory: &Path, system: &dyn System) -> Result<Vec<Pat
     Ok(traces)
 }
 
-/// Makes one trace of several, in memory, and says what is not in it. `note` gets what is said.
-pub(in crate::command) fn gather(
+/// As [`gather`], in memory.
+pub(in crate::command) fn gather_whole(
     paths: &[PathBuf],
     system: &dyn System,
     note: &dyn Fn(&str),
 ) -> Result<(Vec<u8>, Merged), Failure> {
+    let (trace, merged) = gather(paths, system, note)?;
+    let bytes = trace.into_bytes().map_err(|error| cant_read(Path::new(MERGED), &error))?;
+    Ok((bytes, merged))
+}
+
+/// Makes one trace of several, and says what is not in it. `note` gets what is said.
+pub(super) fn gather(
+    paths: &[PathBuf],
+    system: &dyn System,
+    note: &dyn Fn(&str),
+) -> Result<(Spool, Merged), Failure> {
     let mut made = Vec::new();
     for path in paths {
-        let trace = read_trace(path, system, note)?;
-        made.push(Made { name: path.to_string_lossy(), trace });
+        let source = match source_of(path, system, note) {
+            Some(source) => source,
+            None => Box::new(read_trace(path, system, note)?),
+        };
+        made.push(Made { name: path.to_string_lossy(), source });
     }
     let inputs: Vec<&dyn MergeInput> = made.iter().map(|it| it as &dyn MergeInput).collect();
-    let mut trace = Vec::new();
+    let mut trace = Spool::new();
     let merged = protolog_reader::merge(&inputs, &mut trace)
         .map_err(|error| merge::failure(&error, Path::new("-")))?;
     for line in merge::problems(&merged) {

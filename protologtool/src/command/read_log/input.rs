@@ -7,12 +7,17 @@ use crate::command::inputs::cant_read;
 use crate::command::recover::{Rescued, counted, rescue_bytes, tell};
 use crate::exit::Failure;
 use crate::output::reason;
-use crate::system::System;
-use protolog_reader::{ByteSource, Log, Recording, session_id};
+use crate::system::{Spool, System};
+use protolog_reader::{ByteSource, Limits, Log, Recording, SourceReader, decompress, session_id};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Ends of names of traces.
 const ENDINGS: [&str; 3] = ["pftrace", "perfetto-trace", "pftrace.gz"];
+
+const STILL_WRITTEN: &str =
+    "note: it is still being written; messages of the last second may be missing\n";
 
 /// The trace at `path`, `-` for standard input. `note` gets lines about what is not as it stands in the file.
 pub(in crate::command) fn read_trace(
@@ -46,7 +51,7 @@ pub(in crate::command) fn read_trace(
             path.display(),
         )),
         Ok(Completion::Running) => {
-            note("note: it is still being written; messages of the last second may be missing\n");
+            note(STILL_WRITTEN);
         }
         Ok(Completion::None) => {}
         Err(error) => {
@@ -57,15 +62,79 @@ pub(in crate::command) fn read_trace(
     Ok(bytes)
 }
 
-/// The bytes of a file that is a trace as it stands, in parts; none of anything else.
-pub(super) fn parts_of(path: &Path, system: &dyn System) -> Option<Box<dyn ByteSource>> {
+/// A trace of which parts can be read.
+pub(super) struct Parts {
+    pub(super) source: Box<dyn ByteSource>,
+    /// The size of the file, in bytes, if it is compressed as a whole.
+    pub(super) compressed: Option<u64>,
+}
+
+/// The bytes of a file that is a trace as it stands, in parts; none of anything else. `note` gets lines about what it lacks.
+pub(super) fn parts_of(path: &Path, system: &dyn System, note: &dyn Fn(&str)) -> Option<Parts> {
+    Parts::of(source_of(path, system, note)?)
+}
+
+/// All of standard input.
+pub(super) fn spooled_input(system: &dyn System) -> Result<Arc<dyn ByteSource>, Failure> {
+    let spool = || {
+        let mut spool = Spool::new();
+        io::copy(&mut system.input()?, &mut spool)?;
+        spool.into_source()
+    };
+    Ok(spool().map_err(|error| cant_read(Path::new("-"), &error))?.into())
+}
+
+impl Parts {
+    /// The parts of a trace as it stands, or compressed as a whole. None if it is no trace, or has to be read whole.
+    pub(super) fn of(source: Box<dyn ByteSource>) -> Option<Self> {
+        if Recording::matches(&source.read_at(0, HEAD).ok()?) {
+            return None;
+        }
+        let Some(mut content) = decompress(SourceReader::new(&*source)).ok()? else {
+            return Some(Self { source, compressed: None });
+        };
+        // If it is damaged or a bomb, it is read whole, as far as it goes.
+        let most = Limits::of_size(source.size()).inflated_bytes;
+        let mut spool = Spool::new();
+        let size = io::copy(&mut content.by_ref().take(most), &mut spool).ok()?;
+        drop(content);
+        let compressed = Some(source.size());
+        let source = spool.into_source().ok().filter(|_| size < most)?;
+        Some(Self { source, compressed })
+    }
+}
+
+/// The bytes of a file that is a trace as it stands, or is compressed as a whole; none of anything else.
+pub(super) fn source_of(
+    path: &Path,
+    system: &dyn System,
+    note: &dyn Fn(&str),
+) -> Option<Box<dyn ByteSource>> {
     if path == Path::new("-") || system.is_directory(path) {
         return None;
     }
     let source = system.source(path).ok()??;
     let head = source.read_at(0, HEAD).ok()?;
-    let is_alone = || system.find_recording(path, session_id(&head)).is_none();
-    (!Recording::matches(&head) && is_alone()).then_some(source)
+    if Recording::matches(&head) {
+        return None;
+    }
+    if let Some(recording) = system.find_recording(path, session_id(&head)) {
+        if !system.is_in_use(&recording) {
+            // It completes the trace.
+            return None;
+        }
+        note(STILL_WRITTEN);
+    }
+    Some(source)
+}
+
+/// The trace of a file that was read whole: as it is, or what a recording makes.
+pub(super) fn made_of(
+    path: &Path,
+    bytes: Vec<u8>,
+    system: &dyn System,
+) -> Result<Vec<u8>, Failure> {
+    if Recording::matches(&bytes) { read_recording(path, bytes, system) } else { Ok(bytes) }
 }
 
 /// The trace that a recording makes, or completes.

@@ -61,7 +61,8 @@ fn made_for_ui(
     traces: &[PathBuf],
     system: &dyn System,
 ) -> Result<(Vec<u8>, Exit), Failure> {
-    let (mut trace, merged) = read_log::gather(traces, system, &|line| system.print_error(line))?;
+    let (mut trace, merged) =
+        read_log::gather_whole(traces, system, &|line| system.print_error(line))?;
     let log = Trace::from_bytes(trace.clone()).read().map_err(|error| {
         Failure::new(format!("can't read the traces: {error}")).help(error.help())
     })?;

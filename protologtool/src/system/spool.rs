@@ -1,0 +1,69 @@
+//! Bytes on their way from one step to the next, in memory or, if they are many, in a file without a name.
+//!
+//! Invariant: nobody else can open the file, and it is gone when the value is.
+
+use protolog_reader::{ByteSource, FileBytes};
+use std::io::{self, Write};
+use tempfile::{SpooledData, SpooledTempFile};
+
+/// The bytes that stay in memory.
+const MOST_IN_MEMORY: usize = 4 << 20;
+
+/// See the module. The file is in the directory that `TMPDIR` names, or `/tmp`.
+#[derive(Debug)]
+pub(crate) struct Spool(SpooledTempFile);
+
+impl Spool {
+    pub(crate) fn new() -> Self {
+        Self::with_memory(MOST_IN_MEMORY)
+    }
+
+    fn with_memory(most: usize) -> Self {
+        Self(SpooledTempFile::new(most))
+    }
+
+    /// The bytes that were written, for who reads parts of it.
+    pub(crate) fn into_source(self) -> io::Result<Box<dyn ByteSource>> {
+        Ok(match self.0.into_inner() {
+            SpooledData::InMemory(bytes) => Box::new(bytes.into_inner()),
+            SpooledData::OnDisk(file) => Box::new(FileBytes::new(file)?),
+        })
+    }
+
+    /// All that was written.
+    pub(crate) fn into_bytes(self) -> io::Result<Vec<u8>> {
+        let source = self.into_source()?;
+        source.read_at(0, usize::try_from(source.size()).unwrap_or(usize::MAX))
+    }
+}
+
+impl Write for Spool {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_from_memory_and_from_a_file() {
+        for most in [2, 1000] {
+            let filled = || {
+                let mut spool = Spool::with_memory(most);
+                spool.write_all(b"some ").unwrap();
+                spool.write_all(b"bytes").unwrap();
+                assert_eq!(spool.0.is_rolled(), most == 2);
+                spool
+            };
+            assert_eq!(filled().into_bytes().unwrap(), b"some bytes");
+            let source = filled().into_source().unwrap();
+            assert_eq!((source.size(), source.read_at(5, 9).unwrap()), (10, b"bytes".to_vec()));
+        }
+    }
+}
