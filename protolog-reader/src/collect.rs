@@ -44,7 +44,9 @@ pub(crate) struct MessageRecord {
     /// The bytes of the `ProtoLogMessage`.
     pub(crate) message: Span,
     /// Index of its first string in `Collected::string_refs`.
-    pub(crate) strings: usize,
+    pub(crate) strings: u32,
+    /// The segment that it is in, if the trace is read by segments: of one time, the first in the file comes first.
+    pub(crate) segment: u32,
     /// Index into `Collected::strings`, [`UNDEFINED_STRING`] or [`NO_STRING`].
     pub(crate) stack_trace: u32,
     pub(crate) thread: u32,
@@ -107,8 +109,8 @@ impl Collected {
         // The service also sets the flag on the first packet that a writer ever wrote, where it can't know.
         let lost = packet.dropped && (sequence.started || !packet.first_on_sequence);
         sequence.started = true;
-        if self.pass == Pass::Survey && (packet.sequence != 0 || packet.message.is_some()) {
-            self.bind(sequence, packet.is_snapshot_alone());
+        if self.pass == Pass::Survey && packet.has_state() {
+            self.bind(sequence);
         }
         if lost {
             sequence.invalidate();
@@ -173,7 +175,7 @@ impl Collected {
             Reader::with_offset(bytes, address + at as u64)
         };
         if self.pass == Pass::Survey {
-            self.bind(sequence, false);
+            self.bind(sequence);
         }
         let done = plain.interned.map_or(Ok(()), |it| self.intern(sequence, fields(it)));
         let moment = self.moment(sequence, plain.timestamp, TRACE_CLOCK);
@@ -236,12 +238,10 @@ impl Collected {
     }
 
     /// Notes that a sequence is in the segment that is surveyed. If it is new, another segment begins: with it an input of a merge may begin.
-    fn bind(&mut self, sequence: &mut SequenceState, is_snapshot: bool) {
+    fn bind(&mut self, sequence: &mut SequenceState) {
         match sequence.last_segment {
             Some(last) if last == self.segment.index => return,
             Some(last) => self.lanes.connect(last, self.segment.index),
-            // A merge writes all snapshots first.
-            None if is_snapshot => return,
             None => self.begin_segment(self.packet_at),
         }
         sequence.last_segment = Some(self.segment.index);
@@ -288,8 +288,10 @@ impl Collected {
         if self.pass != Pass::Entries {
             self.relations.add(snapshot.shared(), snapshot.primary);
         }
-        if snapshot.has_shared_custom() {
+        if self.pass == Pass::Survey && snapshot.has_shared_custom() {
             self.lanes.connect_all();
+        } else if self.pass == Pass::Survey && snapshot.has_custom() {
+            self.bind(sequence);
         }
         let moment = snapshot.moment(self.relations.primary());
         snapshot.define(moment, &mut sequence.clocks, &mut self.shared_clocks);
@@ -344,12 +346,7 @@ impl Collected {
                 self.note_time(sequence, moment);
                 moment
             }
-            None => {
-                if self.pass == Pass::Survey && sequence.last.is_none() {
-                    self.lanes.connect_all();
-                }
-                sequence.last.or(self.latest).unwrap_or(UNKNOWN_MOMENT).guess()
-            }
+            None => sequence.last.or(self.latest).unwrap_or(UNKNOWN_MOMENT).guess(),
         }
     }
 
@@ -408,12 +405,16 @@ impl Collected {
     ) -> Result<(), DecodeError> {
         if self.pass == Pass::Survey {
             self.segment.add(moment, sequence.begun_in);
+            // The guess rests on whatever was read before.
+            if moment.guessed {
+                self.lanes.connect_all();
+            }
         }
         if self.pass == Pass::Survey || self.is_skipping {
             return Ok(());
         }
         let span = Span { at: fields.offset(), len: fields.rest().len() as u32 };
-        let strings = self.string_refs.len();
+        let strings = self.string_refs.len() as u32;
         let (mut stack_trace, mut missing) = (NO_STRING, 0);
         let mut index_of = |known: Option<u32>| {
             missing += u64::from(known.is_none());
@@ -439,7 +440,9 @@ impl Collected {
         // Of a damaged message, the values before the damage are shown.
         self.stats.missing_strings += missing;
         let thread = sequence.thread;
-        self.records.push(MessageRecord { moment, message: span, strings, stack_trace, thread });
+        let segment = self.segment.index;
+        let message = span;
+        self.records.push(MessageRecord { moment, message, strings, segment, stack_trace, thread });
         done
     }
 }

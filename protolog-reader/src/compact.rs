@@ -59,8 +59,8 @@ impl Kept {
         let _ = message_fields::visit(protozero::Reader::new(bytes), |field| {
             count += usize::from(matches!(field, MessageField::String(_)));
         });
-        let strings = refs.len();
-        let old = from.string_refs.get(record.strings..).unwrap_or_default();
+        let strings = refs.len() as u32;
+        let old = from.string_refs.get(record.strings as usize..).unwrap_or_default();
         refs.extend(old.iter().take(count).map(|index| self.string(from, *index)));
         let stack_trace = self.string(from, record.stack_trace);
         MessageRecord { message, strings, stack_trace, ..record }

@@ -83,7 +83,7 @@ impl<'a> Entry<'a> {
 
     /// Decodes the message with its values. Call it once and reuse the result.
     pub fn values(&self) -> Values<'a> {
-        let mut strings = self.log.strings_from(self.record.strings).iter();
+        let mut strings = self.log.strings_from(self.record.strings as usize).iter();
         let mut values = Values::default();
         self.visit_fields(|value| match value {
             MessageField::MessageId(id) => values.message_id = id,

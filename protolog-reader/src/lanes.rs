@@ -111,7 +111,9 @@ mod tests {
         let segment = |time: &i64| Segment { span: Some((*time, *time + 5)), ..Segment::default() };
         let segments: Vec<Segment> = times.iter().map(segment).collect();
         let mut lanes = Lanes::default();
-        common.iter().for_each(|(one, other)| lanes.connect(*one, *other));
+        for (one, other) in common {
+            lanes.connect(*one, *other);
+        }
         lanes.order(&segments)
     }
 

@@ -65,11 +65,14 @@ impl<'a> Packet<'a> {
         self.cleared && self.snapshot.is_some() && names_thread
     }
 
-    /// Returns whether it has a clock snapshot, and nothing else that its sequence would know later.
-    pub(crate) fn is_snapshot_alone(&self) -> bool {
-        let is_state = self.cleared || self.thread.is_some() || self.sequence_info.is_some();
-        let is_used = self.interned.is_some() || self.defaults.is_some() || self.message.is_some();
-        self.snapshot.is_some() && !is_state && !is_used
+    /// Returns whether it has, or uses, state of its sequence, but for clocks. A merge writes clock snapshots of all sequences first.
+    pub(crate) fn has_state(&self) -> bool {
+        let is_named =
+            self.thread.is_some() || self.sequence_info.is_some() || self.trusted_pid.is_some();
+        let is_set = self.cleared || self.dropped || self.interned.is_some();
+        // The time of a packet may count from the one before.
+        let is_timed = self.timestamp.is_some();
+        is_named || is_set || is_timed || self.defaults.is_some() || self.message.is_some()
     }
 
     /// Takes one field.

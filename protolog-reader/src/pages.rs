@@ -9,7 +9,7 @@
 //!
 //! Traces that are damaged, compressed as a whole, or of several clocks are read whole, by [`Trace`](crate::Trace): see [`Pages::survey`].
 //!
-//! Invariants: the items of all pages are those of the whole trace, in the same order (but for entries of one time in several lanes), but that a run of malformed packets is a loss of
+//! Invariants: the items of all pages are those of the whole trace, in the same order, but that a run of malformed packets is a loss of
 //! each page that it is in; memory is at most a constant factor times
 //! the bytes of a page, of the entries that are held back, of the strings and states of sequences, and of the losses.
 
@@ -296,7 +296,9 @@ impl Remainder {
             while let Some(segment) = self.segments.get(self.next).filter(|_| size < wanted) {
                 let bytes = self.source.read_at(segment.offset, segment.len)?;
                 size += bytes.len();
-                self.decoder.collected_mut().is_skipping = self.next < self.wanted;
+                let collected = self.decoder.collected_mut();
+                collected.is_skipping = self.next < self.wanted;
+                collected.segment.index = segment.index;
                 // A packet that is cut off is the last one, which the survey has found.
                 let ended = self.decoder.segment(bytes, segment.offset);
                 if ended.is_some_and(|ended| ended.reason != EndReason::Truncated) {
@@ -305,7 +307,7 @@ impl Remainder {
                 self.next += 1;
             }
             let records = &mut self.decoder.collected_mut().records;
-            records.sort_by_key(|record| record.moment.ns);
+            records.sort_by_key(|record| (record.moment.ns, record.segment));
             let limit = self.first.get(self.next);
             let is_shown =
                 |record: &MessageRecord| limit.is_none_or(|limit| record.moment.ns < *limit);

@@ -178,6 +178,11 @@ impl ClockSnapshot {
         Some(Moment { ns, clock, guessed: false })
     }
 
+    /// Returns whether it has custom clocks.
+    pub(crate) fn has_custom(&self) -> bool {
+        self.readings.iter().any(|reading| reading.id >= CUSTOM)
+    }
+
     /// Returns whether it has custom clocks that all sequences share.
     pub(crate) fn has_shared_custom(&self) -> bool {
         let mut ids = self.readings.iter().map(|reading| reading.id);

@@ -160,7 +160,7 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
         Err(error) => {
             return Err(Failure::new(format!("can't write the log: {}", reason(&error))));
         }
-        Ok(Err(error)) => return Err(cant_go_on(&args.traces[0], error)),
+        Ok(Err(error)) => return Err(cant_go_on(&args.traces[0], &error)),
         Ok(Ok(())) => {}
     }
     let log = pages.log();
@@ -191,9 +191,9 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
 }
 
 /// The failure in the midst of a trace.
-fn cant_go_on(path: &Path, error: io::Error) -> Failure {
+fn cant_go_on(path: &Path, error: &io::Error) -> Failure {
     if error.kind() != io::ErrorKind::OutOfMemory {
-        return cant_read(path, &error);
+        return cant_read(path, error);
     }
     let error = ReadError::from(ReadErrorKind::OutOfMemory);
     Failure::new(format!("can't read `{}`: {error}", path.display())).help(error.help())

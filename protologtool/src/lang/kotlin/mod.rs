@@ -8,7 +8,7 @@
 //! A rewritten call is an expression, so that every position is legal: bodies of functions and lambdas, branches of `when`,
 //! initial values. Reading order: [`find`], [`method_call`], [`read`],
 //! [`template`], [`kinds`], [`emit`]; below them [`names`], [`scopes`],
-//! [`declarations`], [`file`] and [`lexer`].
+//! [`declarations`], [`file`](mod@file) and [`lexer`].
 //!
 //! Calls that pass on the parameters of the function around them stay as they are; where that is all that the function does, its
 //! own calls are rewritten ([`wrapper`], [`passed`]). What stays is interned when the program runs, and has a note.
