@@ -60,7 +60,8 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
     /// Returns whether the class has the getters of a group.
     pub(super) fn is_group(&self) -> bool {
         let has = |name| self.method(name).is_some();
-        has("isEnabled") && has("getTag") && TEXT_METHODS.into_iter().any(has)
+        let has_flags = has("isEnabled") && TEXT_METHODS.into_iter().any(has);
+        has("getTag") && (has_flags || self.has_defaults())
     }
 
     /// The group, which calls write as `name`, of the class with this canonical name; and, where that has `getId()`, why
@@ -80,8 +81,8 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
                 .or_else(|error| self.text("getName").map_err(|_| error))
                 .map_err(problem)?,
         };
-        let enabled = self.flag(&["isEnabled"]).map_err(problem)?;
-        let text = self.flag(&TEXT_METHODS).map_err(problem)?;
+        let enabled = self.flag(&["isEnabled"], true).map_err(problem)?;
+        let text = self.flag(&TEXT_METHODS, false).map_err(problem)?;
         let tag = self.text("getTag").map_err(problem)?;
         let group = Group::new(class, &own_name, enabled, text, tag).written(name);
         Ok(match self.id() {
@@ -296,8 +297,8 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
         })
     }
 
-    /// The value of the first of these getters that the enum has.
-    fn flag(&self, getters: &[&str]) -> Result<bool, NotConstant> {
+    /// The value of the first of these getters that the class has, or what the runtime's interface returns.
+    fn flag(&self, getters: &[&str], default: bool) -> Result<bool, NotConstant> {
         for getter in getters {
             match self.getter(getter, 0) {
                 None => {}
@@ -311,7 +312,20 @@ impl<'e, 't, 's> Object<'e, 't, 's> {
                 Some(Err(error)) => return Err(self.reworded(getter, error)),
             }
         }
+        if self.has_defaults() {
+            return Ok(default);
+        }
         Err(not_constant(self.made, &format!("the class has no `{}()`", getters[0])))
+    }
+
+    /// Returns whether the class has an interface whose methods may have defaults: those of the runtime have, Android's have none, so
+    /// that a class without them would not compile.
+    fn has_defaults(&self) -> bool {
+        let interfaces = self.declaration.child_by_field_name("interfaces");
+        interfaces.is_some_and(|list| {
+            let words = text(list, self.source).split(|char: char| !char.is_alphanumeric());
+            words.into_iter().any(|word| word == "IProtoLogGroup")
+        })
     }
 
     fn text(&self, getter: &str) -> Result<String, NotConstant> {

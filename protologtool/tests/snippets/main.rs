@@ -59,6 +59,39 @@ fn java() {
     try_page("docs/guides/java.md");
 }
 
+/// The page's first command, on its program, writes what the page shows.
+#[test]
+fn kotlin() {
+    const PAGE: &str = "docs/guides/kotlin.md";
+    let text = fs::read_to_string(workspace_root().join(PAGE)).expect("read the page");
+    let blocks = page::blocks(&text);
+    let of = |language| blocks.iter().filter(move |block| block.language == language);
+    let program = of("kotlin").next().expect("a program").text;
+    let shown = of("kotlin").nth(1).expect("the output").text;
+    let dir = protolog_testkit::temp_dir();
+    let source = dir.path().join("src/com/foo");
+    fs::create_dir_all(&source).expect("make a directory");
+    fs::write(source.join("Server.kt"), program).expect("write the program");
+    let groups = "package com.foo;\n\
+        public enum AppLog implements dev.protolog.IProtoLogGroup {\n    NET(\"Net\");\n\
+        private final String tag;\n    AppLog(String tag) { this.tag = tag; }\n\
+        public String getTag() { return tag; }\n}\n";
+    fs::write(source.join("AppLog.java"), groups).expect("write the groups");
+    let reader = Reader { package: dir.path().to_owned(), ..Reader::new(PAGE) };
+    let output = run_any(&mut reader.command(of("sh").next().expect("a command").text));
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+    let written = dir.path().join("out/src/com/foo/Server.kt");
+    let written = fs::read_to_string(written).expect("read the output");
+    let short = written.replace("dev.protolog.ProtoLogImpl", "I");
+    let short = short.replace("dev.protolog.LogLevel", "L");
+    for line in shown.lines().filter(|line| !line.is_empty()) {
+        assert!(
+            short.lines().any(|it| it == line),
+            "{PAGE} shows\n{line}\nnot what is in\n{short}"
+        );
+    }
+}
+
 #[test]
 fn no_page_is_left_out() {
     let mut pages = vec!["README.md".to_owned(), "docs/faq.md".to_owned()];
@@ -71,6 +104,7 @@ fn no_page_is_left_out() {
         // A page whose program is a library with tests has a test of its own.
         let is_tried = match page.as_str() {
             "docs/guides/testing.md" => TESTING_GUIDE.contains(&page),
+            "docs/guides/kotlin.md" => tests.contains(&format!("PAGE: &str = \"{page}\"")),
             _ => tests.contains(&format!("try_page(\"{page}\")")),
         };
         assert!(is_tried, "no test tries {page}");
