@@ -65,7 +65,10 @@ fn java_says_the_same() {
     let main = directory.path().join("PrintGroups.java");
     std::fs::write(&main, PRINT_GROUPS).unwrap();
     sources.push(main);
-    sources.push(crate::case::here().join("runtime/dev/protolog/ProtoLogGroup.java"));
+    for interface in ["ProtoLogGroup", "IProtoLogGroup"] {
+        let path = format!("runtime/dev/protolog/{interface}.java");
+        sources.push(crate::case::here().join(path));
+    }
     let out: PathBuf = directory.path().join("classes");
     let Some(compiled) = compile_java(&out, &sources, &[]) else { return };
     assert_eq!(compiled.code, Some(0), "{}", compiled.stderr);
