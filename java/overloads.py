@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the methods of ProtoLogImpl for up to three arguments, one for each sequence of types.
+"""Writes the methods of ProtoLogImpl for up to three arguments, one for each sequence of types, and for four to six.
 
     java/overloads.py           writes the files
     java/overloads.py --check   fails if a file is not as it would be written
@@ -19,9 +19,10 @@ LONGEST_LINE = 140
 CLASSES = [
     ("TwoArgumentCalls", "ThreeArgumentCalls", "no argument, one or two", [0, 1, 2], "v d i w e wtf"),
     ("ThreeArgumentCalls", "ThreeArgumentWarnings", "three arguments and levels up to INFO", [3], "v d i"),
-    ("ThreeArgumentWarnings", None, "three arguments and levels from WARN on", [3], "w e wtf"),
+    ("ThreeArgumentWarnings", "SixArgumentCalls", "three arguments and levels from WARN on", [3], "w e wtf"),
 ]
 
+COUNTS_OF_BOXED = [4, 5, 6]
 AT = """
     static Call at(IProtoLogGroup g, LogLevel level, long id, long mask) {
         return Call.begin(g, level, id, mask);
@@ -41,7 +42,6 @@ def method(name, types):
 def source(name, base, what, counts, methods):
     methods = methods.split()
     imports = sorted(f"import static dev.protolog.LogLevel.{LEVELS[method]};" for method in methods)
-    extends = f" extends {base}" if base else ""
     bodies = [
         method(level, types)
         for level in methods
@@ -59,17 +59,53 @@ def source(name, base, what, counts, methods):
         " *",
         " * <p>Invariant: no method throws.",
         " */",
-        f"abstract class {name}{extends} {{",
+        f"abstract class {name} extends {base} {{",
         f"    {name}() {{}}",
         "",
         *bodies,
-    ]) + "\n" + ("" if base else AT) + "}\n"
+    ]) + "\n}\n"
+
+
+def boxed_method(name, count):
+    letters = "abcdef"[:count]
+    parameters = "".join(f", Object {letter}" for letter in letters)
+    texts = ", ".join(f"Object {letter}{letter} = valueOf({letter})" for letter in letters).replace(", Object", ",")
+    adds = "".join(f".add({letter}{letter})" for letter in letters)
+    return "\n".join([
+        f"    public static void {name}(IProtoLogGroup g, long id, long m{parameters}) {{",
+        f"        {texts};",
+        f"        at(g, {LEVELS[name]}, id, m){adds}.end();",
+        "    }",
+    ])
+
+
+def boxed_source(name):
+    imports = sorted(f"import static dev.protolog.LogLevel.{level};" for level in LEVELS.values())
+    return "\n".join([
+        "package dev.protolog;",
+        "",
+        *imports,
+        "import static dev.protolog.MessageText.valueOf;",
+        "",
+        "/**",
+        " * The methods of {@link ProtoLogImpl} for four to six arguments. There are too many sequences of types for a method each, so javac boxes",
+        " * what the conversions give; in code that runs often the JVM's compiler takes the boxes away again. Written by {@code java/overloads.py}.",
+        " *",
+        " * <p>Invariants: no method throws; code of the application, such as {@code toString}, runs before the call begins.",
+        " */",
+        f"abstract class {name} {{",
+        f"    {name}() {{}}",
+        "",
+        *(boxed_method(level, count) for level in LEVELS for count in COUNTS_OF_BOXED),
+    ]) + "\n" + AT + "}\n"
 
 
 def main(words):
     is_check = words == ["--check"]
-    for description in CLASSES:
-        path, text = SOURCES / f"{description[0]}.java", source(*description)
+    texts = {description[0]: source(*description) for description in CLASSES}
+    texts["SixArgumentCalls"] = boxed_source("SixArgumentCalls")
+    for name, text in texts.items():
+        path = SOURCES / f"{name}.java"
         if not is_check:
             path.write_text(text)
         elif path.read_text() != text:

@@ -20,7 +20,7 @@ final class BootClock {
     private static final long STEP = 100_000_000;
 
     private volatile long offset = offset();
-    private volatile long wallDistance = wall() - System.nanoTime();
+    private volatile long wallDistance = roughWall() - System.nanoTime();
 
     /** The clocks at one moment, in nanoseconds. */
     record Moment(long realtime, long monotonic, long boottime) {}
@@ -31,9 +31,9 @@ final class BootClock {
 
     /** The time now, after a look whether the machine was suspended meanwhile. */
     long follow() {
-        if (Math.abs(wall() - System.nanoTime() - wallDistance) > STEP) {
+        if (Math.abs(roughWall() - System.nanoTime() - wallDistance) > STEP) {
             offset = offset();
-            wallDistance = wall() - System.nanoTime();
+            wallDistance = roughWall() - System.nanoTime();
         }
         return now();
     }
@@ -41,6 +41,11 @@ final class BootClock {
     Moment moment() {
         long monotonic = System.nanoTime();
         return new Moment(wall(), monotonic, monotonic + offset);
+    }
+
+    /** The wall clock to the millisecond, which allocates nothing. */
+    private static long roughWall() {
+        return System.currentTimeMillis() * 1_000_000;
     }
 
     private static long wall() {

@@ -41,7 +41,8 @@ final class Call {
 
     /** Begins a call of the thread. */
     static Call begin(IProtoLogGroup group, LogLevel level, long id, long mask) {
-        if (!Groups.isEnabled(group, level)) {
+        GroupState state = Groups.enabled(group, level);
+        if (state == null) {
             return UNUSED;
         }
         Call call;
@@ -53,14 +54,14 @@ final class Call {
         }
         if (call.isBusy) {
             // A stream that prints messages logs itself.
-            Sessions.lose(Groups.of(group), level, LossCause.REENTRANT);
+            Sessions.lose(state, level, LossCause.REENTRANT);
             return UNUSED;
         }
         call.id = id;
         call.mask = mask;
         call.template = null;
         call.level = level;
-        call.group = Groups.of(group);
+        call.group = state;
         call.count = 0;
         call.kinds = 0;
         return call;
@@ -105,6 +106,23 @@ final class Call {
             }
         }
         return this;
+    }
+
+    /**
+     * Adds a result of a conversion that javac has boxed. Where the JVM's compiler has put the caller and this into one, it sees the
+     * class of the box, and makes none.
+     */
+    Call add(Object value) {
+        if (value instanceof Long integer) {
+            return put(INTEGER, integer, null);
+        } else if (value instanceof String text) {
+            return put(TEXT, 0, text);
+        } else if (value instanceof Double number) {
+            return put(FLOATING, Double.doubleToRawLongBits(number), null);
+        } else if (value instanceof Boolean bool) {
+            return put(BOOL, bool ? 1 : 0, null);
+        }
+        return addAll(mask >>> 2 * count, new Object[] {value});
     }
 
     /** Records the message in each session that wants it, and prints it if its group is printed. */

@@ -27,16 +27,20 @@ final class Groups {
     private Groups() {}
 
     static boolean isEnabled(IProtoLogGroup group, LogLevel level) {
+        return enabled(group, level) != null;
+    }
+
+    /** The state of a group, if messages of this level are enabled; else null. */
+    static GroupState enabled(IProtoLogGroup group, LogLevel level) {
         if (group == null || level == null) {
-            return false;
+            return null;
         }
         GroupState[] now = table;
-        int slot = System.identityHashCode(group) & now.length - 1;
-        GroupState state = now[slot];
+        GroupState state = now[System.identityHashCode(group) & now.length - 1];
         if (state == null || state.group != group) {
             state = of(group);
         }
-        return Switch.isEnabled(state.word(), level);
+        return Switch.isEnabled(state.word(), level) ? state : null;
     }
 
     /** The state of a group, which is not null. */

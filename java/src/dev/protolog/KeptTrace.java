@@ -1,6 +1,5 @@
 package dev.protolog;
 
-import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -41,8 +40,10 @@ final class KeptTrace {
         Path made = Files.createTempFile(directory, "." + file.getFileName(), ".part", Recording.PRIVATE);
         try {
             Summary summary;
-            try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(made))) {
-                summary = write(file, new TraceOutput(out));
+            try (OutputStream out = Files.newOutputStream(made)) {
+                TraceOutput trace = new TraceOutput(out);
+                summary = write(file, trace);
+                trace.flush();
             }
             Files.move(made, file, StandardCopyOption.ATOMIC_MOVE);
             return summary;

@@ -16,6 +16,7 @@ final class Losses {
     /** Counts for which there was no memory, by cause. */
     private final long[] ungrouped = new long[CAUSES.length];
     private volatile boolean isEmpty = true;
+    private final Pending none = new Pending(List.of());
 
     /** A count. A group of 0 is not known. */
     record Count(int group, LossCause cause, long count) {
@@ -53,7 +54,7 @@ final class Losses {
 
     /** Takes the counts that one packet can report. */
     Pending take() {
-        return isEmpty ? new Pending(List.of()) : takeSome();
+        return isEmpty ? none : takeSome();
     }
 
     private synchronized Pending takeSome() {
@@ -74,11 +75,19 @@ final class Losses {
 
         /** True if packets are missing before the one that reports these. */
         boolean hasDropped() {
-            return taken.stream().anyMatch(it -> it.cause == LossCause.BUFFER_FULL || it.cause == LossCause.OVERWRITTEN);
+            for (int i = 0; i < taken.size(); i++) {
+                LossCause cause = taken.get(i).cause;
+                if (cause == LossCause.BUFFER_FULL || cause == LossCause.OVERWRITTEN) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         void write(ProtoWriter to) {
-            taken.forEach(count -> count.write(to));
+            for (int i = 0; i < taken.size(); i++) {
+                taken.get(i).write(to);
+            }
         }
 
         void giveBack() {

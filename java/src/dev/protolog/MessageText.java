@@ -37,12 +37,21 @@ final class MessageText {
     static Object[] values(Object[] args) {
         Object[] values = args == null ? new Object[0] : args.clone();
         for (int i = 0; i < values.length; i++) {
-            Object arg = values[i];
-            boolean isValue = arg == null || arg instanceof Long || arg instanceof Integer || arg instanceof Short
-                    || arg instanceof Byte || arg instanceof Double || arg instanceof Float || arg instanceof Boolean;
-            values[i] = isValue ? arg : textOf(arg);
+            values[i] = value(values[i]);
         }
         return values;
+    }
+
+    /** A number, a boolean or null as it is, the text of all else. */
+    private static Object value(Object arg) {
+        boolean isValue = arg == null || arg instanceof Long || arg instanceof Integer || arg instanceof Short
+                || arg instanceof Byte || arg instanceof Double || arg instanceof Float || arg instanceof Boolean;
+        return isValue ? arg : textOf(arg);
+    }
+
+    /** As {@link #values} of one argument; small, so that calls have it within themselves. */
+    static Object valueOf(Object arg) {
+        return arg instanceof Long || arg instanceof String || arg instanceof Double || arg instanceof Boolean ? arg : value(arg);
     }
 
     /** {@code String.valueOf}, also where {@code toString} throws. */

@@ -25,7 +25,7 @@ final class ProtoReader {
         this(bytes, 0, bytes.length);
     }
 
-    private ProtoReader(byte[] bytes, int from, int end) {
+    ProtoReader(byte[] bytes, int from, int end) {
         this.bytes = bytes;
         this.at = from;
         this.end = end;

@@ -107,8 +107,9 @@ final class ProtoWriter {
         return Arrays.copyOf(bytes, size);
     }
 
-    void clear() {
+    ProtoWriter clear() {
         size = 0;
+        return this;
     }
 
     private void ensure(int more) {

@@ -1,6 +1,9 @@
 package dev.protolog;
 
 import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
@@ -10,6 +13,8 @@ import java.util.Arrays;
  * <p>Invariant: a packet is passed on once. Where messages of a ring are missing, that is said before the next packet.
  */
 final class SequenceReader {
+    private static final VarHandle ID = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
     private final int sequence;
     private final int pid;
     private final TraceOutput out;
@@ -79,7 +84,12 @@ final class SequenceReader {
             int from = at;
             at += (int) size;
             if (number >= done) {
-                part(chunk, number, Arrays.copyOfRange(bytes, from, at));
+                boolean isContinued = number + 1 == chunk.count() && chunk.isContinued();
+                if (isContinued || number == 0 && chunk.continues()) {
+                    part(chunk, number, Arrays.copyOfRange(bytes, from, at));
+                } else if (at > from) {
+                    packet(bytes, from, at);
+                }
                 done = number + 1;
             }
         }
@@ -128,13 +138,21 @@ final class SequenceReader {
             }
             partial = whole;
         } else if (whole.length > 0) {
-            packet(whole);
+            packet(whole, 0, whole.length);
         }
     }
 
-    private void packet(byte[] packet) throws IOException {
+    private void packet(byte[] bytes, int from, int to) throws IOException {
+        if (isOnlyMessage(bytes, from, to)) {
+            messages++;
+            recorded++;
+            long before = out.written();
+            out.packet(sequence, bytes, from, to - from);
+            counts.add(idOf(bytes, from), out.written() - before);
+            return;
+        }
         try {
-            ProtoReader fields = new ProtoReader(packet);
+            ProtoReader fields = new ProtoReader(bytes, from, to);
             long time = 0;
             byte[] info = null;
             boolean isMessage = false;
@@ -156,13 +174,41 @@ final class SequenceReader {
                 begin(info, time);
             }
             long before = out.written();
-            out.packet(sequence, packet);
+            out.packet(sequence, bytes, from, to - from);
             if (isMessage) {
                 counts.add(message, out.written() - before);
             }
         } catch (ProtoReader.MalformedException e) {
             throw new IOException(e);
         }
+    }
+
+    /** The id of a message that {@link #isOnlyMessage} is true of. */
+    private static long idOf(byte[] bytes, int from) {
+        int at = from + 1;
+        while (bytes[at] < 0) {
+            at++;
+        }
+        at += 3;
+        while (bytes[at] < 0) {
+            at++;
+        }
+        return (long) ID.get(bytes, at + 2);
+    }
+
+    /** True of most packets: they are a time and a message without new strings, as {@link TraceWriter} begins them. */
+    private static boolean isOnlyMessage(byte[] bytes, int from, int to) {
+        int at = from + 1;
+        while (at < to && bytes[at] < 0) {
+            at++;
+        }
+        // The message begins with its id.
+        int message = at + 4;
+        while (message < to && bytes[message - 1] < 0) {
+            message++;
+        }
+        return bytes[from] == 0x40 && message + Long.BYTES < to && bytes[at + 1] == (byte) 0xc2 && bytes[at + 2] == 0x06
+                && bytes[message] == 0x09;
     }
 
     /** Notes the thread, and reports messages that are missing before. */

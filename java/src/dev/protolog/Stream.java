@@ -1,6 +1,5 @@
 package dev.protolog;
 
-import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
@@ -34,7 +33,6 @@ final class Stream implements Runnable {
 
     private final SessionCore session;
     private final FileChannel file;
-    private final BufferedOutputStream buffered;
     private final TraceOutput out;
     private final Map<Integer, SequenceReader> readers = new TreeMap<>();
     private final SessionStats.Written counts;
@@ -52,8 +50,7 @@ final class Stream implements Runnable {
         this.session = session;
         counts = new SessionStats.Written(session.dictionary());
         file = create(path);
-        buffered = new BufferedOutputStream(Channels.newOutputStream(file), 1 << 16);
-        out = new TraceOutput(buffered);
+        out = new TraceOutput(Channels.newOutputStream(file));
         writeClocks(started);
         writeOwnPackets();
         out.own(TracePackets.instant(session.pid(), started.boottime(), "protolog session started"));
@@ -214,7 +211,7 @@ final class Stream implements Runnable {
     }
 
     private void commit() throws IOException {
-        buffered.flush();
+        out.flush();
         if (session.recording() != null) {
             changedBefore.putAll(changed);
             session.recording().commit(out.written(), changedBefore);

@@ -23,8 +23,8 @@ final class ThreadIdentity {
     private String name;
     private byte[] nameBytes = {};
 
-    /** The fields of the thread in the process {@code pid}. */
-    ProtoWriter describe(int pid) {
+    /** Writes the fields of the thread in the process {@code pid}. */
+    void describe(int pid, ProtoWriter to) {
         String now = Thread.currentThread().getName();
         if (now != name) {
             name = now;
@@ -33,7 +33,7 @@ final class ThreadIdentity {
             int kept = Utf8.put(now, bytes, 0, Math.min(length, MAX_NAME), length > MAX_NAME);
             nameBytes = Arrays.copyOf(bytes, kept);
         }
-        return new ProtoWriter().varint(1, pid).varint(2, id).bytes(3, nameBytes);
+        to.varint(1, pid).varint(2, id).bytes(3, nameBytes);
     }
 
     /** The id of the current thread. */

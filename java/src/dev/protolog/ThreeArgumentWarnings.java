@@ -10,7 +10,7 @@ import static dev.protolog.LogLevel.WTF;
  *
  * <p>Invariant: no method throws.
  */
-abstract class ThreeArgumentWarnings {
+abstract class ThreeArgumentWarnings extends SixArgumentCalls {
     ThreeArgumentWarnings() {}
 
     public static void w(IProtoLogGroup g, long id, long m, long a, long b, long c) { at(g, WARN, id, m).add(a).add(b).add(c).end(); }
@@ -362,9 +362,5 @@ abstract class ThreeArgumentWarnings {
     }
     public static void wtf(IProtoLogGroup g, long id, long m, String a, String b, String c) {
         at(g, WTF, id, m).add(a).add(b).add(c).end();
-    }
-
-    static Call at(IProtoLogGroup g, LogLevel level, long id, long mask) {
-        return Call.begin(g, level, id, mask);
     }
 }
