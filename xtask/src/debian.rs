@@ -192,7 +192,7 @@ fn unpack(package: &Path, dir: &Path) -> Result<()> {
 }
 
 /// Has apt read what there is to install, where that is allowed.
-fn update() -> Result<()> {
+pub(crate) fn update() -> Result<()> {
     if !tools::is_root() {
         return Err("apt's lists are old (`apt-get update`)".to_owned());
     }

@@ -60,7 +60,7 @@ pub(crate) fn prepare(install: bool) -> Result<()> {
 }
 
 /// An error unless `file` has this SHA-512 checksum.
-fn check(file: &Path, checksum: &str) -> Result<()> {
+pub(crate) fn check(file: &Path, checksum: &str) -> Result<()> {
     let printed = shell::read(Command::new("sha512sum").arg(file))?;
     let found = printed.split_whitespace().next().unwrap_or_default();
     // Of a name with a backslash in it, the line begins with one.

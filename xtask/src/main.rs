@@ -13,6 +13,7 @@ mod debian;
 mod demo;
 mod fuzz;
 mod instructions;
+mod jars;
 mod java;
 mod kotlin;
 mod platforms;

@@ -5,6 +5,7 @@
 mod compile;
 mod control;
 mod corpus;
+mod java;
 mod measure;
 pub(crate) mod outside;
 mod read;
@@ -24,7 +25,7 @@ use crate::{Result, shell, tools, workspace};
 type Bench = (&'static str, &'static str, &'static [Tool], fn(&mut Report) -> Result<()>);
 
 /// All benches.
-pub(crate) const BENCHES: [Bench; 7] = [
+pub(crate) const BENCHES: [Bench; 8] = [
     (
         "tool",
         "protologtool over the sources of a JDK, beside the floor: reading the same files",
@@ -66,6 +67,12 @@ pub(crate) const BENCHES: [Bench; 7] = [
         "a switch from outside, beside a Binder transaction; 1,000 programs listed and switched",
         &[tools::CC, tools::STRACE],
         |_| control::run(),
+    ),
+    (
+        "java",
+        "the Java runtime beside java.util.logging, Log4j 2, Logback and JFR",
+        &[tools::CC, tools::JAVA, tools::NPM],
+        java::run,
     ),
 ];
 

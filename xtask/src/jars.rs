@@ -1,0 +1,106 @@
+//! Jars of other loggers under `target/tools/jars`: what the Java runtime is measured beside, and what its bridges are tested with.
+//!
+//! Debian's packages are unpacked, not installed. Debian has SLF4J 1.7 only, so that of today comes out of an npm package which has
+//! it among its jars; it is used only if it has the checksum of that.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Result, debian, kotlin, shell, tools, workspace};
+
+const PACKAGES: [&str; 4] =
+    ["liblog4j2-java", "libdisruptor-java", "liblogback-java", "libslf4j-java"];
+const NPM_PACKAGE: &str = "allure-commandline@2.46.1";
+/// The name that npm gives to what it downloads.
+const ARCHIVE: &str = "allure-commandline-2.46.1.tgz";
+/// SHA-512 of the archive.
+const CHECKSUM: &str = "e074f16d747d0f6f9c255f73e0c3bf2146bbb1f6222cb5c13f7ff83164aa0bad\
+                        decb9e7004cbd7024f37c99630276b7e8ca53567b416e8b802531d0184fcbd11";
+const SLF4J: &str = "package/dist/lib/slf4j-api-2.0.18.jar";
+
+/// Jars that are there.
+pub(crate) struct Jars {
+    dir: PathBuf,
+}
+
+impl Jars {
+    /// Log4j 2 with the queue of its asynchronous loggers.
+    pub(crate) fn log4j(&self) -> Vec<PathBuf> {
+        ["log4j-api", "log4j-core", "disruptor"].iter().map(|name| self.debian(name)).collect()
+    }
+
+    /// Logback with the SLF4J that it is made for.
+    pub(crate) fn logback(&self) -> Vec<PathBuf> {
+        ["logback-core", "logback-classic", "slf4j-api"]
+            .iter()
+            .map(|name| self.debian(name))
+            .collect()
+    }
+
+    /// SLF4J 2.
+    pub(crate) fn slf4j(&self) -> PathBuf {
+        self.dir.join("slf4j-api-2.0.18.jar")
+    }
+
+    fn debian(&self, name: &str) -> PathBuf {
+        self.dir.join("debian/usr/share/java").join(format!("{name}.jar"))
+    }
+}
+
+/// Makes sure of the jars, fetching them where `install` allows it. An error says why there are none.
+pub(crate) fn prepare(install: bool) -> Result<Jars> {
+    let jars = Jars { dir: workspace::tools_dir().join("jars") };
+    // Written last, so that an interrupted installation is repeated.
+    let stamp = jars.dir.join("complete");
+    if fs::read_to_string(&stamp).is_ok_and(|made| made == CHECKSUM) {
+        println!("found: jars of other loggers in target/tools/jars");
+        return Ok(jars);
+    }
+    if !install {
+        return Err("the jars of other loggers are not in target/tools/jars".to_owned());
+    }
+    println!("needed: {} and {NPM_PACKAGE}, for the loggers in them (33 MB)", PACKAGES.join(", "));
+    workspace::empty_dir(&jars.dir)?;
+    unpack_debian(&jars.dir)?;
+    unpack_npm(&jars.dir)?;
+    let all = [jars.log4j(), jars.logback(), vec![jars.slf4j()]].concat();
+    if let Some(missing) = all.iter().find(|jar| !jar.exists()) {
+        return Err(format!("the packages have no `{}`", missing.display()));
+    }
+    fs::write(&stamp, CHECKSUM)
+        .map_err(|error| format!("can't write `{}`: {error}", stamp.display()))?;
+    Ok(jars)
+}
+
+fn unpack_debian(dir: &Path) -> Result<()> {
+    if !tools::found("apt-get") || !tools::found("dpkg-deb") {
+        return Err("this is no Debian".to_owned());
+    }
+    // As root apt would give up its rights, and those of the folder are not for it.
+    let fetch = || {
+        let mut fetch = Command::new("apt-get");
+        fetch.args(["download", "-qq", "-o", "APT::Sandbox::User=root"]).args(PACKAGES);
+        shell::run_without_output(fetch.current_dir(dir))
+    };
+    fetch().or_else(|_| debian::update().and_then(|()| fetch()))?;
+    let entries = fs::read_dir(dir).map_err(|error| error.to_string())?;
+    for file in entries.flatten().map(|entry| entry.path()) {
+        shell::run_quietly(Command::new("dpkg-deb").arg("-x").arg(&file).arg(dir.join("debian")))?;
+        fs::remove_file(&file).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+fn unpack_npm(dir: &Path) -> Result<()> {
+    let mut fetch = Command::new("npm");
+    fetch.args(["pack", "--silent", NPM_PACKAGE]).current_dir(dir);
+    shell::run_without_output(&mut fetch).map_err(|problem| {
+        format!("can't fetch {NPM_PACKAGE} from npm's registry\n{problem}\nhelp: check `npm ping`, or run with `--no-install`")
+    })?;
+    kotlin::check(&dir.join(ARCHIVE), CHECKSUM)?;
+    let mut unpack = Command::new("tar");
+    unpack.args(["-xzf", ARCHIVE, "--strip-components=3", SLF4J]).current_dir(dir);
+    shell::run_without_output(&mut unpack)?;
+    fs::remove_file(dir.join(ARCHIVE)).map_err(|error| error.to_string())
+}
