@@ -16,6 +16,7 @@ pub(crate) enum Request {
     Soak { only: Vec<String> },
     Bench { only: Vec<String>, install: bool, json: bool },
     Bless { args: Vec<String> },
+    Jar { install: bool },
 }
 
 /// The whole help text.
@@ -48,10 +49,11 @@ usage: cargo xtask COMMAND
 {benches}
   bless [ARG]...  run the tests and rewrite their expectations; ARG goes to cargo test, as in `bless -p protolog-tool`;
                   `bless instructions` rewrites the table of that step of `test`
+  jar             the Java runtime and its bridges from other loggers as jars, in target/java/jars
   help            this text
 
   --json          (bench) write the figures of `runtime` to target/bench/figures.json too
-  --no-install    (demo, test, bench) say what is missing and skip what needs it; otherwise Debian packages are
+  --no-install    (demo, test, bench, jar) say what is missing and skip what needs it; otherwise Debian packages are
                   installed when root, Python wheels, Kotlin's compiler (by npm) and compilers of Debian's under target/tools,
                   and what only rustup has in rustup: components, the oldest Rust that is promised
 
@@ -94,6 +96,10 @@ pub(crate) fn parse(words: &[String]) -> Result<Request> {
                 Some(name) => Err(format!("no bench `{name}`")),
                 None => Ok(Request::Bench { only, install, json }),
             }
+        }
+        "jar" => {
+            let (names, install) = split(rest)?;
+            nothing(&names).map(|()| Request::Jar { install })
         }
         "bless" => Ok(Request::Bless { args: rest.to_vec() }),
         other => Err(format!("no command `{other}`")),
@@ -138,6 +144,7 @@ mod tests {
             Ok(Request::Test { only: vec!["tidy".into()], install: false }),
         );
         check("test --help", Ok(Request::Help));
+        check("jar --no-install", Ok(Request::Jar { install: false }));
         check("soak loom", Ok(Request::Soak { only: vec!["loom".into()] }));
         check("bench", Ok(Request::Bench { only: vec![], install: true, json: false }));
         check(

@@ -7,15 +7,17 @@
 mod bench;
 mod beside;
 mod bless;
+mod bridges;
 mod callgrind;
 mod cli;
 mod debian;
 mod demo;
 mod fuzz;
 mod instructions;
-mod jars;
+mod jar;
 mod java;
 mod kotlin;
+mod loggers;
 mod platforms;
 mod programs;
 mod python;
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Request::Soak { only } => soak::run(&only),
         Request::Bench { only, install, json } => bench::run(&only, install, json),
         Request::Bless { args } => bless::run(&args),
+        Request::Jar { install } => jar::run(install),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -9,8 +9,8 @@ use crate::beside::Beside;
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
 use crate::{
-    Result, demo, instructions, java, kotlin, platforms, programs, python, shell, soak, tidy,
-    toolchain, workspace,
+    Result, bridges, demo, instructions, java, kotlin, platforms, programs, python, shell, soak,
+    tidy, toolchain, workspace,
 };
 
 /// The steps in their order, each with what it checks.
@@ -34,7 +34,10 @@ pub(crate) const STEPS: [(&str, &str); 15] = [
         "the packages build with the oldest Rust that they promise, the runtime for other platforms; \
          its tests pass on musl",
     ),
-    ("java", "the Java tests pass"),
+    (
+        "java",
+        "the Java tests pass; the bridges from other loggers, as jars, record what those are given",
+    ),
     ("python", "test data that scripts make is what they make"),
     ("demo", "the demo runs to its end, on a small tree"),
 ];
@@ -102,7 +105,13 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
         let has_musl = !have.lacks(&tools::MUSL, "tests on musl", skipped);
         platforms::check(has_musl, install, skipped)
     });
-    steps.run("java", |skipped| have.with(&tools::JAVA, "the Java tests", skipped, java::test));
+    steps.run("java", |skipped| {
+        if have.lacks(&tools::JAVA, "the Java tests", skipped) {
+            return Ok(());
+        }
+        java::test()?;
+        bridges::test(install, skipped)
+    });
     steps.run("python", |skipped| have.reproduce_test_data(skipped));
     steps.run("demo", |_| {
         // Built as the tests were: a release build of the tool alone takes longer than many steps.

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use super::report::Report;
-use crate::{Result, jars, shell, workspace};
+use crate::{Result, loggers, shell, workspace};
 
 /// Processes for each figure.
 const FORKS: usize = 3;
@@ -47,7 +47,7 @@ struct Programs {
 
 /// Builds the programs, runs them in turns, and adds the tables.
 pub(super) fn run(report: &mut Report) -> Result<()> {
-    let programs = build(&jars::prepare(true)?)?;
+    let programs = build(&loggers::prepare(true)?)?;
     let mut all: BTreeMap<(&str, &str), Figures> = BTreeMap::new();
     for _ in 0..FORKS {
         for (peer, _) in PEERS {
@@ -86,7 +86,7 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
 }
 
 /// Has the tool rewrite the calls, and compiles what it has written.
-fn build(jars: &jars::Jars) -> Result<Programs> {
+fn build(jars: &loggers::Loggers) -> Result<Programs> {
     shell::run(&mut shell::cargo(&["build", "--locked", "--package", "protolog-tool"]))?;
     let target = workspace::target_dir()?;
     let dir = target.join("bench/java");
@@ -163,7 +163,7 @@ impl Programs {
                 shell::run_quietly(Command::new(&self.tool).arg("recover").arg(&trace))?;
                 Ok(lines(&shell::read(Command::new(&self.tool).arg("read-log").arg(&trace))?))
             }
-            "jfr" => Ok(self.kept_events(&dir.join("jfr"))),
+            "jfr" => Ok(Self::kept_events(&dir.join("jfr"))),
             _ => {
                 let text = fs::read_to_string(dir.join(format!("{peer}.log")));
                 Ok(lines(&text.map_err(|error| format!("can't read the log of {peer}: {error}"))?))
@@ -172,7 +172,7 @@ impl Programs {
     }
 
     /// Events that the JDK's own tool finds; none where it can't read what is there.
-    fn kept_events(&self, repository: &Path) -> u64 {
+    fn kept_events(repository: &Path) -> u64 {
         let folders = fs::read_dir(repository).into_iter().flatten().flatten();
         let Some(folder) = folders.map(|entry| entry.path()).find(|path| path.is_dir()) else {
             return 0;

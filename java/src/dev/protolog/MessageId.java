@@ -27,8 +27,11 @@ public final class MessageId {
         return (int) Xxh3.hash(utf8(fullName));
     }
 
-    /** A group's full name: canonical name of its enum, dot, constant ({@code com.foo.AppLog.NET}). */
+    /** A group's full name: canonical name of its enum, dot, constant ({@code com.foo.AppLog.NET}); of a logger, its name. */
     public static String fullName(IProtoLogGroup group) {
+        if (group instanceof LoggerGroup) {
+            return group.name();
+        }
         Class<?> type = group instanceof Enum<?> constant ? constant.getDeclaringClass() : group.getClass();
         String typeName = type.getCanonicalName();
         return (typeName == null ? type.getName() : typeName) + "." + group.name();

@@ -91,7 +91,8 @@ public final class ProtoLog {
         }
     }
 
-    private static void log(LogLevel level, IProtoLogGroup group, String template, Object[] args) {
+    /** Logs at any level. */
+    static void log(LogLevel level, IProtoLogGroup group, String template, Object[] args) {
         if (!isEnabled(group, level)) {
             return;
         }

@@ -20,11 +20,11 @@ const CHECKSUM: &str = "e074f16d747d0f6f9c255f73e0c3bf2146bbb1f6222cb5c13f7ff831
 const SLF4J: &str = "package/dist/lib/slf4j-api-2.0.18.jar";
 
 /// Jars that are there.
-pub(crate) struct Jars {
+pub(crate) struct Loggers {
     dir: PathBuf,
 }
 
-impl Jars {
+impl Loggers {
     /// Log4j 2 with the queue of its asynchronous loggers.
     pub(crate) fn log4j(&self) -> Vec<PathBuf> {
         ["log4j-api", "log4j-core", "disruptor"].iter().map(|name| self.debian(name)).collect()
@@ -49,8 +49,8 @@ impl Jars {
 }
 
 /// Makes sure of the jars, fetching them where `install` allows it. An error says why there are none.
-pub(crate) fn prepare(install: bool) -> Result<Jars> {
-    let jars = Jars { dir: workspace::tools_dir().join("jars") };
+pub(crate) fn prepare(install: bool) -> Result<Loggers> {
+    let jars = Loggers { dir: workspace::tools_dir().join("jars") };
     // Written last, so that an interrupted installation is repeated.
     let stamp = jars.dir.join("complete");
     if fs::read_to_string(&stamp).is_ok_and(|made| made == CHECKSUM) {

@@ -1,0 +1,82 @@
+package dev.protolog.jul;
+
+import dev.protolog.BridgedLogger;
+import dev.protolog.LogLevel;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.logging.Formatter;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
+
+/**
+ * A handler that turns the records of java.util.logging into messages: {@code handlers = dev.protolog.jul.ProtoLogHandler} in the
+ * configuration, or {@link #install}. Each logger is a group.
+ *
+ * <p>Invariant: the levels of loggers and of this handler decide first, then those of sessions.
+ */
+public final class ProtoLogHandler extends Handler {
+    private static final Formatter FORMATTER = new SimpleFormatter();
+
+    private final ConcurrentHashMap<String, BridgedLogger> loggers = new ConcurrentHashMap<>();
+
+    /** A handler that passes on records of all levels. */
+    public ProtoLogHandler() {
+        setLevel(Level.ALL);
+    }
+
+    /** Adds a handler to the root logger, and returns it. */
+    public static ProtoLogHandler install() {
+        ProtoLogHandler handler = new ProtoLogHandler();
+        Logger.getLogger("").addHandler(handler);
+        return handler;
+    }
+
+    @Override
+    public void publish(LogRecord record) {
+        if (!isLoggable(record)) {
+            return;
+        }
+        LogLevel level = level(record.getLevel());
+        String name = record.getLoggerName() == null ? "" : record.getLoggerName();
+        BridgedLogger logger = loggers.get(name);
+        if (logger == null) {
+            logger = BridgedLogger.of(name);
+            // Their number is limited where groups are made.
+            if (loggers.size() < 1024) {
+                loggers.put(name, logger);
+            }
+        }
+        if (!logger.isEnabled(level)) {
+            return;
+        }
+        String message = record.getMessage();
+        boolean isPlain = record.getResourceBundle() == null && message != null && message.indexOf('\'') < 0;
+        if (isPlain) {
+            logger.logNumbered(level, message, record.getParameters(), record.getThrown(), null);
+        } else {
+            logger.logNumbered(level, FORMATTER.formatMessage(record), null, record.getThrown(), null);
+        }
+    }
+
+    /** Does nothing: messages need no flush to be in the trace. */
+    @Override
+    public void flush() {}
+
+    /** Does nothing: sessions are closed by the program. */
+    @Override
+    public void close() {}
+
+    private static LogLevel level(Level level) {
+        int value = level.intValue();
+        if (value >= Level.SEVERE.intValue()) {
+            return LogLevel.ERROR;
+        } else if (value >= Level.WARNING.intValue()) {
+            return LogLevel.WARN;
+        } else if (value >= Level.INFO.intValue()) {
+            return LogLevel.INFO;
+        }
+        return value >= Level.FINE.intValue() ? LogLevel.DEBUG : LogLevel.VERBOSE;
+    }
+}

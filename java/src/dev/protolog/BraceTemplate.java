@@ -1,0 +1,138 @@
+package dev.protolog;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A template with braces, taken apart, and the template that it becomes for arguments of certain types.
+ *
+ * <p>Integers are {@code %d} and booleans {@code %b}; all else is {@code %s} with its own text, so that a message reads as the logger itself
+ * would write it. After the arguments come the values of pairs, then a stack trace.
+ *
+ * <p>Invariant: immutable.
+ *
+ * @param template the template of protolog
+ * @param pieces the texts before, between and after the arguments
+ * @param indexes the argument between two pieces
+ */
+record BraceTemplate(String template, List<String> pieces, List<Integer> indexes) {
+    /** The templates that are kept. Programs that make them as they run would fill the memory. */
+    private static final int MAX_KEPT = 4096;
+    /** The most arguments and pairs that have a conversion each; a message has no more than 32. */
+    private static final int MAX_ARGUMENTS = 20;
+    private static final int MAX_PAIRS = 8;
+    private static final ConcurrentHashMap<Key, BraceTemplate> KEPT = new ConcurrentHashMap<>();
+
+    /** Everything that a template depends on; without a text it is that of messages whose text is their argument. */
+    private record Key(String text, int count, long kinds, boolean isNumbered, List<String> names, boolean hasStack) {}
+
+    /** What is logged. */
+    record Message(String template, Object[] values) {}
+
+    /** The message of a call; {@code pairs} and {@code stack} may be null. */
+    static Message message(String text, Object[] args, boolean isNumbered, Map<String, ?> pairs, String stack) {
+        boolean hasArguments = args != null && args.length > 0 && text != null;
+        Map<String, ?> named = pairs == null ? Map.of() : pairs;
+        int count = hasArguments ? Math.min(args.length, Call.MAX) : 0;
+        long kinds = 0;
+        for (int i = 0; i < count; i++) {
+            kinds |= kind(args[i]) << 2 * i;
+        }
+        Key key = new Key(hasArguments ? text : null, count, kinds, isNumbered, List.copyOf(named.keySet()), stack != null);
+        BraceTemplate made = KEPT.get(key);
+        if (made == null) {
+            made = make(key);
+            if (KEPT.size() >= MAX_KEPT || made.indexes.size() > MAX_ARGUMENTS || named.size() > MAX_PAIRS) {
+                return new Message("%s", new Object[] {made.render(text, args, named, stack)});
+            }
+            KEPT.put(key, made);
+        }
+        List<Object> values = new ArrayList<>();
+        made.indexes.forEach(index -> values.add(hasArguments ? value(args[index]) : text));
+        named.values().forEach(value -> values.add(MessageText.textOf(value)));
+        if (stack != null) {
+            values.add(stack);
+        }
+        return new Message(made.template, values.toArray());
+    }
+
+    private static BraceTemplate make(Key key) {
+        List<String> pieces = new ArrayList<>();
+        List<Integer> indexes = new ArrayList<>();
+        if (key.text == null) {
+            pieces.addAll(List.of("", ""));
+            indexes.add(0);
+        } else {
+            split(key, pieces, indexes);
+        }
+        StringBuilder template = new StringBuilder(escape(pieces.get(0)));
+        for (int i = 0; i < indexes.size(); i++) {
+            long kind = key.text == null ? Call.TEXT : key.kinds >>> 2 * indexes.get(i) & 3;
+            template.append(kind == Call.INTEGER ? "%d" : kind == Call.BOOL ? "%b" : "%s").append(escape(pieces.get(i + 1)));
+        }
+        key.names.forEach(name -> template.append(' ').append(escape(name)).append("=%s"));
+        return new BraceTemplate(template.append(key.hasStack ? "\n%s" : "").toString(), pieces, indexes);
+    }
+
+    /** Splits a text at its braces. Braces that name no argument are text; a backslash before one makes it text, too. */
+    private static void split(Key key, List<String> pieces, List<Integer> indexes) {
+        String text = key.text;
+        StringBuilder piece = new StringBuilder();
+        for (int at = 0; at < text.length(); at++) {
+            char c = text.charAt(at);
+            int close = c == '{' ? text.indexOf('}', at) : -1;
+            int index = close < 0 ? -1 : index(text.substring(at + 1, close), key.isNumbered, indexes.size());
+            if (c == '\\' && !key.isNumbered && text.startsWith("{}", at + 1)) {
+                piece.append("{}");
+                at += 2;
+            } else if (index >= 0 && index < key.count) {
+                pieces.add(piece.toString());
+                piece.setLength(0);
+                indexes.add(index);
+                at = close;
+            } else {
+                piece.append(c);
+            }
+        }
+        pieces.add(piece.toString());
+    }
+
+    private static int index(String between, boolean isNumbered, int next) {
+        if (!isNumbered) {
+            return between.isEmpty() ? next : -1;
+        }
+        boolean isNumber = !between.isEmpty() && between.length() <= 2 && between.chars().allMatch(c -> c >= '0' && c <= '9');
+        return isNumber ? Integer.parseInt(between) : -1;
+    }
+
+    private String render(String text, Object[] args, Map<String, ?> pairs, String stack) {
+        StringBuilder out = new StringBuilder(pieces.get(0));
+        for (int i = 0; i < indexes.size(); i++) {
+            out.append(args == null || args.length == 0 ? text : value(args[indexes.get(i)])).append(pieces.get(i + 1));
+        }
+        pairs.forEach((name, value) -> out.append(' ').append(name).append('=').append(MessageText.textOf(value)));
+        return out.append(stack == null ? "" : "\n" + stack).toString();
+    }
+
+    private static long kind(Object arg) {
+        boolean isInteger = arg instanceof Integer || arg instanceof Long || arg instanceof Short || arg instanceof Byte;
+        return isInteger ? Call.INTEGER : arg instanceof Boolean ? Call.BOOL : Call.TEXT;
+    }
+
+    private static Object value(Object arg) {
+        if (kind(arg) != Call.TEXT) {
+            return arg;
+        } else if (arg == null || !arg.getClass().isArray()) {
+            return MessageText.textOf(arg);
+        }
+        String elements = Arrays.deepToString(new Object[] {arg});
+        return elements.substring(1, elements.length() - 1);
+    }
+
+    private static String escape(String text) {
+        return text.replace("%", "%%");
+    }
+}

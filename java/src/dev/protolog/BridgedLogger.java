@@ -1,0 +1,78 @@
+package dev.protolog;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.Map;
+
+/**
+ * A logger of another library, as its bridge sees it: the logger's name is the group, templates with braces become those of protolog.
+ *
+ * <p>{@code sent {} bytes to {}} with an int and a string is recorded as {@code sent %d bytes to %s}, once for each template and sequence of
+ * types. A text without arguments is an argument of {@code %s}, since it may be another one each time. Pairs follow the text as {@code key=value},
+ * the stack trace of an exception on lines of its own.
+ *
+ * <p>Invariants: no method throws; the number of templates is limited, beyond it texts are formatted.
+ */
+public final class BridgedLogger {
+    /** The most characters of a stack trace; a string of a trace has 4096 bytes. */
+    private static final int MAX_STACK = 3800;
+
+    private final IProtoLogGroup group;
+
+    private BridgedLogger(IProtoLogGroup group) {
+        this.group = group;
+    }
+
+    /** The logger of this name. */
+    public static BridgedLogger of(String name) {
+        return new BridgedLogger(LoggerGroups.of(name == null || name.isEmpty() ? "root" : name));
+    }
+
+    /** True if a message of this level would be recorded or printed. */
+    public boolean isEnabled(LogLevel level) {
+        return Groups.isEnabled(group, level);
+    }
+
+    /**
+     * Logs a template with {@code {}} for each argument, as SLF4J and Log4j have them. A pair of braces without argument is text, an argument
+     * without braces is left out; {@code thrown} and {@code pairs} may be null.
+     */
+    public void log(LogLevel level, String template, Object[] args, Throwable thrown, Map<String, ?> pairs) {
+        log(level, template, args, false, thrown, pairs);
+    }
+
+    /** Logs a template with {@code {0}}, {@code {1}} for arguments, as the JDK has them. Numbers are recorded as they are, without grouping. */
+    public void logNumbered(LogLevel level, String template, Object[] args, Throwable thrown, Map<String, ?> pairs) {
+        log(level, template, args, true, thrown, pairs);
+    }
+
+    private void log(LogLevel level, String template, Object[] args, boolean isNumbered, Throwable thrown, Map<String, ?> pairs) {
+        if (!isEnabled(level)) {
+            return;
+        }
+        try {
+            String stack = thrown == null ? null : stackTrace(thrown);
+            BraceTemplate.Message message = BraceTemplate.message(template, args, isNumbered, pairs, stack);
+            ProtoLog.log(level, group, message.template(), message.values());
+        } catch (RuntimeException | Error e) {
+            // Out of memory or of stack: the message is lost, the application goes on.
+            Sessions.lose(Groups.of(group), level, LossCause.BUFFER_FULL);
+        }
+    }
+
+    /** The stack trace as Java prints it, cut after a line. */
+    static String stackTrace(Throwable thrown) {
+        StringWriter text = new StringWriter();
+        try {
+            thrown.printStackTrace(new PrintWriter(text));
+        } catch (RuntimeException | StackOverflowError e) {
+            return MessageText.textOf(thrown);
+        }
+        String whole = text.toString().strip();
+        if (whole.length() <= MAX_STACK) {
+            return whole;
+        }
+        int end = whole.lastIndexOf('\n', MAX_STACK);
+        return whole.substring(0, end < 0 ? MAX_STACK : end) + "\n\t\u2026";
+    }
+}

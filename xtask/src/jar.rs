@@ -1,0 +1,187 @@
+//! `cargo xtask jar`: the Java runtime and its bridges as jars, in `target/java/jars`.
+//!
+//! With the same JDK the same sources give the same bytes, wherever and whenever. The bridges from SLF4J and Log4j are compiled with the real
+//! libraries, which are fetched; without leave to fetch, those two jars are left out, and that is said.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use crate::loggers::{self, Loggers};
+use crate::{Result, java, shell, tools, workspace};
+
+/// The version of this project.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The time of all files in a jar; the earliest that the format has.
+const DATE: &str = "1980-01-01T00:00:02Z";
+
+/// A jar.
+struct Jar {
+    name: &'static str,
+    /// The folder of its sources, and of `META-INF`.
+    folder: &'static str,
+    /// The folder of its module descriptor; without one, the jar is an automatic module of a fixed name.
+    module: Result<&'static str, &'static str>,
+    /// What it is compiled with beside the runtime.
+    needs: fn(&Loggers) -> Vec<PathBuf>,
+    /// True if that is not in the JDK.
+    is_for_library: bool,
+}
+
+const JARS: [Jar; 5] = [
+    Jar {
+        name: "protolog",
+        folder: "java/src",
+        module: Ok("java/module"),
+        needs: |_| vec![],
+        is_for_library: false,
+    },
+    Jar {
+        name: "protolog-jul",
+        folder: "java/bridges/jul",
+        module: Ok("java/bridges/jul"),
+        needs: |_| vec![],
+        is_for_library: false,
+    },
+    Jar {
+        name: "protolog-system-logger",
+        folder: "java/bridges/system-logger",
+        module: Ok("java/bridges/system-logger"),
+        needs: |_| vec![],
+        is_for_library: false,
+    },
+    Jar {
+        name: "protolog-slf4j",
+        folder: "java/bridges/slf4j",
+        module: Ok("java/bridges/slf4j"),
+        needs: |loggers| vec![loggers.slf4j()],
+        is_for_library: true,
+    },
+    Jar {
+        name: "protolog-log4j",
+        folder: "java/bridges/log4j",
+        // Log4j's core is no module in all its packages.
+        module: Err("dev.protolog.log4j"),
+        needs: Loggers::log4j,
+        is_for_library: true,
+    },
+];
+
+/// The jars that were built.
+pub(crate) struct Built {
+    pub(crate) files: Vec<PathBuf>,
+}
+
+impl Built {
+    /// The jar of the runtime.
+    pub(crate) fn runtime(&self) -> &Path {
+        &self.files[0]
+    }
+}
+
+/// Builds the jars, and says where they are.
+pub(crate) fn run(install: bool) -> Result<()> {
+    if !tools::prepare(&[tools::JAVA], install).is_empty() {
+        return Err("the jars need a JDK".to_owned());
+    }
+    let loggers = loggers::prepare(install).map_err(|why| println!("missing: {why}")).ok();
+    let built = build("jars", loggers.as_ref())?;
+    for file in &built.files {
+        let size = fs::metadata(file).map_or(0, |metadata| metadata.len().div_ceil(1024));
+        println!("{} ({size} KB)", file.strip_prefix(workspace::root()).unwrap_or(file).display());
+    }
+    if loggers.is_none() {
+        println!("left out: the bridges from SLF4J and Log4j");
+    }
+    Ok(())
+}
+
+/// Builds the jars into the folder `name` of `target/java`; without `loggers` those that need only the JDK.
+pub(crate) fn build(name: &str, loggers: Option<&Loggers>) -> Result<Built> {
+    let dir = workspace::target_dir()?.join("java").join(name);
+    workspace::empty_dir(&dir)?;
+    let mut files: Vec<PathBuf> = Vec::new();
+    for jar in &JARS {
+        let needs = match (loggers, jar.is_for_library) {
+            (Some(loggers), _) => (jar.needs)(loggers),
+            (None, false) => vec![],
+            (None, true) => continue,
+        };
+        let path = [files.first().cloned().into_iter().collect(), needs].concat();
+        files.push(jar.build(&dir, &path)?);
+    }
+    Ok(Built { files })
+}
+
+impl Jar {
+    fn build(&self, dir: &Path, path: &[PathBuf]) -> Result<PathBuf> {
+        let classes = dir.join("classes").join(self.name);
+        workspace::empty_dir(&classes)?;
+        let path = env::join_paths(path).map_err(|error| error.to_string())?;
+        let mut sources = java::sources(self.folder)?;
+        let mut javac = Command::new("javac");
+        javac
+            .args(["-encoding", "UTF-8", "--release", "17", "-Xlint:all", "-Werror", "-d"])
+            .arg(&classes);
+        match self.module {
+            Ok(module) => {
+                let descriptor = Path::new(module).join("module-info.java");
+                sources.retain(|source| *source != descriptor);
+                sources.push(descriptor);
+                javac.args(["-proc:none", "--module-version", VERSION, "--module-path"]).arg(&path);
+            }
+            // Log4j's processor lists plugins. Its classes have annotations of libraries that are not there.
+            Err(_) => {
+                javac.args(["-Xlint:-classfile", "-Xlint:-processing", "-classpath"]).arg(&path);
+            }
+        }
+        shell::run_without_output(javac.args(&sources).current_dir(workspace::root()))?;
+        let services = workspace::root().join(self.folder).join("META-INF");
+        if services.is_dir() {
+            shell::run_quietly(Command::new("cp").arg("-r").arg(services).arg(&classes))?;
+        }
+        self.pack(dir, &classes)
+    }
+
+    fn pack(&self, dir: &Path, classes: &Path) -> Result<PathBuf> {
+        let file = dir.join(format!("{}-{VERSION}.jar", self.name));
+        let mut lines =
+            format!("Implementation-Title: {}\nImplementation-Version: {VERSION}\n", self.name);
+        if let Err(module) = self.module {
+            lines.push_str(&format!("Automatic-Module-Name: {module}\n"));
+        }
+        let manifest = dir.join("classes").join(format!("{}.manifest", self.name));
+        fs::write(&manifest, lines)
+            .map_err(|error| format!("can't write `{}`: {error}", manifest.display()))?;
+        let mut jar = Command::new("jar");
+        jar.args(["--create", "--date", DATE, "--file"])
+            .arg(&file)
+            .arg("--manifest")
+            .arg(&manifest);
+        if self.module.is_ok() {
+            jar.args(["--module-version", VERSION]);
+        }
+        // The order in which a folder lists its files is another one on each machine.
+        for class in files_below(classes, Path::new("")) {
+            jar.arg("-C").arg(classes).arg(class);
+        }
+        shell::run_quietly(&mut jar)?;
+        Ok(file)
+    }
+}
+
+/// The files in `dir`, at any depth, sorted, each relative to it.
+fn files_below(dir: &Path, below: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir.join(below)).into_iter().flatten().flatten();
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = below.join(entry.file_name());
+        if entry.path().is_dir() {
+            files.extend(files_below(dir, &path));
+        } else {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
