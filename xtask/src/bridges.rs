@@ -10,7 +10,7 @@ use crate::{Result, jar, shell, tools, workspace};
 
 const PROGRAM: &str = "java/bridges/test/app/Bridges.java";
 const LOG4J_CONFIG: &str = "java/bridges/test/log4j2.xml";
-/// What `read-log` says of the program's trace, without stack frames.
+/// The output of `read-log` for the program's trace, without stack frames.
 const EXPECTED: &str = "java/bridges/test/expected.txt";
 
 /// Builds the jars twice, runs a program with all bridges, and compares what its trace says.

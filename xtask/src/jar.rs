@@ -22,7 +22,7 @@ struct Jar {
     folder: &'static str,
     /// The folder of its module descriptor; without one, the jar is an automatic module of a fixed name.
     module: Result<&'static str, &'static str>,
-    /// What it is compiled with beside the runtime.
+    /// The jars that it is compiled with beside the runtime.
     needs: fn(&Loggers) -> Vec<PathBuf>,
     /// True if that is not in the JDK.
     is_for_library: bool,

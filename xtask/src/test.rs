@@ -105,13 +105,7 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
         let has_musl = !have.lacks(&tools::MUSL, "tests on musl", skipped);
         platforms::check(has_musl, install, skipped)
     });
-    steps.run("java", |skipped| {
-        if have.lacks(&tools::JAVA, "the Java tests", skipped) {
-            return Ok(());
-        }
-        java::test()?;
-        bridges::test(install, skipped)
-    });
+    steps.run("java", |skipped| have.test_java(install, skipped));
     steps.run("python", |skipped| have.reproduce_test_data(skipped));
     steps.run("demo", |_| {
         // Built as the tests were: a release build of the tool alone takes longer than many steps.
@@ -128,6 +122,14 @@ struct Have {
 }
 
 impl Have {
+    fn test_java(&self, install: bool, skipped: &mut Vec<String>) -> Result<()> {
+        if self.lacks(&tools::JAVA, "the Java tests", skipped) {
+            return Ok(());
+        }
+        java::test()?;
+        bridges::test(install, skipped)
+    }
+
     fn prepare(&mut self, install: bool, skipped: &mut Vec<String>) -> Result<()> {
         toolchain::check()?;
         let wanted = [

@@ -28,7 +28,7 @@ const CALLS: [&str; 5] = ["off", "two-ints", "int-string", "two-ints-double", "s
 
 /// The figures of a call.
 #[derive(Clone, Copy)]
-struct Figures {
+struct CallFigures {
     /// Median time of a call, nanoseconds.
     time: f64,
     /// Bytes that the calling thread allocates for a call.
@@ -39,7 +39,7 @@ struct Figures {
     written: f64,
 }
 
-struct Programs {
+struct JavaPrograms {
     dir: PathBuf,
     tool: PathBuf,
     classpath: String,
@@ -48,7 +48,7 @@ struct Programs {
 /// Builds the programs, runs them in turns, and adds the tables.
 pub(super) fn run(report: &mut Report) -> Result<()> {
     let programs = build(&loggers::prepare(true)?)?;
-    let mut all: BTreeMap<(&str, &str), Figures> = BTreeMap::new();
+    let mut all: BTreeMap<(&str, &str), CallFigures> = BTreeMap::new();
     for _ in 0..FORKS {
         for (peer, _) in PEERS {
             for call in CALLS {
@@ -59,7 +59,7 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
             }
         }
     }
-    let figures = |title: &str, report: &mut Report, show: fn(&Figures) -> String| {
+    let figures = |title: &str, report: &mut Report, show: fn(&CallFigures) -> String| {
         let head =
             ["logger", "off", "two ints", "int, string", "two ints, double", "six arguments"];
         let rows = PEERS.map(|(peer, name)| {
@@ -86,7 +86,7 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
 }
 
 /// Has the tool rewrite the calls, and compiles what it has written.
-fn build(jars: &loggers::Loggers) -> Result<Programs> {
+fn build(jars: &loggers::Loggers) -> Result<JavaPrograms> {
     shell::run(&mut shell::cargo(&["build", "--locked", "--package", "protolog-tool"]))?;
     let target = workspace::target_dir()?;
     let dir = target.join("bench/java");
@@ -123,10 +123,10 @@ fn build(jars: &loggers::Loggers) -> Result<Programs> {
         dir.join("src").join(source.strip_prefix("bench/java/src").unwrap_or(source))
     };
     shell::run_quietly(javac.args(sources.iter().map(rewritten)))?;
-    Ok(Programs { dir, tool, classpath })
+    Ok(JavaPrograms { dir, tool, classpath })
 }
 
-impl Programs {
+impl JavaPrograms {
     fn java(&self, peer: &str, call: &str) -> Result<Command> {
         let output = self.dir.join(peer);
         workspace::empty_dir(&output)?;
@@ -139,12 +139,12 @@ impl Programs {
         Ok(java)
     }
 
-    fn measure(&self, peer: &str, call: &str) -> Result<Figures> {
+    fn measure(&self, peer: &str, call: &str) -> Result<CallFigures> {
         let text = shell::read(&mut self.java(peer, call)?)?;
         let figures: Vec<f64> =
             text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         match figures[..] {
-            [time, allocated, cpu, written] => Ok(Figures { time, allocated, cpu, written }),
+            [time, allocated, cpu, written] => Ok(CallFigures { time, allocated, cpu, written }),
             _ => Err(format!("`bench.Main {peer} {call}` printed `{}`", text.trim())),
         }
     }
@@ -191,8 +191,8 @@ fn lines(text: &str) -> u64 {
 }
 
 /// The better of two measurements in each figure.
-fn best(one: Figures, other: Figures) -> Figures {
-    Figures {
+fn best(one: CallFigures, other: CallFigures) -> CallFigures {
+    CallFigures {
         time: one.time.min(other.time),
         allocated: one.allocated.min(other.allocated),
         cpu: one.cpu.min(other.cpu),

@@ -29,7 +29,7 @@ record BraceTemplate(String template, List<String> pieces, List<Integer> indexes
     /** Everything that a template depends on; without a text it is that of messages whose text is their argument. */
     private record Key(String text, int count, long kinds, boolean isNumbered, List<String> names, boolean hasStack) {}
 
-    /** What is logged. */
+    /** A message: its template and values. */
     record Message(String template, Object[] values) {}
 
     /** The message of a call; {@code pairs} and {@code stack} may be null. */
