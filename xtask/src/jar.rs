@@ -148,7 +148,7 @@ impl Jar {
         let mut lines =
             format!("Implementation-Title: {}\nImplementation-Version: {VERSION}\n", self.name);
         if let Err(module) = self.module {
-            lines.push_str(&format!("Automatic-Module-Name: {module}\n"));
+            lines.extend(["Automatic-Module-Name: ", module, "\n"]);
         }
         let manifest = dir.join("classes").join(format!("{}.manifest", self.name));
         fs::write(&manifest, lines)
