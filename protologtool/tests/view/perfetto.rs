@@ -152,9 +152,9 @@ fn assert_is_shown(browser: &mut Browser) {
     // The table of logs opens by itself, and messages stand in it as text.
     let row = "slow: write <b>back</b> took 42 ms";
     browser.wait_for(&format!("document.body.innerText.includes({row:?})"));
-    let text = browser.text("document.body.innerText");
+    // Each when it is drawn: rows and titles come one after the other.
     for part in ["Android Logs", "Total messages: ", "\nDisk\n", "sent 7 bytes"] {
-        assert!(text.contains(part), "`{part}` is not in {text}");
+        browser.wait_for(&format!("document.body.innerText.includes({part:?})"));
     }
     browser.eval("app.commands.runCommand('dev.perfetto.ExpandAllGroups')");
     let name = std::env::current_exe().unwrap();
@@ -290,14 +290,12 @@ fn the_ui_takes_a_trace_from_another_window() {
     browser.assert_clean();
     browser.click("#open");
     browser.wait_for("document.body.dataset.state === 'open'");
-    assert!(
-        browser.text("document.body.innerText").contains("The trace is open in http://127.0.0.1")
-    );
+    browser.wait_for("document.body.innerText.includes('The trace is open in http://127.0.0.1')");
     browser.assert_clean();
     assert!(handover.process.wait().unwrap().success());
     browser.switch_to(&ui.origin);
     assert_is_shown(&mut browser);
-    assert!(browser.text("document.body.innerText").contains("app.pftrace"));
+    browser.wait_for("document.body.innerText.includes('app.pftrace')");
 }
 
 #[test]
