@@ -12,13 +12,15 @@ use crate::call::Call;
 use crate::diagnostic::Diagnostic;
 use crate::groups::{Group, Groups};
 use crate::ids::MessageIds;
-use crate::lang::java::Library;
+use crate::lang::java::{Classes, Library, TypeId, Unit};
+use crate::lang::kotlin::{KotlinLibrary, OtherFiles};
 use crate::rewrite::{Edit, PlanBuilder};
 use crate::source::Source;
 use crate::system::System;
 use protolog_core::Template;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The languages of sources, by their file names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +49,40 @@ impl Kind {
 pub struct Inputs<'a> {
     pub(crate) system: &'a dyn System,
     pub(crate) library: Library<'a>,
+    pub(crate) kotlin: KotlinLibrary<'a>,
 }
 
 impl<'a> Inputs<'a> {
     /// The files at `paths`, read through `system`.
     pub fn new(system: &'a dyn System, paths: &'a [PathBuf]) -> Self {
-        Self { system, library: Library::new(system, paths) }
+        let (library, kotlin) = (Library::new(system, paths), KotlinLibrary::new(system, paths));
+        Self { system, library, kotlin }
+    }
+}
+
+impl OtherFiles for Inputs<'_> {
+    fn constant(&self, canonical: &str, depth: usize) -> Option<String> {
+        let of_kotlin = self.kotlin.constant(canonical, depth, self);
+        of_kotlin.or_else(|| java::constant_text(self, canonical))
+    }
+
+    fn inherits(&self, supertypes: &[String], name: &str) -> bool {
+        self.kotlin.inherits(supertypes, name)
+    }
+}
+
+impl Classes for Inputs<'_> {
+    fn class(&self, canonical: &str) -> Option<(Arc<Unit<'static>>, TypeId)> {
+        self.library.class(canonical)
+    }
+
+    fn secondary(&self, package: &str, name: &str) -> Option<(Arc<Unit<'static>>, TypeId)> {
+        self.library.secondary(package, name)
+    }
+
+    fn constant_of_kotlin(&self, canonical: &str) -> Option<String> {
+        let is_text = self.kotlin.is_text(canonical);
+        is_text.then(|| self.kotlin.constant(canonical, 0, self))?
     }
 }
 

@@ -14,6 +14,7 @@ mod unit;
 mod case;
 mod compiler;
 mod holds;
+mod inputs;
 mod invariants;
 mod pairs;
 mod run;

@@ -2,9 +2,10 @@
 //! `?:`, casts, parentheses, and names of constants that this file or another input declares.
 
 use super::integer;
+use super::library::Classes;
 use super::literal;
 use super::locals::Declaration;
-use super::meaning::{Declared, Site, TypeRef, Variable};
+use super::meaning::{Declared, Handle, Site, Type, TypeRef, Variable};
 use super::outline::{MemberId, MemberKind};
 use super::resolve::{Resolver, declarator};
 use super::syntax::{children, dotted, field_text, parse_member, text, unparenthesized};
@@ -182,6 +183,7 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         match self.variable(&name) {
             None => integer::limit(&name)
                 .map(Value::Number)
+                .or_else(|| self.of_kotlin(&name, node).map(Value::Text))
                 .ok_or_else(|| not_constant(node, "is declared in none of the sources")),
             Some(Variable::Local(declaration)) => self.local(node, declaration, depth),
             Some(Variable::Member(of, Declared::Member(member))) => {
@@ -191,6 +193,22 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
                 Err(not_constant(node, "is not a constant"))
             }
         }
+    }
+
+    /// The text that `name`, which nothing in Java declares, is the Kotlin constant for.
+    fn of_kotlin(&self, name: &str, node: Node<'_>) -> Option<Text> {
+        let (library, names) = (self.resolver.library?, &self.resolver.unit.names);
+        let first = name.split('.').next().unwrap_or(name);
+        if self.resolver.variable(first, self.site).is_some()
+            || self.resolver.declared_type(first, self.site).is_some()
+        {
+            return None;
+        }
+        let value =
+            names.elsewhere(name).iter().find_map(|name| library.constant_of_kotlin(name))?;
+        let mut text = Text::default();
+        value.chars().for_each(|char| text.push(char, node.start_byte()));
+        Some(text)
     }
 
     /// The value of the field `name`, which `member` of the type `of` declares.
@@ -203,20 +221,9 @@ impl<'u> Evaluator<'_, 'u, '_, '_> {
         depth: usize,
     ) -> Result<Value, NotConstant> {
         let resolver = self.resolver.beside(of);
-        let declared = &resolver.unit.outline.members[member.0];
-        let is_field = declared.kind == MemberKind::Field;
-        let tree = is_field.then(|| parse_member(&resolver.unit, declared)).flatten();
         let field = name.rsplit('.').next().unwrap_or(name);
-        let declaration = tree
-            .as_ref()
-            .and_then(|tree| declarator(tree.root_node(), field, resolver.unit.text()));
-        let value = declaration.and_then(|it| Some((it, it.constant_value(of.is_interface())?)));
-        let (declaration, value) = value.ok_or_else(|| not_constant(node, "is not a constant"))?;
-        let site = Site { offset: value.start_byte(), owner: Some(of.id), locals: None };
-        let (known, calls) = (&nothing_known, self.calls);
-        let evaluator = Evaluator { resolver: &resolver, site, known, calls, depth };
-        let declared = field_text(declaration.parent, "type", resolver.unit.text());
-        let value = evaluator.value(value).and_then(|it| it.declared(declared, value));
+        let value = constant_of(&resolver, field, of, member, &nothing_known, self.calls, depth);
+        let value = value.ok_or_else(|| not_constant(node, "is not a constant"))?;
         if of.unit.is(&self.resolver.unit) {
             return value;
         }
@@ -292,6 +299,48 @@ fn plus(node: Node<'_>, left: Value, right: Value) -> Result<Value, NotConstant>
 /// For a caller that knows no names beyond those that the file declares as constants.
 pub(crate) fn nothing_known(_: Node<'_>) -> Option<Result<Value, NotConstant>> {
     None
+}
+
+/// The text of the constant with this canonical name that a class of the inputs declares.
+pub(crate) fn constant_text(library: &dyn Classes, canonical: &str) -> Option<String> {
+    let (class, field) = canonical.rsplit_once('.')?;
+    let (unit, id) = library.class(class)?;
+    let of = TypeRef { unit: Handle::Other(unit), id };
+    let resolver = Resolver::new(of.unit.clone(), Some(library));
+    let Some(Variable::Member(of, Declared::Member(member))) =
+        resolver.field(Type::Declared(of), field)
+    else {
+        return None;
+    };
+    let value = constant_of(&resolver.beside(&of), field, &of, member, &nothing_known, None, 0);
+    match value? {
+        Ok(Value::Text(text)) => Some(text.as_str().to_owned()),
+        Ok(Value::Number(number)) => Some(number.value().to_string()),
+        Ok(Value::Char(char)) => Some(char.to_string()),
+        Ok(Value::Bool(value)) => Some(value.to_string()),
+        _ => None,
+    }
+}
+
+/// The value of the field `field`, which `member` of the type `of` declares; none if it is no constant.
+fn constant_of(
+    resolver: &Resolver<'_>,
+    field: &str,
+    of: &TypeRef<'_>,
+    member: MemberId,
+    known: &KnownValue<'_>,
+    calls: Option<Calls>,
+    depth: usize,
+) -> Option<Result<Value, NotConstant>> {
+    let declared = &resolver.unit.outline.members[member.0];
+    let is_field = declared.kind == MemberKind::Field;
+    let tree = is_field.then(|| parse_member(&resolver.unit, declared)).flatten()?;
+    let declaration = declarator(tree.root_node(), field, resolver.unit.text())?;
+    let value = declaration.constant_value(of.is_interface())?;
+    let site = Site { offset: value.start_byte(), owner: Some(of.id), locals: None };
+    let evaluator = Evaluator { resolver, site, known, calls, depth };
+    let declared = field_text(declaration.parent, "type", resolver.unit.text());
+    Some(evaluator.value(value).and_then(|it| it.declared(declared, value)))
 }
 
 /// The elements of an argument list.

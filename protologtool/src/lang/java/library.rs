@@ -23,6 +23,11 @@ pub(crate) trait Classes {
 
     /// The class of this simple name in this package that stands in a file called by another class.
     fn secondary(&self, package: &str, name: &str) -> Option<(Arc<Unit<'static>>, TypeId)>;
+
+    /// The text of the constant with this canonical name, if Kotlin declares it.
+    fn constant_of_kotlin(&self, _canonical: &str) -> Option<String> {
+        None
+    }
 }
 
 /// The inputs of a run, by the names of classes.

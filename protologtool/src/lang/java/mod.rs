@@ -40,10 +40,13 @@ mod trivia;
 pub(crate) mod unit;
 pub(crate) mod value;
 
+pub(crate) use constant::constant_text;
 pub use context::Context;
 pub use dialect::{Android, Dialect, Guard, MaskType, StaticMethod};
-pub(crate) use library::Library;
+pub(crate) use library::{Classes, Library};
+pub(crate) use outline::TypeId;
 pub(crate) use place::suggestion;
+pub(crate) use unit::Unit;
 
 use super::{Found, Inputs, Language, Message};
 use crate::call::Call;
@@ -202,7 +205,7 @@ impl Language for Java {
             let diagnostics = vec![warning.help("convert the file to UTF-8")];
             return Found { diagnostics, ..Found::default() };
         }
-        let classes = inputs.map(|inputs| &inputs.library as &dyn library::Classes);
+        let classes = inputs.map(|inputs| inputs as &dyn Classes);
         let FileCalls { mut calls, others, diagnostics, names_class } =
             find::find(self, source, groups, classes);
         if self.dialect != Dialect::Protolog {

@@ -100,6 +100,22 @@ impl Names {
         class == written && !rest.is_empty() || (by_wildcard() || by_module()) && !in_package(first)
     }
 
+    /// The canonical names that `written`, a static member with or without its class, can have if no Java file declares it.
+    pub(crate) fn elsewhere(&self, written: &str) -> Vec<String> {
+        let (first, rest) = written.split_once('.').map_or((written, None), |(a, b)| (a, Some(b)));
+        if let Some(import) = self.imported(first) {
+            return vec![rest.map_or(import.to_owned(), |rest| format!("{import}.{rest}"))];
+        }
+        let below = |outer: &String| format!("{outer}.{written}");
+        match rest {
+            None => self.static_wildcard.iter().map(below).collect(),
+            Some(_) => [self.canonical(written), written.to_owned()]
+                .into_iter()
+                .chain(self.wildcard.iter().map(below))
+                .collect(),
+        }
+    }
+
     /// Returns whether a simple name in the file may mean `class` or a member of it.
     pub(crate) fn may_name(&self, class: &str) -> bool {
         let mut written = class.rmatch_indices('.').map(|(dot, _)| &class[dot + 1..]);

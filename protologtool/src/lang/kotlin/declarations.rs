@@ -3,6 +3,8 @@
 //! Where Kotlin's grammar would have to be known to say where a scope ends (a function whose body is an expression), it ends
 //! with the line or the lines that continue it.
 
+mod class;
+
 use super::file::KotlinFile;
 use super::lexer::LexemeKind;
 use super::scopes::{DeclaredKind, DeclaredName};
@@ -108,9 +110,21 @@ impl DeclarationReader<'_, '_> {
         value: Option<Range<usize>>,
     ) {
         let owner = self.open.last().and_then(|body| body.owner.clone());
+        let offset = self.file.bytes_of(&(name..name)).start;
         let name = self.file.word(name).into_owned();
         let written_type = written_type.map(|tokens| tokens.map(|at| self.file.raw(at)).collect());
-        self.found.push(DeclaredName { name, kind, scope, written_type, value, owner, body: None });
+        self.found.push(DeclaredName {
+            name,
+            kind,
+            offset,
+            scope,
+            written_type,
+            value,
+            owner,
+            body: None,
+            supertypes: Vec::new(),
+            is_companion: false,
+        });
     }
 
     /// `val`, `var`, `const val` at `at`.
@@ -359,71 +373,6 @@ impl DeclarationReader<'_, '_> {
             let written = written.filter(|_| !is_loop);
             self.declare(first, DeclaredKind::Local, scope, written, None);
         }
-    }
-
-    /// The class, interface or object at `at`: the body that it has, with what its members are known as.
-    fn class(&mut self, at: usize) -> Option<(usize, Option<String>, Option<Range<usize>>)> {
-        let file = self.file;
-        let is_companion = at > 0 && file.raw(at - 1) == "companion";
-        let name = (file.is_word(at + 1) && !file.begins_line(at + 1)).then_some(at + 1);
-        let (constructor, body) = self.class_header(at + if name.is_some() { 2 } else { 1 });
-        if let Some(name) = name {
-            let scope = self.around();
-            let bytes = body.map(|body| file.bytes_of(&(body..file.partner(body) + 1)));
-            self.declare(name, DeclaredKind::Type, scope, None, None);
-            if let Some(declared) = self.found.last_mut() {
-                declared.body = bytes;
-            }
-        }
-        if let Some(open) = constructor {
-            let end = body.map_or(file.partner(open), |body| file.partner(body));
-            self.parameters(open, file.bytes_of(&(open..end + 1)));
-        }
-        let outer = is_companion.then(|| self.around());
-        let around = self.open.last().and_then(|body| body.owner.clone());
-        let owner = if is_companion { around } else { name.map(|at| file.word(at).into_owned()) };
-        body.map(|body| (body, owner, outer))
-    }
-
-    /// The parameters and the body of a class whose header goes on at `at`, as the positions of their brackets.
-    fn class_header(&self, at: usize) -> (Option<usize>, Option<usize>) {
-        let file = self.file;
-        let limit = self.open.last().map_or(file.tokens.len(), |body| body.close);
-        let (mut constructor, mut at, mut is_typed) = (None, at, false);
-        while at < limit {
-            match file.kind(at) {
-                Some(LexemeKind::Punct(b'{')) => return (constructor, Some(at)),
-                Some(LexemeKind::Punct(b';' | b'=')) => break,
-                Some(LexemeKind::Punct(b':')) => is_typed = true,
-                Some(LexemeKind::Punct(b'(')) if !is_typed && constructor.is_none() => {
-                    constructor = Some(at);
-                }
-                Some(LexemeKind::Punct(b'<')) => {
-                    at = file.after_type_arguments(at).unwrap_or(limit);
-                    continue;
-                }
-                Some(LexemeKind::Word) => {
-                    let is_keyword = matches!(
-                        file.raw(at),
-                        "fun"
-                            | "val"
-                            | "var"
-                            | "class"
-                            | "object"
-                            | "interface"
-                            | "typealias"
-                            | "init"
-                            | "import"
-                    );
-                    if is_keyword && !self.is_part_of_name(at) {
-                        break;
-                    }
-                }
-                _ => {}
-            }
-            at = file.partner(at).max(at) + 1;
-        }
-        (constructor, None)
     }
 
     /// Declares the parameters of the lambda whose brace is at `open`, if it is one.

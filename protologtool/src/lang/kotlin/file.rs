@@ -18,6 +18,8 @@ pub(crate) struct KotlinFile<'s> {
     comments: Vec<Range<usize>>,
     pub(crate) package: String,
     pub(crate) imports: Vec<Import>,
+    /// The name of the class that holds what is outside of classes, where `@file:JvmName` gives one.
+    pub(crate) jvm_name: Option<String>,
     /// The place of the first bracket without a partner.
     pub(crate) unbalanced: Option<Range<usize>>,
 }
@@ -38,7 +40,9 @@ impl<'s> KotlinFile<'s> {
         let tokens: Vec<Lexeme> = all.iter().filter(|token| !is_comment(token)).copied().collect();
         let (partners, unbalanced) = pair(&tokens);
         let (package, imports) = (String::new(), Vec::new());
-        let mut file = Self { text, tokens, partners, comments, package, imports, unbalanced };
+        let jvm_name = None;
+        let mut file =
+            Self { text, tokens, partners, comments, package, imports, jvm_name, unbalanced };
         file.read_header();
         file
     }
@@ -48,7 +52,15 @@ impl<'s> KotlinFile<'s> {
         let mut at = 0;
         while at < self.tokens.len() {
             match (self.kind(at), self.raw(at)) {
-                (Some(LexemeKind::Punct(b'@')), _) => at = self.after_annotation(at),
+                (Some(LexemeKind::Punct(b'@')), _) => {
+                    let end = self.after_annotation(at);
+                    let name = (at..end).find(|at| self.raw(*at) == "JvmName");
+                    let text =
+                        name.filter(|name| self.kind(name + 3) == Some(LexemeKind::TextPart));
+                    self.jvm_name =
+                        text.map(|at| self.raw(at + 3).to_owned()).or(self.jvm_name.take());
+                    at = end;
+                }
                 (Some(LexemeKind::Punct(b';')), _) => at += 1,
                 (_, "package") => (self.package, at) = self.dotted_after(at),
                 (_, "import") => {

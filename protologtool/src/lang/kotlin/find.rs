@@ -1,13 +1,14 @@
 //! Finds the log calls of a file, and the calls of the class's other methods.
 
 use super::method_call::method_calls;
-use super::names::ScopedFile;
+use super::names::{OtherFiles, ScopedFile};
 use super::read::{CallReader, ReadCall};
 use super::wrapper::Wrapper;
 use super::{Kotlin, KotlinShape};
 use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
+use crate::lang::Inputs;
 use crate::source::Source;
 use protolog_core::Level;
 use std::ops::Range;
@@ -35,8 +36,14 @@ impl KotlinCalls {
     }
 }
 
-pub(super) fn find(kotlin: Kotlin<'_>, source: &Source, groups: &Groups) -> KotlinCalls {
-    let named = ScopedFile::of(source.bytes());
+pub(super) fn find(
+    kotlin: Kotlin<'_>,
+    source: &Source,
+    groups: &Groups,
+    inputs: Option<&Inputs<'_>>,
+) -> KotlinCalls {
+    let others = inputs.map(|inputs| inputs as &dyn OtherFiles);
+    let named = ScopedFile::among(source.bytes(), others);
     let names_class = named.may_name(kotlin.java.protolog());
     let mut found = KotlinCalls { names_class, ..KotlinCalls::default() };
     let calls = method_calls(&named, kotlin.java.protolog());

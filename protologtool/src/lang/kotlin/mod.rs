@@ -19,6 +19,7 @@ pub(crate) mod file;
 mod find;
 mod kinds;
 pub(crate) mod lexer;
+mod library;
 mod method_call;
 pub(crate) mod names;
 mod package;
@@ -29,12 +30,14 @@ pub(crate) mod template;
 mod wrapper;
 
 use super::java::{Dialect, Java};
-use super::{Found, Inputs, Language, Message};
+use super::{Found, Inputs, Kind, Language, Message};
 use crate::call::Call;
 use crate::groups::Groups;
 use crate::rewrite::{Edit, PlanBuilder};
 use crate::source::Source;
 use find::KotlinCalls;
+pub(crate) use library::KotlinLibrary;
+pub(crate) use names::OtherFiles;
 use read::Order;
 use std::ops::Range;
 use std::path::Path;
@@ -82,9 +85,14 @@ impl Language for Kotlin<'_> {
         }
     }
 
-    fn find(&self, source: &Source, groups: &Groups, _: Option<&Inputs<'_>>) -> Found<KotlinShape> {
+    fn find(
+        &self,
+        source: &Source,
+        groups: &Groups,
+        inputs: Option<&Inputs<'_>>,
+    ) -> Found<KotlinShape> {
         let KotlinCalls { calls, others, diagnostics, names_class } =
-            find::find(*self, source, groups);
+            find::find(*self, source, groups, inputs);
         let Dialect::Android(form) = self.java.dialect() else {
             return Found { calls, edits: Vec::new(), diagnostics, names_class };
         };
@@ -110,6 +118,10 @@ impl Language for Kotlin<'_> {
     fn max_arguments(&self) -> usize {
         emit::max_arguments(self.java.dialect())
     }
+}
+
+fn is_kotlin(path: &Path) -> bool {
+    Kind::of_path(path) == Some(Kind::Kotlin)
 }
 
 /// Returns whether a name must stand between backticks to be one.

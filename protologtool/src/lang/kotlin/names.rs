@@ -2,20 +2,37 @@
 
 use super::declarations::declarations;
 use super::file::{Import, KotlinFile};
-use super::scopes::Scopes;
+use super::scopes::{DeclaredName, Scopes};
+use std::fmt::Debug;
+use std::path::Path;
+
+/// Declarations of the other inputs.
+pub(crate) trait OtherFiles: Debug {
+    /// The text of the constant with this canonical name, which `depth` others needed.
+    fn constant(&self, canonical: &str, depth: usize) -> Option<String>;
+
+    /// Returns whether a class of one of these simple names declares, or inherits, a member called `name`.
+    fn inherits(&self, supertypes: &[String], name: &str) -> bool;
+}
 
 /// A file with its declarations.
 #[derive(Debug)]
 pub(crate) struct ScopedFile<'s> {
     pub(crate) file: KotlinFile<'s>,
     pub(crate) scopes: Scopes,
+    pub(crate) others: Option<&'s dyn OtherFiles>,
 }
 
 impl<'s> ScopedFile<'s> {
     pub(crate) fn of(text: &'s [u8]) -> Self {
         let file = KotlinFile::of(text);
         let scopes = Scopes::new(declarations(&file));
-        Self { file, scopes }
+        Self { file, scopes, others: None }
+    }
+
+    /// The file `text` with names that may lead to `others`.
+    pub(crate) fn among(text: &'s [u8], others: Option<&'s dyn OtherFiles>) -> Self {
+        Self { others, ..Self::of(text) }
     }
 
     /// Returns whether the names `path`, at `offset`, mean the class `class`.
@@ -78,6 +95,51 @@ impl<'s> ScopedFile<'s> {
             let path: Vec<&str> = owners[inner..].iter().rev().copied().collect();
             self.in_package(&path.join(".")) == class
         })
+    }
+
+    /// The canonical names that `path`, which the file does not declare, can have, in the order in which the compiler looks.
+    pub(crate) fn elsewhere(&self, path: &[String]) -> Vec<String> {
+        let Some((first, rest)) = path.split_first() else { return Vec::new() };
+        let mut imports = self.file.imports.iter();
+        if let Some(import) = imports.find(|import| import.name.as_ref() == Some(first)) {
+            return vec![join(&import.path, rest)];
+        }
+        let written = path.join(".");
+        let full = (!rest.is_empty()).then(|| written.clone());
+        let wildcards = self.file.imports.iter().filter(|import| import.name.is_none());
+        let imported = wildcards.map(|import| format!("{}.{written}", import.path));
+        [self.in_package(&written)].into_iter().chain(full).chain(imported).collect()
+    }
+
+    /// Returns whether a class around `offset` inherits a member called `name`, as far as the inputs tell.
+    pub(crate) fn inherits(&self, name: &str, offset: usize) -> bool {
+        let Some(others) = self.others else { return false };
+        let mut around = self.scopes.types_around(offset);
+        around.any(|it| !it.supertypes.is_empty() && others.inherits(&it.supertypes, name))
+    }
+
+    /// The canonical names of a member of a class or of the file: the second is that of a companion's, as its class has it.
+    pub(crate) fn canonical(&self, declared: &DeclaredName) -> (String, Option<String>) {
+        let around: Vec<&DeclaredName> = self.scopes.types_around(declared.offset).collect();
+        let with = |owners: &[&DeclaredName]| {
+            let owners = owners.iter().rev().map(|owner| &*owner.name);
+            let path: Vec<&str> = owners.chain([&*declared.name]).collect();
+            self.in_package(&path.join("."))
+        };
+        let of_class = around.first().is_some_and(|it| it.is_companion);
+        (with(&around), of_class.then(|| with(&around[1..])))
+    }
+
+    /// The canonical name of the class by which Java knows what the file, at `path`, declares outside of classes.
+    pub(crate) fn facade(&self, path: &Path) -> String {
+        let named = self.file.jvm_name.clone();
+        let simple = named.unwrap_or_else(|| {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let mut chars = stem.chars();
+            let first = chars.next().map(|first| first.to_uppercase().collect::<String>());
+            format!("{}{}Kt", first.unwrap_or_default(), chars.as_str())
+        });
+        self.in_package(&simple)
     }
 
     fn in_package(&self, name: &str) -> String {

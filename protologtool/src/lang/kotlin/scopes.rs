@@ -9,6 +9,8 @@ use std::ops::Range;
 pub(crate) struct DeclaredName {
     pub(crate) name: String,
     pub(crate) kind: DeclaredKind,
+    /// The first byte of the name.
+    pub(crate) offset: usize,
     /// The bytes in which the name means this.
     pub(crate) scope: Range<usize>,
     /// The type as it is written, without white space.
@@ -19,6 +21,10 @@ pub(crate) struct DeclaredName {
     pub(crate) owner: Option<String>,
     /// The bytes of the body of a class.
     pub(crate) body: Option<Range<usize>>,
+    /// The simple names of the classes and interfaces that a class with a body extends.
+    pub(crate) supertypes: Vec<String>,
+    /// True for the companion of a class.
+    pub(crate) is_companion: bool,
 }
 
 /// The kinds of declarations.
@@ -90,11 +96,21 @@ impl Scopes {
 
     /// The names of the classes and objects around `offset`, the innermost first.
     pub(crate) fn owners(&self, offset: usize) -> impl Iterator<Item = &str> {
+        self.types_around(offset).map(|it| &*it.name)
+    }
+
+    /// The classes and objects around `offset`, the innermost first.
+    pub(crate) fn types_around(&self, offset: usize) -> impl Iterator<Item = &DeclaredName> {
         let around = move |it: &&DeclaredName| {
             it.kind == DeclaredKind::Type
                 && it.body.as_ref().is_some_and(|body| body.contains(&offset))
         };
-        self.all.iter().rev().filter(around).map(|it| &*it.name)
+        self.all.iter().rev().filter(around)
+    }
+
+    /// All declarations, in the order of their keywords.
+    pub(crate) fn all(&self) -> &[DeclaredName] {
+        &self.all
     }
 
     fn innermost(

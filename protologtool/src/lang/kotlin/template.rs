@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! "size=$n of ${host.name}"  ->  text `size=`, expression `n`, text ` of `, expression `host.name`
-//! "a" + TAG                  ->  text `a…`, if `TAG` is a `const val` of the file
+//! "a" + TAG                  ->  text `a…`, if `TAG` is a `const val` of one of the sources
 //! ```
 
 use super::lexer::LexemeKind;
 use super::names::ScopedFile;
-use super::scopes::DeclaredKind;
+use super::scopes::{DeclaredKind, DeclaredName};
 use crate::call::Text;
 use std::ops::Range;
 
@@ -38,6 +38,15 @@ pub(crate) fn pieces(
     let mut reader = TemplateReader { named, pieces: Vec::new() };
     reader.sum(tokens, 0)?;
     Ok(reader.pieces)
+}
+
+/// The text of the constant `declared` of a file, which `depth` others needed.
+pub(crate) fn constant(
+    named: &ScopedFile<'_>,
+    declared: &DeclaredName,
+    depth: usize,
+) -> Option<Text> {
+    TemplateReader { named, pieces: Vec::new() }.declared(declared, depth)
 }
 
 struct TemplateReader<'n, 's> {
@@ -216,12 +225,16 @@ impl<'s> TemplateReader<'_, 's> {
         Ok(())
     }
 
-    /// A `const val` of the file.
+    /// A `const val`.
     fn constant(&mut self, tokens: Range<usize>, depth: usize) -> Result<(), NoTemplate> {
         let (file, scopes) = (&self.named.file, &self.named.scopes);
         let error = || self.not_constant(tokens.clone());
         let path = file.path(tokens.clone()).ok_or_else(error)?;
         let bytes = file.bytes_of(&tokens);
+        if let Some(text) = self.of_another_file(&path, bytes.start, depth) {
+            text.chars().for_each(|char| self.push(char, bytes.start));
+            return Ok(());
+        }
         let found = match &path[..] {
             [name] => scopes.variable(name, bytes.start),
             [.., owner, companion, name] if companion == "Companion" => {
@@ -231,18 +244,40 @@ impl<'s> TemplateReader<'_, 's> {
             [] => None,
         };
         let declared = found.filter(|it| it.kind == DeclaredKind::Constant && depth < MAX_DEPTH);
-        let value = declared.and_then(|it| it.value.clone()).ok_or_else(error)?;
-        let value = file.unparenthesized(value);
+        let text = declared.and_then(|it| self.declared(it, depth)).ok_or_else(error)?;
+        text.as_str().chars().for_each(|char| self.push(char, bytes.start));
+        Ok(())
+    }
+
+    /// The value of the constant that `path` means, unless its first name is of this file.
+    fn of_another_file(&self, path: &[String], offset: usize, depth: usize) -> Option<String> {
+        let (others, scopes) = (self.named.others?, &self.named.scopes);
+        let first = path.first()?;
+        if depth >= MAX_DEPTH
+            || scopes.variable(first, offset).is_some()
+            || scopes.type_named(first, offset).is_some()
+            || self.named.inherits(first, offset)
+        {
+            return None;
+        }
+        self.named.elsewhere(path).iter().find_map(|name| others.constant(name, depth + 1))
+    }
+
+    /// The text of the constant `declared`, which `depth` others needed.
+    fn declared(&self, declared: &DeclaredName, depth: usize) -> Option<Text> {
+        let file = &self.named.file;
+        let value = file.unparenthesized(declared.value.clone()?);
         let mut inner = TemplateReader { named: self.named, pieces: Vec::new() };
         let is_number = value.len() == 1
             && matches!(file.kind(value.start), Some(LexemeKind::Number | LexemeKind::Char));
         let done = if is_number { inner.literal(value.start) } else { inner.sum(value, depth + 1) };
-        done.map_err(|_| self.not_constant(tokens.clone()))?;
+        done.ok()?;
+        let mut text = Text::default();
         for piece in inner.pieces {
-            let Piece::Text(text) = piece else { return Err(self.not_constant(tokens)) };
-            text.as_str().chars().for_each(|char| self.push(char, bytes.start));
+            let Piece::Text(part) = piece else { return None };
+            text.append(part);
         }
-        Ok(())
+        Some(text)
     }
 
     fn not_constant(&self, tokens: Range<usize>) -> NoTemplate {
@@ -253,7 +288,7 @@ impl<'s> TemplateReader<'_, 's> {
         NoTemplate {
             range,
             message: format!("the template is not a constant: `{shown}` is not known when the tool runs"),
-            help: "write the text as a literal or a `const val` of this file, and pass what varies as arguments, or as `$name` within the literal".to_owned(),
+            help: "write the text as a literal or a `const val` of the sources, and pass what varies as arguments, or as `$name` within the literal".to_owned(),
         }
     }
 

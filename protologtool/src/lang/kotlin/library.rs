@@ -1,0 +1,215 @@
+//! Declarations of other Kotlin files, where names lead to them: constants, and members that classes inherit.
+//!
+//! A file of Kotlin may have any name, so that the first question has all of them searched, once. Values are found when they are
+//! asked for. The answers do not depend on the order of the questions.
+
+use super::is_kotlin;
+use super::lexer::LexemeKind;
+use super::names::{OtherFiles, ScopedFile};
+use super::scopes::{DeclaredKind, DeclaredName};
+use super::template;
+use crate::system::{Reader, System};
+use memchr::memmem::Finder;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// The limits on supertypes that lead to other supertypes, and on files that are read to follow them.
+const MAX_SUPERTYPES: (usize, usize) = (8, 100);
+
+/// The Kotlin files of a run, by the names that they declare.
+pub(crate) struct KotlinLibrary<'a> {
+    system: &'a dyn System,
+    inputs: &'a [PathBuf],
+    index: OnceLock<NameIndex<'a>>,
+    values: Mutex<HashMap<String, Option<String>>>,
+}
+
+#[derive(Default)]
+struct NameIndex<'a> {
+    /// The files of constants, by canonical name, and that they are evidently texts; none where several files declare one.
+    constants: HashMap<String, Option<(&'a Path, bool)>>,
+    /// The files that may declare a class, by its simple name.
+    types: HashMap<String, Vec<&'a Path>>,
+}
+
+impl std::fmt::Debug for KotlinLibrary<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KotlinLibrary").field("inputs", &self.inputs.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> KotlinLibrary<'a> {
+    /// The declarations of the Kotlin files of `inputs`.
+    pub(crate) fn new(system: &'a dyn System, inputs: &'a [PathBuf]) -> Self {
+        Self { system, inputs, index: OnceLock::new(), values: Mutex::default() }
+    }
+
+    /// The text of the constant with this canonical name; its own file's name may stand in `others`.
+    pub(crate) fn constant(
+        &self,
+        canonical: &str,
+        depth: usize,
+        others: &dyn OtherFiles,
+    ) -> Option<String> {
+        let (path, _) = (*self.index().constants.get(canonical)?)?;
+        let known = || self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = known().get(canonical) {
+            return value.clone();
+        }
+        let bytes = self.system.read(path).ok()?;
+        let named = ScopedFile::among(&bytes, Some(others));
+        let constants = || named.scopes.all().iter().filter(|it| it.kind == DeclaredKind::Constant);
+        let declared =
+            constants().find(|it| names(&named, path, it).iter().any(|name| name == canonical))?;
+        let text = template::constant(&named, declared, depth);
+        let value = text.map(|text| text.as_str().to_owned());
+        known().insert(canonical.to_owned(), value.clone());
+        value
+    }
+
+    /// Returns whether the constant with this canonical name is evidently a text, rather than a number.
+    pub(crate) fn is_text(&self, canonical: &str) -> bool {
+        matches!(self.index().constants.get(canonical), Some(Some((_, true))))
+    }
+
+    /// Returns whether a class of one of these simple names declares, or inherits, a member called `name`.
+    pub(crate) fn inherits(&self, supertypes: &[String], name: &str) -> bool {
+        let mut open: Vec<(String, usize)> =
+            supertypes.iter().map(|simple| (simple.clone(), 0)).collect();
+        let mut read = 0;
+        while let Some((simple, depth)) = open.pop() {
+            let files = self.index().types.get(&simple).map_or(&[][..], Vec::as_slice);
+            for path in files {
+                read += 1;
+                if depth > MAX_SUPERTYPES.0 || read > MAX_SUPERTYPES.1 {
+                    // Rather a call that stays as it is than one of something else.
+                    return true;
+                }
+                let Ok(bytes) = self.system.read(path) else { continue };
+                let named = ScopedFile::of(&bytes);
+                let all = named.scopes.all();
+                let is_type =
+                    |it: &&DeclaredName| it.kind == DeclaredKind::Type && it.name == simple;
+                for class in all.iter().filter(is_type) {
+                    let has = all.iter().any(|it| it.name == name && is_member(&named, it, class));
+                    if has {
+                        return true;
+                    }
+                    open.extend(class.supertypes.iter().map(|it| (it.clone(), depth + 1)));
+                }
+            }
+        }
+        false
+    }
+
+    fn index(&self) -> &NameIndex<'a> {
+        self.index.get_or_init(|| {
+            let (mut index, mut reader) = (NameIndex::default(), Reader::default());
+            let finders = Finders::new();
+            for path in self.inputs.iter().filter(|path| is_kotlin(path)) {
+                if self.system.read_into(path, &mut reader).is_ok() {
+                    index.add(path, reader.bytes(), &finders);
+                }
+            }
+            index
+        })
+    }
+}
+
+/// The keywords that every file is searched for.
+struct Finders {
+    constant: Finder<'static>,
+    types: [Finder<'static>; 3],
+}
+
+impl Finders {
+    fn new() -> Self {
+        let types = [&b"class"[..], b"interface", b"object"].map(Finder::new);
+        Self { constant: Finder::new(b"const"), types }
+    }
+}
+
+impl<'a> NameIndex<'a> {
+    fn add(&mut self, path: &'a Path, text: &[u8], finders: &Finders) {
+        for keyword in &finders.types {
+            for at in keyword.find_iter(text) {
+                if let Some(name) = declared(&text[at + keyword.needle().len()..]) {
+                    let files = self.types.entry(name.to_owned()).or_default();
+                    if files.last() != Some(&path) {
+                        files.push(path);
+                    }
+                }
+            }
+        }
+        if finders.constant.find(text).is_none() {
+            return;
+        }
+        let named = ScopedFile::of(text);
+        for declared in named.scopes.all() {
+            if declared.kind != DeclaredKind::Constant || is_private(&named, declared) {
+                continue;
+            }
+            let first = declared.value.as_ref().and_then(|value| named.file.kind(value.start));
+            let is_text = declared.written_type.as_deref() == Some("String")
+                || matches!(first, Some(LexemeKind::TextOpen { .. }));
+            for name in names(&named, path, declared) {
+                let entry = self.constants.entry(name).or_insert(Some((path, is_text)));
+                // Several files with one constant are of several programs.
+                *entry = entry.filter(|(known, _)| *known == path);
+            }
+        }
+    }
+}
+
+/// All canonical names of a constant, that which Java has for one of the file included.
+fn names(named: &ScopedFile<'_>, path: &Path, declared: &DeclaredName) -> Vec<String> {
+    let (canonical, of_class) = named.canonical(declared);
+    let is_of_file = named.scopes.types_around(declared.offset).next().is_none();
+    let of_java = is_of_file.then(|| format!("{}.{}", named.facade(path), declared.name));
+    [canonical].into_iter().chain(of_class).chain(of_java).collect()
+}
+
+/// Returns whether a constant is known in its file only.
+fn is_private(named: &ScopedFile<'_>, declared: &DeclaredName) -> bool {
+    modifiers(named, declared).contains(&"private")
+}
+
+/// The keywords before the name of a variable.
+fn modifiers<'s>(named: &ScopedFile<'s>, declared: &DeclaredName) -> Vec<&'s str> {
+    let file = &named.file;
+    let name = file.tokens.partition_point(|token| token.range().start < declared.offset);
+    let before = (0..name).rev().map(|at| file.raw(at));
+    let is_modifier = |raw: &&str| {
+        matches!(
+            *raw,
+            "const" | "val" | "var" | "private" | "protected" | "internal" | "public" | "final"
+        )
+    };
+    before.take_while(is_modifier).collect()
+}
+
+/// Returns whether `it` is a member of `class`, or of its companion.
+fn is_member(named: &ScopedFile<'_>, it: &DeclaredName, class: &DeclaredName) -> bool {
+    use DeclaredKind::{Constant, Function, Property, Type};
+    let is_kind = matches!(it.kind, Constant | Function | Property | Type);
+    let mut around = named.scopes.types_around(it.offset);
+    let owner = around.find(|owner| !owner.is_companion);
+    // Only parameters of a primary constructor can be properties.
+    let is_parameter = it.kind == DeclaredKind::Parameter
+        && modifiers(named, it).iter().any(|raw| matches!(*raw, "val" | "var"))
+        && {
+            let mut before = named.scopes.all().iter().rev().filter(|it| it.kind == Type);
+            let before = before.find(|class| class.offset < it.offset);
+            before.is_some_and(|before| before.offset == class.offset)
+        };
+    is_parameter || is_kind && owner.is_some_and(|owner| owner.offset == class.offset)
+}
+
+/// The name behind a keyword.
+fn declared(text: &[u8]) -> Option<&str> {
+    let rest = text.strip_prefix(b" ").or_else(|| text.strip_prefix(b"\t"))?.trim_ascii_start();
+    let rest = rest.strip_prefix(b"`").unwrap_or(rest);
+    let end = rest.iter().position(|byte| !super::lexer::is_word(*byte)).unwrap_or(rest.len());
+    std::str::from_utf8(&rest[..end]).ok().filter(|name| !name.is_empty())
+}
