@@ -40,7 +40,8 @@ usage: cargo xtask COMMAND
 
   demo [DIR]      the main job: rewrite the log calls of the Java example, compile it before and after, run both on the
                   directory tree DIR (default: the sources in cargo's registry), compare, show the dictionary; then run
-                  the Rust example on the same tree and read its trace, also with Perfetto's trace_processor
+                  the Rust example on the same tree; read all traces, and one of both programs, also with Perfetto's
+                  trace_processor
   test [STEP]...  everything that is tested; without STEP all of them, in this order:
 {steps}
   soak [STEP]...  what takes longer or needs a nightly compiler; without STEP all of them, in this order:

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::{DemoStep, Layout, compare};
+use super::{DemoStep, Layout, compare, readers};
 use crate::{Result, java, shell, tools, workspace};
 
 const SOURCES: &str = "examples/java/src";
@@ -19,26 +19,27 @@ const SHOWN: &str = "demo/indexer/FileEntry.java";
 /// Messages of the dictionary that are shown.
 const MESSAGES_SHOWN: usize = 4;
 
-pub(super) const STEPS: [DemoStep; 7] = [
-    DemoStep { title: "build the tool", needs: None, run: build },
-    DemoStep { title: "rewrite the log calls", needs: None, run: rewrite },
-    DemoStep { title: "what that does to a file", needs: None, run: difference },
+pub(super) const STEPS: [DemoStep; 8] = [
+    DemoStep { title: "build the tool", needs: &[], run: build },
+    DemoStep { title: "rewrite the log calls", needs: &[], run: rewrite },
+    DemoStep { title: "what that does to a file", needs: &[], run: difference },
     DemoStep {
         title: "compile the sources as written, and as rewritten",
-        needs: Some(tools::JAVA),
+        needs: &[tools::JAVA],
         run: compile,
     },
-    DemoStep {
-        title: "run both, compare what they print",
-        needs: Some(tools::JAVA),
-        run: run_both,
-    },
+    DemoStep { title: "run both, compare what they print", needs: &[tools::JAVA], run: run_both },
     DemoStep {
         title: "read the traces that both have left",
-        needs: Some(tools::JAVA),
+        needs: &[tools::JAVA],
         run: read_both,
     },
-    DemoStep { title: "the dictionary that holds the texts now", needs: None, run: dictionary },
+    DemoStep {
+        title: "read them with Perfetto's trace_processor",
+        needs: &[tools::JAVA, tools::NODE],
+        run: ask_perfetto,
+    },
+    DemoStep { title: "the dictionary that holds the texts now", needs: &[], run: dictionary },
 ];
 
 fn build(layout: &Layout) -> Result<()> {
@@ -177,6 +178,12 @@ fn read_both(layout: &Layout) -> Result<()> {
     Ok(())
 }
 
+fn ask_perfetto(layout: &Layout) -> Result<()> {
+    ["written", "rewritten"]
+        .iter()
+        .try_for_each(|which| readers::compare(layout, &layout.java_trace(which)))
+}
+
 fn dictionary(layout: &Layout) -> Result<()> {
     let path = layout.dictionary("json");
     let text = fs::read_to_string(&path)
@@ -215,7 +222,7 @@ impl Layout {
         self.output.join(format!("{which}.{stream}"))
     }
 
-    fn java_trace(&self, which: &str) -> PathBuf {
+    pub(super) fn java_trace(&self, which: &str) -> PathBuf {
         self.output.join(format!("{which}.pftrace"))
     }
 

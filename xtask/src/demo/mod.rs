@@ -2,8 +2,10 @@
 //!
 //! A part is one language's way through the project; its steps build on each other, so the first failure ends the demo.
 
+mod both;
 mod compare;
 mod java;
+mod readers;
 mod rust;
 
 use std::path::{Path, PathBuf};
@@ -37,13 +39,14 @@ pub(crate) enum Profile {
 /// One numbered step.
 struct DemoStep {
     title: &'static str,
-    /// A step that needs a missing tool is skipped aloud.
-    needs: Option<Tool>,
+    /// A step that lacks one of these is skipped aloud.
+    needs: &'static [Tool],
     run: fn(&Layout) -> Result<()>,
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [(&str, &[DemoStep]); 2] = [("Java", &java::STEPS), ("Rust", &rust::STEPS)];
+const PARTS: [(&str, &[DemoStep]); 3] =
+    [("Java", &java::STEPS), ("Rust", &rust::STEPS), ("Both", &both::STEPS)];
 
 /// Runs all parts on the directory tree `dir`.
 pub(crate) fn run(dir: Option<PathBuf>, profile: Profile, install: bool) -> Result<()> {
@@ -60,10 +63,9 @@ pub(crate) fn run(dir: Option<PathBuf>, profile: Profile, install: bool) -> Resu
     for (part, steps) in PARTS {
         for (index, step) in steps.iter().enumerate() {
             println!("\n== {part} {}/{}: {}", index + 1, steps.len(), step.title);
-            let lacks =
-                step.needs.filter(|tool| missing.iter().any(|missing| missing.name == tool.name));
-            match lacks {
-                Some(tool) => skipped.push(tools::skipped(&format!("`{}`", step.title), &tool)),
+            let is_missing = |tool: &&Tool| missing.iter().any(|missing| missing.name == tool.name);
+            match step.needs.iter().find(is_missing) {
+                Some(tool) => skipped.push(tools::skipped(&format!("`{}`", step.title), tool)),
                 None => (step.run)(&layout)?,
             }
         }

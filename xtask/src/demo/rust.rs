@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::{DemoStep, Layout};
-use crate::{Result, python, shell, tools, workspace};
+use super::{DemoStep, Layout, readers};
+use crate::{Result, shell, tools, workspace};
 
 /// Lines of the log that are shown.
 const LINES_SHOWN: usize = 6;
@@ -13,15 +13,15 @@ const COUNTS: &str =
     "SELECT level, tag, count(*) AS messages FROM protolog GROUP BY level, tag ORDER BY level, tag";
 
 pub(super) const STEPS: [DemoStep; 5] = [
-    DemoStep { title: "build a program that logs", needs: None, run: build },
-    DemoStep { title: "run it; it leaves a trace", needs: None, run: record },
-    DemoStep { title: "read the trace", needs: None, run: read },
+    DemoStep { title: "build a program that logs", needs: &[], run: build },
+    DemoStep { title: "run it; it leaves a trace", needs: &[], run: record },
+    DemoStep { title: "read the trace", needs: &[], run: read },
     DemoStep {
         title: "read it with Perfetto's trace_processor",
-        needs: Some(tools::NODE),
+        needs: &[tools::NODE],
         run: ask_perfetto,
     },
-    DemoStep { title: "look at it in the Perfetto UI", needs: None, run: explain_ui },
+    DemoStep { title: "look at it in the Perfetto UI", needs: &[], run: explain_ui },
 ];
 
 fn build(layout: &Layout) -> Result<()> {
@@ -30,7 +30,7 @@ fn build(layout: &Layout) -> Result<()> {
 
 fn record(layout: &Layout) -> Result<()> {
     let mut indexer = Command::new(layout.programs.join("indexer"));
-    indexer.arg("--trace").arg(layout.trace()).arg(&layout.input);
+    indexer.arg("--trace").arg(layout.rust_trace()).arg(&layout.input);
     shell::run(&mut indexer)
 }
 
@@ -52,14 +52,7 @@ fn read(layout: &Layout) -> Result<()> {
 }
 
 fn ask_perfetto(layout: &Layout) -> Result<()> {
-    let environment = python::prepare(layout.install)?;
-    let mut node = Command::new("node");
-    node.arg(workspace::root().join("tests/oracle/trace_processor.mjs"));
-    node.args(["--stats", "--sql", COUNTS]).arg(layout.trace());
-    node.env("PERFETTO_WEB_DIST", &environment.web_dist);
-    println!("$ {}", shell::line(&node));
-    // An exit code other than 0 says that something was lost or wrong.
-    let rows = shell::read(&mut node)?;
+    let rows = readers::ask_perfetto(layout, COUNTS, &layout.rust_trace())?;
     print!("{rows}");
     let count = |row: &str| {
         let row: serde_json::Value = serde_json::from_str(row).ok()?;
@@ -77,10 +70,10 @@ fn ask_perfetto(layout: &Layout) -> Result<()> {
 }
 
 fn explain_ui(layout: &Layout) -> Result<()> {
-    let size = fs::metadata(layout.trace()).map_err(|error| error.to_string())?.len();
+    let size = fs::metadata(layout.rust_trace()).map_err(|error| error.to_string())?.len();
     println!(
         "open {} ({} KB) at https://ui.perfetto.dev, where it is read by the browser alone;",
-        super::shown(&layout.trace()),
+        super::shown(&layout.rust_trace()),
         size.div_ceil(1024)
     );
     println!("on the page \"Query (SQL)\" ask: select * from protolog");
@@ -90,7 +83,7 @@ fn explain_ui(layout: &Layout) -> Result<()> {
 
 fn read_log(layout: &Layout, filter: &[&str]) -> Command {
     let mut tool = Command::new(layout.programs.join("protologtool"));
-    tool.arg("read-log").args(filter).arg(layout.trace()).current_dir(workspace::root());
+    tool.arg("read-log").args(filter).arg(layout.rust_trace()).current_dir(workspace::root());
     tool
 }
 
@@ -103,7 +96,7 @@ fn show(text: &str) {
 }
 
 impl Layout {
-    fn trace(&self) -> PathBuf {
+    pub(super) fn rust_trace(&self) -> PathBuf {
         self.output.join("indexer.pftrace")
     }
 
