@@ -2,6 +2,7 @@
 //! project's reader and by Perfetto's `trace_processor`.
 
 mod killed;
+mod places;
 mod stress;
 mod switched;
 mod token;

@@ -33,6 +33,8 @@ final class Call {
     long kinds;
     final long[] words = new long[MAX];
     final String[] texts = new String[MAX];
+    /** The stack trace of the call, for the session that it is written to; null for none. */
+    String stack;
 
     private final WriterSet writers = new WriterSet();
     private boolean isBusy;
@@ -135,11 +137,17 @@ final class Call {
             int word = group.word();
             Routes routes = group.routes;
             int recorded = Switch.traceLevels(word) & level.bit();
+            String trace = null;
             for (int i = 0; i < routes.sessions.length; i++) {
                 if ((routes.levels[i] & recorded) != 0) {
+                    if (routes.stacks != null && routes.stacks[i] && trace == null) {
+                        trace = CallStacks.of(this);
+                    }
+                    stack = routes.stacks == null || !routes.stacks[i] ? null : trace;
                     record(routes.sessions[i]);
                 }
             }
+            stack = null;
             if ((Switch.textLevels(word) & level.bit()) != 0) {
                 TextOutput.show(level, group.tag, MessageText.of(this));
             }

@@ -230,7 +230,7 @@ final class ControlAnswers {
         for (SessionCore core : Sessions.running()) {
             add(reply, "tracing " + letter(isOfOperator(core)) + " " + core.policy() + " " + core.file());
             groups.forEach((name, isCompiled) -> {
-                int levels = isCompiled ? core.levels(name) : 0;
+                int levels = isCompiled ? core.filter().levels(name) : 0;
                 if (levels != 0) {
                     add(reply, String.format("levels %02x %s", levels, name));
                 }

@@ -58,9 +58,19 @@ final class MessageText {
     static String textOf(Object value) {
         try {
             // Objects may give null, too.
-            return String.valueOf((Object) String.valueOf(value));
-        } catch (RuntimeException | StackOverflowError e) {
-            return "<" + value.getClass().getName() + ".toString: " + e.getClass().getName() + ">";
+            String text = String.valueOf((Object) String.valueOf(value));
+            CallStacks.note(value, text);
+            return text;
+        } catch (Throwable e) {
+            return failed(value, e);
+        }
+    }
+
+    private static String failed(Object value, Throwable error) {
+        try {
+            return "<" + value.getClass().getName() + ".toString: " + error.getClass().getName() + ">";
+        } catch (OutOfMemoryError | StackOverflowError e) {
+            return "<toString failed>";
         }
     }
 

@@ -106,7 +106,8 @@ public final class ProtoLog {
 
     private static void record(LogLevel level, IProtoLogGroup group, String text, Object[] args) {
         GroupState state = Groups.of(group);
-        RuntimeMessage message = RuntimeMessage.of(state, level, String.valueOf(text));
+        String location = state.routes.hasLocations ? CallStacks.location() : null;
+        RuntimeMessage message = RuntimeMessage.of(state, level, String.valueOf(text), location);
         if (message == null) {
             Sessions.lose(state, level, LossCause.TEMPLATE_LIMIT);
             return;
@@ -117,7 +118,7 @@ public final class ProtoLog {
             values = template.values(MessageText.oneNullOrNone(args, template.size()));
         } catch (TemplateException e) {
             // The text that tells so is a message of its own.
-            message = RuntimeMessage.of(state, level, "%s");
+            message = RuntimeMessage.of(state, level, "%s", location);
             values = new Object[] {MessageText.formatError(text, args, e)};
         }
         if (message == null) {

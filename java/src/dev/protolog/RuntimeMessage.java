@@ -1,5 +1,7 @@
 package dev.protolog;
 
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -7,17 +9,30 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Invariant: the number of messages is limited, since a program may build templates at run time.
  */
-record RuntimeMessage(long id, String text, Template template, LogLevel level) {
+record RuntimeMessage(long id, String text, Template template, LogLevel level, Set<String> locations) {
+    /** The most places of calls that are kept, of those of sessions that ask for them. */
+    private static final int MAX_LOCATIONS = 16;
+
     private static final int MAX = 20_000;
     private static final AtomicInteger COUNT = new AtomicInteger();
 
-    /** The message of a template, which may be none: then {@link #template} is null. Null beyond the limit. */
-    static RuntimeMessage of(GroupState state, LogLevel level, String text) {
+    /**
+     * The message of a template, which may be none: then {@link #template} is null. Null beyond the limit. {@code location} is the place
+     * of the call, null where no session asks for it.
+     */
+    static RuntimeMessage of(GroupState state, LogLevel level, String text, String location) {
         RuntimeMessage known = state.messages[level.ordinal()].get(text);
-        return known != null ? known : add(state, level, text);
+        if (known == null) {
+            return add(state, level, text, location);
+        }
+        boolean isNew = location != null && known.locations.size() < MAX_LOCATIONS && known.locations.add(location);
+        if (isNew && known.template != null) {
+            Sessions.announce(state, known, location);
+        }
+        return known;
     }
 
-    private static RuntimeMessage add(GroupState state, LogLevel level, String text) {
+    private static RuntimeMessage add(GroupState state, LogLevel level, String text, String location) {
         if (COUNT.get() >= MAX) {
             return null;
         }
@@ -27,13 +42,18 @@ record RuntimeMessage(long id, String text, Template template, LogLevel level) {
         } catch (TemplateException e) {
             // Its calls are recorded as the text that tells so.
         }
-        RuntimeMessage made = new RuntimeMessage(MessageId.of("", text, level, state.fullName), text, template, level);
+        Set<String> locations = ConcurrentHashMap.newKeySet();
+        if (location != null) {
+            locations.add(location);
+        }
+        long id = MessageId.of("", text, level, state.fullName);
+        RuntimeMessage made = new RuntimeMessage(id, text, template, level, locations);
         if (template != null) {
             Sessions.announce(state, made);
         }
         RuntimeMessage before = state.messages[level.ordinal()].putIfAbsent(text, made);
         if (before != null) {
-            return before;
+            return of(state, level, text, location);
         }
         COUNT.incrementAndGet();
         if (template != null) {

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -175,6 +177,8 @@ public final class Session implements AutoCloseable {
         private int maxStringBytes = DEFAULT_STRING;
         private int defaultLevels = LogLevel.WTF.andAbove();
         private final Map<String, Integer> groups = new LinkedHashMap<>();
+        private final List<String> stacks = new ArrayList<>();
+        private boolean hasLocations;
 
         private Builder() {}
 
@@ -229,6 +233,29 @@ public final class Session implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Records each message of a group with the stack trace of the call, and with those of its arguments that are exceptions. A stack trace
+         * takes some microseconds and up to 4 KiB, so this is for groups that log rarely.
+         */
+        public Builder collectStacktrace(IProtoLogGroup group) {
+            return collectStacktrace(MessageId.fullName(group));
+        }
+
+        /** As above, of groups that are named as in {@link #group(String, LogLevel)}. */
+        public Builder collectStacktrace(String name) {
+            stacks.add(Objects.requireNonNull(name));
+            return this;
+        }
+
+        /**
+         * Records file and line of calls that the tool has not processed; those of processed calls are in the dictionary anyway. Each such
+         * call then takes a look at its stack, which takes a microsecond or two.
+         */
+        public Builder locations() {
+            hasLocations = true;
+            return this;
+        }
+
         /** Records these levels of all groups that are not named. */
         void levels(int levels) {
             defaultLevels = levels;
@@ -269,8 +296,8 @@ public final class Session implements AutoCloseable {
                 boolean isInMemory = Files.isWritable(Recording.DIRECTORY);
                 buffer = isInMemory ? Recording.DIRECTORY : file.getParent();
             }
-            Filter filter = new Filter(defaultLevels, groups);
-            return new Session(new SessionConfig(file, buffer, filter, keepsNewest, size, strings));
+            Filter filter = new Filter(defaultLevels, groups, stacks);
+            return new Session(new SessionConfig(file, buffer, filter, keepsNewest, size, strings, hasLocations));
         }
     }
 }

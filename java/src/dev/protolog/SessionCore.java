@@ -32,7 +32,7 @@ final class SessionCore {
     private final int maxStringBytes;
     private final BootClock clock = new BootClock();
     private final int pid = (int) ProcessHandle.current().pid();
-    private final SessionDictionary dictionary = new SessionDictionary(this::addPacket);
+    private final SessionDictionary dictionary;
     /** The session's own packets so far; of a recording they are in the file, too. */
     private final List<byte[]> packets = new ArrayList<>();
 
@@ -55,6 +55,7 @@ final class SessionCore {
         file = config.file();
         isRing = config.isRing();
         maxStringBytes = config.maxStringBytes();
+        dictionary = new SessionDictionary(this::addPacket, config.hasLocations());
         recording = config.recording() == null ? null : Recording.create(config.recording(), config, id, clock.moment());
         ByteBuffer memory = recording != null
                 ? recording.ring()
@@ -89,9 +90,9 @@ final class SessionCore {
         }
     }
 
-    /** The levels of a group that the session records. */
-    int levels(String group) {
-        return filter.levels(group);
+    /** The messages that the session records. */
+    Filter filter() {
+        return filter;
     }
 
     /** The trace that it writes, now or in the end; {@code -} for none. */

@@ -1,6 +1,7 @@
 package dev.protolog;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -21,10 +22,16 @@ final class SessionDictionary {
     /** The full name of each group. */
     private final Map<Integer, String> groups = new HashMap<>();
     private final Consumer<byte[]> packets;
+    private final boolean hasLocations;
 
-    /** {@code packets} takes each packet. */
-    SessionDictionary(Consumer<byte[]> packets) {
+    /** {@code packets} takes each packet. {@code hasLocations}: the places of unprocessed calls belong to it. */
+    SessionDictionary(Consumer<byte[]> packets, boolean hasLocations) {
         this.packets = packets;
+        this.hasLocations = hasLocations;
+    }
+
+    boolean hasLocations() {
+        return hasLocations;
     }
 
     /** Adds all that is known by now. */
@@ -51,16 +58,31 @@ final class SessionDictionary {
         if (groups.putIfAbsent(state.id, state.fullName) == null) {
             config.message(GROUPS, group(state));
         }
+        List<String> locations = hasLocations ? List.copyOf(message.locations()) : List.of();
+        config.message(MESSAGES, message(state, message, locations.isEmpty() ? null : locations.get(0)));
+        locations.stream().skip(1).forEach(location -> config.message(MESSAGES, message(state, message, location)));
+        give(config);
+    }
+
+    /** Adds one more place of a message's calls: readers join the entries of one message. */
+    synchronized void addLocation(GroupState state, RuntimeMessage message, String location) {
+        give(new ProtoWriter().message(MESSAGES, message(state, message, location)));
+    }
+
+    private static ProtoWriter message(GroupState state, RuntimeMessage message, String location) {
         String bare = message.template().bare();
         ProtoWriter data = new ProtoWriter()
                 .fixed64(1, message.id())
                 .string(2, bare)
                 .varint(3, message.level().wire())
                 .varint(4, Integer.toUnsignedLong(state.id));
+        if (location != null) {
+            data.string(5, location);
+        }
         if (!bare.equals(message.text())) {
             data.message(1000, new ProtoWriter().string(1, message.text()));
         }
-        give(config.message(MESSAGES, data));
+        return data;
     }
 
     /** The full name of a message's group; empty if it is not known. */

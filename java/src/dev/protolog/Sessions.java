@@ -16,6 +16,7 @@ final class Sessions {
     static void add(SessionCore session) {
         synchronized (RUNNING) {
             RUNNING.add(session);
+            CallStacks.setCollected(RUNNING.stream().anyMatch(it -> it.filter().collectsStacks()));
         }
         Groups.routeAll();
     }
@@ -23,6 +24,7 @@ final class Sessions {
     static void remove(SessionCore session) {
         synchronized (RUNNING) {
             RUNNING.remove(session);
+            CallStacks.setCollected(RUNNING.stream().anyMatch(it -> it.filter().collectsStacks()));
         }
         Groups.routeAll();
     }
@@ -30,18 +32,21 @@ final class Sessions {
     /** Decides where the messages of a group go, and has the sessions know it. The lock of {@link Groups} is held. */
     static void route(GroupState state) {
         synchronized (RUNNING) {
-            List<SessionCore> sessions = new ArrayList<>();
-            List<Integer> levels = new ArrayList<>();
-            for (SessionCore session : RUNNING) {
-                int recorded = isRecorded(state) ? session.levels(state.fullName) : 0;
-                if (recorded != 0) {
-                    session.dictionary().addGroup(state);
-                    sessions.add(session);
-                    levels.add(recorded);
-                }
+            SessionCore[] sessions = RUNNING.stream()
+                    .filter(session -> isRecorded(state) && session.filter().levels(state.fullName) != 0)
+                    .toArray(SessionCore[]::new);
+            int[] levels = new int[sessions.length];
+            boolean[] stacks = new boolean[sessions.length];
+            boolean hasLocations = false;
+            boolean hasStacks = false;
+            for (int i = 0; i < sessions.length; i++) {
+                sessions[i].dictionary().addGroup(state);
+                levels[i] = sessions[i].filter().levels(state.fullName);
+                stacks[i] = sessions[i].filter().collectsStack(state.fullName);
+                hasLocations |= sessions[i].dictionary().hasLocations();
+                hasStacks |= stacks[i];
             }
-            int[] bits = levels.stream().mapToInt(Integer::intValue).toArray();
-            state.setRoutes(new Routes(sessions.toArray(SessionCore[]::new), bits));
+            state.setRoutes(new Routes(sessions, levels, hasLocations, hasStacks ? stacks : null));
         }
     }
 
@@ -49,6 +54,15 @@ final class Sessions {
     static void announce(GroupState state, RuntimeMessage message) {
         for (SessionCore session : running()) {
             session.dictionary().addMessage(state, message);
+        }
+    }
+
+    /** Tells the sessions that ask for it the place of a call. */
+    static void announce(GroupState state, RuntimeMessage message, String location) {
+        for (SessionCore session : running()) {
+            if (session.dictionary().hasLocations()) {
+                session.dictionary().addLocation(state, message, location);
+            }
         }
     }
 

@@ -26,6 +26,9 @@ final class TraceWriter {
     /** The bytes that are left at the end of a chunk, for the size field of a fragment. */
     private static final int SLACK = FRAGMENT_SIZE;
     private static final int MAX_STATE = 128;
+    /** The tags of interned strings and stack traces. */
+    private static final int STRING = 0x02a2;
+    private static final int STACK = 0x02aa;
     /** Room before the content of a message, for what is known after it. */
     private static final int HEAD = 32;
     /** The most bytes of an argument that is no string: its tag and itself. */
@@ -47,7 +50,7 @@ final class TraceWriter {
     private final BootClock clock;
     private final StringTable strings = new StringTable();
     private final ThreadIdentity identity = new ThreadIdentity();
-    private final byte[] content = new byte[HEAD + 16 + Call.MAX * MAX_ARGUMENT];
+    private final byte[] content = new byte[HEAD + 16 + (Call.MAX + 1) * MAX_ARGUMENT];
     /** The new strings of the message. */
     private byte[] interned = new byte[256];
     private int internedSize;
@@ -68,6 +71,8 @@ final class TraceWriter {
     private int limit;
     private int countAt;
     private int packets;
+    /** The id of the message's stack trace, if it has one. */
+    private int stackIid;
     /** Truncated strings of the message. */
     private int cut;
     /** True within a message, and after one that ended in an error. */
@@ -148,11 +153,15 @@ final class TraceWriter {
                 case Call.FLOATING -> length += 1 + Long.BYTES;
                 case Call.BOOL -> length += 2;
                 default -> {
-                    int iid = intern(call.texts[i], isRemembered);
+                    int iid = intern(STRING, call.texts[i], isRemembered);
                     call.words[i] = iid;
                     length += 1 + ProtoWriter.sizeOf(iid);
                 }
             }
+        }
+        if (call.stack != null) {
+            stackIid = intern(STACK, call.stack, false);
+            length += 1 + ProtoWriter.sizeOf(stackIid);
         }
         return length;
     }
@@ -255,10 +264,14 @@ final class TraceWriter {
                 }
             }
         }
+        if (call.stack != null) {
+            to[at++] = 0x30;
+            at = ProtoWriter.putVarint(to, at, stackIid);
+        }
         return at - HEAD;
     }
 
-    private int intern(String text, boolean isRemembered) {
+    private int intern(int tag, String text, boolean isRemembered) {
         int known = isRemembered ? strings.find(text) : 0;
         if (known != 0) {
             return known;
@@ -276,8 +289,8 @@ final class TraceWriter {
         int inner = 1 + ProtoWriter.sizeOf(iid) + 1 + ProtoWriter.sizeOf(size) + size;
         int at = internedSize;
         int from = at + 16;
-        interned[at++] = (byte) 0xa2;
-        interned[at++] = 0x02;
+        interned[at++] = (byte) tag;
+        interned[at++] = (byte) (tag >>> 8);
         at = ProtoWriter.putVarint(interned, at, inner);
         interned[at++] = 0x08;
         at = ProtoWriter.putVarint(interned, at, iid);

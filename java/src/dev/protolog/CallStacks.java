@@ -1,0 +1,105 @@
+package dev.protolog;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * The code that makes a call: the place of the call, and its stack. Sessions ask for them; without such a session nothing here runs.
+ *
+ * <p>A stack trace is a text with a line for each frame, {@code at com.foo.Main.run(Main.java:12)}. Those of the call's Throwable arguments
+ * follow, as Java prints them.
+ *
+ * <p>Arguments are converted before the call begins, and become texts. So the stack trace of a Throwable is noted with that text, and the
+ * call that has the same object among its arguments takes it.
+ *
+ * <p>Invariants: no stack trace is longer than {@value #MAX_TEXT} bytes of UTF-8, and it ends with a whole line; no Throwable is kept.
+ */
+final class CallStacks {
+    private static final int MAX_FRAMES = 48;
+    private static final int MAX_TEXT = 4096;
+    /** The most Throwables of a thread that are noted at once. */
+    private static final int MAX_NOTED = 8;
+    /** Frames that come before that of the application: those of the runtime, and of loggers that bridges serve. */
+    private static final List<String> LOGGERS = List.of("dev.protolog.", "java.util.logging.", "java.lang.System$Logger", "jdk.internal.logger.",
+            "sun.util.logging.", "sun.logging.", "org.slf4j.", "org.apache.logging.log4j.", "org.apache.log4j.");
+    private static final StackWalker WALKER = StackWalker.getInstance();
+    private static final ThreadLocal<Deque<Noted>> NOTED = ThreadLocal.withInitial(ArrayDeque::new);
+
+    /** True while a session that runs asks for stack traces. */
+    private static volatile boolean areCollected;
+
+    private CallStacks() {}
+
+    /** The stack trace of a Throwable, and its text. */
+    private record Noted(String text, String stack) {}
+
+    static void setCollected(boolean collected) {
+        areCollected = collected;
+    }
+
+    /** The file and the line of the application that calls the runtime, as {@code com/foo/Main.java:12}; null where they are not known. */
+    static String location() {
+        return WALKER.walk(frames -> frames.dropWhile(CallStacks::isOfLogger).findFirst().map(CallStacks::place).orElse(null));
+    }
+
+    /** Notes the stack trace of an argument that has become {@code text}. */
+    static void note(Object argument, String text) {
+        if (areCollected && argument instanceof Throwable thrown) {
+            Deque<Noted> noted = NOTED.get();
+            noted.addLast(new Noted(text, BridgedLogger.stackTrace(thrown)));
+            if (noted.size() > MAX_NOTED) {
+                noted.removeFirst();
+            }
+        }
+    }
+
+    /** The stack trace of the current call. */
+    static String of(Call call) {
+        List<String> lines = WALKER.walk(frames -> frames.dropWhile(CallStacks::isOfLogger)
+                .limit(MAX_FRAMES)
+                .map(frame -> "at " + frame.toStackTraceElement())
+                .collect(Collectors.toList()));
+        for (Iterator<Noted> noted = NOTED.get().iterator(); noted.hasNext();) {
+            Noted one = noted.next();
+            for (int i = 0; i < call.count; i++) {
+                if (call.texts[i] == one.text) {
+                    one.stack.replace("\t", "").lines().forEach(lines::add);
+                    noted.remove();
+                    break;
+                }
+            }
+        }
+        return joined(lines);
+    }
+
+    private static String joined(List<String> lines) {
+        StringBuilder text = new StringBuilder();
+        int size = 0;
+        for (String line : lines) {
+            size += Utf8.length(line) + 1;
+            if (size > MAX_TEXT) {
+                break;
+            }
+            text.append(line).append('\n');
+        }
+        return text.toString();
+    }
+
+    private static boolean isOfLogger(StackWalker.StackFrame frame) {
+        String name = frame.getClassName();
+        return LOGGERS.stream().anyMatch(name::startsWith);
+    }
+
+    private static String place(StackWalker.StackFrame frame) {
+        String file = frame.getFileName();
+        if (file == null) {
+            return null;
+        }
+        String name = frame.getClassName();
+        String folder = name.substring(0, name.lastIndexOf('.') + 1).replace('.', '/');
+        return frame.getLineNumber() < 0 ? folder + file : folder + file + ":" + frame.getLineNumber();
+    }
+}
