@@ -3,6 +3,7 @@
 
 mod killed;
 mod places;
+mod reference;
 mod stress;
 mod switched;
 mod token;
@@ -23,11 +24,9 @@ fn tool(args: &[&str]) -> Output {
     run(Command::new(env!("CARGO_BIN_EXE_protologtool")).args(args))
 }
 
-/// Compiles the runtime and the programs below `root` into `classes`; false without javac.
-fn compile(root: &Path, classes: &Path) -> bool {
-    let runtime = java_sources(&workspace_root().join("java/src"));
-    let all = [runtime, java_sources(root)].concat();
-    let Some(output) = compile_java(classes, &all, &[]) else { return false };
+/// Compiles into `classes`; false without javac.
+fn compile(sources: &[PathBuf], classpath: &[PathBuf], classes: &Path) -> bool {
+    let Some(output) = compile_java(classes, sources, classpath) else { return false };
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
     true
 }
@@ -38,9 +37,31 @@ fn classes() -> Option<&'static Path> {
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("java_runtime");
         let _ = std::fs::remove_dir_all(&dir);
         std::fs::create_dir_all(&dir).expect("make a directory");
-        compile(&sources(), &dir).then_some(dir)
+        let runtime = java_sources(&workspace_root().join("java/src"));
+        let all = [runtime, java_sources(&sources().join("app"))].concat();
+        compile(&all, &[], &dir).then_some(dir)
     });
     CLASSES.as_deref()
+}
+
+/// Has the tool rewrite programs, and compiles what it has written; the class path of that, with its dictionary.
+fn rewritten(dir: &Path, classes: &Path, files: &[&str]) -> Vec<PathBuf> {
+    let (processed, made) = (dir.join("sources"), dir.join("rewritten"));
+    let dictionary = made.join("META-INF/protolog/dictionary.pb");
+    std::fs::create_dir_all(dictionary.parent().unwrap()).unwrap();
+    let files = files.iter().map(|file| sources().join(file).display().to_string());
+    let options = [
+        "transform-protolog-calls".to_owned(),
+        "--loggroups-class=app.AppLog".to_owned(),
+        format!("--loggroups-source={}", sources().join("app/AppLog.java").display()),
+        format!("--source-root={}", sources().display()),
+        format!("--output-dir={}", processed.display()),
+        format!("--viewer-config={}", dictionary.display()),
+    ];
+    run(Command::new(env!("CARGO_BIN_EXE_protologtool")).args(options.into_iter().chain(files)));
+    assert!(compile(&java_sources(&processed), &[classes.to_path_buf()], &made));
+    // The classes of the same names that are as they were written come after them.
+    vec![made, classes.to_path_buf()]
 }
 
 /// The lines of a trace, without the time and the ids.
@@ -58,31 +79,16 @@ fn messages(trace: &Path) -> Vec<String> {
 #[test]
 fn a_trace_says_what_is_printed() {
     let dir = temp_dir();
-    let path = |name: &str| dir.path().join(name);
-    let rewritten = path("rewritten");
     let Some(written) = classes() else { return };
-    let expected = run_kinds(written, dir.path());
-    let processed = path("sources");
-    let dictionary = rewritten.join("META-INF/protolog/dictionary.pb");
-    std::fs::create_dir_all(dictionary.parent().unwrap()).unwrap();
-    tool(&[
-        "transform-protolog-calls",
-        "--loggroups-class=app.AppLog",
-        &format!("--loggroups-source={}", sources().join("app/AppLog.java").display()),
-        &format!("--source-root={}", sources().display()),
-        &format!("--output-dir={}", processed.display()),
-        &format!("--viewer-config={}", dictionary.display()),
-        &sources().join("app/Kinds.java").display().to_string(),
-        &sources().join("app/AppLog.java").display().to_string(),
-    ]);
-    assert!(compile(&processed, &rewritten));
+    let expected = run_kinds(&[written.to_path_buf()], dir.path());
+    let rewritten = rewritten(dir.path(), written, &["app/Kinds.java", "app/AppLog.java"]);
     let actual = run_kinds(&rewritten, dir.path());
     assert_eq!(expected, actual, "unprocessed and processed");
 }
 
 /// Runs the program, compares its traces with what it prints, and returns the messages.
-fn run_kinds(classes: &Path, dir: &Path) -> Vec<String> {
-    let output = run_java(&[classes.to_path_buf()], "app.Kinds", &[dir.to_str().unwrap()]).unwrap();
+fn run_kinds(classes: &[PathBuf], dir: &Path) -> Vec<String> {
+    let output = run_java(classes, "app.Kinds", &[dir.to_str().unwrap()]).unwrap();
     assert_eq!(output.code, Some(0), "{}", output.stderr);
     let printed: Vec<&str> = output.stderr.lines().collect();
     assert_eq!(printed.first(), Some(&"WARN Net: before any session"));

@@ -4,6 +4,7 @@ use super::{classes, messages};
 use protolog_rt::{Init, ProtoLogGroup, d};
 use protolog_testkit::serde_json::{self, Value};
 use protolog_testkit::{Output, run_any, temp_dir_for_sockets};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -36,7 +37,7 @@ fn role_of_a_program() {
 }
 
 /// A program that listens, and does what it reads.
-struct Program {
+pub(super) struct Program {
     child: Child,
     out: BufReader<ChildStdout>,
     errors: BufReader<ChildStderr>,
@@ -50,6 +51,14 @@ impl Program {
         command.arg("-cp").arg(classes()?).arg("app.Switched").args(args);
         surroundings(&mut command, dir).envs(variables.iter().copied());
         Some(Self::start(command))
+    }
+
+    /// Another program.
+    pub(super) fn run(dir: &Path, classpath: &OsStr, main: &str, args: &[&str]) -> Self {
+        let mut command = Command::new("java");
+        command.arg("-cp").arg(classpath).arg(main).args(args);
+        surroundings(&mut command, dir);
+        Self::start(command)
     }
 
     fn rust(dir: &Path) -> Self {
@@ -73,23 +82,23 @@ impl Program {
         Self { child, out, errors, problem }
     }
 
-    fn send(&mut self, what: &str) {
+    pub(super) fn send(&mut self, what: &str) {
         writeln!(self.child.stdin.as_mut().unwrap(), "{what}").unwrap();
     }
 
     /// The lines that it prints on an instruction.
-    fn instruct(&mut self, what: &str) -> Vec<String> {
+    pub(super) fn instruct(&mut self, what: &str) -> Vec<String> {
         self.send(what);
         self.printed()
     }
 
-    fn printed(&mut self) -> Vec<String> {
+    pub(super) fn printed(&mut self) -> Vec<String> {
         let lines = self.errors.by_ref().lines().map(Result::unwrap);
         lines.take_while(|line| line != "---").collect()
     }
 
     /// Ends it as a program ends that has nothing left to do.
-    fn end(mut self) {
+    pub(super) fn end(mut self) {
         drop(self.child.stdin.take());
         assert!(self.child.wait().unwrap().success());
     }
@@ -113,7 +122,7 @@ fn configuration(dir: &Path, args: &[&str]) -> Output {
 }
 
 /// Runs the command, which has to succeed, and returns what it printed, with the process ids as `PID`.
-fn done(dir: &Path, args: &[&str], programs: &[&Program]) -> String {
+pub(super) fn done(dir: &Path, args: &[&str], programs: &[&Program]) -> String {
     let output = configuration(dir, args);
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{args:?}");
     let ids = programs.iter().map(|program| program.child.id().to_string());
