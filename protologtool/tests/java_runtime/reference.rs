@@ -51,7 +51,7 @@ fn rows_are_what_a_reference_printer_prints() {
     }
 }
 
-/// What the program as written prints by the reference printer; none without javac.
+/// The lines of the program as written, printed by the reference printer; none without javac.
 fn reference() -> Option<ByThread> {
     let dir = temp_dir();
     let own = java_sources(&sources().join("reference"));
