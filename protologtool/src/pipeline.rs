@@ -1,4 +1,5 @@
 //! The way of every input: read, quick look, find, check, plan, apply. Files in parallel, results in the order of the inputs.
+//! Files that name functions which others declare, and which pass templates on, go it a second time.
 //!
 //! Invariants: the result does not depend on the number of threads; a file without calls keeps no bytes in memory; a file
 //! with an error is not rewritten, but all its errors and all other files' are found.
@@ -10,7 +11,8 @@ use crate::ids::MessageIds;
 use crate::lang::java::Java;
 use crate::lang::kotlin::Kotlin;
 use crate::lang::rust::Rust;
-use crate::lang::{self, Found, Inputs, Kind, Language};
+use crate::lang::wrapper::{Wrapper, Wrappers};
+use crate::lang::{self, Found, Inputs, Kind, Language, kotlin};
 use crate::lint::lint;
 use crate::rewrite::{Overlap, PlanBuilder};
 use crate::source::Source;
@@ -52,6 +54,8 @@ pub struct Processed {
     pub report: Option<Report>,
     /// The warnings, in source order.
     pub warnings: Vec<Diagnostic>,
+    /// Its functions that pass templates on, which other files may call.
+    pub wrappers: Vec<Wrapper>,
 }
 
 impl Processed {
@@ -66,6 +70,7 @@ impl Processed {
             names_class: false,
             report: None,
             warnings: Vec::new(),
+            wrappers: Vec::new(),
         }
     }
 }
@@ -102,13 +107,37 @@ pub fn process(
     inputs: &[PathBuf],
     threads: usize,
 ) -> Vec<Result<Processed, Unreadable>> {
-    let next = AtomicUsize::new(0);
     let all = Inputs::new(system, inputs);
+    let every: Vec<usize> = (0..inputs.len()).collect();
+    let mut results = process_each(settings, &all, inputs, &every, threads);
+    let found = results.iter().flatten().flat_map(|processed| processed.wrappers.clone());
+    let wrappers = Wrappers::new(found);
+    if wrappers.all().is_empty() {
+        return results;
+    }
+    let (wrappers, callers) = kotlin::callers(system, inputs, &wrappers);
+    let all = all.with_wrappers(&wrappers);
+    let again = process_each(settings, &all, inputs, &callers, threads);
+    for (index, result) in callers.into_iter().zip(again) {
+        results[index] = result;
+    }
+    results
+}
+
+/// Processes the inputs at these positions, on this many threads; the results are in their order.
+fn process_each(
+    settings: &Settings,
+    all: &Inputs<'_>,
+    inputs: &[PathBuf],
+    positions: &[usize],
+    threads: usize,
+) -> Vec<Result<Processed, Unreadable>> {
+    let next = AtomicUsize::new(0);
     let work = || {
         let (mut done, mut reader) = (Vec::new(), Reader::default());
-        while let Some((index, path)) = take(&next, inputs) {
-            let input = Input::File { path, system, reader: &mut reader };
-            let result = process_input(settings, input, Some(&all));
+        while let Some((index, path)) = take(&next, inputs, positions) {
+            let input = Input::File { path, system: all.system, reader: &mut reader };
+            let result = process_input(settings, input, Some(all));
             done.push((
                 index,
                 result.map_err(|error| Unreadable { path: path.to_path_buf(), error }),
@@ -116,7 +145,7 @@ pub fn process(
         }
         done
     };
-    let threads = threads.clamp(1, inputs.len().max(1));
+    let threads = threads.clamp(1, positions.len().max(1));
     let mut results: Vec<(usize, _)> = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut results = work();
@@ -129,9 +158,14 @@ pub fn process(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-fn take<'i>(next: &AtomicUsize, inputs: &'i [PathBuf]) -> Option<(usize, &'i Path)> {
+fn take<'i>(
+    next: &AtomicUsize,
+    inputs: &'i [PathBuf],
+    positions: &[usize],
+) -> Option<(usize, &'i Path)> {
     let index = next.fetch_add(1, Ordering::Relaxed);
-    inputs.get(index).map(|path| (index, path.as_path()))
+    let position = positions.get(index)?;
+    inputs.get(*position).map(|path| (index, path.as_path()))
 }
 
 /// The text of one input.
@@ -191,6 +225,9 @@ fn process_in<L: Language>(
     input: Input<'_>,
     inputs: Option<&Inputs<'_>>,
 ) -> io::Result<Processed> {
+    let may_call = |bytes: &[u8]| {
+        language.may_call(bytes) || inputs.is_some_and(|inputs| inputs.may_pass(bytes))
+    };
     let source = match input {
         Input::File { path, .. } if language.is_known_idle(path) => {
             return Ok(Processed::untouched(path, language.place(path, &[])));
@@ -198,12 +235,12 @@ fn process_in<L: Language>(
         Input::File { path, system, reader } => {
             system.read_into(path, reader)?;
             // Most files hold no call: they cost nothing but reading and one scan.
-            if !language.may_call(reader.bytes()) {
+            if !may_call(reader.bytes()) {
                 return Ok(Processed::untouched(path, language.place(path, reader.bytes())));
             }
             Source::new(path, reader.bytes().to_vec())
         }
-        Input::Source(source) if !language.may_call(source.bytes()) => {
+        Input::Source(source) if !may_call(source.bytes()) => {
             let place = language.place(source.path(), source.bytes());
             return Ok(Processed::untouched(source.path(), place));
         }
@@ -219,7 +256,8 @@ fn rewrite<L: Language>(
     inputs: Option<&Inputs<'_>>,
 ) -> Processed {
     let Settings { groups, ids, .. } = settings;
-    let Found { calls, edits, diagnostics, names_class } = language.find(&source, groups, inputs);
+    let Found { calls, edits, diagnostics, names_class, wrappers } =
+        language.find(&source, groups, inputs);
     let (mut diagnostics, mut warnings): (Vec<_>, Vec<_>) =
         diagnostics.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
     let place = language.place(source.path(), source.bytes());
@@ -266,7 +304,17 @@ fn rewrite<L: Language>(
     warnings.sort_by_key(|warning| warning.range.start);
     let path = source.path().to_path_buf();
     let report = (!diagnostics.is_empty()).then_some(Report { source, diagnostics });
-    Processed { path, place, rewritten, messages, groups: used, names_class, report, warnings }
+    Processed {
+        path,
+        place,
+        rewritten,
+        messages,
+        groups: used,
+        names_class,
+        report,
+        warnings,
+        wrappers,
+    }
 }
 
 /// The source's new text; none if nothing changes or there are errors, to which overlapping edits add one.

@@ -7,6 +7,7 @@
 pub mod java;
 pub mod kotlin;
 pub mod rust;
+pub mod wrapper;
 
 use crate::call::Call;
 use crate::diagnostic::Diagnostic;
@@ -21,6 +22,7 @@ use protolog_core::Template;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use wrapper::{Wrapper, Wrappers};
 
 /// The languages of sources, by their file names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,13 +52,26 @@ pub struct Inputs<'a> {
     pub(crate) system: &'a dyn System,
     pub(crate) library: Library<'a>,
     pub(crate) kotlin: KotlinLibrary<'a>,
+    /// The functions that pass templates on; none before the files were looked at.
+    pub(crate) wrappers: Option<&'a Wrappers>,
 }
 
 impl<'a> Inputs<'a> {
     /// The files at `paths`, read through `system`.
     pub fn new(system: &'a dyn System, paths: &'a [PathBuf]) -> Self {
         let (library, kotlin) = (Library::new(system, paths), KotlinLibrary::new(system, paths));
-        Self { system, library, kotlin }
+        Self { system, library, kotlin, wrappers: None }
+    }
+
+    /// With the functions of all files that pass templates on.
+    #[must_use]
+    pub fn with_wrappers(self, wrappers: &'a Wrappers) -> Self {
+        Self { wrappers: Some(wrappers), ..self }
+    }
+
+    /// Returns whether a source may call a function that passes a template on.
+    pub(crate) fn may_pass(&self, bytes: &[u8]) -> bool {
+        self.wrappers.is_some_and(|wrappers| wrappers.may_be_called(bytes))
     }
 }
 
@@ -154,11 +169,19 @@ pub struct Found<S> {
     pub diagnostics: Vec<Diagnostic>,
     /// True if the file names the class of the calls, as far as can be told.
     pub names_class: bool,
+    /// The functions that other calls lead to, which pass a template on.
+    pub wrappers: Vec<Wrapper>,
 }
 
 impl<S> Default for Found<S> {
     fn default() -> Self {
-        Self { calls: Vec::new(), edits: Vec::new(), diagnostics: Vec::new(), names_class: true }
+        Self {
+            calls: Vec::new(),
+            edits: Vec::new(),
+            diagnostics: Vec::new(),
+            names_class: true,
+            wrappers: Vec::new(),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files that need others: constants of other files, in both languages.
+//! Files that need others: constants of other files, and functions that pass templates on, in both languages.
 
 use crate::case::settings;
 use protologtool::pipeline::process;
@@ -134,4 +134,68 @@ fn constants_of_the_other_language() {
     let named = format!("@file:JvmName(\"Other\")\n{}", TEXTS.1);
     let source = source.replace("AnythingKt", "Other");
     check(&[("p/A.java", &source), (TEXTS.0, &named)], &["top in in", "tag", "top in"]);
+}
+
+/// A file of the package `q` with such functions.
+const LOGS: (&str, &str) = (
+    "q/Logs.kt",
+    "package q\nimport demo.AppLog\nimport dev.protolog.ProtoLog\n\
+    fun top(msg: String, vararg args: Any?) = ProtoLog.v(AppLog.NET, msg, *args)\n\
+    object Log {\n    @JvmStatic fun d(msg: String, vararg args: Any?) { ProtoLog.d(AppLog.DISK, \"%s: $msg!\", TAG, *args) }\n\
+    \n    fun plain(msg: String) = ProtoLog.i(AppLog.NET, msg)\n    private const val TAG = \"Log\" }\n\
+    class Server { companion object { @JvmStatic fun w(msg: String, vararg args: Any?) = ProtoLog.w(AppLog.NET, \"server $msg\", *args) } }\n\
+    class Named { companion object Logs { fun n(msg: String) = ProtoLog.w(AppLog.NET, \"named $msg\") } }\n\
+    private object Own { fun own(msg: String) = ProtoLog.w(AppLog.NET, msg) }\n",
+);
+
+/// A file that calls them, with this header and these statements.
+fn callers(header: &str, statements: &str) -> String {
+    format!("package p\n{header}\nclass A {{ fun f(n: Int) {{ {statements} }} }}\n")
+}
+
+#[test]
+fn functions_of_other_files_that_pass_templates_on() {
+    let by_import = callers(
+        "import q.Log\nimport q.Log.plain\nimport q.Named\nimport q.Server as S\nimport q.top\nimport q.top as over",
+        "top(\"a %d\", n); over(\"b $n\"); Log.d(\"c\"); plain(\"d\"); S.w(\"e\"); S.Companion.w(\"f\"); Named.n(\"g\"); Named.Logs.n(\"h\")",
+    );
+    let expected = ["a %d", "b %d", "Log: c!", "d", "server e", "server f", "named g", "named h"];
+    check(&[("p/A.kt", &by_import), LOGS], &expected);
+    check(
+        &[("p/A.kt", &callers("import q.*", "top(\"a\"); Log.d(\"b\")")), LOGS],
+        &["a", "Log: b!"],
+    );
+    check(&[("p/A.kt", &callers("", "q.top(\"a\"); q.Log.plain(\"b\")")), LOGS], &["a", "b"]);
+    let same_package =
+        callers("", "top(\"a\"); Log.plain(\"b\")").replace("package p", "package q");
+    check(&[("p/A.kt", &same_package), LOGS], &["a", "b"]);
+}
+
+#[test]
+fn functions_that_another_one_may_stand_in_for() {
+    let caller = callers("import q.top", "top(\"a\")");
+    check(&[("p/A.kt", &caller), LOGS], &["a"]);
+    let with = |path, text: &str| templates(&[("p/A.kt", &caller), LOGS, (path, text)]);
+    let none = Ok(Vec::new());
+    let all = Ok(vec!["a".to_owned()]);
+    assert_eq!(with("x.kt", "package q\nfun top(n: Int) = n"), none);
+    assert_eq!(with("x.kt", "package q\nprivate fun top(n: Int) = n"), all);
+    assert_eq!(with("x.kt", "package q\nclass X { fun top(n: Int) = n }"), all);
+    assert_eq!(with("other/Logs.kt", &LOGS.1.replace("AppLog.NET, msg", "AppLog.DISK, msg")), none);
+    let inherits = caller.replace("class A", "class A : Base()");
+    let base = ("Base.kt", "package p\nopen class Base { fun top(msg: String) = msg }");
+    check(&[("p/A.kt", &inherits), LOGS], &["a"]);
+    check(&[("p/A.kt", &inherits), LOGS, base], &[]);
+    for hides in [
+        "fun top(n: String) = n",
+        "val top = { text: String -> text }",
+        "fun g(top: (String) -> Unit) {}",
+    ] {
+        let source = caller.replace("class A {", &format!("class A {{ {hides};"));
+        let expected: &[&str] = if hides.contains("fun g") { &["a"] } else { &[] };
+        check(&[("p/A.kt", &source), LOGS], expected);
+    }
+    let circle = callers("typealias X = Y; typealias Y = X", "X.top(\"a\")");
+    check(&[("p/A.kt", &circle), LOGS], &[]);
+    check(&[("p/A.kt", &callers("", "top(\"a\"); Own.own(\"b\")")), LOGS], &[]);
 }

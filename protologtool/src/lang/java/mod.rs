@@ -212,7 +212,7 @@ impl Language for Java {
             emit::name_locals(source, &mut calls);
         }
         let edits = others.iter().filter_map(|other| emit::redirect(self, source, other)).collect();
-        Found { calls, edits, diagnostics, names_class }
+        Found { calls, edits, diagnostics, names_class, wrappers: Vec::new() }
     }
 
     fn emit(

@@ -35,6 +35,9 @@ pub(super) fn emit(
         plan.replace(shape.method.clone(), format!("{implementation}.{}", call.level.method()));
     } else {
         plan.replace(shape.class.clone(), format!("{implementation}{}", shape.class_kept));
+        if shape.passes_group {
+            plan.replace(shape.method.clone(), call.level.method().to_owned());
+        }
     }
     replace_template(kotlin, call, message, plan);
     let verbs = message.template.conversions().map(|conversion| conversion.verb.kind());

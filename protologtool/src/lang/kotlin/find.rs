@@ -3,12 +3,13 @@
 use super::method_call::method_calls;
 use super::names::{OtherFiles, ScopedFile};
 use super::read::{CallReader, ReadCall};
-use super::wrapper::Wrapper;
+use super::wrapper_calls::Callable;
 use super::{Kotlin, KotlinShape};
 use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
 use crate::lang::Inputs;
+use crate::lang::wrapper::{Wrapper, Wrappers};
 use crate::source::Source;
 use protolog_core::Level;
 use std::ops::Range;
@@ -22,6 +23,8 @@ pub(super) struct KotlinCalls {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// True if the file names the class, as far as package, imports and full names tell.
     pub(super) names_class: bool,
+    /// The functions that other files can call for their log calls.
+    pub(super) wrappers: Vec<Wrapper>,
 }
 
 impl KotlinCalls {
@@ -55,6 +58,7 @@ pub(super) fn find(
         return found;
     }
     let reader = CallReader { kotlin, groups, named: &named };
+    let mut own = Vec::new();
     for call in calls {
         match Level::from_method(&call.name) {
             None if reader.hidden_name(&call).is_none() => {
@@ -63,20 +67,24 @@ pub(super) fn find(
                 found.others.push((class, call.name, arguments));
             }
             None => {}
-            Some(level) => match Wrapper::around(&named, &call, level) {
+            Some(level) => match reader.wrapper_around(&call, level, source.path()) {
                 None => found.add(reader.call(&call, level)),
                 Some(wrapper) => {
                     if !wrapper.is_private {
                         let notes = reader.call(&call, level).err();
                         found.diagnostics.extend(notes.into_iter().flatten());
                     }
-                    for at in wrapper.calls(&named) {
-                        found.add(reader.passed(&wrapper, at));
-                    }
+                    own.push(wrapper);
                 }
             },
         }
     }
+    let all = inputs.and_then(|inputs| inputs.wrappers).map(Wrappers::all);
+    for (wrapper, call) in (Callable { own: &own, all }).calls(&named) {
+        found.add(reader.passed(wrapper, &call));
+    }
+    let exported = own.into_iter().filter(|own| own.is_exported);
+    found.wrappers = exported.map(|own| own.wrapper).collect();
     found.calls.sort_by_key(|call| call.range.start);
     found.diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
     found

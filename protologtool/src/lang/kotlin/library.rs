@@ -147,7 +147,9 @@ impl<'a> NameIndex<'a> {
         }
         let named = ScopedFile::of(text);
         for declared in named.scopes.all() {
-            if declared.kind != DeclaredKind::Constant || is_private(&named, declared) {
+            if declared.kind != DeclaredKind::Constant
+                || named.keywords_before(declared).contains(&"private")
+            {
                 continue;
             }
             let first = declared.value.as_ref().and_then(|value| named.file.kind(value.start));
@@ -170,25 +172,6 @@ fn names(named: &ScopedFile<'_>, path: &Path, declared: &DeclaredName) -> Vec<St
     [canonical].into_iter().chain(of_class).chain(of_java).collect()
 }
 
-/// Returns whether a constant is known in its file only.
-fn is_private(named: &ScopedFile<'_>, declared: &DeclaredName) -> bool {
-    modifiers(named, declared).contains(&"private")
-}
-
-/// The keywords before the name of a variable.
-fn modifiers<'s>(named: &ScopedFile<'s>, declared: &DeclaredName) -> Vec<&'s str> {
-    let file = &named.file;
-    let name = file.tokens.partition_point(|token| token.range().start < declared.offset);
-    let before = (0..name).rev().map(|at| file.raw(at));
-    let is_modifier = |raw: &&str| {
-        matches!(
-            *raw,
-            "const" | "val" | "var" | "private" | "protected" | "internal" | "public" | "final"
-        )
-    };
-    before.take_while(is_modifier).collect()
-}
-
 /// Returns whether `it` is a member of `class`, or of its companion.
 fn is_member(named: &ScopedFile<'_>, it: &DeclaredName, class: &DeclaredName) -> bool {
     use DeclaredKind::{Constant, Function, Property, Type};
@@ -197,7 +180,7 @@ fn is_member(named: &ScopedFile<'_>, it: &DeclaredName, class: &DeclaredName) ->
     let owner = around.find(|owner| !owner.is_companion);
     // Only parameters of a primary constructor can be properties.
     let is_parameter = it.kind == DeclaredKind::Parameter
-        && modifiers(named, it).iter().any(|raw| matches!(*raw, "val" | "var"))
+        && named.keywords_before(it).iter().any(|raw| matches!(*raw, "val" | "var"))
         && {
             let mut before = named.scopes.all().iter().rev().filter(|it| it.kind == Type);
             let before = before.find(|class| class.offset < it.offset);

@@ -11,8 +11,9 @@
 //! [`declarations`], [`file`](mod@file) and [`lexer`].
 //!
 //! Calls that pass on the parameters of the function around them stay as they are; where that is all that the function does, its
-//! own calls are rewritten ([`wrapper`], [`passed`]). What stays is interned when the program runs, and has a note.
+//! own calls are rewritten ([`wrapper`], [`wrapper_calls`], [`passed`]). What stays is interned when the program runs, and has a note.
 
+mod callers;
 pub(crate) mod declarations;
 mod emit;
 pub(crate) mod file;
@@ -28,6 +29,7 @@ mod read;
 pub(crate) mod scopes;
 pub(crate) mod template;
 mod wrapper;
+mod wrapper_calls;
 
 use super::java::{Dialect, Java};
 use super::{Found, Inputs, Kind, Language, Message};
@@ -35,6 +37,7 @@ use crate::call::Call;
 use crate::groups::Groups;
 use crate::rewrite::{Edit, PlanBuilder};
 use crate::source::Source;
+pub(crate) use callers::callers;
 use find::KotlinCalls;
 pub(crate) use library::KotlinLibrary;
 pub(crate) use names::OtherFiles;
@@ -91,10 +94,10 @@ impl Language for Kotlin<'_> {
         groups: &Groups,
         inputs: Option<&Inputs<'_>>,
     ) -> Found<KotlinShape> {
-        let KotlinCalls { calls, others, diagnostics, names_class } =
+        let KotlinCalls { calls, others, diagnostics, names_class, wrappers } =
             find::find(*self, source, groups, inputs);
         let Dialect::Android(form) = self.java.dialect() else {
-            return Found { calls, edits: Vec::new(), diagnostics, names_class };
+            return Found { calls, edits: Vec::new(), diagnostics, names_class, wrappers };
         };
         let redirected =
             others.into_iter().filter(|(_, method, arguments)| form.redirects(method, *arguments));
@@ -102,7 +105,7 @@ impl Language for Kotlin<'_> {
             let dot = if range.is_empty() { "." } else { "" };
             Edit { range, text: format!("{}{dot}", self.java.implementation()) }
         });
-        Found { calls, edits: edits.collect(), diagnostics, names_class }
+        Found { calls, edits: edits.collect(), diagnostics, names_class, wrappers }
     }
 
     fn emit(

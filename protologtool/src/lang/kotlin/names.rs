@@ -2,7 +2,7 @@
 
 use super::declarations::declarations;
 use super::file::{Import, KotlinFile};
-use super::scopes::{DeclaredName, Scopes};
+use super::scopes::{DeclaredKind, DeclaredName, Scopes};
 use std::fmt::Debug;
 use std::path::Path;
 
@@ -14,6 +14,34 @@ pub(crate) trait OtherFiles: Debug {
     /// Returns whether a class of one of these simple names declares, or inherits, a member called `name`.
     fn inherits(&self, supertypes: &[String], name: &str) -> bool;
 }
+
+/// The keywords that stand before names in declarations.
+const DECLARATION_KEYWORDS: [&str; 24] = [
+    "abstract",
+    "annotation",
+    "class",
+    "companion",
+    "const",
+    "data",
+    "enum",
+    "final",
+    "fun",
+    "inline",
+    "inner",
+    "interface",
+    "internal",
+    "lateinit",
+    "object",
+    "open",
+    "override",
+    "private",
+    "protected",
+    "public",
+    "sealed",
+    "val",
+    "value",
+    "var",
+];
 
 /// A file with its declarations.
 #[derive(Debug)]
@@ -116,6 +144,26 @@ impl<'s> ScopedFile<'s> {
         let Some(others) = self.others else { return false };
         let mut around = self.scopes.types_around(offset);
         around.any(|it| !it.supertypes.is_empty() && others.inherits(&it.supertypes, name))
+    }
+
+    /// The keywords before the name of a declaration, the last first.
+    pub(crate) fn keywords_before(&self, declared: &DeclaredName) -> Vec<&'s str> {
+        let before = (0..self.token_at(declared.offset)).rev().map(|at| self.file.raw(at));
+        before.take_while(|raw| DECLARATION_KEYWORDS.contains(raw)).collect()
+    }
+
+    /// Returns whether a declaration stands in the body of a function.
+    pub(crate) fn is_local(&self, declared: &DeclaredName) -> bool {
+        let at = self.token_at(declared.offset);
+        let functions = self.scopes.all().iter().filter(|it| it.kind == DeclaredKind::Function);
+        functions
+            .filter(|it| it.offset != declared.offset)
+            .any(|it| it.value.as_ref().is_some_and(|value| value.contains(&at)))
+    }
+
+    /// The position of the first token that does not begin before `offset`.
+    fn token_at(&self, offset: usize) -> usize {
+        self.file.tokens.partition_point(|token| token.range().start < offset)
     }
 
     /// The canonical names of a member of a class or of the file: the second is that of a companion's, as its class has it.

@@ -7,23 +7,23 @@ use super::KotlinShape;
 use super::method_call::MethodCall;
 use super::read::{CallReader, ReadCall};
 use super::template::Piece;
-use super::wrapper::Wrapper;
-use crate::call::{Call, check};
+use crate::call::{Call, Text, check};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::lang::wrapper::Wrapper;
 use std::ops::Range;
 
 impl CallReader<'_, '_> {
-    /// The call of `wrapper` whose name is at `at`.
-    pub(super) fn passed(&self, wrapper: &Wrapper<'_>, at: usize) -> ReadCall {
+    /// The call `call` of `wrapper`.
+    pub(super) fn passed(&self, wrapper: &Wrapper, call: &MethodCall) -> ReadCall {
         let file = &self.named.file;
+        let at = call.method;
         let close = file.partner(at + 1);
-        let range = file.bytes_of(&(at..close + 1));
+        let range = file.bytes_of(&(call.class.start..close + 1));
         let stays = |range: Range<usize>, why: String| {
             let message =
                 format!("this call stays as it is, and is interned when the program runs: {why}");
             Err(vec![Diagnostic::note(Code::NotRewritten, range, message)])
         };
-        let call = MethodCall { class: at..at, method: at, name: file.word(at).into_owned() };
         let elements = file.elements(at + 1);
         let [template, rest @ ..] = &elements[..] else {
             return stays(range, "it has no template".to_owned());
@@ -39,15 +39,14 @@ impl CallReader<'_, '_> {
         if let Some(named) = elements.iter().find(is_named) {
             return stays(file.bytes_of(named), "it passes an argument by name".to_owned());
         }
-        let group = match self.group(&wrapper.group) {
-            Ok(group) => group,
-            Err(problem) => return stays(range, problem.message),
-        };
         let class = self.groups.class();
-        let group_path: Vec<String> =
-            class.split('.').chain([&*self.groups.list()[group].name]).map(str::to_owned).collect();
+        let group_path: Vec<String> = class
+            .split('.')
+            .chain([&*self.groups.list()[wrapper.group].name])
+            .map(str::to_owned)
+            .collect();
         let first = &group_path[0];
-        if self.hidden_name(&call).is_some()
+        if self.hidden_name(call).is_some()
             || self.named.scopes.variable(first, range.start).is_some()
         {
             return stays(range, "a variable hides a package that rewritten code names".to_owned());
@@ -56,28 +55,31 @@ impl CallReader<'_, '_> {
             Ok(own) => own,
             Err(problem) => return stays(problem.range, problem.message),
         };
-        let before = Piece::Text(wrapper.before.clone());
-        let after = Piece::Text(wrapper.after.clone());
+        let start = file.bytes_of(template).start;
+        let [before, after] = [&wrapper.before, &wrapper.after].map(|written| {
+            let mut text = Text::default();
+            written.chars().for_each(|char| text.push(char, start));
+            Piece::Text(text)
+        });
         let pieces: Vec<Piece> = [before].into_iter().chain(own).chain([after]).collect();
         let filled = self.fill(&pieces, rest).map_err(|problem| vec![problem])?;
         let template_range = file.bytes_of(template);
         check(&filled.text, &template_range, &filled.args).map_err(|problem| vec![problem])?;
         let warnings = rest.iter().flat_map(|argument| self.effects(argument, close)).collect();
-        let name = file.tokens[at].range();
+        let before = call.class.start.checked_sub(1);
         let shape = KotlinShape {
-            class: name.start..name.start,
-            method: name,
+            class: self.class_bytes(call),
+            method: file.tokens[at].range(),
             group: template_range.start..template_range.start,
             group_path,
-            follows_annotation: at
-                .checked_sub(1)
-                .is_some_and(|before| self.ends_annotation(before)),
+            follows_annotation: before.is_some_and(|at| self.ends_annotation(at)),
             passes_group: true,
-            class_kept: String::new(),
+            class_kept: file.kept(self.class_bytes(call)),
             template_kept: self.kept(&template_range, &filled.shape.in_place),
             order: filled.shape,
         };
         let (text, args, level) = (filled.text, filled.args, wrapper.level);
+        let group = wrapper.group;
         let call = Call { range, level, group, template: text, template_range, args, shape };
         Ok((call, warnings))
     }

@@ -1,50 +1,60 @@
-//! Functions that pass a template and arguments on to a log call, in the file that declares them.
+//! Finds functions that pass a template and arguments on to a log call.
 //!
 //! ```text
 //! private fun log(msg: String, vararg args: Any?) = ProtoLog.v(NET, "%s: $msg", TAG, *args)
 //! log("sent %d", n)        is the message  "Net: sent %d"  with the argument n, if TAG is the constant "Net"
 //! ```
 //!
-//! Such a function does nothing else, and no other can take its place: it is private, or of the file. One level is looked
-//! through.
+//! Such a function does nothing else, and no other can take its place: nothing overrides it, and no other is called as it is. One
+//! level is looked through.
 
 use super::method_call::MethodCall;
 use super::names::ScopedFile;
+use super::read::CallReader;
 use super::scopes::{DeclaredKind, DeclaredName};
 use super::template::{Piece, pieces};
 use crate::call::Text;
+use crate::lang::wrapper::Wrapper;
 use protolog_core::{Level, Piece as TemplatePiece, Template, Verb};
 use std::ops::Range;
+use std::path::Path;
 
-/// One such function.
+/// One such function of the file.
 #[derive(Debug)]
-pub(super) struct Wrapper<'n> {
-    declared: &'n DeclaredName,
-    pub(super) level: Level,
-    /// The tokens of the group in the log call.
-    pub(super) group: Range<usize>,
-    /// The template's text before and after the one that callers pass.
-    pub(super) before: Text,
-    pub(super) after: Text,
-    /// True if no other file can call it.
+pub(super) struct OwnWrapper<'n> {
+    pub(super) declared: &'n DeclaredName,
+    pub(super) wrapper: Wrapper,
+    /// The functions that other files can call.
+    pub(super) is_exported: bool,
+    /// True if a log call in it that stays as it is needs no note: all its calls are in this file.
     pub(super) is_private: bool,
 }
 
-impl Wrapper<'_> {
-    /// The function around the log call `call`, if it is one.
-    pub(super) fn around<'n>(
-        named: &'n ScopedFile<'_>,
+/// The keywords and annotations before a function.
+#[derive(Debug, Default)]
+struct FunctionHead<'s> {
+    keywords: Vec<&'s str>,
+    annotations: Vec<&'s str>,
+}
+
+impl<'n> CallReader<'n, '_> {
+    /// The function around the log call `call`, of the file at `path`, if it is one.
+    pub(super) fn wrapper_around(
+        &self,
         call: &MethodCall,
         level: Level,
-    ) -> Option<Wrapper<'n>> {
+        path: &Path,
+    ) -> Option<OwnWrapper<'n>> {
+        let named = self.named;
         let file = &named.file;
         let declared = named.scopes.function_around(call.method)?;
         let whole = declared.value.clone()?;
         let (name, open) = (whole.start, whole.start + 1);
         let close = file.partner(call.method + 1);
-        let is_private = modifiers(named, name)?;
+        let modifiers = modifiers(named, name)?;
         if named.scopes.is_overloaded(&declared.name)
             || !is_body(named, &whole, call.class.start..close + 1)
+            || !is_final(named, declared, &modifiers)
         {
             return None;
         }
@@ -71,49 +81,122 @@ impl Wrapper<'_> {
         let (before, after) = around_text(named, template, &text)?;
         let constants =
             plain.iter().map(|tokens| constant(named, tokens)).collect::<Option<Vec<_>>>()?;
-        let before = filled(&before, &constants)?;
-        let group = group.clone();
-        (!is_vararg).then_some(Wrapper { declared, level, group, before, after, is_private })
-    }
-
-    /// The positions of the names in calls of this function.
-    pub(super) fn calls(&self, named: &ScopedFile<'_>) -> Vec<usize> {
-        let file = &named.file;
-        let is_call = |at: &usize| {
-            let before = at.checked_sub(1).map_or("", |before| file.raw(before));
-            if !file.is_word(*at)
-                || !file.is_punct(at + 1, b'(')
-                || file.begins_line(at + 1)
-                || matches!(before, "." | ":" | "fun")
-                || file.word(*at) != self.declared.name
-            {
-                return false;
-            }
-            let offset = file.tokens[*at].range().start;
-            let function = named.scopes.function(&self.declared.name, offset);
-            function.is_some_and(|it| std::ptr::eq(it, self.declared))
-                && named.scopes.variable(&self.declared.name, offset).is_none()
+        let before = filled(before.as_str(), &constants)?;
+        let group = self.group(group).ok().filter(|_| !is_vararg)?;
+        let is_private = modifiers.has("private");
+        let is_exported = !is_private
+            && !modifiers.has("protected")
+            && is_static(named, declared)
+            && !named.scopes.types_around(declared.offset).any(|class| {
+                let keywords = named.keywords_before(class);
+                keywords.contains(&"private") || keywords.contains(&"protected")
+            });
+        let (canonical, of_class) = named.canonical(declared);
+        let wrapper = Wrapper {
+            name: declared.name.clone(),
+            java_names: if is_exported {
+                java_names(named, declared, &modifiers, path)
+            } else {
+                Vec::new()
+            },
+            kotlin_names: [canonical].into_iter().chain(of_class).collect(),
+            is_of_file: named.scopes.types_around(declared.offset).next().is_none(),
+            level,
+            group,
+            before,
+            after: after.as_str().to_owned(),
         };
-        (0..file.tokens.len()).filter(is_call).collect()
+        Some(OwnWrapper { declared, wrapper, is_exported, is_private })
     }
 }
 
-/// Reads the modifiers of the function with its name at `name`: true if it is private; none if another function may take its
-/// place, or if it belongs to a receiver.
-fn modifiers(named: &ScopedFile<'_>, name: usize) -> Option<bool> {
+impl FunctionHead<'_> {
+    fn has(&self, keyword: &str) -> bool {
+        self.keywords.contains(&keyword)
+    }
+}
+
+/// Reads what stands before the function with its name at `name`; none if it has a receiver or type parameters.
+fn modifiers<'s>(named: &ScopedFile<'s>, name: usize) -> Option<FunctionHead<'s>> {
+    const KEYWORDS: [&str; 15] = [
+        "private",
+        "internal",
+        "public",
+        "protected",
+        "inline",
+        "final",
+        "suspend",
+        "open",
+        "override",
+        "abstract",
+        "operator",
+        "infix",
+        "tailrec",
+        "external",
+        "actual",
+    ];
     let file = &named.file;
-    let keyword = name.checked_sub(1).filter(|at| file.raw(*at) == "fun")?;
-    let mut is_private = false;
-    for at in (0..keyword).rev() {
-        match file.raw(at) {
-            "private" => is_private = true,
-            "internal" | "public" | "inline" | "final" | "suspend" => {}
-            "open" | "override" | "abstract" | "protected" | "operator" | "infix" => return None,
-            _ => break,
+    let mut at = name.checked_sub(1).filter(|at| file.raw(*at) == "fun")?;
+    let mut found = FunctionHead::default();
+    while let Some(before) = at.checked_sub(1) {
+        // Of `@Name(…)` the position of the name.
+        let is_list = file.is_punct(before, b')');
+        let word = if is_list { file.partner(before).checked_sub(1)? } else { before };
+        let is_annotation = word > 0 && file.is_punct(word - 1, b'@');
+        if is_annotation {
+            found.annotations.push(file.raw(word));
+            at = word - 1;
+        } else if !is_list && KEYWORDS.contains(&file.raw(before)) {
+            found.keywords.push(file.raw(before));
+            at = before;
+        } else {
+            break;
         }
     }
-    let is_of_the_file = named.scopes.owners(file.tokens[name].range().start).next().is_none();
-    (is_private || is_of_the_file).then_some(is_private)
+    Some(found)
+}
+
+/// Returns whether nothing overrides a function, and nothing is called in its place.
+fn is_final(named: &ScopedFile<'_>, declared: &DeclaredName, modifiers: &FunctionHead<'_>) -> bool {
+    let is_open = ["open", "override", "abstract", "operator", "infix", "external", "actual"];
+    let of_class = named.scopes.types_around(declared.offset).next();
+    let is_of_interface =
+        of_class.is_some_and(|class| named.keywords_before(class).contains(&"interface"));
+    !is_open.iter().any(|keyword| modifiers.has(keyword))
+        && (!is_of_interface || modifiers.has("private"))
+}
+
+/// Returns whether a function can be called without an instance: it is of the file, of an object, or of a companion.
+fn is_static(named: &ScopedFile<'_>, declared: &DeclaredName) -> bool {
+    let mut around = named.scopes.types_around(declared.offset);
+    let is_object = around.next().is_none_or(|class| {
+        let is_named = named.keywords_before(class).contains(&"object") && !class.name.is_empty();
+        class.is_companion || is_named
+    });
+    is_object && !named.is_local(declared) && around.all(|class| !class.name.is_empty())
+}
+
+/// The canonical names of a function for Java, as a static method or one of an object's instance.
+fn java_names(
+    named: &ScopedFile<'_>,
+    declared: &DeclaredName,
+    modifiers: &FunctionHead<'_>,
+    path: &Path,
+) -> Vec<String> {
+    let is_renamed = modifiers.annotations.contains(&"JvmName");
+    if is_renamed || modifiers.has("internal") || modifiers.has("suspend") {
+        return Vec::new();
+    }
+    let Some(class) = named.scopes.types_around(declared.offset).next() else {
+        return vec![format!("{}.{}", named.facade(path), declared.name)];
+    };
+    let (canonical, of_class) = named.canonical(declared);
+    let is_static = modifiers.annotations.contains(&"JvmStatic");
+    if class.is_companion {
+        return [canonical].into_iter().chain(of_class.filter(|_| is_static)).collect();
+    }
+    let instance = canonical.rsplit_once('.').map(|(of, name)| format!("{of}.INSTANCE.{name}"));
+    instance.into_iter().chain(is_static.then_some(canonical)).collect()
 }
 
 /// Returns whether the tokens `call` are all that the function `whole` does.
@@ -180,18 +263,10 @@ fn constant(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<String> {
 }
 
 /// A template with these texts in the place of its first conversions, which must be `%s`.
-fn filled(template: &Text, constants: &[String]) -> Option<Text> {
+fn filled(template: &str, constants: &[String]) -> Option<String> {
     let mut constants = constants.iter();
-    let text = template.as_str();
-    let parsed = Template::parse(text).ok()?;
-    let mut filled = Text::default();
-    let mut at = 0;
-    let copy = |filled: &mut Text, range: Range<usize>| {
-        for (index, char) in text[range.clone()].char_indices() {
-            let origin = template.origin(range.start + index..range.start + index + 1);
-            filled.push(char, origin.start);
-        }
-    };
+    let parsed = Template::parse(template).ok()?;
+    let (mut filled, mut at) = (String::new(), 0);
     for conversion in parsed.pieces().filter_map(|piece| match piece {
         TemplatePiece::Conversion(conversion) => Some(conversion),
         _ => None,
@@ -201,11 +276,10 @@ fn filled(template: &Text, constants: &[String]) -> Option<Text> {
             return None;
         }
         let range = conversion.range();
-        copy(&mut filled, at..range.start);
-        let origin = template.origin(range.clone()).start;
-        constant.replace('%', "%%").chars().for_each(|char| filled.push(char, origin));
+        filled.push_str(&template[at..range.start]);
+        filled.push_str(&constant.replace('%', "%%"));
         at = range.end;
     }
-    copy(&mut filled, at..text.len());
+    filled.push_str(&template[at..]);
     constants.next().is_none().then_some(filled)
 }

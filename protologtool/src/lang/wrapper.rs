@@ -1,0 +1,90 @@
+//! Functions of Kotlin and Java that pass a template and arguments on to a log call, and do nothing else.
+//!
+//! ```text
+//! fun v(msg: String, vararg args: Any?) = ProtoLog.v(NET, "Server: $msg", *args)
+//! v("sent %d", n)          is the message `Server: sent %d` of the group `NET`, with the argument `n`
+//! ```
+//!
+//! A front end finds those of each file; a second pass, over the files that have one of their names, rewrites their calls.
+//! Invariant: no other function can take a wrapper's place at a call that has one of its names.
+
+use memchr::memmem::Finder;
+use protolog_core::Level;
+use std::collections::HashMap;
+
+/// One such function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrapper {
+    /// The name in calls, before any import gives it another one.
+    pub name: String,
+    /// The canonical names that it has in Kotlin.
+    pub kotlin_names: Vec<String>,
+    /// The canonical names that it has in Java as a static method.
+    pub java_names: Vec<String>,
+    /// True if a function of the same package, in another file, may be of the same name.
+    pub is_of_file: bool,
+    /// The level of its log call.
+    pub level: Level,
+    /// The group of its log call, as its position in [`crate::groups::Groups`].
+    pub group: usize,
+    /// The template's text before the one that callers pass.
+    pub before: String,
+    /// The template's text after the one that callers pass.
+    pub after: String,
+}
+
+/// The functions that other files can call.
+#[derive(Debug, Default)]
+pub struct Wrappers {
+    all: Vec<Wrapper>,
+    /// One for each name.
+    finders: Vec<Finder<'static>>,
+}
+
+impl Wrappers {
+    /// The functions `found`, but for those whose names another one has.
+    pub fn new(found: impl IntoIterator<Item = Wrapper>) -> Self {
+        let mut all: Vec<Wrapper> = Vec::new();
+        for wrapper in found {
+            if !all.contains(&wrapper) {
+                all.push(wrapper);
+            }
+        }
+        let mut uses: HashMap<String, usize> = HashMap::new();
+        for name in all.iter().flat_map(Wrapper::names) {
+            *uses.entry(name.to_owned()).or_default() += 1;
+        }
+        all.retain(|wrapper| wrapper.names().all(|name| uses[name] == 1));
+        let mut names: Vec<&str> = all.iter().map(|wrapper| &*wrapper.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        let finders = names.iter().map(|name| Finder::new(*name).into_owned()).collect();
+        Self { all, finders }
+    }
+
+    /// The functions.
+    pub fn all(&self) -> &[Wrapper] {
+        &self.all
+    }
+
+    /// Returns whether a source may call one of them.
+    pub fn may_be_called(&self, bytes: &[u8]) -> bool {
+        let is_word = |at: Option<usize>| {
+            at.and_then(|at| bytes.get(at))
+                .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        };
+        self.finders.iter().any(|finder| {
+            let length = finder.needle().len();
+            let mut found = finder.find_iter(bytes);
+            found.any(|at| !is_word(at.checked_sub(1)) && !is_word(Some(at + length)))
+        })
+    }
+}
+
+impl Wrapper {
+    /// All names, each once.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let of_java = self.java_names.iter().filter(|name| !self.kotlin_names.contains(name));
+        self.kotlin_names.iter().chain(of_java).map(String::as_str)
+    }
+}
