@@ -43,6 +43,9 @@ const DECLARATION_KEYWORDS: [&str; 24] = [
     "var",
 ];
 
+/// The limit on aliases of aliases, which may go round in circles.
+pub(super) const MAX_ALIASES: usize = 8;
+
 /// A file with its declarations.
 #[derive(Debug)]
 pub(crate) struct ScopedFile<'s> {
@@ -65,6 +68,11 @@ impl<'s> ScopedFile<'s> {
 
     /// Returns whether the names `path`, at `offset`, mean the class `class`.
     pub(crate) fn means(&self, path: &[String], class: &str, offset: usize) -> bool {
+        self.means_after(path, class, offset, 0)
+    }
+
+    /// As [`means`](Self::means), where `depth` aliases led to `path`.
+    fn means_after(&self, path: &[String], class: &str, offset: usize, depth: usize) -> bool {
         let Some((first, rest)) = path.split_first() else { return false };
         if self.scopes.variable(first, offset).is_some() {
             return false;
@@ -72,9 +80,9 @@ impl<'s> ScopedFile<'s> {
         if let Some(declared) = self.scopes.type_named(first, offset) {
             return match &declared.written_type {
                 // An alias for another class, whose name was resolved where the alias is.
-                Some(target) if rest.is_empty() && target.split('.').next() != Some(first) => {
+                Some(target) if rest.is_empty() && depth < MAX_ALIASES => {
                     let target: Vec<String> = target.split('.').map(str::to_owned).collect();
-                    self.means(&target, class, offset)
+                    target[0] != *first && self.means_after(&target, class, offset, depth + 1)
                 }
                 Some(_) => false,
                 None => self.in_package(&path.join(".")) == class,

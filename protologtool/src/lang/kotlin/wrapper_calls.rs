@@ -1,14 +1,11 @@
 //! Finds calls of functions that pass a template on, by the meaning of their names.
 
 use super::method_call::MethodCall;
-use super::names::ScopedFile;
+use super::names::{MAX_ALIASES, ScopedFile};
 use super::scopes::DeclaredName;
 use super::wrapper::OwnWrapper;
 use crate::lang::wrapper::Wrapper;
 use std::collections::HashSet;
-
-/// The limit on aliases of aliases, which may go round in circles.
-const MAX_ALIASES: usize = 8;
 
 /// The functions that a file may call.
 pub(super) struct Callable<'w> {
