@@ -11,9 +11,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use protolog_core::schema::{
-    packet, process_descriptor, thread_descriptor, track_descriptor, track_event,
+    packet, process_descriptor, sequence_flags, thread_descriptor, track_descriptor, track_event,
 };
-use protolog_core::{Arg, Level, process_track};
+use protolog_core::{Arg, Level};
 use protolog_recording::PacketWriter;
 use protozero::{Heap, Message};
 
@@ -50,8 +50,6 @@ const TYPE_COUNTER: u32 = 4;
 const BATCH: usize = 256;
 /// The first track of ours; those of processes and threads are made of their ids.
 const FIRST_TRACK: u64 = 0x7072_6f74_6f6c_6f67;
-/// The first track of a thread that is named: a session names only those that record slices.
-const FIRST_NAMED: u64 = FIRST_TRACK + (1 << 32);
 /// The sequence of what is added: the traces' own are numbered from 1.
 const SEQUENCE: u32 = 0x7fff_0000;
 
@@ -127,15 +125,15 @@ struct UiWriter<'a, 'b> {
 }
 
 impl<'a> UiWriter<'a, '_> {
+    /// Names threads and processes by descriptors, not by tracks: trace_processor takes a second track of a thread for another thread.
     fn name_threads(&mut self) -> io::Result<()> {
         let mut processes = BTreeSet::new();
-        for (thread, number) in self.log.threads().iter().zip(FIRST_NAMED..) {
+        for thread in self.log.threads() {
             let (Some(pid), Some(tid)) = (thread.pid, thread.tid) else { continue };
             processes.insert(pid);
             self.to.write_with(SEQUENCE, |to| {
-                let mut track = to.nested(packet::TRACK_DESCRIPTOR);
-                track.uint64(track_descriptor::UUID, number);
-                let mut fields = track.nested(track_descriptor::THREAD);
+                to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
+                let mut fields = to.nested(packet::THREAD_DESCRIPTOR);
                 fields.uint32(thread_descriptor::PID, pid).uint32(thread_descriptor::TID, tid);
                 if let Some(name) = &thread.name {
                     fields.string(thread_descriptor::THREAD_NAME, name);
@@ -145,9 +143,8 @@ impl<'a> UiWriter<'a, '_> {
         for pid in processes {
             let Some(name) = self.log.process_name(pid) else { continue };
             self.to.write_with(SEQUENCE, |to| {
-                let mut track = to.nested(packet::TRACK_DESCRIPTOR);
-                track.uint64(track_descriptor::UUID, process_track(pid));
-                let mut fields = track.nested(track_descriptor::PROCESS);
+                to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
+                let mut fields = to.nested(packet::PROCESS_DESCRIPTOR);
                 fields.uint32(process_descriptor::PID, pid);
                 fields.string(process_descriptor::PROCESS_NAME, name);
             })?;

@@ -1,7 +1,11 @@
 //! `merge --perfetto-ui`: Perfetto's own reader finds the messages where its UI looks for them.
 
+#[path = "../../protolog-reader/tests/common/trace/mod.rs"]
+mod description;
+
 use protolog_rt::{ProtoLogGroup, Session, d, e, w, wtf};
 use protolog_testkit::{Value, temp_dir, trace_processor, trace_stats};
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -87,6 +91,56 @@ fn the_table_of_logs_has_all_messages() {
     assert_eq!(greatest, [599.0, 149.75]);
     let stats = trace_stats(&ui).expect("it was read above");
     assert!(stats.rows.is_empty(), "{stats:?}");
+}
+
+/// Slices on two threads, and a thread whose first message comes before its name.
+const SPANS: &str = r#"
+@1 snapshot(real=1795199221000000000, mono=1000000000, boot=1000000000)
+@1 group(1, "app::Log::Net", "Net") message(0x11, INFO, 1, "sent %d", "src/net.rs:9")
+@1 track(4711, "/usr/bin/app")
+@2 cleared snapshot(64=1000000000, boot=1000000000, incremental=64) default_clock=64 info(4711, 4711, "main")
+@3 cleared snapshot(64=1000000000, boot=1000000000, incremental=64) default_clock=64 info(4711, 4715, "worker")
+@2 thread_track(21, 4711, 4711, "main")
+@3 thread_track(23, 4711, 4715, "worker")
+@2 needs ts=1000000 begin("request", "app::net", id=7, track=21)
+@2 needs ts=1000000 log(0x11, 1)
+@3 needs ts=1500000 begin("job", "app::job", track=23)
+@2 needs ts=1000000 begin("parse", "app::net", track=21)
+@2 needs ts=1000000 end(track=21)
+@3 needs ts=4000000 log(0x11, 2)
+@3 needs ts=1000000 end(track=23)
+@2 needs ts=1000000 end(status=200, track=21)
+@2 cleared thread(4711, 4711, "main")
+@3 cleared thread(4711, 4715, "worker")
+"#;
+
+#[test]
+fn slices_stay_on_the_one_row_of_their_thread() {
+    let _lock = lock();
+    let dir = temp_dir();
+    let trace = dir.path().join("app.pftrace");
+    fs::write(&trace, description::trace(SPANS)).unwrap();
+    let output = merge(dir.path(), &["--perfetto-ui", "app.pftrace", "-o", "ui.pftrace"]);
+    assert!(output.status.success(), "{output:?}");
+    let slices = "select s.ts, s.dur, s.name, s.depth, thread.tid as tid from slice s left join thread_track t on t.id = s.track_id \
+                  left join thread using (utid) order by s.ts";
+    let threads = "select utid, upid, tid, name from thread";
+    let processes = "select upid, pid, name from process";
+    let logs = "select l.msg, l.utid from android_logs l order by l.ts";
+    let queries = [slices, threads, processes, logs];
+    let Some(before) = trace_processor(&trace, &queries) else { return };
+    let after = trace_processor(&dir.path().join("ui.pftrace"), &queries).expect("asked above");
+    assert_eq!(before[0].texts("name"), ["request", "job", "parse"]);
+    assert_eq!(before[0].column("tid"), [4711, 4715, 4711].map(Value::from).each_ref());
+    for (before, after) in before.iter().zip(&after).take(3) {
+        assert_eq!(before.to_string(), after.to_string());
+    }
+    let utid = |message: usize| after[3].column("utid")[message];
+    let of_tid = |tid: u32| {
+        let row = after[1].rows.iter().find(|row| row[2] == tid).expect("a thread");
+        &row[0]
+    };
+    assert_eq!((utid(0), utid(1)), (of_tid(4711), of_tid(4715)));
 }
 
 #[test]

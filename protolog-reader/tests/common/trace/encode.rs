@@ -184,6 +184,14 @@ fn encode_other(out: &mut Fields<'_>, element: &Element) {
             record.uint64(loss::CAUSE, element.number(1));
             record.uint64(loss::COUNT, element.number(2));
         }
+        "thread_track" => {
+            let mut track = out.nested(packet::TRACK_DESCRIPTOR);
+            track.uint64(track_descriptor::UUID, element.number(0));
+            let mut thread = track.nested(track_descriptor::THREAD);
+            thread.uint64(thread_descriptor::PID, element.number(1));
+            thread.uint64(thread_descriptor::TID, element.number(2));
+            thread.bytes(thread_descriptor::THREAD_NAME, element.text(3));
+        }
         "begin" | "end" => encode_slice(&mut out.nested(packet::TRACK_EVENT), element),
         "named" => {
             let mut names = out.nested(packet::INTERNED_DATA);

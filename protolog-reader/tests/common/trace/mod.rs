@@ -22,7 +22,7 @@
 //! | `group(id, "name", "tag")` `message(id, LEVEL, group, "text", "location")` | dictionary |
 //! | `hint(id, LEVEL, group, "bare", "full", unsigned)` | a message with our hints |
 //! | `info(pid, tid, "name", 7)` `boot(1)` | process, thread, messages of the sequence before; a boot id that repeats this byte; `started(pid, 5)` tells processes with one pid apart |
-//! | `thread(pid, tid, "name")` `process(pid, "name")` `track(pid, "name")` `pid=5` | process and thread; a process on a track of its own |
+//! | `thread(pid, tid, "name")` `process(pid, "name")` `track(pid, "name")` `thread_track(7, pid, tid, "name")` `pid=5` | process and thread; each on a track of its own |
 //! | `loss(group, cause, count)` | our loss record |
 //! | `begin("name", "target", key=5)` `end(key=5)` | a slice begins or ends on the track of its thread; `begin($1, track=7, interned=5)` with interned names |
 //! | `named(2, 1, "name")` | an interned name of this kind: 1 categories, 2 slices, 3 arguments |
