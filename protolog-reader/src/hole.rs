@@ -34,7 +34,8 @@ pub(crate) const LEAST: usize = 64;
 /// The highest field number of a packet.
 const HIGHEST_FIELD: u32 = 2048;
 
-const PACKET: u8 = tag(trace::PACKET, WireType::Bytes) as u8;
+/// The first byte of a packet.
+pub(crate) const PACKET: u8 = tag(trace::PACKET, WireType::Bytes) as u8;
 
 /// A hole in a trace, as offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

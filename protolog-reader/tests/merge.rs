@@ -177,15 +177,42 @@ fn truncated_and_malformed_inputs_are_reported() {
         let worker = trace(&format!("{WORKER}\nbytes(\"{end}\")"));
         let (report, bytes) = merged(&[("first", trace(SERVER)), ("second", worker)]).unwrap();
         assert_eq_text(BOTH, &text(&Trace::from_bytes(bytes).read().unwrap()));
-        // Another field of a trace is skipped; the rest may be the beginning of a packet.
-        let is_skipped = report.damaged_bytes == end.len() as u64 / 4 && end.starts_with("\\x12");
-        assert_eq!((report.malformed, report.truncated == ["second"]), (0, !is_skipped), "{end}");
+        // Another field of a trace is passed over; the rest may be the beginning of a packet.
+        let is_other = end.starts_with("\\x12");
+        assert_eq!((report.malformed, report.truncated == ["second"]), (0, !is_other), "{end}");
+        assert_eq!(report.is_whole(), is_other, "{end}");
     }
     // A truncated bundle.
     let worker = trace(&format!("{WORKER}\nbundle(zlib, cut) {{\n@2 ts=0 log(0x33, 9)\n}}"));
     let (report, bytes) = merged(&[("first", trace(SERVER)), ("second", worker)]).unwrap();
     assert_eq!((report.malformed, report.truncated.len()), (1, 0));
     assert_eq_text(BOTH, &text(&Trace::from_bytes(bytes).read().unwrap()));
+}
+
+#[test]
+fn other_fields_of_a_trace_are_passed_over() {
+    let unknown = r#"bytes("\x12\x02hi\x18\x05\x2a\x00")"#;
+    let with = |text: &str| {
+        let lines: Vec<&str> = text.trim().lines().flat_map(|line| [line, unknown]).collect();
+        trace(&lines.join("\n"))
+    };
+    let (report, _) = check(with(SERVER), with(WORKER), BOTH);
+    assert!(report.is_whole(), "{report:?}");
+    let log = Trace::from_bytes(with(SERVER)).read().unwrap();
+    assert!(log.is_complete(), "as in read-log");
+    // One that is longer than what is read at once.
+    let long = [&[0x12, 0x80, 0x80, 0x80, 0x01][..], &vec![7; 2 << 20], &trace(WORKER)].concat();
+    let start = trace("@1 snapshot(real=1795199221000000000, mono=1000000000, boot=1000000000)");
+    let (report, _) = check(trace(SERVER), [start, long].concat(), BOTH);
+    assert!(report.is_whole(), "{report:?}");
+    // A packet that lost its tag is no such field.
+    let mut damaged = trace(WORKER);
+    let first = 2 + usize::from(damaged[1]);
+    assert_eq!((damaged[0], damaged[first]), (0x0a, 0x0a));
+    damaged[first] = 0x12;
+    let (report, _) = merged(&[("a", trace(SERVER)), ("b", damaged.clone())]).unwrap();
+    assert!(report.damaged_bytes > 0 && !report.is_whole(), "{report:?}");
+    assert!(!Trace::from_bytes(damaged).read().unwrap().is_complete());
 }
 
 /// A trace on a disk that fails after its bytes.

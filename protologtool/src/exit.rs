@@ -52,16 +52,17 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Names in it may come from a trace.
-        f.write_str("error: ")?;
-        for line in self.message.split_inclusive('\n') {
-            let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
-            write!(f, "{}{end}", printable(line))?;
-        }
+        write!(f, "error: {}", printable_lines(&self.message))?;
         match &self.help {
-            Some(help) => write!(f, "\nhelp: {help}"),
+            Some(help) => write!(f, "\nhelp: {}", printable_lines(help)),
             None => Ok(()),
         }
     }
+}
+
+/// As [`printable`], with line ends as they are.
+pub(crate) fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 impl std::error::Error for Failure {}

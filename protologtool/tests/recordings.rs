@@ -64,7 +64,7 @@ fn recordings_are_listed_with_what_is_known_of_them() {
     assert_eq!((code, lines.len()), (0, 3), "{text}");
     assert_eq!(lines[1][..2], ["100", "dead"]);
     assert_eq!(lines[2][..2], ["100", "alive"]);
-    assert_eq!(lines[1][lines[1].len() - 3..], ["2", "app\u{fffd}[2J", "./a.rec"]);
+    assert_eq!(lines[1][lines[1].len() - 3..], ["2", "app\\u{1b}[2J", "./a.rec"]);
     // Files as well as directories; JSON.
     let (code, json) = run(dir.path(), &["--list", "--format", "json", "b.rec", "a.rec"]);
     let rows: Vec<serde_json::Value> =

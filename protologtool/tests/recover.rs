@@ -105,6 +105,61 @@ fn commands_and_what_comes_of_them() {
     expect_file(&path, shown.join("\n").as_str());
 }
 
+/// Names of all kinds that would control a terminal.
+const HOSTILE: &str = r#"
+process(100, "/bin/\x1b[31mapp")
+@1 group(1, "app::\x1b]0;x\x07Net", "\x1b[2JNet") message(0x11, DEBUG, 1, "sent \x1b[1m%d %s", "src/\x1b[5mnet.rs:12")
+@2 cleared snapshot(64=2000000000, boot=2000000000, incremental=64) default_clock=64 info(100, 100, "m\x1bcin", 2)
+@2 needs ts=1000000 string(1, "\x1b[8mhidden") log(0x11, 3, $1)
+@2 needs ts=1000000 loss(1, 1, 9) log(0x11, 4, $1)
+@2 needs ts=1000000 log(0x99, 4, $1)
+"#;
+
+#[test]
+fn names_in_traces_never_control_the_terminal() {
+    let with_files = || {
+        let system = Memory::default();
+        let hostile = trace::trace(&format!("@1 boot(7)\n{HOSTILE}"));
+        let other = HOSTILE.replace("sent", "got").replace("1000000", "2000000");
+        let recording = recording::recording(HOSTILE, 0);
+        system.add_file("cut\x1b[3m.pftrace", &hostile[..hostile.len() - 3]);
+        system.add_file("cut\x1b[3m.rec", &recording[..recording.len() - 1]);
+        system.add_file("a\x1b[3m.pftrace", hostile);
+        system.add_file("b\x1b[3m.pftrace", trace::trace(&format!("@1 boot(7)\n{other}")));
+        system.add_file("a\x1b[3m.rec", recording);
+        system.add_file("words\x1b[3m.txt", "words\n");
+        system
+    };
+    let commands = [
+        "recover a#.rec -o out",
+        "recover cut#.rec a#.pftrace words#.txt missing#.rec -o out",
+        "recover a#.rec -o a#.rec",
+        "merge a#.pftrace a#.pftrace -o out",
+        "merge a#.pftrace cut#.pftrace -o out --perfetto-ui --counter no#",
+        "merge a#.pftrace b#.pftrace -o out",
+        "merge a#.pftrace words#.txt -o out",
+        "read-log a#.pftrace --stats",
+        "read-log cut#.pftrace --group no#",
+        "read-log a#.pftrace --columns time,process,thread-name,group,location,message",
+        "read-log a#.pftrace --count-by thread",
+        "read-log a#.pftrace --top",
+        "read-log a#.rec --viewer-config words#.txt",
+        "read-log no#",
+        "view cut#.pftrace -o out",
+        "diff a#.pftrace b#.pftrace",
+        "diff a#.pftrace cut#.pftrace",
+    ];
+    for command in commands {
+        let system = with_files();
+        let words = ["protologtool"].into_iter().chain(command.split(' '));
+        cli::run(words.map(|word| word.replace('#', "\x1b[3m").into()), &system);
+        let shown = format!("{}{}", system.out(), system.errors());
+        assert!(!shown.contains("Usage:"), "{command}: {shown}");
+        let control = shown.find(|it: char| it.is_control() && it != '\n' && it != '\t');
+        assert_eq!(control, None, "{command}: {shown:?}");
+    }
+}
+
 /// Runs the real program, and returns its exit code.
 fn run_program(args: &[&str]) -> Option<i32> {
     let output = Command::new(env!("CARGO_BIN_EXE_protologtool")).args(args).output().unwrap();

@@ -104,6 +104,7 @@ impl<'a, 'b> Copier<'a, 'b> {
                 self.damaged_bytes += bytes;
                 Ok(())
             }
+            Piece::Other => Ok(()),
         };
         stream::packets(trace, visitor).map_err(stop)
     }

@@ -67,6 +67,8 @@ pub(super) enum Piece<'a> {
     Hole(u64),
     /// Bytes that were skipped; see [`crate::resync`].
     Damage(u64),
+    /// A field that is no packet, as Perfetto may have more of them one day. Readers pass over it.
+    Other,
 }
 
 /// A visitor of a trace.
@@ -97,7 +99,7 @@ pub(super) fn bundle(
 ) -> Result<TraceEnd, Stop> {
     let visitor = &mut |piece: Piece<'_>| match piece {
         Piece::Packet(packet) => visitor(packet),
-        Piece::Hole(_) | Piece::Damage(_) => Ok(()),
+        Piece::Hole(_) | Piece::Damage(_) | Piece::Other => Ok(()),
     };
     if bytes.starts_with(&[0x1f, 0x8b]) {
         plain(BufReader::new(MultiGzDecoder::new(bytes)), true, visitor)
@@ -219,11 +221,24 @@ impl<R: BufRead> Ahead<R> {
         }
         let mut reader = Reader::new(&self.bytes);
         let end = reader.next().and_then(Result::ok).map(|_| reader.offset() as usize);
-        let Some(skipped) = resync::find(&self.bytes, end, budget).or(end) else {
-            return Ok(None);
+        let found = resync::find(&self.bytes, end, budget);
+        let Some(skipped) = found.or(end) else {
+            return Ok(self.skip_long_field()?.then_some(Piece::Other));
         };
         self.consume(skipped);
-        Ok(Some(Piece::Damage(zeros - kept + skipped as u64)))
+        let is_other = found.is_none() && zeros == 0;
+        let bytes = zeros - kept + skipped as u64;
+        Ok(Some(if is_other { Piece::Other } else { Piece::Damage(bytes) }))
+    }
+
+    /// Skips a field that is no packet and longer than what was looked at. False if it is cut off, or none.
+    fn skip_long_field(&mut self) -> io::Result<bool> {
+        let mut head = Vec::with_capacity(MAX_HEAD);
+        let is_long = varint(self, &mut head)?.is_some_and(|tag| tag != PACKET && tag & 7 == 2);
+        match varint(self, &mut head)?.filter(|size| is_long && *size <= MAX_PACKET) {
+            Some(size) => Ok(io::copy(&mut self.by_ref().take(size), &mut io::sink())? == size),
+            None => Ok(false),
+        }
     }
 
     fn skip_zeros(&mut self) -> io::Result<u64> {

@@ -73,7 +73,7 @@ impl Survey {
                     places.tear();
                     return Ok(());
                 }
-                Piece::Damage(_) => return Ok(()),
+                Piece::Damage(_) | Piece::Other => return Ok(()),
             };
             packets += 1;
             good += u64::from(Reader::new(bytes).all(|field| field.is_ok()));

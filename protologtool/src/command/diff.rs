@@ -18,7 +18,7 @@ use crate::command::read_log;
 use crate::exit::{Exit, Failure};
 use crate::output::reason;
 use crate::system::System;
-use protolog_reader::Level;
+use protolog_reader::{Level, printable};
 use std::io;
 use std::path::{Path, PathBuf};
 use tally::Tally;
@@ -105,8 +105,9 @@ pub(crate) fn run(args: &DiffArgs, system: &dyn System) -> Result<Exit, Failure>
     let mut is_whole = true;
     let mut read = |path: &Path| {
         let log = read_log::whole(path, &args.viewer_config, system)?;
+        let shown = printable(&path.to_string_lossy());
         for line in log.summary().to_string().lines() {
-            system.print_error(&format!("warning: `{}`: {line}\n", path.display()));
+            system.print_error(&format!("warning: `{shown}`: {line}\n"));
         }
         is_whole &= log.is_complete() && log.stats().lost.is_empty();
         Ok(Tally::of(&log, |level, group| args.admits(level, group)))

@@ -6,7 +6,7 @@ use crate::output::{cant_read, cant_write, is_standard, once, reason, write_one}
 use crate::system::System;
 use protolog_reader::{
     AddedForUi, ByteSource, CounterArg, MergeError, MergeInput, Merged, SourceReader, Trace, merge,
-    write_for_perfetto_ui,
+    printable, write_for_perfetto_ui,
 };
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &MergeArgs, system: &dyn System) -> Result<Exit, Failure
 
 /// Says what is missing of the inputs, a line each.
 pub(super) fn problems(merged: &Merged) -> Vec<String> {
-    let cut = |name: &String| format!("warning: `{name}` ends within a packet\n");
+    let cut = |name: &String| format!("warning: `{}` ends within a packet\n", printable(name));
     let mut lines: Vec<String> = merged.truncated.iter().map(cut).collect();
     match merged.malformed {
         0 => {}
@@ -174,7 +174,7 @@ pub(super) fn report_added(added: &AddedForUi, counters: &[CounterArg], system: 
     }
     for (counter, values) in counters.iter().zip(&added.counter_values) {
         if *values == 0 {
-            let CounterArg { template, argument } = counter;
+            let (template, argument) = (printable(&counter.template), counter.argument);
             system.print_error(&format!(
                 "warning: no value for the counter `{template}:{argument}`\n"
             ));

@@ -20,7 +20,7 @@ mod symbols;
 mod texts;
 
 use crate::command::inputs::cant_read;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, printable_lines};
 use crate::output::{once, reason};
 use crate::system::System;
 use filter::TimeLimits;
@@ -148,7 +148,7 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     let (times, now) = (args.form.times(), system.now());
     let filter = args.filters.resolve(pages.log(), &times, now)?;
     for problem in filter.problems(&times) {
-        system.print_error(&problem);
+        system.print_error(&printable_lines(&problem));
     }
     let limits = filter.limits();
     let pager = Pager::start(!args.no_pager, system);

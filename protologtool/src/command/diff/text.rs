@@ -11,6 +11,7 @@ use super::order::Place;
 use super::tally::{MessageKey, MessageTally, Tally};
 use protolog_reader::{Level, printable};
 use std::fmt::Write;
+use std::path::Path;
 
 /// The most values of one argument to show.
 const VALUES: usize = 8;
@@ -40,14 +41,8 @@ pub(super) fn write(
             counted(before.messages.len() as u64, "template")
         );
     } else {
-        let _ = writeln!(
-            text,
-            "\n{} in {}, {} in {}",
-            a,
-            args.before.display(),
-            b,
-            args.after.display()
-        );
+        let _ =
+            writeln!(text, "\n{} in {}, {} in {}", a, shown(&args.before), b, shown(&args.after));
     }
     out.extend_from_slice(text.as_bytes());
 }
@@ -64,11 +59,11 @@ impl DiffReport<'_> {
     fn difference(&mut self, difference: &Difference<'_>) -> std::fmt::Result {
         match difference {
             Difference::New { key, message } => {
-                self.part(&format!("only in {}", self.args.after.display()));
+                self.part(&format!("only in {}", shown(&self.args.after)));
                 self.message(key, message)
             }
             Difference::Vanished { key, message } => {
-                self.part(&format!("only in {}", self.args.before.display()));
+                self.part(&format!("only in {}", shown(&self.args.before)));
                 self.message(key, message)
             }
             Difference::Count { key, before, after } => {
@@ -221,6 +216,11 @@ fn rounded(number: f64) -> String {
 
 fn counted(count: u64, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A path, made safe for a terminal.
+fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::command::inputs::cant_read;
 use crate::exit::Failure;
 use crate::output::reason;
 use crate::system::System;
-use protolog_reader::{ByteSource, Log, Pages, ReadErrorKind, Trace};
+use protolog_reader::{ByteSource, Log, Pages, ReadErrorKind, Trace, printable};
 use std::path::{Path, PathBuf};
 use viewer_config::{Collector, Dictionary, Format};
 
@@ -96,7 +96,8 @@ fn read_dictionary(path: &Path, system: &dyn System) -> Result<Dictionary, Failu
     })?;
     let collected = collector.finish_anyway();
     for problem in &collected.problems {
-        system.print_error(&format!("warning: `{}`: {problem}\n", path.display()));
+        let line = printable(&format!("`{}`: {problem}", path.display()));
+        system.print_error(&format!("warning: {line}\n"));
     }
     Ok(collected.dictionary)
 }

@@ -8,7 +8,7 @@ use crate::args::values::age;
 use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, reason};
 use crate::system::{System, has_record_lock};
-use protolog_reader::{Recording, Times, Trace};
+use protolog_reader::{Recording, Times, Trace, printable};
 use rustix::fs::{Mode, OFlags, open};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -255,11 +255,6 @@ fn table(rows: &[Listed]) -> String {
         table.push('\n');
     }
     if rows.is_empty() { "no recordings\n".to_owned() } else { table }
-}
-
-/// The text without what a terminal would take for a command.
-fn printable(text: &str) -> String {
-    text.chars().map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect()
 }
 
 #[cfg(test)]
