@@ -1,7 +1,8 @@
 //! `cargo xtask jar`: the Java runtime and its bridges as jars, in `target/java/jars`.
 //!
 //! With the same JDK the same sources give the same bytes, wherever and whenever. The bridges from SLF4J and Log4j are compiled with the real
-//! libraries, which are fetched; without leave to fetch, those two jars are left out, and that is said.
+//! libraries, which are fetched; without leave to fetch, those two jars are left out, and that is said. Each jar carries its coordinates
+//! and dependencies in Maven's form, so that `mvn install:install-file -Dfile=…` needs no more than its name.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,6 +13,10 @@ use crate::{Result, java, shell, tools, workspace};
 
 /// The version of this project.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The group of all jars in Maven's coordinates.
+const GROUP: &str = "dev.protolog";
+/// The jar that all others need.
+const RUNTIME: &str = "protolog";
 /// The time of all files in a jar; the earliest that the format has.
 const DATE: &str = "1980-01-01T00:00:02Z";
 
@@ -24,38 +29,38 @@ struct Jar {
     module: Result<&'static str, &'static str>,
     /// The jars that it is compiled with beside the runtime.
     needs: fn(&Loggers) -> Vec<PathBuf>,
-    /// True if that is not in the JDK.
-    is_for_library: bool,
+    /// The library that programs bring along beside it, if it is not in the JDK: group, artifact and version for Maven.
+    library: Option<[&'static str; 3]>,
 }
 
 const JARS: [Jar; 5] = [
     Jar {
-        name: "protolog",
+        name: RUNTIME,
         folder: "java/src",
         module: Ok("java/module"),
         needs: |_| vec![],
-        is_for_library: false,
+        library: None,
     },
     Jar {
         name: "protolog-jul",
         folder: "java/bridges/jul",
         module: Ok("java/bridges/jul"),
         needs: |_| vec![],
-        is_for_library: false,
+        library: None,
     },
     Jar {
         name: "protolog-system-logger",
         folder: "java/bridges/system-logger",
         module: Ok("java/bridges/system-logger"),
         needs: |_| vec![],
-        is_for_library: false,
+        library: None,
     },
     Jar {
         name: "protolog-slf4j",
         folder: "java/bridges/slf4j",
         module: Ok("java/bridges/slf4j"),
         needs: |loggers| vec![loggers.slf4j()],
-        is_for_library: true,
+        library: Some(["org.slf4j", "slf4j-api", "2.0.18"]),
     },
     Jar {
         name: "protolog-log4j",
@@ -63,7 +68,7 @@ const JARS: [Jar; 5] = [
         // Log4j's core is no module in all its packages.
         module: Err("dev.protolog.log4j"),
         needs: Loggers::log4j,
-        is_for_library: true,
+        library: Some(["org.apache.logging.log4j", "log4j-core", "2.19.0"]),
     },
 ];
 
@@ -96,16 +101,23 @@ pub(crate) fn run(install: bool) -> Result<()> {
     Ok(())
 }
 
+/// Builds the runtime's jar into the folder `name` of `target/java`.
+pub(crate) fn build_runtime(name: &str) -> Result<PathBuf> {
+    let dir = workspace::target_dir()?.join("java").join(name);
+    workspace::empty_dir(&dir)?;
+    JARS[0].build(&dir, &[])
+}
+
 /// Builds the jars into the folder `name` of `target/java`; without `loggers` those that need only the JDK.
 pub(crate) fn build(name: &str, loggers: Option<&Loggers>) -> Result<Built> {
     let dir = workspace::target_dir()?.join("java").join(name);
     workspace::empty_dir(&dir)?;
     let mut files: Vec<PathBuf> = Vec::new();
     for jar in &JARS {
-        let needs = match (loggers, jar.is_for_library) {
+        let needs = match (loggers, jar.library) {
             (Some(loggers), _) => (jar.needs)(loggers),
-            (None, false) => vec![],
-            (None, true) => continue,
+            (None, None) => vec![],
+            (None, Some(_)) => continue,
         };
         let path = [files.first().cloned().into_iter().collect(), needs].concat();
         files.push(jar.build(&dir, &path)?);
@@ -140,7 +152,33 @@ impl Jar {
         if services.is_dir() {
             shell::run_quietly(Command::new("cp").arg("-r").arg(services).arg(&classes))?;
         }
+        self.write_coordinates(&classes)?;
         self.pack(dir, &classes)
+    }
+
+    /// Writes the jar's `pom.xml` to where Maven looks for it in a jar.
+    fn write_coordinates(&self, classes: &Path) -> Result<()> {
+        let runtime = (self.name != RUNTIME).then_some([GROUP, RUNTIME, VERSION]);
+        let needed = |coordinates: [&str; 3], scope| {
+            format!(
+                "    <dependency>\n{}      <scope>{scope}</scope>\n    </dependency>\n",
+                tags(coordinates, 6)
+            )
+        };
+        let dependencies = [(runtime, "compile"), (self.library, "provided")]
+            .into_iter()
+            .filter_map(|(coordinates, scope)| Some(needed(coordinates?, scope)))
+            .collect::<String>();
+        let text = format!(
+            "<project xmlns=\"http://maven.apache.org/POM/4.0.0\">\n  <modelVersion>4.0.0</modelVersion>\n{}  \
+             <dependencies>\n{dependencies}  </dependencies>\n</project>\n",
+            tags([GROUP, self.name, VERSION], 2)
+        );
+        let dir = classes.join("META-INF/maven").join(GROUP).join(self.name);
+        let file = dir.join("pom.xml");
+        fs::create_dir_all(&dir)
+            .and_then(|()| fs::write(&file, text))
+            .map_err(|error| format!("can't write `{}`: {error}", file.display()))
     }
 
     fn pack(&self, dir: &Path, classes: &Path) -> Result<PathBuf> {
@@ -168,6 +206,15 @@ impl Jar {
         shell::run_quietly(&mut jar)?;
         Ok(file)
     }
+}
+
+/// Coordinates as elements of a POM, each on a line of its own.
+fn tags(coordinates: [&str; 3], indent: usize) -> String {
+    ["groupId", "artifactId", "version"]
+        .iter()
+        .zip(coordinates)
+        .map(|(tag, value)| format!("{:indent$}<{tag}>{value}</{tag}>\n", ""))
+        .collect()
 }
 
 /// The files in `dir`, at any depth, sorted, each relative to it.

@@ -18,6 +18,7 @@ mod jar;
 mod java;
 mod kotlin;
 mod loggers;
+mod maven;
 mod platforms;
 mod programs;
 mod python;

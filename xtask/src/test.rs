@@ -9,8 +9,8 @@ use crate::beside::Beside;
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
 use crate::{
-    Result, bridges, demo, instructions, java, kotlin, platforms, programs, python, shell, soak,
-    tidy, toolchain, workspace,
+    Result, bridges, demo, instructions, java, kotlin, maven, platforms, programs, python, shell,
+    soak, tidy, toolchain, workspace,
 };
 
 /// The steps in their order, each with what it checks.
@@ -36,7 +36,8 @@ pub(crate) const STEPS: [(&str, &str); 15] = [
     ),
     (
         "java",
-        "the Java tests pass; the bridges from other loggers, as jars, record what those are given",
+        "the Java tests pass; the bridges from other loggers, as jars, record what those are given; the Maven project \
+         builds, and logs",
     ),
     ("python", "test data that scripts make is what they make"),
     ("demo", "the demo runs to its end, on a small tree"),
@@ -127,7 +128,8 @@ impl Have {
             return Ok(());
         }
         java::test()?;
-        bridges::test(install, skipped)
+        bridges::test(install, skipped)?;
+        self.with(&tools::MAVEN, "the Maven project", skipped, maven::test)
     }
 
     fn prepare(&mut self, install: bool, skipped: &mut Vec<String>) -> Result<()> {
@@ -139,6 +141,7 @@ impl Have {
             tools::CLIPPY,
             tools::JAVA,
             tools::JDK_SOURCE,
+            tools::MAVEN,
             tools::NPM,
             tools::MUSL,
             tools::NODE,

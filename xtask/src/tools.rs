@@ -23,6 +23,7 @@ pub(crate) struct Tool {
 
 #[derive(Debug, Clone, Copy)]
 enum Source {
+    /// Packages, by their names with blanks between them.
     Debian(&'static str),
     Rustup(&'static str),
 }
@@ -94,6 +95,15 @@ pub(crate) const JAVA: Tool = Tool {
     why: "compile and run rewritten Java",
     present: || found("javac") && found("java"),
     source: Debian("default-jdk-headless"),
+};
+pub(crate) const MAVEN: Tool = Tool {
+    name: "Maven with its plugins",
+    why: "build the Maven project of integrations/maven",
+    present: || found("mvn") && maven_has_plugins(),
+    source: Debian(
+        "maven libexec-maven-plugin-java libmaven-compiler-plugin-java libmaven-install-plugin-java libmaven-jar-plugin-java \
+         libmaven-resources-plugin-java libsurefire-java",
+    ),
 };
 pub(crate) const NPM: Tool = Tool {
     name: "npm",
@@ -263,7 +273,7 @@ fn install_all(missing: &[Tool]) -> Result<()> {
     let mut components = Vec::new();
     for tool in missing {
         match tool.source {
-            Debian(package) if apt => packages.push(package),
+            Debian(names) if apt => packages.extend(names.split(' ')),
             Rustup(component) if found("rustup") => components.push(component),
             _ => continue,
         }
@@ -308,6 +318,17 @@ fn commands(tools: &[Tool]) -> Vec<String> {
 /// True where packages can be installed.
 pub(crate) fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0)
+}
+
+/// The repository that Debian's packages of Maven plugins fill.
+pub(crate) const MAVEN_REPOSITORY: &str = "/usr/share/maven-repo";
+
+fn maven_has_plugins() -> bool {
+    let plugins = ["compiler", "install", "jar", "resources", "surefire"]
+        .map(|name| format!("org/apache/maven/plugins/maven-{name}-plugin"));
+    let repository = Path::new(MAVEN_REPOSITORY);
+    let exec = repository.join("org/codehaus/mojo/exec-maven-plugin");
+    exec.is_dir() && plugins.iter().all(|plugin| repository.join(plugin).is_dir())
 }
 
 fn node_is_new_enough() -> bool {
