@@ -210,11 +210,11 @@ impl Jar {
 
 /// Coordinates as elements of a POM, each on a line of its own.
 fn tags(coordinates: [&str; 3], indent: usize) -> String {
-    ["groupId", "artifactId", "version"]
-        .iter()
-        .zip(coordinates)
-        .map(|(tag, value)| format!("{:indent$}<{tag}>{value}</{tag}>\n", ""))
-        .collect()
+    let [group, artifact, version] = coordinates;
+    let blank = " ".repeat(indent);
+    format!(
+        "{blank}<groupId>{group}</groupId>\n{blank}<artifactId>{artifact}</artifactId>\n{blank}<version>{version}</version>\n"
+    )
 }
 
 /// The files in `dir`, at any depth, sorted, each relative to it.
