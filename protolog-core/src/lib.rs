@@ -50,4 +50,4 @@ pub use loss::LossCause;
 pub use param::{MAX_PARAMS, ParamKind, ParamMask};
 pub use render::{Arg, MISSING, render, render_one};
 pub use template::{Conversion, Piece, Pieces, Template, Verb};
-pub use template_error::{TemplateError, TemplateProblem};
+pub use template_error::{Replacement, TemplateError, TemplateProblem};

@@ -75,6 +75,55 @@ impl TemplateError {
         let foreign = Foreign::of(template.get(self.start..).unwrap_or_default());
         Help { problem: self.problem, foreign }
     }
+
+    /// The change of `template`, the refused text, that the help asks for, where it is one.
+    pub fn replacement<'a>(&self, template: &'a str) -> Option<Replacement<'a>> {
+        let foreign = Foreign::of(template.get(self.start..)?);
+        let conversion = match self.problem {
+            TemplateProblem::Unfinished | TemplateProblem::LonePercent => None,
+            TemplateProblem::WidthOnPercent => {
+                return Some(Replacement { start: self.start, end: self.end, conversion: None });
+            }
+            TemplateProblem::Unknown
+            | TemplateProblem::Flag
+            | TemplateProblem::ZeroWithoutWidth
+            | TemplateProblem::ZeroPadsText
+            | TemplateProblem::PrecisionOfInteger
+                if foreign.takes_the_argument() =>
+            {
+                Some(foreign)
+            }
+            _ => return None,
+        };
+        let length = conversion.map_or(1, |conversion| conversion.length);
+        Some(Replacement { start: self.start, end: self.start + length, conversion })
+    }
+}
+
+/// A change of a refused template that may be what its writer meant: a part, and what to write for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Replacement<'a> {
+    start: usize,
+    end: usize,
+    /// None for a per cent sign.
+    conversion: Option<Foreign<'a>>,
+}
+
+impl Replacement<'_> {
+    /// The part of the template, in bytes.
+    pub const fn range(&self) -> Range<usize> {
+        self.start..self.end
+    }
+}
+
+/// The text to write.
+impl fmt::Display for Replacement<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.conversion {
+            Some(conversion) => conversion.write_ours(f),
+            None => f.write_str("%%"),
+        }
+    }
 }
 
 /// The problem without the template; [`TemplateError::message`] quotes the offending part.
@@ -171,17 +220,21 @@ struct Foreign<'a> {
     flags: &'a str,
     width: &'a str,
     precision: &'a str,
+    /// The bytes of all of it.
+    length: usize,
+    /// True if its argument is an address.
+    is_pointer: bool,
     /// Our conversion, if there is one: a verb and words about it.
     conversion: Option<(char, &'static str)>,
 }
 
 impl<'a> Foreign<'a> {
     /// The conversion at the beginning of `text`, which is a `%`.
-    fn of(text: &'a str) -> Self {
+    fn of(whole: &'a str) -> Self {
         let split = |text: &'a str, is_part: fn(char) -> bool| {
             text.split_at(text.find(|char| !is_part(char)).unwrap_or(text.len()))
         };
-        let text = text.strip_prefix('%').unwrap_or(text);
+        let text = whole.strip_prefix('%').unwrap_or(whole);
         let (flags, text) =
             split(text, |char| matches!(char, '-' | '+' | ' ' | '#' | ',' | '(' | '\''));
         let (width, text) = split(text, |char| char.is_ascii_digit());
@@ -194,7 +247,7 @@ impl<'a> Foreign<'a> {
         let (verb, next) = (letters.next(), letters.next());
         // Of a word that stands after a per cent sign, the first letter is no verb.
         let is_word = size.is_empty() && next.is_some_and(char::is_alphabetic);
-        let conversion = match verb {
+        let of_letter = match verb {
             _ if is_word => None,
             Some(verb @ ('d' | 'o' | 'x' | 'f' | 'e' | 'g' | 'b' | 's')) => Some((verb, "")),
             Some('i' | 'u' | 'D' | 'U') => Some(('d', ", which takes integers of every size")),
@@ -208,10 +261,37 @@ impl<'a> Foreign<'a> {
             Some('c' | 'C' | 'S' | 'v' | '@') => {
                 Some(('s', ", which takes everything that can be printed"))
             }
-            _ if !size.is_empty() => Some(('d', ", which takes integers of every size")),
             _ => None,
         };
-        Self { flags, width, precision, conversion }
+        // Where a size stands alone, the letter behind it is no part.
+        let letter = verb.filter(|_| of_letter.is_some()).map_or(0, char::len_utf8);
+        let length = whole.len() - text.len() + letter;
+        let of_size = (!size.is_empty()).then_some(('d', ", which takes integers of every size"));
+        let (conversion, is_pointer) = (of_letter.or(of_size), verb == Some('p'));
+        Self { flags, width, precision, length, is_pointer, conversion }
+    }
+
+    /// Returns whether our conversion takes the argument as it is.
+    fn takes_the_argument(&self) -> bool {
+        self.conversion.is_some() && !self.is_pointer
+    }
+
+    /// Writes our conversion.
+    fn write_ours(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((verb, _)) = self.conversion else { return Ok(()) };
+        let prefix = match verb {
+            'x' if self.has('#') => "0x",
+            'o' if self.has('#') => "0",
+            _ => "",
+        };
+        // Zeros pad numbers only, and only up to a width.
+        let width = match self.width.strip_prefix('0') {
+            Some(width) if width.is_empty() || matches!(verb, 's' | 'b') => width,
+            _ => self.width,
+        };
+        let point = matches!(verb, 'f' | 'e' | 'g' | 's') && !self.precision.is_empty();
+        let (point, precision) = if point { (".", self.precision) } else { ("", "") };
+        write!(f, "{prefix}%{width}{point}{precision}{verb}")
     }
 
     fn has(&self, flag: char) -> bool {
@@ -232,20 +312,10 @@ impl<'a> Foreign<'a> {
 
 impl fmt::Display for Foreign<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some((verb, about)) = self.conversion else { return f.write_str("`%d` or `%s`") };
-        let prefix = match verb {
-            'x' if self.has('#') => "0x",
-            'o' if self.has('#') => "0",
-            _ => "",
-        };
-        // Zeros pad numbers only, and only up to a width.
-        let width = match self.width.strip_prefix('0') {
-            Some(width) if width.is_empty() || matches!(verb, 's' | 'b') => width,
-            _ => self.width,
-        };
-        let point = matches!(verb, 'f' | 'e' | 'g' | 's') && !self.precision.is_empty();
-        let (point, precision) = if point { (".", self.precision) } else { ("", "") };
-        write!(f, "`{prefix}%{width}{point}{precision}{verb}`{about}")
+        let Some((_, about)) = self.conversion else { return f.write_str("`%d` or `%s`") };
+        f.write_str("`")?;
+        self.write_ours(f)?;
+        write!(f, "`{about}")
     }
 }
 
@@ -274,5 +344,53 @@ struct Message<'a> {
 impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} `{}`", self.problem.text(), self.part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Template;
+    use std::format;
+    use std::string::{String, ToString};
+
+    /// The template with its first fault replaced.
+    fn replaced(template: &str) -> Option<String> {
+        let change = Template::parse(template).unwrap_err().replacement(template)?;
+        let [before, after] = [&template[..change.range().start], &template[change.range().end..]];
+        Some(format!("{before}{change}{after}"))
+    }
+
+    #[test]
+    fn replacements() {
+        for (template, expected) in [
+            ("%ld of %d", "%d of %d"),
+            ("%lld", "%d"),
+            ("%zu bytes", "%d bytes"),
+            ("%l", "%d"),
+            ("%-8s|", "%8s|"),
+            ("%#x", "0x%x"),
+            ("%,d rows", "%d rows"),
+            ("%08X", "%08x"),
+            ("%c", "%s"),
+            ("%05s", "%5s"),
+            ("%0d", "%d"),
+            ("%.2d", "%d"),
+            ("%.3F", "%.3f"),
+            ("100% done", "100%% done"),
+            ("100%", "100%%"),
+            ("at %5", "at %%5"),
+            ("%5%", "%%"),
+            ("é%i", "é%d"),
+        ] {
+            let actual = replaced(template);
+            assert_eq!(actual.as_deref(), Some(expected), "{template}");
+            assert!(Template::parse(expected).is_ok());
+        }
+        for template in ["%p", "%1$s", "%*d", "%300d", "%y", "%word"] {
+            assert_eq!(replaced(template), None, "{template}: {}", {
+                let error = Template::parse(template).unwrap_err();
+                error.message(template).to_string()
+            });
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A log call, whatever the language: what every front end finds and what every check and every emitter reads.
 
 use crate::diagnostic::{Code, Diagnostic};
-use protolog_core::{Braces, Level, Template, TemplateError, braces};
+use protolog_core::{Braces, Level, ParamKind, Template, TemplateError, braces};
 use std::ops::Range;
 
 /// A log call in a source. All ranges are byte ranges of that source.
@@ -13,7 +13,7 @@ pub struct Call<S> {
     pub level: Level,
     /// The group, as its position in [`crate::groups::Groups`].
     pub group: usize,
-    /// The template's text; [`check`] accepts it with these arguments.
+    /// The template's text; [`Checked`] accepts it with these arguments.
     pub template: Text,
     /// The expression that gives the template.
     pub template_range: Range<usize>,
@@ -23,70 +23,120 @@ pub struct Call<S> {
     pub shape: S,
 }
 
-/// The template `text`, which stands at `range`, if it is one and takes as many arguments as there are.
-pub fn check<'t>(
-    text: &'t Text,
-    range: &Range<usize>,
-    args: &[Range<usize>],
-) -> Result<Template<'t>, Diagnostic> {
-    let value = text.as_str();
-    let template =
-        Template::parse(value).map_err(|error| bad_template(text, value, error.range(), &error))?;
-    let (takes, passes) = (template.len(), args.len());
-    if takes == passes {
-        return Ok(template);
+/// A call's template and arguments, to be checked against each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Checked<'t> {
+    /// The source.
+    pub source: &'t [u8],
+    /// The template's text.
+    pub text: &'t Text,
+    /// The expression that gives it.
+    pub range: &'t Range<usize>,
+    /// The arguments.
+    pub args: &'t [Range<usize>],
+}
+
+impl<'t> Checked<'t> {
+    /// The template, if it is one and takes as many arguments as there are; else all its faults.
+    pub fn template(self) -> Result<Template<'t>, Vec<Diagnostic>> {
+        let template = Template::parse(self.text.as_str()).map_err(|_| self.faults())?;
+        if template.len() == self.args.len() {
+            return Ok(template);
+        }
+        Err(vec![self.wrong_count(&template)])
     }
-    let range = match args.get(takes..) {
-        Some([first, .., last]) => first.start..last.end,
-        Some([only]) => only.clone(),
-        _ => range.clone(),
-    };
-    let message = format!(
-        "the template takes {takes} argument{}, the call passes {passes}",
-        if takes == 1 { "" } else { "s" }
-    );
-    let help = if passes > takes {
-        "add a conversion such as `%s` for each argument, or remove the argument"
-    } else {
-        "pass one argument for each conversion; write `%%` for a per cent sign"
-    };
-    Err(Diagnostic::error(Code::ArgumentCount, range, message).help(help))
-}
 
-/// As [`check`], with every fault of the template rather than the first.
-pub fn check_all<'t>(
-    text: &'t Text,
-    range: &Range<usize>,
-    args: &[Range<usize>],
-) -> Result<Template<'t>, Vec<Diagnostic>> {
-    check(text, range, args).map_err(|first| {
-        let more = if first.code == Code::BadTemplate { further_faults(text) } else { Vec::new() };
-        std::iter::once(first).chain(more).collect()
-    })
-}
-
-/// The fault at `range` of a template, whose part `part` has it.
-fn bad_template(text: &Text, part: &str, range: Range<usize>, error: &TemplateError) -> Diagnostic {
-    let (message, help) = (error.message(part).to_string(), error.help(part).to_string());
-    let (origin, is_last) = (text.origin(range.clone()), range.end == text.as_str().len());
-    let fault = Diagnostic::error(Code::BadTemplate, origin.clone(), message).help(help);
-    // A sign at the very end can mean nothing else. If it is escaped, its origin is longer.
-    let is_lone = is_last && text.as_str()[range].eq("%") && origin.len() == 1;
-    if is_lone { fault.fix(origin, "%%") } else { fault }
-}
-
-/// The faults of a template behind its first one: each part behind a fault is a template of its own.
-fn further_faults(text: &Text) -> Vec<Diagnostic> {
-    let value = text.as_str();
-    let (mut found, mut at) = (Vec::new(), 0);
-    while let Some(Err(error)) = value.get(at..).map(Template::parse) {
-        let rest = &value[at..];
-        let range = at + error.range().start..at + error.range().end;
-        found.push(bad_template(text, rest, range.clone(), &error));
-        at = range.end.max(at + 1);
+    /// The faults of a text that is no template: each part behind a fault is a template of its own.
+    fn faults(self) -> Vec<Diagnostic> {
+        let (mut found, mut at) = (Vec::new(), 0);
+        while let Some(Err(error)) = self.text.as_str().get(at..).map(Template::parse) {
+            found.push(self.fault(at, &error));
+            at += error.range().end.max(1);
+        }
+        found
     }
-    found.drain(..1.min(found.len()));
-    found
+
+    /// The fault of the part that begins at `start`.
+    fn fault(self, start: usize, error: &TemplateError) -> Diagnostic {
+        let part = &self.text.as_str()[start..];
+        let within = |range: Range<usize>| start + range.start..start + range.end;
+        let range = within(error.range());
+        // A sign at the very end can mean nothing else.
+        let is_lone = part[error.range()].eq("%") && range.end == self.text.len();
+        let message = error.message(part).to_string();
+        let fault = Diagnostic::error(Code::BadTemplate, self.text.origin(range), message)
+            .help(error.help(part).to_string());
+        let Some(change) = error.replacement(part) else { return fault };
+        match self.written(within(change.range())) {
+            Some(at) if is_lone => fault.fix(at, change.to_string()),
+            Some(at) => fault.suggest(at, change.to_string()),
+            None => fault,
+        }
+    }
+
+    /// The place of a part of the text, if the source has it letter by letter: neither escaped nor by a name.
+    fn written(self, part: Range<usize>) -> Option<Range<usize>> {
+        let place = self.text.origin(part.clone());
+        let written = self.source.get(place.clone())?;
+        (written == self.text.as_str()[part].as_bytes()).then_some(place)
+    }
+
+    fn wrong_count(self, template: &Template<'_>) -> Diagnostic {
+        let (takes, passes) = (template.len(), self.args.len());
+        let range = match self.args.get(takes..) {
+            Some([first, .., last]) => first.start..last.end,
+            Some([only]) => only.clone(),
+            _ => self.range.clone(),
+        };
+        let message = format!(
+            "the template takes {takes} argument{}, the call passes {passes}",
+            if takes == 1 { "" } else { "s" }
+        );
+        let fault = Diagnostic::error(Code::ArgumentCount, range, message);
+        if passes > takes {
+            let help = "add a conversion such as `%s` for each argument, or remove the argument";
+            return self.for_surplus(takes, fault.help(help));
+        }
+        let help = "pass one argument for each conversion; write `%%` for a per cent sign";
+        self.for_missing(template, fault.help(help))
+    }
+
+    /// With the changes that make up for arguments behind the first `takes`.
+    fn for_surplus(self, takes: usize, fault: Diagnostic) -> Diagnostic {
+        let Some(last) = self.args.last().filter(|_| self.is_in_order()) else { return fault };
+        let kept = takes.checked_sub(1).map_or(self.range, |kept| &self.args[kept]);
+        let without = kept.end..last.end;
+        let end = self.text.as_str().char_indices().next_back();
+        let end = end.and_then(|(at, _)| self.written(at..self.text.len())).map(|at| at.end);
+        // Not where the text ends with a constant, which others may use.
+        let end = end.filter(|end| self.range.contains(end));
+        let fault = match end {
+            Some(end) => fault.suggest(end..end, " %s".repeat(self.args.len() - takes)),
+            None => fault,
+        };
+        fault.suggest(without, "")
+    }
+
+    /// With the change that passes a value for each conversion that has none.
+    fn for_missing(self, template: &Template<'_>, fault: Diagnostic) -> Diagnostic {
+        if !self.is_in_order() {
+            return fault;
+        }
+        let end = self.args.last().unwrap_or(self.range).end;
+        let values = template.conversions().skip(self.args.len());
+        let values = values.map(|conversion| match conversion.verb.kind() {
+            ParamKind::Int => ", 0",
+            ParamKind::Float => ", 0.0",
+            ParamKind::Bool => ", false",
+            ParamKind::Str => ", \"\"",
+        });
+        fault.suggest(end..end, values.collect::<String>())
+    }
+
+    /// Returns whether all arguments stand behind the template: those within a text are written otherwise.
+    fn is_in_order(self) -> bool {
+        self.args.iter().all(|arg| arg.start >= self.range.end)
+    }
 }
 
 /// A text that a source gives in literals, and for each of its bytes where in the source it comes from.
@@ -100,6 +150,11 @@ impl Text {
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.value
+    }
+
+    /// The number of bytes.
+    fn len(&self) -> usize {
+        self.value.len()
     }
 
     /// Appends `char`, which the source gives at `offset`.

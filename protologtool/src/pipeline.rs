@@ -4,7 +4,7 @@
 //! Invariants: the result does not depend on the number of threads; a file without calls keeps no bytes in memory; a file
 //! with an error is not rewritten, but all its errors and all other files' are found.
 
-use crate::call::{Call, check_all};
+use crate::call::{Call, Checked};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
 use crate::ids::MessageIds;
@@ -264,7 +264,8 @@ fn rewrite<L: Language>(
     let mut plan = PlanBuilder::default();
     let (mut messages, mut used) = (Vec::new(), Vec::new());
     for call in &calls {
-        let template = match check_all(&call.template, &call.template_range, &call.args) {
+        let Call { template: text, template_range: range, args, .. } = call;
+        let template = match (Checked { source: source.bytes(), text, range, args }).template() {
             Ok(template) => template,
             Err(faults) => {
                 diagnostics.extend(faults);

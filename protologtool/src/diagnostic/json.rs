@@ -2,16 +2,19 @@
 //!
 //! ```json
 //! {"severity":"error","code":"unknown-group","message":"…","help":"…","path":"src/A.java",
-//!  "start":{"byte":120,"line":12,"column":20},"end":{"byte":124,"line":12,"column":24}}
+//!  "start":{"byte":120,"line":12,"column":20},"end":{"byte":124,"line":12,"column":24},
+//!  "fixes":[{"title":"write `NET`","certain":false,"text":"NET","start":{…},"end":{…}}]}
 //! ```
 //!
 //! Lines and columns count from 1, columns in characters, bytes from 0; the end is the first one that does not belong to
-//! the range any more. What has no place has no `path`, `start` and `end`; what has no help has none.
+//! the range any more. What has no place has no `path`, `start` and `end`; what has no help or no fixes has none. A fix puts `text` in the
+//! place of its range; one that is not `certain` is for people to choose.
 
 use super::{Diagnostic, Notice, Region};
 use crate::source::{Position, Source};
 use serde::Serialize;
 use std::borrow::Cow;
+use std::ops::Range;
 
 #[derive(Serialize)]
 struct DiagnosticLine<'a> {
@@ -22,6 +25,17 @@ struct DiagnosticLine<'a> {
     help: Option<&'a str>,
     #[serde(flatten)]
     place: Option<JsonPosition<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<JsonFix<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonFix<'a> {
+    title: &'a str,
+    certain: bool,
+    text: &'a str,
+    start: Point,
+    end: Point,
 }
 
 #[derive(Serialize)]
@@ -40,18 +54,19 @@ struct Point {
 
 /// The line for a diagnostic, with its line end.
 pub(super) fn diagnostic(diagnostic: &Diagnostic, source: &Source) -> String {
-    let region = Region::of(diagnostic, source);
-    let place = JsonPosition {
-        path: source.path().to_string_lossy(),
-        start: Point::new(region.bytes.start, region.start),
-        end: Point::new(region.bytes.end, region.end),
-    };
+    let (start, end) = ends(&diagnostic.range, source);
+    let place = JsonPosition { path: source.path().to_string_lossy(), start, end };
+    let fixes = diagnostic.fixes.iter().map(|fix| {
+        let (start, end) = ends(&fix.range, source);
+        JsonFix { title: &fix.title, certain: fix.is_certain, text: &fix.text, start, end }
+    });
     line(&DiagnosticLine {
         severity: diagnostic.severity.to_string(),
         code: diagnostic.code.name(),
         message: &diagnostic.message,
         help: diagnostic.help.as_deref(),
         place: Some(place),
+        fixes: fixes.collect(),
     })
 }
 
@@ -63,7 +78,13 @@ pub(super) fn notice(notice: &Notice) -> String {
         message: &notice.message,
         help: notice.help.as_deref(),
         place: None,
+        fixes: Vec::new(),
     })
+}
+
+fn ends(range: &Range<usize>, source: &Source) -> (Point, Point) {
+    let region = Region::of(range, source);
+    (Point::new(region.bytes.start, region.start), Point::new(region.bytes.end, region.end))
 }
 
 fn line(line: &DiagnosticLine<'_>) -> String {

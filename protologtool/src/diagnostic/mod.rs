@@ -37,17 +37,24 @@ pub struct Diagnostic {
     pub message: String,
     /// The advice.
     pub help: Option<String>,
-    /// A change of the source that follows the advice, where there is one that is right in every case.
-    pub fix: Option<Box<Fix>>,
+    /// Changes of the source, each of which follows the advice.
+    pub fixes: Vec<Fix>,
 }
+
+/// The limit on the characters of a new text in the title of its change.
+const MAX_TITLE: usize = 60;
 
 /// A change of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
+    /// The change in words, beginning with a verb.
+    pub title: String,
     /// The bytes that are replaced.
     pub range: Range<usize>,
     /// The new text.
     pub text: String,
+    /// True if it is right in every case; else somebody has to choose it.
+    pub is_certain: bool,
 }
 
 /// The severity of a problem.
@@ -75,7 +82,7 @@ impl Diagnostic {
     /// An error at `range`.
     pub fn error(code: Code, range: Range<usize>, message: impl Into<String>) -> Self {
         let (severity, message) = (Severity::Error, message.into());
-        Self { severity, code, range, message, help: None, fix: None }
+        Self { severity, code, range, message, help: None, fixes: Vec::new() }
     }
 
     /// A warning at `range`.
@@ -94,11 +101,34 @@ impl Diagnostic {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// With a change that follows the advice.
+    /// With a change that follows the advice and is right in every case.
     #[must_use]
     pub fn fix(self, range: Range<usize>, text: impl Into<String>) -> Self {
-        Self { fix: Some(Box::new(Fix { range, text: text.into() })), ..self }
+        self.change(range, text.into(), true)
     }
+
+    /// With a change that follows the advice, for people to choose.
+    #[must_use]
+    pub fn suggest(self, range: Range<usize>, text: impl Into<String>) -> Self {
+        self.change(range, text.into(), false)
+    }
+
+    fn change(mut self, range: Range<usize>, text: String, is_certain: bool) -> Self {
+        let title = title(&range, &text);
+        self.fixes.push(Fix { title, range, text, is_certain });
+        self
+    }
+}
+
+/// The title of a change, which shows the new text on one line.
+fn title(range: &Range<usize>, text: &str) -> String {
+    let verb = if range.is_empty() { "add" } else { "write" };
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = line.char_indices().nth(MAX_TITLE) {
+        line.truncate(end);
+        line.push('…');
+    }
+    if text.is_empty() { "remove this".to_owned() } else { format!("{verb} `{line}`") }
 }
 
 /// A problem that has no place in a source.
@@ -120,7 +150,7 @@ impl fmt::Display for Notice {
     }
 }
 
-/// The part of a source that a diagnostic is about, as tools read it.
+/// A part of a source, as tools read it.
 struct Region {
     bytes: Range<usize>,
     start: Position,
@@ -128,10 +158,10 @@ struct Region {
 }
 
 impl Region {
-    fn of(diagnostic: &Diagnostic, source: &Source) -> Self {
+    fn of(range: &Range<usize>, source: &Source) -> Self {
         let length = source.bytes().len();
-        let start = diagnostic.range.start.min(length);
-        let end = diagnostic.range.end.clamp(start, length);
+        let start = range.start.min(length);
+        let end = range.end.clamp(start, length);
         Self { bytes: start..end, start: source.position(start), end: source.position(end) }
     }
 }

@@ -63,9 +63,8 @@ impl<'s> Reporter<'s> {
     /// Shows what is wrong in a source.
     pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic, source: &Source) {
         if let Some(fixes) = &mut self.fixes {
-            let fix =
-                diagnostic.fix.iter().map(|fix| (source.path().to_path_buf(), (**fix).clone()));
-            fixes.extend(fix);
+            let certain = diagnostic.fixes.iter().find(|fix| fix.is_certain);
+            fixes.extend(certain.map(|fix| (source.path().to_path_buf(), fix.clone())));
             self.count(diagnostic.severity);
             return;
         }

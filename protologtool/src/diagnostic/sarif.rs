@@ -3,11 +3,12 @@
 //! One run, with all kinds of problems as its rules, so that each result can name its rule by position too. What stops the
 //! run is a notification of its one invocation.
 
-use super::{Code, Diagnostic, Notice, Region, Severity};
+use super::{Code, Diagnostic, Fix, Notice, Region, Severity};
 use crate::exit::Exit;
 use crate::source::Source;
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::{Component, Path};
 
 /// Results under way.
@@ -23,8 +24,11 @@ impl Log {
         let mut result = result(code, severity, &diagnostic.message, diagnostic.help.as_deref());
         result["locations"] = json!([{ "physicalLocation": {
             "artifactLocation": { "uri": uri(source.path()) },
-            "region": region(diagnostic, source),
+            "region": region(&diagnostic.range, source),
         }}]);
+        if !diagnostic.fixes.is_empty() {
+            result["fixes"] = diagnostic.fixes.iter().map(|fix| proposal(fix, source)).collect();
+        }
         self.results.push(result);
     }
 
@@ -81,9 +85,24 @@ fn result(code: Code, severity: Severity, message: &str, help: Option<&str>) -> 
     })
 }
 
+/// A change, with the property `certain` where nobody has to choose it.
+fn proposal(fix: &Fix, source: &Source) -> Value {
+    json!({
+        "description": { "text": fix.title },
+        "artifactChanges": [{
+            "artifactLocation": { "uri": uri(source.path()) },
+            "replacements": [{
+                "deletedRegion": region(&fix.range, source),
+                "insertedContent": { "text": fix.text },
+            }],
+        }],
+        "properties": { "certain": fix.is_certain },
+    })
+}
+
 /// Lines and columns count from 1, columns in characters; ends are exclusive.
-fn region(diagnostic: &Diagnostic, source: &Source) -> Value {
-    let region = Region::of(diagnostic, source);
+fn region(range: &Range<usize>, source: &Source) -> Value {
+    let region = Region::of(range, source);
     json!({
         "startLine": region.start.line,
         "startColumn": region.start.column,

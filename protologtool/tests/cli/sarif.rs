@@ -1,8 +1,9 @@
 //! The SARIF log, against the rules of the standard (2.1.0) that concern what we write.
 
 use crate::transcript::{fixtures, here, shell};
-use protolog_testkit::{Value, run_any, serde_json, temp_dir};
+use protolog_testkit::{Value, expect_file, run_any, serde_json, temp_dir};
 use protologtool::diagnostic::Code;
+use std::fmt::Write;
 
 fn log(command: &str) -> (Option<i32>, Value) {
     let directory = temp_dir();
@@ -46,7 +47,9 @@ fn results_refer_to_rules_and_regions() {
     let results = run["results"].as_array().unwrap();
     assert_eq!(results.len(), 4);
     for result in results {
-        assert_eq!(keys(result), ["level", "locations", "message", "ruleId", "ruleIndex"]);
+        let mut of_result = keys(result);
+        of_result.retain(|key| *key != "fixes");
+        assert_eq!(of_result, ["level", "locations", "message", "ruleId", "ruleIndex"]);
         assert!(["none", "note", "warning", "error"].contains(&result["level"].as_str().unwrap()));
         let index = result["ruleIndex"].as_u64().unwrap() as usize;
         assert_eq!(rules[index]["id"], result["ruleId"]);
@@ -87,6 +90,47 @@ fn regions_are_those_of_the_text() {
         })
         .collect();
     assert_eq!(texts, ["AppLog.NETT", "\"%d\"", "\"%d, %d\"", "10"]);
+}
+
+const FAULTY: &str = r#"package demo;
+import dev.protolog.ProtoLog;
+class Faulty { void f(int n, String s) {
+    ProtoLog.d(AppLog.NETT, "é %-4ld of %i", n, n);
+    ProtoLog.d(AppLog.NET, "missing %d %s %f", n);
+    ProtoLog.d(AppLog.NET, "surplus %d", n, s, n);
+    ProtoLog.d("swapped %d", AppLog.NET, n);
+    ProtoLog.i(AppLog.NET, Texts.WHOLE + "100%");
+} }
+class Texts { static final String WHOLE = "50% "; }
+"#;
+
+/// Each change is applied alone, to what its region says.
+#[test]
+fn proposals_change_what_the_problem_is() {
+    let directory = temp_dir();
+    fixtures(directory.path());
+    std::fs::write(directory.path().join("Faulty.java"), FAULTY).unwrap();
+    let command = "protologtool check $CLASSES --message-format sarif Faulty.java";
+    let output = run_any(&mut shell(command, directory.path()));
+    let log: Value = serde_json::from_str(&output.stdout).unwrap();
+    let mut changed = String::new();
+    for result in log["runs"][0]["results"].as_array().unwrap() {
+        for fix in result["fixes"].as_array().into_iter().flatten() {
+            let [change] = fix["artifactChanges"].as_array().unwrap().as_slice() else { panic!() };
+            assert_eq!(change["artifactLocation"]["uri"], "Faulty.java");
+            let [put] = change["replacements"].as_array().unwrap().as_slice() else { panic!() };
+            let number = |key: &str| put["deletedRegion"][key].as_u64().unwrap() as usize;
+            let start = number("byteOffset");
+            let mut text = FAULTY.to_owned();
+            let new = put["insertedContent"]["text"].as_str().unwrap();
+            text.replace_range(start..start + number("byteLength"), new);
+            let line = text.lines().nth(number("startLine") - 1).unwrap().trim();
+            let sure = if fix["properties"]["certain"] == true { "certainly " } else { "" };
+            let title = fix["description"]["text"].as_str().unwrap();
+            let _ = writeln!(changed, "{sure}{title}: {line}");
+        }
+    }
+    expect_file(&here().join("proposals.txt"), &changed);
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn map_back(unit: &Unit<'_>, found: &mut FileCalls) {
     for diagnostic in &mut found.diagnostics {
         map(&mut diagnostic.range);
         // Its text has no escapes that the file may need.
-        diagnostic.fix = None;
+        diagnostic.fixes.clear();
     }
 }
 

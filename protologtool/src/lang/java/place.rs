@@ -12,7 +12,7 @@ use super::syntax::{descendants, dotted, parse_member, unparenthesized};
 use super::unit::Unit;
 use super::value::{NotConstant, Value};
 use super::{Dialect, Guard, Java, JavaShape};
-use crate::call::{Call, Text, check_all};
+use crate::call::{Call, Checked, Text};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
 use protolog_core::Level;
@@ -156,12 +156,17 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         let group_position = keep(self.group(*group, call), &mut problems);
         let text = keep(self.template(*template, call), &mut problems);
         let place = keep(self.place(call), &mut problems);
-        keep(self.no_array(rest, call), &mut problems);
+        let array = self.no_array(rest, call).err();
         let args: Vec<_> = rest.iter().map(Node::byte_range).collect();
         if let Some(text) = &text {
-            problems
-                .extend(check_all(text, &template.byte_range(), &args).err().unwrap_or_default());
+            let (source, range) = (self.unit.text(), &template.byte_range());
+            let checked = Checked { source, text, range, args: &args };
+            let faults = checked.template().err().unwrap_or_default();
+            // An array stands for any number of arguments.
+            let is_other = |it: &Diagnostic| array.is_none() || it.code != Code::ArgumentCount;
+            problems.extend(faults.into_iter().filter(is_other));
         }
+        problems.extend(array);
         let effects = self.effects(candidate, rest);
         let (warnings, errors): (Vec<_>, Vec<_>) =
             effects.into_iter().partition(|effect| effect.severity != Severity::Error);
@@ -263,9 +268,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         let simple_class = class.rsplit('.').next().unwrap_or(class);
         match (is_member, self.groups.position(name), qualifier) {
             (true, Some(position), _) => Ok(position),
-            (true, None, _) => {
-                error(format!("`{class}` has no group `{name}`"), suggestion(self.groups, name))
-            }
+            (true, None, _) => self.no_group(node, name),
             (false, _, None) if variable.is_some() => error(
                 format!("`{name}` is a variable here, not a group of `{class}`"),
                 format!("name a constant of `{class}`: the group must be known when the tool runs"),
@@ -285,10 +288,20 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
                 format!("`{written}` is no group of `{class}`"),
                 format!("name a constant of `{class}`, or set another `--loggroups-class`"),
             ),
-            (false, None, None) => {
-                error(format!("`{class}` has no group `{name}`"), suggestion(self.groups, name))
-            }
+            (false, None, None) => self.no_group(node, name),
         }
+    }
+
+    /// The error for a name that ends with `name`, which is none of the groups.
+    fn no_group(&self, node: Node<'_>, name: &str) -> Result<usize, Diagnostic> {
+        let range = node.byte_range();
+        let message = format!("`{}` has no group `{name}`", self.groups.class());
+        let error = Diagnostic::error(Code::UnknownGroup, range.clone(), message)
+            .help(suggestion(self.groups, name));
+        let at = range.end - name.len().min(range.len())..range.end;
+        let is_last = self.unit.text()[at.clone()] == *name.as_bytes();
+        let near = nearest(self.groups, name).filter(|_| is_last);
+        Err(near.map_or_else(|| error.clone(), |near| error.clone().suggest(at, near)))
     }
 
     fn template(&self, argument: Node<'_>, call: &Invocation<'_>) -> Result<Text, Diagnostic> {
@@ -364,18 +377,21 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
 
 /// The help for a group name that does not exist.
 pub(crate) fn suggestion(groups: &Groups, name: &str) -> String {
-    let names = || groups.list().iter().map(|group| group.name.as_str());
-    let near = names().map(|known| (distance(name, known), known)).min();
-    match near {
-        Some((distance, known)) if distance <= known.len().div_ceil(3) => {
-            format!("use `{known}`")
-        }
-        _ if groups.list().len() > 8 => format!("add it to `{}`", groups.class()),
+    match nearest(groups, name) {
+        Some(known) => format!("use `{known}`"),
+        None if groups.list().len() > 8 => format!("add it to `{}`", groups.class()),
         _ => {
-            let list: Vec<String> = names().map(|name| format!("`{name}`")).collect();
-            format!("use one of {}", list.join(", "))
+            let names = groups.list().iter().map(|group| format!("`{}`", group.name));
+            format!("use one of {}", names.collect::<Vec<_>>().join(", "))
         }
     }
+}
+
+/// The group whose name is so much like `name` that it may be meant.
+pub(crate) fn nearest<'g>(groups: &'g Groups, name: &str) -> Option<&'g str> {
+    let names = groups.list().iter().map(|group| group.name.as_str());
+    let (distance, known) = names.map(|known| (distance(name, known), known)).min()?;
+    (distance <= known.len().div_ceil(3)).then_some(known)
 }
 
 /// The value, or none and the problem in `problems`.

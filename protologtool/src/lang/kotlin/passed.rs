@@ -7,7 +7,7 @@ use super::KotlinShape;
 use super::method_call::MethodCall;
 use super::read::{CallReader, ReadCall};
 use super::template::Piece;
-use crate::call::{Call, Text, check};
+use crate::call::{Call, Checked, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::wrapper::Wrapper;
 use std::ops::Range;
@@ -64,7 +64,8 @@ impl CallReader<'_, '_> {
         let pieces: Vec<Piece> = [before].into_iter().chain(own).chain([after]).collect();
         let filled = self.fill(&pieces, rest).map_err(|problem| vec![problem])?;
         let template_range = file.bytes_of(template);
-        check(&filled.text, &template_range, &filled.args).map_err(|problem| vec![problem])?;
+        let (text, args) = (&filled.text, &filled.args);
+        Checked { source: file.text, text, range: &template_range, args }.template()?;
         let warnings = rest.iter().flat_map(|argument| self.effects(argument, close)).collect();
         let before = call.class.start.checked_sub(1);
         let shape = KotlinShape {

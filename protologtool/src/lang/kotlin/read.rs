@@ -7,7 +7,7 @@ use super::names::ScopedFile;
 use super::scopes::DeclaredKind;
 use super::template::{Piece, pieces};
 use super::{Kotlin, KotlinShape};
-use crate::call::{Call, Text, check};
+use crate::call::{Call, Checked, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
 use crate::lang::java::suggestion;
@@ -64,7 +64,9 @@ impl CallReader<'_, '_> {
         let filled =
             keep(self.pieces(template).and_then(|pieces| self.fill(&pieces, rest)), &mut problems);
         if let Some(filled) = &filled {
-            keep(check(&filled.text, &template_range, &filled.args), &mut problems);
+            let (text, range, args) = (&filled.text, &template_range, &filled.args);
+            let checked = Checked { source: file.text, text, range, args };
+            problems.extend(checked.template().err().unwrap_or_default());
         }
         keep(self.visible(call), &mut problems);
         let (Some(group_position), Some(filled), true) =
