@@ -159,17 +159,19 @@ final class ControlAnswers {
         }
         Session.Builder builder = Session.builder().file(path).enableAll();
         configure(builder, settings);
-        if (policy.equals("ring-buffer")) {
+        if (policy.equals(FillPolicy.RING_BUFFER.text())) {
             builder.keepNewest();
-        } else if (!policy.equals("stream")) {
-            throw new Refusal("a Java program has no `" + policy + "` buffers", "use another one: `--keep newest`, or none of `--keep`");
+        } else if (policy.equals(FillPolicy.DISCARD.text())) {
+            builder.keepFirst();
+        } else if (!policy.equals(FillPolicy.STREAM.text())) {
+            throw new Refusal("`" + policy + "` is no fill policy", "use `stream`, `ring-buffer` or `discard`");
         }
         if (!buffer.matches("[0-9]{1,19}")) {
             throw new Refusal("`" + buffer + "` is no size of a buffer", "write the number of bytes");
         }
         long bytes = Long.parseLong(buffer);
         if (bytes > 0) {
-            builder.bufferBytes((int) Math.min(bytes, Integer.MAX_VALUE));
+            builder.bufferBytes(Session.nearestBuffer(bytes));
         }
         trace = new Trace(builder.start(), policy, file);
     }

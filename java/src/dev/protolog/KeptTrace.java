@@ -19,18 +19,20 @@ import java.util.TreeMap;
 final class KeptTrace {
     private final SessionCore session;
     private final BootClock.Moment started;
+    private final int compression;
     /** Those of the last trace. */
     private SessionStats stats = new SessionStats(0, 0, 0, List.of());
 
-    KeptTrace(SessionCore session, BootClock.Moment started) {
+    KeptTrace(SessionCore session, BootClock.Moment started, int compression) {
         this.session = session;
+        this.compression = compression;
         this.started = started;
     }
 
     /** The messages that are kept now, or that the last trace has once the session is over, and those that are not. */
     SessionStats stats() throws IOException {
         if (!session.isStopped()) {
-            write(null, new TraceOutput(OutputStream.nullOutputStream()));
+            write(null, new TraceOutput(OutputStream.nullOutputStream(), 0));
         }
         return stats;
     }
@@ -41,9 +43,9 @@ final class KeptTrace {
         try {
             Summary summary;
             try (OutputStream out = Files.newOutputStream(made)) {
-                TraceOutput trace = new TraceOutput(out);
+                TraceOutput trace = new TraceOutput(out, compression);
                 summary = write(file, trace);
-                trace.flush();
+                trace.end();
             }
             Files.move(made, file, StandardCopyOption.ATOMIC_MOVE);
             return summary;
@@ -77,7 +79,7 @@ final class KeptTrace {
             List<SharedBuffer.Copy> own = each.getValue();
             int any = own.get(0).id();
             own.sort(Comparator.comparingInt(chunk -> chunk.id() - any));
-            SequenceReader reader = new SequenceReader(each.getKey(), pid, out, written);
+            SequenceReader reader = new SequenceReader(each.getKey(), pid, out, written, false);
             for (SharedBuffer.Copy chunk : own) {
                 reader.read(chunk);
             }
@@ -97,6 +99,7 @@ final class KeptTrace {
         for (Losses.Count loss : losses) {
             lost += loss.cause() == LossCause.TRUNCATED ? 0 : loss.count();
         }
+        out.flush();
         stats = written.stats(losses, overwritten + vanished, out.written());
         return new Summary(file, messages, lost, out.written());
     }

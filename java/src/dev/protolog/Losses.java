@@ -27,6 +27,26 @@ final class Losses {
             }
             to.message(1001, record.varint(2, cause.wire()).varint(3, count));
         }
+
+        /** A record that {@link #write} wrote. */
+        static Count read(ProtoReader record) throws ProtoReader.MalformedException {
+            int group = 0;
+            int cause = LossCause.BUFFER_FULL.wire();
+            long count = 0;
+            while (record.next()) {
+                switch (record.field()) {
+                    case 1 -> group = (int) record.varint();
+                    case 2 -> cause = (int) record.varint();
+                    case 3 -> count = record.varint();
+                    default -> record.skip();
+                }
+            }
+            return new Count(group, LossCause.of(cause), count);
+        }
+
+        void addTo(Losses losses) {
+            losses.add(group, cause, count);
+        }
     }
 
     /** Adds a count. Where there is no memory for it, or no stack, its group is not known later. */
@@ -90,8 +110,12 @@ final class Losses {
             }
         }
 
+        void addTo(Losses losses) {
+            taken.forEach(count -> count.addTo(losses));
+        }
+
         void giveBack() {
-            taken.forEach(count -> add(count.group, count.cause, count.count));
+            addTo(Losses.this);
         }
     }
 }

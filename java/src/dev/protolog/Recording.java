@@ -17,6 +17,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -60,6 +61,7 @@ final class Recording {
     private static final long LOSS_USED = 1L << 63;
     private static final int TRACE_FILE_AT = HEADER;
     private static final int TRACE_FILE_SIZE = 4096;
+    private static final int REPORTED_LOSS_SIZE = 16;
     private static final int POSITIONS = 32768;
     private static final int MAX_NAMES = 10_000;
 
@@ -72,6 +74,9 @@ final class Recording {
     private final long metadataAt;
     private long metadataUsed;
     private long generation;
+    /** The description of the trace file in a generation, and the copies that lack it. */
+    private ByteBuffer traceEntry;
+    private final boolean[] lacksTrace = new boolean[2];
 
     private Recording(Path path, FileChannel file, int ringBytes, boolean isStream) throws IOException {
         this.path = path;
@@ -92,13 +97,13 @@ final class Recording {
             if (lock(file) == null) {
                 throw new FileAlreadyExistsException(made.toString(), null, "another process records to it");
             }
-            int size = RING_AT + config.bufferBytes() + (config.isRing() ? 0 : 2 * 8 * POSITIONS);
+            int size = RING_AT + config.bufferBytes() + (config.isStream() ? 2 * 8 * POSITIONS : 0);
             ByteBuffer zeros = ByteBuffer.allocate(RING_AT);
             for (long at = 0; at < size; at += zeros.capacity()) {
                 zeros.clear().limit((int) Math.min(zeros.capacity(), size - at));
                 write(file, zeros, at);
             }
-            Recording recording = new Recording(made, file, config.bufferBytes(), !config.isRing());
+            Recording recording = new Recording(made, file, config.bufferBytes(), config.isStream());
             recording.fillHeader(config, sessionId, now);
             return recording;
         } catch (IOException | RuntimeException e) {
@@ -135,16 +140,23 @@ final class Recording {
         }
     }
 
-    /** Notes which file a stream is written to; before its first generation. */
-    void setTrace(Path trace) throws IOException {
+    /** From the next generation on, a stream is written to this file; earlier files report losses. Those for which there is no room are left out. */
+    void setTrace(Path trace, List<Losses.Count> reported) {
         byte[] name = trace.toString().getBytes(StandardCharsets.UTF_8);
         ByteBuffer entry = ByteBuffer.allocate(TRACE_FILE_SIZE).order(ORDER);
         if (name.length + 4 <= TRACE_FILE_SIZE) {
             entry.putShort((short) name.length).put(name);
+        } else {
+            entry.putShort((short) 0);
         }
-        for (int copy = 0; copy < 2; copy++) {
-            write(file, entry.rewind(), TRACE_FILE_AT + (long) copy * TRACE_FILE_SIZE);
+        int records = Math.min(reported.size(), (entry.remaining() - 2) / REPORTED_LOSS_SIZE);
+        entry.putShort((short) records);
+        for (Losses.Count loss : reported.subList(0, records)) {
+            entry.putInt(loss.group()).putInt(loss.cause().wire()).putLong(loss.count());
         }
+        traceEntry = entry;
+        lacksTrace[0] = true;
+        lacksTrace[1] = true;
     }
 
     /**
@@ -152,7 +164,11 @@ final class Recording {
      * {@code chunk << 32 | packets}. The copy that does not count is written first.
      */
     void commit(long bytes, Map<Integer, Long> positions) throws IOException {
-        int copy = (int) (generation + 1) % 2;
+        int copy = (int) ((generation + 1) % 2);
+        if (lacksTrace[copy]) {
+            write(file, traceEntry.rewind(), TRACE_FILE_AT + (long) copy * TRACE_FILE_SIZE);
+            lacksTrace[copy] = false;
+        }
         ByteBuffer word = ByteBuffer.allocate(8).order(ORDER);
         for (Map.Entry<Integer, Long> position : positions.entrySet()) {
             word.clear().putLong(position.getValue()).flip();

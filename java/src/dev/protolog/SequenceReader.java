@@ -10,14 +10,23 @@ import java.util.Arrays;
  * Reads one sequence from copies of its chunks, oldest first, and passes its packets on, put together again where they are in several
  * chunks. It may be given more of a chunk later, as its writer goes on.
  *
+ * <p>Where the trace is divided into files, a file that has the rest of a chunk begins with a packet that sets up once more what the chunk has
+ * set up so far: clock, thread, strings.
+ *
  * <p>Invariant: a packet is passed on once. Where messages of a ring are missing, that is said before the next packet.
  */
 final class SequenceReader {
     private static final VarHandle ID = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
+    /** The bit of a position of which the file lacks the state. */
+    private static final long STALE = 1 << 16;
+    /** The most bytes of a state without strings. */
+    private static final int MAX_STATE = 320;
+
     private final int sequence;
     private final int pid;
-    private final TraceOutput out;
+    private final boolean followsState;
+    private TraceOutput out;
     private final SessionStats.Written counts;
     /** Messages that were passed on or reported as missing. */
     private long messages;
@@ -32,8 +41,17 @@ final class SequenceReader {
     /** Where that packet begins, as {@link #position}. */
     private long partialAt;
     private byte[] thread = {};
+    /** The time of the last packet, and the strings of its chunk; where the state is followed. */
+    private long time;
+    private final ProtoWriter interned = new ProtoWriter();
+    /** The file lacks the state. */
+    private boolean isStale;
+    /** Losses that the trace reports. */
+    private final Losses reported = new Losses();
 
-    SequenceReader(int writer, int pid, TraceOutput out, SessionStats.Written counts) {
+    /** {@code followsState}: the trace is divided into files. */
+    SequenceReader(int writer, int pid, TraceOutput out, SessionStats.Written counts, boolean followsState) {
+        this.followsState = followsState;
         sequence = writer + TraceOutput.OWN;
         this.pid = pid;
         this.out = out;
@@ -51,7 +69,24 @@ final class SequenceReader {
 
     /** The next place to read: the id of a chunk in the upper half, the number of its packets that were passed on in the lower. */
     long position() {
-        return partial != null ? partialAt : position(current, done);
+        long position = partial != null ? partialAt : position(current, done);
+        return isStale && (position & 0xffff) > 0 ? position | STALE : position;
+    }
+
+    /** Goes on in another file, which has nothing of the sequence yet. */
+    void continueIn(TraceOutput next) {
+        out = next;
+        isStale = hasBegun && (done > 0 || partial != null);
+    }
+
+    /** The most bytes that come before those of the next chunk: the state that the file lacks, and the beginning of a packet. */
+    int pendingSize() {
+        return (isStale ? interned.size() + MAX_STATE : 0) + (partial == null ? 0 : partial.length);
+    }
+
+    /** Losses that the files of the trace report. */
+    Losses reported() {
+        return reported;
     }
 
     private static long position(int chunk, int packets) {
@@ -116,6 +151,7 @@ final class SequenceReader {
             }
             ProtoWriter packet = new ProtoWriter().varint(13, 1).message(44, descriptor).bytes(1000, thread);
             losses.write(packet);
+            losses.addTo(reported);
             out.packet(sequence, packet.done());
         } catch (ProtoReader.MalformedException e) {
             throw new IOException(e);
@@ -146,15 +182,19 @@ final class SequenceReader {
         if (isOnlyMessage(bytes, from, to)) {
             messages++;
             recorded++;
-            long before = out.written();
-            out.packet(sequence, bytes, from, to - from);
-            counts.add(idOf(bytes, from), out.written() - before);
+            if (followsState) {
+                writeStaleState();
+                time += varint(bytes, from + 1);
+            }
+            write(bytes, from, to, true, idOf(bytes, from));
             return;
         }
         try {
             ProtoReader fields = new ProtoReader(bytes, from, to);
-            long time = 0;
+            long clock = 0;
+            long delta = 0;
             byte[] info = null;
+            byte[] strings = null;
             boolean isMessage = false;
             long message = 0;
             while (fields.next()) {
@@ -165,21 +205,60 @@ final class SequenceReader {
                         isMessage = true;
                         message = idOf(fields.message());
                     }
-                    case 6 -> time = time(fields.message());
+                    case 6 -> clock = time(fields.message());
+                    case 8 -> delta = fields.varint();
+                    case 12 -> strings = fields.bytes();
                     case 1000 -> info = fields.bytes();
+                    case 1001 -> Losses.Count.read(fields.message()).addTo(reported);
                     default -> fields.skip();
                 }
             }
             if (info != null) {
-                begin(info, time);
+                isStale = false;
+                interned.clear();
+                time = clock;
+                begin(info, clock);
+            } else if (followsState) {
+                writeStaleState();
+                time += delta;
+                if (strings != null) {
+                    interned.raw(strings, 0, strings.length);
+                }
             }
-            long before = out.written();
-            out.packet(sequence, bytes, from, to - from);
-            if (isMessage) {
-                counts.add(message, out.written() - before);
-            }
+            write(bytes, from, to, isMessage, message);
         } catch (ProtoReader.MalformedException e) {
             throw new IOException(e);
+        }
+    }
+
+    private void write(byte[] bytes, int from, int to, boolean isMessage, long message) throws IOException {
+        long before = out.packetBytes();
+        out.packet(sequence, bytes, from, to - from);
+        if (isMessage) {
+            counts.add(message, out.packetBytes() - before);
+        }
+    }
+
+    /** Writes the state of the chunk once more, for a file that has its rest. */
+    private void writeStaleState() throws IOException {
+        if (!isStale) {
+            return;
+        }
+        isStale = false;
+        ProtoWriter state = TracePackets.state(time).bytes(1000, thread);
+        if (interned.size() > 0) {
+            state.message(12, interned);
+        }
+        out.packet(sequence, state.done());
+    }
+
+    private static long varint(byte[] bytes, int at) {
+        long value = 0;
+        for (int shift = 0;; shift += 7) {
+            value |= (long) (bytes[at] & 0x7f) << shift;
+            if (bytes[at++] >= 0) {
+                return value;
+            }
         }
     }
 

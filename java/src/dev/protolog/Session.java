@@ -4,11 +4,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.zip.Deflater;
 
 /**
  * Records messages of some groups and levels. Any number of sessions run at once.
@@ -28,8 +30,13 @@ import java.util.Objects;
 public final class Session implements AutoCloseable {
     /** The fewest bytes of a buffer: room for the largest message and for some threads. */
     private static final int MIN_BUFFER = 256 << 10;
+    private static final int MAX_BUFFER = 1 << 30;
     private static final int DEFAULT_BUFFER = 4 << 20;
+    private static final int MIN_STRING = 64;
     private static final int DEFAULT_STRING = 4096;
+    /** The least age of a segment, so that its thread has time for more than rotation. */
+    private static final Duration MIN_AGE = Duration.ofMillis(10);
+    private static final Duration FOREVER = Duration.ofDays(36_500);
 
     private final SessionConfig config;
     private final SessionCore core;
@@ -46,9 +53,9 @@ public final class Session implements AutoCloseable {
         new SecureRandom().nextBytes(id);
         core = new SessionCore(config, id);
         BootClock.Moment started = core.clock().moment();
-        kept = new KeptTrace(core, started);
+        kept = new KeptTrace(core, started, config.compression());
         core.dictionary().addKnown();
-        stream = config.isRing() ? null : newStream(started);
+        stream = config.isStream() ? newStream(started) : null;
         core.setStats(this::stats);
         core.open();
         Sessions.add(core);
@@ -107,7 +114,7 @@ public final class Session implements AutoCloseable {
                 throw new IOException("the session's file can't be used any more", core.failure());
             }
             if (stream != null) {
-                summary = stream.finish(config.file());
+                summary = stream.finish();
             } else {
                 summary = config.file() == null ? new Summary(null, 0, 0, 0) : kept.write(config.file());
             }
@@ -130,13 +137,18 @@ public final class Session implements AutoCloseable {
         return stream != null ? stream.stats() : kept.stats();
     }
 
+    /** The size of a buffer that is next to the one that an operator asks for. */
+    static int nearestBuffer(long bytes) {
+        return (int) Math.min(Math.max(bytes, MIN_BUFFER), MAX_BUFFER);
+    }
+
     boolean isOf(SessionCore other) {
         return core == other;
     }
 
     private Stream newStream(BootClock.Moment started) throws IOException {
         try {
-            return new Stream(core, config.file(), started);
+            return new Stream(core, config, started);
         } catch (IOException e) {
             if (core.recording() != null) {
                 core.recording().close(true);
@@ -172,7 +184,12 @@ public final class Session implements AutoCloseable {
     public static final class Builder {
         private Path file;
         private Path recording;
-        private boolean keepsNewest;
+        private FillPolicy policy = FillPolicy.STREAM;
+        private Duration longestWait;
+        private int compression;
+        private long segmentBytes;
+        private Duration segmentAge;
+        private int keptSegments;
         private int bufferBytes = DEFAULT_BUFFER;
         private int maxStringBytes = DEFAULT_STRING;
         private int defaultLevels = LogLevel.WTF.andAbove();
@@ -195,7 +212,13 @@ public final class Session implements AutoCloseable {
 
         /** Keeps the newest messages in a ring; the trace is written at the end. */
         public Builder keepNewest() {
-            keepsNewest = true;
+            policy = FillPolicy.RING_BUFFER;
+            return this;
+        }
+
+        /** Keeps the first messages, until the buffer is full; later ones are counted. Otherwise as {@link #keepNewest}. */
+        public Builder keepFirst() {
+            policy = FillPolicy.DISCARD;
             return this;
         }
 
@@ -207,8 +230,7 @@ public final class Session implements AutoCloseable {
         /** As {@link #record}, in this file, or in one of its own in this directory. An existing file is renamed to {@code .old}. */
         public Builder recordTo(Path path) {
             recording = path.toAbsolutePath();
-            keepsNewest = true;
-            return this;
+            return keepNewest();
         }
 
         /** Records all levels of all groups that no {@link #group} names. */
@@ -266,15 +288,71 @@ public final class Session implements AutoCloseable {
             groups.put(group, levels);
         }
 
-        /** Sets the size of the buffer, in bytes; at least 256 KiB. */
+        /**
+         * Sets the size of the buffer, in bytes: 256 KiB to 1 GiB, 4 MiB by default.
+         *
+         * @throws IllegalArgumentException if it is another one
+         */
         public Builder bufferBytes(int bytes) {
-            bufferBytes = bytes;
+            bufferBytes = within("bufferBytes", bytes, MIN_BUFFER, MAX_BUFFER);
             return this;
         }
 
-        /** Sets the most bytes of a string; longer ones end in an ellipsis. 4096 by default, 64 to 4096. */
+        /**
+         * Sets the most bytes of a string; longer ones end in an ellipsis. 64 to 4096, which is the default.
+         *
+         * @throws IllegalArgumentException if it is another one
+         */
         public Builder maxStringBytes(int bytes) {
-            maxStringBytes = bytes;
+            maxStringBytes = within("maxStringBytes", bytes, MIN_STRING, DEFAULT_STRING);
+            return this;
+        }
+
+        /**
+         * Waits instead of dropping a message when the buffer is full, but no longer than this. After a message that waited in vain others
+         * are dropped at once, until the file makes progress. Of a session that streams.
+         */
+        public Builder waitAtMost(Duration longest) {
+            longestWait = Objects.requireNonNull(longest);
+            return this;
+        }
+
+        /**
+         * Divides the trace into files of about this size or less, each of which can be read alone: {@code app.0001.pftrace},
+         * {@code app.0002.pftrace} and so on, the last one with {@code .part} after its name. Numbers continue those of earlier runs. Of a
+         * session that streams.
+         *
+         * @throws IllegalArgumentException unless it is more than 0
+         */
+        public Builder segmentBytes(long bytes) {
+            segmentBytes = positive("segmentBytes", bytes);
+            return this;
+        }
+
+        /** Divides the trace into files that end once they are this old, if they have a message; at least 10 ms. As {@link #segmentBytes}. */
+        public Builder segmentAge(Duration age) {
+            segmentAge = age.compareTo(MIN_AGE) < 0 ? MIN_AGE : age;
+            return this;
+        }
+
+        /**
+         * Keeps this many complete files beside the one that is written; older ones are removed, those of earlier runs, too. As
+         * {@link #segmentBytes}.
+         *
+         * @throws IllegalArgumentException unless it is more than 0
+         */
+        public Builder keepSegments(int count) {
+            keptSegments = (int) positive("keepSegments", count);
+            return this;
+        }
+
+        /**
+         * Compresses the trace with zlib, at a level from 1, fast, to 9, small. All readers of traces read it.
+         *
+         * @throws IllegalArgumentException if it is another one
+         */
+        public Builder compress(int level) {
+            compression = within("compress", level, Deflater.BEST_SPEED, Deflater.BEST_COMPRESSION);
             return this;
         }
 
@@ -285,19 +363,50 @@ public final class Session implements AutoCloseable {
          * @throws IllegalStateException if settings are missing or contradict each other
          */
         public Session start() throws IOException {
-            if (file == null && recording == null && !keepsNewest) {
+            if (file == null && policy == FillPolicy.STREAM) {
                 throw new IllegalStateException("no file; call file(path), record() or keepNewest()");
             }
-            int size = Math.min(Math.max(bufferBytes, MIN_BUFFER), 1 << 30) / PageLayout.PAGE * PageLayout.PAGE;
-            int strings = Math.min(Math.max(maxStringBytes, 64), DEFAULT_STRING);
+            checkStreams();
             Path buffer = recording;
-            if (!keepsNewest) {
+            if (policy == FillPolicy.STREAM) {
                 // The buffer outlives the process, so that `recover` completes the file.
                 boolean isInMemory = Files.isWritable(Recording.DIRECTORY);
                 buffer = isInMemory ? Recording.DIRECTORY : file.getParent();
             }
             Filter filter = new Filter(defaultLevels, groups, stacks);
-            return new Session(new SessionConfig(file, buffer, filter, keepsNewest, size, strings, hasLocations));
+            Segments.Limits limits = new Segments.Limits(segmentBytes, nanos(segmentAge), keptSegments);
+            return new Session(new SessionConfig(file, buffer, filter, policy, bufferBytes / PageLayout.PAGE * PageLayout.PAGE,
+                    maxStringBytes, hasLocations, nanos(longestWait), compression, limits));
+        }
+
+        /** Refuses what sessions that keep their messages don't have. */
+        private void checkStreams() {
+            String refused = longestWait != null ? "waitAtMost"
+                    : segmentBytes > 0 ? "segmentBytes"
+                    : segmentAge != null ? "segmentAge"
+                    : keptSegments > 0 ? "keepSegments" : null;
+            if (refused != null && policy != FillPolicy.STREAM) {
+                throw new IllegalStateException(refused + " is for sessions that stream to a file; leave it out, or keepNewest and keepFirst");
+            }
+        }
+
+        /** Nanoseconds, a hundred years at most; 0 for null. */
+        private static long nanos(Duration duration) {
+            return duration == null ? 0 : duration.compareTo(FOREVER) > 0 ? FOREVER.toNanos() : Math.max(0, duration.toNanos());
+        }
+
+        private static int within(String setting, int value, int least, int most) {
+            if (value < least || value > most) {
+                throw new IllegalArgumentException(setting + "(" + value + ") is not from " + least + " to " + most);
+            }
+            return value;
+        }
+
+        private static long positive(String setting, long value) {
+            if (value <= 0) {
+                throw new IllegalArgumentException(setting + "(" + value + ") is not more than 0");
+            }
+            return value;
         }
     }
 }

@@ -4,6 +4,11 @@ import java.nio.file.Path;
 
 /**
  * The settings of a session. {@code file} is the trace, null for none; {@code recording} the file that has the buffer, null where that
- * ends with the process.
+ * ends with the process; {@code compression} is zlib's level, 0 for none; {@code waitNanos} how long a message waits for a chunk.
  */
-record SessionConfig(Path file, Path recording, Filter filter, boolean isRing, int bufferBytes, int maxStringBytes, boolean hasLocations) {}
+record SessionConfig(Path file, Path recording, Filter filter, FillPolicy policy, int bufferBytes, int maxStringBytes, boolean hasLocations,
+        long waitNanos, int compression, Segments.Limits limits) {
+    boolean isStream() {
+        return policy == FillPolicy.STREAM;
+    }
+}

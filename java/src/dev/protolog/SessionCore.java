@@ -28,7 +28,9 @@ final class SessionCore {
     private final SharedBuffer buffer;
     /** Null where the buffer ends with the process. */
     private final Recording recording;
-    private final boolean isRing;
+    private final FillPolicy policy;
+    /** The longest time that a message waits for a chunk, in nanoseconds. */
+    private final long waitNanos;
     private final int maxStringBytes;
     private final BootClock clock = new BootClock();
     private final int pid = (int) ProcessHandle.current().pid();
@@ -46,6 +48,8 @@ final class SessionCore {
     private final Losses unattributed = new Losses();
     /** The thread to wake up when the buffer fills; null for none. */
     private volatile Thread drainThread;
+    /** The chunks that had been freed when a message waited in vain: others don't wait until there are more. -1 where none did. */
+    private volatile long stuckAt = -1;
     private volatile Callable<SessionStats> stats;
     private volatile boolean isStopped;
     private volatile Throwable failure;
@@ -53,14 +57,15 @@ final class SessionCore {
     SessionCore(SessionConfig config, byte[] id) throws IOException {
         filter = config.filter();
         file = config.file();
-        isRing = config.isRing();
+        policy = config.policy();
+        waitNanos = config.waitNanos();
         maxStringBytes = config.maxStringBytes();
         dictionary = new SessionDictionary(this::addPacket, config.hasLocations());
         recording = config.recording() == null ? null : Recording.create(config.recording(), config, id, clock.moment());
         ByteBuffer memory = recording != null
                 ? recording.ring()
                 : ByteBuffer.allocateDirect(config.bufferBytes() + 8).alignedSlice(8).slice(0, config.bufferBytes());
-        buffer = new SharedBuffer(memory, isRing);
+        buffer = new SharedBuffer(memory, policy);
         addPacket(TracePackets.process(pid, id, filter));
     }
 
@@ -102,7 +107,7 @@ final class SessionCore {
 
     /** The fill policy, as operators call it. */
     String policy() {
-        return isRing ? "ring-buffer" : "stream";
+        return policy.text();
     }
 
     void setStats(Callable<SessionStats> source) {
@@ -140,8 +145,9 @@ final class SessionCore {
         return pid;
     }
 
-    boolean isRing() {
-        return isRing;
+    /** True if the messages stay in the buffer until a trace is asked for. */
+    boolean keepsMessages() {
+        return policy != FillPolicy.STREAM;
     }
 
     int maxStringBytes() {
@@ -194,18 +200,23 @@ final class SessionCore {
         return writer;
     }
 
-    /** Takes a chunk for a writer. Where there is none, those of threads that have ended are looked for. */
+    /** Takes a chunk for a writer. Where there is none, those of threads that have ended are looked for, or one is waited for. */
     int acquire(TraceWriter writer, int previous, int layout, int payload) {
         int chunk = buffer.acquire(previous, layout, payload);
         Thread drain = drainThread;
         if (drain != null && (chunk == SharedBuffer.NONE || buffer.isScarce())) {
             LockSupport.unpark(drain);
         }
-        if (chunk == SharedBuffer.NONE && !isStopped) {
+        if (chunk == SharedBuffer.NONE && !isStopped && policy != FillPolicy.DISCARD) {
             synchronized (this) {
                 sweep();
             }
             chunk = buffer.acquire(previous, layout, payload);
+        }
+        long stuck = stuckAt;
+        if (chunk == SharedBuffer.NONE && waitNanos > 0 && !isStopped && (stuck < 0 || stuck != buffer.freed())) {
+            chunk = buffer.await(previous, layout, payload, System.nanoTime() + waitNanos);
+            stuckAt = chunk == SharedBuffer.NONE ? buffer.freed() : -1;
         }
         return chunk;
     }
@@ -223,7 +234,7 @@ final class SessionCore {
         } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
             // The JVM links the operation when it first runs. The trace has the loss all the same.
         }
-        if (!isRing) {
+        if (!keepsMessages()) {
             (sequence == null ? unattributed : sequence.losses).add(group, cause, 1);
         }
     }
@@ -245,7 +256,7 @@ final class SessionCore {
     void countMessages(Sequence sequence) {
         long added = sequence.messages - sequence.counted;
         sequence.counted = sequence.messages;
-        if (recording != null && isRing) {
+        if (recording != null && keepsMessages()) {
             recording.countMessages(sequence.id, added, sequence.messages);
         }
     }

@@ -23,7 +23,7 @@ import java.util.List;
  *
  * <p>Invariants: a chunk in state Writing has one writer. A ring overwrites the oldest page; its chunks are marked as being read before
  * their headers are cleared, and these before anything else changes. A stream frees chunks only once they were drained. A writer takes
- * each chunk on a page that comes later in turn than that of its chunk before.
+ * each chunk on a page that comes later in turn than that of its chunk before. Nothing is freed in a buffer that keeps the first messages.
  */
 final class SharedBuffer {
     /** No chunk could be had. */
@@ -39,6 +39,8 @@ final class SharedBuffer {
     private final ByteBuffer memory;
     private final int pages;
     private final boolean isRing;
+    /** True if the buffer stays full once it was found to be so. */
+    private final boolean keepsFirst;
     /** The turn in which a page was last taken; turns count up. */
     private final long[] turns;
     /** The page last divided by each layout; -1 for none. */
@@ -55,9 +57,10 @@ final class SharedBuffer {
     private int highWater;
 
     /** {@code memory} is zero, begins at a multiple of eight and is whole pages. */
-    SharedBuffer(ByteBuffer memory, boolean isRing) {
+    SharedBuffer(ByteBuffer memory, FillPolicy policy) {
         this.memory = memory.order(ORDER);
-        this.isRing = isRing;
+        isRing = policy == FillPolicy.RING_BUFFER;
+        keepsFirst = policy == FillPolicy.DISCARD;
         pages = memory.capacity() / PAGE;
         turns = new long[pages];
         turn = pages;
@@ -122,7 +125,32 @@ final class SharedBuffer {
                 return chunk;
             }
         }
-        return takeAny(payload);
+        int chunk = takeAny(payload);
+        isClosed |= chunk == NONE && keepsFirst;
+        return chunk;
+    }
+
+    /**
+     * As {@link #acquire}, after a wait for one to be freed where there is none, but not beyond {@code deadline}, a value of
+     * {@link System#nanoTime}. An interrupt does not end the wait, and is there afterwards.
+     */
+    synchronized int await(int previous, int layout, int payload, long deadline) {
+        boolean isInterrupted = false;
+        int chunk = acquire(previous, layout, payload);
+        long left = deadline - System.nanoTime();
+        while (chunk == NONE && !isClosed && left > 0) {
+            try {
+                wait(left / 1_000_000, (int) (left % 1_000_000));
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+            chunk = acquire(previous, layout, payload);
+            left = deadline - System.nanoTime();
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return chunk;
     }
 
     /** Writes the header of a chunk that was just taken; its count stays 0. */
@@ -172,6 +200,7 @@ final class SharedBuffer {
             INT.setRelease(memory, page * PAGE, 0);
             divided--;
         }
+        notifyAll();
     }
 
     /** True if a stream should be drained soon. */
@@ -199,9 +228,15 @@ final class SharedBuffer {
         return copies;
     }
 
+    /** The number of chunks that were freed so far. */
+    synchronized long freed() {
+        return read;
+    }
+
     /** Gives out no chunk any more. */
     synchronized void close() {
         isClosed = true;
+        notifyAll();
     }
 
     synchronized Stats stats() {

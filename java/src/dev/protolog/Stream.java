@@ -1,20 +1,14 @@
 package dev.protolog;
 
 import java.io.IOException;
-import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -31,9 +25,20 @@ final class Stream implements Runnable {
     /** A change of the distance between wall clock and BOOTTIME by which the wall clock counts as set, in nanoseconds. */
     private static final long MIN_CLOCK_STEP = 100_000_000;
 
+    /** Room for the end of a trace, in bytes, for each sequence in it, and for what a packet grows by on its way. */
+    private static final int TRAILER = 1024;
+    private static final int SEQUENCE_TRAILER = 160;
+    private static final int GROWTH = 6;
+
     private final SessionCore session;
-    private final FileChannel file;
-    private final TraceOutput out;
+    /** Null for a trace in one file. */
+    private final Segments segments;
+    private TraceFile file;
+    private TraceOutput out;
+    /** The bytes of the files before. */
+    private long earlierBytes;
+    /** The sequences that are in the file. */
+    private final Set<Integer> inFile = new TreeSet<>();
     private final Map<Integer, SequenceReader> readers = new TreeMap<>();
     private final SessionStats.Written counts;
     /** Positions that one of the copies in the recording lacks. */
@@ -46,18 +51,17 @@ final class Stream implements Runnable {
     private IOException failure;
     private final Thread thread = new Thread(this, "protolog drain");
 
-    Stream(SessionCore session, Path path, BootClock.Moment started) throws IOException {
+    Stream(SessionCore session, SessionConfig config, BootClock.Moment started) throws IOException {
         this.session = session;
         counts = new SessionStats.Written(session.dictionary());
-        file = create(path);
-        out = new TraceOutput(Channels.newOutputStream(file));
-        writeClocks(started);
-        writeOwnPackets();
-        out.own(TracePackets.instant(session.pid(), started.boottime(), "protolog session started"));
-        if (session.recording() != null) {
-            session.recording().setTrace(path.toRealPath());
+        segments = config.limits().areAny() ? Segments.of(config.file(), config.limits(), config.compression()) : null;
+        try {
+            file = segments == null ? TraceFile.create(config.file(), config.compression()) : segments.open();
+            begin(started, "protolog session started");
+        } catch (IOException e) {
+            closeSegments();
+            throw e;
         }
-        commit();
         thread.setDaemon(true);
     }
 
@@ -69,12 +73,13 @@ final class Stream implements Runnable {
     @Override
     public void run() {
         while (!session.isStopped()) {
-            LockSupport.parkNanos(this, POLL_NANOS);
+            LockSupport.parkNanos(this, segments == null ? POLL_NANOS : Math.min(POLL_NANOS, Math.max(1, segments.left())));
             drain();
+            rotateIfOld();
         }
     }
 
-    /** Writes all that was logged so far. */
+    /** Writes all packets that was logged so far. */
     synchronized void flush() throws IOException {
         boolean isDrained = drain();
         if (failure != null) {
@@ -86,27 +91,35 @@ final class Stream implements Runnable {
     }
 
     /** Writes the rest and the end. */
-    Summary finish(Path path) throws IOException {
+    Summary finish() throws IOException {
         LockSupport.unpark(thread);
         synchronized (this) {
             boolean isDrained = drain();
-            try (file) {
+            boolean isComplete = false;
+            try {
                 if (failure != null) {
                     throw failure;
                 }
                 if (!isDrained) {
                     throw new IOException("no memory is left to complete the trace");
                 }
-                long messages = end();
+                endSequences();
+                end("protolog session ended");
                 commit();
-                return new Summary(path, messages, lost(), out.written());
+                isComplete = true;
+            } finally {
+                file.close(isComplete);
+                out.end();
+                closeSegments();
             }
+            long messages = readers.values().stream().mapToLong(SequenceReader::recorded).sum();
+            return new Summary(file.name(), messages, lost(), earlierBytes + out.written());
         }
     }
 
     /** The messages that the file has, and those that it lacks. */
     synchronized SessionStats stats() {
-        return counts.stats(session.total().all(), 0, out.written());
+        return counts.stats(session.total().all(), 0, earlierBytes + out.written());
     }
 
     /** Writes what is there. False where there is no memory for a copy of it now; nothing has changed then. */
@@ -133,11 +146,16 @@ final class Stream implements Runnable {
             }
             chunks.removeIf(chunk -> held.stream().anyMatch(known -> known.chunk() == chunk.chunk()));
             for (SharedBuffer.Copy chunk : chunks) {
-                SequenceReader reader = readers.computeIfAbsent(chunk.writer(), id -> new SequenceReader(id, session.pid(), out, counts));
+                SequenceReader reader = readers.computeIfAbsent(chunk.writer(),
+                        id -> new SequenceReader(id, session.pid(), out, counts, segments != null));
+                if (!hasRoom(chunk, reader)) {
+                    rotate();
+                }
                 long before = reader.position();
                 reader.read(chunk);
                 if (reader.position() != before) {
                     changed.put(chunk.writer(), reader.position());
+                    inFile.add(chunk.writer());
                 }
             }
             commit();
@@ -169,27 +187,107 @@ final class Stream implements Runnable {
         }
     }
 
-    private long end() throws IOException {
-        Map<Integer, Sequence> sequences = new HashMap<>();
-        session.sequences().forEach(sequence -> sequences.put(sequence.id, sequence));
-        long messages = 0;
+    /** True unless the file would become too long by a chunk. A file has one at least. */
+    private boolean hasRoom(SharedBuffer.Copy chunk, SequenceReader reader) throws IOException {
+        if (segments == null || file.isEmpty()) {
+            return true;
+        }
+        long more = chunk.bytes().length + chunk.count() * GROWTH + reader.pendingSize() + TRAILER + (inFile.size() + 1) * SEQUENCE_TRAILER;
+        if (segments.hasRoom(out.size(), more)) {
+            return true;
+        }
+        // The buffered packets may be few bytes once they are compressed.
+        out.flush();
+        return segments.hasRoom(out.size(), more);
+    }
+
+    private synchronized void rotateIfOld() {
+        if (segments == null || failure != null || session.isStopped() || segments.left() > 0) {
+            return;
+        }
+        if (inFile.isEmpty()) {
+            segments.restartAge();
+            return;
+        }
+        try {
+            rotate();
+        } catch (IOException | InternalError | OutOfMemoryError | StackOverflowError e) {
+            fail(e);
+        }
+    }
+
+    /** Ends the file, and begins the next one. The recording is told of that before the old one gets its name. */
+    private void rotate() throws IOException {
+        TraceFile old = file;
+        Map<Integer, Sequence> sequences = sequences();
+        for (int writer : inFile) {
+            Sequence sequence = sequences.get(writer);
+            readers.get(writer).end(sequence == null ? new Losses().take() : sequence.losses.take());
+        }
+        end("protolog session goes on");
+        out.flush();
+        earlierBytes += out.written();
+        out.end();
+        file = segments.open();
+        begin(session.clock().moment(), "protolog session goes on");
+        old.close(true);
+    }
+
+    /** Writes all that comes before the first message of a file. */
+    private void begin(BootClock.Moment moment, String name) throws IOException {
+        out = file.out();
+        inFile.clear();
+        ownPackets = 0;
+        writeClocks(moment);
+        writeOwnPackets();
+        out.own(TracePackets.instant(session.pid(), moment.boottime(), name));
+        Losses reported = new Losses();
+        readers.forEach((writer, reader) -> {
+            reader.continueIn(out);
+            reader.reported().all().forEach(count -> count.addTo(reported));
+            changed.put(writer, reader.position());
+        });
+        if (session.recording() != null) {
+            session.recording().setTrace(file.path().toRealPath(), reported.all());
+        }
+        commit();
+        file.setBegun();
+    }
+
+    /** Ends the sequences of the file, and reports the losses of others. */
+    private void endSequences() throws IOException {
+        Map<Integer, Sequence> sequences = sequences();
         for (Map.Entry<Integer, SequenceReader> each : readers.entrySet()) {
-            Sequence sequence = sequences.remove(each.getKey());
-            each.getValue().end(sequence == null ? new Losses().take() : sequence.losses.take());
-            messages += each.getValue().recorded();
+            if (inFile.contains(each.getKey())) {
+                Sequence sequence = sequences.remove(each.getKey());
+                each.getValue().end(sequence == null ? new Losses().take() : sequence.losses.take());
+            }
         }
         ProtoWriter losses = new ProtoWriter().varint(8, session.clock().now());
         int size = losses.size();
         session.unattributed().all().forEach(count -> count.write(losses));
-        // Of threads that never found a chunk.
+        // Of threads that found no chunk any more.
         sequences.values().forEach(sequence -> sequence.losses.all().forEach(count -> count.write(losses)));
         if (losses.size() > size) {
             out.own(losses.done());
         }
-        BootClock.Moment now = session.clock().moment();
+    }
+
+    private Map<Integer, Sequence> sequences() {
+        Map<Integer, Sequence> sequences = new HashMap<>();
+        session.sequences().forEach(sequence -> sequences.put(sequence.id, sequence));
+        return sequences;
+    }
+
+    private void end(String name) throws IOException {
         out.own(TracePackets.stats(session.buffer().stats()));
-        out.own(TracePackets.instant(session.pid(), now.boottime(), "protolog session ended"));
-        return messages;
+        out.own(TracePackets.instant(session.pid(), session.clock().moment().boottime(), name));
+    }
+
+    private void closeSegments() {
+        if (segments != null) {
+            segments.close();
+        }
     }
 
     private long lost() {
@@ -218,33 +316,5 @@ final class Stream implements Runnable {
         }
         changedBefore = changed;
         changed = new HashMap<>();
-    }
-
-    /** Creates the file. An existing one is replaced, unless a process writes it; what is no file is written as it is. */
-    private static FileChannel create(Path path) throws IOException {
-        if (Files.exists(path) && !Files.isRegularFile(path)) {
-            return FileChannel.open(path, StandardOpenOption.WRITE);
-        }
-        if (Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
-            try (FileChannel old = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-                lock(old, path);
-                Files.delete(path);
-            }
-        }
-        Files.createFile(path, Recording.PRIVATE);
-        FileChannel file = FileChannel.open(path, StandardOpenOption.WRITE);
-        lock(file, path);
-        return file;
-    }
-
-    private static void lock(FileChannel file, Path path) throws IOException {
-        try {
-            if (file.tryLock() != null) {
-                return;
-            }
-        } catch (OverlappingFileLockException e) {
-            // Another session of this process has it.
-        }
-        throw new FileAlreadyExistsException(path.toString(), null, "another session writes it");
     }
 }

@@ -2,9 +2,12 @@ package dev.protolog;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.Arrays;
+import java.util.zip.Deflater;
 
 /**
- * Writes packets as fields of a trace, each with the id of its sequence.
+ * Writes packets as fields of a trace, each with the id of its sequence. Compressed ones are in bundles of {@value #BUNDLE} bytes, each a zlib
+ * stream in a packet of its own, {@code TracePacket.compressed_packets}, that can be read alone.
  *
  * <p>Invariant: the stream has whole packets, and all of them after {@link #flush}.
  */
@@ -14,17 +17,26 @@ final class TraceOutput {
 
     private static final int TRACE_PACKET = 0x0a;
     private static final int SEQUENCE_ID = 0x50;
+    private static final int COMPRESSED_PACKETS = 50;
+    private static final int BUFFER = 1 << 16;
+    private static final int BUNDLE = 1 << 18;
 
     /** The most bytes around a packet. */
     private static final int AROUND = 2 * (1 + ProtoWriter.MAX_VARINT);
 
     private final OutputStream out;
-    private final byte[] buffer = new byte[1 << 16];
+    /** Null for a trace that is not compressed. */
+    private final Deflater deflater;
+    private byte[] buffer;
     private int used;
     private long written;
+    private long packetBytes;
 
-    TraceOutput(OutputStream out) {
+    /** {@code compression} is zlib's level, 0 for none. */
+    TraceOutput(OutputStream out, int compression) {
         this.out = out;
+        deflater = compression == 0 ? null : new Deflater(compression);
+        buffer = new byte[compression == 0 ? BUFFER : BUNDLE];
     }
 
     void packet(int sequence, byte[] packet) throws IOException {
@@ -35,29 +47,34 @@ final class TraceOutput {
     void packet(int sequence, byte[] bytes, int from, int length) throws IOException {
         if (used + length + AROUND > buffer.length) {
             flush();
+            if (length + AROUND > buffer.length) {
+                buffer = new byte[length + AROUND];
+            }
         }
         int start = used;
         buffer[used++] = TRACE_PACKET;
         used = ProtoWriter.putVarint(buffer, used, length + 1 + ProtoWriter.sizeOf(sequence));
-        written += used - start + length;
-        if (length + AROUND > buffer.length) {
-            flush();
-            out.write(bytes, from, length);
-        } else {
-            System.arraycopy(bytes, from, buffer, used, length);
-            used += length;
-        }
-        start = used;
+        System.arraycopy(bytes, from, buffer, used, length);
+        used += length;
         buffer[used++] = SEQUENCE_ID;
         used = ProtoWriter.putVarint(buffer, used, sequence);
-        written += used - start;
+        packetBytes += used - start;
     }
 
     /** Passes on what is buffered. */
     void flush() throws IOException {
         int length = used;
         used = 0;
-        out.write(buffer, 0, length);
+        if (length == 0) {
+            return;
+        } else if (deflater == null) {
+            out.write(buffer, 0, length);
+            written += length;
+        } else {
+            byte[] bundle = bundle(length);
+            out.write(bundle);
+            written += bundle.length;
+        }
         out.flush();
     }
 
@@ -65,7 +82,42 @@ final class TraceOutput {
         packet(OWN, packet);
     }
 
+    /** The bytes that were passed on. */
     long written() {
         return written;
+    }
+
+    /** The same, with those that are buffered, which may become fewer. */
+    long size() {
+        return written + used;
+    }
+
+    /** The bytes of all packets, before any compression. */
+    long packetBytes() {
+        return packetBytes;
+    }
+
+    /** Frees the memory of the compressor. Nothing is written any more. */
+    void end() {
+        if (deflater != null) {
+            deflater.end();
+        }
+    }
+
+    /** The first {@code length} bytes of the buffer as a packet of compressed ones. */
+    private byte[] bundle(int length) {
+        deflater.reset();
+        deflater.setInput(buffer, 0, length);
+        deflater.finish();
+        byte[] stream = new byte[length / 2 + 64];
+        int size = 0;
+        while (!deflater.finished()) {
+            if (size == stream.length) {
+                stream = Arrays.copyOf(stream, 2 * size);
+            }
+            size += deflater.deflate(stream, size, stream.length - size);
+        }
+        ProtoWriter packets = new ProtoWriter(size + AROUND).bytes(COMPRESSED_PACKETS, stream, 0, size);
+        return new ProtoWriter(size + 2 * AROUND).message(1, packets).done();
     }
 }

@@ -13,6 +13,8 @@ final class TracePackets {
     private static final int REALTIME = 1;
     private static final int MONOTONIC = 3;
     private static final int BOOTTIME = 6;
+    /** The clock of a sequence, which each message advances. */
+    private static final int SEQUENCE = 64;
 
     private TracePackets() {}
 
@@ -47,6 +49,17 @@ final class TracePackets {
                 .message(1, clock.apply(new long[] {BOOTTIME, moment.boottime()}))
                 .varint(2, BOOTTIME);
         return new ProtoWriter().message(6, snapshot).done();
+    }
+
+    /** The beginning of a packet that sets up a sequence's state anew: its clock, and that timestamps are in it. */
+    static ProtoWriter state(long time) {
+        ProtoWriter snapshot = new ProtoWriter()
+                .message(1, new ProtoWriter().varint(1, SEQUENCE).varint(2, time).varint(3, 1))
+                .message(1, new ProtoWriter().varint(1, BOOTTIME).varint(2, time));
+        return new ProtoWriter()
+                .message(6, snapshot)
+                .varint(13, 1)
+                .message(59, new ProtoWriter().varint(58, SEQUENCE));
     }
 
     /** Statistics of the buffer, which a trace that is complete ends with. */

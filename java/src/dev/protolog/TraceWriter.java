@@ -470,7 +470,7 @@ final class TraceWriter {
         }
         state.message(59, part.clear().varint(58, 64));
         identity.describe(session.pid(), part.clear());
-        if (session.isRing()) {
+        if (session.keepsMessages()) {
             part.varint(4, sequence.messages);
         }
         state.message(1000, part);

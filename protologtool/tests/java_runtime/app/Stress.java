@@ -20,7 +20,7 @@ public final class Stress {
         if (args[3].equals("keep")) {
             builder.keepNewest();
         }
-        Session session = builder.bufferBytes(args[3].equals("exit") ? 16 << 20 : 0).start();
+        Session session = builder.bufferBytes(args[3].equals("exit") ? 16 << 20 : 256 << 10).start();
         Thread[] threads = new Thread[Integer.parseInt(args[1])];
         CountDownLatch begun = new CountDownLatch(threads.length);
         for (int t = 0; t < threads.length; t++) {

@@ -1,0 +1,156 @@
+package dev.protolog;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A trace in several files, one after the other: their names, when the next one begins, and which old ones are removed. Names are those of
+ * {@code protolog-rt/src/session/segments.rs}: {@code app.pftrace} becomes {@code app.0001.pftrace}, {@code app.0002.pftrace} and so on, the
+ * last one with {@code .part} after it until it is complete.
+ *
+ * <p>Invariants: numbers count up over all runs of the program; a name without {@code .part} is that of a complete file; only files whose names
+ * have this form are ever removed.
+ */
+final class Segments implements AutoCloseable {
+    private static final String PART = ".part";
+    private static final Pattern NUMBER = Pattern.compile("\\.([0-9]{4,18})");
+    /** The paths that sessions of this process divide. */
+    private static final Set<Path> CLAIMED = new HashSet<>();
+
+    private final Path path;
+    private final Limits limits;
+    private final int compression;
+    /** Segments that are there, the oldest first. */
+    private final Deque<Path> old;
+    private long next;
+    private long begun = System.nanoTime();
+
+    /** The most bytes and the longest time of a segment, in nanoseconds, and the number of complete ones that are kept; 0 for no limit. */
+    record Limits(long bytes, long ageNanos, int keep) {
+        static final Limits NONE = new Limits(0, 0, 0);
+
+        boolean areAny() {
+            return !equals(NONE);
+        }
+    }
+
+    private Segments(Path path, Limits limits, int compression, TreeMap<Long, Path> known) {
+        this.path = path;
+        this.limits = limits;
+        this.compression = compression;
+        old = new ArrayDeque<>(known.values());
+        next = known.isEmpty() ? 1 : known.lastKey() + 1;
+    }
+
+    /** Claims the segments of {@code path} for a session, and finds those that exist. */
+    static Segments of(Path path, Limits limits, int compression) throws IOException {
+        TreeMap<Long, Path> known = new TreeMap<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(path.getParent())) {
+            for (Path file : files) {
+                long number = number(path.getFileName().toString(), file.getFileName().toString());
+                if (number >= 0) {
+                    known.put(number, file);
+                }
+            }
+        }
+        synchronized (CLAIMED) {
+            if (!CLAIMED.add(path)) {
+                throw new FileAlreadyExistsException(path.toString(), null, "another session writes its segments");
+            }
+        }
+        return new Segments(path, limits, compression, known);
+    }
+
+    /** Creates the next segment, and removes those that are too old to be kept beside it. */
+    TraceFile open() throws IOException {
+        // The newest one is still being finished, so it stays even if none is to be kept.
+        while (limits.keep > 0 && old.size() > limits.keep) {
+            Path oldest = old.pop();
+            remove(oldest);
+            remove(path.resolveSibling(oldest.getFileName() + PART));
+        }
+        while (true) {
+            Path name = path.resolveSibling(name(path.getFileName().toString(), next++));
+            Path part = path.resolveSibling(name.getFileName() + PART);
+            if (Files.exists(name)) {
+                continue;
+            }
+            try {
+                TraceFile file = TraceFile.createNew(part, name, compression);
+                old.add(name);
+                begun = System.nanoTime();
+                return file;
+            } catch (FileAlreadyExistsException e) {
+                // Another process uses the same path.
+            }
+        }
+    }
+
+    /** True if {@code bytes} more fit a segment that has {@code size} bytes. */
+    boolean hasRoom(long size, long bytes) {
+        return limits.bytes == 0 || size + bytes <= limits.bytes;
+    }
+
+    /** The nanoseconds until the newest segment is old. */
+    long left() {
+        return limits.ageNanos == 0 ? Long.MAX_VALUE : limits.ageNanos - (System.nanoTime() - begun);
+    }
+
+    /** Starts the age of the newest segment anew, since nothing is in it yet. */
+    void restartAge() {
+        begun = System.nanoTime();
+    }
+
+    @Override
+    public void close() {
+        synchronized (CLAIMED) {
+            CLAIMED.remove(path);
+        }
+    }
+
+    /** The name of a segment: its number is before the extension. */
+    static String name(String name, long number) {
+        int dot = name.lastIndexOf('.');
+        int end = dot <= 0 ? name.length() : dot;
+        return String.format("%s.%04d%s", name.substring(0, end), number, name.substring(end));
+    }
+
+    /** The number of a segment of {@code name}, complete or not; -1 of other files. */
+    static long number(String name, String file) {
+        int dot = name.lastIndexOf('.');
+        int end = dot <= 0 ? name.length() : dot;
+        String whole = file.endsWith(PART) ? file.substring(0, file.length() - PART.length()) : file;
+        String extension = name.substring(end);
+        if (!whole.startsWith(name.substring(0, end)) || !whole.endsWith(extension) || whole.length() < name.length()) {
+            return -1;
+        }
+        Matcher number = NUMBER.matcher(whole.substring(end, whole.length() - extension.length()));
+        return number.matches() ? Long.parseLong(number.group(1)) : -1;
+    }
+
+    /** Removes a file, unless somebody writes it. That it can't be removed is no reason to stop logging. */
+    private static void remove(Path file) {
+        if (!Files.isRegularFile(file)) {
+            return;
+        }
+        try (FileChannel held = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            if (TraceFile.isLocked(held)) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            // It stays.
+        }
+    }
+}
