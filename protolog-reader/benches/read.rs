@@ -25,7 +25,7 @@ fn main() {
     let read = || Trace::from_bytes(bytes.clone()).read().expect("a trace");
     let log = read();
     println!("{} entries\n{}", log.entries().len(), log.summary());
-    let mut text = String::new();
+    let mut text = Vec::new();
     let mut json = Vec::new();
     time("read", || drop(read()));
     time("text", || {

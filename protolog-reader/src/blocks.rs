@@ -29,6 +29,18 @@ struct Block {
     bytes: Vec<u8>,
 }
 
+impl Block {
+    /// The bytes of a span that is in this block.
+    fn get(&self, span: Span) -> Option<&[u8]> {
+        let start = usize::try_from(span.at.checked_sub(self.at)?).ok()?;
+        self.bytes.get(start..start.checked_add(span.len as usize)?)
+    }
+}
+
+/// The block in which something was found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BlockHint(usize);
+
 /// Address of the repaired strings: far beyond any trace.
 const REPAIRED: u64 = 1 << 62;
 
@@ -83,6 +95,17 @@ impl Blocks {
         bytes.get(start..start + span.len as usize).unwrap_or_default()
     }
 
+    /// As [`bytes`](Self::bytes), looking first where the last ones were.
+    #[inline]
+    pub(crate) fn bytes_near(&self, span: Span, hint: &mut BlockHint) -> &[u8] {
+        if let Some(bytes) = self.sorted.get(hint.0).and_then(|block| block.get(span)) {
+            return bytes;
+        }
+        let index = self.sorted.partition_point(|block| block.at <= span.at);
+        *hint = BlockHint(index.saturating_sub(1));
+        self.bytes(span)
+    }
+
     /// The string in a span that was made from one.
     pub(crate) fn text(&self, span: Span) -> &str {
         str::from_utf8(self.bytes(span)).unwrap_or_default()
@@ -104,5 +127,12 @@ mod tests {
         let text = |at, len| blocks.text(Span { at, len });
         assert_eq!((text(1, 2), text(3, 2), text(4, 1), text(5, 1)), ("bc", "de", "e", ""));
         assert_eq!(blocks.text(repaired), "é");
+        let mut hint = BlockHint::default();
+        for (at, len, expected) in
+            [(1, 2, "bc"), (0, 3, "abc"), (4, 1, "e"), (3, 2, "de"), (5, 1, "")]
+        {
+            assert_eq!(blocks.bytes_near(Span { at, len }, &mut hint), expected.as_bytes());
+        }
+        assert_eq!(blocks.bytes_near(repaired, &mut hint), "é".as_bytes());
     }
 }

@@ -8,6 +8,7 @@ use protozero::Reader;
 use crate::collect::{MessageRecord, UNDEFINED_STRING};
 use crate::collision;
 use crate::dictionary::Message;
+use crate::fast_values::{BlockHints, FastValues};
 use crate::log::Log;
 use crate::message_fields::{self, MessageField};
 use crate::render;
@@ -101,6 +102,14 @@ impl<'a> Entry<'a> {
         let message = collision::choose(dictionary, id, || render::counts(&values.args));
         values.resolve(message);
         values
+    }
+
+    /// The message's id, and its values in the usual form.
+    pub(crate) fn fast_values<'p>(
+        &self,
+        hints: &'p mut BlockHints,
+    ) -> Option<(u64, FastValues<'a, 'p>)> {
+        FastValues::of(self.log, self.record, hints)
     }
 
     /// The message's id, and its number of values of each kind.

@@ -24,17 +24,22 @@
 //! Invariant: each line is one object, in UTF-8, whatever a trace holds: all text passes through serde_json.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::ptr;
 
 use foldhash::HashMap;
 use jiff::Timestamp;
-use protolog_core::{Arg, Level};
+use protolog_core::{Arg, Conversion, Level, Verb};
 
 use crate::dictionary::Message;
 use crate::entry::Entry;
+use crate::fast_values::{BlockHints, FastValues, Prepared};
+use crate::fixed;
 use crate::items::Item;
 use crate::log::Log;
 use crate::loss::Loss;
+use crate::plan::{self, FastValue, Part, is_set};
+use crate::printable::is_plain;
 use crate::render::{self, Rendering};
 use crate::slices::{SpanArg, SpanSlice};
 use crate::times::NS;
@@ -46,20 +51,39 @@ pub struct JsonWriter<'a> {
     log: &'a Log,
     /// Members of process and thread, by the index of the thread.
     threads: Vec<Option<Vec<u8>>>,
-    /// Members that all entries of a message have in common, by its address in the dictionary.
-    messages: HashMap<*const Message, MessageMembers>,
+    /// Members that all entries of a message have in common, and where to look for the values of the next one.
+    messages: Prepared<'a, MessageMembers>,
+    hints: BlockHints,
+    /// The same for the slow path, by the address in the dictionary: of one id there may be several.
+    slow_messages: HashMap<*const Message, MessageMembers>,
+    /// The values of an entry.
+    args: Vec<FastArg>,
+    /// True if all lines take the slow path, for a comparison of both.
+    is_slow: bool,
     /// The last second, and the text before its decimals.
     second: (i64, String),
     text: String,
 }
 
-/// Members of a message: before its id, between id and values, after the text.
+/// Members of a message: before its id, between id and values, after the text; and the parts of its text.
 #[derive(Debug)]
 struct MessageMembers {
     group: Vec<u8>,
     template: Vec<u8>,
     location: Vec<u8>,
+    texts: Vec<Vec<u8>>,
 }
+
+/// A value that stands in a line: where, and what it is but for a string.
+#[derive(Debug)]
+struct FastArg {
+    at: Range<usize>,
+    value: Option<FastNumber>,
+}
+
+/// A value that is no string, and whether it is unsigned.
+#[derive(Clone, Copy, Debug)]
+struct FastNumber(FastValue<'static>, bool);
 
 impl<'a> JsonWriter<'a> {
     /// A writer for the items of `log`.
@@ -67,7 +91,11 @@ impl<'a> JsonWriter<'a> {
         Self {
             log,
             threads: Vec::new(),
-            messages: HashMap::default(),
+            messages: Prepared::default(),
+            hints: BlockHints::default(),
+            slow_messages: HashMap::default(),
+            args: Vec::new(),
+            is_slow: false,
             second: (i64::MIN, String::new()),
             text: String::new(),
         }
@@ -76,12 +104,51 @@ impl<'a> JsonWriter<'a> {
     /// Appends the line of `item` to `out`, with its line end.
     pub fn write(&mut self, item: &Item<'_>, out: &mut Vec<u8>) {
         match item {
-            Item::Entry(entry) => self.entry(entry, out),
+            Item::Entry(entry) => {
+                let start = out.len();
+                if self.is_slow || self.fast_entry(entry, out).is_none() {
+                    out.truncate(start);
+                    self.entry(entry, out);
+                }
+            }
             Item::Loss(loss) => self.loss(loss, out),
             Item::SpanBegin(slice) => self.span(slice, false, out),
             Item::SpanEnd(slice) => self.span(slice, true, out),
         }
         out.extend_from_slice(b"}\n");
+    }
+
+    /// Makes all lines take the slow path, which are the same.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_slow_path(mut self) -> Self {
+        self.is_slow = true;
+        self
+    }
+
+    /// Appends the members of an entry by the fast path; none if that is left to the slow one.
+    fn fast_entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Option<()> {
+        self.start("message", entry.time(), entry.time_is_guess(), entry.thread_index(), out);
+        let (id, mut values) = entry.fast_values(&mut self.hints)?;
+        let log = self.log;
+        let prepare = |message: &Message| MessageMembers::new(log, message);
+        let (message, members) = self.messages.get(log.dictionary(), id, prepare)?;
+        out.extend_from_slice(&members.group);
+        push_id(out, id);
+        out.extend_from_slice(&members.template);
+        let args = &mut self.args;
+        push_fast_args(out, message, &mut values, args)?;
+        out.extend_from_slice(b",\"message\":\"");
+        let (mut texts, mut args) = (members.texts.iter(), args.iter());
+        for part in message.plan().parts() {
+            match part {
+                Part::Text(_) => out.extend_from_slice(texts.next()?),
+                Part::Conversion(conversion) => args.next()?.push_text(out, conversion)?,
+            }
+        }
+        out.push(b'"');
+        out.extend_from_slice(&members.location);
+        Some(())
     }
 
     /// Appends the lines that follow the last item.
@@ -96,7 +163,7 @@ impl<'a> JsonWriter<'a> {
         self.start("message", entry.time(), entry.time_is_guess(), entry.thread_index(), out);
         let log = self.log;
         let members = values.message().map(|message| {
-            let members = self.messages.entry(ptr::from_ref(message));
+            let members = self.slow_messages.entry(ptr::from_ref(message));
             &*members.or_insert_with(|| MessageMembers::new(log, message))
         });
         out.extend_from_slice(members.map_or(&[], |members| &members.group));
@@ -153,8 +220,9 @@ impl<'a> JsonWriter<'a> {
 
     /// Appends type, time and thread.
     fn start(&mut self, r#type: &str, ts: i64, is_guess: bool, thread: u32, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"{\"type\":");
-        push_string(out, r#type);
+        out.extend_from_slice(b"{\"type\":\"");
+        out.extend_from_slice(r#type.as_bytes());
+        out.push(b'"');
         push_number(out, "ts", ts);
         if is_guess {
             out.extend_from_slice(b",\"ts_guessed\":true");
@@ -180,8 +248,9 @@ impl<'a> JsonWriter<'a> {
         out.extend_from_slice(b",\"time\":\"");
         out.extend_from_slice(self.second.1.as_bytes());
         if ns != 0 {
-            let digits = format!(".{ns:09}");
-            out.extend_from_slice(digits.trim_end_matches('0').as_bytes());
+            out.push(b'.');
+            fixed::push_digits(out, ns as u32, 9);
+            while out.pop_if(|digit| *digit == b'0').is_some() {}
         }
         out.extend_from_slice(b"Z\"");
     }
@@ -201,7 +270,11 @@ impl MessageMembers {
         if !message.location.is_empty() {
             push_member(&mut location, "location", &message.location);
         }
-        Self { group, template, location }
+        let texts = message.plan().parts().iter().filter_map(|part| match part {
+            Part::Text(text) => Some(escaped(text)),
+            Part::Conversion(_) => None,
+        });
+        Self { group, template, location, texts: texts.collect() }
     }
 }
 
@@ -229,6 +302,63 @@ fn push_id(out: &mut Vec<u8>, id: u64) {
     out.push(b'"');
 }
 
+/// Appends the values, if they are just those that the template takes, and notes where they stand.
+fn push_fast_args(
+    out: &mut Vec<u8>,
+    message: &Message,
+    values: &mut FastValues<'_, '_>,
+    args: &mut Vec<FastArg>,
+) -> Option<()> {
+    args.clear();
+    out.extend_from_slice(b",\"args\":[");
+    for (conversion, index) in message.plan().conversions().zip(0..) {
+        if index > 0 {
+            out.push(b',');
+        }
+        let is_unsigned = is_set(message.unsigned, index);
+        let start = out.len();
+        let value = match values.next(conversion.verb.kind())? {
+            FastValue::Str(text) => {
+                push_utf8(out, text);
+                args.push(FastArg { at: start + 1..out.len() - 1, value: None });
+                continue;
+            }
+            FastValue::Int(value) => {
+                plan::push_integer(out, value, is_unsigned);
+                FastValue::Int(value)
+            }
+            FastValue::Float(value) => {
+                push_float(out, value);
+                FastValue::Float(value)
+            }
+            FastValue::Bool(value) => {
+                out.extend_from_slice(plan::bool_text(value));
+                FastValue::Bool(value)
+            }
+        };
+        args.push(FastArg { at: start..out.len(), value: Some(FastNumber(value, is_unsigned)) });
+    }
+    out.push(b']');
+    values.are_done().then_some(())
+}
+
+impl FastArg {
+    /// Appends the value as a conversion has it, in a string; none if that is left to the slow path.
+    fn push_text(&self, out: &mut Vec<u8>, conversion: &Conversion) -> Option<()> {
+        let is_same = match self.value {
+            None | Some(FastNumber(FastValue::Bool(_), _)) => conversion.is_bare(),
+            Some(_) => conversion.is_bare() && conversion.verb == Verb::Decimal,
+        };
+        if is_same {
+            out.extend_from_within(self.at.clone());
+            return Some(());
+        }
+        // No number has a character that JSON escapes.
+        let FastNumber(value, is_unsigned) = self.value?;
+        plan::push_value(out, conversion, value, is_unsigned)
+    }
+}
+
 /// Appends the values in the order of the template.
 fn push_args(out: &mut Vec<u8>, values: &Values<'_>) {
     out.extend_from_slice(b",\"args\":[");
@@ -240,9 +370,8 @@ fn push_args(out: &mut Vec<u8>, values: &Values<'_>) {
             Arg::Str(text) => push_string(out, text),
             Arg::Int(value) => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
             Arg::Uint(value) => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
-            Arg::Float(value) if value.is_finite() => push_json(out, &value),
-            Arg::Float(value) => push_string(out, &value.to_string()),
-            Arg::Bool(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
+            Arg::Float(value) => push_float(out, value),
+            Arg::Bool(value) => out.extend_from_slice(plan::bool_text(value)),
         }
     }
     out.push(b']');
@@ -264,8 +393,36 @@ fn push_name(out: &mut Vec<u8>, name: &str) {
     out.extend_from_slice(b"\":");
 }
 
+/// Appends a float; one that JSON can't express becomes a string.
+fn push_float(out: &mut Vec<u8>, value: f64) {
+    if value.is_finite() {
+        push_json(out, &value);
+    } else {
+        push_string(out, &value.to_string());
+    }
+}
+
 fn push_string(out: &mut Vec<u8>, text: &str) {
     push_json(out, text);
+}
+
+/// Appends a string that is known to be UTF-8.
+fn push_utf8(out: &mut Vec<u8>, text: &[u8]) {
+    let is_escaped = |byte: u8| matches!(byte, b'"' | b'\\');
+    if is_plain(text) && !text.iter().fold(false, |any, byte| any | is_escaped(*byte)) {
+        out.push(b'"');
+        out.extend_from_slice(text);
+        out.push(b'"');
+    } else {
+        push_string(out, str::from_utf8(text).unwrap_or_default());
+    }
+}
+
+/// A text as a part of a string.
+fn escaped(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    push_string(&mut out, text);
+    out[1..out.len() - 1].to_vec()
 }
 
 fn push_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {

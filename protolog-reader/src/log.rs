@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use protolog_core::schema::clock_id;
 
-use crate::blocks::Blocks;
+use crate::blocks::{BlockHint, Blocks};
 use crate::clock::Moment;
 use crate::clock::relations::{Relations, Route, Routes};
 use crate::collect::{Collected, MessageRecord};
@@ -220,7 +220,14 @@ impl Log {
         Some(self.collected.blocks.text(*span))
     }
 
-    /// Replaces each stack trace by the result of `symbolize`, for traces that hold addresses.
+    /// The bytes of the string with this index, which are UTF-8, near where the last ones were.
+    #[inline]
+    pub(crate) fn interned_near(&self, index: u32, hint: &mut BlockHint) -> Option<&[u8]> {
+        let span = self.collected.strings.get(index as usize)?;
+        Some(self.collected.blocks.bytes_near(*span, hint))
+    }
+
+    /// Rehints each stack trace by the result of `symbolize`, for traces that hold addresses.
     pub fn symbolize_stack_traces(&mut self, mut symbolize: impl FnMut(&str) -> String) {
         let traces: BTreeSet<u32> =
             self.collected.records.iter().map(|record| record.stack_trace).collect();

@@ -56,7 +56,8 @@ pub(crate) fn visit(
 }
 
 /// The first field and what follows it, if it is one that messages usually have, as they have it.
-fn usual(bytes: &[u8]) -> Option<(MessageField, &[u8])> {
+#[inline]
+pub(crate) fn usual(bytes: &[u8]) -> Option<(MessageField, &[u8])> {
     let (&first, rest) = bytes.split_first()?;
     if let MESSAGE_ID | DOUBLE = first {
         let (value, rest) = rest.split_first_chunk()?;

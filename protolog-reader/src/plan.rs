@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use protolog_core::{Arg, Conversion, MISSING, ParamKind, Piece, Template, Verb};
 
+use crate::fixed;
 use crate::lenient::LenientPieces;
 
 /// See the module.
@@ -19,8 +20,9 @@ pub(crate) struct Plan {
     pub(crate) counts: [usize; 4],
 }
 
+/// A part of a message.
 #[derive(Debug)]
-enum Part {
+pub(crate) enum Part {
     Text(String),
     Conversion(Conversion),
 }
@@ -59,6 +61,11 @@ impl Plan {
         })
     }
 
+    /// The parts, in order.
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
     /// Writes the text, with the values that `next` returns for the conversions.
     pub(crate) fn write<'a, W: Write>(
         &self,
@@ -73,6 +80,66 @@ impl Plan {
             },
         })
     }
+}
+
+/// A value of a message; a string is UTF-8.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FastValue<'a> {
+    Str(&'a [u8]),
+    Int(i64),
+    Float(f64),
+    Bool(bool),
+}
+
+/// True if `bits` marks argument `index` as unsigned.
+pub(crate) fn is_set(bits: u32, index: u32) -> bool {
+    bits.checked_shr(index).is_some_and(|bits| bits & 1 == 1)
+}
+
+/// Appends a value; none if that is left to the slow path.
+#[inline]
+pub(crate) fn push_value(
+    out: &mut Vec<u8>,
+    conversion: &Conversion,
+    value: FastValue<'_>,
+    is_unsigned: bool,
+) -> Option<()> {
+    let is_bare = conversion.is_bare();
+    match value {
+        FastValue::Str(text) if is_bare => out.extend_from_slice(text),
+        FastValue::Int(value) if is_bare && conversion.verb == Verb::Decimal => {
+            push_integer(out, value, is_unsigned);
+        }
+        FastValue::Bool(value) if is_bare => out.extend_from_slice(bool_text(value)),
+        FastValue::Float(value)
+            if conversion.verb == Verb::Fixed
+                && conversion.width == 0
+                && fixed::push(out, value, conversion.precision.unwrap_or(6)) => {}
+        FastValue::Str(_) => return None,
+        FastValue::Int(value) if is_unsigned => format(out, conversion, Arg::Uint(value as u64)),
+        FastValue::Int(value) => format(out, conversion, Arg::Int(value)),
+        FastValue::Bool(value) => format(out, conversion, Arg::Bool(value)),
+        FastValue::Float(value) => format(out, conversion, Arg::Float(value)),
+    }
+    Some(())
+}
+
+/// Appends an integer in decimal.
+pub(crate) fn push_integer(out: &mut Vec<u8>, value: i64, is_unsigned: bool) {
+    let mut buffer = itoa::Buffer::new();
+    let digits = if is_unsigned { buffer.format(value as u64) } else { buffer.format(value) };
+    out.extend_from_slice(digits.as_bytes());
+}
+
+pub(crate) fn bool_text(value: bool) -> &'static [u8] {
+    if value { b"true" } else { b"false" }
+}
+
+/// Appends a value by the machinery of formatting.
+fn format(out: &mut Vec<u8>, conversion: &Conversion, arg: Arg<'_>) {
+    let mut text = String::new();
+    protolog_core::render_one(&mut text, conversion, arg).expect("a string takes every write");
+    out.extend_from_slice(text.as_bytes());
 }
 
 /// Writes a value; the commonest ones without the machinery of formatting.

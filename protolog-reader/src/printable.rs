@@ -10,9 +10,9 @@ pub fn printable(text: &str) -> String {
 }
 
 /// Returns whether each character is of ASCII and stands for itself, as in most messages.
-pub(crate) fn is_plain(text: &str) -> bool {
+pub(crate) fn is_plain(text: &[u8]) -> bool {
     // Without an early end, which is faster.
-    text.bytes().fold(true, |is_plain, byte| is_plain & (b' '..=b'~').contains(&byte))
+    text.iter().fold(true, |is_plain, byte| is_plain & (b' '..=b'~').contains(byte))
 }
 
 /// Appends `text` with escapes for control characters except tabs, for line separators, and for characters that embed,
@@ -23,7 +23,7 @@ pub(crate) fn push_printable(out: &mut String, text: &str) {
         '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
         char => char.is_control(),
     };
-    if is_plain(text) {
+    if is_plain(text.as_bytes()) {
         out.push_str(text);
         return;
     }

@@ -8,7 +8,8 @@ use std::fmt::{self, Write};
 use protolog_core::{Arg, MISSING, ParamKind, Piece};
 
 use crate::lenient::LenientPieces;
-use crate::values::{Values, as_unsigned, is_set};
+use crate::plan::is_set;
+use crate::values::{Values, as_unsigned};
 
 /// The way in which messages become text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

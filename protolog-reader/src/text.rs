@@ -17,7 +17,9 @@ use std::ops::Range;
 use foldhash::HashMap;
 use protolog_core::Level;
 
+use crate::dictionary::Dictionary;
 use crate::entry::Entry;
+use crate::fast_values::{BlockHints, Prepared};
 use crate::items::Item;
 use crate::log::Log;
 use crate::loss::{self, Loss};
@@ -37,6 +39,13 @@ pub struct TextWriter<'a> {
     rendering: Rendering,
     head: String,
     body: String,
+    /// Lines of the slow path.
+    slow_lines: String,
+    /// True if all lines take the slow path, for a comparison of both.
+    is_slow: bool,
+    /// Levels and tags of messages, and where to look for their values.
+    messages: Prepared<'a, String>,
+    hints: BlockHints,
     /// Process and thread, by the index of the thread.
     threads: Vec<String>,
     /// Levels and tags, by level and group.
@@ -96,6 +105,10 @@ impl<'a> TextWriter<'a> {
             rendering: Rendering::Full,
             head: String::new(),
             body: String::new(),
+            slow_lines: String::new(),
+            is_slow: false,
+            messages: Prepared::default(),
+            hints: BlockHints::default(),
             threads: Vec::new(),
             tags: HashMap::default(),
             marks: None,
@@ -124,6 +137,14 @@ impl<'a> TextWriter<'a> {
         self
     }
 
+    /// Makes all lines take the slow path, which are the same.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_slow_path(mut self) -> Self {
+        self.is_slow = true;
+        self
+    }
+
     /// Marks parts of messages, where lines have colors: those in the ranges of bytes, ascending, that `find` returns for a line.
     #[must_use]
     pub fn with_marks(mut self, find: impl Fn(&str) -> Vec<Range<usize>> + 'a) -> Self {
@@ -138,15 +159,59 @@ impl<'a> TextWriter<'a> {
         self
     }
 
-    /// Appends the lines of `item` to `out`, each with its line end.
-    pub fn write(&mut self, item: &Item<'_>, out: &mut String) {
+    /// Appends the lines of `item` to `out`, each with its line end; they are UTF-8.
+    pub fn write(&mut self, item: &Item<'_>, out: &mut Vec<u8>) {
+        if let Item::Entry(entry) = item
+            && self.fast_entry(entry, out)
+        {
+            return;
+        }
+        let mut lines = std::mem::take(&mut self.slow_lines);
+        lines.clear();
         let done = match item {
-            Item::Entry(entry) => self.entry(entry, out),
-            Item::Loss(loss) => self.loss(loss, out),
-            Item::SpanBegin(slice) => self.span(slice, false, out),
-            Item::SpanEnd(slice) => self.span(slice, true, out),
+            Item::Entry(entry) => self.entry(entry, &mut lines),
+            Item::Loss(loss) => self.loss(loss, &mut lines),
+            Item::SpanBegin(slice) => self.span(slice, false, &mut lines),
+            Item::SpanEnd(slice) => self.span(slice, true, &mut lines),
         };
         done.expect("a string takes every write");
+        out.extend_from_slice(lines.as_bytes());
+        self.slow_lines = lines;
+    }
+
+    /// Appends the line of an entry by the fast path. False if that is left to the slow one.
+    fn fast_entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> bool {
+        if self.color || self.links.is_some() || self.rendering != Rendering::Full || self.is_slow {
+            return false;
+        }
+        let start = out.len();
+        let is_done = self.push_fast_entry(entry, out).is_some();
+        if !is_done {
+            out.truncate(start);
+        }
+        is_done
+    }
+
+    fn push_fast_entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Option<()> {
+        let (id, mut values) = entry.fast_values(&mut self.hints)?;
+        let dictionary = self.log.dictionary();
+        let (message, tag) = self.messages.get(dictionary, id, |message| {
+            level_and_tag_of(dictionary, message.level, Some(message.group))
+        })?;
+        if entry.time_is_guess() {
+            out.push(b'~');
+        }
+        self.times.push(self.log, entry.time(), out);
+        let thread = process_and_thread_of(&mut self.threads, self.log, entry.thread_index());
+        out.extend_from_slice(thread.as_bytes());
+        out.extend_from_slice(tag.as_bytes());
+        let body = out.len();
+        values.push_text(message, out)?;
+        if !is_plain(&out[body..]) {
+            return None;
+        }
+        out.push(b'\n');
+        Some(())
     }
 
     fn entry(&mut self, entry: &Entry<'_>, out: &mut String) -> fmt::Result {
@@ -196,32 +261,19 @@ impl<'a> TextWriter<'a> {
             self.head.push('~');
         }
         self.times.write(self.log, time, &mut self.head)?;
-        let index = thread as usize;
-        if self.threads.len() <= index {
-            self.threads.resize(index + 1, String::new());
-        }
-        if self.threads[index].is_empty() {
-            self.threads[index] = process_and_thread(self.log.thread(thread));
-        }
-        self.head.push_str(&self.threads[index]);
+        self.head.push_str(process_and_thread_of(&mut self.threads, self.log, thread));
         Ok(())
     }
 
     fn push_tag(&mut self, level: Option<Level>, group: Option<u32>) {
-        let text = self.tags.entry((level, group)).or_insert_with(|| {
-            let group = group.and_then(|id| self.log.dictionary().group(id));
-            let tag = group.map_or("?", |group| match &*group.tag {
-                "" => &group.name,
-                tag => tag,
-            });
-            level_and_tag(level.map_or('?', Level::letter), tag)
-        });
+        let tags = self.tags.entry((level, group));
+        let text = tags.or_insert_with(|| level_and_tag_of(self.log.dictionary(), level, group));
         self.head.push_str(text);
     }
 
     /// Appends the lines of the body, each with the head.
     fn lines(&self, color: &str, marks: Option<&Marks<'_>>, out: &mut String) {
-        if !self.color && is_plain(&self.body) {
+        if !self.color && is_plain(self.body.as_bytes()) {
             out.extend([&self.head, &self.body, "\n"]);
             return;
         }
@@ -246,6 +298,18 @@ impl<'a> TextWriter<'a> {
 /// Shorter tags are padded to this width.
 const TAG_WIDTH: usize = 8;
 
+/// Process and thread of the thread with this index, as it is known from an earlier line.
+fn process_and_thread_of<'t>(known: &'t mut Vec<String>, log: &Log, index: u32) -> &'t str {
+    let place = index as usize;
+    if known.len() <= place {
+        known.resize(place + 1, String::new());
+    }
+    if known[place].is_empty() {
+        known[place] = process_and_thread(log.thread(index));
+    }
+    &known[place]
+}
+
 /// ` 1234  1240`
 fn process_and_thread(thread: &Thread) -> String {
     let id = |id: Option<u32>| id.map_or("     ?".to_owned(), |id| format!(" {id:>5}"));
@@ -259,6 +323,16 @@ fn link_tag(head: &mut String, start: usize, address: &str) {
     let end = head[..head.len() - 2].trim_end().len().max(tag);
     head.insert_str(end, "\x1b]8;;\x1b\\");
     head.insert_str(tag, &format!("\x1b]8;;{address}\x1b\\"));
+}
+
+/// Level and tag of a group.
+fn level_and_tag_of(dictionary: &Dictionary, level: Option<Level>, group: Option<u32>) -> String {
+    let group = group.and_then(|id| dictionary.group(id));
+    let tag = group.map_or("?", |group| match &*group.tag {
+        "" => &group.name,
+        tag => tag,
+    });
+    level_and_tag(level.map_or('?', Level::letter), tag)
 }
 
 /// ` D Net     : `

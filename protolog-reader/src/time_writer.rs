@@ -1,9 +1,10 @@
 //! Times as text: one after the other, mostly of the same second.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use jiff::Timestamp;
 
+use crate::fixed;
 use crate::log::Log;
 use crate::times::{NS, Times};
 
@@ -31,6 +32,7 @@ pub struct TimeWriter {
     second: Option<i64>,
     head: String,
     tail: String,
+    text: Vec<u8>,
 }
 
 impl TimeWriter {
@@ -42,6 +44,7 @@ impl TimeWriter {
             second: None,
             head: String::new(),
             tail: String::new(),
+            text: Vec::new(),
         }
     }
 
@@ -54,6 +57,16 @@ impl TimeWriter {
 
     /// Appends a time of `log`: of the wall clock if that is to be shown and the log knows it, or else the seconds since boot.
     pub fn write(&mut self, log: &Log, time: i64, out: &mut String) -> fmt::Result {
+        let mut text = std::mem::take(&mut self.text);
+        text.clear();
+        self.push(log, time, &mut text);
+        out.push_str(str::from_utf8(&text).map_err(|_| fmt::Error)?);
+        self.text = text;
+        Ok(())
+    }
+
+    /// The same for bytes.
+    pub(crate) fn push(&mut self, log: &Log, time: i64, out: &mut Vec<u8>) {
         let wall = match &self.times {
             Times::Zone(_) => log.wall_time(time),
             Times::Boot => None,
@@ -63,11 +76,9 @@ impl TimeWriter {
         if self.second != Some(second) && self.begin_second(second).is_none() {
             return boot_time(out, time, self.boot_decimals());
         }
-        let ns = wall.rem_euclid(NS);
-        out.push_str(&self.head);
-        push_decimals(out, ns, self.format);
-        out.push_str(&self.tail);
-        Ok(())
+        out.extend_from_slice(self.head.as_bytes());
+        push_decimals(out, (wall - second * NS) as u32, self.format);
+        out.extend_from_slice(self.tail.as_bytes());
     }
 
     /// Makes the texts of a second; none beyond the calendar.
@@ -96,26 +107,23 @@ impl TimeWriter {
 }
 
 /// Appends the point and the digits of `ns` that a form has.
-fn push_decimals(out: &mut String, mut ns: i64, format: TimeFormat) {
-    let mut digits = *b".000000000";
-    for digit in digits[1..].iter_mut().rev() {
-        *digit = b'0' + (ns % 10) as u8;
-        ns /= 10;
-    }
-    let end = match format {
-        TimeFormat::Millis => 4,
-        TimeFormat::Micros => 7,
-        TimeFormat::Nanos | TimeFormat::Iso => 10,
+fn push_decimals(out: &mut Vec<u8>, ns: u32, format: TimeFormat) {
+    let (number, digits) = match format {
+        TimeFormat::Millis => (ns / 1_000_000, 3),
+        TimeFormat::Micros => (ns / 1000, 6),
+        TimeFormat::Nanos | TimeFormat::Iso => (ns, 9),
     };
-    out.extend(digits[..end].iter().map(|digit| char::from(*digit)));
+    out.push(b'.');
+    fixed::push_digits(out, number, digits);
 }
 
 /// Appends seconds with six or nine decimals.
-fn boot_time(out: &mut String, time: i64, decimals: u32) -> fmt::Result {
+fn boot_time(out: &mut Vec<u8>, time: i64, decimals: u32) {
     let (sign, ns) = (if time < 0 { "-" } else { "" }, time.unsigned_abs());
     let seconds = format!("{sign}{}", ns / NS as u64);
     let fraction = ns % NS as u64 / 10_u64.pow(9 - decimals);
-    write!(out, "{seconds:>6}.{fraction:0width$}", width = decimals as usize)
+    let text = format!("{seconds:>6}.{fraction:0width$}", width = decimals as usize);
+    out.extend_from_slice(text.as_bytes());
 }
 
 #[cfg(test)]
@@ -125,13 +133,13 @@ mod tests {
     #[test]
     fn boot_times() {
         let text = |time| {
-            let mut out = String::new();
-            boot_time(&mut out, time, 6).unwrap();
-            out
+            let mut out = Vec::new();
+            boot_time(&mut out, time, 6);
+            String::from_utf8(out).unwrap()
         };
-        let mut nanos = String::new();
-        boot_time(&mut nanos, 1_001_000_001, 9).unwrap();
-        assert_eq!(nanos, "     1.001000001");
+        let mut nanos = Vec::new();
+        boot_time(&mut nanos, 1_001_000_001, 9);
+        assert_eq!(nanos, b"     1.001000001");
         assert_eq!(text(1_234_567_890), "     1.234567");
         assert_eq!(text(-1_500), "    -0.000001");
         assert_eq!(text(i64::MIN), "-9223372036.854775");

@@ -6,6 +6,7 @@ use protolog_core::{Arg, Level};
 
 use crate::dictionary::{Group, Message};
 use crate::log::Log;
+use crate::plan::is_set;
 
 /// The values of an entry, and the message that they belong to.
 #[derive(Clone, Debug, Default)]
@@ -54,11 +55,6 @@ impl<'a> Values<'a> {
             }
         }
     }
-}
-
-/// True if `bits` marks argument `index` as unsigned.
-pub(crate) fn is_set(bits: u32, index: u32) -> bool {
-    bits.checked_shr(index).is_some_and(|bits| bits & 1 == 1)
 }
 
 /// The value as an unsigned integer, if it is an integer.

@@ -116,9 +116,9 @@ pub(crate) fn rows(log: &Log) -> String {
 /// The whole log as text, in UTC.
 pub(crate) fn text(log: &Log) -> String {
     let mut writer = TextWriter::new(log, Times::utc());
-    let mut text = String::new();
+    let mut text = Vec::new();
     for item in log.items() {
         writer.write(&item, &mut text);
     }
-    text
+    String::from_utf8(text).unwrap()
 }

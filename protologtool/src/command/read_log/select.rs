@@ -74,6 +74,11 @@ impl<K> Selector<K> {
         }
     }
 
+    /// Returns whether items are shown as they come, just those that the filter admits.
+    pub(super) fn shows_at_once(&self) -> bool {
+        self.tail.is_none() && !self.is_reverse && self.before + self.after == 0
+    }
+
     /// Selects of a page. `keep` makes what is shown of an item.
     pub(super) fn page<'a, E>(
         &mut self,

@@ -33,7 +33,7 @@ pub(super) struct Show<'a> {
 
 /// Lines, or numbers.
 enum Shown {
-    Lines { selector: Selector<String>, times: Box<TimeWriter>, last: Option<i64> },
+    Lines { selector: Selector<Vec<u8>>, times: Box<TimeWriter>, last: Option<i64> },
     Counts { selector: Selector<Option<Counted>>, counts: Counts },
 }
 
@@ -77,7 +77,18 @@ impl<'a> Show<'a> {
             }
             Shown::Lines { selector, times, last } => {
                 let mut writer = Writer::new(form, log, filter.marked(), links.as_ref(), *system);
-                let keep = |item: &Item<'_>| writer.line(item, times, last);
+                if selector.shows_at_once() {
+                    for item in log.items().filter(|item| filter.admits(item)) {
+                        writer.push(&item, times, last, block);
+                        write_full(block, *pager, *system)?;
+                    }
+                    return Ok(());
+                }
+                let keep = |item: &Item<'_>| {
+                    let mut lines = Vec::with_capacity(LINE);
+                    writer.push(item, times, last, &mut lines);
+                    lines
+                };
                 selector.page(log, filter, keep, |selected| {
                     push(&selected, *marks_gaps, block);
                     write_full(block, *pager, *system)
@@ -126,12 +137,12 @@ impl<'a> Show<'a> {
     }
 }
 
-fn push(selected: &Selected<String>, marks_gaps: bool, block: &mut Vec<u8>) {
+fn push(selected: &Selected<Vec<u8>>, marks_gaps: bool, block: &mut Vec<u8>) {
     if selected.is_after_gap && marks_gaps {
         // As `grep` has it.
         block.extend_from_slice(b"--\n");
     }
-    block.extend_from_slice(selected.shown.as_bytes());
+    block.extend_from_slice(&selected.shown);
 }
 
 /// Writes the block if it is full.
@@ -154,7 +165,7 @@ fn write(block: &[u8], pager: Option<&Pager<'_>>, system: &dyn System) -> io::Re
 /// Writes the lines of a page.
 enum Writer<'a> {
     Text(Box<TextWriter<'a>>),
-    Json(Box<JsonWriter<'a>>, Vec<u8>),
+    Json(Box<JsonWriter<'a>>),
     Columns {
         form: &'a EntryForm,
         log: &'a Log,
@@ -174,7 +185,7 @@ impl<'a> Writer<'a> {
     ) -> Self {
         let color = form.has_color(system);
         match form.format {
-            OutputFormat::Json => Self::Json(Box::new(JsonWriter::new(log)), Vec::new()),
+            OutputFormat::Json => Self::Json(Box::new(JsonWriter::new(log))),
             OutputFormat::Text if form.columns.is_empty() && !form.delta => {
                 let text = TextWriter::new(log, form.times()).with_color(color);
                 let text = text.with_time_format(form.time_format());
@@ -193,27 +204,29 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The lines of an item; `last` is the time of the one before.
-    fn line(&mut self, item: &Item<'_>, times: &mut TimeWriter, last: &mut Option<i64>) -> String {
-        let mut line = String::with_capacity(LINE);
+    /// Appends the lines of an item; `last` is the time of the one before.
+    fn push(
+        &mut self,
+        item: &Item<'_>,
+        times: &mut TimeWriter,
+        last: &mut Option<i64>,
+        out: &mut Vec<u8>,
+    ) {
         match self {
-            Self::Text(text) => text.write(item, &mut line),
-            Self::Json(json, bytes) => {
-                bytes.clear();
-                json.write(item, bytes);
-                line.push_str(str::from_utf8(bytes).expect("JSON is UTF-8"));
-            }
+            Self::Text(text) => text.write(item, out),
+            Self::Json(json) => json.write(item, out),
             Self::Columns { form, log, columns, color, links } => {
                 let row = Row::new(log, *item, *last);
                 *last = Some(row.time());
+                let mut line = String::with_capacity(LINE);
                 match form.format {
                     OutputFormat::Csv => columns::write_csv(&row, columns, times, &mut line),
                     OutputFormat::Logfmt => columns::write_logfmt(&row, columns, times, &mut line),
                     _ => columns::write_text(&row, columns, times, (*color, *links), &mut line),
                 }
+                out.extend_from_slice(line.as_bytes());
             }
         }
-        line
     }
 }
 
