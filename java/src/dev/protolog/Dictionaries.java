@@ -8,8 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,7 +20,7 @@ import java.util.WeakHashMap;
  * The dictionaries of processed code: each jar has its own at {@value #RESOURCE}, found through the class loader of each group that
  * logs; {@code -Dprotolog.viewerconfig=FILE.pb} names another one.
  *
- * <p>Invariants: a dictionary is read once, and given to all sessions before the first message of its group; a missing or malformed
+ * <p>Invariants: a dictionary is added once, and given to all sessions before the first message of its group; a missing or malformed
  * one is reported once and has no messages. Templates are taken apart when the first message is printed.
  */
 final class Dictionaries {
@@ -28,7 +28,6 @@ final class Dictionaries {
     static final String RESOURCE = "META-INF/protolog/dictionary.pb";
 
     private static final Set<ClassLoader> LOADERS = Collections.newSetFromMap(new WeakHashMap<>());
-    private static final Set<String> SEEN = new HashSet<>();
     private static final List<byte[]> SOURCES = new ArrayList<>();
     /** The parsed sources, as far as they were asked for. */
     private static final List<Dictionary> PARSED = new ArrayList<>();
@@ -57,11 +56,13 @@ final class Dictionaries {
         }
         try {
             for (URL url : Collections.list(loader.getResources(RESOURCE))) {
-                if (SEEN.add(url.toString())) {
-                    URLConnection connection = url.openConnection();
-                    connection.setUseCaches(false);
-                    try (InputStream in = connection.getInputStream()) {
-                        add(in.readAllBytes());
+                URLConnection connection = url.openConnection();
+                connection.setUseCaches(false);
+                try (InputStream in = connection.getInputStream()) {
+                    // Another loader may find the same file, or another build at the same place.
+                    byte[] source = in.readAllBytes();
+                    if (SOURCES.stream().noneMatch(known -> Arrays.equals(known, source))) {
+                        add(source);
                     }
                 }
             }

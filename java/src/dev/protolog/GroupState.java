@@ -1,21 +1,23 @@
 package dev.protolog;
 
 import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A group as the runtime knows it.
+ * A group as the runtime knows it. It refers to the application's object weakly, so that a group goes with its class loader.
  *
  * <p>Invariants: identity and names never change; {@link #routes} is replaced as a whole; the place of the switch word changes once, under
  * the lock of {@link Groups}, and the old one can still be read.
  */
-final class GroupState {
-    final IProtoLogGroup group;
+final class GroupState extends WeakReference<IProtoLogGroup> {
     final String fullName;
     final String tag;
     final int id;
+    /** The slot of the group in tables of groups, before its size is known. */
+    final int hash;
     /** The number of the word among those that can be shared; -1 for none. */
     final int index;
     /** The messages of unprocessed calls, by level and template. */
@@ -35,7 +37,8 @@ final class GroupState {
 
     @SuppressWarnings({"unchecked", "rawtypes"})
     GroupState(IProtoLogGroup group, SwitchPages.Place place) {
-        this.group = group;
+        super(group);
+        hash = System.identityHashCode(group);
         fullName = MessageId.fullName(group);
         String given = group.getTag();
         tag = given == null ? group.name() : given;
@@ -71,6 +74,10 @@ final class GroupState {
 
     /** Sets where messages go. The lock of {@link Groups} is held for this and the following methods. */
     void setRoutes(Routes next) {
+        IProtoLogGroup group = get();
+        if (group == null) {
+            return;
+        }
         isCompiled = isCompiled(group);
         routes = next;
         int all = next.all();
@@ -115,7 +122,7 @@ final class GroupState {
     private static boolean isCompiled(IProtoLogGroup group) {
         try {
             return group.isEnabled();
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             return true;
         }
     }

@@ -3,6 +3,7 @@ package dev.protolog;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 
 /**
@@ -11,7 +12,8 @@ import java.util.List;
  * <p>The guard of a call finds its group by identity in a table that is replaced as a whole when a group comes: a hash, a load and a
  * comparison.
  *
- * <p>Invariant: a group that is in a table stays in all later ones.
+ * <p>Invariant: a group that is in a table stays in all later ones until the garbage collector has taken it: nothing here keeps it, or its class
+ * loader. The methods of a group throw what they like.
  */
 final class Groups {
     /** Twice as many slots as groups, or more. */
@@ -19,6 +21,8 @@ final class Groups {
 
     private static volatile GroupState[] table = new GroupState[MIN_SLOTS];
     private static final List<GroupState> ALL = new ArrayList<>();
+    /** Groups whose methods are asked at this moment. */
+    private static final List<IProtoLogGroup> BEING_REGISTERED = new ArrayList<>();
     private static final SwitchPages PAGES = new SwitchPages();
     private static final GroupSettings SETTINGS = new GroupSettings();
     /** Stands for groups whose methods throw. */
@@ -37,7 +41,7 @@ final class Groups {
         }
         GroupState[] now = table;
         GroupState state = now[System.identityHashCode(group) & now.length - 1];
-        if (state == null || state.group != group) {
+        if (state == null || state.get() != group) {
             state = of(group);
         }
         return Switch.isEnabled(state.word(), level) ? state : null;
@@ -50,7 +54,7 @@ final class Groups {
             GroupState state = now[slot & now.length - 1];
             if (state == null) {
                 return register(group);
-            } else if (state.group == group) {
+            } else if (state.get() == group) {
                 return state;
             }
         }
@@ -59,6 +63,7 @@ final class Groups {
     /** All groups that were used so far. */
     static List<GroupState> all() {
         synchronized (ALL) {
+            removeCollected();
             return List.copyOf(ALL);
         }
     }
@@ -73,7 +78,9 @@ final class Groups {
     /** Sets the levels of a group that are printed. */
     static void print(GroupState state, int levels) {
         synchronized (ALL) {
-            state.set(null, levels);
+            if (state != BROKEN) {
+                state.set(null, levels);
+            }
         }
     }
 
@@ -120,30 +127,61 @@ final class Groups {
     private static GroupState register(IProtoLogGroup group) {
         synchronized (ALL) {
             for (GroupState known : ALL) {
-                if (known.group == group) {
+                if (known.get() == group) {
                     return known;
                 }
             }
-            GroupState state;
-            try {
-                state = new GroupState(group, PAGES.add());
-            } catch (RuntimeException e) {
-                return BROKEN;
-            }
-            ALL.add(state);
-            Dictionaries.addLoader(group.getClass().getClassLoader());
-            Sessions.route(state);
-            SETTINGS.applyTo(state);
-            GroupState[] next = new GroupState[Math.max(MIN_SLOTS, Integer.highestOneBit(ALL.size()) * 4)];
-            for (GroupState each : ALL) {
-                int slot = System.identityHashCode(each.group);
-                while (next[slot & next.length - 1] != null) {
-                    slot++;
+            for (IProtoLogGroup caller : BEING_REGISTERED) {
+                if (caller == group) {
+                    // Its methods log.
+                    return BROKEN;
                 }
-                next[slot & next.length - 1] = each;
             }
-            table = next;
-            return state;
+            BEING_REGISTERED.add(group);
+            try {
+                return add(group);
+            } finally {
+                BEING_REGISTERED.remove(BEING_REGISTERED.size() - 1);
+            }
+        }
+    }
+
+    private static GroupState add(IProtoLogGroup group) {
+        SwitchPages.Place place = PAGES.add();
+        GroupState state;
+        try {
+            state = new GroupState(group, place);
+        } catch (Throwable e) {
+            // The application's methods may throw anything, and the call nothing.
+            PAGES.remove(place.index());
+            return BROKEN;
+        }
+        removeCollected();
+        ALL.add(state);
+        Dictionaries.addLoader(group.getClass().getClassLoader());
+        Sessions.route(state);
+        SETTINGS.applyTo(state);
+        GroupState[] next = new GroupState[Math.max(MIN_SLOTS, Integer.highestOneBit(ALL.size()) * 4)];
+        for (GroupState each : ALL) {
+            int slot = each.hash;
+            while (next[slot & next.length - 1] != null) {
+                slot++;
+            }
+            next[slot & next.length - 1] = each;
+        }
+        table = next;
+        return state;
+    }
+
+    /** Forgets groups that the garbage collector has taken. */
+    private static void removeCollected() {
+        for (Iterator<GroupState> all = ALL.iterator(); all.hasNext();) {
+            GroupState state = all.next();
+            if (state.get() == null) {
+                all.remove();
+                PAGES.remove(state.index);
+                RuntimeMessage.forget(state);
+            }
         }
     }
 

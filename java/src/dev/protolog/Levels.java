@@ -49,7 +49,7 @@ final class Levels {
                 least = group.isLogToLogcat() ? general : Optional.empty();
             }
             return least.isPresent() ? least.get().andAbove() : 0;
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             return 0;
         }
     }

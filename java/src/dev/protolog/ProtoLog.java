@@ -60,7 +60,9 @@ public final class ProtoLog {
      * ({@link IProtoLogGroup#isLogToLogcat}).
      */
     public static void printGroup(IProtoLogGroup group, LogLevel level) {
-        Groups.print(Groups.of(group), level == null ? 0 : level.andAbove());
+        if (group != null) {
+            Groups.print(Groups.of(group), level == null ? 0 : level.andAbove());
+        }
     }
 
     /**

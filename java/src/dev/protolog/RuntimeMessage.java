@@ -32,6 +32,13 @@ record RuntimeMessage(long id, String text, Template template, LogLevel level, S
         return known;
     }
 
+    /** Forgets the messages of a group that is gone. */
+    static void forget(GroupState state) {
+        for (var byLevel : state.messages) {
+            COUNT.addAndGet(-byLevel.size());
+        }
+    }
+
     private static RuntimeMessage add(GroupState state, LogLevel level, String text, String location) {
         if (COUNT.get() >= MAX) {
             return null;

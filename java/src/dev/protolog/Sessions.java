@@ -85,8 +85,9 @@ final class Sessions {
 
     private static boolean isRecorded(GroupState state) {
         try {
-            return state.group.isEnabled() && state.group.isLogToProto();
-        } catch (RuntimeException e) {
+            IProtoLogGroup group = state.get();
+            return group != null && group.isEnabled() && group.isLogToProto();
+        } catch (Throwable e) {
             return true;
         }
     }

@@ -8,6 +8,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The memory of all switch words: private at first, and in a file of mode 0600 once the program listens to operators, who map it too.
@@ -25,6 +27,8 @@ final class SwitchPages {
 
     private ByteBuffer memory = direct(PAGES * PAGE);
     private int used;
+    /** The words of groups that are gone. */
+    private final List<Integer> freed = new ArrayList<>();
     private Path file;
 
     /** The place of a word: in {@code memory} at {@code at}. {@code index} counts the words that can be shared, and is -1 for others. */
@@ -32,11 +36,18 @@ final class SwitchPages {
 
     /** A place for one more word. */
     Place add() {
-        if (used == WORDS) {
+        if (used == WORDS && freed.isEmpty()) {
             return new Place(direct(Switch.SIZE), 0, -1, false);
         }
-        int index = used++;
+        int index = freed.isEmpty() ? used++ : freed.remove(freed.size() - 1);
         return new Place(memory, index * Switch.SIZE, index, file != null);
+    }
+
+    /** Takes the place of a word back whose group is gone; -1 of one that has a place of its own. */
+    void remove(int index) {
+        if (index >= 0) {
+            freed.add(index);
+        }
     }
 
     /** The memory of all words that can be shared. */

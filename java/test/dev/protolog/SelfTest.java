@@ -28,6 +28,8 @@ public final class SelfTest {
         MessageIdTest.run(vectors);
         SettingsTest.run(vectors);
         TextSinkTest.run();
+        LoaderTest.run();
+        BuilderTest.run();
         System.out.println(checks + " checks passed");
     }
 

@@ -1,0 +1,54 @@
+package dev.protolog;
+
+import static dev.protolog.SelfTest.check;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+
+/** Settings of sessions that are refused, and the names of segments. */
+final class BuilderTest {
+    private BuilderTest() {}
+
+    static void run() {
+        refused("bufferBytes(5) is not from 262144 to 1073741824", () -> builder().bufferBytes(5));
+        refused("maxStringBytes(5000) is not from 64 to 4096", () -> builder().maxStringBytes(5000));
+        refused("compress(10) is not from 1 to 9", () -> builder().compress(10));
+        refused("segmentBytes(0) is not more than 0", () -> builder().segmentBytes(0));
+        refused("keepSegments(-1) is not more than 0", () -> builder().keepSegments(-1));
+        refused("no file; call file(path), record() or keepNewest()", () -> Session.builder().start());
+        String streams = " is for sessions that stream to a file; leave it out, or keepNewest and keepFirst";
+        refused("waitAtMost" + streams, () -> builder().keepFirst().waitAtMost(Duration.ZERO).start());
+        refused("segmentBytes" + streams, () -> builder().keepNewest().segmentBytes(1).start());
+        refused("segmentAge" + streams, () -> builder().record().segmentAge(Duration.ofDays(1_000_000)).start());
+        refused("keepSegments" + streams, () -> builder().keepFirst().keepSegments(3).start());
+        segment("app.pftrace", 1, "app.0001.pftrace");
+        segment("app.pftrace", 12_345, "app.12345.pftrace");
+        segment("app", 7, "app.0007");
+        segment("my.app.trace", 7, "my.app.0007.trace");
+        segment(".hidden", 7, ".hidden.0007");
+        for (String other : new String[] {"app.pftrace", "app.0001.pftrace.gz", "app.0001.part", "app.001.pftrace", "app.0x01.pftrace",
+                "app.+001.pftrace", "application.0001.pftrace", "my.app.0001.pftrace", "app.0001.trace", "0001.pftrace"}) {
+            check(other, Segments.number("app.pftrace", other), -1L);
+        }
+    }
+
+    private static Session.Builder builder() {
+        return Session.builder().file("never-written.pftrace");
+    }
+
+    private static void segment(String name, long number, String expected) {
+        check(name, Segments.name(name, number), expected);
+        check(expected, Segments.number(name, expected), number);
+        check(expected + ".part", Segments.number(name, expected + ".part"), number);
+    }
+
+    private static void refused(String problem, Callable<?> setting) {
+        String message = "";
+        try {
+            setting.call();
+        } catch (Exception e) {
+            message = e.getMessage();
+        }
+        check("refused", message, problem);
+    }
+}
