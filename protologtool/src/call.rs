@@ -139,6 +139,11 @@ impl<'t> Checked<'t> {
     }
 }
 
+/// Faults of a template that is not all written at the call: where it is to be changed is not known.
+pub fn without_fixes(faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    faults.into_iter().map(|fault| Diagnostic { fixes: Vec::new(), ..fault }).collect()
+}
+
 /// A text that a source gives in literals, and for each of its bytes where in the source it comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
@@ -155,6 +160,11 @@ impl Text {
     /// The number of bytes.
     fn len(&self) -> usize {
         self.value.len()
+    }
+
+    /// The text `value`, all of which comes from `offset`.
+    pub fn at(value: &str, offset: usize) -> Self {
+        Self { value: value.to_owned(), origins: vec![offset; value.len()] }
     }
 
     /// Appends `char`, which the source gives at `offset`.

@@ -199,3 +199,50 @@ fn functions_that_another_one_may_stand_in_for() {
     check(&[("p/A.kt", &circle), LOGS], &[]);
     check(&[("p/A.kt", &callers("", "top(\"a\"); Own.own(\"b\")")), LOGS], &[]);
 }
+
+/// A class of the package `q` with methods that pass templates on.
+const JAVA_LOGS: (&str, &str) = (
+    "q/JLog.java",
+    "package q; import demo.AppLog; import dev.protolog.ProtoLog; public class JLog {\n\
+    public static void v(String msg, Object... args) { ProtoLog.v(AppLog.NET, \"j \" + msg, args); }\n\
+    public static void text(String msg) { ProtoLog.d(AppLog.DISK, msg + JLog.END); } static final String END = \"!\";\n\
+    void own(String msg) { own2(msg); own2(\"own\"); } private void own2(String msg) { ProtoLog.i(AppLog.NET, msg); }\n\
+    static void more(String msg) { ProtoLog.i(AppLog.NET, msg); System.gc(); }\n\
+    static void over(String msg) { ProtoLog.i(AppLog.NET, msg); } static void over(int n) { }\n\
+    static void twice(String msg) { ProtoLog.i(AppLog.NET, msg + msg); } void open(String msg) { ProtoLog.i(AppLog.NET, msg); }\n}\n",
+);
+
+#[test]
+fn methods_of_java_that_pass_templates_on() {
+    let java_logs = JAVA_LOGS.1;
+    // The log calls of the others are errors.
+    let unclear = java_logs
+        .find("    static void more")
+        .unwrap_or_else(|| java_logs.find("static void more").unwrap());
+    let logs = (JAVA_LOGS.0, format!("{}}}", &java_logs[..unclear]));
+    let logs = (logs.0, logs.1.as_str());
+    let java = "package p; import q.JLog; import static q.JLog.text; class A { void f(int n) { JLog.v(\"a %d\", n); \
+        text(\"b\"); q.JLog.v(\"c\"); if (n > 1) text(\"d\"); else text(\"e\"); Runnable r = () -> text(\"f\"); \
+        q.LogsKt.top(\"g\"); q.Log.d(\"h\"); q.Log.INSTANCE.plain(\"i\"); q.Server.w(\"j\"); q.Server.Companion.w(\"k\"); } }";
+    let expected =
+        ["j a %d", "b!", "j c", "d!", "e!", "f!", "g", "Log: h!", "i", "server j", "server k"];
+    check(&[("p/A.java", java), logs, LOGS], &expected);
+    check(&[logs], &["own"]);
+    let kotlin =
+        callers("import q.JLog\nimport q.JLog.text", "JLog.v(\"a %d\", n); text(\"b $n\")");
+    check(&[("p/A.kt", &kotlin), logs], &["j a %d", "b %d!"]);
+    let hidden = java.replace("void f(int n)", "static void text(String x) { } void f(int n)");
+    let expected = ["j a %d", "j c", "g", "Log: h!", "i", "server j", "server k"];
+    check(&[("p/A.java", &hidden), logs, LOGS], &expected);
+    let inherits = java.replace("class A", "class A extends Base");
+    let base = ("p/Base.java", "package p; class Base { static void text(String x) { } }");
+    check(&[("p/A.java", &inherits), base, logs, LOGS], &expected);
+}
+
+#[test]
+fn methods_that_do_more_than_a_log_call() {
+    for name in ["more", "over", "twice", "open"] {
+        let caller = format!("package p; class A {{ void f() {{ q.JLog.{name}(\"x\"); }} }}");
+        check(&[("p/A.java", &caller), JAVA_LOGS], &[]);
+    }
+}

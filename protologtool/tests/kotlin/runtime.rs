@@ -4,7 +4,7 @@ use crate::case::root;
 use crate::compiler::{compile, compile_runtime, run};
 use crate::trace::succeeded;
 use protolog_testkit::{Output, run as run_tool, temp_dir, workspace_root};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::slice::from_ref;
 
@@ -24,30 +24,39 @@ fn a_program_prints_the_same_processed_and_unprocessed() {
         protolog_testkit::compile_java(&classes, from_ref(&groups), from_ref(&classes));
     succeeded("javac", &groups_output.unwrap());
 
-    let text = std::fs::read_to_string(root().join("tests/kotlin/app/Calls.kt")).unwrap();
-    let write = |name: &str, text: &str| {
-        let path = dir.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    };
-    let before = write("Before.kt", &text.replace("package written", "package before"));
-    write("After.kt", &text.replace("package written", "package after"));
-    let main = write("Main.kt", MAIN);
+    let main = dir.path().join("Main.kt");
+    std::fs::write(&main, MAIN).unwrap();
+    let before = copy_app(&dir.path().join("before"), "before");
+    copy_app(&dir.path().join("after"), "after");
     let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));
     tool.current_dir(dir.path()).args(["transform-protolog-calls", "--loggroups-class=app.AppLog"]);
     tool.arg("--loggroups-source").arg(&groups).arg("--viewer-config").arg(&dictionary);
     let said =
-        run_tool(tool.arg("--output-dir").arg(&out).args(["--source-root", "."]).arg("After.kt"));
-    assert_eq!(said.stderr, "", "nothing stays as it is");
-    let Some(output) = compile(&[before, out.join("After.kt"), main], &classes) else { return };
+        run_tool(tool.arg("--output-dir").arg(&out).args(["--source-root", "."]).arg("after"));
+    for line in said.stderr.lines().filter(|line| line.contains("stays as it is")) {
+        let of_wrapper = line.contains("number of its arguments") || line.contains("the parameter");
+        assert!(of_wrapper && !line.contains("Calls.kt"), "{line}");
+    }
+    let after: Vec<PathBuf> =
+        before.iter().map(|path| out.join("after").join(path.file_name().unwrap())).collect();
+    let sources: Vec<PathBuf> = before.into_iter().chain(after).chain([main]).collect();
+    // Sources of Java, too: Kotlin's call them.
+    let Some(output) = compile(&sources, &classes) else { return };
     succeeded("kotlinc", &output);
+    let of_java: Vec<PathBuf> = sources
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|it| it == "java"))
+        .collect();
+    let library = protolog_testkit::kotlin().unwrap().join("lib/kotlin-stdlib.jar");
+    let path = [classes.clone(), library];
+    succeeded("javac", &protolog_testkit::compile_java(&classes, &of_java, &path).unwrap());
 
-    for (level, evaluations) in [("VERBOSE", ["1", "1"]), ("off", ["1", "0"])] {
+    for (level, evaluations) in [("VERBOSE", ["3", "3"]), ("off", ["3", "0"])] {
         let [before, after] = ["before", "after"].map(|which| printed(&classes, level, which));
         assert_eq!(before.stderr, after.stderr, "at level {level}");
         assert_eq!(
             before.stderr.lines().count(),
-            if level == "off" { 0 } else { 8 },
+            if level == "off" { 0 } else { 24 },
             "{}",
             before.stderr
         );
@@ -56,6 +65,23 @@ fn a_program_prints_the_same_processed_and_unprocessed() {
     let all = printed(&classes, "VERBOSE", "after").stderr;
     assert!(all.contains("ERROR Net: values -3 of example.org, 8 and null, 100%\n"), "{all}");
     assert!(all.contains("VERBOSE Net: Host: one level deep: 7, c\n"), "{all}");
+    assert!(all.contains("VERBOSE Net: java and Kotlin: from Java 4 of x\n"), "{all}");
+}
+
+/// Copies the program to `to`, as the package `package`; gives its files.
+fn copy_app(to: &Path, package: &str) -> Vec<PathBuf> {
+    std::fs::create_dir_all(to).unwrap();
+    let files = std::fs::read_dir(root().join("tests/kotlin/app")).unwrap();
+    let mut files: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let copied = files.iter().map(|file| {
+        let text = std::fs::read_to_string(file).unwrap();
+        let path = to.join(file.file_name().unwrap());
+        std::fs::write(&path, text.replace("package written", &format!("package {package}")))
+            .unwrap();
+        path
+    });
+    copied.collect()
 }
 
 fn printed(classes: &Path, level: &str, which: &str) -> Output {

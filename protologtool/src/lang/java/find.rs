@@ -7,7 +7,8 @@ use super::invocation::{Candidate, Invocation, candidates};
 use super::library::Classes;
 use super::meaning::Handle;
 use super::outline::MemberId;
-use super::place::{MemberCalls, OtherCall};
+use super::passed;
+use super::place::{CallResult, MemberCalls, OtherCall};
 use super::resolve::Resolver;
 use super::syntax::{member_text, parse_around, parse_member};
 use super::unit::Unit;
@@ -15,6 +16,7 @@ use super::{Java, JavaShape};
 use crate::call::Call;
 use crate::diagnostic::Diagnostic;
 use crate::groups::Groups;
+use crate::lang::wrapper::Wrapper;
 use crate::source::Source;
 use memchr::memmem;
 use protolog_core::Level;
@@ -33,6 +35,21 @@ pub(super) struct FileCalls {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// True if the file names the class, as far as package, imports and full names tell.
     pub(super) names_class: bool,
+    /// The methods that pass a template on to a log call.
+    pub(super) wrappers: Vec<Wrapper>,
+}
+
+impl FileCalls {
+    /// Adds a call with its warnings, or what is wrong with it.
+    fn add(&mut self, read: CallResult) {
+        match read {
+            Ok((call, warnings)) => {
+                self.calls.push(call);
+                self.diagnostics.extend(warnings);
+            }
+            Err(problems) => self.diagnostics.extend(problems),
+        }
+    }
 }
 
 pub(super) fn find(
@@ -40,12 +57,14 @@ pub(super) fn find(
     source: &Source,
     groups: &Groups,
     library: Option<&dyn Classes>,
+    wrappers: &[Wrapper],
 ) -> FileCalls {
     let unit = Unit::of(source.bytes());
     let names_class = unit.names.may_name(&java.protolog) || has_full_name(java, &unit);
     let mut found = FileCalls { names_class, ..FileCalls::default() };
     let resolver = Resolver::new(Handle::This(&unit), library);
-    let mut finder = CallFinder { java, groups, unit: &unit, resolver, found: &mut found };
+    let mut finder =
+        CallFinder { java, groups, unit: &unit, resolver, wrappers, found: &mut found };
     finder.file();
     found.diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
     map_back(&unit, &mut found);
@@ -95,6 +114,8 @@ struct CallFinder<'a, 'u> {
     groups: &'a Groups,
     unit: &'u Unit<'u>,
     resolver: Resolver<'u>,
+    /// The methods and functions of all files that pass templates on.
+    wrappers: &'a [Wrapper],
     found: &'a mut FileCalls,
 }
 
@@ -107,6 +128,10 @@ impl CallFinder<'_, '_> {
             Some(written) => self.can_mean(written) || self.is_declared(written),
             None => true,
         });
+        if !self.wrappers.is_empty() {
+            candidates.extend(passed::candidates(unit, self.wrappers));
+            candidates.sort_by_key(|candidate| candidate.method.start);
+        }
         if candidates.is_empty() {
             return;
         }
@@ -156,18 +181,27 @@ impl CallFinder<'_, '_> {
         let mut found = FileCalls::default();
         for candidate in candidates {
             let Some(call) = Invocation::at(&tree, candidate, unit.text()) else { continue };
+            if candidate.may_pass_on {
+                if let Some(wrapper) = place.meant(&call, candidate, self.wrappers) {
+                    found.add(place.passed(wrapper, &call, candidate));
+                }
+                continue;
+            }
             if !place.is_of_class(&call, candidate) {
                 continue;
             }
             match self.level(candidate) {
                 None => found.others.extend(place.other(&call)),
-                Some(level) => match place.call(&call, candidate, level) {
-                    Ok((call, warnings)) => {
-                        found.calls.push(call);
-                        found.diagnostics.extend(warnings);
+                Some(level) => {
+                    let read = place.call(&call, candidate, level);
+                    match read.as_ref().err().and_then(|_| place.wrapper(candidate, level)) {
+                        Some((wrapper, note)) => {
+                            found.wrappers.push(wrapper);
+                            found.diagnostics.extend(note);
+                        }
+                        None => found.add(read),
                     }
-                    Err(problems) => found.diagnostics.extend(problems),
-                },
+                }
             }
         }
         // Where declarations mattered, those were looked for in parts that may not parse.
@@ -177,6 +211,7 @@ impl CallFinder<'_, '_> {
             None => {
                 self.found.calls.append(&mut found.calls);
                 self.found.others.append(&mut found.others);
+                self.found.wrappers.append(&mut found.wrappers);
                 self.found.diagnostics.append(&mut found.diagnostics);
             }
         }
@@ -188,8 +223,10 @@ impl CallFinder<'_, '_> {
         self.found.diagnostics.extend(logs.then_some(fault));
     }
 
+    /// The level of a log call.
     fn level(&self, candidate: &Candidate) -> Option<Level> {
-        Level::from_method(self.unit.str(&candidate.method))
+        let level = Level::from_method(self.unit.str(&candidate.method));
+        level.filter(|_| !candidate.may_pass_on)
     }
 
     fn can_mean(&self, written: &str) -> bool {

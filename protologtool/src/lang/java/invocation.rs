@@ -14,6 +14,8 @@ pub(crate) struct Candidate {
     pub(crate) class: Option<String>,
     /// The method's name, as a byte range.
     pub(crate) method: Range<usize>,
+    /// True if it may be a call of a method that passes a template on, rather than of one of the class.
+    pub(crate) may_pass_on: bool,
 }
 
 /// The candidates of a file, in source order.
@@ -28,7 +30,7 @@ pub(crate) fn candidates(unit: &Unit<'_>, class: &str) -> Vec<Candidate> {
             return qualified(unit, index);
         }
         let is_imported = imports && is(tokens, index + 1, b'(') && unqualified(unit, index, class);
-        is_imported.then(|| Candidate { class: None, method: token.range() })
+        is_imported.then(|| Candidate { class: None, method: token.range(), may_pass_on: false })
     });
     found.collect()
 }
@@ -73,7 +75,7 @@ fn qualified(unit: &Unit<'_>, index: usize) -> Option<Candidate> {
         return None;
     }
     let name = tokens[first..=index].iter().map(|token| unit.str(&token.range())).collect();
-    Some(Candidate { class: Some(name), method: method.range() })
+    Some(Candidate { class: Some(name), method: method.range(), may_pass_on: false })
 }
 
 /// Returns whether the word at `index`, before a parenthesis, may be a statically imported method of the class. A wildcard imports

@@ -32,6 +32,7 @@ pub(crate) mod locals;
 pub(crate) mod meaning;
 mod names;
 pub(crate) mod outline;
+mod passed;
 pub(crate) mod place;
 pub(crate) mod resolve;
 mod secondary;
@@ -39,6 +40,7 @@ pub(crate) mod syntax;
 mod trivia;
 pub(crate) mod unit;
 pub(crate) mod value;
+mod wrapper;
 
 pub(crate) use constant::constant_text;
 pub use context::Context;
@@ -52,6 +54,7 @@ use super::{Found, Inputs, Language, Message};
 use crate::call::Call;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
+use crate::lang::wrapper::Wrappers;
 use crate::rewrite::PlanBuilder;
 use crate::source::Source;
 use find::FileCalls;
@@ -86,10 +89,19 @@ pub struct JavaShape {
     pub class: Range<usize>,
     /// The group argument.
     pub group: Range<usize>,
+    /// The rest of a call of a method that passes the template on; `class` is its whole name then.
+    pub passed_on: Option<PassedOn>,
     /// The prefix of the names of locals, in dialects that have them.
     pub local: String,
     /// The prefix of the names of the platform's types: `java.lang.` where a type hides one of them.
     pub platform: &'static str,
+}
+
+/// The part of a log call that a method which passes a template on adds to the calls of it.
+#[derive(Clone, Debug)]
+pub struct PassedOn {
+    /// The group, by its full name.
+    pub group: String,
 }
 
 impl Java {
@@ -206,13 +218,14 @@ impl Language for Java {
             return Found { diagnostics, ..Found::default() };
         }
         let classes = inputs.map(|inputs| inputs as &dyn Classes);
-        let FileCalls { mut calls, others, diagnostics, names_class } =
-            find::find(self, source, groups, classes);
+        let wrappers = inputs.and_then(|inputs| inputs.wrappers).map(Wrappers::all);
+        let FileCalls { mut calls, others, diagnostics, names_class, wrappers } =
+            find::find(self, source, groups, classes, wrappers.unwrap_or_default());
         if self.dialect != Dialect::Protolog {
             emit::name_locals(source, &mut calls);
         }
         let edits = others.iter().filter_map(|other| emit::redirect(self, source, other)).collect();
-        Found { calls, edits, diagnostics, names_class, wrappers: Vec::new() }
+        Found { calls, edits, diagnostics, names_class, wrappers }
     }
 
     fn emit(

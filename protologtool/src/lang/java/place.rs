@@ -32,6 +32,9 @@ pub(super) struct OtherCall {
     pub(super) arguments: usize,
 }
 
+/// A call with warnings, or what is wrong with it.
+pub(super) type CallResult = Result<(Call<JavaShape>, Vec<Diagnostic>), Vec<Diagnostic>>;
+
 /// A declaration that hides what a name begins with.
 struct Hidden<'n> {
     /// The kind of the declaration.
@@ -93,7 +96,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
     }
 
     /// The place of a call, with the member's own declarations if one of them may declare `name`.
-    fn site(&self, call: &Invocation<'_>, name: &str) -> Site<'_, 't> {
+    pub(super) fn site(&self, call: &Invocation<'_>, name: &str) -> Site<'_, 't> {
         let owner = self.unit.outline.members[self.member.0].owner;
         let inherits = self.resolver.library.is_some() && call.is_in_local_class();
         let matters = inherits || self.may_declare(name);
@@ -101,7 +104,12 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         Site { offset: call.node.start_byte(), owner, locals }
     }
 
-    fn whole(&self) -> Option<&'t Tree> {
+    /// The place of a call, with all declarations of the member.
+    pub(super) fn site_of_names(&self, call: &Invocation<'_>) -> Site<'_, 't> {
+        Site { locals: Some(self.locals()), ..self.site(call, "") }
+    }
+
+    pub(super) fn whole(&self) -> Option<&'t Tree> {
         let parse = || parse_member(self.unit, &self.unit.outline.members[self.member.0]);
         self.whole.get_or_init(parse).as_ref()
     }
@@ -134,7 +142,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         call: &Invocation<'_>,
         candidate: &Candidate,
         level: Level,
-    ) -> Result<(Call<JavaShape>, Vec<Diagnostic>), Vec<Diagnostic>> {
+    ) -> CallResult {
         let node = call.node;
         let list = node.child_by_field_name("arguments");
         let arguments = list.map(arguments).unwrap_or_default();
@@ -167,7 +175,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
             problems.extend(faults.into_iter().filter(is_other));
         }
         problems.extend(array);
-        let effects = self.effects(candidate, rest);
+        let effects = self.effects(candidate, rest, 2);
         let (warnings, errors): (Vec<_>, Vec<_>) =
             effects.into_iter().partition(|effect| effect.severity != Severity::Error);
         problems.extend(errors);
@@ -186,6 +194,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
                         class,
                         group,
                         local: String::new(),
+                        passed_on: None,
                         platform: self.of_platform(invocation),
                     },
                 };
@@ -195,8 +204,14 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         }
     }
 
-    /// Warnings about arguments that change something, where rewritten code does not always evaluate them.
-    fn effects(&self, candidate: &Candidate, args: &[Node<'_>]) -> Vec<Diagnostic> {
+    /// Warnings about arguments behind the first `fixed` that change something, where rewritten code does not always evaluate
+    /// them.
+    pub(super) fn effects(
+        &self,
+        candidate: &Candidate,
+        args: &[Node<'_>],
+        fixed: usize,
+    ) -> Vec<Diagnostic> {
         let text = self.unit.text();
         let always =
             matches!(&self.java.dialect, Dialect::Android(form) if form.guard == Guard::None);
@@ -210,7 +225,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         let (root, locals) = (whole.root_node(), self.locals());
         let (node, ancestors) = (call.node, &call.ancestors[..]);
         let arguments = Arguments { source: text, root, call: node, ancestors, locals };
-        args.into_iter().skip(2).flat_map(|arg| arguments.check(arg)).collect()
+        args.into_iter().skip(fixed).flat_map(|arg| arguments.check(arg)).collect()
     }
 
     /// The error for a text in the place of the group, and the group in that of the text.
@@ -241,7 +256,11 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         )
     }
 
-    fn group(&self, argument: Node<'_>, call: &Invocation<'_>) -> Result<usize, Diagnostic> {
+    pub(super) fn group(
+        &self,
+        argument: Node<'_>,
+        call: &Invocation<'_>,
+    ) -> Result<usize, Diagnostic> {
         let node = unparenthesized(argument);
         let class = self.groups.class();
         let error = |message: String, help: String| {
@@ -304,13 +323,17 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         Err(near.map_or_else(|| error.clone(), |near| error.clone().suggest(at, near)))
     }
 
-    fn template(&self, argument: Node<'_>, call: &Invocation<'_>) -> Result<Text, Diagnostic> {
+    pub(super) fn template(
+        &self,
+        argument: Node<'_>,
+        call: &Invocation<'_>,
+    ) -> Result<Text, Diagnostic> {
         let error = |range, message: String| {
             Err(Diagnostic::error(Code::NonConstantTemplate, range, message)
                 .help("write the text as a literal, or name a `static final String` of one of the sources, and pass the varying parts as arguments"))
         };
         let has_names = descendants(argument).any(|node| node.kind() == "identifier");
-        let site = Site { locals: has_names.then(|| self.locals()), ..self.site(call, "") };
+        let site = if has_names { self.site_of_names(call) } else { self.site(call, "") };
         let evaluator = Evaluator {
             resolver: self.resolver,
             site,
@@ -344,20 +367,23 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
     }
 
     /// Returns whether a simple name means a type that is declared, inherited, imported by name, or in the same package.
-    fn is_type(&self, name: &str, call: &Invocation<'_>) -> bool {
+    pub(super) fn is_type(&self, name: &str, call: &Invocation<'_>) -> bool {
         self.resolver.declared_type(name, self.site(call, name)).is_some()
             || self.unit.names.imported(name).is_some_and(|it| it != format!("java.lang.{name}"))
             || self.resolver.is_in_package(name)
     }
 
     /// Prefix of the names of `String` and `Object` in rewritten code, where a type hides one of them.
-    fn of_platform(&self, call: &Invocation<'_>) -> &'static str {
+    pub(super) fn of_platform(&self, call: &Invocation<'_>) -> &'static str {
         let is_android = self.java.dialect != Dialect::Protolog;
         let is_hidden = is_android && ["String", "Object"].iter().any(|it| self.is_type(it, call));
         if is_hidden { "java.lang." } else { "" }
     }
 
-    fn place<'c>(&self, call: &Invocation<'c>) -> Result<(Context, Node<'c>), Diagnostic> {
+    pub(super) fn place<'c>(
+        &self,
+        call: &Invocation<'c>,
+    ) -> Result<(Context, Node<'c>), Diagnostic> {
         let node = call.node;
         if let Some(Hidden { by, first, name }) = self.hidden_name(call) {
             let message = format!(

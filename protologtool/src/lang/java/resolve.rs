@@ -19,6 +19,17 @@ use tree_sitter::Node;
 /// The limits on supertypes that need other supertypes to be found, and on types whose supertypes are looked for at once.
 const MAX_SUPERTYPES: (usize, usize) = (8, 500);
 
+/// The type whose method a simple name means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MethodOwner {
+    /// One of the file, which declares it.
+    Type(TypeId),
+    /// A local class, or a type that one of the file inherits it from.
+    Other,
+    /// None of the types around the site: the name may be an import.
+    Nobody,
+}
+
 /// Looks names up in one file.
 pub(crate) struct Resolver<'u> {
     pub(crate) unit: Handle<'u>,
@@ -128,6 +139,28 @@ impl<'u> Resolver<'u> {
             || remember(&self.memo.methods, site.owner, name, || {
                 self.unit.outline.outwards(site.owner).any(|id| self.has_method(id, name, false))
             })
+    }
+
+    /// The type around the site whose method a call of `name` means.
+    pub(crate) fn method_owner(&self, name: &str, site: Site<'_, '_>) -> MethodOwner {
+        let is_local = site.locals.is_some_and(|locals| locals.has_method(name, site.offset))
+            || self
+                .extended_by_bodies(site, usize::MAX)
+                .iter()
+                .any(|extended| self.beside(extended).has_method(extended.id, name, true));
+        if is_local {
+            return MethodOwner::Other;
+        }
+        let outline = &self.unit.outline;
+        let mut around = outline.outwards(site.owner);
+        let Some(of) = around.find(|id| self.has_method(*id, name, false)) else {
+            return MethodOwner::Nobody;
+        };
+        let is_own = outline.members_of(of).any(|(_, member)| {
+            member.kind == MemberKind::Method
+                && member.name.as_ref().is_some_and(|of| self.unit.str(of) == name)
+        });
+        if is_own { MethodOwner::Type(of) } else { MethodOwner::Other }
     }
 
     /// Returns whether another input declares a type of this name in this file's package.

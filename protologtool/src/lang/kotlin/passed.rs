@@ -7,7 +7,7 @@ use super::KotlinShape;
 use super::method_call::MethodCall;
 use super::read::{CallReader, ReadCall};
 use super::template::Piece;
-use crate::call::{Call, Checked, Text};
+use crate::call::{Call, Checked, Text, without_fixes};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::lang::wrapper::Wrapper;
 use std::ops::Range;
@@ -56,16 +56,14 @@ impl CallReader<'_, '_> {
             Err(problem) => return stays(problem.range, problem.message),
         };
         let start = file.bytes_of(template).start;
-        let [before, after] = [&wrapper.before, &wrapper.after].map(|written| {
-            let mut text = Text::default();
-            written.chars().for_each(|char| text.push(char, start));
-            Piece::Text(text)
-        });
+        let [before, after] =
+            [&wrapper.before, &wrapper.after].map(|written| Piece::Text(Text::at(written, start)));
         let pieces: Vec<Piece> = [before].into_iter().chain(own).chain([after]).collect();
         let filled = self.fill(&pieces, rest).map_err(|problem| vec![problem])?;
         let template_range = file.bytes_of(template);
         let (text, args) = (&filled.text, &filled.args);
-        Checked { source: file.text, text, range: &template_range, args }.template()?;
+        let checked = Checked { source: file.text, text, range: &template_range, args };
+        checked.template().map_err(without_fixes)?;
         let warnings = rest.iter().flat_map(|argument| self.effects(argument, close)).collect();
         let before = call.class.start.checked_sub(1);
         let shape = KotlinShape {

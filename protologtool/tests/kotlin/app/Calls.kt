@@ -34,5 +34,17 @@ fun run(): Int {
     val host = Host("example.org")
     host.logAll(-3, null, 'c', 2.5f, listOf("a", null))
     host.described()
+    callOthers(3)
+    JavaLogs.callAll(4)
     return evaluations
+}
+
+fun callOthers(n: Int) {
+    ProtoLog.d(NET, "$PREFIX and ${JavaLogs.PREFIX}: $n")
+    logTop("in Kotlin %d, %s", n, evaluated("a"))
+    Log.d("in Kotlin, $n")
+    if (n > 1) Log.plain("in Kotlin") else Server.e("not here")
+    Server.e("in Kotlin %b", n > 1)
+    JavaLogs.log("in Kotlin %d", n)
+    JavaLogs.text("in Kotlin")
 }

@@ -16,7 +16,7 @@ use super::super::dialect::{Android, Guard};
 use super::super::lexer::{self, TokenKind};
 use super::super::trivia;
 use super::super::{Context, Java, JavaShape};
-use super::quoted;
+use super::{group, quoted};
 use crate::call::Call;
 use crate::lang::Message;
 use crate::rewrite::PlanBuilder;
@@ -149,10 +149,6 @@ fn invocation(
         names => args.extend_from_slice(names),
     }
     format!("{}.{}({})", java.implementation, call.level.method(), args.join(", "))
-}
-
-fn group(source: &Source, call: &Call<JavaShape>) -> String {
-    lexer::compact(source.slice(call.shape.group.clone()))
 }
 
 /// Line ends and comments of the text that is replaced.

@@ -7,7 +7,7 @@ mod quote;
 pub(crate) use quote::quoted;
 
 use super::place::OtherCall;
-use super::{Dialect, Java, JavaShape, trivia};
+use super::{Dialect, Java, JavaShape, lexer, trivia};
 use crate::call::Call;
 use crate::lang::Message;
 use crate::rewrite::{Edit, PlanBuilder};
@@ -44,6 +44,14 @@ fn replace_class(java: &Java, source: &Source, class: Range<usize>) -> Edit {
     let dot = if class.is_empty() { "." } else { "" };
     let kept = trivia::kept_trivia(source.slice(class.clone()));
     Edit { range: class, text: format!("{}{kept}{dot}", java.implementation) }
+}
+
+/// The group as code.
+fn group(source: &Source, call: &Call<JavaShape>) -> String {
+    match &call.shape.passed_on {
+        Some(passed_on) => passed_on.group.clone(),
+        None => lexer::compact(source.slice(call.shape.group.clone())),
+    }
 }
 
 /// Chooses the names of locals: those of a call within an argument of another must differ from the other's.

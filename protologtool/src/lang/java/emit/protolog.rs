@@ -8,8 +8,8 @@
 //! Replaced code keeps its comments and line ends. Nothing but the template's text goes away, so nothing else of the
 //! source can get lost.
 
-use super::super::{Context, Java, JavaShape, lexer, trivia};
-use super::replace_class;
+use super::super::{Context, Java, JavaShape, trivia};
+use super::{group, replace_class};
 use crate::call::Call;
 use crate::lang::Message;
 use crate::rewrite::PlanBuilder;
@@ -29,12 +29,18 @@ pub(super) fn emit(
         Context::Lambda => ("{ ", "; }"),
     };
     plan.wrap(call.range.clone(), format!("{open}{} ", guard(java, source, call, message)), close);
-    let class = replace_class(java, source, call.shape.class.clone());
+    let mut class = replace_class(java, source, call.shape.class.clone());
+    let mut added = String::new();
+    if call.shape.passed_on.is_some() {
+        class.text.push('.');
+        class.text.push_str(call.level.method());
+        added = group(source, call) + ", ";
+    }
     plan.replace(class.range, class.text);
 
     let kept = trivia::kept_trivia(source.slice(call.template_range.clone()));
     let (id, mask) = (message.id as i64, message.template.mask().bits() as i64);
-    plan.replace(call.template_range.clone(), format!("{id}L, {mask}L{kept}"));
+    plan.replace(call.template_range.clone(), format!("{added}{id}L, {mask}L{kept}"));
 
     for (arg, conversion) in call.args.iter().zip(message.template.conversions()) {
         let method = method(conversion.verb.kind());
@@ -48,7 +54,7 @@ fn guard(java: &Java, source: &Source, call: &Call<JavaShape>, message: &Message
     if !message.group.enabled {
         return "if (false)".to_owned();
     }
-    let group = lexer::compact(source.slice(call.shape.group.clone()));
+    let group = group(source, call);
     format!("if ({}.isEnabled({group}, {}.{}))", java.implementation, java.level, call.level)
 }
 

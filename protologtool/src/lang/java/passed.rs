@@ -1,0 +1,142 @@
+//! Calls of methods and functions that pass a template on: each has the combined template.
+//!
+//! A call that can't be resolved stays as it is: unlike a log call it need not be one.
+
+use super::constant::arguments;
+use super::invocation::{Candidate, Invocation};
+use super::lexer::TokenKind;
+use super::meaning::Type;
+use super::place::{CallResult, MemberCalls};
+use super::resolve::MethodOwner;
+use super::unit::Unit;
+use super::wrapper::stays;
+use super::{JavaShape, PassedOn};
+use crate::call::{Call, Checked, Text, without_fixes};
+use crate::lang::wrapper::Wrapper;
+use std::collections::HashSet;
+use tree_sitter::Node;
+
+/// The places of a file that may call one of `wrappers`, by tokens.
+pub(super) fn candidates(unit: &Unit<'_>, wrappers: &[Wrapper]) -> Vec<Candidate> {
+    let names: HashSet<&str> = wrappers.iter().map(|wrapper| &*wrapper.name).collect();
+    let tokens = &unit.tokens;
+    let is = |at: Option<usize>, punct: u8| {
+        at.and_then(|at| tokens.get(at)).is_some_and(|it| it.kind == TokenKind::Punct(punct))
+    };
+    let found = tokens.iter().enumerate().filter_map(|(index, token)| {
+        let is_call = token.kind == TokenKind::Word
+            && is(Some(index + 1), b'(')
+            && names.contains(unit.str(&token.range()));
+        if !is_call {
+            return None;
+        }
+        let method = token.range();
+        if !is(index.checked_sub(1), b'.') {
+            return Some(Candidate { class: None, method, may_pass_on: true });
+        }
+        let mut first = index;
+        while first >= 2
+            && is(first.checked_sub(1), b'.')
+            && tokens[first - 2].kind == TokenKind::Word
+        {
+            first -= 2;
+        }
+        // A method of what an expression gives.
+        if first == index || is(first.checked_sub(1), b'.') {
+            return None;
+        }
+        let class = tokens[first..index - 1].iter().map(|token| unit.str(&token.range())).collect();
+        Some(Candidate { class: Some(class), method, may_pass_on: true })
+    });
+    found.collect()
+}
+
+impl MemberCalls<'_, '_, '_> {
+    /// The one of `wrappers` that a call means.
+    pub(super) fn meant<'w>(
+        &self,
+        call: &Invocation<'_>,
+        candidate: &Candidate,
+        wrappers: &'w [Wrapper],
+    ) -> Option<&'w Wrapper> {
+        let name = self.unit.str(&candidate.method);
+        let called = |canonical: &String| {
+            wrappers.iter().find(|wrapper| wrapper.java_names.contains(canonical))
+        };
+        let Some(written) = &candidate.class else {
+            let site = self.site(call, name);
+            return match self.resolver.method_owner(name, site) {
+                MethodOwner::Type(of) => called(&format!("{}.{name}", self.unit.canonical(of))),
+                MethodOwner::Other => None,
+                MethodOwner::Nobody => self.unit.names.elsewhere(name).iter().find_map(called),
+            };
+        };
+        let first = written.split('.').next().unwrap_or(written);
+        if self.variable(call, first).is_some() {
+            return None;
+        }
+        match self.resolver.declared_type(first, self.site(call, first)) {
+            Some(Type::Declared(of)) => {
+                let of = of.unit.canonical(of.id);
+                called(&format!("{of}{}.{name}", &written[first.len()..]))
+            }
+            Some(_) => None,
+            None => {
+                let names = self.unit.names.elsewhere(&format!("{written}.{name}"));
+                names.iter().find_map(called)
+            }
+        }
+    }
+
+    /// The call `call` of `wrapper`, and warnings; or why it stays as it is, or what is wrong with it.
+    pub(super) fn passed(
+        &self,
+        wrapper: &Wrapper,
+        call: &Invocation<'_>,
+        candidate: &Candidate,
+    ) -> CallResult {
+        let node = call.node;
+        let list = node.child_by_field_name("arguments");
+        let all = list.map(arguments).unwrap_or_default();
+        let stay = |why: &str| vec![stays(node.byte_range(), why)];
+        let [template, rest @ ..] = &all[..] else { return Err(stay("it has no template")) };
+        let own = self.template(*template, call).map_err(|problem| stay(&problem.message))?;
+        self.no_array(rest, call).map_err(|_| stay("the number of its arguments is not known"))?;
+        let (context, wrapped) = self.place(call).map_err(|problem| stay(&problem.message))?;
+        let class = self.groups.class();
+        let first = class.split('.').next().unwrap_or(class);
+        if self.variable(call, first).is_some() || class.contains('.') && self.is_type(first, call)
+        {
+            return Err(stay("a name hides the package of the group"));
+        }
+        let mut combined = Text::at(&wrapper.before, template.start_byte());
+        combined.append(own);
+        combined.append(Text::at(&wrapper.after, template.start_byte()));
+        let args: Vec<_> = rest.iter().map(Node::byte_range).collect();
+        let range = template.byte_range();
+        let checked =
+            Checked { source: self.unit.text(), text: &combined, range: &range, args: &args };
+        checked.template().map_err(without_fixes)?;
+        let warnings = self.effects(candidate, rest, 1);
+        let written = call.class_range();
+        let group = &self.groups.list()[wrapper.group].name;
+        let shape = JavaShape {
+            context,
+            class: written.start..candidate.method.end,
+            group: template.start_byte()..template.start_byte(),
+            passed_on: Some(PassedOn { group: format!("{class}.{group}") }),
+            local: String::new(),
+            platform: self.of_platform(call),
+        };
+        let call = Call {
+            range: wrapped.byte_range(),
+            level: wrapper.level,
+            group: wrapper.group,
+            template: combined,
+            template_range: template.byte_range(),
+            args,
+            shape,
+        };
+        Ok((call, warnings))
+    }
+}

@@ -1,0 +1,140 @@
+//! Methods that pass a template and arguments on to a log call: `static void v(String msg, Object... args) { … }`.
+//!
+//! Such a method does nothing else, and no other can take its place: it is static, private or final, and not overloaded.
+
+use super::constant::{Evaluator, arguments};
+use super::dialect::{Dialect, Guard};
+use super::invocation::{Candidate, Invocation};
+use super::outline::MemberKind;
+use super::place::MemberCalls;
+use super::syntax::{children, field_text, has_modifier, text, unparenthesized};
+use super::value::Value;
+use crate::call::Text;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::lang::wrapper::Wrapper;
+use protolog_core::Level;
+use tree_sitter::Node;
+
+/// The text of a parameter while the template around it is evaluated: no text holds this character.
+const PARAMETER: char = '\u{10ffff}';
+
+impl MemberCalls<'_, '_, '_> {
+    /// The method around the log call `candidate`, if it is one; and a note if other files can call it.
+    pub(super) fn wrapper(
+        &self,
+        candidate: &Candidate,
+        level: Level,
+    ) -> Option<(Wrapper, Option<Diagnostic>)> {
+        // Of Android 15 no call works that stays as it is.
+        if matches!(self.java.dialect(), Dialect::Android(form) if form.guard == Guard::None) {
+            return None;
+        }
+        let source = self.unit.text();
+        let call = Invocation::at(self.whole()?, candidate, source)?;
+        let [.., method, block, statement] = &call.ancestors[..] else { return None };
+        let is_all = statement.kind() == "expression_statement"
+            && method.kind() == "method_declaration"
+            && children(*block).count() == 1;
+        let is_void = field_text(*method, "type", source) == "void";
+        let of_object = has_modifier(*method, "synchronized") || call.is_in_local_class();
+        let member = &self.unit.outline.members[self.member.0];
+        let (owner, name) = (member.owner?, self.unit.str(member.name.as_ref()?));
+        let is_final = member.is_static || member.is_private || has_modifier(*method, "final");
+        let named = self.unit.outline.members_of(owner).filter(|(_, other)| {
+            let of = other.name.as_ref().map(|name| self.unit.str(name));
+            other.kind == MemberKind::Method && of == Some(name)
+        });
+        if !is_all || !is_void || of_object || !is_final || named.count() != 1 {
+            return None;
+        }
+        let (message, rest) = parameters(method.child_by_field_name("parameters")?, source)?;
+        let list = call.node.child_by_field_name("arguments")?;
+        let passed = arguments(list);
+        let [group, template, args @ ..] = &passed[..] else { return None };
+        let is_passed = match (args, rest) {
+            ([], None) => true,
+            ([arg], Some(rest)) => text(unparenthesized(*arg), source) == rest,
+            _ => false,
+        };
+        let group = self.group(*group, &call).ok().filter(|_| is_passed)?;
+        let around = self.around_parameter(*template, message, &call)?;
+        let (before, after) = around.as_str().split_once(PARAMETER)?;
+        if after.contains(PARAMETER) {
+            return None;
+        }
+        let canonical = format!("{}.{name}", self.unit.canonical(owner));
+        let is_visible = !self
+            .unit
+            .outline
+            .outwards(Some(owner))
+            .any(|id| self.unit.outline.types[id.0].is_private);
+        let is_exported = member.is_static && !member.is_private && is_visible;
+        let wrapper = Wrapper {
+            name: name.to_owned(),
+            kotlin_names: if is_exported { vec![canonical.clone()] } else { Vec::new() },
+            java_names: vec![canonical],
+            is_of_file: false,
+            level,
+            group,
+            before: before.to_owned(),
+            after: after.to_owned(),
+        };
+        let note =
+            || stays(template.byte_range(), &format!("its template is the parameter `{message}`"));
+        Some((wrapper, (!member.is_private).then(note)))
+    }
+
+    /// The value of a template in which the parameter `name` is [`PARAMETER`].
+    fn around_parameter(
+        &self,
+        template: Node<'_>,
+        name: &str,
+        call: &Invocation<'_>,
+    ) -> Option<Text> {
+        let source = self.unit.text();
+        let parameter = |node: Node<'_>| {
+            let is_it = node.kind() == "identifier" && text(node, source) == name;
+            let mut value = Text::default();
+            value.push(PARAMETER, node.start_byte());
+            is_it.then_some(Ok(Value::Text(value)))
+        };
+        let site = self.site_of_names(call);
+        let evaluator =
+            Evaluator { resolver: self.resolver, site, known: &parameter, calls: None, depth: 0 };
+        match evaluator.value(template) {
+            Ok(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// The note on a call that stays as it is.
+pub(super) fn stays(range: std::ops::Range<usize>, why: &str) -> Diagnostic {
+    let message = format!("this call stays as it is, and is interned when the program runs: {why}");
+    Diagnostic::note(Code::NotRewritten, range, message)
+}
+
+/// The names of `(String message, Object... rest)`, the second of which may be left out.
+fn parameters<'s>(list: Node<'_>, source: &'s [u8]) -> Option<(&'s str, Option<&'s str>)> {
+    let all: Vec<Node<'_>> = children(list).collect();
+    let (first, rest) = match all[..] {
+        [first] => (first, None),
+        [first, rest] => (first, Some(rest)),
+        _ => return None,
+    };
+    let is_text = first.kind() == "formal_parameter"
+        && matches!(field_text(first, "type", source), "String" | "java.lang.String")
+        && first.child_by_field_name("dimensions").is_none();
+    let message = text(first.child_by_field_name("name")?, source);
+    let rest = match rest {
+        None => None,
+        Some(rest) => {
+            let has_type = children(rest)
+                .any(|child| matches!(text(child, source), "Object" | "java.lang.Object"));
+            let mut declared = children(rest).filter(|child| child.kind() == "variable_declarator");
+            let name = declared.next()?.child_by_field_name("name")?;
+            (rest.kind() == "spread_parameter" && has_type).then(|| Some(text(name, source)))?
+        }
+    };
+    is_text.then_some((message, rest))
+}

@@ -1,0 +1,3 @@
+package written
+
+const val OF_KOTLIN = "and Kotlin"
