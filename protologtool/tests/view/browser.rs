@@ -154,6 +154,21 @@ impl Browser {
         }
     }
 
+    /// Drags from one place in an element to another, each a part of its width.
+    pub(crate) fn drag(&mut self, selector: &str, from: f64, to: f64) {
+        let place = self.eval(&format!(
+            "(() => {{ const box = document.querySelector({selector:?}).getBoundingClientRect(); \
+             return [box.x, box.width, box.y + box.height / 2]; }})()"
+        ));
+        let x = |part: f64| place[0].as_f64().unwrap() + place[1].as_f64().unwrap() * part;
+        for (kind, x) in
+            [("mousePressed", x(from)), ("mouseMoved", x(to)), ("mouseReleased", x(to))]
+        {
+            let params = json!({"type": kind, "x": x, "y": place[2], "button": "left", "buttons": 1, "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", &params);
+        }
+    }
+
     /// Fails if the page threw an error, or did what its policy forbids.
     pub(crate) fn assert_clean(&mut self) {
         self.eval("1");

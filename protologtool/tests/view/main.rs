@@ -1,6 +1,7 @@
 //! `view`, in a real browser: what the page shows, and what nobody can make it do.
 
 mod browser;
+mod copies;
 #[path = "../../../protolog-reader/tests/common/trace/mod.rs"]
 mod description;
 mod growth;
@@ -8,6 +9,8 @@ mod layout;
 mod perfetto;
 mod pictures;
 mod spans;
+mod sparse;
+mod strip;
 
 use browser::Browser;
 use protolog_rt::dynamic::{self, Arg};

@@ -201,6 +201,19 @@ class LogData {
     return all;
   }
 
+  /** The arguments of an item: whole numbers, and texts as they are shown; null where only the whole text is known. */
+  argValues(i) {
+    if (this.isLoss(i) || this.flags(i) & WHOLE) return null;
+    const pieces = this.pieces(i), kinds = this.messageOf(i).pieces.length, values = [];
+    this.args.at = this.argsAt[i];
+    if (this.flags(i) & STACK) this.args.next();
+    for (let k = 1; k < kinds; k++) {
+      const code = this.args.next(), text = pieces[2 * k - 1];
+      values.push(code % 2 === 1 && Number.isSafeInteger(Number(text)) ? Number(text) : text);
+    }
+    return values;
+  }
+
   arg(code) { return code % 2 === 1 ? String(unzigzag((code - 1) / 2)) : this.textOf(code / 2); }
 
   text(i) { const pieces = this.pieces(i); return pieces.length === 1 ? pieces[0] : pieces.join(""); }

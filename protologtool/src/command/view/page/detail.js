@@ -76,7 +76,7 @@ class Detail {
     const rows = [];
     data.pieces(item).forEach((piece, k) => {
       if (k % 2 === 0) return;
-      const name = `argument ${(k + 1) / 2}`, row = element("tr", {}, element("th", { scope: "row" }, name), element("td", { class: "arg" }, visible(piece)));
+      const name = `argument ${(k + 1) / 2}`, row = element("tr", {}, element("th", { scope: "row" }, name), element("td", { class: "arg" }, element("div", {}, visible(piece))));
       if (numberOf(piece) !== null) {
         const canvas = element("canvas", { "data-arg": k, role: "img", "aria-label": `${name} over time` });
         canvas.addEventListener("click", (event) => this.app.goToTime(this.app.overview.timeAt(event.offsetX / canvas.clientWidth * this.app.overview.canvas.clientWidth)));
@@ -128,7 +128,8 @@ class Detail {
     context.fillStyle = overview.color(style.getPropertyValue("--e"));
     context.fillRect(x(data.time[chosen]) - 0.5, 0, 1, height);
     const thinned = every > 1 ? `, every ${every}th shown` : "";
-    note.textContent = `${low} to ${high}, mean ${Number((sum / points.length).toPrecision(4))}, ${countText(items.length)} values${thinned}`;
+    const extent = low === high ? `always ${low}` : `${low} to ${high}, mean ${Number((sum / points.length).toPrecision(4))}`;
+    note.textContent = items.length === 1 ? "the only value" : `${extent}, ${countText(items.length)} values${thinned}`;
   }
 
   neighbours(item) {
@@ -137,7 +138,7 @@ class Detail {
     for (let at = item + 1; at < data.n && after.length < NEIGHBOURS && at - item < FARTHEST; at++) if (data.thread[at] === thread) after.push(at);
     const line = (at) => element("button", {
       type: "button", class: `near ${LEVELS[data.level(at)]}`, "aria-current": at === item ? "true" : null, on: { click: () => this.app.chooseItem(at) },
-    }, element("span", {}, at === item ? clockText(data, at) : offsetText(data.time[at] - data.time[item])), element("b", {}, LEVELS[data.level(at)]),
+    }, element("span", {}, at === item ? clockText(data, at) : offsetText(data.time[at] - data.time[item])), element("b", {}, levelSign(data.level(at))),
     element("span", {}, visible(data.text(at))));
     return [element("h3", {}, "Same thread"), element("div", { class: "near-list" }, ...[...before, item, ...after].map(line))];
   }

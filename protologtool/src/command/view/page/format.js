@@ -8,18 +8,17 @@ function clockText(data, i) {
 }
 
 /** The same of a time between items. */
-function clockOfTime(data, time) {
-  if (data.n === 0) return secondsText(BigInt(data.stamp(time)));
+function clockOfTime(data, time, digits = 6) {
+  if (data.n === 0) return secondsText(BigInt(data.stamp(time)), digits);
   const near = Math.min(data.firstAt(time), data.n - 1), wall = data.wall(near);
   const since = BigInt(Math.round(time - data.time[near]));
-  return timeText(wall === null ? null : wall + since, data.stampOf(near) + since);
+  return timeText(wall === null ? null : wall + since, data.stampOf(near) + since, digits);
 }
 
-function timeText(wall, stamp) {
-  if (wall === null) return secondsText(stamp);
+function timeText(wall, stamp, digits = 6) {
+  if (wall === null) return secondsText(stamp, digits);
   const ns = Number(wall % 1000000000n), date = new Date(Number(wall / 1000000000n) * 1000);
-  const micros = Math.floor(ns / 1000);
-  return `${pad(date.getHours(), 2)}:${pad(date.getMinutes(), 2)}:${pad(date.getSeconds(), 2)}.${pad(micros, 6)}`;
+  return `${pad(date.getHours(), 2)}:${pad(date.getMinutes(), 2)}:${pad(date.getSeconds(), 2)}.${pad(ns, 9).slice(0, digits)}`;
 }
 
 /** The nanoseconds to add to a time so that round numbers of it are round on the clock that is shown. */
@@ -32,9 +31,16 @@ function clockShift(data, time) {
 
 /** A time on a scale, to the digit that its steps need. */
 function scaleText(data, time, step) {
-  const text = clockOfTime(data, time), digits = Math.max(0, Math.ceil(9 - Math.log10(step) - 1e-9));
+  const digits = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(step) - 1e-9))), text = clockOfTime(data, time, Math.max(6, digits));
   if (digits === 0) return step >= 6e10 && text.includes(":") ? text.slice(0, 5) : text.replace(/\.\d+$/, "");
-  return text.replace(/(\.\d{6})$/, (part) => part.slice(0, 1 + Math.min(6, digits)));
+  return text.replace(/(\.\d+)$/, (part) => part.slice(0, 1 + digits));
+}
+
+/** As in JSON of `read-log`: UTC, with as many digits as there are. */
+function isoText(wall) {
+  if (wall === null) return undefined;
+  const ns = ((wall % 1000000000n) + 1000000000n) % 1000000000n, second = new Date(Number((wall - ns) / 1000000n)).toISOString().slice(0, 19);
+  return second + (ns === 0n ? "" : `.${pad(ns, 9)}`.replace(/0+$/, "")) + "Z";
 }
 
 function dateText(data, i) {
@@ -44,9 +50,9 @@ function dateText(data, i) {
   return `${date.getFullYear()}-${pad(date.getMonth() + 1, 2)}-${pad(date.getDate(), 2)}`;
 }
 
-function secondsText(ns) {
+function secondsText(ns, digits = 6) {
   const sign = ns < 0n ? "-" : "", abs = ns < 0n ? -ns : ns;
-  return `${sign}${abs / 1000000000n}.${pad(abs % 1000000000n / 1000n, 6)}`;
+  return `${sign}${abs / 1000000000n}.${pad(abs % 1000000000n, 9).slice(0, digits)}`;
 }
 
 /** A duration in nanoseconds with three digits: 1.52 ms. */
@@ -68,6 +74,9 @@ function processText(thread) {
   const name = thread?.process?.split("/").pop();
   return name ? `${name} ${thread.pid ?? "?"}` : String(thread?.pid ?? "?");
 }
+
+/** The sign of a level in a line, as `read-log` has it. */
+function levelSign(level) { return level === LOSS ? "!" : LEVELS[level]; }
 
 function shortName(name) { return name.split(/::|\./).pop(); }
 

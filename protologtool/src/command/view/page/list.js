@@ -148,7 +148,7 @@ class LogList {
     delta.textContent = before === null ? "" : "+" + durationText(before);
     process.textContent = visible(processText(of));
     thread.textContent = visible(threadText(of));
-    level.textContent = data.isLoss(item) ? "!" : letter;
+    level.textContent = levelSign(data.level(item));
     group.textContent = data.isLoss(item) ? "lost" : visible(shortGroup(data.groupOf(item)));
     location.textContent = message ? visible(message.location.split("/").pop()) : "";
     this.fillText(text, item);

@@ -242,7 +242,7 @@ class App {
 
   async copy(form) {
     if (form !== "link" && this.chosen === null) return this.note("choose a message first");
-    const forms = { text: () => this.lineOf(this.chosen), json: () => JSON.stringify(this.jsonOf(this.chosen)), link: () => location.href };
+    const forms = { text: () => this.lineOf(this.chosen), json: () => this.jsonOf(this.chosen), link: () => location.href };
     try {
       await navigator.clipboard.writeText(forms[form]());
       this.note("copied");
@@ -253,14 +253,28 @@ class App {
 
   lineOf(item) {
     const { data } = this, group = data.isLoss(item) ? "lost" : shortGroup(data.groupOf(item)), thread = data.threadOf(item);
-    return `${dateText(data, item)} ${clockText(data, item)} ${thread?.pid ?? "?"} ${thread?.tid ?? "?"} ${LEVELS[data.level(item)]} ${group}: ${data.text(item)}`.trim();
+    return `${dateText(data, item)} ${clockText(data, item)} ${thread?.pid ?? "?"} ${thread?.tid ?? "?"} ${levelSign(data.level(item))} ${group}: ${data.text(item)}`.trim();
   }
 
+  /** The line of `read-log --format json`; arguments that are no whole numbers are as they are shown. */
   jsonOf(item) {
-    const { data } = this, message = data.messageOf(item), wall = data.wall(item);
-    const base = { ts: String(data.stampOf(item)), wall: wall === null ? undefined : String(wall), ...data.threadOf(item), text: data.text(item) };
-    if (!message) return { type: "loss", ...base };
-    return { type: "message", ...base, level: message.level, group: data.groupOf(item).name, template: message.template, location: message.location, id: message.id, stack: data.stack(item) ?? undefined };
+    const { data } = this, message = data.messageOf(item), group = data.groupOf(item), thread = data.threadOf(item);
+    const rest = {
+      ts_guessed: data.isGuess(item) || undefined, time: isoText(data.wall(item)), pid: thread.pid ?? undefined, tid: thread.tid ?? undefined,
+      thread: thread.name ?? undefined, process: thread.process ?? undefined,
+    };
+    if (message) {
+      const isKnown = data.level(item) !== UNKNOWN_LEVEL;
+      Object.assign(rest, {
+        level: isKnown ? LEVEL_NAMES[data.level(item)].toUpperCase() : undefined, tag: isKnown ? group.tag : undefined, group: isKnown ? group.name : undefined,
+        id: message.id, template: isKnown ? message.template : undefined, args: data.argValues(item) ?? undefined, message: data.text(item),
+        location: message.location || undefined, stack_trace: data.stack(item) ?? undefined,
+      });
+    } else {
+      rest.message = data.text(item);
+    }
+    // The time has more digits than a number of the script.
+    return `{"type":"${message ? "message" : "loss"}","ts":${data.stampOf(item)},${JSON.stringify(rest).slice(1)}`;
   }
 
   toggleFollow() {

@@ -5,6 +5,9 @@ const SCALE = 14;
 /** The least height of what is there at all; errors have more, as they are few. */
 const LEAST = [1, 1, 1, 1, 3, 3, 1, 0];
 
+/** The least time that a whole log takes, in nanoseconds. */
+const LEAST_TIME = 1000;
+
 class Overview {
   constructor(app) {
     this.app = app;
@@ -42,10 +45,10 @@ class Overview {
     return [from, Math.max(filter.to ?? end, from + 1)];
   }
 
-  /** The time of all items. */
+  /** The time of all items; a single moment is in the middle. */
   all() {
-    const { data } = this.app;
-    return [data.first, data.last + 1];
+    const { data } = this.app, margin = Math.max(0, (LEAST_TIME - (data.last - data.first)) / 2);
+    return [Math.floor(data.first - margin), Math.ceil(data.last + margin) + 1];
   }
 
   timeAt(x) {

@@ -11,7 +11,9 @@ class Side {
 
   draw() {
     const focused = document.activeElement?.dataset?.choice, { scrollTop } = this.box;
-    const facets = this.app.filter.facets.filter((facet) => !facet.isUseless);
+    const { filter } = this.app;
+    const isEmpty = ({ name }) => filter.chosen[name].size === 0 && filter.counts[name].every((count) => count === 0);
+    const facets = filter.facets.filter((facet) => !facet.isUseless && !isEmpty(facet));
     this.box.replaceChildren(...facets.map((facet) => this.part(facet)));
     this.box.scrollTop = scrollTop;
     if (focused) this.box.querySelector(`[data-choice="${CSS.escape(focused)}"]`)?.focus();
@@ -48,12 +50,13 @@ class Side {
 
   template(facet, choice) {
     const { data, filter } = this.app, count = filter.counts.templates[choice], message = data.meta.messages[choice];
-    const [from, to] = this.app.overview.range(), rate = rateText(count / ((to - from) / 1e9));
+    // One message has no rate.
+    const [from, to] = this.app.overview.range(), rate = count < 2 ? "" : ` · ${rateText(count / ((to - from) / 1e9))}`;
     const text = visible(facet.label(choice)), group = message ? ` · ${visible(shortGroup(data.meta.groups[message.group]))}` : "";
     return element("button", {
       type: "button", class: `template ${facet.style(choice)}`, title: message ? `${text}\n${visible(message.location)}` : text,
       "data-choice": `templates:${choice}`, "aria-pressed": String(filter.chosen.templates.has(choice)),
       on: { click: () => this.app.toggle("templates", choice) },
-    }, element("span", {}, text), element("small", {}, `${countText(count)} · ${rate}${group}`));
+    }, element("span", {}, text), element("small", {}, `${countText(count)}${rate}${group}`));
   }
 }
