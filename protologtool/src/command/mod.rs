@@ -8,6 +8,7 @@ pub(crate) mod configuration;
 pub(crate) mod diff;
 mod fix;
 pub(crate) mod generate;
+pub(crate) mod init;
 mod inputs;
 mod javac;
 pub(crate) mod merge;

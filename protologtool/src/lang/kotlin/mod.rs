@@ -23,7 +23,7 @@ pub(crate) mod lexer;
 mod library;
 mod method_call;
 pub(crate) mod names;
-mod package;
+pub(crate) mod package;
 mod passed;
 mod read;
 pub(crate) mod scopes;

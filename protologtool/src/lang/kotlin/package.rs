@@ -2,7 +2,7 @@
 
 /// The package that the header names. It ends with its line or with `;`; comments and annotations of the file may stand
 /// before it.
-pub(super) fn package(text: &str) -> Option<String> {
+pub(crate) fn package(text: &str) -> Option<String> {
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
     loop {
         rest = rest.trim_start();

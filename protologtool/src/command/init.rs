@@ -1,0 +1,110 @@
+//! `init`: the fragment of a build file that has the tool process a project's log calls, for the build that the project has.
+//!
+//! It prints, or writes a file that is not there yet; it never changes one that is. What stands between the
+//! fragment and a build that works is said on standard error.
+
+mod build;
+mod fragment;
+mod survey;
+
+use crate::exit::{Exit, Failure};
+use crate::system::{Staged, System};
+use build::Build;
+use std::fmt::Write;
+use std::io;
+use std::path::{Path, PathBuf};
+use survey::Survey;
+
+/// Arguments of `init`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct InitArgs {
+    /// The build to write for [default: that of the build file in the directory]
+    #[arg(long, value_enum, value_name = "BUILD")]
+    build: Option<Build>,
+
+    /// Write the fragment to this file, which must not be there yet
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// The directory of the project
+    #[arg(default_value = ".", value_name = "DIR")]
+    directory: PathBuf,
+}
+
+const HELP: &str = "\
+Examples:
+  protologtool init                          # prints what belongs into pom.xml, build.gradle, BUILD, Android.bp or Cargo.toml
+  protologtool init --build gradle-kotlin app -o app/protolog.gradle.kts
+
+It looks for sources with log calls and for the class of their groups, and fills them in.";
+
+/// Prints the fragment, or writes it.
+pub(crate) fn run(args: &InitArgs, system: &dyn System) -> Result<Exit, Failure> {
+    let directory = args.directory.as_path();
+    if !system.is_directory(directory) {
+        return Err(Failure::new(format!("`{}` is no directory", directory.display()))
+            .help("name the directory of a project"));
+    }
+    let build = match args.build {
+        Some(build) => build,
+        None => Build::of_directory(directory, system)?,
+    };
+    let survey = Survey::of(directory, system)?;
+    let fragment = fragment::fill(build, &survey);
+    match &args.output {
+        Some(file) => write_new(file, &fragment, system)?,
+        None => system.print(&fragment),
+    }
+    system.print_error(&notes(build, &survey, args.output.as_deref()));
+    Ok(Exit::Done)
+}
+
+fn write_new(file: &Path, fragment: &str, system: &dyn System) -> Result<(), Failure> {
+    if system.is_file(file) || system.is_directory(file) {
+        return Err(Failure::new(format!("`{}` is there already", file.display()))
+            .help("name a new file, or leave out `--output` and copy what is printed"));
+    }
+    let failed = |error: io::Error| {
+        Failure::new(format!("can't write `{}`: {error}", file.display()))
+            .help("name a file in a directory that you may write to")
+    };
+    let staged = system.stage(file, None, &mut |sink| sink.write_all(fragment.as_bytes()));
+    staged.and_then(Staged::commit).map_err(failed)
+}
+
+/// The findings, and what is left to do.
+fn notes(build: Build, survey: &Survey, output: Option<&Path>) -> String {
+    let mut text = String::new();
+    let calls = match survey.sources_with_calls() {
+        1 => "1 source with log calls".to_owned(),
+        count => format!("{count} sources with log calls"),
+    };
+    let _ = writeln!(text, "note: {}, {calls}", build.title());
+    if build.takes_groups() {
+        match survey.groups.as_slice() {
+            [] => text.push_str(
+                "note: no enum implements `IProtoLogGroup` here: put in your class of groups in place of `com.foo.AppLog`\n",
+            ),
+            [one] => {
+                let _ = writeln!(text, "note: groups are those of `{}`", one.class);
+            }
+            [one, others @ ..] => {
+                let others: Vec<String> =
+                    others.iter().map(|it| format!("`{}`", it.class)).collect();
+                let _ = writeln!(
+                    text,
+                    "note: groups are those of `{}`; also there: {}\nhelp: process the sources of each class of groups by a step of its own",
+                    one.class,
+                    others.join(", ")
+                );
+            }
+        }
+    }
+    let place = match output {
+        Some(file) => format!("use `{}` {}", file.display(), build.use_of_file()),
+        None => format!("put this {}", build.place()),
+    };
+    let _ = writeln!(text, "help: {place}");
+    text
+}

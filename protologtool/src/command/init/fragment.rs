@@ -1,0 +1,83 @@
+//! The fragments, as texts with places for what was found. Where a build of `integrations/` is run by a test, the fragment is
+//! a part of it, which another test compares.
+
+use super::build::Build;
+use super::survey::{GroupClass, Survey};
+use std::path::PathBuf;
+
+/// The fragment for a build, with the findings put in.
+pub(super) fn fill(build: Build, survey: &Survey) -> String {
+    let template = match build {
+        Build::Cargo => include_str!("fragments/Cargo.toml"),
+        Build::Maven => include_str!("fragments/pom.xml"),
+        Build::GradleKotlin => include_str!("fragments/build.gradle.kts"),
+        Build::Gradle => include_str!("fragments/build.gradle"),
+        Build::Bazel => include_str!("fragments/BUILD"),
+        Build::Soong => include_str!("fragments/Android.bp"),
+    };
+    let root = survey.source_root();
+    let groups = survey.groups.first().cloned().unwrap_or_else(|| GroupClass {
+        class: "com.foo.AppLog".to_owned(),
+        source: root.join("com/foo/AppLog.java"),
+    });
+    let class = survey.android_class.unwrap_or("dev.protolog.ProtoLog");
+    // The template of the class that rewritten code calls is in Android's sources.
+    let is_kept = |line: &&str| survey.android_class.is_some() || !line.contains(":protolog-impl");
+    let template: String = template.split_inclusive('\n').filter(is_kept).collect();
+    let root = if root.as_os_str().is_empty() { PathBuf::from(".") } else { root };
+    template
+        .replace("@GROUPS@", &groups.class)
+        .replace("@GROUPS_SOURCE@", &groups.source.to_string_lossy())
+        .replace("@ROOT@", &root.to_string_lossy())
+        .replace("@CLASS@", class)
+        .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Transform;
+    use clap::{Args, ValueEnum};
+
+    fn survey() -> Survey {
+        let source = "src/main/java/app/AppLog.java".into();
+        Survey {
+            groups: vec![GroupClass { class: "app.AppLog".into(), source }],
+            ..Survey::default()
+        }
+    }
+
+    /// That project is built and run by `cargo xtask test java`.
+    #[test]
+    fn the_fragment_for_maven_is_part_of_the_project_that_is_tested() {
+        let project = include_str!("../../../../integrations/maven/pom.xml");
+        let mut lines = project.lines().map(str::trim);
+        for line in fill(Build::Maven, &survey()).lines().map(str::trim) {
+            if !line.is_empty() && !line.starts_with("<!--") {
+                assert!(lines.any(|other| other == line), "`{line}`");
+            }
+        }
+    }
+
+    #[test]
+    fn every_flag_is_one_of_the_tool() {
+        let table = Transform::augment_args(clap::Command::new("transform-protolog-calls"));
+        let known: Vec<String> = table
+            .get_arguments()
+            .filter_map(|arg| Some(format!("--{}", arg.get_long()?)))
+            .collect();
+        for build in Build::value_variants() {
+            let text = fill(*build, &survey());
+            assert!(!text.contains('@'), "{text}");
+            let words = text.split(|c: char| !(c.is_alphanumeric() || c == '-'));
+            let mut flags =
+                words.filter(|word| word.starts_with("--") && word.len() > 2).peekable();
+            let has_command =
+                matches!(build, Build::Maven | Build::GradleKotlin | Build::Gradle | Build::Soong);
+            assert_eq!(flags.peek().is_some(), has_command, "{build:?}");
+            for flag in flags {
+                assert!(known.iter().any(|it| it == flag), "{build:?}: {flag}");
+            }
+        }
+    }
+}

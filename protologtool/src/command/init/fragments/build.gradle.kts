@@ -1,0 +1,27 @@
+// Takes the texts out of log calls before they are compiled, and packs the dictionary.
+val protologSources = layout.buildDirectory.dir("generated/sources/protolog/java/main")
+val protologResources = layout.buildDirectory.dir("generated/resources/protolog/main")
+
+val protolog by tasks.registering(Exec::class) {
+    inputs.dir("@ROOT@")
+    inputs.file("@GROUPS_SOURCE@")
+    outputs.dirs(protologSources, protologResources)
+    commandLine(
+        "protologtool", "transform-protolog-calls",
+        "--protolog-class", "@CLASS@",
+        "--loggroups-class", "@GROUPS@",
+        "--loggroups-source", "@GROUPS_SOURCE@",
+        "--source-root", "@ROOT@",
+        "--output-dir", protologSources.get().asFile.path,
+        "--viewer-config", protologResources.get().file("META-INF/protolog/dictionary.pb").asFile.path,
+        "@ROOT@",
+    )
+}
+
+the<SourceSetContainer>()["main"].apply {
+    java.setSrcDirs(listOf(protologSources))
+    resources.srcDir(protologResources)
+}
+
+tasks.named("compileJava") { dependsOn(protolog) }
+tasks.named("processResources") { dependsOn(protolog) }

@@ -1,0 +1,194 @@
+//! The sources of a project, as far as a build rule names them: which have log calls, and where the groups are.
+//!
+//! A look at words, without parsing: what is found is shown to a person, who knows the project.
+
+use crate::exit::Failure;
+use crate::lang::Kind;
+use crate::lang::java::lexer::{self, Token, TokenKind};
+use crate::lang::kotlin::package as kotlin;
+use crate::output::cant_read;
+use crate::system::System;
+use memchr::memmem::Finder;
+use std::path::{Path, PathBuf};
+
+/// The end of the name of the interface that enums of groups implement: `IProtoLogGroup`, or one of the program's.
+const INTERFACE: &[u8] = b"ProtoLogGroup";
+/// Those of Android 15 and of later releases.
+const ANDROID_CLASSES: [&str; 2] =
+    ["com.android.internal.protolog.common.ProtoLog", "com.android.internal.protolog.ProtoLog"];
+/// Directories that builds write to.
+const OUTPUTS: [&str; 5] = ["target", "build", "out", "bin", "node_modules"];
+
+/// The findings in a project.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    /// Sources in Java with log calls, relative to the project, as are all paths here; sorted.
+    pub(super) java: Vec<PathBuf>,
+    /// Those in Kotlin.
+    pub(super) kotlin: Vec<PathBuf>,
+    /// Those in Rust.
+    pub(super) rust: Vec<PathBuf>,
+    /// The classes of groups, those of tests last.
+    pub(super) groups: Vec<GroupClass>,
+    /// Android's class with the log methods, if that is what the calls are of.
+    pub(super) android_class: Option<&'static str>,
+}
+
+/// An enum whose constants are groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct GroupClass {
+    /// Its name with its package.
+    pub(super) class: String,
+    /// Its source.
+    pub(super) source: PathBuf,
+}
+
+impl Survey {
+    /// Looks at the sources below `project`.
+    pub(super) fn of(project: &Path, system: &dyn System) -> Result<Self, Failure> {
+        let mut survey = Self::default();
+        let mut open = vec![PathBuf::new()];
+        while let Some(directory) = open.pop() {
+            let path = project.join(&directory);
+            let mut entries = system.entries(&path).map_err(|error| cant_read(&path, &error))?;
+            entries.sort_by(|a, b| a.path.cmp(&b.path));
+            for entry in entries {
+                let Some(name) = entry.path.file_name() else { continue };
+                let below = directory.join(name);
+                if !entry.is_directory {
+                    survey.look_at(&entry.path, below, system)?;
+                } else if is_searched(&name.to_string_lossy()) {
+                    open.push(below);
+                }
+            }
+        }
+        for list in [&mut survey.java, &mut survey.kotlin, &mut survey.rust] {
+            list.sort();
+        }
+        survey.groups.sort_by_key(|group| (is_test(&group.source), group.source.clone()));
+        Ok(survey)
+    }
+
+    /// The number of sources with log calls.
+    pub(super) fn sources_with_calls(&self) -> usize {
+        self.java.len() + self.kotlin.len() + self.rust.len()
+    }
+
+    /// The directory that packages begin in; from the place of the groups, or of the first source.
+    pub(super) fn source_root(&self) -> PathBuf {
+        if let Some(root) = self.groups.first().and_then(GroupClass::source_root) {
+            return root;
+        }
+        let maven = Path::new("src/main/java");
+        let first = self.java.iter().chain(&self.kotlin).next();
+        match first {
+            Some(first) if !first.starts_with(maven) => {
+                first.components().next().map(|first| first.as_os_str().into()).unwrap_or_default()
+            }
+            _ => maven.to_path_buf(),
+        }
+    }
+
+    fn look_at(&mut self, path: &Path, below: PathBuf, system: &dyn System) -> Result<(), Failure> {
+        let Some(kind) = Kind::of_path(path) else { return Ok(()) };
+        let bytes = system.read(path).map_err(|error| cant_read(path, &error))?;
+        let has = |text: &str| Finder::new(text).find(&bytes).is_some();
+        if kind == Kind::Rust {
+            if has("protolog_rt") {
+                self.rust.push(below);
+            }
+            return Ok(());
+        }
+        for class in group_enums(kind, &bytes) {
+            self.groups.push(GroupClass { class, source: below.clone() });
+        }
+        if has("ProtoLog.") {
+            let android = ANDROID_CLASSES.into_iter().find(|class| has(class));
+            self.android_class = self.android_class.or(android);
+            if kind == Kind::Java { &mut self.java } else { &mut self.kotlin }.push(below);
+        }
+        Ok(())
+    }
+}
+
+impl GroupClass {
+    /// The directory that the package begins in, if the source is where its package says.
+    fn source_root(&self) -> Option<PathBuf> {
+        let directory = self.source.parent()?;
+        let package = self.class.rsplit_once('.').map_or("", |(package, _)| package);
+        let root = directory.to_str()?.strip_suffix(&package.replace('.', "/"))?;
+        Some(PathBuf::from(if root == "/" { root } else { root.trim_end_matches('/') }))
+    }
+}
+
+/// The enums of a source that implement the interface of groups, with their package; Kotlin's tokens are alike enough.
+fn group_enums(kind: Kind, bytes: &[u8]) -> Vec<String> {
+    if Finder::new(INTERFACE).find(bytes).is_none() {
+        return Vec::new();
+    }
+    let package = match kind {
+        Kind::Kotlin => kotlin::package(&String::from_utf8_lossy(bytes)).unwrap_or_default(),
+        _ => lexer::package(bytes),
+    };
+    let tokens: Vec<Token> =
+        lexer::tokens(bytes).filter(|token| token.kind != TokenKind::Comment).collect();
+    let text = |token: &Token| &bytes[token.range()];
+    let mut found = Vec::new();
+    for (at, _) in tokens.iter().enumerate().filter(|(_, token)| text(token) == b"enum") {
+        let mut rest = tokens[at + 1..].iter().filter(|token| text(token) != b"class");
+        let Some(name) = rest.next().filter(|token| token.kind == TokenKind::Word) else {
+            continue;
+        };
+        let is_head = |token: &&Token| token.kind != TokenKind::Punct(b'{');
+        if rest.take_while(is_head).any(|token| text(token).ends_with(INTERFACE)) {
+            let name = String::from_utf8_lossy(text(name));
+            let dot = if package.is_empty() { "" } else { "." };
+            found.push(format!("{package}{dot}{name}"));
+        }
+    }
+    found
+}
+
+fn is_searched(name: &str) -> bool {
+    !name.starts_with('.') && !name.starts_with("bazel-") && !OUTPUTS.contains(&name)
+}
+
+fn is_test(path: &Path) -> bool {
+    path.components()
+        .any(|part| matches!(part.as_os_str().to_str(), Some("test" | "tests" | "androidTest")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enums_of_groups() {
+        let cases: [(&str, &[&str]); 5] = [
+            ("package a.b; enum Log implements IProtoLogGroup { A }", &["a.b.Log"]),
+            ("public enum Log implements X, dev.protolog.IProtoLogGroup {}", &["Log"]),
+            ("enum Other { A } // IProtoLogGroup", &[]),
+            ("enum Other { A } class C { IProtoLogGroup g; }", &[]),
+            ("enum", &[]),
+        ];
+        for (source, expected) in cases {
+            assert_eq!(group_enums(Kind::Java, source.as_bytes()), expected, "{source}");
+        }
+        let kotlin = "package a\nenum class Log(val tag: String) : IProtoLogGroup { A(\"a\") }";
+        assert_eq!(group_enums(Kind::Kotlin, kotlin.as_bytes()), ["a.Log"]);
+    }
+
+    #[test]
+    fn packages_begin_where_the_groups_say() {
+        let cases = [
+            ("a.b.Log", "src/main/java/a/b/Log.java", Some("src/main/java")),
+            ("Log", "src/Log.java", Some("src")),
+            ("a.Log", "a/Log.java", Some("")),
+            ("a.Log", "src/Log.java", None),
+        ];
+        for (class, source, expected) in cases {
+            let group = GroupClass { class: class.into(), source: source.into() };
+            assert_eq!(group.source_root(), expected.map(PathBuf::from), "{source}");
+        }
+    }
+}
