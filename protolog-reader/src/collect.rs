@@ -148,7 +148,10 @@ impl Collected {
         done = done.and(self.apply_trace_wide(packet));
         self.sessions.note(packet.sequence, packet);
         if self.slices.are_wanted {
-            done = done.and(self.apply_slices(sequence, packet, moment));
+            // A trace is one whether its spans are asked for or not.
+            let read = self.apply_slices(sequence, packet, moment);
+            self.good_packets += u64::from(done.is_ok() && read.is_err());
+            done = done.and(read);
         }
         match packet.message {
             Some(_) if packet.needs_state && !sequence.valid => {

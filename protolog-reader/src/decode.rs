@@ -3,9 +3,10 @@
 //! Invariants: a malformed packet is counted, and the part of it before the damage is read; memory is at most a constant factor
 //! times the bytes that were read, within [`Limits`]; recursion is as deep as the limit of nested bundles.
 
-use foldhash::HashMap;
+use std::ops::Range;
 
 use protolog_core::schema::trace;
+use protozero::wire::{WireType, decode_varint, tag};
 use protozero::{DecodeError, Field, Reader};
 
 use crate::collect::{Collected, Pass};
@@ -15,7 +16,7 @@ use crate::limits::Limits;
 use crate::packet::Packet;
 use crate::plain::PlainMessage;
 use crate::resync;
-use crate::sequence::SequenceState;
+use crate::sequence::{SequenceState, Sequences};
 use crate::stats::{EndReason, EndedEarly};
 
 /// A decoder for one trace.
@@ -26,7 +27,7 @@ pub(crate) struct Decoder {
     is_inflated: bool,
     /// Packets with a message in what was compressed.
     inflated_entries: u64,
-    sequences: HashMap<u32, SequenceState>,
+    sequences: Sequences,
     collected: Collected,
     hole_budget: hole::Budget,
     /// The trace is being written: a packet that is cut off will be whole.
@@ -90,7 +91,7 @@ impl Decoder {
 
     /// The state of all sequences.
     pub(crate) fn sequences(&mut self) -> impl Iterator<Item = &mut SequenceState> {
-        self.sequences.values_mut()
+        self.sequences.iter_mut()
     }
 
     /// Keeps bytes that entries refer to.
@@ -100,22 +101,36 @@ impl Decoder {
         }
     }
 
-    /// Applies a plain message. None if the packet is anything else.
-    fn plain(
+    /// Applies the plain messages that are next in `bytes`, and returns where they end.
+    fn plain_messages(
         &mut self,
-        field: Field<'_>,
-        depth: u32,
-    ) -> Result<Option<Result<(), DecodeError>>, LimitReached> {
-        let packet = field.as_bytes().unwrap_or_default();
-        let Some(plain) = PlainMessage::parse(packet) else { return Ok(None) };
-        if !self.sequences.get(&plain.sequence).is_some_and(|it| plain.is_applicable(it)) {
-            return Ok(None);
+        bytes: &[u8],
+        begin: usize,
+        (at, depth): (u64, u32),
+    ) -> Result<usize, (usize, LimitReached)> {
+        let mut offset = begin;
+        while let Some(packet) = next_packet(bytes, offset) {
+            let Some(plain) = PlainMessage::parse(&bytes[packet.clone()]) else { break };
+            let sequence = self.sequences.get_mut(plain.sequence);
+            let is_cut = depth == 0 && hole::reaches_into(bytes, packet.end);
+            if is_cut || !sequence.is_some_and(|it| plain.is_applicable(it)) {
+                break;
+            }
+            let counted = self.check_room(packet.len()).and_then(|()| self.count_entry(depth));
+            self.collected.stats.packets += 1;
+            counted.map_err(|limit| (offset, limit))?;
+            if depth == 0 {
+                self.collected.packet_at = self.segment_at + offset as u64;
+            }
+            let Some(sequence) = self.sequences.get_mut(plain.sequence) else { break };
+            let address = at + packet.start as u64;
+            offset = packet.end;
+            match self.collected.apply_plain(sequence, &plain, (&bytes[packet], address)) {
+                Ok(()) => self.collected.count_good(),
+                Err(_) => self.collected.count_malformed(),
+            }
         }
-        self.check_room(field)?;
-        self.count_entry(depth)?;
-        let sequence = self.sequences.entry(plain.sequence).or_default();
-        let address = field.as_message().map_or(0, |fields| fields.offset());
-        Ok(Some(self.collected.apply_plain(sequence, &plain, (packet, address))))
+        Ok(offset)
     }
 
     /// Counts an entry before it is collected.
@@ -142,7 +157,14 @@ impl Decoder {
     fn packets(&mut self, bytes: &[u8], at: u64, depth: u32) -> Option<EndedEarly> {
         let mut reader = Reader::with_offset(bytes, at);
         loop {
-            let offset = reader.offset() - at;
+            let begin = (reader.offset() - at) as usize;
+            let offset = match self.plain_messages(bytes, begin, (at, depth)) {
+                Ok(end) => end as u64,
+                Err((offset, LimitReached(reason))) => {
+                    return Some(EndedEarly { reason, offset: offset as u64 });
+                }
+            };
+            reader.advance(offset as usize - begin);
             let ended = |reason| Some(EndedEarly { reason, offset });
             let next = reader.next()?;
             let is_broken = next.is_err();
@@ -206,7 +228,7 @@ impl Decoder {
         let hole = hole::find(rest, within, true, &mut self.hole_budget)?;
         self.collected.stats.skipped_bytes += (hole.end - hole.start) as u64;
         self.is_torn = true;
-        self.sequences.values_mut().for_each(SequenceState::tear);
+        self.sequences.iter_mut().for_each(SequenceState::tear);
         Some(offset as usize + hole.end)
     }
 
@@ -223,9 +245,6 @@ impl Decoder {
         field: Field<'_>,
         depth: u32,
     ) -> Result<Result<(), DecodeError>, LimitReached> {
-        if let Some(done) = self.plain(field, depth)? {
-            return Ok(done);
-        }
         let (packet, done) = match field.as_message() {
             Ok(fields) => Packet::parse_part(fields),
             Err(error) => return Ok(Err(error)),
@@ -233,19 +252,17 @@ impl Decoder {
         if let Some(bundle) = packet.compressed {
             return self.bundle(bundle, depth);
         }
-        self.check_room(field)?;
+        self.check_room(field.as_bytes().map_or(0, <[u8]>::len))?;
         if packet.message.is_some() {
             self.count_entry(depth)?;
         }
         let full = self.sequences.len() as u64 >= self.limits.sequences;
-        if full && !self.sequences.contains_key(&packet.sequence) {
+        if full && self.sequences.get_mut(packet.sequence).is_none() {
             return Err(LimitReached(EndReason::Limit));
         }
         let is_torn = self.is_torn;
-        let sequence = self
-            .sequences
-            .entry(packet.sequence)
-            .or_insert_with(|| SequenceState { is_torn, ..SequenceState::default() });
+        let begin = || SequenceState { is_torn, ..SequenceState::default() };
+        let sequence = self.sequences.get_or_begin(packet.sequence, begin);
         Ok(self.collected.apply(sequence, &packet, field).and(done))
     }
 
@@ -287,15 +304,19 @@ impl Decoder {
 
     /// Looks, every so many packets and at each large one, whether the memory has room for the tables to grow, and to be sorted
     /// at the end. An allocation that fails later would abort the program.
-    fn check_room(&self, packet: Field<'_>) -> Result<(), LimitReached> {
-        let len = packet.as_bytes().map_or(0, <[u8]>::len);
+    #[inline]
+    fn check_room(&self, len: usize) -> Result<(), LimitReached> {
         if !self.collected.stats.packets.is_multiple_of(PACKETS_BETWEEN_CHECKS)
             && len < LARGE_PACKET
         {
             return Ok(());
         }
-        let sequences = self.sequences.capacity() * size_of::<(u32, SequenceState)>();
-        let tables = self.collected.table_bytes() + sequences;
+        self.check_memory(len)
+    }
+
+    #[cold]
+    fn check_memory(&self, len: usize) -> Result<(), LimitReached> {
+        let tables = self.collected.table_bytes() + self.sequences.table_bytes();
         // A table that grows takes twice its size, beside the old one.
         let wanted = (2 * tables).saturating_add(MAX_GROWTH * len).saturating_add(RESERVE);
         match Vec::<u8>::new().try_reserve_exact(wanted) {
@@ -304,6 +325,25 @@ impl Decoder {
         }
     }
 }
+
+/// The place of the packet at `offset`, if a whole one is there.
+#[inline]
+fn next_packet(bytes: &[u8], offset: usize) -> Option<Range<usize>> {
+    let [PACKET, rest @ ..] = bytes.get(offset..)? else { return None };
+    let (size, length) = match rest {
+        [size @ ..0x80, ..] => (usize::from(*size), 1),
+        _ => {
+            let (size, length) = decode_varint(rest).ok()?;
+            (usize::try_from(size).ok()?, length)
+        }
+    };
+    let start = offset + 1 + length;
+    let end = start.checked_add(size)?;
+    (end <= bytes.len()).then_some(start..end)
+}
+
+/// The tag of a packet.
+const PACKET: u8 = tag(trace::PACKET, WireType::Bytes) as u8;
 
 const PACKETS_BETWEEN_CHECKS: u64 = 1 << 16;
 /// The size of a packet that may take much memory by itself, in bytes.

@@ -79,6 +79,9 @@ pub(crate) fn usual(bytes: &[u8]) -> Option<(MessageField, &[u8])> {
     if let [byte @ ..0x80, rest @ ..] = rest {
         return Some((make(u64::from(*byte)), rest));
     }
+    if let [low @ 0x80..=0xff, high @ 1..0x80, rest @ ..] = rest {
+        return Some((make(u64::from(low & 0x7f) | u64::from(*high) << 7), rest));
+    }
     let (value, length) = decode_varint(rest).ok()?;
     Some((make(value), rest.get(length..)?))
 }

@@ -57,10 +57,15 @@ impl PlainMessage {
     }
 }
 
+#[inline]
 fn varint(bytes: &mut &[u8]) -> Option<u64> {
     if let [byte @ ..0x80, rest @ ..] = *bytes {
         *bytes = rest;
         return Some(u64::from(*byte));
+    }
+    if let [low @ 0x80..=0xff, high @ 1..0x80, rest @ ..] = *bytes {
+        *bytes = rest;
+        return Some(u64::from(low & 0x7f) | u64::from(*high) << 7);
     }
     let (value, length) = decode_varint(bytes).ok()?;
     *bytes = bytes.get(length..)?;

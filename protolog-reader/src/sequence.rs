@@ -10,7 +10,6 @@
 //! Invariant: the string of an id never changes between two clears; the first definition counts.
 
 use foldhash::HashMap;
-use std::collections::hash_map::Entry;
 
 use protolog_core::schema::interned_string;
 use protozero::{DecodeError, Field};
@@ -85,12 +84,67 @@ impl SequenceState {
     }
 }
 
+/// The sequences of a trace by id.
+#[derive(Debug, Default)]
+pub(crate) struct Sequences {
+    states: Vec<SequenceState>,
+    /// Indices of states.
+    by_id: HashMap<u32, u32>,
+    /// The id that was asked for last, and its index: packets of one sequence follow each other.
+    last: Option<(u32, u32)>,
+}
+
+impl Sequences {
+    /// The number of sequences.
+    pub(crate) fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// The memory that they take without their strings, in bytes.
+    pub(crate) fn table_bytes(&self) -> usize {
+        self.states.capacity() * size_of::<SequenceState>()
+            + self.by_id.capacity() * size_of::<(u32, u32)>()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut SequenceState> {
+        self.states.iter_mut()
+    }
+
+    /// The state of a sequence that is known.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut SequenceState> {
+        let index = match self.last {
+            Some((last, index)) if last == id => index,
+            _ => *self.by_id.get(&id)?,
+        };
+        self.last = Some((id, index));
+        self.states.get_mut(index as usize)
+    }
+
+    /// The state of a sequence, which begins now if it is not known.
+    pub(crate) fn get_or_begin(
+        &mut self,
+        id: u32,
+        begin: impl FnOnce() -> SequenceState,
+    ) -> &mut SequenceState {
+        let index = *self.by_id.entry(id).or_insert_with(|| {
+            self.states.push(begin());
+            self.states.len() as u32 - 1
+        });
+        &mut self.states[index as usize]
+    }
+}
+
 /// A table of up to this many strings keeps its capacity when it is cleared.
 const KEPT_CAPACITY: usize = 1024;
 
 /// Interned strings by id.
 #[derive(Debug, Default)]
-pub(crate) struct Interned(HashMap<u64, InternedString>);
+pub(crate) struct Interned {
+    /// Those whose ids count from one on, as writers give them.
+    dense: Vec<InternedString>,
+    sparse: HashMap<u64, InternedString>,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct InternedString {
@@ -102,13 +156,22 @@ struct InternedString {
 
 impl Interned {
     /// The index of the string with this id.
+    #[inline]
     pub(crate) fn get(&self, iid: u64) -> Option<u32> {
-        self.0.get(&iid).map(|string| string.index)
+        self.find(iid).map(|string| string.index)
+    }
+
+    #[inline]
+    fn find(&self, iid: u64) -> Option<&InternedString> {
+        let dense = self.dense.get(usize::try_from(iid.wrapping_sub(1)).ok()?);
+        // Both are looked at, since an id may be sparse at first.
+        dense.or_else(|| if self.sparse.is_empty() { None } else { self.sparse.get(&iid) })
     }
 
     /// The indices of all strings.
     pub(crate) fn indices(&mut self) -> impl Iterator<Item = &mut u32> {
-        self.0.values_mut().map(|string| &mut string.index)
+        let strings = self.dense.iter_mut().chain(self.sparse.values_mut());
+        strings.map(|string| &mut string.index)
     }
 
     /// Adds an `InternedString`. False if its id already stands for another string.
@@ -120,26 +183,33 @@ impl Interned {
     ) -> Result<bool, DecodeError> {
         let (iid, bytes, at) = parse_interned(string)?;
         let hash = protolog_core::hash(bytes);
-        match self.0.entry(iid) {
-            Entry::Occupied(known) => Ok(known.get().hash == hash),
-            Entry::Vacant(entry) => {
-                let span = match str::from_utf8(bytes) {
-                    Ok(_) => Span { at, len: bytes.len() as u32 },
-                    Err(_) => blocks.add_repaired(&String::from_utf8_lossy(bytes)),
-                };
-                entry.insert(InternedString { index: texts.len() as u32, hash });
-                texts.push(span);
-                Ok(true)
-            }
+        if let Some(known) = self.find(iid) {
+            return Ok(known.hash == hash);
         }
+        let span = match str::from_utf8(bytes) {
+            Ok(_) => Span { at, len: bytes.len() as u32 },
+            Err(_) => blocks.add_repaired(&String::from_utf8_lossy(bytes)),
+        };
+        let string = InternedString { index: texts.len() as u32, hash };
+        if iid == self.dense.len() as u64 + 1 {
+            self.dense.push(string);
+        } else {
+            self.sparse.insert(iid, string);
+        }
+        texts.push(span);
+        Ok(true)
     }
 
     /// Takes time in proportion to the definitions since the last clear, although clearing a map costs its capacity.
     fn clear(&mut self) {
-        if self.0.capacity() > KEPT_CAPACITY.max(4 * self.0.len()) {
-            self.0 = HashMap::default();
-        } else {
-            self.0.clear();
+        if self.dense.capacity() > KEPT_CAPACITY.max(4 * self.dense.len()) {
+            self.dense = Vec::new();
+        }
+        self.dense.clear();
+        if self.sparse.capacity() > KEPT_CAPACITY.max(4 * self.sparse.len()) {
+            self.sparse = HashMap::default();
+        } else if !self.sparse.is_empty() {
+            self.sparse.clear();
         }
     }
 }
