@@ -16,6 +16,7 @@ mod fuzz;
 mod instructions;
 mod jar;
 mod java;
+mod java_25;
 mod kotlin;
 mod loggers;
 mod maven;

@@ -10,7 +10,7 @@ use crate::tools::{self, Tool};
 use crate::{Result, bench, fuzz, programs, python, shell, workspace};
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 12] = [
+pub(crate) const STEPS: [(&str, &str); 13] = [
     (
         "stress",
         "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
@@ -20,6 +20,10 @@ pub(crate) const STEPS: [(&str, &str); 12] = [
         "kill",
         "processes that record or stream are killed, some hundred times: nothing committed is lost, \
          and the newest messages of a ring are left",
+    ),
+    (
+        "java",
+        "the Java runtime: 10 million messages over the smallest buffer, by every collector, and 100,000 threads of each kind",
     ),
     ("damage", "500 damaged copies of a trace: never fewer rows or texts than in trace_processor"),
     ("loom", "the models of the write path, with more preemptions than in `test`"),
@@ -66,6 +70,12 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         let mut java = shell::cargo(&["test", "--locked", "--release", "--package=protolog-tool"]);
         java.args(["--test=java_runtime", "killed::", "--", "--nocapture"]);
         shell::run(java.env(ROUNDS, "50"))
+    });
+    steps.run("java", |_| {
+        let mut java = shell::cargo(&["test", "--locked", "--release", "--package=protolog-tool"]);
+        java.args(["--test=java_runtime", "stress::", "threads::", "--", "--nocapture"]);
+        java.env("PROTOLOG_JAVA_MESSAGES", "10000000").env("PROTOLOG_JAVA_THREADS", "100000");
+        shell::run(&mut java)
     });
     steps.run("damage", |_| {
         let environment = python::prepare(false)?;

@@ -9,8 +9,8 @@ use crate::beside::Beside;
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
 use crate::{
-    Result, bridges, demo, instructions, java, kotlin, maven, platforms, programs, python, shell,
-    soak, tidy, toolchain, workspace,
+    Result, bridges, demo, instructions, java, java_25, kotlin, maven, platforms, programs, python,
+    shell, soak, tidy, toolchain, workspace,
 };
 
 /// The steps in their order, each with what it checks.
@@ -165,12 +165,14 @@ impl Have {
                 skipped.push(format!("skipped: all that Perfetto's own code judges because {why}"));
             }
         }
-        if let Err(why) = kotlin::prepare(install) {
-            // The test of that reports that it was skipped.
-            if tools::in_ci() {
-                return Err(why);
+        for prepare in [kotlin::prepare, java_25::prepare] {
+            if let Err(why) = prepare(install) {
+                // The tests of that report that they were skipped.
+                if tools::in_ci() {
+                    return Err(why);
+                }
+                println!("missing: {why}");
             }
-            println!("missing: {why}");
         }
         if tools::in_ci() && !self.missing.is_empty() {
             let names: Vec<&str> = self.missing.iter().map(|tool| tool.name).collect();

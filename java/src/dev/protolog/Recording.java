@@ -91,7 +91,7 @@ final class Recording {
 
     /** Creates a recording at {@code path}, or with a name of its own if that is a directory. */
     static Recording create(Path path, SessionConfig config, byte[] sessionId, BootClock.Moment now) throws IOException {
-        Path made = Files.isDirectory(path) ? inDirectory(path) : at(path);
+        Path made = path.equals(DIRECTORY) || Files.isDirectory(path) ? inDirectory(path) : at(path);
         FileChannel file = FileChannel.open(made, StandardOpenOption.READ, StandardOpenOption.WRITE);
         try {
             if (lock(file) == null) {

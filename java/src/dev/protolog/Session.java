@@ -1,7 +1,6 @@
 package dev.protolog;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -111,7 +110,7 @@ public final class Session implements AutoCloseable {
         removeHook();
         try {
             if (core.failure() != null) {
-                throw new IOException("the session's file can't be used any more", core.failure());
+                throw core.failure();
             }
             if (stream != null) {
                 summary = stream.finish();
@@ -367,15 +366,9 @@ public final class Session implements AutoCloseable {
                 throw new IllegalStateException("no file; call file(path), record() or keepNewest()");
             }
             checkStreams();
-            Path buffer = recording;
-            if (policy == FillPolicy.STREAM) {
-                // The buffer outlives the process, so that `recover` completes the file.
-                boolean isInMemory = Files.isWritable(Recording.DIRECTORY);
-                buffer = isInMemory ? Recording.DIRECTORY : file.getParent();
-            }
             Filter filter = new Filter(defaultLevels, groups, stacks);
             Segments.Limits limits = new Segments.Limits(segmentBytes, nanos(segmentAge), keptSegments);
-            return new Session(new SessionConfig(file, buffer, filter, policy, bufferBytes / PageLayout.PAGE * PageLayout.PAGE,
+            return new Session(new SessionConfig(file, recording, filter, policy, bufferBytes / PageLayout.PAGE * PageLayout.PAGE,
                     maxStringBytes, hasLocations, nanos(longestWait), compression, limits));
         }
 

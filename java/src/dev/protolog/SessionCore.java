@@ -61,12 +61,29 @@ final class SessionCore {
         waitNanos = config.waitNanos();
         maxStringBytes = config.maxStringBytes();
         dictionary = new SessionDictionary(this::addPacket, config.hasLocations());
-        recording = config.recording() == null ? null : Recording.create(config.recording(), config, id, clock.moment());
+        recording = record(config, id);
         ByteBuffer memory = recording != null
                 ? recording.ring()
                 : ByteBuffer.allocateDirect(config.bufferBytes() + 8).alignedSlice(8).slice(0, config.bufferBytes());
         buffer = new SharedBuffer(memory, policy);
         addPacket(TracePackets.process(pid, id, filter));
+    }
+
+    /** The file of the buffer; null for none. */
+    private Recording record(SessionConfig config, byte[] id) throws IOException {
+        if (!config.isStream()) {
+            return config.recording() == null ? null : Recording.create(config.recording(), config, id, clock.moment());
+        }
+        // The buffer outlives the process, so that `recover` completes the trace: where there is no memory that does, it is beside the trace.
+        // Where that can't be, the trace is all there is.
+        for (Path place : List.of(Recording.DIRECTORY, config.file().getParent())) {
+            try {
+                return Recording.create(place, config, id, clock.moment());
+            } catch (IOException e) {
+                continue;
+            }
+        }
+        return null;
     }
 
     /** Makes the recording readable. What was added before is in it. */
@@ -83,7 +100,7 @@ final class SessionCore {
     /** Copies of all chunks. An error if the file that has them is not whole any more. */
     List<SharedBuffer.Copy> copyChunks() throws IOException {
         if (failure != null) {
-            throw new IOException("the session's file can't be used any more", failure);
+            throw failure();
         }
         if (recording != null) {
             recording.checkSize();
@@ -91,7 +108,7 @@ final class SessionCore {
         try {
             return buffer.copyAll();
         } catch (InternalError e) {
-            throw new IOException("the session's file can't be used any more", e);
+            throw new IOException("its buffer can't be read", e);
         }
     }
 
@@ -159,8 +176,12 @@ final class SessionCore {
     }
 
     /** The error that ended the session early; null for none. */
-    Throwable failure() {
-        return failure;
+    IOException failure() {
+        if (failure == null) {
+            return null;
+        }
+        String reason = failure instanceof IOException ? ": " + failure.getMessage() : "";
+        return new IOException("the session's file can't be used any more" + reason, failure);
     }
 
     /** Ends the session: its memory can't be used any more. */

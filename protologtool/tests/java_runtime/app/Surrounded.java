@@ -1,0 +1,60 @@
+package app;
+
+import dev.protolog.ProtoLog;
+import dev.protolog.Session;
+import dev.protolog.Summary;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/**
+ * Logs where files can't be made or grow, as it would anywhere: {@code Surrounded TRACE COUNT [record]}. It prints which error its session
+ * starts or ends with, or how many messages are in the trace and lost; and the folder of the recording.
+ */
+public final class Surrounded {
+    private Surrounded() {}
+
+    public static void main(String[] args) {
+        System.setProperty("protolog.level", "off");
+        Session.Builder builder = Session.builder().file(args[0]).enableAll();
+        if (args.length > 2) {
+            builder.record();
+        }
+        Session session = null;
+        try {
+            session = builder.start();
+            Path recording = session.recording();
+            System.out.println("recording in " + (recording == null ? "memory" : recording.getParent()));
+        } catch (IOException e) {
+            System.out.println("no session: " + e.getMessage());
+        }
+        for (int i = 0; i < Integer.parseInt(args[1]); i++) {
+            ProtoLog.i(AppLog.DISK, "%d of %s", i, "a program that goes on");
+            if (i % 1000 == 999) {
+                flush(session);
+            }
+        }
+        if (session != null) {
+            stop(session);
+        }
+    }
+
+    /** An error of this is that of the end, too. */
+    private static void flush(Session session) {
+        try {
+            if (session != null) {
+                session.flush();
+            }
+        } catch (IOException e) {
+            return;
+        }
+    }
+
+    private static void stop(Session session) {
+        try {
+            Summary summary = session.stop();
+            System.out.println(summary.messages() + " " + summary.lost());
+        } catch (IOException e) {
+            System.out.println("no end: " + e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Java programs where files can't be made or grow: no call throws, the session says what was wrong, and what it had is recovered.
+//!
+//! Disks and `/dev/shm` are mounts of a namespace of their own, which needs root.
+
+use super::{classes, messages};
+use protolog_testkit::{Output, run_any, skip, temp_dir};
+use std::path::Path;
+use std::process::Command;
+
+/// A folder for devices that has no `shm`; `$0` is a folder for it.
+const NO_SHM: &str = "mkdir $0/dev && mount -t tmpfs none $0/dev && \
+                      cp -a /dev/null /dev/zero /dev/random /dev/urandom $0/dev && \
+                      ln -s /proc/self/fd $0/dev/fd && mount --bind $0/dev /dev";
+
+/// Runs `script` with mounts that only it sees, the class path as `$CP`; none where nobody may mount.
+fn run_in_namespace(dir: &Path, script: &str) -> Option<Output> {
+    let classes = classes()?;
+    let unshare = |script: &str| {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["-m", "sh", "-c", script]).arg(dir).env("CP", classes);
+        run_any(unshare.env("TOOL", env!("CARGO_BIN_EXE_protologtool")))
+    };
+    if unshare("mount -t tmpfs none $0").code != Some(0) {
+        skip("a disk of its own", "mounting one takes root");
+        return None;
+    }
+    Some(unshare(script))
+}
+
+/// The numbers of the messages of a trace, which must be all from 0 on, in order.
+fn first_messages(trace: &Path) -> usize {
+    let texts = messages(trace);
+    for (number, text) in texts.iter().enumerate() {
+        assert_eq!(*text, format!("INFO Disk: {number} of a program that goes on"));
+    }
+    texts.len()
+}
+
+fn assert_prints(output: &Output, expected: &str) {
+    assert_eq!(output.stdout, expected);
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_full_disk_ends_the_session_and_its_recording_has_the_rest() {
+    let dir = temp_dir();
+    let script = "mkdir $0/disk && mount -t tmpfs -o size=256k none $0/disk && \
+                  java -cp $CP app.Surrounded $0/disk/a.pftrace 50000 && \
+                  cp $0/disk/a.pftrace $0/full.pftrace && mount -o remount,size=16m $0/disk && \
+                  $TOOL recover $0/disk/a.pftrace >/dev/null && cp $0/disk/a.pftrace $0";
+    let Some(output) = run_in_namespace(dir.path(), script) else { return };
+    assert_prints(
+        &output,
+        "recording in /dev/shm\nno end: the session's file can't be used any more: No space left on device\n",
+    );
+    let full = incomplete(&dir.path().join("full.pftrace"));
+    let all = first_messages(&dir.path().join("a.pftrace"));
+    assert!(full > 0 && all > full, "{all} messages, {full} of them in the file");
+}
+
+#[test]
+fn a_read_only_disk_refuses_the_session() {
+    let dir = temp_dir();
+    let script = "mkdir $0/disk && mount -t tmpfs -o ro none $0/disk && mount -t tmpfs none /dev/shm && \
+                  java -cp $CP app.Surrounded $0/disk/a.pftrace 5000 && ls /dev/shm";
+    let Some(output) = run_in_namespace(dir.path(), script) else { return };
+    let path = dir.path().join("disk/a.pftrace");
+    assert_prints(&output, &format!("no session: {}: Read-only file system\n", path.display()));
+}
+
+#[test]
+fn without_dev_shm_a_stream_records_beside_its_trace() {
+    for shm in
+        [NO_SHM, "mount -t tmpfs -o size=64k none /dev/shm", "mount -t tmpfs -o ro none /dev/shm"]
+    {
+        let dir = temp_dir();
+        let place = dir.path().display();
+        let script = format!(
+            "{shm} && java -cp $CP app.Surrounded $0/a.pftrace 5000 && find $0 /dev/shm -name '*.rec'; \
+             java -cp $CP app.Surrounded $0/b.pftrace 10 record"
+        );
+        let Some(output) = run_in_namespace(dir.path(), &script) else { return };
+        let printed = output.stdout.strip_prefix(&format!("recording in {place}\n5000 0\n"));
+        // The file that must be there after the process can't be.
+        let printed = printed.unwrap_or_else(|| panic!("{output:?}"));
+        assert!(printed.starts_with("no session: "), "{shm}: {printed}");
+        assert_eq!(first_messages(&dir.path().join("a.pftrace")), 5000);
+    }
+}
+
+/// No file may grow beyond a limit: none has room for a buffer.
+#[test]
+fn where_no_file_may_be_large_the_trace_is_all_there_is() {
+    let dir = temp_dir();
+    let Some(classes) = classes() else { return };
+    let script = "ulimit -f 200; exec java -cp $1 app.Surrounded $0/a.pftrace 50000";
+    let mut sh = Command::new("sh");
+    let output = run_any(sh.args(["-c", script]).arg(dir.path()).arg(classes));
+    assert_prints(
+        &output,
+        "recording in memory\nno end: the session's file can't be used any more: File too large\n",
+    );
+    assert!(incomplete(&dir.path().join("a.pftrace")) > 1000);
+}
+
+/// The lines of `read-log` for a trace that is not complete.
+fn incomplete(trace: &Path) -> usize {
+    let mut read = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+    let output = run_any(read.args(["read-log", "--columns", "message"]).arg(trace));
+    assert!(output.stderr.contains(" has no end"), "{}", output.stderr);
+    output.stdout.lines().count()
+}
