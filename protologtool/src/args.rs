@@ -127,7 +127,7 @@ pub(crate) struct Check {
 }
 
 /// Arguments that name sources, classes and groups.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("loggroups").args(["loggroups_jar", "loggroups_source"])))]
 pub(crate) struct Sources {
     /// The class with the log methods, `dev.protolog.ProtoLog` if it is not named

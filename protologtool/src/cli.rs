@@ -12,7 +12,7 @@ pub use crate::exit::{Exit, Failure};
 use crate::args::{Check, Completions, Generate, Man, Transform};
 use crate::command::transform;
 use crate::command::{
-    binary, check, configuration, diff, generate, init, merge, page, read_log, recover, view,
+    binary, check, configuration, diff, generate, init, lsp, merge, page, read_log, recover, view,
 };
 use crate::system::System;
 use clap::error::{ContextKind, ContextValue};
@@ -43,6 +43,8 @@ enum Command {
     Check(Check),
     /// Print what a build needs to process log calls.
     Init(init::InitArgs),
+    /// Answer an editor: a language server for log calls
+    Lsp(lsp::LspArgs),
     /// Show the log in a trace.
     ReadLog(read_log::ReadLogArgs),
     /// Show the log in a trace in the browser.
@@ -103,6 +105,7 @@ impl Command {
             Self::FromBinary(args) => Ok(binary::run(args, response_files, system)),
             Self::Check(args) => Ok(check::run(args, system)),
             Self::Init(args) => init::run(args, system),
+            Self::Lsp(args) => lsp::run(args, system),
             Self::ReadLog(args) => read_log::run(args, system),
             Self::View(args) => view::run(args, system),
             Self::Recover(args) => recover::run(args, system),

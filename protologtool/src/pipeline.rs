@@ -17,7 +17,9 @@ use crate::lint::lint;
 use crate::rewrite::{Overlap, PlanBuilder};
 use crate::source::Source;
 use crate::system::{Reader, System};
+use protolog_core::{Level, Template};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use viewer_config::{Location, Message};
@@ -174,15 +176,78 @@ enum Input<'a> {
     File { path: &'a Path, system: &'a dyn System, reader: &'a mut Reader },
     /// At hand.
     Source(Source),
+    /// At hand, and its calls are to be shown.
+    Shown { source: Source, calls: &'a mut Vec<ShownCall> },
 }
 
 impl Input<'_> {
     fn path(&self) -> &Path {
         match self {
             Self::File { path, .. } => path,
-            Self::Source(source) => source.path(),
+            Self::Source(source) | Self::Shown { source, .. } => source.path(),
         }
     }
+}
+
+/// A call that can be rewritten, for who shows it.
+#[derive(Clone, Debug)]
+pub struct ShownCall {
+    /// The whole call.
+    pub range: Range<usize>,
+    /// The expression that gives the template.
+    pub template_range: Range<usize>,
+    /// The arguments.
+    pub args: Vec<Range<usize>>,
+    /// The level.
+    pub level: Level,
+    /// The group, as its position in [`Groups`].
+    pub group: usize,
+    /// The id of its message.
+    pub id: u64,
+    /// The template's text.
+    pub template: String,
+}
+
+impl ShownCall {
+    fn of<S>(call: &Call<S>, id: u64, template: &Template<'_>) -> Self {
+        Self {
+            range: call.range.clone(),
+            template_range: call.template_range.clone(),
+            args: call.args.clone(),
+            level: call.level,
+            group: call.group,
+            id,
+            template: template.text().to_owned(),
+        }
+    }
+}
+
+/// Processes a source that was read, and gives its calls, in source order.
+pub fn process_shown(
+    settings: &Settings,
+    source: Source,
+    inputs: &Inputs<'_>,
+) -> (Processed, Vec<ShownCall>) {
+    let (path, mut calls) = (source.path().to_path_buf(), Vec::new());
+    // Only reading fails.
+    let processed =
+        process_input(settings, Input::Shown { source, calls: &mut calls }, Some(inputs))
+            .unwrap_or_else(|_| Processed::untouched(path, String::new()));
+    (processed, calls)
+}
+
+/// The functions of the inputs that pass templates on.
+pub fn wrappers(
+    system: &dyn System,
+    settings: &Settings,
+    inputs: &[PathBuf],
+    threads: usize,
+) -> Wrappers {
+    let all = Inputs::new(system, inputs);
+    let every: Vec<usize> = (0..inputs.len()).collect();
+    let results = process_each(settings, &all, inputs, &every, threads);
+    let found = Wrappers::new(results.into_iter().flatten().flat_map(|file| file.wrappers));
+    if found.all().is_empty() { found } else { kotlin::callers(system, inputs, &found).0 }
 }
 
 /// Processes a source that was read, on its own.
@@ -240,13 +305,16 @@ fn process_in<L: Language>(
             }
             Source::new(path, reader.bytes().to_vec())
         }
-        Input::Source(source) if !may_call(source.bytes()) => {
+        Input::Source(source) | Input::Shown { source, .. } if !may_call(source.bytes()) => {
             let place = language.place(source.path(), source.bytes());
             return Ok(Processed::untouched(source.path(), place));
         }
         Input::Source(source) => source,
+        Input::Shown { source, calls } => {
+            return Ok(rewrite(language, settings, source, inputs, Some(calls)));
+        }
     };
-    Ok(rewrite(language, settings, source, inputs))
+    Ok(rewrite(language, settings, source, inputs, None))
 }
 
 fn rewrite<L: Language>(
@@ -254,6 +322,7 @@ fn rewrite<L: Language>(
     settings: &Settings,
     source: Source,
     inputs: Option<&Inputs<'_>>,
+    mut shown: Option<&mut Vec<ShownCall>>,
 ) -> Processed {
     let Settings { groups, ids, .. } = settings;
     let Found { calls, edits, diagnostics, names_class, wrappers } =
@@ -264,22 +333,20 @@ fn rewrite<L: Language>(
     let mut plan = PlanBuilder::default();
     let (mut messages, mut used) = (Vec::new(), Vec::new());
     for call in &calls {
-        let Call { template: text, template_range: range, args, .. } = call;
-        let template = match (Checked { source: source.bytes(), text, range, args }).template() {
+        let template = match checked(call, &source, language.max_arguments()) {
             Ok(template) => template,
             Err(faults) => {
                 diagnostics.extend(faults);
                 continue;
             }
         };
-        if let Some(diagnostic) = too_many(call, language.max_arguments()) {
-            diagnostics.push(diagnostic);
-            continue;
-        }
         warnings.extend(lint(call, &template, &source));
         let group = &groups.list()[call.group];
         let place_in_ids = language.place_in_ids(&place, call);
         let id = language.ids(*ids).id(place_in_ids, template.text(), call.level, group);
+        if let Some(shown) = &mut shown {
+            shown.push(ShownCall::of(call, id, &template));
+        }
         language.emit(&source, call, &lang::Message { id, template, group }, &mut plan);
         if group.enabled || groups.is_always_in_dictionary(call.group) {
             used.push(call.group);
@@ -316,6 +383,17 @@ fn rewrite<L: Language>(
         warnings,
         wrappers,
     }
+}
+
+/// The template of a call, or what is wrong with it.
+fn checked<'c, S>(
+    call: &'c Call<S>,
+    source: &'c Source,
+    max: usize,
+) -> Result<Template<'c>, Vec<Diagnostic>> {
+    let Call { template: text, template_range: range, args, .. } = call;
+    let template = Checked { source: source.bytes(), text, range, args }.template()?;
+    too_many(call, max).map_or(Ok(template), |fault| Err(vec![fault]))
 }
 
 /// The source's new text; none if nothing changes or there are errors, to which overlapping edits add one.

@@ -58,6 +58,11 @@ impl Source {
         String::from_utf8_lossy(self.slice(range)).into_owned()
     }
 
+    /// The number of lines.
+    pub fn lines(&self) -> usize {
+        self.line_starts().len()
+    }
+
     /// The line of the byte at `offset`, from 1.
     pub fn line(&self, offset: usize) -> usize {
         self.line_starts().partition_point(|start| *start <= offset)

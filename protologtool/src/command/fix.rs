@@ -21,14 +21,16 @@ const MAX_PASSES: usize = 10;
 pub(super) fn apply(args: &Check, system: &dyn System) -> Result<(usize, usize), Failure> {
     let (mut count, mut files) = (0, BTreeSet::new());
     for _ in 0..MAX_PASSES {
-        let mut reporter = Reporter::of_fixes(args.reporting, system);
+        let mut reporter = Reporter::gathering(args.reporting, system);
         // A failure stops the report that follows, too, which shows it.
         if process(&args.sources, RunRequest::default(), &mut reporter, system).is_err() {
             break;
         }
         let mut by_file: BTreeMap<PathBuf, Vec<Fix>> = BTreeMap::new();
-        for (path, fix) in reporter.into_fixes() {
-            by_file.entry(path).or_default().push(fix);
+        for (path, problem) in reporter.into_gathered().problems {
+            if let Some(fix) = problem.fixes.into_iter().find(|fix| fix.is_certain) {
+                by_file.entry(path).or_default().push(fix);
+            }
         }
         if by_file.is_empty() {
             break;

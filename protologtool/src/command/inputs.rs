@@ -104,6 +104,28 @@ pub(super) fn process(
     Ok(Some(Done { processed, dictionary, statements, inputs }))
 }
 
+/// The files and the settings of a run that writes nothing. Gives none if the groups are wrong, which was shown.
+pub(super) fn settings(
+    sources: &Sources,
+    reporter: &mut Reporter<'_>,
+    system: &dyn System,
+) -> Result<Option<(Vec<PathBuf>, Settings)>, Failure> {
+    let mut files = files(&sources.files, None, system)?;
+    if !JavaClasses::are_named(sources) {
+        files.retain(|file| is_rust(file));
+    }
+    let mut inputs = files.clone();
+    inputs.extend(sources.loggroups_jar.iter().chain(&sources.loggroups_source).cloned());
+    let run = RunRequest::default();
+    let Some(target) = target(sources, &files, &inputs, run, reporter, system)? else {
+        return Ok(None);
+    };
+    let found = survey(sources, &files, target.groups, reporter, system);
+    let settings =
+        found.map(|(rust, groups)| Settings { java: target.java, rust, groups, ids: target.ids });
+    Ok(settings.map(|settings| (files, settings)))
+}
+
 /// The form of rewritten Java; none if it can't be determined, which was reported. Without Java sources the form does not
 /// matter.
 fn target(
@@ -158,6 +180,13 @@ struct JavaClasses<'a> {
 }
 
 impl<'a> JavaClasses<'a> {
+    /// Returns whether the command line says anything of Java.
+    fn are_named(sources: &Sources) -> bool {
+        let Sources { protolog_class, loggroups_class, .. } = sources;
+        let has_file = sources.loggroups_jar.is_some() || sources.loggroups_source.is_some();
+        protolog_class.is_some() || loggroups_class.is_some() || has_file
+    }
+
     /// None where no source needs them and none is named.
     fn of(sources: &'a Sources, files: &[PathBuf]) -> Result<Option<Self>, Failure> {
         let Sources { protolog_class, loggroups_class, .. } = sources;
@@ -166,8 +195,7 @@ impl<'a> JavaClasses<'a> {
             let protolog = protolog_class.as_deref().unwrap_or(PROTOLOG_CLASS);
             return Ok(Some(Self { protolog, groups }));
         }
-        let is_named = protolog_class.is_some() || loggroups_class.is_some() || has_file;
-        if !is_named && files.iter().all(|file| is_rust(file)) {
+        if !Self::are_named(sources) && files.iter().all(|file| is_rust(file)) {
             return Ok(None);
         }
         let missing = [

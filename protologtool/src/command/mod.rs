@@ -11,6 +11,7 @@ pub(crate) mod generate;
 pub(crate) mod init;
 mod inputs;
 mod javac;
+pub(crate) mod lsp;
 pub(crate) mod merge;
 pub(crate) mod page;
 pub(crate) mod read_log;

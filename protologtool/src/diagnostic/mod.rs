@@ -18,7 +18,8 @@ mod sarif;
 
 pub use code::Code;
 pub use render::{Style, render, summary};
-pub(crate) use reporter::Reporter;
+pub(crate) use reporter::{Gathered, Reporter};
+pub(crate) use sarif::uri;
 
 use crate::source::{Position, Source};
 use std::fmt;

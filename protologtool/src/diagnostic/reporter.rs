@@ -3,12 +3,21 @@
 //! For people: as they come, on standard error. For tools: on standard output. What stops a run goes to standard error in
 //! every format, since it is no part of the result.
 
-use super::{Diagnostic, Fix, Notice, Severity, Style, json, render, sarif, summary};
+use super::{Diagnostic, Notice, Severity, Style, json, render, sarif, summary};
 use crate::args::{MessageFormat, Reporting};
 use crate::exit::{Exit, Failure};
 use crate::source::Source;
 use crate::system::System;
 use std::path::PathBuf;
+
+/// The problems of a run, for who does not print them.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    /// Those in sources, each with its file.
+    pub(crate) problems: Vec<(PathBuf, Diagnostic)>,
+    /// All others, in words.
+    pub(crate) others: Vec<(Severity, String)>,
+}
 
 /// Shows and counts.
 pub(crate) struct Reporter<'s> {
@@ -22,8 +31,8 @@ pub(crate) struct Reporter<'s> {
     last: PathBuf,
     failed: bool,
     log: sarif::Log,
-    /// Where fixes are gathered rather than problems shown.
-    fixes: Option<Vec<(PathBuf, Fix)>>,
+    /// Where problems are gathered rather than shown.
+    gathered: Option<Gathered>,
 }
 
 impl<'s> Reporter<'s> {
@@ -41,18 +50,18 @@ impl<'s> Reporter<'s> {
             last: PathBuf::new(),
             failed: false,
             log,
-            fixes: None,
+            gathered: None,
         }
     }
 
-    /// One that shows nothing, and gathers the changes that do away with problems.
-    pub(crate) fn of_fixes(reporting: Reporting, system: &'s dyn System) -> Self {
-        Self { fixes: Some(Vec::new()), ..Self::new(reporting, system) }
+    /// One that shows nothing, and gathers.
+    pub(crate) fn gathering(reporting: Reporting, system: &'s dyn System) -> Self {
+        Self { gathered: Some(Gathered::default()), ..Self::new(reporting, system) }
     }
 
-    /// The changes that were gathered, each with its file.
-    pub(crate) fn into_fixes(self) -> Vec<(PathBuf, Fix)> {
-        self.fixes.unwrap_or_default()
+    /// The problems that were gathered.
+    pub(crate) fn into_gathered(self) -> Gathered {
+        self.gathered.unwrap_or_default()
     }
 
     /// Number of errors so far.
@@ -62,9 +71,8 @@ impl<'s> Reporter<'s> {
 
     /// Shows what is wrong in a source.
     pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic, source: &Source) {
-        if let Some(fixes) = &mut self.fixes {
-            let certain = diagnostic.fixes.iter().find(|fix| fix.is_certain);
-            fixes.extend(certain.map(|fix| (source.path().to_path_buf(), fix.clone())));
+        if let Some(gathered) = &mut self.gathered {
+            gathered.problems.push((source.path().to_path_buf(), diagnostic.clone()));
             self.count(diagnostic.severity);
             return;
         }
@@ -86,7 +94,8 @@ impl<'s> Reporter<'s> {
     /// Shows what has no place in a source.
     pub(crate) fn notice(&mut self, notice: &Notice) {
         let severity = self.count(notice.severity);
-        if self.fixes.is_some() {
+        if let Some(gathered) = &mut self.gathered {
+            gathered.others.push((severity, notice.to_string()));
             return;
         }
         let notice = &Notice { severity, ..notice.clone() };
@@ -108,7 +117,8 @@ impl<'s> Reporter<'s> {
     /// Shows what stops the run, while there may be more of it.
     pub(crate) fn failure(&mut self, failure: &Failure) {
         self.failed = true;
-        if self.fixes.is_some() {
+        if let Some(gathered) = &mut self.gathered {
+            gathered.others.push((Severity::Error, failure.to_string()));
             return;
         }
         self.system.print_error(&format!("{failure}\n"));

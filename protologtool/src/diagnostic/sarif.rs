@@ -114,7 +114,7 @@ fn region(range: &Range<usize>, source: &Source) -> Value {
 }
 
 /// A path as a URI reference: absolute paths with `file:`, others relative to the working directory.
-fn uri(path: &Path) -> String {
+pub(crate) fn uri(path: &Path) -> String {
     let mut uri = if path.is_absolute() { "file://".to_owned() } else { String::new() };
     for component in path.components() {
         if matches!(component, Component::RootDir | Component::Prefix(_) | Component::CurDir) {

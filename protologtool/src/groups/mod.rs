@@ -151,6 +151,11 @@ impl Groups {
         &self.list
     }
 
+    /// The groups of the class, without those of Rust enums.
+    pub fn of_class(&self) -> &[Group] {
+        &self.list[..self.own]
+    }
+
     /// The position of the group that calls in Java write as `name`.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.list[..self.own].iter().position(|group| group.name == name)

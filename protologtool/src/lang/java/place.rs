@@ -405,9 +405,9 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
 pub(crate) fn suggestion(groups: &Groups, name: &str) -> String {
     match nearest(groups, name) {
         Some(known) => format!("use `{known}`"),
-        None if groups.list().len() > 8 => format!("add it to `{}`", groups.class()),
+        None if groups.of_class().len() > 8 => format!("add it to `{}`", groups.class()),
         _ => {
-            let names = groups.list().iter().map(|group| format!("`{}`", group.name));
+            let names = groups.of_class().iter().map(|group| format!("`{}`", group.name));
             format!("use one of {}", names.collect::<Vec<_>>().join(", "))
         }
     }
@@ -415,7 +415,7 @@ pub(crate) fn suggestion(groups: &Groups, name: &str) -> String {
 
 /// The group whose name is so much like `name` that it may be meant.
 pub(crate) fn nearest<'g>(groups: &'g Groups, name: &str) -> Option<&'g str> {
-    let names = groups.list().iter().map(|group| group.name.as_str());
+    let names = groups.of_class().iter().map(|group| group.name.as_str());
     let (distance, known) = names.map(|known| (distance(name, known), known)).min()?;
     (distance <= known.len().div_ceil(3)).then_some(known)
 }

@@ -40,7 +40,7 @@ use paths::normal;
 use protolog_core::{Level, MAX_PARAMS, ParamKind};
 use quick::Looker;
 use resolve::PathResolver;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -74,6 +74,8 @@ pub struct Rust {
     macro_paths: Vec<String>,
     /// Files beside the inputs that were read: manifests, and sources of crates that are no inputs.
     besides: Vec<PathBuf>,
+    /// The enums of groups, by the full names of these.
+    group_places: Arc<HashMap<String, InFile>>,
 }
 
 /// The part of a call that only Rust's emitter needs.
@@ -92,7 +94,13 @@ impl Rust {
             looker: Looker::new([RUNTIME].into_iter()),
             macro_paths: Vec::new(),
             besides: Vec::new(),
+            group_places: Arc::default(),
         }
+    }
+
+    /// The file of a group's enum, and where in it the enum's name stands.
+    pub(crate) fn group_place(&self, full_name: &str) -> Option<&InFile> {
+        self.group_places.get(full_name)
     }
 
     /// Files beside the inputs on which the results depend.

@@ -84,14 +84,16 @@ pub fn survey(
     sources.retain(|source| wanted[source].groups);
     let beside = besides.iter().filter(|(_, look)| look.groups);
     sources.extend(beside.map(|(path, _)| path.clone()));
-    let rust = Rust {
+    let mut rust = Rust {
         crates: Arc::new(crates),
         wanted: Some(Arc::new(wanted.into_keys().collect())),
         looker,
         macro_paths: choice.macro_paths.to_vec(),
         besides: besides.into_keys().collect(),
+        group_places: Arc::default(),
     };
-    let found = groups(&rust, system, &sources);
+    let (found, places) = groups(&rust, system, &sources);
+    rust.group_places = Arc::new(places);
     (rust, found)
 }
 
@@ -126,8 +128,12 @@ fn look_at_all(
     })
 }
 
-/// The groups of all enums, in the order of the files.
-fn groups(rust: &Rust, system: &dyn System, sources: &[PathBuf]) -> GroupsFound {
+/// The groups of all enums, in the order of the files, and where they are declared.
+fn groups(
+    rust: &Rust,
+    system: &dyn System,
+    sources: &[PathBuf],
+) -> (GroupsFound, HashMap<String, InFile>) {
     let mut found = GroupsFound::default();
     let mut known: HashMap<String, InFile> = HashMap::new();
     for path in sources {
@@ -155,7 +161,7 @@ fn groups(rust: &Rust, system: &dyn System, sources: &[PathBuf]) -> GroupsFound 
             found.reports.push(Report { source, diagnostics });
         }
     }
-    found
+    (found, known)
 }
 
 fn clash(group: &Group, first: &Path, range: std::ops::Range<usize>) -> Diagnostic {

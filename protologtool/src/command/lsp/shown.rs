@@ -1,0 +1,70 @@
+//! A call's message in words, for the editor to show.
+
+use crate::groups::Group;
+use crate::pipeline::ShownCall;
+use crate::source::Source;
+use protolog_core::{Arg, ParamKind, Template, render};
+use std::fmt::Write;
+
+/// The limit on the characters of an argument in the example.
+const MAX_ARGUMENT: usize = 30;
+
+/// The message as Markdown: level, group, id, template, an example of its text, and what becomes of the group.
+pub(super) fn markdown(call: &ShownCall, group: &Group, source: &Source) -> String {
+    let mut shown = String::new();
+    let ShownCall { level, id, template, .. } = call;
+    let _ =
+        writeln!(shown, "**{level}** `{}`, id `{id:#018x}` (`{}`)\n", group.full_name, *id as i64);
+    let _ = writeln!(shown, "    {}", on_one_line(template));
+    if let Some(example) = example(call, source) {
+        let _ = writeln!(shown, "\nfor example\n\n    {}", on_one_line(&example));
+    }
+    let _ = write!(shown, "\n{}", state(group));
+    shown
+}
+
+fn state(group: &Group) -> String {
+    if !group.enabled {
+        return format!("Group `{}` is compiled out: the call is never made.", group.name);
+    }
+    let printed = if group.log_to_text { "prints as text, too" } else { "is recorded only" };
+    format!("Group `{}` is compiled in and {printed}; its tag is `{}`.", group.name, group.tag)
+}
+
+/// The text of the message for made-up numbers, with the expressions of texts in place of their values.
+fn example(call: &ShownCall, source: &Source) -> Option<String> {
+    let template = Template::parse(&call.template).ok()?;
+    if template.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = call.args.iter().map(|arg| name(&source.text(arg.clone()))).collect();
+    let (mut text, mut names) = (String::new(), names.iter());
+    let next = |conversion: &protolog_core::Conversion| {
+        let name = names.next()?;
+        Some(match conversion.verb.kind() {
+            ParamKind::Int => Arg::Int(42),
+            ParamKind::Float => Arg::Float(1.5),
+            ParamKind::Bool => Arg::Bool(true),
+            ParamKind::Str => Arg::Str(name),
+        })
+    };
+    render(&mut text, &template, next).ok()?;
+    Some(text)
+}
+
+fn name(expression: &str) -> String {
+    let line = on_one_line(expression);
+    match line.char_indices().nth(MAX_ARGUMENT) {
+        Some((end, _)) => format!("<{}…>", &line[..end]),
+        None => format!("<{line}>"),
+    }
+}
+
+/// The text with line ends and control characters escaped: it stands in a block of one line.
+fn on_one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for char in text.chars() {
+        if char.is_control() { line.extend(char.escape_default()) } else { line.push(char) }
+    }
+    line
+}
