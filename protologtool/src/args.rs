@@ -13,8 +13,8 @@ use clap_complete::Shell;
 use std::num::NonZero;
 use std::path::PathBuf;
 use values::{
-    class_name, device_json, device_log, device_proto, dictionary, file_mode, jar, java_source,
-    srcjar, threads,
+    class_name, device_json, device_log, device_proto, dictionary, file_mode, groups_source, jar,
+    java_source, srcjar, threads,
 };
 
 /// Arguments of `transform-protolog-calls`.
@@ -143,7 +143,7 @@ pub(crate) struct Sources {
     pub(crate) loggroups_jar: Option<PathBuf>,
 
     /// The source of that class
-    #[arg(long, value_name = "FILE.java", value_parser = java_source)]
+    #[arg(long, value_name = "FILE", value_parser = groups_source)]
     pub(crate) loggroups_source: Option<PathBuf>,
 
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! Parsers of the values of flags: they check what the text alone shows.
 
+use crate::lang::Kind;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -54,6 +55,15 @@ pub(crate) fn dictionary(text: &str) -> Result<PathBuf, String> {
 /// The path of a Java source.
 pub(crate) fn java_source(text: &str) -> Result<PathBuf, String> {
     path_ending(text, ".java", "a Java source's name")
+}
+
+/// The path of a source with groups.
+pub(crate) fn groups_source(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match Kind::of_path(&path) {
+        Some(Kind::Java | Kind::Kotlin) => Ok(path),
+        _ => Err("the name of a source with groups ends with `.java` or `.kt`".to_owned()),
+    }
 }
 
 /// The path of a jar.

@@ -200,7 +200,7 @@ impl<'a> JavaClasses<'a> {
         }
         let missing = [
             (loggroups_class.is_some(), "`--loggroups-class <CLASS>`"),
-            (has_file, "`--loggroups-jar <FILE.jar>` or `--loggroups-source <FILE.java>`"),
+            (has_file, "`--loggroups-jar <FILE.jar>` or `--loggroups-source <FILE>`"),
         ];
         let missing = missing.iter().filter(|(is_there, _)| !is_there).map(|(_, flag)| *flag);
         let missing: Vec<&str> = missing.collect();
@@ -384,7 +384,11 @@ fn read_groups(
     }
     let path = groups_file(sources)?;
     let source = Source::new(&path, read(&path)?);
-    match groups::from_java_source(&source, class) {
+    let read = match Kind::of_path(&path) {
+        Some(Kind::Kotlin) => groups::from_kotlin_source(&source, class),
+        _ => groups::from_java_source(&source, class),
+    };
+    match read {
         Ok(groups) => Ok(Some(groups)),
         Err(diagnostics) => {
             show(&Report { source, diagnostics }, reporter);

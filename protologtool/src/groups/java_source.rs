@@ -130,7 +130,7 @@ fn unique(class: &str, groups: &[Group], places: &[Node<'_>]) -> Result<Groups, 
 }
 
 /// Two groups for which `getId()` returns the same.
-fn same_declared_id(groups: &[Group]) -> Option<((usize, usize), i32)> {
+pub(super) fn same_declared_id(groups: &[Group]) -> Option<((usize, usize), i32)> {
     let mut known = BTreeMap::new();
     groups.iter().enumerate().find_map(|(second, group)| {
         let id = group.declared_id? as i32;

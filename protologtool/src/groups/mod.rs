@@ -6,10 +6,14 @@ mod jar;
 mod java_calls;
 mod java_object;
 mod java_source;
+mod kotlin_object;
+mod kotlin_source;
+mod kotlin_value;
 pub(crate) mod rust_source;
 
 pub use jar::{JarError, from_jar};
 pub use java_source::from_java_source;
+pub use kotlin_source::from_kotlin_source;
 
 use crate::diagnostic::Diagnostic;
 use protolog_core::group_id;

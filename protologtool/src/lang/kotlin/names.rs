@@ -170,7 +170,7 @@ impl<'s> ScopedFile<'s> {
     }
 
     /// The position of the first token that does not begin before `offset`.
-    fn token_at(&self, offset: usize) -> usize {
+    pub(crate) fn token_at(&self, offset: usize) -> usize {
         self.file.tokens.partition_point(|token| token.range().start < offset)
     }
 

@@ -1,0 +1,327 @@
+//! One group in Kotlin source: what its properties and functions give, from the arguments of its constructor.
+//!
+//! A property that is looked for is one of the body of an enum's constant, of its class, of what that extends in the same file, or
+//! a parameter of the constructor.
+
+use super::Group;
+use super::kotlin_value::{Evaluated, KotlinEvaluator, KotlinValue, Members, Unknown};
+use crate::lang::kotlin::file::KotlinFile;
+use crate::lang::kotlin::names::ScopedFile;
+use crate::lang::kotlin::scopes::{DeclaredKind, DeclaredName};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// The depth to which supertypes are looked at.
+const MAX_SUPERTYPES: usize = 8;
+
+/// An object that is a group.
+pub(super) struct KotlinObject<'e, 's> {
+    named: &'e ScopedFile<'s>,
+    /// The open braces of the bodies that may declare its members, in the order in which they are looked at.
+    bodies: Vec<usize>,
+    parameters: HashMap<String, Evaluated>,
+    /// Of an enum's constant its name and its number.
+    constant: Option<(String, usize)>,
+}
+
+/// A getter that a group has to have, and does not.
+pub(super) enum NoGroup {
+    Missing(&'static str),
+    Unknown(Unknown),
+}
+
+impl<'e, 's> KotlinObject<'e, 's> {
+    /// The object of `class` that the arguments in the parentheses at `arguments` make; the body of an enum's constant is at `own`.
+    pub(super) fn new(
+        named: &'e ScopedFile<'s>,
+        class: Option<&DeclaredName>,
+        arguments: Option<usize>,
+        own: Option<usize>,
+        constant: Option<(String, usize)>,
+    ) -> Result<Self, Unknown> {
+        let mut bodies: Vec<usize> = own.into_iter().collect();
+        bodies.extend(class.into_iter().flat_map(|class| bodies_of(named, class, 0)));
+        let mut object = Self { named, bodies, parameters: HashMap::new(), constant };
+        if let Some(class) = class {
+            object.bind(constructor(named, class), arguments)?;
+        }
+        Ok(object)
+    }
+
+    /// The group that it is; `written` is the name in calls, `class` the class of the name in dictionaries.
+    pub(super) fn group(
+        &self,
+        written: &str,
+        class: &str,
+    ) -> Result<(Group, Option<Unknown>), NoGroup> {
+        let flag = |names: &[&str], default: Option<bool>| match names
+            .iter()
+            .find_map(|it| self.getter(it))
+        {
+            None => default.ok_or(NoGroup::Missing("isEnabled")),
+            Some(Ok(KotlinValue::Bool(value))) => Ok(value),
+            Some(Ok(_)) => Err(NoGroup::Missing("isEnabled")),
+            Some(Err(unknown)) => Err(NoGroup::Unknown(unknown)),
+        };
+        let text = |names: &[&str], what| match names.iter().find_map(|it| self.getter(it)) {
+            Some(Ok(KotlinValue::Text(text))) => Ok(text),
+            Some(Err(unknown)) => Err(NoGroup::Unknown(unknown)),
+            _ => Err(NoGroup::Missing(what)),
+        };
+        let own_name = match &self.constant {
+            Some((name, _)) => name.clone(),
+            None => text(&["name", "getName"], "name")?,
+        };
+        let enabled = flag(&["isEnabled"], Some(true))?;
+        let log_to_text = flag(&["isLogToLogcat", "isLogToText"], Some(false))?;
+        let group =
+            Group::new(class, &own_name, enabled, log_to_text, text(&["getTag"], "getTag")?);
+        let group = group.written(written);
+        Ok(match self.getter("getId") {
+            None => (group, None),
+            Some(Ok(KotlinValue::Int(id))) => (group.with_declared_id(id as i32), None),
+            Some(Ok(_)) => return Err(NoGroup::Missing("getId")),
+            Some(Err(unknown)) => (group, Some(unknown)),
+        })
+    }
+
+    fn evaluator(&self, is_initial: bool) -> KotlinEvaluator<'_, 's> {
+        KotlinEvaluator { named: self.named, object: Some(self), is_initial, depth: 0 }
+    }
+
+    /// The result of the method that Java calls `name`: a function, or the getter of a property.
+    fn getter(&self, name: &str) -> Option<Evaluated> {
+        if let Some((value, _)) = self.member(name, true) {
+            return Some(self.evaluator(false).value(value));
+        }
+        let property = match name.strip_prefix("get") {
+            Some(rest) => rest[..1].to_lowercase() + &rest[1..],
+            None if name.starts_with("is") => name.to_owned(),
+            None => return None,
+        };
+        self.variable(&property, 0)
+    }
+
+    /// The tokens that give the value of a property, or of a function without parameters; true for an initial value.
+    fn member(&self, name: &str, is_function: bool) -> Option<(Range<usize>, bool)> {
+        self.bodies.iter().find_map(|open| member(&self.named.file, *open, name, is_function))
+    }
+
+    /// Gives the parameters of a constructor their values.
+    fn bind(&mut self, parameters: Option<usize>, arguments: Option<usize>) -> Result<(), Unknown> {
+        let file = &self.named.file;
+        let arguments = arguments.map_or(Vec::new(), |open| file.elements(open));
+        let parameters = parameters.map_or(Vec::new(), |open| file.elements(open));
+        let mut given: HashMap<String, Range<usize>> = HashMap::new();
+        let names: Vec<Option<(String, Option<Range<usize>>)>> =
+            parameters.iter().map(|it| parameter(file, it)).collect();
+        for (position, argument) in arguments.iter().enumerate() {
+            let is_named = file.is_word(argument.start)
+                && file.is_punct(argument.start + 1, b'=')
+                && !file.is_punct(argument.start + 2, b'=');
+            let name = if is_named {
+                Some(file.word(argument.start).into_owned())
+            } else {
+                names.get(position).and_then(|it| it.as_ref()).map(|(name, _)| name.clone())
+            };
+            let value = if is_named { argument.start + 2..argument.end } else { argument.clone() };
+            given.insert(name.ok_or(Unknown { tokens: argument.clone() })?, value);
+        }
+        for (name, default) in names.into_iter().flatten() {
+            let value = match given.get(&name) {
+                Some(value) => {
+                    let outside = KotlinEvaluator { object: None, ..self.evaluator(true) };
+                    Some(outside.value(value.clone()))
+                }
+                None => default.map(|value| self.evaluator(true).value(value)),
+            };
+            if let Some(value) = value {
+                self.parameters.insert(name, value);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Members for KotlinObject<'_, '_> {
+    fn variable(&self, name: &str, depth: usize) -> Option<Evaluated> {
+        if let Some((value, is_initial)) = self.member(name, false) {
+            let evaluator = KotlinEvaluator { depth, ..self.evaluator(is_initial) };
+            return Some(evaluator.value(value));
+        }
+        if let Some(value) = self.parameters.get(name) {
+            return Some(value.clone());
+        }
+        let (constant, number) = self.constant.as_ref()?;
+        match name {
+            "name" => Some(Ok(KotlinValue::Text(constant.clone()))),
+            "ordinal" => i64::try_from(*number).ok().map(|number| Ok(KotlinValue::Int(number))),
+            _ => None,
+        }
+    }
+
+    fn parameter(&self, name: &str) -> Option<Evaluated> {
+        self.parameters.get(name).cloned()
+    }
+}
+
+/// The bodies of a class and of what it extends in the same file.
+fn bodies_of(named: &ScopedFile<'_>, class: &DeclaredName, depth: usize) -> Vec<usize> {
+    let mut bodies: Vec<usize> = class.body.iter().map(|body| named.token_at(body.start)).collect();
+    if depth < MAX_SUPERTYPES {
+        for supertype in &class.supertypes {
+            let found = named.scopes.type_named(supertype, class.offset);
+            let found = found.filter(|it| it.offset != class.offset);
+            bodies.extend(found.into_iter().flat_map(|it| bodies_of(named, it, depth + 1)));
+        }
+    }
+    bodies
+}
+
+/// The open parenthesis of a class's primary constructor.
+fn constructor(named: &ScopedFile<'_>, class: &DeclaredName) -> Option<usize> {
+    let file = &named.file;
+    let start = named.token_at(class.offset) + 1;
+    let end = class.body.as_ref().map_or(file.tokens.len(), |body| named.token_at(body.start));
+    let mut at = if file.is_punct(start, b'<') { file.after_type_arguments(start)? } else { start };
+    while at < end && !file.is_punct(at, b'(') {
+        if file.is_punct(at, b'@') {
+            at = file.after_annotation(at);
+        } else if matches!(
+            file.raw(at),
+            "private" | "internal" | "protected" | "public" | "constructor"
+        ) {
+            at += 1;
+        } else {
+            return None;
+        }
+    }
+    (at < end).then_some(at)
+}
+
+/// The name of a parameter, and the tokens of its default value.
+fn parameter(
+    file: &KotlinFile<'_>,
+    tokens: &Range<usize>,
+) -> Option<(String, Option<Range<usize>>)> {
+    let colon = tokens.clone().find(|at| file.is_punct(*at, b':') && file.is_word(at - 1))?;
+    let equals = (colon..tokens.end).find(|at| file.is_punct(*at, b'='));
+    let default = equals.map(|equals| equals + 1..tokens.end);
+    Some((file.word(colon - 1).into_owned(), default))
+}
+
+/// The tokens that give the value of the member `name` of the body at `open`.
+fn member(
+    file: &KotlinFile<'_>,
+    open: usize,
+    name: &str,
+    is_function: bool,
+) -> Option<(Range<usize>, bool)> {
+    let close = file.partner(open);
+    let mut at = open + 1;
+    while at < close {
+        let keyword = file.raw(at);
+        let is_it = if is_function { keyword == "fun" } else { keyword == "val" };
+        if is_it && file.is_word(at + 1) && file.word(at + 1) == name {
+            let mut after = at + 2;
+            if is_function {
+                if file.partner(after) != after + 1 {
+                    return None;
+                }
+                after += 2;
+            }
+            return value(file, after, close)
+                .map(|(value, is_getter)| (value, !is_getter && !is_function));
+        }
+        at = file.next(at, close);
+    }
+    None
+}
+
+/// The tokens of the value behind a type, `=`, `get() =` or `{ return … }` at `at`; true for a getter.
+fn value(file: &KotlinFile<'_>, at: usize, limit: usize) -> Option<(Range<usize>, bool)> {
+    let (mut at, mut is_getter) = (at, false);
+    if file.is_punct(at, b':') {
+        at += 1;
+        while file.is_word(at) && file.raw(at) != "get"
+            || file.is_punct(at, b'.')
+            || file.is_punct(at, b'?')
+        {
+            at += 1;
+        }
+    }
+    if file.raw(at) == "get" && file.is_punct(at + 1, b'(') {
+        (at, is_getter) = (at + 3, true);
+        if file.is_punct(at, b':') {
+            at += 2;
+        }
+    }
+    if file.is_punct(at, b'{') {
+        let close = file.partner(at);
+        return (file.raw(at + 1) == "return").then(|| (at + 2..close, is_getter));
+    }
+    if !file.is_punct(at, b'=') {
+        return None;
+    }
+    let start = at + 1;
+    let mut end = start;
+    while end < limit
+        && (end == start || !file.begins_line(end) || continues(file, end))
+        && !file.is_punct(end, b';')
+    {
+        end = file.next(end, limit);
+    }
+    Some((start..end.min(limit), is_getter))
+}
+
+/// Returns whether the line that begins at `at` goes on with the expression before it.
+fn continues(file: &KotlinFile<'_>, at: usize) -> bool {
+    let before = file.raw(at - 1);
+    matches!(before, "+" | "-" | "&" | "|" | "=" | "<" | ">" | "(" | ",")
+        || matches!(file.raw(at), "&" | "|" | "else" | ".")
+}
+
+/// The constants of an enum with the body at `open`: the name of each, its arguments and its body.
+pub(super) fn constants(
+    file: &KotlinFile<'_>,
+    open: usize,
+) -> Vec<(usize, Option<usize>, Option<usize>)> {
+    let close = file.partner(open);
+    let (mut found, mut at) = (Vec::new(), open + 1);
+    while at < close && !file.is_punct(at, b';') {
+        if file.is_punct(at, b'@') {
+            at = file.after_annotation(at);
+            continue;
+        }
+        if !file.is_word(at) {
+            at += 1;
+            continue;
+        }
+        let name = at;
+        at += 1;
+        let arguments = file.is_punct(at, b'(').then_some(at);
+        at = arguments.map_or(at, |open| file.partner(open) + 1);
+        let body = file.is_punct(at, b'{').then_some(at);
+        at = body.map_or(at, |open| file.partner(open) + 1);
+        found.push((name, arguments, body));
+    }
+    found
+}
+
+/// The variables of an object or of a class's companion that are objects, in source order.
+pub(super) fn fields<'e>(named: &'e ScopedFile<'_>, class: &DeclaredName) -> Vec<&'e DeclaredName> {
+    let is_object = named.keywords_before(class).contains(&"object");
+    let all = named.scopes.all().iter();
+    let is_field = |it: &&DeclaredName| {
+        let mut around = named.scopes.types_around(it.offset);
+        let owner = around.next().map(|owner| (owner.offset, owner.is_companion));
+        let outer = around.next().map(|outer| outer.offset);
+        let of_class = if is_object {
+            owner.is_some_and(|(offset, _)| offset == class.offset)
+        } else {
+            owner.is_some_and(|(_, is_companion)| is_companion) && outer == Some(class.offset)
+        };
+        it.kind == DeclaredKind::Property && of_class && named.keywords_before(it).contains(&"val")
+    };
+    all.filter(is_field).collect()
+}
