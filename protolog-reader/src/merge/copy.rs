@@ -4,7 +4,7 @@ use super::error::MergeError;
 use super::hold::{Held, Omitted};
 use super::input::MergeInput;
 use super::overlap::Occurrences;
-use super::packet::{PacketContents, fields, without, without_sequence};
+use super::packet::{PacketContents, fields, good_part, without, without_sequence};
 use super::place::{Place, Places, mix};
 use super::stream::{self, Piece, Stop, TraceEnd};
 use super::survey::Survey;
@@ -18,6 +18,9 @@ use protolog_core::schema::packet;
 use protolog_recording::PacketWriter;
 use protozero::{Heap, Reader, Writer};
 use std::collections::{HashMap, HashSet};
+
+/// In place of a record, the content of a mark that packets were lost.
+const MARK: u64 = 8;
 
 /// Copies packets, with the knowledge of a survey.
 pub(super) struct Copier<'a, 'b> {
@@ -40,7 +43,7 @@ pub(super) struct Copier<'a, 'b> {
     pub(super) damaged_bytes: u64,
     /// Packets that were written.
     pub(super) packets: u64,
-    /// Packets that can't be decoded.
+    /// Packets that can't be decoded, or not to their ends.
     pub(super) malformed: u64,
     /// Elements of dictionaries that can't be decoded.
     pub(super) malformed_elements: u64,
@@ -122,7 +125,10 @@ impl<'a, 'b> Copier<'a, 'b> {
     fn packet(&mut self, index: usize, bytes: &[u8], depth: u32) -> Result<(), Stop> {
         let Ok(found) = PacketContents::read(bytes) else {
             self.malformed += 1;
-            return Ok(());
+            return match good_part(bytes) {
+                Some(part) => self.packet(index, &part, depth),
+                None => Ok(()),
+            };
         };
         match found.compressed {
             Some(bundle) if depth < NESTING => {
@@ -195,6 +201,10 @@ impl<'a, 'b> Copier<'a, 'b> {
             self.find_known_losses(index, bytes, place, &mut omitted);
             // The losses say the same as the mark; the state is set up again all the same.
             omitted.mark = packet.cleared && omitted.losses.iter().all(|known| *known);
+        } else if packet.dropped && packet.cleared {
+            let place = Place { moment: place.loss_moment, defined: Vec::new(), ..*place };
+            omitted.mark = self.is_known(index, &place, mix(MARK));
+            self.duplicate_losses += u64::from(omitted.mark);
         }
         if !omitted.logged {
             self.sessions.note(sequence, packet);

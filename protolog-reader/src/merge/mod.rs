@@ -41,7 +41,7 @@ pub struct Merged {
     pub sequences: u32,
     /// Names of inputs that end within a packet, or are corrupt from some point on; the part before is in the result.
     pub truncated: Vec<String>,
-    /// Packets that can't be decoded, which are not in the result.
+    /// Packets that can't be decoded; of each, the part before the damage is in the result, as readers read it.
     pub malformed: u64,
     /// Elements of dictionaries that can't be decoded, which are not in the result.
     pub malformed_elements: u64,

@@ -30,22 +30,24 @@ impl<'a> PacketContents<'a> {
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let mut contents = Self::default();
         for field in Reader::new(bytes) {
-            let field = field?;
-            contents.packet.set(field)?;
-            match field.number {
-                packet::CLOCK_SNAPSHOT => contents.snapshot = snapshot(field)?,
-                packet::PROTOLOG_VIEWER_CONFIG => {
-                    field.as_bytes()?;
-                    contents.configs.push(field);
-                }
-                packet::COMPRESSED_PACKETS => contents.compressed = Some(field.as_bytes()?),
-                packet::SEQUENCE_INFO => {
-                    contents.add_info(field)?;
-                }
-                _ => {}
-            }
+            contents.add(field?)?;
         }
         Ok(contents)
+    }
+
+    fn add(&mut self, field: Field<'a>) -> Result<(), DecodeError> {
+        self.packet.set(field)?;
+        match field.number {
+            packet::CLOCK_SNAPSHOT => self.snapshot = snapshot(field)?,
+            packet::PROTOLOG_VIEWER_CONFIG => {
+                field.as_bytes()?;
+                self.configs.push(field);
+            }
+            packet::COMPRESSED_PACKETS => self.compressed = Some(field.as_bytes()?),
+            packet::SEQUENCE_INFO => self.add_info(field)?,
+            _ => {}
+        }
+        Ok(())
     }
 
     fn add_info(&mut self, info: Field<'a>) -> Result<(), DecodeError> {
@@ -77,6 +79,18 @@ fn snapshot(snapshot: Field<'_>) -> Result<Option<u64>, DecodeError> {
         }
     }
     Ok(best)
+}
+
+/// The part of a malformed packet that is read: the good fields before the first one that can't be decoded. Without what it says of the
+/// state of its sequence, the packets after it would mean something else. None if there is no such field.
+pub(super) fn good_part(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut part = Vec::with_capacity(bytes.len());
+    for (field, whole) in fields(bytes) {
+        if PacketContents::default().add(field).is_ok() {
+            part.extend_from_slice(whole);
+        }
+    }
+    (!part.is_empty()).then_some(part)
 }
 
 /// The packet without its sequence id.

@@ -3,7 +3,7 @@
 use super::error::MergeError;
 use super::input::MergeInput;
 use super::overlap::Overlaps;
-use super::packet::{PacketContents, without_sequence};
+use super::packet::{PacketContents, good_part, without_sequence};
 use super::place::Places;
 use super::stream::{self, Piece, Stop, TraceEnd};
 use crate::dictionary::elements::{self, Element};
@@ -123,8 +123,13 @@ impl Survey {
         places: &mut Places,
         depth: u32,
     ) -> Result<(), Stop> {
-        // The copier counts malformed packets and omits them.
-        let Ok(found) = PacketContents::read(bytes) else { return Ok(()) };
+        let Ok(found) = PacketContents::read(bytes) else {
+            // The copier counts it.
+            return match good_part(bytes) {
+                Some(part) => self.add_packet(index, &part, inputs, places, depth),
+                None => Ok(()),
+            };
+        };
         if let Some(compressed) = found.compressed {
             if depth >= NESTING {
                 return Ok(());
@@ -164,7 +169,7 @@ impl Survey {
         if packet.message.is_some() || packet.track_event.is_some() {
             self.overlaps.add(index, place.origin, place.moment);
         }
-        if packet.has_losses {
+        if packet.has_losses || packet.dropped {
             self.overlaps.add(index, place.origin, place.loss_moment);
         }
     }
