@@ -104,24 +104,50 @@ class Faulty { void f(int n, String s) {
 class Texts { static final String WHOLE = "50% "; }
 "#;
 
+const FAULTY_KOTLIN: &str = r#"package demo
+import dev.protolog.ProtoLog
+fun faulty(n: Int) {
+    ProtoLog.d(AppLog.NETT, "é %i", n)
+    ProtoLog.d(NET, "missing %d %s", n)
+}
+"#;
+
+const FAULTY_RUST: &str = r#"use protolog_rt::{ProtoLogGroup, d};
+#[derive(ProtoLogGroup)]
+enum Log { Net }
+fn faulty(n: u32) {
+    d!(Log::Nett, "é %u", n);
+    d!(Log::Net, "missing %d %s", n);
+}
+"#;
+
 /// Each change is applied alone, to what its region says.
 #[test]
 fn proposals_change_what_the_problem_is() {
+    let files = [("Faulty.java", FAULTY), ("Faulty.kt", FAULTY_KOTLIN), ("faulty.rs", FAULTY_RUST)];
+    let changed: String = files.iter().map(|(name, text)| changed_lines(name, text)).collect();
+    expect_file(&here().join("proposals.txt"), &changed);
+}
+
+/// The lines that the changes for a source make, each with the change's title.
+fn changed_lines(name: &str, faulty: &str) -> String {
     let directory = temp_dir();
     fixtures(directory.path());
-    std::fs::write(directory.path().join("Faulty.java"), FAULTY).unwrap();
-    let command = "protologtool check $CLASSES --message-format sarif Faulty.java";
-    let output = run_any(&mut shell(command, directory.path()));
+    std::fs::write(directory.path().join(name), faulty).unwrap();
+    let of_rust =
+        if name == "faulty.rs" { "--crate-name faulty --crate-root faulty.rs" } else { "" };
+    let command = format!("protologtool check $CLASSES {of_rust} --message-format sarif {name}");
+    let output = run_any(&mut shell(&command, directory.path()));
     let log: Value = serde_json::from_str(&output.stdout).unwrap();
     let mut changed = String::new();
     for result in log["runs"][0]["results"].as_array().unwrap() {
         for fix in result["fixes"].as_array().into_iter().flatten() {
             let [change] = fix["artifactChanges"].as_array().unwrap().as_slice() else { panic!() };
-            assert_eq!(change["artifactLocation"]["uri"], "Faulty.java");
+            assert_eq!(change["artifactLocation"]["uri"], name);
             let [put] = change["replacements"].as_array().unwrap().as_slice() else { panic!() };
             let number = |key: &str| put["deletedRegion"][key].as_u64().unwrap() as usize;
             let start = number("byteOffset");
-            let mut text = FAULTY.to_owned();
+            let mut text = faulty.to_owned();
             let new = put["insertedContent"]["text"].as_str().unwrap();
             text.replace_range(start..start + number("byteLength"), new);
             let line = text.lines().nth(number("startLine") - 1).unwrap().trim();
@@ -130,7 +156,7 @@ fn proposals_change_what_the_problem_is() {
             let _ = writeln!(changed, "{sure}{title}: {line}");
         }
     }
-    expect_file(&here().join("proposals.txt"), &changed);
+    changed
 }
 
 #[test]

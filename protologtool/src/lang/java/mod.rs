@@ -47,7 +47,7 @@ pub use context::Context;
 pub use dialect::{Android, Dialect, Guard, MaskType, StaticMethod};
 pub(crate) use library::{Classes, Library};
 pub(crate) use outline::TypeId;
-pub(crate) use place::suggestion;
+pub(crate) use place::{nearest, suggestion};
 pub(crate) use unit::Unit;
 
 use super::{Found, Inputs, Language, Message};

@@ -10,7 +10,7 @@ use super::{Kotlin, KotlinShape};
 use crate::call::{Call, Checked, Text};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::groups::Groups;
-use crate::lang::java::suggestion;
+use crate::lang::java::{nearest, suggestion};
 use protolog_core::{Level, Template};
 use std::ops::Range;
 
@@ -212,7 +212,14 @@ impl CallReader<'_, '_> {
             Some((name, qualifier)) => self.qualified_group(name, qualifier, range.start),
         };
         answer.map_err(|(message, help)| {
-            Diagnostic::error(Code::UnknownGroup, range, message).help(help)
+            let near = path.last().and_then(|name| nearest(self.groups, name));
+            // Of a name that is wrong for another reason the help says that.
+            let near = near.filter(|near| help == format!("use `{near}`"));
+            let error = Diagnostic::error(Code::UnknownGroup, range, message).help(help);
+            match (near, argument.end.checked_sub(1)) {
+                (Some(near), Some(last)) => error.suggest(file.tokens[last].range(), near),
+                _ => error,
+            }
         })
     }
 

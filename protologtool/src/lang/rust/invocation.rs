@@ -122,7 +122,14 @@ impl InvocationReader<'_> {
                     && let Entity::Enum { name, variants, .. } = resolve(&of)
                 {
                     let message = format!("`{name}` has no group `{}`", plain(&last));
-                    return error(message, suggestion(&last, &variants));
+                    let wrong = error(message, suggestion(&last, &variants));
+                    let at = self.place.spans.of_all(&part[part.len().saturating_sub(1)..], 0);
+                    let is_written = self.source.slice(at.clone()) == last.as_bytes();
+                    let near = nearest(&last, &variants).filter(|_| is_written);
+                    return wrong.map_err(|wrong| match near {
+                        Some(near) => wrong.suggest(at, near),
+                        None => wrong,
+                    });
                 }
                 if matches!(resolve(&path), Entity::Other)
                     && !matches!(resolve(&of), Entity::Extern(_))
@@ -264,15 +271,21 @@ fn variant_path(part: &[TokenTree]) -> Option<Path> {
 }
 
 fn suggestion(name: &str, variants: &[String]) -> String {
-    let near = variants.iter().map(|known| (distance(name, known), known)).min();
-    match near {
-        Some((distance, known)) if distance <= known.len().div_ceil(3) => format!("use `{known}`"),
-        _ if variants.len() > 8 => "add it to the enum".to_owned(),
-        _ => {
+    match nearest(name, variants) {
+        Some(known) => format!("use `{known}`"),
+        None if variants.len() > 8 => "add it to the enum".to_owned(),
+        None => {
             let list: Vec<String> = variants.iter().map(|name| format!("`{name}`")).collect();
             format!("use one of {}", list.join(", "))
         }
     }
+}
+
+/// The variant whose name is so much like `name` that it may be meant.
+fn nearest<'v>(name: &str, variants: &'v [String]) -> Option<&'v str> {
+    let near = variants.iter().map(|known| (distance(name, known), known)).min();
+    near.filter(|(distance, known)| *distance <= known.len().div_ceil(3))
+        .map(|(_, known)| known.as_str())
 }
 
 /// The error of a call with too few parts, of which `parts` are those after the level.
