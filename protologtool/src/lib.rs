@@ -19,6 +19,7 @@ pub mod diagnostic;
 mod exit;
 pub mod groups;
 pub mod ids;
+mod incremental;
 pub mod inject;
 pub mod lang;
 pub mod lint;

@@ -10,6 +10,7 @@ use crate::groups::Groups;
 use crate::ids::MessageIds;
 use crate::lang::java::Java;
 use crate::lang::kotlin::Kotlin;
+use crate::lang::lookups::Lookups;
 use crate::lang::rust::Rust;
 use crate::lang::wrapper::{Wrapper, Wrappers};
 use crate::lang::{self, Found, Inputs, Kind, Language, kotlin};
@@ -17,7 +18,7 @@ use crate::lint::lint;
 use crate::rewrite::{Overlap, PlanBuilder};
 use crate::source::Source;
 use crate::system::{Reader, System};
-use protolog_core::{Level, Template};
+use protolog_core::{Level, Template, hash};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -58,6 +59,12 @@ pub struct Processed {
     pub warnings: Vec<Diagnostic>,
     /// Its functions that pass templates on, which other files may call.
     pub wrappers: Vec<Wrapper>,
+    /// XXH3-64 of the text that was read, where it was hashed.
+    pub content: Option<u64>,
+    /// The questions to other files.
+    pub lookups: Lookups,
+    /// XXH3-64 of the output, where an earlier run has put it in its place already: see [`crate::incremental`].
+    pub kept: Option<u64>,
 }
 
 impl Processed {
@@ -73,6 +80,9 @@ impl Processed {
             report: None,
             warnings: Vec::new(),
             wrappers: Vec::new(),
+            content: None,
+            lookups: Lookups::default(),
+            kept: None,
         }
     }
 }
@@ -109,20 +119,59 @@ pub fn process(
     inputs: &[PathBuf],
     threads: usize,
 ) -> Vec<Result<Processed, Unreadable>> {
+    process_rest(system, settings, inputs, KnownResults::default(), threads)
+}
+
+/// The part of the results that is known before a run.
+#[derive(Debug, Default)]
+pub struct KnownResults {
+    /// Results, each with the position of its input.
+    pub results: Vec<(usize, Processed)>,
+    /// True if the texts of all others are hashed, for a run to come.
+    pub hashes: bool,
+}
+
+/// Processes the inputs whose results are not known; gives those of all.
+pub fn process_rest(
+    system: &dyn System,
+    settings: &Settings,
+    inputs: &[PathBuf],
+    known: KnownResults,
+    threads: usize,
+) -> Vec<Result<Processed, Unreadable>> {
     let all = Inputs::new(system, inputs);
-    let every: Vec<usize> = (0..inputs.len()).collect();
-    let mut results = process_each(settings, &all, inputs, &every, threads);
-    let found = results.iter().flatten().flat_map(|processed| processed.wrappers.clone());
-    let wrappers = Wrappers::new(found);
-    if wrappers.all().is_empty() {
+    let KnownResults { results: known, hashes } = known;
+    let mut is_known = vec![false; inputs.len()];
+    for (index, _) in &known {
+        is_known[*index] = true;
+    }
+    let rest: Vec<usize> = (0..inputs.len()).filter(|index| !is_known[*index]).collect();
+    let made = process_each(settings, &all, inputs, &rest, hashes, threads);
+    let has_wrappers = made.iter().flatten().any(|made| !made.wrappers.is_empty());
+    if has_wrappers && !known.is_empty() {
+        // Results are known of runs without such functions only; any file may call one.
+        return process_rest(system, settings, inputs, KnownResults::default(), threads);
+    }
+    let known = known.into_iter().map(|(index, known)| (index, Ok(known)));
+    let mut results: Vec<(usize, _)> = rest.into_iter().zip(made).chain(known).collect();
+    results.sort_by_key(|(index, _)| *index);
+    let mut results: Vec<Result<Processed, _>> =
+        results.into_iter().map(|(_, result)| result).collect();
+    if !has_wrappers {
         return results;
     }
-    let (wrappers, callers) = kotlin::callers(system, inputs, &wrappers);
-    let all = all.with_wrappers(&wrappers);
-    let again = process_each(settings, &all, inputs, &callers, threads);
-    for (index, result) in callers.into_iter().zip(again) {
-        results[index] = result;
+    let found = results.iter().flatten().flat_map(|processed| processed.wrappers.clone());
+    let wrappers = Wrappers::new(found);
+    if !wrappers.all().is_empty() {
+        let (wrappers, callers) = kotlin::callers(system, inputs, &wrappers);
+        let all = all.with_wrappers(&wrappers);
+        let again = process_each(settings, &all, inputs, &callers, false, threads);
+        for (index, result) in callers.into_iter().zip(again) {
+            results[index] = result;
+        }
     }
+    // Without the hash of its text, a result is of no use to the next run.
+    results.iter_mut().flatten().for_each(|result| result.content = None);
     results
 }
 
@@ -132,13 +181,14 @@ fn process_each(
     all: &Inputs<'_>,
     inputs: &[PathBuf],
     positions: &[usize],
+    hashes: bool,
     threads: usize,
 ) -> Vec<Result<Processed, Unreadable>> {
     let next = AtomicUsize::new(0);
     let work = || {
         let (mut done, mut reader) = (Vec::new(), Reader::default());
         while let Some((index, path)) = take(&next, inputs, positions) {
-            let input = Input::File { path, system: all.system, reader: &mut reader };
+            let input = Input::File { path, system: all.system, reader: &mut reader, hashes };
             let result = process_input(settings, input, Some(all));
             done.push((
                 index,
@@ -173,7 +223,7 @@ fn take<'i>(
 /// The text of one input.
 enum Input<'a> {
     /// In a file that is yet to be read.
-    File { path: &'a Path, system: &'a dyn System, reader: &'a mut Reader },
+    File { path: &'a Path, system: &'a dyn System, reader: &'a mut Reader, hashes: bool },
     /// At hand.
     Source(Source),
     /// At hand, and its calls are to be shown.
@@ -245,7 +295,7 @@ pub fn wrappers(
 ) -> Wrappers {
     let all = Inputs::new(system, inputs);
     let every: Vec<usize> = (0..inputs.len()).collect();
-    let results = process_each(settings, &all, inputs, &every, threads);
+    let results = process_each(settings, &all, inputs, &every, false, threads);
     let found = Wrappers::new(results.into_iter().flatten().flat_map(|file| file.wrappers));
     if found.all().is_empty() { found } else { kotlin::callers(system, inputs, &found).0 }
 }
@@ -297,11 +347,15 @@ fn process_in<L: Language>(
         Input::File { path, .. } if language.is_known_idle(path) => {
             return Ok(Processed::untouched(path, language.place(path, &[])));
         }
-        Input::File { path, system, reader } => {
+        Input::File { path, system, reader, hashes } => {
             system.read_into(path, reader)?;
             // Most files hold no call: they cost nothing but reading and one scan.
             if !may_call(reader.bytes()) {
-                return Ok(Processed::untouched(path, language.place(path, reader.bytes())));
+                let place = language.place(path, reader.bytes());
+                return Ok(Processed {
+                    content: hashes.then(|| hash(reader.bytes())),
+                    ..Processed::untouched(path, place)
+                });
             }
             Source::new(path, reader.bytes().to_vec())
         }
@@ -325,7 +379,7 @@ fn rewrite<L: Language>(
     mut shown: Option<&mut Vec<ShownCall>>,
 ) -> Processed {
     let Settings { groups, ids, .. } = settings;
-    let Found { calls, edits, diagnostics, names_class, wrappers } =
+    let Found { calls, edits, diagnostics, names_class, wrappers, lookups } =
         language.find(&source, groups, inputs);
     let (mut diagnostics, mut warnings): (Vec<_>, Vec<_>) =
         diagnostics.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Error);
@@ -370,11 +424,9 @@ fn rewrite<L: Language>(
     let rewritten = apply(plan, &source, &calls, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
     warnings.sort_by_key(|warning| warning.range.start);
-    let path = source.path().to_path_buf();
+    let (path, content) = (source.path().to_path_buf(), Some(hash(source.bytes())));
     let report = (!diagnostics.is_empty()).then_some(Report { source, diagnostics });
     Processed {
-        path,
-        place,
         rewritten,
         messages,
         groups: used,
@@ -382,6 +434,9 @@ fn rewrite<L: Language>(
         report,
         warnings,
         wrappers,
+        content,
+        lookups,
+        ..Processed::untouched(path, place)
     }
 }
 

@@ -12,6 +12,7 @@ mod reader;
 mod real;
 mod spool;
 mod staged;
+mod stamp;
 
 pub use captured::Captured;
 pub(crate) use locks::has_record_lock;
@@ -19,6 +20,7 @@ pub use memory::Memory;
 pub use reader::Reader;
 pub use real::Real;
 pub(crate) use spool::Spool;
+pub use stamp::Stamp;
 
 use protolog_reader::ByteSource;
 use std::ffi::OsStr;
@@ -71,6 +73,21 @@ pub trait System: Sync {
 
     /// A text that changes whenever the file's content may have changed.
     fn version(&self, _path: &Path) -> String {
+        String::new()
+    }
+
+    /// The stamp of a regular file, where the file system has any.
+    fn stamp(&self, _path: &Path, _reader: &mut Reader) -> Option<Stamp> {
+        None
+    }
+
+    /// Device and number of a directory; none if it is not there, or where directories have none.
+    fn directory(&self, _path: &Path) -> Option<(u64, u64)> {
+        None
+    }
+
+    /// A text that changes with the program that runs.
+    fn program(&self) -> String {
         String::new()
     }
 

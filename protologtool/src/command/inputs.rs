@@ -8,10 +8,11 @@ use crate::diagnostic::{Code, Notice, Reporter, Severity};
 use crate::exit::Failure;
 use crate::groups::{self, GroupNumbers, Groups};
 use crate::ids::MessageIds;
+use crate::incremental::Incremental;
 use crate::lang::Kind;
 use crate::lang::java::Java;
 use crate::lang::rust::{self, CrateChoice, Rust};
-use crate::output;
+use crate::output::{self, Previous};
 use crate::pipeline::{self, Processed, Report, Settings};
 use crate::source::Source;
 use crate::system::System;
@@ -26,6 +27,7 @@ pub(super) use crate::args::values::dictionary;
 pub(super) use crate::output::cant_read;
 
 /// The results of the inputs, if nothing is wrong with them.
+#[derive(Default)]
 pub(super) struct Done {
     /// The files, in order, without their messages.
     pub(super) processed: Vec<Processed>,
@@ -35,6 +37,10 @@ pub(super) struct Done {
     pub(super) statements: Option<Statements>,
     /// All files that were read.
     pub(super) inputs: Vec<PathBuf>,
+    /// For runs into a directory.
+    pub(super) incremental: Option<Incremental>,
+    /// The lock on what the last run left there.
+    pub(super) previous: Option<Previous>,
 }
 
 /// The command line's choices besides the sources.
@@ -44,6 +50,8 @@ pub(super) struct RunRequest<'a> {
     pub(super) code: Option<CodeRequest<'a>>,
     /// The directory that sources are written to: nothing below it is an input, unless it is named.
     pub(super) output: Option<&'a Path>,
+    /// The directory to which the names of outputs are relative.
+    pub(super) source_root: Option<&'a Path>,
     pub(super) flags: AndroidFlags,
 }
 
@@ -86,7 +94,13 @@ pub(super) fn process(
             inputs.push(template);
         }
     }
-    take_through(sources, &settings, &files, &mut processed, reporter, system)?;
+    let previous = run.output.map(|root| Previous::of(root, system)).transpose()?.flatten();
+    let mut incremental = run.output.map(|_| {
+        let state = previous.as_ref().map(|previous| previous.state.as_slice());
+        Incremental::new(fingerprint(&settings, run.source_root, system), state)
+    });
+    let among = Among { files: &files, output: run.output, incremental: incremental.as_mut() };
+    take_through(sources, &settings, among, &mut processed, reporter, system)?;
     warn_of_class(sources, &processed, reporter);
     let all_groups = |numbers| numbers != GroupNumbers::FirstUse;
     let statements =
@@ -101,7 +115,7 @@ pub(super) fn process(
     if reporter.errors() > 0 {
         return Ok(None);
     }
-    Ok(Some(Done { processed, dictionary, statements, inputs }))
+    Ok(Some(Done { processed, dictionary, statements, inputs, incremental, previous }))
 }
 
 /// The files and the settings of a run that writes nothing. Gives none if the groups are wrong, which was shown.
@@ -239,21 +253,49 @@ fn survey(
     }
 }
 
+/// All that results depend on besides the sources.
+fn fingerprint(settings: &Settings, source_root: Option<&Path>, system: &dyn System) -> u64 {
+    let Settings { java, rust: _, groups, ids } = settings;
+    let java = (java.protolog(), java.implementation(), java.level(), java.dialect());
+    // Debug's form has every field. Only the same program compares it.
+    let all = (env!("CARGO_PKG_VERSION"), system.program(), java, groups, ids, source_root);
+    protolog_core::hash(format!("{all:?}").as_bytes())
+}
+
+/// The files of a run, and what is known of the last.
+struct Among<'a> {
+    files: &'a [PathBuf],
+    output: Option<&'a Path>,
+    incremental: Option<&'a mut Incremental>,
+}
+
 /// Takes the files through the pipeline and shows what is wrong with them. Files that can't be read end the run, after all
 /// others were looked at.
 fn take_through(
     sources: &Sources,
     settings: &Settings,
-    files: &[PathBuf],
+    among: Among<'_>,
     processed: &mut Vec<Processed>,
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<(), Failure> {
     let jobs = sources.jobs.map_or_else(|| system.threads(), NonZero::get);
+    let Among { files, output, mut incremental } = among;
+    let known = incremental.as_deref_mut().zip(output);
+    let known = known.map(|(known, root)| known.known(root, files, system)).unwrap_or_default();
+    if let Some(incremental) = incremental.as_deref_mut() {
+        for generated in processed.iter() {
+            incremental.record(generated, None);
+        }
+    }
     let mut unreadable = None;
-    for result in pipeline::process(system, settings, files, jobs) {
+    let results = pipeline::process_rest(system, settings, files, known, jobs);
+    for (position, result) in results.into_iter().enumerate() {
         match result {
             Ok(mut file) => {
+                if let Some(incremental) = incremental.as_deref_mut() {
+                    incremental.record(&file, Some(position));
+                }
                 if sources.keep_going || javac::refuses(sources, &mut file, reporter, system) {
                     pass_over(&mut file);
                 }
@@ -308,7 +350,9 @@ fn files(
         let given = given.get_or_init(|| named.iter().map(PathBuf::as_path).collect());
         let mut found = walk(path, output.as_deref(), system)?;
         found.sort_unstable_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
-        found.retain(|file| !given.contains(file.as_path()) && walked.insert(file.clone()));
+        if named.len() > 1 {
+            found.retain(|file| !given.contains(file.as_path()) && walked.insert(file.clone()));
+        }
         files.append(&mut found);
     }
     if files.is_empty() {
@@ -340,10 +384,14 @@ fn walk(
     system: &dyn System,
 ) -> Result<Vec<PathBuf>, Failure> {
     let (mut files, mut open) = (Vec::new(), vec![directory.to_path_buf()]);
+    let mut is_first = true;
     while let Some(directory) = open.pop() {
-        if output.is_some_and(|output| system.canonical(&directory) == output) {
+        // No link leads to a directory below the first, so that its own name is the last part of its canonical path.
+        let may_be = |output: &Path| is_first || directory.file_name() == output.file_name();
+        if output.is_some_and(|output| may_be(output) && system.canonical(&directory) == output) {
             continue;
         }
+        is_first = false;
         let entries = system.entries(&directory).map_err(|error| cant_read(&directory, &error))?;
         for entry in entries {
             if entry.is_directory {

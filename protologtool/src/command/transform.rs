@@ -34,7 +34,8 @@ fn transform(
         },
     };
     let output = args.output_dir.as_deref();
-    let run = RunRequest { code: Some(code), output, flags: flags(args) };
+    let source_root = args.source_root.as_deref();
+    let run = RunRequest { code: Some(code), output, source_root, flags: flags(args) };
     let done = process(&args.sources, run, reporter, system)?;
     let Some(mut done) = done else { return Ok(()) };
     done.inputs.extend_from_slice(response_files);
@@ -42,7 +43,9 @@ fn transform(
     let outputs = Outputs {
         archive: args.output_srcjar.as_deref().map(|path| (path, args.compress)),
         directory: output,
-        source_root: args.source_root.as_deref(),
+        incremental: done.incremental.as_ref(),
+        is_locked: done.previous.is_some(),
+        source_root,
         dictionaries: args.viewer_config.iter().map(|path| named(path.as_path())).collect(),
         statements: done.statements.as_ref(),
         depfile: args.depfile.as_deref(),

@@ -6,6 +6,7 @@
 
 pub mod java;
 pub mod kotlin;
+pub mod lookups;
 pub mod rust;
 pub mod wrapper;
 
@@ -15,6 +16,7 @@ use crate::groups::{Group, Groups};
 use crate::ids::MessageIds;
 use crate::lang::java::{Classes, Library, TypeId, Unit};
 use crate::lang::kotlin::{KotlinLibrary, OtherFiles};
+use crate::lang::lookups::Lookups;
 use crate::rewrite::{Edit, PlanBuilder};
 use crate::source::Source;
 use crate::system::System;
@@ -171,6 +173,8 @@ pub struct Found<S> {
     pub names_class: bool,
     /// The functions that other calls lead to, which pass a template on.
     pub wrappers: Vec<Wrapper>,
+    /// The questions to other files.
+    pub lookups: Lookups,
 }
 
 impl<S> Default for Found<S> {
@@ -181,6 +185,7 @@ impl<S> Default for Found<S> {
             diagnostics: Vec::new(),
             names_class: true,
             wrappers: Vec::new(),
+            lookups: Lookups::default(),
         }
     }
 }

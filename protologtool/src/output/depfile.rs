@@ -21,8 +21,8 @@ pub(super) fn text(outputs: &[&Path], inputs: &[PathBuf]) -> Result<Vec<u8>, Fai
         escape(output, &mut text)?;
     }
     text.push(b':');
-    let mut seen = HashSet::new();
-    for input in inputs.iter().filter(|input| seen.insert(input.as_path())) {
+    let mut seen = HashSet::with_capacity(inputs.len());
+    for input in inputs.iter().filter(|input| seen.insert(input.as_os_str())) {
         text.extend_from_slice(b" \\\n  ");
         escape(input, &mut text)?;
     }

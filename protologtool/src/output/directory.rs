@@ -3,7 +3,8 @@
 //! ```text
 //! out/com/foo/A.java            sources
 //! out/.protologtool/manifest    what of all this is ours
-//! out/.protologtool/lock        held by the run that writes
+//! out/.protologtool/state       for the next run: see [`crate::incremental`]
+//! out/.protologtool/lock        held by the run that writes, and by one that rests on the state from its start
 //! out/.protologtool/staged/     what is not in its place yet; whatever a killed run left is removed by the next
 //! ```
 //!
@@ -12,9 +13,10 @@
 //! the next one would not know for its own.
 
 use super::manifest::Manifest;
-use super::{OutputEntry, cant_read, cant_write};
+use super::{Content, OutputEntry, cant_read, cant_write};
 use crate::exit::Failure;
 use crate::system::{Lock, Staged, System};
+use protolog_core::hash;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -26,19 +28,49 @@ pub(super) struct Change {
     staged: Vec<(PathBuf, Box<dyn Staged>)>,
     old: Manifest,
     new: Manifest,
+    /// The hashes of all entries, in their order.
+    hashes: Vec<u64>,
+    _lock: Option<Box<dyn Lock>>,
+}
+
+/// The state that the last run left, which holds as long as it is locked.
+pub(crate) struct Previous {
+    pub(crate) state: Vec<u8>,
     _lock: Box<dyn Lock>,
 }
 
-/// Stages all files that differ from what is there.
+impl Previous {
+    /// None if there is none. A directory without one is not touched.
+    pub(crate) fn of(root: &Path, system: &dyn System) -> Result<Option<Self>, Failure> {
+        let private = root.join(PRIVATE);
+        let (path, lock) = (private.join("state"), private.join("lock"));
+        if !system.is_file(&path) {
+            return Ok(None);
+        }
+        let lock = system.lock(&lock).map_err(|error| cant_write(&lock, &error))?;
+        // A state that can't be read is written anew.
+        Ok(system.read(&path).ok().map(|state| Self { state, _lock: lock }))
+    }
+}
+
+impl std::fmt::Debug for Previous {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Previous").field("state", &self.state.len()).finish_non_exhaustive()
+    }
+}
+
+/// Stages all files that differ from what is there. `is_locked`: by [`Previous`].
 pub(super) fn stage(
     root: &Path,
     entries: &[OutputEntry<'_>],
+    is_locked: bool,
     system: &dyn System,
 ) -> Result<Change, Failure> {
     let private = root.join(PRIVATE);
     let (lock, manifest, scratch) =
         (private.join("lock"), private.join("manifest"), private.join("staged"));
-    let held = system.lock(&lock).map_err(|error| cant_write(&lock, &error))?;
+    let held = || system.lock(&lock).map_err(|error| cant_write(&lock, &error));
+    let held = (!is_locked).then(held).transpose()?;
     system.remove_all(&scratch).map_err(|error| cant_write(&scratch, &error))?;
     let old = match system.read(&manifest) {
         Ok(bytes) => Manifest::parse(&String::from_utf8_lossy(&bytes)),
@@ -46,10 +78,18 @@ pub(super) fn stage(
         Err(error) => return Err(cant_read(&manifest, &error)),
     };
     let (mut staged, mut new) = (Vec::new(), Manifest::default());
+    let mut hashes = Vec::with_capacity(entries.len());
     for entry in entries {
+        if let Content::Kept(hash) = entry.content {
+            new.add(&entry.name, hash);
+            hashes.push(hash);
+            continue;
+        }
         let path = root.join(&entry.name);
         let bytes = entry.read(system)?;
-        new.add(&entry.name, &bytes);
+        let hash = hash(&bytes);
+        new.add(&entry.name, hash);
+        hashes.push(hash);
         if system.read(&path).is_ok_and(|old| old == *bytes) {
             continue;
         }
@@ -57,12 +97,17 @@ pub(super) fn stage(
         let done = done.map_err(|error| cant_write(&path, &error))?;
         staged.push((path, done));
     }
-    Ok(Change { root: root.to_path_buf(), staged, old, new, _lock: held })
+    Ok(Change { root: root.to_path_buf(), staged, old, new, hashes, _lock: held })
 }
 
 impl Change {
-    /// Puts everything in its place and removes what an earlier run wrote and this one does not.
-    pub(super) fn commit(self, system: &dyn System) -> Result<(), Failure> {
+    /// Puts everything in its place and removes what an earlier run wrote and this one does not; then writes the state that `state`
+    /// makes of the hashes of all entries.
+    pub(super) fn commit(
+        self,
+        state: &mut dyn FnMut(&[u64]) -> Option<Vec<u8>>,
+        system: &dyn System,
+    ) -> Result<(), Failure> {
         let private = self.root.join(PRIVATE);
         let manifest = private.join("manifest");
         let write = |lines: &Manifest| {
@@ -84,6 +129,12 @@ impl Change {
         }
         if self.old != self.new {
             write(&self.new)?;
+        }
+        if let Some(bytes) = state(&self.hashes) {
+            let path = private.join("state");
+            super::stage(&path, &bytes, system)?
+                .commit()
+                .map_err(|error| cant_write(&path, &error))?;
         }
         let scratch = private.join("staged");
         system.remove_all(&scratch).map_err(|error| cant_write(&scratch, &error))

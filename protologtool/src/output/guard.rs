@@ -20,6 +20,13 @@ pub(crate) fn once(inputs: &[PathBuf], each: &str, system: &dyn System) -> Resul
     }
 }
 
+/// A directory, so that two paths lead to one if this is the same for both.
+#[derive(PartialEq, Eq, Hash)]
+enum Directory {
+    There((u64, u64)),
+    Missing(PathBuf),
+}
+
 /// Refuses outputs that are inputs as well, or that are there twice.
 ///
 /// An output takes the place of a name in a directory, whatever that name led to; so two paths are the same file here if
@@ -29,17 +36,27 @@ pub(super) fn check(
     inputs: &[PathBuf],
     system: &dyn System,
 ) -> Result<(), Failure> {
-    let mut by_name: HashMap<&OsStr, Vec<&Path>> = HashMap::new();
+    let mut by_name: HashMap<&OsStr, Vec<&Path>> = HashMap::with_capacity(inputs.len());
     for input in inputs {
         by_name.entry(input.file_name().unwrap_or_default()).or_default().push(input);
     }
-    let mut canonical: HashMap<PathBuf, PathBuf> = HashMap::new();
-    let mut directory = |path: &Path| {
+    // Directories by number: as the paths spell them, and as they are. There are thousands of files in few of them.
+    let (mut spelt, mut canonical) = (HashMap::new(), HashMap::new());
+    let mut directory = |path: &Path| -> usize {
         let parent = path.parent().unwrap_or(path);
-        let known = canonical.entry(parent.to_path_buf());
-        known.or_insert_with(|| system.canonical(parent)).clone()
+        if let Some(known) = spelt.get(parent.as_os_str()) {
+            return *known;
+        }
+        let next = canonical.len();
+        let place = match system.directory(parent) {
+            Some(directory) => Directory::There(directory),
+            None => Directory::Missing(system.canonical(parent)),
+        };
+        let number = *canonical.entry(place).or_insert(next);
+        spelt.insert(parent.as_os_str().to_owned(), number);
+        number
     };
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::with_capacity(outputs.len());
     for output in outputs {
         let Some(name) = output.file_name() else {
             let shown = output.display();

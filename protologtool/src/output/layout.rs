@@ -31,22 +31,21 @@ pub(super) fn entries<'p>(
                     .help("set `--source-root`, or pass them to runs of their own")
             });
         }
-        let as_is = Content::File(&file.path);
-        let content = file.rewritten.as_deref().map_or(as_is, Content::Bytes);
+        let content = match (&file.rewritten, file.kept) {
+            (Some(bytes), _) => Content::Bytes(bytes),
+            (None, Some(hash)) => Content::Kept(hash),
+            (None, None) => Content::File(&file.path),
+        };
         entries.push(OutputEntry { name, content });
     }
     Ok(entries)
 }
 
 fn name(file: &Processed, source_root: Option<&Path>) -> String {
-    let below_root = source_root.and_then(|root| {
-        let (root, path) = (parts(root)?, parts(&file.path)?);
-        path.strip_prefix(&root[..]).map(|rest| rest.join("/"))
-    });
-    let as_given = || {
-        let is_relative = file.path.is_relative();
-        parts(&file.path).filter(|_| is_relative).map(|parts| parts.join("/"))
-    };
+    let path = straight(&file.path);
+    let below_root = source_root.and_then(|root| path?.strip_prefix(straight(root)?).ok());
+    let below_root = below_root.map(joined);
+    let as_given = || path.filter(|path| path.is_relative()).map(joined);
     below_root
         .filter(|name| !name.is_empty())
         .or_else(as_given)
@@ -59,15 +58,22 @@ fn below(place: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// The parts of a path; of an absolute one the first is `/`. None with `..` in it.
-fn parts(path: &Path) -> Option<Vec<String>> {
-    let known = path.components().filter(|component| !matches!(component, Component::CurDir));
-    known
-        .map(|component| match component {
-            Component::ParentDir => None,
-            other => Some(other.as_os_str().to_string_lossy().into_owned()),
-        })
-        .collect()
+/// A path without `.` at its start, unless it goes up.
+fn straight(path: &Path) -> Option<&Path> {
+    let goes_up = path.components().any(|component| component == Component::ParentDir);
+    (!goes_up).then(|| path.strip_prefix(".").unwrap_or(path))
+}
+
+/// The parts of a path with `/` between them.
+fn joined(path: &Path) -> String {
+    let mut name = String::with_capacity(path.as_os_str().len());
+    for component in path.components() {
+        if !name.is_empty() {
+            name.push('/');
+        }
+        name.push_str(&component.as_os_str().to_string_lossy());
+    }
+    name
 }
 
 #[cfg(test)]

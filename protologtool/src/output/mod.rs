@@ -15,10 +15,12 @@ mod srcjar;
 mod stale;
 
 pub(crate) use dictionary::{collect, read_dictionary, statements};
+pub(crate) use directory::Previous;
 pub(crate) use guard::once;
 pub(crate) use stale::difference;
 
 use crate::exit::Failure;
+use crate::incremental::Incremental;
 use crate::pipeline::Processed;
 use crate::system::{Staged, System};
 use std::borrow::Cow;
@@ -33,6 +35,10 @@ pub(crate) struct Outputs<'a> {
     pub(crate) archive: Option<(&'a Path, u8)>,
     /// A directory of all sources.
     pub(crate) directory: Option<&'a Path>,
+    /// The knowledge of the last run into that directory.
+    pub(crate) incremental: Option<&'a Incremental>,
+    /// True if this run has locked the directory.
+    pub(crate) is_locked: bool,
     /// The directory to which the names of sources in archive and directory are relative.
     pub(crate) source_root: Option<&'a Path>,
     /// Dictionaries.
@@ -60,6 +66,8 @@ enum Content<'p> {
     Bytes(&'p [u8]),
     /// The contents of this file: files without calls are not kept in memory.
     File(&'p Path),
+    /// Bytes with this hash, which are in their place already. In directories alone.
+    Kept(u64),
 }
 
 /// Writes all outputs.
@@ -91,8 +99,14 @@ pub(crate) fn write(
             paths.iter().map(PathBuf::as_path).filter(|target| *target != path).collect();
         staged.push((path, stage(path, &depfile::text(&targets, &outputs.inputs)?, system)?));
     }
-    if let Some(path) = outputs.directory {
-        directory::stage(path, &entries, system)?.commit(system)?;
+    if let Some(root) = outputs.directory {
+        let change = directory::stage(root, &entries, outputs.is_locked, system)?;
+        let mut state = |hashes: &[u64]| {
+            let names = entries.iter().map(|entry| entry.name.as_str());
+            let outputs_with_hashes: Vec<_> = names.zip(hashes.iter().copied()).collect();
+            Some(outputs.incremental?.state(root, &outputs_with_hashes, system))
+        };
+        change.commit(&mut state, system)?;
     }
     for (path, staged) in staged {
         staged.commit().map_err(|error| cant_write(path, &error))?;
@@ -122,6 +136,7 @@ impl<'p> OutputEntry<'p> {
             Content::File(path) => {
                 system.read(path).map(Cow::Owned).map_err(|error| cant_read(path, &error))
             }
+            Content::Kept(_) => Err(Failure::new(format!("`{}` is not read again", self.name))),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The real machine, with what is printed kept: for a process that runs many commands and hands out what each of them says.
 
-use super::{DirectoryEntry, Fill, Lock, Reader, Real, Staged, System};
+use super::{DirectoryEntry, Fill, Lock, Reader, Real, Staged, Stamp, System};
 use protolog_reader::ByteSource;
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -52,6 +52,18 @@ impl System for Captured {
 
     fn read_from(&self, path: &Path, offset: u64, most: usize) -> io::Result<Vec<u8>> {
         Real.read_from(path, offset, most)
+    }
+
+    fn stamp(&self, path: &Path, reader: &mut Reader) -> Option<Stamp> {
+        Real.stamp(path, reader)
+    }
+
+    fn directory(&self, path: &Path) -> Option<(u64, u64)> {
+        Real.directory(path)
+    }
+
+    fn program(&self) -> String {
+        Real.program()
     }
 
     fn identity(&self, path: &Path) -> io::Result<(u64, u64)> {

@@ -4,7 +4,9 @@
 //!
 //! Invariant: a reader is for one run. Who replaces a directory meanwhile may get files of the one that was there.
 
-use rustix::fs::{Mode, OFlags, open, openat};
+use super::Stamp;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, open, openat, stat, statat};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -54,22 +56,43 @@ impl Reader {
         Ok(())
     }
 
-    fn open(&mut self, path: &Path) -> io::Result<File> {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return File::open(path);
+    /// The stamp of a regular file of the real file system.
+    pub(super) fn stamp(&mut self, path: &Path) -> Option<Stamp> {
+        let found = match self.place(path) {
+            Some((directory, name)) => statat(directory, name, AtFlags::empty()),
+            None => stat(path),
         };
-        if self.directory.as_ref().is_none_or(|(known, _)| known != parent) {
+        let file = found.ok().filter(|file| FileType::from_raw_mode(file.st_mode).is_file())?;
+        let nanoseconds =
+            |seconds: i64, rest: i64| seconds.checked_mul(1_000_000_000)?.checked_add(rest);
+        Some(Stamp {
+            file: (file.st_dev, file.st_ino),
+            size: file.st_size as u64,
+            modified: nanoseconds(file.st_mtime, file.st_mtime_nsec as i64)?,
+            changed: nanoseconds(file.st_ctime, file.st_ctime_nsec as i64)?,
+        })
+    }
+
+    fn open(&mut self, path: &Path) -> io::Result<File> {
+        // Where anything goes wrong the whole path says what.
+        let Some((directory, name)) = self.place(path) else { return File::open(path) };
+        match openat(directory, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(file) => Ok(file.into()),
+            Err(_) => File::open(path),
+        }
+    }
+
+    /// The directory that a file is in, and its name there.
+    fn place<'p>(&mut self, path: &'p Path) -> Option<(&OwnedFd, &'p OsStr)> {
+        let (parent, name) = (path.parent()?, path.file_name()?);
+        let is_known = |known: &PathBuf| known.as_os_str() == parent.as_os_str();
+        if !self.directory.as_ref().is_some_and(|(known, _)| is_known(known)) {
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let place = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
             let opened = open(place, flags, Mode::empty()).ok();
             self.directory = opened.map(|directory| (parent.to_path_buf(), directory));
         }
-        // Where anything goes wrong the whole path says what.
-        let Some((_, directory)) = &self.directory else { return File::open(path) };
-        match openat(directory, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
-            Ok(file) => Ok(file.into()),
-            Err(_) => File::open(path),
-        }
+        self.directory.as_ref().map(|(_, directory)| (directory, name))
     }
 }
 

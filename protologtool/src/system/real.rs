@@ -1,6 +1,8 @@
 //! The real file system and environment.
 
-use super::{DirectoryEntry, Fill, Lock, Reader, Staged, System, has_record_lock, join, staged};
+use super::{
+    DirectoryEntry, Fill, Lock, Reader, Staged, Stamp, System, has_record_lock, join, staged,
+};
 use protolog_reader::{ByteSource, FileBytes};
 use rustix::fs::OFlags;
 use std::ffi::OsStr;
@@ -70,6 +72,20 @@ impl System for Real {
             format!("{:x}.{:x}.{:x}.{:x}", file.ino(), file.len(), file.mtime(), file.mtime_nsec())
         };
         fs::metadata(path).map(of).unwrap_or_default()
+    }
+
+    fn stamp(&self, path: &Path, reader: &mut Reader) -> Option<Stamp> {
+        reader.stamp(path)
+    }
+
+    fn directory(&self, path: &Path) -> Option<(u64, u64)> {
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        let directory = fs::metadata(path).ok().filter(Metadata::is_dir)?;
+        Some((directory.dev(), directory.ino()))
+    }
+
+    fn program(&self) -> String {
+        std::env::current_exe().map(|path| self.version(&path)).unwrap_or_default()
     }
 
     fn is_in_use(&self, path: &Path) -> bool {

@@ -2,9 +2,10 @@
 //!
 //! `cases/*.txt` are transcripts of shell sessions with the real program (see [`transcript`]); `UPDATE_EXPECT=1` rewrites
 //! them. [`help`] looks at the help pages; [`options`] holds what AOSP's tool accepts and refuses; [`memory`] runs the command without touching a disk;
-//! [`outputs`], [`sarif`] and [`worker`] check what a transcript can't.
+//! [`incremental`], [`outputs`], [`sarif`] and [`worker`] check what a transcript can't.
 
 mod help;
+mod incremental;
 mod memory;
 mod options;
 mod outputs;

@@ -15,6 +15,9 @@ use crate::{Result, shell, workspace};
 /// Of each contestant; odd, so that there is a median run.
 const ROUNDS: usize = 5;
 
+/// The number of files of runs after a first one.
+const AGAIN: usize = 2000;
+
 /// The corpus with which AOSP's tool was measured, Android 15's of October 2024 on two cores, transform and generate together: files,
 /// bytes, calls, seconds of CPU, megabytes at least.
 const AOSP: [(usize, u64, usize, f64, f64); 3] = [
@@ -31,6 +34,7 @@ pub(super) fn run() -> Result<()> {
     beside_floors(&corpus, &target)?;
     let bench = ToolBench { tool: target.join("release/protologtool"), corpus: &corpus, target };
     bench.whole()?;
+    bench.again()?;
     bench.as_aosp()
 }
 
@@ -91,6 +95,54 @@ impl ToolBench<'_> {
         Ok(())
     }
 
+    /// Into a directory: the first run, and runs after it.
+    fn again(&self) -> Result<()> {
+        let files: Vec<JavaFile> = self
+            .corpus
+            .files
+            .iter()
+            .step_by(self.corpus.files.len() / AGAIN)
+            .take(AGAIN)
+            .cloned()
+            .collect();
+        let changed = files.iter().find(|file| file.calls > 0).ok_or("no file has a call")?;
+        let changed = self.corpus.dir.join(&changed.path);
+        let text = fs::read(&changed)
+            .map_err(|error| format!("can't read `{}`: {error}", changed.display()))?;
+        let directory = self.target.join("bench/sources");
+        let output = ["--output-dir".to_owned(), directory.display().to_string()];
+        let depfile =
+            ["--depfile".to_owned(), self.target.join("bench/out.d").display().to_string()];
+        let output = [output, depfile].concat();
+        let (mut first, mut same, mut one) = (Vec::new(), Vec::new(), Vec::new());
+        for round in 0..ROUNDS {
+            workspace::empty_dir(&directory)?;
+            first.push(self.run(&files, 1, &output)?);
+            // The stamps of the outputs do not count yet.
+            self.run(&files, 1, &output)?;
+            same.push(self.run(&files, 1, &output)?);
+            write(&changed, &format!("{}// {round}\n", String::from_utf8_lossy(&text)))?;
+            one.push(self.run(&files, 1, &output)?);
+        }
+        write(&changed, &String::from_utf8_lossy(&text))?;
+        let cpu = |runs: &[Run]| measure::median(runs).cpu.unwrap_or(0.0) * 1e3;
+        let row = |what: &str, runs: &[Run]| {
+            vec![
+                what.to_owned(),
+                format!("{:.0}", cpu(runs)),
+                format!("1/{:.1}", cpu(&first) / cpu(runs).max(1.0)),
+            ]
+        };
+        let rows = [
+            row("first run", &first),
+            row("nothing changed", &same),
+            row("one file with calls changed", &one),
+        ];
+        println!("\n{}\n", caption(&files).replace("a srcjar and", "a directory, a makefile and"));
+        println!("{}", table::markdown(&["one thread", "CPU ms", "of the first"], &rows));
+        Ok(())
+    }
+
     /// As many files and bytes as AOSP's tool was measured with, and at least as many calls.
     fn as_aosp(&self) -> Result<()> {
         let (with, without): (Vec<JavaFile>, Vec<JavaFile>) =
@@ -135,6 +187,12 @@ impl ToolBench<'_> {
 
     /// The tool over these files, which writes an archive and a dictionary.
     fn transform(&self, files: &[JavaFile], jobs: usize) -> Result<Run> {
+        let archive = self.target.join("bench/out.srcjar").display().to_string();
+        self.run(files, jobs, &["--output-srcjar".to_owned(), archive])
+    }
+
+    /// The tool over these files, which writes a dictionary and, by these flags, sources.
+    fn run(&self, files: &[JavaFile], jobs: usize, sources: &[String]) -> Result<Run> {
         let output = |name: &str| self.target.join("bench").join(name).display().to_string();
         let list = self.target.join("bench/arguments");
         let paths: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
@@ -143,11 +201,10 @@ impl ToolBench<'_> {
             ["--protolog-class", "dev.protolog.ProtoLog"],
             ["--loggroups-class", corpus::GROUPS_CLASS],
             ["--loggroups-source", corpus::GROUPS_SOURCE],
-            ["--output-srcjar", &output("out.srcjar")],
             ["--viewer-config", &output("out.pb")],
             ["--jobs", &jobs.to_string()],
         ];
-        let words = options.concat().into_iter().map(str::to_owned);
+        let words = options.concat().into_iter().map(str::to_owned).chain(sources.iter().cloned());
         let command = ["transform-protolog-calls".to_owned()].into_iter().chain(words);
         let args: Vec<String> = command.chain([format!("@{}", list.display())]).collect();
         measure::program(&self.tool, &args, &self.corpus.dir, &self.target.join("bench/time"))

@@ -3,12 +3,14 @@
 //!
 //! A class is looked for where Java compilers look: in the file called by its name. What is read is kept for the files that
 //! come next, up to a limit. Classes of the same package may also stand in files of other names: see [`super::secondary`]. The answers do
-//! not depend on the order of the questions.
+//! not depend on the order of the questions. [`Recorded`] keeps what a file has asked.
 
 use super::outline::TypeId;
 use super::secondary::Secondary;
 use super::unit::Unit;
+use crate::lang::lookups::Lookups;
 use crate::system::System;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -117,5 +119,39 @@ impl Classes for Library<'_> {
             let id = unit.type_in(None, name)?;
             Some((unit, id))
         })
+    }
+}
+
+/// The inputs of a run, with the questions that one file asks.
+pub(super) struct Recorded<'l> {
+    classes: &'l dyn Classes,
+    lookups: RefCell<Lookups>,
+}
+
+impl<'l> Recorded<'l> {
+    pub(super) fn new(classes: &'l dyn Classes) -> Self {
+        Self { classes, lookups: RefCell::default() }
+    }
+
+    /// The questions that were asked.
+    pub(super) fn into_lookups(self) -> Lookups {
+        self.lookups.into_inner()
+    }
+}
+
+impl Classes for Recorded<'_> {
+    fn class(&self, canonical: &str) -> Option<(Arc<Unit<'static>>, TypeId)> {
+        self.lookups.borrow_mut().add_class(canonical);
+        self.classes.class(canonical)
+    }
+
+    fn secondary(&self, package: &str, name: &str) -> Option<(Arc<Unit<'static>>, TypeId)> {
+        self.lookups.borrow_mut().add_package(package);
+        self.classes.secondary(package, name)
+    }
+
+    fn constant_of_kotlin(&self, canonical: &str) -> Option<String> {
+        self.lookups.borrow_mut().all = true;
+        self.classes.constant_of_kotlin(canonical)
     }
 }

@@ -217,15 +217,17 @@ impl Language for Java {
             let diagnostics = vec![warning.help("convert the file to UTF-8")];
             return Found { diagnostics, ..Found::default() };
         }
-        let classes = inputs.map(|inputs| inputs as &dyn Classes);
+        let classes = inputs.map(|inputs| library::Recorded::new(inputs));
+        let asked = classes.as_ref().map(|classes| classes as &dyn Classes);
         let wrappers = inputs.and_then(|inputs| inputs.wrappers).map(Wrappers::all);
         let FileCalls { mut calls, others, diagnostics, names_class, wrappers } =
-            find::find(self, source, groups, classes, wrappers.unwrap_or_default());
+            find::find(self, source, groups, asked, wrappers.unwrap_or_default());
+        let lookups = classes.map(library::Recorded::into_lookups).unwrap_or_default();
         if self.dialect != Dialect::Protolog {
             emit::name_locals(source, &mut calls);
         }
         let edits = others.iter().filter_map(|other| emit::redirect(self, source, other)).collect();
-        Found { calls, edits, diagnostics, names_class, wrappers }
+        Found { calls, edits, diagnostics, names_class, wrappers, lookups }
     }
 
     fn emit(

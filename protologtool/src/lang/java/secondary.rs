@@ -4,6 +4,7 @@
 //! package are searched once, for lines that begin with a declaration of another name than the file's. A secondary class
 //! that is indented is not found.
 
+use crate::lang::lookups::is_of_package;
 use crate::system::{Reader, System};
 use memchr::memmem::Finder;
 use std::collections::HashMap;
@@ -62,8 +63,7 @@ impl<'a> Secondary<'a> {
             }
             directories
         });
-        let wanted = package.replace('.', "/");
-        let is_of = |directory: &&&Path| directory.ends_with(&wanted);
+        let is_of = |directory: &&&Path| is_of_package(directory, package);
         let mut near: Vec<&Path> = directories.keys().filter(is_of).copied().collect();
         near.sort_unstable();
         near.iter().flat_map(|directory| &directories[directory]).copied().collect()

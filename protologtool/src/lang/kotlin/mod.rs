@@ -32,6 +32,7 @@ mod wrapper;
 mod wrapper_calls;
 
 use super::java::{Dialect, Java};
+use super::lookups::Lookups;
 use super::{Found, Inputs, Kind, Language, Message};
 use crate::call::Call;
 use crate::groups::Groups;
@@ -96,8 +97,10 @@ impl Language for Kotlin<'_> {
     ) -> Found<KotlinShape> {
         let KotlinCalls { calls, others, diagnostics, names_class, wrappers } =
             find::find(*self, source, groups, inputs);
+        // Constants, members and functions of any file may matter.
+        let lookups = Lookups { all: true, ..Lookups::default() };
         let Dialect::Android(form) = self.java.dialect() else {
-            return Found { calls, edits: Vec::new(), diagnostics, names_class, wrappers };
+            return Found { calls, edits: Vec::new(), diagnostics, names_class, wrappers, lookups };
         };
         let redirected =
             others.into_iter().filter(|(_, method, arguments)| form.redirects(method, *arguments));
@@ -105,7 +108,7 @@ impl Language for Kotlin<'_> {
             let dot = if range.is_empty() { "." } else { "" };
             Edit { range, text: format!("{}{dot}", self.java.implementation()) }
         });
-        Found { calls, edits: edits.collect(), diagnostics, names_class, wrappers }
+        Found { calls, edits: edits.collect(), diagnostics, names_class, wrappers, lookups }
     }
 
     fn emit(
