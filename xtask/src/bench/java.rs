@@ -6,13 +6,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use super::report::Report;
 use crate::{Result, loggers, shell, workspace};
 
-/// Processes for each figure.
+/// The most processes for each figure.
 const FORKS: usize = 3;
+/// No further round of processes is begun that would probably end later than this.
+const LONGEST: Duration = Duration::from_secs(6 * 60);
 /// The messages that a process logs before it is killed: `UNTIL_KILLED` of `bench/java/src/bench/Main.java`.
 const LOGGED: u64 = 100_000;
 /// Loggers: the word for the program, and the row of the table.
@@ -39,6 +42,9 @@ struct CallFigures {
     written: f64,
 }
 
+/// Those of each logger and call.
+type AllFigures = BTreeMap<(&'static str, &'static str), CallFigures>;
+
 struct JavaPrograms {
     dir: PathBuf,
     tool: PathBuf,
@@ -48,17 +54,7 @@ struct JavaPrograms {
 /// Builds the programs, runs them in turns, and adds the tables.
 pub(super) fn run(report: &mut Report) -> Result<()> {
     let programs = build(&loggers::prepare(true)?)?;
-    let mut all: BTreeMap<(&str, &str), CallFigures> = BTreeMap::new();
-    for _ in 0..FORKS {
-        for (peer, _) in PEERS {
-            for call in CALLS {
-                let new = programs.measure(peer, call)?;
-                all.entry((peer, call))
-                    .and_modify(|known| *known = best(*known, new))
-                    .or_insert(new);
-            }
-        }
-    }
+    let (all, forks) = programs.rounds()?;
     let figures = |title: &str, report: &mut Report, show: fn(&CallFigures) -> String| {
         let head =
             ["logger", "off", "two ints", "int, string", "two ints, double", "six arguments"];
@@ -69,7 +65,8 @@ pub(super) fn run(report: &mut Report) -> Result<()> {
         });
         report.add(title, &head, &rows);
     };
-    figures("Time of a call, ns, median", report, |it| format!("{:.1}", it.time));
+    let times = format!("Time of a call, ns, median; the best of {forks} processes");
+    figures(&times, report, |it| format!("{:.1}", it.time));
     figures("Bytes allocated by a call", report, |it| format!("{:.0}", it.allocated));
     figures("CPU of all threads for a call, ns", report, |it| format!("{:.0}", it.cpu));
     figures("Bytes in the file for a message", report, |it| format!("{:.0}", it.written));
@@ -137,6 +134,27 @@ impl JavaPrograms {
         java.arg(format!("-Dlog4j2.configurationFile={}", layout.display()));
         java.args(["-classpath", &self.classpath, "bench.Main", peer]).arg(&output).arg(call);
         Ok(java)
+    }
+
+    /// Measures everything several times, as long as there is time for it; the best figures, and how often they were taken.
+    fn rounds(&self) -> Result<(AllFigures, usize)> {
+        let mut all = AllFigures::new();
+        let begun = Instant::now();
+        for round in 0..FORKS {
+            if begun.elapsed() + begun.elapsed() / (round.max(1) as u32) > LONGEST {
+                return Ok((all, round));
+            }
+            for (peer, _) in PEERS {
+                for call in CALLS {
+                    let new = self.measure(peer, call)?;
+                    all.entry((peer, call))
+                        .and_modify(|known| *known = best(*known, new))
+                        .or_insert(new);
+                }
+            }
+            println!("round {} of {FORKS} after {} s", round + 1, begun.elapsed().as_secs());
+        }
+        Ok((all, FORKS))
     }
 
     fn measure(&self, peer: &str, call: &str) -> Result<CallFigures> {
