@@ -73,7 +73,7 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
     });
     steps.run("java", |_| {
         let mut java = shell::cargo(&["test", "--locked", "--release", "--package=protolog-tool"]);
-        java.args(["--test=java_runtime", "stress::", "threads::", "--", "--nocapture"]);
+        java.args(["--test=java_runtime", "--", "stress::", "threads::", "idle::", "--nocapture"]);
         java.env("PROTOLOG_JAVA_MESSAGES", "10000000").env("PROTOLOG_JAVA_THREADS", "100000");
         shell::run(&mut java)
     });

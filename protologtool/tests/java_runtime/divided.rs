@@ -2,7 +2,7 @@
 //! room: all messages are there, or counted; also of a program that is killed.
 
 use super::{classes, messages, run_java, tool};
-use protolog_testkit::{temp_dir, trace_processor};
+use protolog_testkit::{run_any, temp_dir, trace_processor};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -106,7 +106,7 @@ fn a_full_buffer_keeps_the_first_messages() {
 fn calls_that_wait_lose_nothing() {
     let Some(classes) = classes() else { return };
     let dir = temp_dir();
-    assert_eq!(run(classes, dir.path(), "small wait many"), (THREADS * 50_000, 0));
+    assert_eq!(run(classes, dir.path(), "small wait many"), (THREADS * 20_000, 0));
     check_whole(&numbers(&files(dir.path())));
 }
 
@@ -124,10 +124,14 @@ fn what_a_killed_program_has_logged_is_in_its_segments() {
         child.kill().unwrap();
         child.wait().unwrap();
         said.extend(out);
+        // Between two segments it is the older one that the recording knows.
+        let is_recovered = |file: &PathBuf| {
+            let mut tool = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+            run_any(tool.arg("recover").arg(file)).code == Some(0)
+        };
         let written = files(dir.path());
-        let last = written.last().unwrap();
-        let output = tool(&["recover", last.to_str().unwrap()]);
-        assert_eq!(output.code, Some(0), "{}", output.stderr);
+        let recovered = written.iter().filter(|file| is_recovered(file)).count();
+        assert_eq!(recovered, 1, "{written:?}");
         let threads = numbers(&files(dir.path()));
         check_whole(&threads);
         for line in said {

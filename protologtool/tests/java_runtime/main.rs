@@ -3,6 +3,7 @@
 
 mod children;
 mod divided;
+mod idle;
 mod killed;
 mod places;
 mod reference;

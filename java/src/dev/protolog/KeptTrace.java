@@ -63,7 +63,7 @@ final class KeptTrace {
         }
         List<Losses.Count> losses = session.total().all();
         Map<Integer, List<SharedBuffer.Copy>> chunks = new TreeMap<>();
-        for (SharedBuffer.Copy chunk : session.copyChunks()) {
+        for (SharedBuffer.Copy chunk : session.copyChunks(true)) {
             chunks.computeIfAbsent(chunk.writer(), id -> new ArrayList<>()).add(chunk);
         }
         // After the chunks: the dictionary has all that they have.

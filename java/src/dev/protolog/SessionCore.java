@@ -97,8 +97,8 @@ final class SessionCore {
         drainThread = thread;
     }
 
-    /** Copies of all chunks. An error if the file that has them is not whole any more. */
-    List<SharedBuffer.Copy> copyChunks() throws IOException {
+    /** Copies of the complete chunks, and of the others if they are asked for. An error if the file that has them is not whole any more. */
+    List<SharedBuffer.Copy> copyChunks(boolean unfinishedToo) throws IOException {
         if (failure != null) {
             throw failure();
         }
@@ -106,7 +106,7 @@ final class SessionCore {
             recording.checkSize();
         }
         try {
-            return buffer.copyAll();
+            return buffer.copyAll(unfinishedToo);
         } catch (InternalError e) {
             throw new IOException("its buffer can't be read", e);
         }
@@ -236,7 +236,7 @@ final class SessionCore {
         }
         long stuck = stuckAt;
         if (chunk == SharedBuffer.NONE && waitNanos > 0 && !isStopped && (stuck < 0 || stuck != buffer.freed())) {
-            chunk = buffer.await(previous, layout, payload, System.nanoTime() + waitNanos);
+            chunk = buffer.await(previous, layout, payload, System.nanoTime() + waitNanos, drain);
             stuckAt = chunk == SharedBuffer.NONE ? buffer.freed() : -1;
         }
         return chunk;

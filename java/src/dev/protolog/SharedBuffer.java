@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The shared memory buffer of a session: pages of chunks, of which each belongs to one writer until it is complete.
@@ -20,6 +21,10 @@ import java.util.List;
  * <p>A message touches its chunk only and takes no lock. Chunks are taken, completed and freed under the buffer's monitor, once
  * in a hundred messages, so that pure Java needs no protocol between threads; the words in memory are what other processes,
  * and whoever recovers a recording, go by.
+ *
+ * <p>A thread keeps its chunk between messages, as long as threads keep no more than half of the buffer. Beyond that, a thread that logs rarely
+ * completes its chunk with each message, and beyond three quarters each thread does: idle threads leave room for others, however many they
+ * are. Rust takes chunks from idle threads instead, for which it has the kernel's barrier that Java lacks.
  *
  * <p>Invariants: a chunk in state Writing has one writer. A ring overwrites the oldest page; its chunks are marked as being read before
  * their headers are cleared, and these before anything else changes. A stream frees chunks only once they were drained. A writer takes
@@ -55,6 +60,10 @@ final class SharedBuffer {
     /** Pages that are divided; those of a ring stay so. */
     private int divided;
     private int highWater;
+    /** The bytes of chunks that writers have. */
+    private int held;
+    /** The quarters of the buffer that these are; read by each message, and a moment behind. */
+    private volatile int heldQuarters;
 
     /** {@code memory} is zero, begins at a multiple of eight and is whole pages. */
     SharedBuffer(ByteBuffer memory, FillPolicy policy) {
@@ -132,13 +141,14 @@ final class SharedBuffer {
 
     /**
      * As {@link #acquire}, after a wait for one to be freed where there is none, but not beyond {@code deadline}, a value of
-     * {@link System#nanoTime}. An interrupt does not end the wait, and is there afterwards.
+     * {@link System#nanoTime}; {@code reader} is woken, which frees some. An interrupt does not end the wait, and is there afterwards.
      */
-    synchronized int await(int previous, int layout, int payload, long deadline) {
+    synchronized int await(int previous, int layout, int payload, long deadline, Thread reader) {
         boolean isInterrupted = false;
         int chunk = acquire(previous, layout, payload);
         long left = deadline - System.nanoTime();
         while (chunk == NONE && !isClosed && left > 0) {
+            LockSupport.unpark(reader);
             try {
                 wait(left / 1_000_000, (int) (left % 1_000_000));
             } catch (InterruptedException e) {
@@ -151,6 +161,12 @@ final class SharedBuffer {
             Thread.currentThread().interrupt();
         }
         return chunk;
+    }
+
+    /** True if a thread should not keep a chunk; {@code isRare}: it had logged nothing for a while. */
+    boolean isCrowded(boolean isRare) {
+        int quarters = heldQuarters;
+        return quarters >= 3 || quarters == 2 && isRare;
     }
 
     /** Writes the header of a chunk that was just taken; its count stays 0. */
@@ -184,7 +200,9 @@ final class SharedBuffer {
     synchronized void complete(int chunk) {
         set(chunk, COMPLETE);
         written++;
-        bytesWritten += end(chunk) - at(chunk);
+        int size = end(chunk) - at(chunk);
+        bytesWritten += size;
+        hold(-size);
     }
 
     /** Frees a chunk that was copied. Of a stream only. */
@@ -208,8 +226,8 @@ final class SharedBuffer {
         return divided >= pages / 2;
     }
 
-    /** Copies all chunks that have packets. Writers wait meanwhile where they need a chunk. */
-    synchronized List<Copy> copyAll() {
+    /** Copies the complete chunks, and with {@code unfinishedToo} those that have packets. Writers wait meanwhile where they need a chunk. */
+    synchronized List<Copy> copyAll(boolean unfinishedToo) {
         List<Copy> copies = new ArrayList<>();
         for (int page = 0; page < pages; page++) {
             int word = (int) INT.getAcquire(memory, page * PAGE);
@@ -217,7 +235,7 @@ final class SharedBuffer {
             for (int index = 0; index < PageLayout.chunks(layout); index++) {
                 int state = PageLayout.state(word, index);
                 int chunk = chunk(page, layout, index);
-                if (state == WRITING || state == COMPLETE) {
+                if (state == COMPLETE || state == WRITING && unfinishedToo) {
                     Copy copy = copy(chunk, state == COMPLETE);
                     if (copy != null) {
                         copies.add(copy);
@@ -314,7 +332,16 @@ final class SharedBuffer {
             return NONE;
         }
         INT.setRelease(memory, page * PAGE, PageLayout.with(word, index, WRITING));
+        hold(PageLayout.chunkSize(layout));
         return chunk(page, layout, index);
+    }
+
+    private void hold(int bytes) {
+        held += bytes;
+        int quarters = (int) (4L * held / size());
+        if (quarters != heldQuarters) {
+            heldQuarters = quarters;
+        }
     }
 
     private int takeAny(int payload) {

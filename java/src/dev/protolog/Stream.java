@@ -25,6 +25,9 @@ final class Stream implements Runnable {
     /** A change of the distance between wall clock and BOOTTIME by which the wall clock counts as set, in nanoseconds. */
     private static final long MIN_CLOCK_STEP = 100_000_000;
 
+    /** Memory that is there when writing begins, in bytes, and the size of its parts. */
+    private static final int RESERVE = 512 << 10;
+    private static final int RESERVE_PART = 16 << 10;
     /** Room for the end of a trace, in bytes, for each sequence in it, and for what a packet grows by on its way. */
     private static final int TRAILER = 1024;
     private static final int SEQUENCE_TRAILER = 160;
@@ -49,6 +52,8 @@ final class Stream implements Runnable {
     private int ownPackets;
     private long wallDistance;
     private IOException failure;
+    /** The failure where there is no memory for another one. */
+    private final IOException noMemory = new IOException("no memory was left to write the trace");
     private final Thread thread = new Thread(this, "protolog drain");
 
     Stream(SessionCore session, SessionConfig config, BootClock.Moment started) throws IOException {
@@ -72,16 +77,26 @@ final class Stream implements Runnable {
 
     @Override
     public void run() {
+        long next = System.nanoTime() + POLL_NANOS;
         while (!session.isStopped()) {
-            LockSupport.parkNanos(this, segments == null ? POLL_NANOS : Math.min(POLL_NANOS, Math.max(1, segments.left())));
-            drain();
-            rotateIfOld();
+            long left = next - System.nanoTime();
+            LockSupport.parkNanos(this, Math.max(1, segments == null ? left : Math.min(left, segments.left())));
+            boolean isDue = next - System.nanoTime() <= 0 || segments != null && segments.left() <= 0;
+            if (isDue) {
+                next = System.nanoTime() + POLL_NANOS;
+            }
+            try {
+                drain(isDue);
+                rotateIfOld();
+            } catch (OutOfMemoryError e) {
+                // There may be some memory the next time.
+            }
         }
     }
 
     /** Writes all packets that was logged so far. */
     synchronized void flush() throws IOException {
-        boolean isDrained = drain();
+        boolean isDrained = drain(true);
         if (failure != null) {
             throw failure;
         }
@@ -94,7 +109,7 @@ final class Stream implements Runnable {
     Summary finish() throws IOException {
         LockSupport.unpark(thread);
         synchronized (this) {
-            boolean isDrained = drain();
+            boolean isDrained = drain(true);
             boolean isComplete = false;
             try {
                 if (failure != null) {
@@ -122,14 +137,15 @@ final class Stream implements Runnable {
         return counts.stats(session.total().all(), 0, earlierBytes + out.written());
     }
 
-    /** Writes what is there. False where there is no memory for a copy of it now; nothing has changed then. */
-    private synchronized boolean drain() {
+    /** Writes what is there, of chunks that are being written only if {@code unfinishedToo}. False where there is no memory for a copy of it now; nothing has changed then. */
+    private synchronized boolean drain(boolean unfinishedToo) {
         if (failure != null) {
             return true;
         }
         List<SharedBuffer.Copy> chunks;
         try {
-            chunks = session.copyChunks();
+            checkMemory();
+            chunks = session.copyChunks(unfinishedToo);
         } catch (OutOfMemoryError e) {
             return false;
         } catch (IOException | RuntimeException | InternalError e) {
@@ -166,10 +182,22 @@ final class Stream implements Runnable {
         return true;
     }
 
+    /** Has the error of a full heap come now, where nothing has changed yet: writing takes no more than this. */
+    private static void checkMemory() {
+        byte[][] parts = new byte[RESERVE / RESERVE_PART][];
+        for (int i = 0; i < parts.length; i++) {
+            parts[i] = new byte[RESERVE_PART];
+        }
+    }
+
     /** Ends the session. The recording has what the file lacks. */
     private void fail(Throwable error) {
-        failure = error instanceof IOException io ? io : new IOException("the session's buffer can't be used any more", error);
-        session.fail(error);
+        failure = noMemory;
+        try {
+            failure = error instanceof IOException io ? io : new IOException("the session's buffer can't be used any more", error);
+        } finally {
+            session.fail(error);
+        }
     }
 
     /** Frees the chunks that are in the file; those with the beginning of a packet wait for its end. */

@@ -29,6 +29,8 @@ final class TraceWriter {
     /** The tags of interned strings and stack traces. */
     private static final int STRING = 0x02a2;
     private static final int STACK = 0x02aa;
+    /** The time without a message after which a thread is one that logs rarely, in nanoseconds. */
+    private static final long RARE = 2_000_000;
     /** Room before the content of a message, for what is known after it. */
     private static final int HEAD = 32;
     /** The most bytes of an argument that is no string: its tag and itself. */
@@ -98,8 +100,13 @@ final class TraceWriter {
             complete();
         }
         isWriting = true;
+        long before = sequence.time;
         boolean isWritten = writeMessage(call);
         isWriting = false;
+        if (buffer.isCrowded(sequence.time - before > RARE)) {
+            complete();
+            grown = 0;
+        }
         return isWritten;
     }
 

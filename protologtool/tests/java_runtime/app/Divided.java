@@ -29,7 +29,7 @@ public final class Divided {
                 case "first" -> builder.keepFirst();
                 case "newest" -> builder.keepNewest();
                 case "wait" -> builder.waitAtMost(Duration.ofSeconds(60));
-                case "many" -> count = 50_000;
+                case "many" -> count = 20_000;
                 case "kill" -> isKilled = true;
                 default -> { }
             }
