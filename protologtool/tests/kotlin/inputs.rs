@@ -246,3 +246,35 @@ fn methods_that_do_more_than_a_log_call() {
         check(&[("p/A.java", &caller), JAVA_LOGS], &[]);
     }
 }
+
+/// A source with what `check --fix` makes of it.
+#[track_caller]
+fn check_fixed(source: &str, expected: &str) {
+    let system = Memory::with_files([("A.kt", source)]);
+    let processed = process(&system, &settings(), &[PathBuf::from("A.kt")], 1).remove(0).unwrap();
+    let report = processed.report.expect("a problem");
+    let mut fixed = source.to_owned();
+    let fixes = report.diagnostics.iter().flat_map(|diagnostic| &diagnostic.fixes);
+    let mut certain: Vec<_> = fixes.filter(|fix| fix.is_certain).collect();
+    certain.sort_by_key(|fix| std::cmp::Reverse(fix.range.start));
+    for fix in certain {
+        fixed.replace_range(fix.range.clone(), &fix.text);
+    }
+    assert_eq!(fixed, expected);
+    let again = Memory::with_files([("A.kt", &*fixed)]);
+    let processed = process(&again, &settings(), &[PathBuf::from("A.kt")], 1).remove(0).unwrap();
+    assert!(processed.report.is_none() && !processed.messages.is_empty(), "{fixed}");
+}
+
+#[test]
+fn problems_that_one_change_removes_for_certain() {
+    let with =
+        |call: &str| format!("package p\nimport dev.protolog.ProtoLog\nfun f(n: Int) = {call}\n");
+    for (call, fixed) in [
+        ("ProtoLog.d(NET, \"a $n\")", "ProtoLog.d(demo.AppLog.NET, \"a $n\")"),
+        ("ProtoLog.d(\"a %d\",  demo.AppLog.NET, n)", "ProtoLog.d(demo.AppLog.NET,  \"a %d\", n)"),
+        ("ProtoLog.d(demo.AppLog.NET, \"100%\")", "ProtoLog.d(demo.AppLog.NET, \"100%%\")"),
+    ] {
+        check_fixed(&with(call), &with(fixed));
+    }
+}

@@ -58,6 +58,9 @@ impl CallReader<'_, '_> {
             return Err(vec![Diagnostic::error(Code::ArgumentCount, range, message).help(help)]);
         };
         self.refuse_parameters(&elements).map_err(|note| vec![note])?;
+        if let Some(swapped) = self.swapped(group, template) {
+            return Err(vec![swapped]);
+        }
         let mut problems = Vec::new();
         let group_position = keep(self.group(group), &mut problems);
         let template_range = file.bytes_of(template);
@@ -215,12 +218,36 @@ impl CallReader<'_, '_> {
             let near = path.last().and_then(|name| nearest(self.groups, name));
             // Of a name that is wrong for another reason the help says that.
             let near = near.filter(|near| help == format!("use `{near}`"));
-            let error = Diagnostic::error(Code::UnknownGroup, range, message).help(help);
-            match (near, argument.end.checked_sub(1)) {
-                (Some(near), Some(last)) => error.suggest(file.tokens[last].range(), near),
+            let error = Diagnostic::error(Code::UnknownGroup, range.clone(), message).help(help);
+            let plain = path.first().filter(|_| path.len() == 1);
+            let is_group = |name: &&String| {
+                self.named.scopes.variable(name, range.start).is_none()
+                    && self.named.imported_member(name, class).is_none()
+                    && self.groups.position(name).is_some()
+            };
+            match (near, argument.end.checked_sub(1), plain.filter(is_group)) {
+                (Some(near), Some(last), _) => error.suggest(file.tokens[last].range(), near),
+                (_, _, Some(name)) => error.fix(range, format!("{class}.{name}")),
                 _ => error,
             }
         })
+    }
+
+    /// The error for a text in the place of the group, and the group in that of the text.
+    fn swapped(&self, group: &Range<usize>, template: &Range<usize>) -> Option<Diagnostic> {
+        let file = &self.named.file;
+        let is_text = file.partner(group.start) + 1 == group.end
+            && matches!(file.kind(group.start), Some(LexemeKind::TextOpen { .. }));
+        self.group(template).ok().filter(|_| is_text)?;
+        let bytes = [group, template].map(|tokens| file.bytes_of(tokens));
+        let [group, template] = &bytes;
+        let text = |range: Range<usize>| String::from_utf8_lossy(&file.text[range]).into_owned();
+        let between = text(group.end..template.start);
+        let in_order = text(template.clone()) + &between + &text(group.clone());
+        let range = group.start..template.end;
+        let message = "the group and the template are swapped";
+        let error = Diagnostic::error(Code::UnknownGroup, range.clone(), message);
+        Some(error.help("write the group first, then the text").fix(range, in_order))
     }
 
     /// The group of this name; or the message and the help.
@@ -303,7 +330,13 @@ impl CallReader<'_, '_> {
             match piece {
                 Piece::Text(part) => {
                     let value = part.as_str();
-                    let parsed = Template::parse(value).map_err(|error| {
+                    let parsed = Template::parse(value);
+                    if parsed.is_err() && pieces.len() == 1 {
+                        // Whoever checks the whole says all that is wrong with it.
+                        text.append(part.clone());
+                        continue;
+                    }
+                    let parsed = parsed.map_err(|error| {
                         let range = part.origin(error.range());
                         Diagnostic::error(
                             Code::BadTemplate,
