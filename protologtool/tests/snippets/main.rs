@@ -92,6 +92,40 @@ fn kotlin() {
     }
 }
 
+/// The page's command is a server that answers, and the settings of all editors have its arguments.
+#[test]
+fn editors() {
+    const PAGE: &str = "docs/guides/editor.md";
+    let text = fs::read_to_string(workspace_root().join(PAGE)).expect("read the page");
+    let command = text.lines().find_map(|line| line.strip_prefix("    protologtool lsp "));
+    let args: Vec<&str> = command.expect("a command").split(' ').collect();
+    for block in page::blocks(&text) {
+        let lacks = args.iter().find(|arg| !block.text.contains(*arg));
+        assert_eq!(lacks, None, "{PAGE}:{}", block.line);
+    }
+    let dir = protolog_testkit::temp_dir();
+    let source = dir.path().join(args.last().expect("a source"));
+    fs::create_dir_all(source.parent().expect("a directory")).expect("make a directory");
+    let groups = "package com.foo; enum AppLog implements dev.protolog.IProtoLogGroup { NET; }";
+    fs::write(source, groups).expect("write the groups");
+    let messages = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#,
+        r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#,
+        r#"{"jsonrpc":"2.0","method":"exit"}"#,
+    ];
+    let session: String = messages
+        .iter()
+        .map(|message| format!("Content-Length: {}\r\n\r\n{message}", message.len()))
+        .collect();
+    fs::write(dir.path().join("session"), session).expect("write the session");
+    let mut server = Command::new("sh");
+    server.args(["-c", "exec \"$0\" lsp \"$@\" < session", env!("CARGO_BIN_EXE_protologtool")]);
+    let output = run(server.args(&args).current_dir(dir.path()));
+    assert!(output.stdout.contains("\"hoverProvider\""), "{}", output.stdout);
+    assert_eq!(output.stderr, "");
+}
+
 #[test]
 fn no_page_is_left_out() {
     let mut pages = vec!["README.md".to_owned(), "docs/faq.md".to_owned()];
@@ -104,7 +138,9 @@ fn no_page_is_left_out() {
         // A page whose program is a library with tests has a test of its own.
         let is_tried = match page.as_str() {
             "docs/guides/testing.md" => TESTING_GUIDE.contains(&page),
-            "docs/guides/kotlin.md" => tests.contains(&format!("PAGE: &str = \"{page}\"")),
+            "docs/guides/kotlin.md" | "docs/guides/editor.md" => {
+                tests.contains(&format!("PAGE: &str = \"{page}\""))
+            }
             _ => tests.contains(&format!("try_page(\"{page}\")")),
         };
         assert!(is_tried, "no test tries {page}");
