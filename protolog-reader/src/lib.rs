@@ -15,7 +15,6 @@
 #![forbid(unsafe_code)]
 
 mod ago;
-mod ahead;
 mod blocks;
 mod clock;
 mod collect;

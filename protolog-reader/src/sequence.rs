@@ -9,8 +9,6 @@
 //!
 //! Invariant: the string of an id never changes between two clears; the first definition counts.
 
-use std::sync::Arc;
-
 use foldhash::HashMap;
 
 use protolog_core::schema::interned_string;
@@ -71,11 +69,11 @@ impl SequenceState {
         &mut self,
         source: Source,
         thread: thread::Thread,
-        threads: &mut Arc<thread::Threads>,
+        threads: &mut thread::Threads,
     ) {
         if source >= self.thread_source {
             self.thread_source = source;
-            self.thread = thread::Threads::index(threads, thread, self.thread);
+            self.thread = threads.index(thread, self.thread);
         }
     }
 
