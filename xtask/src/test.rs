@@ -45,6 +45,8 @@ pub(crate) const STEPS: [(&str, &str); 15] = [
 
 /// The test program that drives a browser.
 const BROWSER_TESTS: &str = "view";
+/// Those of its tests that open the Perfetto UI.
+const PERFETTO_TESTS: &str = "perfetto::";
 
 /// Runs the steps named in `only`, all if it is empty. The step `tools` always runs.
 pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
@@ -69,11 +71,11 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
         have.test_programs(&[&["test", "--locked", "--workspace"], &all[..]].concat(), skipped)
     });
     steps.run("browser", |skipped| {
-        // By itself: it is slow to draw beside others, and its figures would be those of all together.
-        have.test(
-            &["test", "--locked", "--package", "protolog-tool", "--test", BROWSER_TESTS],
-            skipped,
-        )
+        // By itself: it is slow to draw beside others, and its figures would be those of all together. The Perfetto UI wants all cores.
+        let page =
+            ["test", "--locked", "--package", "protolog-tool", "--test", BROWSER_TESTS, "--"];
+        have.test(&[&page[..], &["--skip", PERFETTO_TESTS]].concat(), skipped)?;
+        have.test(&[&page[..], &["--test-threads", "1", PERFETTO_TESTS]].concat(), skipped)
     });
     // It has target directories of its own. Beside the tests, it would make what waits for the clock wait longer.
     let oldest = wanted.is_empty().then(|| Beside::start("oldest", install));
