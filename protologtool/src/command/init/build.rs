@@ -79,7 +79,7 @@ impl Build {
             Self::Maven => "into `pom.xml`, each part into the element that it names",
             Self::GradleKotlin => "at the end of `build.gradle.kts`",
             Self::Gradle => "at the end of `build.gradle`",
-            Self::Bazel => "into `BUILD`, and copy integrations/bazel/protolog into the workspace",
+            Self::Bazel => "into `BUILD`, and the tool into `bin` beside it",
             Self::Soong => "into `Android.bp`, and the tool into `bin` beside it",
         }
     }
