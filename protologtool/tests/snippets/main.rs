@@ -114,11 +114,8 @@ fn editors() {
         r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#,
         r#"{"jsonrpc":"2.0","method":"exit"}"#,
     ];
-    let session: String = messages
-        .iter()
-        .map(|message| format!("Content-Length: {}\r\n\r\n{message}", message.len()))
-        .collect();
-    fs::write(dir.path().join("session"), session).expect("write the session");
+    let framed = messages.map(|it| format!("Content-Length: {}\r\n\r\n{it}", it.len()));
+    fs::write(dir.path().join("session"), framed.concat()).expect("write the session");
     let mut server = Command::new("sh");
     server.args(["-c", "exec \"$0\" lsp \"$@\" < session", env!("CARGO_BIN_EXE_protologtool")]);
     let output = run(server.args(&args).current_dir(dir.path()));
