@@ -83,6 +83,7 @@ pub(crate) struct Transform {
 #[command(override_usage = GENERATE_USAGE)]
 #[command(after_long_help = GENERATE_HELP, after_help = "See --help for an example.")]
 #[command(group(clap::ArgGroup::new("output").required(true).multiple(true).args(["viewer_config", "check"])))]
+#[command(mut_arg("files", |files| files.required(false).required_unless_present("merge")))]
 pub(crate) struct Generate {
     #[command(flatten)]
     pub(crate) sources: Sources,
@@ -249,7 +250,7 @@ protologtool transform-protolog-calls [OPTIONS]
 
 const GENERATE_USAGE: &str = "\
 protologtool generate-viewer-config [OPTIONS]
-       <--viewer-config <FILE>|--check <FILE>>... <FILES>...";
+       <--viewer-config <FILE>|--check <FILE>>... <--merge <FILE>|FILES>...";
 
 // Paragraphs are one line each: they are wrapped to the width of the terminal.
 const TRANSFORM_HELP: &str = "\
@@ -294,7 +295,7 @@ The dictionary maps the ids in rewritten code and in traces to texts. `transform
 files in its own pass.
 
 A dictionary that is kept beside the sources is compared by `--check FILE` instead. Dictionaries of other modules, or \
-of Rust programs, are put in by `--merge FILE`; two messages that would have one id are refused.
+of Rust programs, are put in by `--merge FILE`, with sources or without; two messages that would have one id are refused.
 
 `--from-binary PROGRAM` takes the dictionary out of programs that log through `protolog_rt`, and `--strip-to` takes \
 their texts away: see `protologtool generate-viewer-config --from-binary --help`.

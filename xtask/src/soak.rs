@@ -7,10 +7,10 @@ use std::process::Command;
 
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
-use crate::{Result, bench, fuzz, programs, python, shell, workspace};
+use crate::{Result, bazel, bench, fuzz, programs, python, shell, workspace};
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 13] = [
+pub(crate) const STEPS: [(&str, &str); 14] = [
     (
         "stress",
         "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
@@ -36,6 +36,10 @@ pub(crate) const STEPS: [(&str, &str); 13] = [
     ),
     ("matrix", "notes of log calls in programs, in every way of building: none lost, none doubled"),
     ("jdk", "log calls in all sources of a JDK, and a large module compiled before and after"),
+    (
+        "bazel",
+        "the example of integrations/bazel, built by Bazel with the tool as its worker, runs",
+    ),
     ("bench", "the programs of `bench` that `test` does not build compile, without warnings"),
     ("fuzz", "each fuzz target for PROTOLOG_FUZZ_SECONDS, by default 60"),
 ];
@@ -102,6 +106,13 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         shell::run(
             test.args(["--test=java", "--", "--nocapture", "real::"]).env("PROTOLOG_SOAK", "1"),
         )
+    });
+    steps.run("bazel", |skipped| {
+        if !tools::found("bazel") {
+            skip(tools::skipped("the example of Bazel", &tools::BAZEL), skipped);
+            return Ok(());
+        }
+        bazel::run()
     });
     steps.run("bench", |_| bench::outside::lint());
     steps.run("fuzz", fuzz::run);

@@ -66,6 +66,12 @@ pub(crate) const BABELTRACE: Tool = Tool {
     present: || found("babeltrace2"),
     source: Debian("babeltrace2"),
 };
+pub(crate) const BAZEL: Tool = Tool {
+    name: "bazel",
+    why: "build with its rules",
+    present: || found("bazel"),
+    source: Debian("bazel-bootstrap"),
+};
 pub(crate) const VALGRIND: Tool = Tool {
     name: "valgrind",
     why: "count instructions",

@@ -25,9 +25,13 @@ fn generate(
 ) -> Result<(), Failure> {
     let flags = AndroidFlags { any: None, is_15: args.viewer_config_type.is_some() };
     let run = RunRequest { flags, ..RunRequest::default() };
-    let Some(mut done) = process(&args.sources, run, reporter, system)? else {
-        return Ok(());
+    let is_merge = args.sources.files.is_empty();
+    let done = if is_merge {
+        Some(Done::default())
+    } else {
+        process(&args.sources, run, reporter, system)?
     };
+    let Some(mut done) = done else { return Ok(()) };
     if !args.merge.is_empty() {
         let Some(merged) = merge(args, &done, reporter, system)? else { return Ok(()) };
         if let Some(statements) = &mut done.statements {
@@ -42,7 +46,8 @@ fn generate(
             output::difference(path, &done.dictionary, done.statements.as_ref(), system)?
     {
         reporter.text(&difference);
-        reporter.notice(&stale(path, "these sources"));
+        reporter
+            .notice(&stale(path, if is_merge { "these dictionaries" } else { "these sources" }));
     }
     if reporter.errors() > 0 {
         return Ok(());
