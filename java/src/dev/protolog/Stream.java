@@ -32,6 +32,8 @@ final class Stream implements Runnable {
     private static final int TRAILER = 1024;
     private static final int SEQUENCE_TRAILER = 160;
     private static final int GROWTH = 6;
+    /** The part of the buffer whose chunks are freed together, once the file has them: threads find room while the rest is written. */
+    private static final int FREED_PART = 8;
 
     private final SessionCore session;
     /** Null for a trace in one file. */
@@ -47,8 +49,10 @@ final class Stream implements Runnable {
     /** Positions that one of the copies in the recording lacks. */
     private Map<Integer, Long> changed = new HashMap<>();
     private Map<Integer, Long> changedBefore = new HashMap<>();
-    /** Chunks whose last packet goes on in one that was not there yet. */
-    private List<SharedBuffer.Copy> held = new ArrayList<>();
+    /** Complete chunks that were read: those that the file may lack, and those whose last packet goes on in one that was not there yet. */
+    private final List<SharedBuffer.Copy> held = new ArrayList<>();
+    /** The bytes of those that the file may lack. */
+    private int heldBytes;
     private int ownPackets;
     private long wallDistance;
     private IOException failure;
@@ -173,9 +177,10 @@ final class Stream implements Runnable {
                     changed.put(chunk.writer(), reader.position());
                     inFile.add(chunk.writer());
                 }
+                hold(chunk);
             }
             commit();
-            free(chunks);
+            free();
         } catch (IOException | InternalError | OutOfMemoryError | StackOverflowError e) {
             fail(e);
         }
@@ -200,19 +205,30 @@ final class Stream implements Runnable {
         }
     }
 
-    /** Frees the chunks that are in the file; those with the beginning of a packet wait for its end. */
-    private void free(List<SharedBuffer.Copy> chunks) {
-        List<SharedBuffer.Copy> complete = new ArrayList<>(held);
-        chunks.stream().filter(SharedBuffer.Copy::isComplete).forEach(complete::add);
-        held = new ArrayList<>();
-        for (SharedBuffer.Copy chunk : complete) {
-            int next = (int) (readers.get(chunk.writer()).position() >>> 32);
-            if (chunk.id() - next < 0) {
-                session.buffer().free(chunk.chunk());
-            } else {
-                held.add(chunk);
-            }
+    /** Keeps a complete chunk until the file has it. */
+    private void hold(SharedBuffer.Copy chunk) throws IOException {
+        if (!chunk.isComplete()) {
+            return;
         }
+        held.add(chunk);
+        heldBytes += chunk.bytes().length;
+        if (heldBytes >= session.buffer().size() / FREED_PART) {
+            commit();
+            free();
+        }
+    }
+
+    /** Frees the chunks that are in the file; those with the beginning of a packet wait for its end. */
+    private void free() {
+        heldBytes = 0;
+        held.removeIf(chunk -> {
+            int next = (int) (readers.get(chunk.writer()).position() >>> 32);
+            boolean isWritten = chunk.id() - next < 0;
+            if (isWritten) {
+                session.buffer().free(chunk.chunk());
+            }
+            return isWritten;
+        });
     }
 
     /** True unless the file would become too long by a chunk. A file has one at least. */

@@ -25,6 +25,7 @@ public final class SelfTest {
         DictionaryTest.run();
         CallTest.run();
         PacketTest.run(vectors);
+        SharedBufferTest.run();
         MessageIdTest.run(vectors);
         SettingsTest.run(vectors);
         TextSinkTest.run();

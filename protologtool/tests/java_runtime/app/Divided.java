@@ -39,8 +39,8 @@ public final class Divided {
         for (int t = 0; t < threads.length; t++) {
             int thread = t;
             int messages = isKilled ? Integer.MAX_VALUE : count;
-            boolean isSlow = isKilled;
-            threads[t] = new Thread(() -> count(thread, messages, isSlow), "counter-" + t);
+            boolean isReporting = isKilled;
+            threads[t] = new Thread(() -> count(thread, messages, isReporting), "counter-" + t);
             threads[t].start();
         }
         for (Thread thread : threads) {
@@ -50,12 +50,12 @@ public final class Divided {
         System.out.println(summary.messages() + " " + summary.lost() + " " + summary.file().getFileName());
     }
 
-    private static void count(int thread, int messages, boolean isSlow) {
+    private static void count(int thread, int messages, boolean isReporting) {
         for (int i = 0; i < messages; i++) {
-            // Some are longer than a chunk; those are not safe from a kill yet.
-            String text = !isSlow && i % 1000 == 999 ? "x".repeat(4000) + i : "text " + i % 50;
+            // Some are longer than a chunk.
+            String text = i % 1000 == 999 ? "x".repeat(4000) + i : "text " + i % 50;
             ProtoLog.i(AppLog.DISK, "%d of %s: %s", i, thread, text);
-            if (isSlow && i % 100 == 0) {
+            if (isReporting && i % 100 == 0) {
                 System.out.println(thread + " " + i);
                 Thread.yield();
             }
