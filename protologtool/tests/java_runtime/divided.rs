@@ -118,7 +118,7 @@ fn what_a_killed_program_has_logged_is_in_its_segments() {
         let dir = temp_dir();
         let mut java = Command::new("java");
         java.arg("-Dprotolog.level=off").arg("-cp").arg(classes).arg("app.Divided");
-        // What a full buffer drops is no matter of the kill.
+        // Messages that a full buffer drops are no matter of the kill.
         java.arg(dir.path()).args(options.split(' ')).args(["wait", "kill"]);
         let mut child = java.stdout(Stdio::piped()).spawn().expect("start java");
         let mut out = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);

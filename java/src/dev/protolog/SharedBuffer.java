@@ -289,7 +289,7 @@ final class SharedBuffer {
         int layout = PageLayout.layout(word);
         divided += word == 0 ? 1 : 0;
         if (!isRing || word == 0) {
-            // What is left of other chunks is not to be taken for headers.
+            // Bytes of earlier chunks are not to be taken for headers.
             for (int index = 0; word == 0 && index < PageLayout.chunks(wanted); index++) {
                 clearHeader(PageLayout.chunkAt(page, wanted, index));
             }
