@@ -1,30 +1,48 @@
 //! Diagnostics for sources that do not parse, where it matters: in the declarations that hold calls.
 //!
 //! tree-sitter always gives a tree, with ERROR and MISSING nodes where the grammar was left. Since members are parsed one by
-//! one, a member is good however broken the rest of the file is; a bad one with a call is one diagnostic. Brackets that do
-//! not balance make the whole file bad, since then nobody can say which member a call belongs to.
+//! one, a member is good however broken the rest of the file is; a bad one with a call is one diagnostic, beside those of its
+//! calls that are whole. Brackets that do not balance are closed by guess ([`super::brackets`]), so that the rest of the file
+//! is diagnosed.
 
-use super::lexer;
+use super::brackets::{Fault, FaultKind, unclosed_literal};
+use super::outline::Member;
 use super::syntax::descendants;
 use super::unit::Unit;
 use crate::diagnostic::{Code, Diagnostic};
 use std::ops::Range;
 use tree_sitter::{Node, Tree};
 
-/// That the brackets of a file with calls do not balance.
-pub(crate) fn unbalanced(unit: &Unit<'_>) -> Diagnostic {
-    let bracket = lexer::unbalanced(unit.text()).unwrap_or(0..0);
-    let message = format!("`{}` has no counterpart", unit.str(&bracket));
-    Diagnostic::error(Code::Syntax, bracket, message)
-        .help("balance the brackets: until then no log call of this file can be rewritten")
+/// That a bracket has no counterpart, or a literal or comment no end.
+pub(crate) fn unbalanced(unit: &Unit<'_>, fault: &Fault) -> Diagnostic {
+    let written = unit.str(&fault.range);
+    let (message, help) = match (fault.kind, written) {
+        (FaultKind::Bracket, _) => (
+            format!("`{written}` has no counterpart"),
+            "balance the brackets: until then no log call of this file can be rewritten".to_owned(),
+        ),
+        (FaultKind::Comment, _) => ("unclosed comment".to_owned(), "close it with `*/`".to_owned()),
+        (FaultKind::Literal, "'") => {
+            ("unclosed character".to_owned(), "close it with `'`".to_owned())
+        }
+        (FaultKind::Literal, _) => {
+            let is_block = unit.text()[fault.range.start..].starts_with(b"\"\"\"");
+            let quotes = if is_block { "\"\"\"" } else { "\"" };
+            ("unclosed string literal".to_owned(), format!("close it with `{quotes}`"))
+        }
+    };
+    Diagnostic::error(Code::Syntax, fault.range.clone(), message).help(help)
 }
 
-/// The first syntax error in the member that has this tree and the bytes `member`.
-pub(crate) fn fault(unit: &Unit<'_>, member: &Range<usize>, tree: &Tree) -> Option<Diagnostic> {
+/// The first syntax error in the member that has this tree.
+pub(crate) fn fault(unit: &Unit<'_>, member: &Member, tree: &Tree) -> Option<Diagnostic> {
     let root = tree.root_node();
     root.has_error().then(|| {
+        if let Some(fault) = unclosed_literal(unit.text(), &unit.tokens[member.tokens.clone()]) {
+            return unbalanced(unit, &fault);
+        }
         let fault = descendants(root).find(|node| node.is_error() || node.is_missing());
-        describe(unit, member, fault.unwrap_or(root))
+        describe(unit, &member.range, fault.unwrap_or(root))
     })
 }
 

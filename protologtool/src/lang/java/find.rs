@@ -2,11 +2,12 @@
 //!
 //! Tokens say where calls may be; of the members that hold such places, and of no others, there are trees.
 
+use super::brackets::{FaultKind, unclosed_literal};
 use super::broken;
 use super::invocation::{Candidate, Invocation, candidates};
 use super::library::Classes;
 use super::meaning::Handle;
-use super::outline::MemberId;
+use super::outline::{Member, MemberId};
 use super::passed;
 use super::place::{CallResult, MemberCalls, OtherCall};
 use super::resolve::Resolver;
@@ -14,15 +15,16 @@ use super::syntax::{member_text, parse_around, parse_member};
 use super::unit::Unit;
 use super::{Java, JavaShape};
 use crate::call::Call;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::groups::Groups;
 use crate::lang::wrapper::Wrapper;
 use crate::source::Source;
 use memchr::memmem;
 use protolog_core::Level;
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
+use tree_sitter::{Node, Tree};
 
 /// The calls in a file.
 #[derive(Debug, Default)]
@@ -49,6 +51,14 @@ impl FileCalls {
             }
             Err(problems) => self.diagnostics.extend(problems),
         }
+    }
+
+    /// Adds the calls of a member.
+    fn append(&mut self, mut member: Self) {
+        self.calls.append(&mut member.calls);
+        self.others.append(&mut member.others);
+        self.wrappers.append(&mut member.wrappers);
+        self.diagnostics.append(&mut member.diagnostics);
     }
 }
 
@@ -135,37 +145,56 @@ impl CallFinder<'_, '_> {
         if candidates.is_empty() {
             return;
         }
-        if !unit.is_balanced {
-            let logs = candidates.iter().any(|candidate| self.level(candidate).is_some());
-            self.found.diagnostics.extend(logs.then(|| broken::unbalanced(unit)));
-            return;
-        }
+        let logs = candidates.iter().any(|candidate| self.level(candidate).is_some());
+        let broken = if logs { self.unbalanced() } else { HashSet::new() };
         let mut by_member: BTreeMap<MemberId, Vec<Candidate>> = BTreeMap::new();
         for candidate in candidates {
             match unit.outline.member_at(candidate.method.start) {
                 Some(member) => by_member.entry(member).or_default().push(candidate),
-                None if self.level(&candidate).is_some() => {
+                None if self.level(&candidate).is_some() && unit.faults.is_empty() => {
                     self.found.diagnostics.push(broken::outside(candidate.method));
                 }
                 None => {}
             }
         }
         for (member, candidates) in by_member {
-            self.member(member, &candidates);
+            self.member(member, &candidates, broken.contains(&member));
         }
     }
 
-    fn member(&mut self, member: MemberId, candidates: &[Candidate]) {
+    /// Reports the brackets that do not balance, one for each member; those members.
+    fn unbalanced(&mut self) -> HashSet<MemberId> {
+        let unit = self.unit;
+        let mut broken = HashSet::new();
+        for fault in &unit.faults {
+            let at = fault.range.start;
+            let Some(member) = unit.outline.member_at(at) else {
+                self.found.diagnostics.push(broken::unbalanced(unit, fault));
+                continue;
+            };
+            if broken.insert(member) {
+                let Member { range, tokens, .. } = &unit.outline.members[member.0];
+                // A literal or comment without an end takes brackets along.
+                let literal = unclosed_literal(unit.text(), &unit.tokens[tokens.clone()]);
+                let mut faults = unit.faults.iter().skip_while(|it| it.range.start < at);
+                let cause = faults.find(|it| it.kind != FaultKind::Bracket);
+                let cause = cause.filter(|it| range.contains(&it.range.start));
+                let fault = broken::unbalanced(unit, literal.as_ref().or(cause).unwrap_or(fault));
+                self.found.diagnostics.push(fault);
+            }
+        }
+        broken
+    }
+
+    /// Finds the calls of a member. Of one whose brackets are known to be `broken`, or that does not parse, those that are
+    /// whole are diagnosed.
+    fn member(&mut self, member: MemberId, candidates: &[Candidate], broken: bool) {
         let declared = &self.unit.outline.members[member.0];
         let wanted: Vec<usize> = candidates.iter().map(|call| call.method.start).collect();
         let Some(mut tree) = parse_around(self.unit, declared, &wanted) else { return };
-        if tree.root_node().has_error() {
+        if broken || tree.root_node().has_error() {
             // The error is described by the whole.
             tree = parse_member(self.unit, declared).unwrap_or(tree);
-        }
-        if let Some(fault) = broken::fault(self.unit, &declared.range, &tree) {
-            self.unparsable(candidates, fault);
-            return;
         }
         let (unit, whole) = (self.unit, OnceCell::new());
         let place = MemberCalls {
@@ -178,9 +207,31 @@ impl CallFinder<'_, '_> {
             locals: OnceCell::new(),
             mentions: HashMap::new().into(),
         };
+        let fault = broken::fault(unit, declared, &tree);
+        if broken || fault.is_some() {
+            let others = self.whole_calls(&place, &tree, candidates);
+            self.unparsable(candidates, fault.filter(|_| !broken), others);
+            return;
+        }
+        let found = self.calls(&place, &tree, candidates);
+        // Where declarations mattered, those were looked for in parts that may not parse.
+        let looked_at = whole.get().and_then(Option::as_ref);
+        match looked_at.and_then(|tree| broken::fault(unit, declared, tree)) {
+            Some(fault) => self.unparsable(candidates, Some(fault), found.diagnostics),
+            None => self.found.append(found),
+        }
+    }
+
+    /// The calls of a member that parses, as far as `tree` has it.
+    fn calls(
+        &self,
+        place: &MemberCalls<'_, '_, '_>,
+        tree: &Tree,
+        candidates: &[Candidate],
+    ) -> FileCalls {
         let mut found = FileCalls::default();
         for candidate in candidates {
-            let Some(call) = Invocation::at(&tree, candidate, unit.text()) else { continue };
+            let Some(call) = Invocation::at(tree, candidate, self.unit.text()) else { continue };
             if candidate.may_pass_on {
                 if let Some(wrapper) = place.meant(&call, candidate, self.wrappers) {
                     found.add(place.passed(wrapper, &call, candidate));
@@ -190,37 +241,51 @@ impl CallFinder<'_, '_> {
             if !place.is_of_class(&call, candidate) {
                 continue;
             }
-            match self.level(candidate) {
-                None => found.others.extend(place.other(&call)),
-                Some(level) => {
-                    let read = place.call(&call, candidate, level);
-                    match read.as_ref().err().and_then(|_| place.wrapper(candidate, level)) {
-                        Some((wrapper, note)) => {
-                            found.wrappers.push(wrapper);
-                            found.diagnostics.extend(note);
-                        }
-                        None => found.add(read),
-                    }
+            let Some(level) = self.level(candidate) else {
+                found.others.extend(place.other(&call));
+                continue;
+            };
+            let read = place.call(&call, candidate, level);
+            match read.as_ref().err().and_then(|_| place.wrapper(candidate, level)) {
+                Some((wrapper, note)) => {
+                    found.wrappers.push(wrapper);
+                    found.diagnostics.extend(note);
                 }
+                None => found.add(read),
             }
         }
-        // Where declarations mattered, those were looked for in parts that may not parse.
-        let looked_at = whole.get().and_then(Option::as_ref);
-        match looked_at.and_then(|tree| broken::fault(unit, &declared.range, tree)) {
-            Some(fault) => self.unparsable(candidates, fault),
-            None => {
-                self.found.calls.append(&mut found.calls);
-                self.found.others.append(&mut found.others);
-                self.found.wrappers.append(&mut found.wrappers);
-                self.found.diagnostics.append(&mut found.diagnostics);
-            }
-        }
+        found
     }
 
-    /// Says of a member that it can't be parsed, if it holds log calls.
-    fn unparsable(&mut self, candidates: &[Candidate], fault: Diagnostic) {
-        let logs = candidates.iter().any(|candidate| self.level(candidate).is_some());
-        self.found.diagnostics.extend(logs.then_some(fault));
+    /// The errors of those log calls of a member with syntax errors that hold none and do not stand in one.
+    fn whole_calls(
+        &self,
+        place: &MemberCalls<'_, '_, '_>,
+        tree: &Tree,
+        candidates: &[Candidate],
+    ) -> Vec<Diagnostic> {
+        let wrong = candidates.iter().filter_map(|candidate| {
+            let level = self.level(candidate)?;
+            let call = Invocation::at(tree, candidate, self.unit.text())?;
+            let is_whole = !call.node.has_error() && !call.ancestors.iter().any(Node::is_error);
+            let is_meant = is_whole && place.is_of_class(&call, candidate);
+            is_meant.then(|| place.call(&call, candidate, level).err()).flatten()
+        });
+        wrong.flatten().collect()
+    }
+
+    /// Says of a member that it can't be parsed, and what else is wrong in it, if it holds log calls.
+    fn unparsable(
+        &mut self,
+        candidates: &[Candidate],
+        fault: Option<Diagnostic>,
+        others: Vec<Diagnostic>,
+    ) {
+        if candidates.iter().any(|candidate| self.level(candidate).is_some()) {
+            self.found.diagnostics.extend(fault);
+            let errors = others.into_iter().filter(|it| it.severity == Severity::Error);
+            self.found.diagnostics.extend(errors);
+        }
     }
 
     /// The level of a log call.

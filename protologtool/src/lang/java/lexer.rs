@@ -1,6 +1,6 @@
 //! Java tokens, comments included, without a tree.
 //!
-//! Enough to find the package, to see whether brackets balance, and to find comments. Total: every byte sequence has tokens; what is unfinished ends where its line or the text ends.
+//! Enough to find the package, brackets and comments. Total: every byte sequence has tokens; what is unfinished ends where its line or the text ends.
 
 use std::ops::Range;
 
@@ -13,6 +13,11 @@ pub(crate) struct Token {
 }
 
 impl Token {
+    /// Makes a token of these bytes.
+    pub(crate) fn new(kind: TokenKind, range: Range<usize>) -> Self {
+        Self { kind, start: range.start as u32, end: range.end as u32 }
+    }
+
     /// Its bytes.
     pub(crate) fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
@@ -39,8 +44,13 @@ pub(crate) enum TokenKind {
 
 /// The tokens of `text`, in order; of a text beyond the parser's limit of 4 GiB those before it.
 pub(crate) fn tokens(text: &[u8]) -> Tokens<'_> {
+    tokens_from(text, 0)
+}
+
+/// Those that begin at `at` or later, where no token may be underway.
+pub(crate) fn tokens_from(text: &[u8], at: usize) -> Tokens<'_> {
     let text = &text[..text.len().min(u32::MAX as usize)];
-    let at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let at = if at == 0 && text.starts_with(b"\xef\xbb\xbf") { 3 } else { at };
     Tokens { text, at }
 }
 
@@ -139,46 +149,6 @@ fn text_block_length(rest: &[u8]) -> usize {
     rest.len()
 }
 
-/// The bracket that does not pair, if there is one. Where a brace is missing at the end, the guess is the first one whose
-/// partner is indented less: its own is what was left out.
-pub(crate) fn unbalanced(text: &[u8]) -> Option<Range<usize>> {
-    let mut open: Vec<(u8, Range<usize>)> = Vec::new();
-    let mut suspect = None;
-    for token in tokens(text) {
-        let (TokenKind::Punct(byte), range) = (token.kind, token.range()) else { continue };
-        let opener = match byte {
-            b'(' | b'[' | b'{' => {
-                open.push((byte, range));
-                continue;
-            }
-            b')' => b'(',
-            b']' => b'[',
-            b'}' => b'{',
-            _ => continue,
-        };
-        match open.pop() {
-            Some((b'{', opened)) if byte == b'}' => {
-                if suspect.is_none()
-                    && indentation(text, range.start) < indentation(text, opened.start)
-                {
-                    suspect = Some(opened);
-                }
-            }
-            Some((byte, _)) if byte == opener => {}
-            Some((_, opened)) => return Some(opened),
-            None => return Some(range),
-        }
-    }
-    let (_, unclosed) = open.pop()?;
-    Some(suspect.unwrap_or(unclosed))
-}
-
-/// Width in bytes of the white space that begins the line of the byte at `offset`.
-fn indentation(text: &[u8], offset: usize) -> usize {
-    let start = memchr::memrchr2(b'\n', b'\r', &text[..offset]).map_or(0, |end| end + 1);
-    text[start..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
-}
-
 /// The text without comments and white space.
 pub(crate) fn compact(text: &[u8]) -> String {
     tokens(text)
@@ -261,15 +231,6 @@ mod tests {
             Punct(b')'),
         ];
         assert_eq!(kinds, expected);
-        assert_eq!(unbalanced(text), None);
-    }
-
-    #[test]
-    fn brackets_that_do_not_pair_are_found() {
-        assert_eq!(unbalanced(b"class A { void f( { } }"), Some(16..17));
-        assert_eq!(unbalanced(b"class A { "), Some(8..9));
-        assert_eq!(unbalanced(b"} // {"), Some(0..1));
-        assert_eq!(unbalanced(b"{ \"}\" '}' /* } */ }"), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //! protolog, where both classes answer `isEnabled` alike; Android's dialects have their own ways, see [`emit`].
 
 mod array;
+mod brackets;
 mod broken;
 pub(crate) mod constant;
 mod context;

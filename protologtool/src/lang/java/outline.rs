@@ -5,7 +5,7 @@
 //! A: field · E: constant · constant · method
 //! ```
 //!
-//! This is what makes it possible to parse only the declarations that hold calls. Brackets must balance. For sources that
+//! This is what makes it possible to parse only the declarations that hold calls. Brackets balance, by guess if need be. For sources that
 //! javac accepts the outline is exact; of others every token still belongs to at most one member, and parsing that tells
 //! what is wrong.
 

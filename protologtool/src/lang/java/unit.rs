@@ -1,5 +1,6 @@
 //! A compilation unit that was read but not parsed: tokens, package, imports, outline.
 
+use super::brackets::{self, Fault};
 use super::escapes::Translated;
 use super::lexer::{self, Token, TokenKind};
 use super::names::Names;
@@ -18,10 +19,10 @@ pub(crate) struct Unit<'s> {
     /// For each opening bracket the index of the token that closes it; for other tokens nothing of use.
     pub(crate) partners: Vec<u32>,
     pub(crate) names: Names,
-    /// Empty where brackets do not balance.
+    /// A guess where brackets do not balance.
     pub(crate) outline: Outline,
-    /// True if brackets balance.
-    pub(crate) is_balanced: bool,
+    /// The reasons for brackets that do not balance in the file; the tokens are [repaired](brackets::repaired) then.
+    pub(crate) faults: Vec<Fault>,
 }
 
 impl<'s> Unit<'s> {
@@ -45,10 +46,13 @@ impl<'s> Unit<'s> {
         tokens.clear();
         tokens.extend(lexer::tokens(text).filter(|token| token.kind != TokenKind::Comment));
         let names = Names::of(text, &tokens);
-        let is_balanced = pair(&tokens, &mut partners);
-        let balanced = is_balanced.then(|| Outline::of(text, &tokens, &partners));
-        let outline = balanced.unwrap_or_default();
-        Self { text: bytes, translated, tokens, partners, names, outline, is_balanced }
+        let mut faults = Vec::new();
+        if !brackets::pair(&tokens, &mut partners) {
+            (tokens, faults) = brackets::repaired(text);
+            brackets::pair(&tokens, &mut partners);
+        }
+        let outline = Outline::of(text, &tokens, &partners);
+        Self { text: bytes, translated, tokens, partners, names, outline, faults }
     }
 
     /// The text, with `\u` escapes translated if they matter.
@@ -159,29 +163,4 @@ thread_local! {
 struct Spare {
     tokens: Vec<Token>,
     partners: Vec<u32>,
-}
-
-/// Notes for each opening bracket the index of the one that closes it; whether they balance.
-fn pair(tokens: &[Token], partners: &mut Vec<u32>) -> bool {
-    partners.clear();
-    partners.resize(tokens.len(), 0);
-    let mut open = Vec::new();
-    for (index, token) in tokens.iter().enumerate() {
-        let TokenKind::Punct(byte) = token.kind else { continue };
-        let closes = match byte {
-            b'(' | b'[' | b'{' => {
-                open.push((index, byte));
-                continue;
-            }
-            b')' => b'(',
-            b']' => b'[',
-            b'}' => b'{',
-            _ => continue,
-        };
-        match open.pop() {
-            Some((opener, byte)) if byte == closes => partners[opener] = index as u32,
-            _ => return false,
-        }
-    }
-    open.is_empty()
 }
