@@ -34,7 +34,8 @@ fn no_line_moves() {
     }
 }
 
-/// A template over several lines is the only thing whose bytes may go; whatever else was there still is, in order.
+/// A template over several lines is the only thing whose bytes may go, but in a block with locals; whatever else was there still is,
+/// in order.
 #[test]
 fn all_but_templates_and_class_names_stays() {
     for case in all_cases() {
@@ -43,6 +44,15 @@ fn all_but_templates_and_class_names_stays() {
         let found = settings.java.find(&source, &settings.groups, None);
         let mut plan = PlanBuilder::default();
         for call in &found.calls {
+            if call.shape.forms.needs_locals {
+                // What stands between its arguments is written anew.
+                let ends = call.args.iter().map(|arg| arg.end);
+                let starts = call.args.iter().map(|arg| arg.start);
+                let from = std::iter::once(call.range.start).chain(ends);
+                let to = starts.chain([call.range.end]);
+                from.zip(to).for_each(|(from, to)| plan.replace(from..to, ""));
+                continue;
+            }
             plan.replace(call.template_range.clone(), "");
             plan.replace(call.shape.class.clone(), "");
         }

@@ -72,6 +72,24 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
     /** No argument of {@code %d %o %x}: nothing comes back, so that javac refuses the call. */
     public static void l(double value) {}
 
+    /**
+     * As {@link #l(Number)}, for a conditional or switch whose type javac infers: beside {@code l(long)} it could not choose. A null in a box
+     * that the expression itself opens is an exception, as in an unprocessed call.
+     */
+    public static long lOf(Number value) {
+        return l(value);
+    }
+
+    /** As {@link #l(char)}. */
+    public static long lOf(char value) {
+        return value;
+    }
+
+    /** What fits neither: numbers beside characters. Of variable arity, so that it competes with none of the others. */
+    public static long lOf(long value, Void... none) {
+        return value;
+    }
+
     /** An argument of {@code %f %e %g}. */
     public static double f(double value) {
         return value;
@@ -80,6 +98,16 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
     /** A boxed argument of {@code %f %e %g}; null is 0. */
     public static double f(Number value) {
         return value == null ? 0 : value.doubleValue();
+    }
+
+    /** As {@link #lOf(Number)}. */
+    public static double fOf(Number value) {
+        return f(value);
+    }
+
+    /** As {@link #lOf(long, Void...)}. */
+    public static double fOf(double value, Void... none) {
+        return value;
     }
 
     /** An argument of {@code %b}; null is false. */

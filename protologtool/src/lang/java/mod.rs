@@ -24,6 +24,7 @@ pub(crate) mod emit;
 mod escapes;
 mod find;
 mod flow;
+mod form;
 pub(crate) mod integer;
 mod invocation;
 pub(crate) mod lexer;
@@ -46,6 +47,7 @@ mod wrapper;
 pub(crate) use constant::constant_text;
 pub use context::Context;
 pub use dialect::{Android, Dialect, Guard, MaskType, StaticMethod};
+pub use form::Forms;
 pub(crate) use library::{Classes, Library};
 pub(crate) use outline::TypeId;
 pub(crate) use place::{nearest, suggestion};
@@ -94,6 +96,8 @@ pub struct JavaShape {
     pub passed_on: Option<PassedOn>,
     /// The prefix of the names of locals, in dialects that have them.
     pub local: String,
+    /// Arguments that need other methods or locals.
+    pub forms: Forms,
     /// The prefix of the names of the platform's types: `java.lang.` where a type hides one of them.
     pub platform: &'static str,
 }
@@ -103,6 +107,13 @@ pub struct JavaShape {
 pub struct PassedOn {
     /// The group, by its full name.
     pub group: String,
+}
+
+impl JavaShape {
+    /// The names of the locals of a call with `count` arguments.
+    fn locals(&self, count: usize) -> Vec<String> {
+        (0..count).map(|index| format!("{}{index}", self.local)).collect()
+    }
 }
 
 impl Java {
@@ -224,7 +235,8 @@ impl Language for Java {
         let FileCalls { mut calls, others, diagnostics, names_class, wrappers } =
             find::find(self, source, groups, asked, wrappers.unwrap_or_default());
         let lookups = classes.map(library::Recorded::into_lookups).unwrap_or_default();
-        if self.dialect != Dialect::Protolog {
+        let has_locals = |call: &Call<JavaShape>| call.shape.forms.needs_locals;
+        if self.dialect != Dialect::Protolog || calls.iter().any(has_locals) {
             emit::name_locals(source, &mut calls);
         }
         let edits = others.iter().filter_map(|other| emit::redirect(self, source, other)).collect();

@@ -120,13 +120,15 @@ impl MemberCalls<'_, '_, '_> {
         let warnings = self.effects(candidate, rest, 1);
         let written = call.class_range();
         let group = &self.groups.list()[wrapper.group].name;
+        let forms = self.forms(candidate, rest, 1);
         let shape = JavaShape {
             context,
             class: written.start..candidate.method.end,
             group: template.start_byte()..template.start_byte(),
             passed_on: Some(PassedOn { group: format!("{class}.{group}") }),
             local: String::new(),
-            platform: self.of_platform(call),
+            platform: self.of_platform(call, &forms),
+            forms,
         };
         let call = Call {
             range: wrapped.byte_range(),

@@ -11,7 +11,7 @@ use super::resolve::Resolver;
 use super::syntax::{descendants, dotted, parse_member, unparenthesized};
 use super::unit::Unit;
 use super::value::{NotConstant, Value};
-use super::{Dialect, Guard, Java, JavaShape};
+use super::{Dialect, Forms, Guard, Java, JavaShape};
 use crate::call::{Call, Checked, Text};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
@@ -182,6 +182,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         match (group_position, text, place) {
             (Some(group_position), Some(text), Some((context, wrapped))) if problems.is_empty() => {
                 let (invocation, class, group) = (call, call.class_range(), group.byte_range());
+                let forms = self.forms(candidate, rest, 2);
                 let call = Call {
                     range: wrapped.byte_range(),
                     level,
@@ -195,7 +196,8 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
                         group,
                         local: String::new(),
                         passed_on: None,
-                        platform: self.of_platform(invocation),
+                        platform: self.of_platform(invocation, &forms),
+                        forms,
                     },
                 };
                 Ok((call, warnings))
@@ -374,9 +376,9 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
     }
 
     /// Prefix of the names of `String` and `Object` in rewritten code, where a type hides one of them.
-    pub(super) fn of_platform(&self, call: &Invocation<'_>) -> &'static str {
-        let is_android = self.java.dialect != Dialect::Protolog;
-        let is_hidden = is_android && ["String", "Object"].iter().any(|it| self.is_type(it, call));
+    pub(super) fn of_platform(&self, call: &Invocation<'_>, forms: &Forms) -> &'static str {
+        let has_types = self.java.dialect != Dialect::Protolog || forms.needs_locals;
+        let is_hidden = has_types && ["String", "Object"].iter().any(|it| self.is_type(it, call));
         if is_hidden { "java.lang." } else { "" }
     }
 

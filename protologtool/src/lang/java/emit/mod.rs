@@ -1,6 +1,7 @@
 //! The edits of one call, in each dialect.
 
 mod android;
+mod block;
 mod protolog;
 mod quote;
 
@@ -14,8 +15,8 @@ use crate::rewrite::{Edit, PlanBuilder};
 use crate::source::Source;
 use std::ops::Range;
 
-use android::LocalNames;
 pub(crate) use android::cache_index;
+use block::LocalNames;
 
 /// Rewrites a log call.
 pub(super) fn emit(

@@ -9,6 +9,7 @@
 //! source can get lost.
 
 use super::super::{Context, Java, JavaShape, trivia};
+use super::block::Block;
 use super::{group, replace_class};
 use crate::call::Call;
 use crate::lang::Message;
@@ -23,6 +24,9 @@ pub(super) fn emit(
     message: &Message<'_>,
     plan: &mut PlanBuilder,
 ) {
+    if call.shape.forms.needs_locals {
+        return block(java, source, call, message).emit(source, call, plan);
+    }
     let (open, close) = match call.shape.context {
         Context::Statement => ("", ""),
         Context::Braced => ("{ ", " }"),
@@ -42,10 +46,44 @@ pub(super) fn emit(
     let (id, mask) = (message.id as i64, message.template.mask().bits() as i64);
     plan.replace(call.template_range.clone(), format!("{added}{id}L, {mask}L{kept}"));
 
-    for (arg, conversion) in call.args.iter().zip(message.template.conversions()) {
-        let method = method(conversion.verb.kind());
+    for (index, (arg, kind)) in call.args.iter().zip(kinds(message)).enumerate() {
+        let method = method(kind, call.shape.forms.is_inferred(index));
         plan.wrap(arg.clone(), format!("{}.{method}(", java.implementation), ")");
     }
+}
+
+/// The form for a call that javac 17 can't compile with its arguments behind the id.
+///
+/// ```text
+/// if (GUARD) { long protoLogParam0 = IMPL.l(n); IMPL.d(NET, 123L, 1L, protoLogParam0); }
+/// ```
+fn block(java: &Java, source: &Source, call: &Call<JavaShape>, message: &Message<'_>) -> Block {
+    let names = call.shape.locals(call.args.len());
+    let (class, forms) = (&java.implementation, &call.shape.forms);
+    let locals = kinds(message).zip(&names).enumerate().map(|(index, (kind, name))| {
+        let of = match kind {
+            ParamKind::Str => format!("{}String", call.shape.platform),
+            ParamKind::Int => "long".to_owned(),
+            ParamKind::Float => "double".to_owned(),
+            ParamKind::Bool => "boolean".to_owned(),
+        };
+        (format!("{of} {name} = {class}.{}(", method(kind, forms.is_inferred(index))), ")")
+    });
+    let (open, tail) =
+        if call.shape.context == Context::Statement { ("", "") } else { ("{ ", " }") };
+    let (id, mask) = (message.id as i64, message.template.mask().bits() as i64);
+    let (group, names) = (group(source, call), names.join(", "));
+    Block {
+        head: format!("{open}{} {{", guard(java, source, call, message)),
+        space: " ",
+        locals: locals.collect(),
+        invocation: format!("{class}.{}({group}, {id}L, {mask}L, {names})", call.level.method()),
+        tail,
+    }
+}
+
+fn kinds<'m>(message: &'m Message<'_>) -> impl Iterator<Item = ParamKind> + 'm {
+    message.template.conversions().map(|conversion| conversion.verb.kind())
 }
 
 /// The head of the `if` statement. That of a group that is compiled out is a constant: javac drops its body but still
@@ -58,12 +96,15 @@ fn guard(java: &Java, source: &Source, call: &Call<JavaShape>, message: &Message
     format!("if ({}.isEnabled({group}, {}.{}))", java.implementation, java.level, call.level)
 }
 
-/// The method that an argument of this kind goes through, so that javac checks and converts it.
-const fn method(kind: ParamKind) -> char {
-    match kind {
-        ParamKind::Str => 's',
-        ParamKind::Int => 'l',
-        ParamKind::Float => 'f',
-        ParamKind::Bool => 'b',
+/// The method that an argument of this kind goes through, so that javac checks and converts it. Where javac would have to
+/// infer the type of the argument from several overloads of it, the one with fewer.
+const fn method(kind: ParamKind, is_inferred: bool) -> &'static str {
+    match (kind, is_inferred) {
+        (ParamKind::Str, _) => "s",
+        (ParamKind::Int, false) => "l",
+        (ParamKind::Int, true) => "lOf",
+        (ParamKind::Float, false) => "f",
+        (ParamKind::Float, true) => "fOf",
+        (ParamKind::Bool, _) => "b",
     }
 }

@@ -11,6 +11,10 @@ public final class ProtoLogImpl {
 
     public static void v(ProtoLogGroup group, long id, long mask, Object... args) { log(LogLevel.VERBOSE, group, id, mask, args); }
     public static void d(ProtoLogGroup group, long id, long mask, Object... args) { log(LogLevel.DEBUG, group, id, mask, args); }
+    public static void d(ProtoLogGroup group, long id, long mask, long a) { log(LogLevel.DEBUG, group, id, mask, a); }
+    public static void d(ProtoLogGroup group, long id, long mask, double a) { log(LogLevel.DEBUG, group, id, mask, a); }
+    public static void d(ProtoLogGroup group, long id, long mask, boolean a) { log(LogLevel.DEBUG, group, id, mask, a); }
+    public static void d(ProtoLogGroup group, long id, long mask, String a) { log(LogLevel.DEBUG, group, id, mask, a); }
     public static void i(ProtoLogGroup group, long id, long mask, Object... args) { log(LogLevel.INFO, group, id, mask, args); }
     public static void w(ProtoLogGroup group, long id, long mask, Object... args) { log(LogLevel.WARN, group, id, mask, args); }
     public static void e(ProtoLogGroup group, long id, long mask, Object... args) { log(LogLevel.ERROR, group, id, mask, args); }
@@ -23,10 +27,15 @@ public final class ProtoLogImpl {
     public static void l(double value) {}
     public static double f(double value) { return value; }
     public static double f(Number value) { return value == null ? 0 : value.doubleValue(); }
+    public static long lOf(Number value) { return l(value); }
+    public static long lOf(char value) { return value; }
+    public static long lOf(long value, Void... none) { return value; }
+    public static double fOf(Number value) { return f(value); }
+    public static double fOf(double value, Void... none) { return value; }
     public static boolean b(Boolean value) { return value != null && value; }
     public static String s(Object value) { return String.valueOf(value); }
 
-    private static void log(LogLevel level, ProtoLogGroup group, long id, long mask, Object[] args) {
+    private static void log(LogLevel level, ProtoLogGroup group, long id, long mask, Object... args) {
         List<Class<?>> kinds = Arrays.asList(String.class, Long.class, Double.class, Boolean.class);
         for (int i = 0; i < args.length; i++) {
             Class<?> kind = kinds.get((int) (mask >>> (2 * i) & 3));
