@@ -5,12 +5,22 @@
 //! v("sent %d", n)          is the message `Server: sent %d` of the group `NET`, with the argument `n`
 //! ```
 //!
+//! In Kotlin the class around one may give its instances a tag, which is a constant where they are made:
+//!
+//! ```text
+//! class Log(private val tag: String) { fun v(msg: String, vararg args: Any?) = ProtoLog.v(NET, "%s: $msg", tag, *args) }
+//! Log("Server").v("sent %d", n)
+//! ```
+//!
 //! A front end finds those of each file; a second pass, over the files that have one of their names, rewrites their calls.
 //! Invariant: no other function can take a wrapper's place at a call that has one of its names.
 
 use memchr::memmem::Finder;
 use protolog_core::Level;
 use std::collections::HashMap;
+
+/// The character in the place of an instance's tag, which no template has.
+pub const TAG: char = '\0';
 
 /// One such function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +37,8 @@ pub struct Wrapper {
     pub level: Level,
     /// The group of its log call, as its position in [`crate::groups::Groups`].
     pub group: usize,
+    /// True if it is a method of a class whose instances have a tag, for which [`TAG`] stands in the texts.
+    pub has_tag: bool,
     /// The template's text before the one that callers pass.
     pub before: String,
     /// The template's text after the one that callers pass.
@@ -82,6 +94,14 @@ impl Wrappers {
 }
 
 impl Wrapper {
+    /// The function of an instance with this tag.
+    #[must_use]
+    pub fn with_tag(&self, tag: &str) -> Self {
+        let tag = tag.replace('%', "%%");
+        let [before, after] = [&self.before, &self.after].map(|text| text.replace(TAG, &tag));
+        Self { before, after, has_tag: false, ..self.clone() }
+    }
+
     /// All names, each once.
     fn names(&self) -> impl Iterator<Item = &str> {
         let of_java = self.java_names.iter().filter(|name| !self.kotlin_names.contains(name));

@@ -171,6 +171,48 @@ fn functions_of_other_files_that_pass_templates_on() {
     check(&[("p/A.kt", &same_package), LOGS], &["a", "b"]);
 }
 
+/// A file with a class whose instances have a tag.
+const TAGGED: (&str, &str) = (
+    "q/Tagged.kt",
+    "package q\nimport demo.AppLog\nimport dev.protolog.ProtoLog\n\
+    class Tagged(private val tag: String) {\n\
+    fun v(msg: String, vararg args: Any?) = ProtoLog.v(AppLog.NET, \"%s: $msg\", tag, *args)\n\
+    fun e(msg: String, vararg args: Any?) { ProtoLog.e(AppLog.DISK, \"$tag! $msg\", *args) } }\n",
+);
+
+#[test]
+fn instances_of_other_files_that_have_tags() {
+    let statements =
+        "log.v(\"a %d\", n); Tagged(\"B\").e(\"b $n\"); val own = q.Tagged(\"C\"); own.v(\"c\")";
+    let source = callers("import q.Tagged\nprivate val log = Tagged(\"A\")", statements);
+    check(&[("p/A.kt", &source), TAGGED], &["A: a %d", "B! b %d", "C: c"]);
+    let source = callers("import q.Tagged as T\nprivate val log: T = T(\"A\" + 1)", "log.v(\"a\")");
+    check(&[("p/A.kt", &source), TAGGED], &["A1: a"]);
+    // Another class, a property that others override or that a class inherits, a function in the place of the constructor.
+    for (header, statements) in [
+        ("import other.Tagged", "Tagged(\"A\").v(\"a\")"),
+        ("import q.Tagged\nfun Tagged(text: String) = Tagged(text)", "Tagged(\"A\").v(\"a\")"),
+        (
+            "import q.Tagged\nopen class O { open val log = Tagged(\"A\")",
+            "log.v(\"a\") } fun g() {}",
+        ),
+        ("import q.Tagged\nprivate val log = Tagged(\"A\").also { }", "log.v(\"a\")"),
+    ] {
+        check(&[("p/A.kt", &callers(header, statements)), TAGGED], &[]);
+    }
+    let inherits = callers("import q.Tagged\nprivate val log = Tagged(\"A\")", "log.v(\"a\")");
+    let inherits = inherits.replace("class A", "class A : Base()");
+    let base = ("Base.kt", "package p\nopen class Base { val log = q.Tagged(\"B\") }");
+    check(&[("p/A.kt", &inherits), TAGGED, base], &[]);
+    let unknown = callers("import q.Tagged", "Tagged(name).v(\"a\")");
+    let system = Memory::with_files([("p/A.kt", &*unknown), TAGGED]);
+    let paths = [PathBuf::from("p/A.kt"), PathBuf::from(TAGGED.0)];
+    let notes = process(&system, &settings(), &paths, 1).remove(0).unwrap().warnings;
+    let notes: Vec<&str> = notes.iter().map(|note| &*note.message).collect();
+    let why = "this call stays as it is, and is interned when the program runs: the tag of this instance is no constant";
+    assert_eq!(notes, [why]);
+}
+
 #[test]
 fn functions_that_another_one_may_stand_in_for() {
     let caller = callers("import q.top", "top(\"a\")");

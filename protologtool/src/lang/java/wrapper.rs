@@ -76,6 +76,7 @@ impl MemberCalls<'_, '_, '_> {
             is_of_file: false,
             level,
             group,
+            has_tag: false,
             before: before.to_owned(),
             after: after.to_owned(),
         };

@@ -80,8 +80,8 @@ pub(super) fn find(
         }
     }
     let all = inputs.and_then(|inputs| inputs.wrappers).map(Wrappers::all);
-    for (wrapper, call) in (Callable { own: &own, all }).calls(&named) {
-        found.add(reader.passed(wrapper, &call));
+    for call in (Callable { own: &own, all }).calls(&named) {
+        found.add(reader.passed(&call));
     }
     let exported = own.into_iter().filter(|own| own.is_exported);
     found.wrappers = exported.map(|own| own.wrapper).collect();

@@ -11,7 +11,7 @@
 //! [`declarations`], [`file`](mod@file) and [`lexer`].
 //!
 //! Calls that pass on the parameters of the function around them stay as they are; where that is all that the function does, its
-//! own calls are rewritten ([`wrapper`], [`wrapper_calls`], [`passed`]). What stays is interned when the program runs, and has a note.
+//! own calls are rewritten ([`wrapper`], [`tag`], [`wrapper_calls`], [`passed`]). What stays is interned when the program runs, and has a note.
 
 mod callers;
 pub(crate) mod declarations;
@@ -27,6 +27,7 @@ pub(crate) mod package;
 mod passed;
 mod read;
 pub(crate) mod scopes;
+mod tag;
 pub(crate) mod template;
 mod wrapper;
 mod wrapper_calls;

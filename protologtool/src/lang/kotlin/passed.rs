@@ -4,17 +4,17 @@
 //! unlike a log call it need not be one.
 
 use super::KotlinShape;
-use super::method_call::MethodCall;
 use super::read::{CallReader, ReadCall};
 use super::template::Piece;
+use super::wrapper_calls::WrapperCall;
 use crate::call::{Call, Checked, Text, without_fixes};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::lang::wrapper::Wrapper;
 use std::ops::Range;
 
 impl CallReader<'_, '_> {
-    /// The call `call` of `wrapper`.
-    pub(super) fn passed(&self, wrapper: &Wrapper, call: &MethodCall) -> ReadCall {
+    /// A call of a function that passes its template on.
+    pub(super) fn passed(&self, call: &WrapperCall<'_>) -> ReadCall {
+        let WrapperCall { wrapper, call, untagged } = call;
         let file = &self.named.file;
         let at = call.method;
         let close = file.partner(at + 1);
@@ -24,20 +24,16 @@ impl CallReader<'_, '_> {
                 format!("this call stays as it is, and is interned when the program runs: {why}");
             Err(vec![Diagnostic::note(Code::NotRewritten, range, message)])
         };
+        if let Some(receiver) = untagged {
+            let why = "the tag of this instance is no constant".to_owned();
+            return stays(file.bytes_of(receiver), why);
+        }
         let elements = file.elements(at + 1);
         let [template, rest @ ..] = &elements[..] else {
             return stays(range, "it has no template".to_owned());
         };
-        let is_spread = |tokens: &&Range<usize>| file.is_punct(tokens.start, b'*');
-        let is_named = |tokens: &&Range<usize>| file.is_punct(tokens.start + 1, b'=');
-        if let Some(spread) = rest.iter().find(is_spread) {
-            return stays(
-                file.bytes_of(spread),
-                "the number of its arguments is not known".to_owned(),
-            );
-        }
-        if let Some(named) = elements.iter().find(is_named) {
-            return stays(file.bytes_of(named), "it passes an argument by name".to_owned());
+        if let Some((tokens, why)) = self.unknown_argument(&elements) {
+            return stays(file.bytes_of(tokens), why.to_owned());
         }
         let class = self.groups.class();
         let group_path: Vec<String> = class
@@ -81,5 +77,21 @@ impl CallReader<'_, '_> {
         let group = wrapper.group;
         let call = Call { range, level, group, template: text, template_range, args, shape };
         Ok((call, warnings))
+    }
+
+    /// The first argument because of which nobody can tell what the call passes on, and why.
+    fn unknown_argument<'e>(
+        &self,
+        elements: &'e [Range<usize>],
+    ) -> Option<(&'e Range<usize>, &'static str)> {
+        let file = &self.named.file;
+        let is_named = |tokens: &&Range<usize>| {
+            file.is_punct(tokens.start + 1, b'=') && !file.is_punct(tokens.start + 2, b'=')
+        };
+        let is_spread = |tokens: &&Range<usize>| file.is_punct(tokens.start, b'*');
+        let spread = elements[1..].iter().find(is_spread);
+        let spread = spread.map(|tokens| (tokens, "the number of its arguments is not known"));
+        let named = elements.iter().find(is_named);
+        spread.or(named.map(|tokens| (tokens, "it passes an argument by name")))
     }
 }

@@ -85,6 +85,17 @@ impl Scopes {
         self.all.iter().filter(is_one).count() > 1
     }
 
+    /// Returns whether the class around the function `declared` has another one of its name.
+    pub(crate) fn is_overloaded_in_class(&self, declared: &DeclaredName) -> bool {
+        let class = |offset| self.types_around(offset).next().map(|it| it.offset);
+        let is_one = |it: &&DeclaredName| {
+            it.kind == DeclaredKind::Function
+                && it.name == declared.name
+                && class(it.offset) == class(declared.offset)
+        };
+        self.all.iter().filter(is_one).count() > 1
+    }
+
     /// The constant `name` of the class or object `owner`.
     pub(crate) fn constant_of(&self, owner: &str, name: &str) -> Option<&DeclaredName> {
         self.all.iter().find(|it| {

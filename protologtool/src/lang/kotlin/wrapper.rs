@@ -5,16 +5,17 @@
 //! log("sent %d", n)        is the message  "Net: sent %d"  with the argument n, if TAG is the constant "Net"
 //! ```
 //!
-//! Such a function does nothing else, and no other can take its place: nothing overrides it, and no other is called as it is. One
+//! A constant may be the tag of the class's instances (see [`tag`](super::tag)). Such a function does nothing else, and no other can take its place: nothing overrides it, and no other is called as it is. One
 //! level is looked through.
 
 use super::method_call::MethodCall;
 use super::names::ScopedFile;
 use super::read::CallReader;
 use super::scopes::{DeclaredKind, DeclaredName};
+use super::tag::{is_name_of, tag_of};
 use super::template::{Piece, pieces};
 use crate::call::Text;
-use crate::lang::wrapper::Wrapper;
+use crate::lang::wrapper::{TAG, Wrapper};
 use protolog_core::{Level, Piece as TemplatePiece, Template, Verb};
 use std::ops::Range;
 use std::path::Path;
@@ -52,7 +53,13 @@ impl<'n> CallReader<'n, '_> {
         let (name, open) = (whole.start, whole.start + 1);
         let close = file.partner(call.method + 1);
         let modifiers = modifiers(named, name)?;
-        if named.scopes.is_overloaded(&declared.name)
+        let tag = tag_of(named, declared);
+        let is_overloaded = match tag {
+            // Instances of other classes are told apart.
+            Some(_) => named.scopes.is_overloaded_in_class(declared),
+            None => named.scopes.is_overloaded(&declared.name),
+        };
+        if is_overloaded
             || !is_body(named, &whole, call.class.start..close + 1)
             || !is_final(named, declared, &modifiers)
         {
@@ -67,26 +74,16 @@ impl<'n> CallReader<'n, '_> {
         };
         let elements = file.elements(call.method + 1);
         let [group, template, passed @ ..] = &elements[..] else { return None };
-        let plain = match (&rest, passed.split_last()) {
-            (Some(rest), Some((last, plain)))
-                if last.len() == 2
-                    && file.is_punct(last.start, b'*')
-                    && file.word(last.start + 1) == *rest =>
-            {
-                plain
-            }
-            (None, _) => passed,
-            _ => return None,
-        };
-        let (before, after) = around_text(named, template, &text)?;
-        let constants =
-            plain.iter().map(|tokens| constant(named, tokens)).collect::<Option<Vec<_>>>()?;
-        let before = filled(before.as_str(), &constants)?;
+        let plain = plain_arguments(named, passed, rest.as_deref())?;
+        let (before, after) = around_text(named, template, &text, tag)?;
+        let constants = plain.iter().map(|tokens| constant(named, tokens, tag));
+        let before = filled(before.as_str(), &constants.collect::<Option<Vec<_>>>()?)?;
+        let has_tag = before.contains(TAG) || after.as_str().contains(TAG);
         let group = self.group(group).ok().filter(|_| !is_vararg)?;
         let is_private = modifiers.has("private");
         let is_exported = !is_private
             && !modifiers.has("protected")
-            && is_static(named, declared)
+            && (has_tag || is_static(named, declared))
             && !named.scopes.types_around(declared.offset).any(|class| {
                 let keywords = named.keywords_before(class);
                 keywords.contains(&"private") || keywords.contains(&"protected")
@@ -94,7 +91,7 @@ impl<'n> CallReader<'n, '_> {
         let (canonical, of_class) = named.canonical(declared);
         let wrapper = Wrapper {
             name: declared.name.clone(),
-            java_names: if is_exported {
+            java_names: if is_exported && !has_tag {
                 java_names(named, declared, &modifiers, path)
             } else {
                 Vec::new()
@@ -103,6 +100,7 @@ impl<'n> CallReader<'n, '_> {
             is_of_file: named.scopes.types_around(declared.offset).next().is_none(),
             level,
             group,
+            has_tag,
             before,
             after: after.as_str().to_owned(),
         };
@@ -226,11 +224,25 @@ fn parameter(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<(String, b
     }
 }
 
+/// The arguments before `*rest`, of the parameter `rest` if the function has it, among those that it passes on.
+fn plain_arguments<'e>(
+    named: &ScopedFile<'_>,
+    passed: &'e [Range<usize>],
+    rest: Option<&str>,
+) -> Option<&'e [Range<usize>]> {
+    let (file, Some(rest)) = (&named.file, rest) else { return Some(passed) };
+    let (last, plain) = passed.split_last()?;
+    let is_rest =
+        last.len() == 2 && file.is_punct(last.start, b'*') && file.word(last.start + 1) == rest;
+    is_rest.then_some(plain)
+}
+
 /// The constant texts of a template before and after the value of the parameter `name`.
 fn around_text(
     named: &ScopedFile<'_>,
     template: &Range<usize>,
     name: &str,
+    tag: Option<&DeclaredName>,
 ) -> Option<(Text, Text)> {
     let file = &named.file;
     if file.path(template.clone()).is_some_and(|path| path == [name.to_owned()]) {
@@ -239,8 +251,13 @@ fn around_text(
     let (mut before, mut after, mut is_found) = (Text::default(), Text::default(), false);
     for piece in pieces(named, template.clone()).ok()? {
         match piece {
+            Piece::Text(text) if text.as_str().contains(TAG) => return None,
             Piece::Text(text) if is_found => after.append(text),
             Piece::Text(text) => before.append(text),
+            Piece::Expression(tokens) if is_name_of(named, &tokens, tag) => {
+                let text = if is_found { &mut after } else { &mut before };
+                text.push(TAG, file.bytes_of(&tokens).start);
+            }
             Piece::Expression(tokens) => {
                 let is_parameter = tokens.len() == 1 && file.word(tokens.start) == name;
                 if is_found || !is_parameter {
@@ -253,7 +270,15 @@ fn around_text(
     is_found.then_some((before, after))
 }
 
-fn constant(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<String> {
+/// The text of a constant, or [`TAG`].
+fn constant(
+    named: &ScopedFile<'_>,
+    tokens: &Range<usize>,
+    tag: Option<&DeclaredName>,
+) -> Option<String> {
+    if is_name_of(named, tokens, tag) {
+        return Some(TAG.to_string());
+    }
     let pieces = pieces(named, tokens.clone()).ok()?;
     let texts = pieces.into_iter().map(|piece| match piece {
         Piece::Text(text) => Some(text.as_str().to_owned()),

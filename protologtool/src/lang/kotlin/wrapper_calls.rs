@@ -3,9 +3,12 @@
 use super::method_call::MethodCall;
 use super::names::{MAX_ALIASES, ScopedFile};
 use super::scopes::DeclaredName;
+use super::tag::Instance;
 use super::wrapper::OwnWrapper;
 use crate::lang::wrapper::Wrapper;
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// The functions that a file may call.
 pub(super) struct Callable<'w> {
@@ -15,9 +18,17 @@ pub(super) struct Callable<'w> {
     pub(super) all: Option<&'w [Wrapper]>,
 }
 
+/// A call of such a function.
+pub(super) struct WrapperCall<'w> {
+    pub(super) wrapper: Cow<'w, Wrapper>,
+    pub(super) call: MethodCall,
+    /// The tokens of an instance whose tag is not known.
+    pub(super) untagged: Option<Range<usize>>,
+}
+
 impl<'w> Callable<'w> {
     /// All calls of them in a file, in source order.
-    pub(super) fn calls(&self, named: &ScopedFile<'_>) -> Vec<(&'w Wrapper, MethodCall)> {
+    pub(super) fn calls(&self, named: &ScopedFile<'_>) -> Vec<WrapperCall<'w>> {
         let names = self.names(named);
         if names.is_empty() {
             return Vec::new();
@@ -28,6 +39,9 @@ impl<'w> Callable<'w> {
         };
         let calls = (0..file.tokens.len()).filter(is_call).filter_map(|method| {
             names.get(&*file.word(method))?;
+            if let Some(call) = self.of_instance(named, method) {
+                return Some(call);
+            }
             let mut first = method;
             while first >= 2 && file.is_punct(first - 1, b'.') && file.is_word(first - 2) {
                 first -= 2;
@@ -40,9 +54,37 @@ impl<'w> Callable<'w> {
             let offset = file.tokens[first].range().start;
             let wrapper = self.meaning(named, &path, offset, 0)?;
             let class = if first == method { method..method } else { first..method - 1 };
-            Some((wrapper, MethodCall { class, method, name: wrapper.name.clone() }))
+            let call = MethodCall { class, method, name: wrapper.name.clone() };
+            Some(WrapperCall { wrapper: Cow::Borrowed(wrapper), call, untagged: None })
         });
         calls.collect()
+    }
+
+    /// The call of a method of an instance with a tag, at the token `method`.
+    fn of_instance(&self, named: &ScopedFile<'_>, method: usize) -> Option<WrapperCall<'w>> {
+        let mut tagged = self.known().filter(|it| it.has_tag).peekable();
+        tagged.peek()?;
+        let instance = Instance::of_call(named, method)?;
+        let name = named.file.word(method);
+        let (path, offset) = &instance.class;
+        let wrapper = tagged.filter(|it| it.name == name).find(|wrapper| {
+            let mut classes = wrapper.kotlin_names.iter().filter_map(|it| it.rsplit_once('.'));
+            classes.any(|(class, _)| is_class(named, path, class, *offset))
+        })?;
+        let receiver = instance.receiver.clone();
+        let call = MethodCall { class: receiver.clone(), method, name: wrapper.name.clone() };
+        Some(match instance.tag(named) {
+            Some(tag) => {
+                WrapperCall { wrapper: Cow::Owned(wrapper.with_tag(&tag)), call, untagged: None }
+            }
+            None => WrapperCall { wrapper: Cow::Borrowed(wrapper), call, untagged: Some(receiver) },
+        })
+    }
+
+    /// All functions: those of the file that others can't call, and those of all files, as far as they are known.
+    fn known(&self) -> impl Iterator<Item = &'w Wrapper> {
+        let own = self.own.iter().filter(|own| !own.is_exported || self.all.is_none());
+        own.map(|own| &own.wrapper).chain(self.all.unwrap_or_default())
     }
 
     /// The names that the functions have in a file.
@@ -95,6 +137,9 @@ impl<'w> Callable<'w> {
     /// The function that the file declares.
     fn declared(&self, named: &ScopedFile<'_>, declared: &DeclaredName) -> Option<&'w Wrapper> {
         let own = self.own.iter().find(|own| std::ptr::eq(own.declared, declared))?;
+        if own.wrapper.has_tag {
+            return None;
+        }
         // Another file may have one of the same name.
         if own.is_exported && self.all.is_some() {
             return self.called(&[named.canonical(declared).0]);
@@ -104,13 +149,26 @@ impl<'w> Callable<'w> {
 
     /// The function that has the first of these canonical names that one has.
     fn called(&self, names: &[String]) -> Option<&'w Wrapper> {
+        let is_called = |it: &&Wrapper| !it.has_tag;
         let own = self.own.iter().filter(|own| own.is_exported).map(|own| &own.wrapper);
         let all: Vec<&Wrapper> = match self.all {
-            Some(all) => all.iter().collect(),
-            None => own.collect(),
+            Some(all) => all.iter().filter(is_called).collect(),
+            None => own.filter(is_called).collect(),
         };
         let has =
             |name: &String| all.iter().find(|wrapper| wrapper.kotlin_names.contains(name)).copied();
         names.iter().find_map(has)
+    }
+}
+
+/// Returns whether the names `path` mean the class `class`, which may be one within another.
+fn is_class(named: &ScopedFile<'_>, path: &[String], class: &str, offset: usize) -> bool {
+    let declared = named.scopes.type_named(&path[0], offset).filter(|it| it.written_type.is_none());
+    match declared {
+        Some(declared) if named.scopes.variable(&path[0], offset).is_none() => {
+            let (canonical, _) = named.canonical(declared);
+            [&[canonical], &path[1..]].concat().join(".") == class
+        }
+        _ => named.means(path, class, offset),
     }
 }

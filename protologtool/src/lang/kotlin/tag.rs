@@ -1,0 +1,139 @@
+//! Classes whose instances have a tag, which their methods put into templates; and the tags of instances.
+//!
+//! ```text
+//! class Log(private val tag: String) { … }      nothing runs when an instance is made
+//! Log("Server").v("…")                          an instance with a constant tag
+//! private val log = Log("Server")               another, by a name that always means it
+//! ```
+
+use super::names::ScopedFile;
+use super::scopes::{DeclaredKind, DeclaredName};
+use super::template::{Piece, pieces};
+use std::ops::Range;
+
+/// The instance that a method is called on.
+pub(super) struct Instance {
+    /// The tokens of the expression that is written for it.
+    pub(super) receiver: Range<usize>,
+    /// The names of its class, and the offset at which they have their meaning.
+    pub(super) class: (Vec<String>, usize),
+    /// The tokens of the value that its constructor takes.
+    value: Range<usize>,
+}
+
+/// The tag of the class around the function `declared`, as the parameter of its constructor.
+pub(super) fn tag_of<'n>(
+    named: &'n ScopedFile<'_>,
+    declared: &DeclaredName,
+) -> Option<&'n DeclaredName> {
+    const KEYWORDS: [&str; 6] = ["class", "private", "internal", "public", "final", "data"];
+    let file = &named.file;
+    let class = named.scopes.types_around(declared.offset).next()?;
+    let name = named.token_at(class.offset);
+    let is_plain = named.keywords_before(class).iter().all(|keyword| KEYWORDS.contains(keyword));
+    let [parameter] = &file.elements(name + 1)[..] else { return None };
+    let is_constructor = file.is_punct(name + 1, b'(') && class.supertypes.is_empty();
+    if !is_plain || !is_constructor || named.is_local(class) || runs_code(named, class) {
+        return None;
+    }
+    let keyword = parameter.clone().find(|at| file.raw(*at) == "val")?;
+    let offset = file.bytes_of(&(keyword + 1..keyword + 2)).start;
+    let has_default = parameter.clone().any(|at| file.is_punct(at, b'='));
+    let is_tag = |it: &&DeclaredName| {
+        it.offset == offset
+            && it.kind == DeclaredKind::Parameter
+            && it.written_type.as_deref() == Some("String")
+    };
+    named.scopes.all().iter().find(is_tag).filter(|_| !has_default)
+}
+
+/// Returns whether the tokens are the name of `tag`, and nothing hides it.
+pub(super) fn is_name_of(
+    named: &ScopedFile<'_>,
+    tokens: &Range<usize>,
+    tag: Option<&DeclaredName>,
+) -> bool {
+    let (file, Some(tag)) = (&named.file, tag) else { return false };
+    let path = file.path(tokens.clone());
+    let offset = file.bytes_of(tokens).start;
+    path.is_some_and(|path| path == [tag.name.clone()])
+        && named.scopes.variable(&tag.name, offset).is_some_and(|it| it.offset == tag.offset)
+}
+
+/// Returns whether more happens than that the tag is kept when an instance is made.
+fn runs_code(named: &ScopedFile<'_>, class: &DeclaredName) -> bool {
+    let file = &named.file;
+    let Some(body) = &class.body else { return false };
+    let open = named.token_at(body.start);
+    let (mut at, close) = (open + 1, file.partner(open));
+    while at < close {
+        if matches!(file.raw(at), "init" | "constructor" | "val" | "var") {
+            return true;
+        }
+        at = file.next(at, close);
+    }
+    false
+}
+
+impl Instance {
+    /// The instance whose method is called at the token `method`, by a constructor or by a name.
+    pub(super) fn of_call(named: &ScopedFile<'_>, method: usize) -> Option<Self> {
+        let file = &named.file;
+        let last = method.checked_sub(2).filter(|at| file.is_punct(at + 1, b'.'))?;
+        if file.is_punct(last, b')') {
+            return Self::made(named, last);
+        }
+        let is_alone = last.checked_sub(1).is_none_or(|at| !matches!(file.raw(at), "." | ":"));
+        if !file.is_word(last) || !is_alone {
+            return None;
+        }
+        let (name, offset) = (file.word(last), file.tokens[last].range().start);
+        let declared = named.scopes.variable(&name, offset)?;
+        if named.inherits(&name, offset) {
+            return None;
+        }
+        let value = declared.value.clone().filter(|_| is_constant_name(named, declared))?;
+        let made = Self::made(named, value.end.checked_sub(1)?)?;
+        (made.receiver == value).then_some(Self { receiver: last..last + 1, ..made })
+    }
+
+    /// The instance that is made by the call which ends with the parenthesis at `close`.
+    fn made(named: &ScopedFile<'_>, close: usize) -> Option<Self> {
+        let file = &named.file;
+        let open = file.partner(close);
+        let name =
+            open.checked_sub(1).filter(|at| file.is_punct(close, b')') && file.is_word(*at))?;
+        let mut first = name;
+        while first >= 2 && file.is_punct(first - 1, b'.') && file.is_word(first - 2) {
+            first -= 2;
+        }
+        let is_part = first.checked_sub(1).is_some_and(|at| matches!(file.raw(at), "." | ":"));
+        let [value] = &file.elements(open)[..] else { return None };
+        let path = file.path(first..name + 1).filter(|_| !is_part)?;
+        let offset = file.tokens[first].range().start;
+        // A function of the name of the class.
+        if named.scopes.function(path.last()?, offset).is_some() {
+            return None;
+        }
+        Some(Self { receiver: first..close + 1, class: (path, offset), value: value.clone() })
+    }
+
+    /// The tag, if it is a constant.
+    pub(super) fn tag(&self, named: &ScopedFile<'_>) -> Option<String> {
+        let texts = pieces(named, self.value.clone()).ok()?.into_iter().map(|piece| match piece {
+            Piece::Text(text) => Some(text.as_str().to_owned()),
+            Piece::Expression(_) => None,
+        });
+        texts.collect::<Option<Vec<_>>>().map(|texts| texts.concat())
+    }
+}
+
+/// Returns whether a name always has its initial value: it is a `val` without a getter that nothing overrides.
+fn is_constant_name(named: &ScopedFile<'_>, declared: &DeclaredName) -> bool {
+    let file = &named.file;
+    let is_variable = matches!(declared.kind, DeclaredKind::Property | DeclaredKind::Local);
+    let keywords = named.keywords_before(declared);
+    let is_open = ["open", "override", "abstract"].iter().any(|it| keywords.contains(it));
+    let end = declared.value.as_ref().map_or(0, |value| value.end);
+    is_variable && keywords.first() == Some(&"val") && !is_open && file.raw(end) != "get"
+}
