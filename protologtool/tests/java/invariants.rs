@@ -45,7 +45,7 @@ fn all_but_templates_and_class_names_stays() {
         let mut plan = PlanBuilder::default();
         for call in &found.calls {
             if call.shape.forms.needs_locals {
-                // What stands between its arguments is written anew.
+                // The text between its arguments is written anew.
                 let ends = call.args.iter().map(|arg| arg.end);
                 let starts = call.args.iter().map(|arg| arg.start);
                 let from = std::iter::once(call.range.start).chain(ends);

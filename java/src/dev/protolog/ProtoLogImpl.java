@@ -85,7 +85,7 @@ public final class ProtoLogImpl extends TwoArgumentCalls {
         return value;
     }
 
-    /** What fits neither: numbers beside characters. Of variable arity, so that it competes with none of the others. */
+    /** The one that numbers beside characters fit. Of variable arity, so that it competes with none of the others. */
     public static long lOf(long value, Void... none) {
         return value;
     }

@@ -6,8 +6,6 @@
 //! And a switch with a `try` clears the operand stack, from which javac 17 can't take a `long`, such as the id: it ends with
 //! an exception. The arguments are locals then, and the id comes behind them.
 
-use super::invocation::{Candidate, Invocation};
-use super::place::MemberCalls;
 use super::syntax::{children, is_type_body, unparenthesized};
 use memchr::memmem;
 use tree_sitter::Node;
@@ -22,29 +20,23 @@ pub struct Forms {
 }
 
 impl Forms {
+    /// The forms of the arguments `args` in `source`. `whole` gives them with what stands between braces.
+    pub(super) fn of<'t>(
+        args: &[Node<'_>],
+        source: &[u8],
+        whole: impl FnOnce() -> Vec<Node<'t>>,
+    ) -> Self {
+        let inferred = args.iter().enumerate().filter(|(_, arg)| is_inferred(**arg));
+        let inferred = inferred.map(|(index, _)| index).collect();
+        let has_switch =
+            |arg: &Node<'_>| memmem::find(&source[arg.byte_range()], b"switch").is_some();
+        let needs_locals = args.iter().any(has_switch) && whole().into_iter().any(clears_stack);
+        Self { inferred, needs_locals }
+    }
+
     /// Returns whether javac infers the type of an argument.
     pub(super) fn is_inferred(&self, index: usize) -> bool {
         self.inferred.contains(&index)
-    }
-}
-
-impl MemberCalls<'_, '_, '_> {
-    /// The forms of a call's arguments `args`, which stand behind `fixed` others.
-    pub(super) fn forms(&self, candidate: &Candidate, args: &[Node<'_>], fixed: usize) -> Forms {
-        let inferred = args.iter().enumerate().filter(|(_, arg)| is_inferred(**arg));
-        let inferred = inferred.map(|(index, _)| index).collect();
-        let text = |arg: &Node<'_>| &self.unit.text()[arg.byte_range()];
-        let may_clear = args.iter().any(|arg| memmem::find(text(arg), b"switch").is_some());
-        let needs_locals = may_clear && self.clears_stack(candidate, fixed);
-        Forms { inferred, needs_locals }
-    }
-
-    /// Returns whether an argument behind the first `fixed` ones clears the operand stack. Only the whole member has the blocks
-    /// of a switch.
-    fn clears_stack(&self, candidate: &Candidate, fixed: usize) -> bool {
-        let call = self.whole().and_then(|it| Invocation::at(it, candidate, self.unit.text()));
-        let list = call.and_then(|call| call.node.child_by_field_name("arguments"));
-        list.is_some_and(|list| children(list).skip(fixed).any(clears_stack))
     }
 }
 

@@ -144,8 +144,7 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         level: Level,
     ) -> CallResult {
         let node = call.node;
-        let list = node.child_by_field_name("arguments");
-        let arguments = list.map(arguments).unwrap_or_default();
+        let arguments = arguments_of(call);
         let [group, template, rest @ ..] = &arguments[..] else {
             let message = format!(
                 "a log call takes a group and a template, `{}` has {}",
@@ -222,12 +221,21 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         }
         let Some(whole) = self.whole() else { return Vec::new() };
         let Some(call) = Invocation::at(whole, candidate, text) else { return Vec::new() };
-        let list = call.node.child_by_field_name("arguments");
-        let args = list.map(arguments).unwrap_or_default();
+        let args = arguments_of(&call);
         let (root, locals) = (whole.root_node(), self.locals());
         let (node, ancestors) = (call.node, &call.ancestors[..]);
         let arguments = Arguments { source: text, root, call: node, ancestors, locals };
         args.into_iter().skip(fixed).flat_map(|arg| arguments.check(arg)).collect()
+    }
+
+    /// The forms of the arguments `args`, which stand behind `fixed` others.
+    pub(super) fn forms(&self, candidate: &Candidate, args: &[Node<'_>], fixed: usize) -> Forms {
+        let text = self.unit.text();
+        Forms::of(args, text, || {
+            let call = self.whole().and_then(|whole| Invocation::at(whole, candidate, text));
+            let all = call.as_ref().map(arguments_of).unwrap_or_default();
+            all.into_iter().skip(fixed).collect()
+        })
     }
 
     /// The error for a text in the place of the group, and the group in that of the text.
@@ -401,6 +409,11 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
                 .help("make the call a statement of its own")
         })
     }
+}
+
+fn arguments_of<'t>(call: &Invocation<'t>) -> Vec<Node<'t>> {
+    let list = call.node.child_by_field_name("arguments");
+    list.map(arguments).unwrap_or_default()
 }
 
 /// The help for a group name that does not exist.
