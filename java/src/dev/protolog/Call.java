@@ -133,12 +133,14 @@ final class Call {
             return;
         }
         isBusy = true;
+        Routes routes = group.routes;
+        // Those before this one have the message, or count it.
+        int i = 0;
         try {
             int word = group.word();
-            Routes routes = group.routes;
             int recorded = Switch.traceLevels(word) & level.bit();
             String trace = null;
-            for (int i = 0; i < routes.sessions.length; i++) {
+            for (; i < routes.sessions.length; i++) {
                 if ((routes.levels[i] & recorded) != 0) {
                     if (routes.stacks != null && routes.stacks[i] && trace == null) {
                         trace = CallStacks.of(this);
@@ -153,7 +155,7 @@ final class Call {
             }
         } catch (RuntimeException | Error e) {
             // Out of memory or of stack: the message is lost, the application goes on.
-            Sessions.lose(group, level, LossCause.BUFFER_FULL);
+            Sessions.lose(group, routes, i, level, LossCause.BUFFER_FULL);
         } finally {
             isBusy = false;
         }

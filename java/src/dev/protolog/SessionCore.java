@@ -255,8 +255,12 @@ final class SessionCore {
         } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
             // The JVM links the operation when it first runs. The trace has the loss all the same.
         }
-        if (!keepsMessages()) {
-            (sequence == null ? unattributed : sequence.losses).add(group, cause, 1);
+        try {
+            if (!keepsMessages()) {
+                (sequence == null ? unattributed : sequence.losses).add(group, cause, 1);
+            }
+        } catch (StackOverflowError e) {
+            // It is counted; who calls this again would count it twice.
         }
     }
 
@@ -275,11 +279,10 @@ final class SessionCore {
 
     /** Counts the messages of a chunk that is completed. */
     void countMessages(Sequence sequence) {
-        long added = sequence.messages - sequence.counted;
-        sequence.counted = sequence.messages;
         if (recording != null && keepsMessages()) {
-            recording.countMessages(sequence.id, added, sequence.messages);
+            recording.countMessages(sequence.id, sequence.messages - sequence.counted, sequence.messages);
         }
+        sequence.counted = sequence.messages;
     }
 
     /** The messages of all writers so far; of those that are writing, up to their last chunk or message. */

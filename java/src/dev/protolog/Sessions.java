@@ -68,9 +68,13 @@ final class Sessions {
 
     /** Counts a message that no writer was asked for. */
     static void lose(GroupState state, LogLevel level, LossCause cause) {
-        Routes routes = state.routes;
+        lose(state, state.routes, 0, level, cause);
+    }
+
+    /** As above, in the sessions from number {@code first} on. */
+    static void lose(GroupState state, Routes routes, int first, LogLevel level, LossCause cause) {
         int recorded = Switch.traceLevels(state.word()) & level.bit();
-        for (int i = 0; i < routes.sessions.length; i++) {
+        for (int i = first; i < routes.sessions.length; i++) {
             if ((routes.levels[i] & recorded) != 0) {
                 routes.sessions[i].lose(null, state.id, cause);
             }

@@ -198,11 +198,17 @@ final class SharedBuffer {
 
     /** Gives a chunk to the reader. */
     synchronized void complete(int chunk) {
-        set(chunk, COMPLETE);
-        written++;
         int size = end(chunk) - at(chunk);
+        int left = held - size;
+        int quarters = quarters(left);
+        set(chunk, COMPLETE);
+        // Nothing is called from here on: an error says that the chunk is not complete.
+        written++;
         bytesWritten += size;
-        hold(-size);
+        held = left;
+        if (quarters != heldQuarters) {
+            heldQuarters = quarters;
+        }
     }
 
     /** Frees a chunk that was copied. Of a stream only. */
@@ -336,16 +342,16 @@ final class SharedBuffer {
             return NONE;
         }
         INT.setRelease(memory, page * PAGE, PageLayout.with(word, index, WRITING));
-        hold(PageLayout.chunkSize(layout));
-        return chunk(page, layout, index);
-    }
-
-    private void hold(int bytes) {
-        held += bytes;
-        int quarters = (int) (4L * held / size());
+        held += PageLayout.chunkSize(layout);
+        int quarters = quarters(held);
         if (quarters != heldQuarters) {
             heldQuarters = quarters;
         }
+        return chunk(page, layout, index);
+    }
+
+    private int quarters(int bytes) {
+        return (int) (4L * bytes / size());
     }
 
     private int takeAny(int payload) {

@@ -93,21 +93,30 @@ final class TraceWriter {
         return session;
     }
 
-    /** Writes a message. False where the buffer has no room. */
+    /** Writes a message. False where the buffer has no room. An error, out of memory or of stack, says that the message is not there. */
     boolean write(Call call) {
-        if (isWriting) {
-            // The last message ended in an error, out of memory or of stack: its strings may be in the table and not in the chunk.
-            complete();
+        long messages = sequence.messages;
+        try {
+            if (isWriting) {
+                // The last message ended in an error: its strings may be in the table and not in the chunk.
+                complete();
+            }
+            isWriting = true;
+            long before = sequence.time;
+            boolean isWritten = writeMessage(call);
+            if (buffer.isCrowded(sequence.time - before > RARE)) {
+                complete();
+                grown = 0;
+            }
+            isWriting = false;
+            return isWritten;
+        } catch (OutOfMemoryError | StackOverflowError | LinkageError e) {
+            if (sequence.messages == messages) {
+                throw e;
+            }
+            // The error came after the message was shown. The next one does what is left.
+            return true;
         }
-        isWriting = true;
-        long before = sequence.time;
-        boolean isWritten = writeMessage(call);
-        isWriting = false;
-        if (buffer.isCrowded(sequence.time - before > RARE)) {
-            complete();
-            grown = 0;
-        }
-        return isWritten;
     }
 
     private boolean writeMessage(Call call) {
@@ -130,7 +139,6 @@ final class TraceWriter {
                 return false;
             }
         }
-        sequence.messages++;
         if (cut > 0) {
             session.lose(sequence, call.group.id, LossCause.TRUNCATED);
         }
@@ -140,10 +148,10 @@ final class TraceWriter {
     /** Completes the chunk. Called by the thread; by others once it has ended, or the session stopped. */
     void complete() {
         if (chunk != SharedBuffer.NONE) {
+            session.countMessages(sequence);
+            buffer.complete(chunk);
             previous = chunk;
             chunk = SharedBuffer.NONE;
-            session.countMessages(sequence);
-            buffer.complete(previous);
         }
     }
 
@@ -192,7 +200,7 @@ final class TraceWriter {
         wire.putLong(at + 4, call.id);
         putArguments(call, at + 4 + Long.BYTES);
         sequence.time = now;
-        startNext(next);
+        startNext(next, 1);
         return true;
     }
 
@@ -337,7 +345,7 @@ final class TraceWriter {
             if (position + ProtoWriter.sizeOf(whole) + whole > limit) {
                 return false;
             }
-            commit(joined, 0, whole, now);
+            commit(joined, 0, whole, now, 1);
             return true;
         }
         int size = end - from;
@@ -348,7 +356,7 @@ final class TraceWriter {
         ProtoWriter.putVarint(content, begin, size);
         memory.put(position, content, begin, end - begin);
         sequence.time = now;
-        startNext(position + end - begin);
+        startNext(position + end - begin, 1);
         return true;
     }
 
@@ -369,13 +377,13 @@ final class TraceWriter {
         return length;
     }
 
-    /** Appends a packet for which the chunk has room: a part of {@code bytes}. */
-    private void commit(byte[] bytes, int from, int length, long now) {
+    /** Appends a packet for which the chunk has room: a part of {@code bytes}, which ends so many messages. */
+    private void commit(byte[] bytes, int from, int length, long now, int messages) {
         int head = ProtoWriter.putVarint(sizeField, 0, length);
         memory.put(position, sizeField, 0, head);
         memory.put(position + head, bytes, from, length);
         sequence.time = now;
-        startNext(position + head + length);
+        startNext(position + head + length, messages);
     }
 
     /** Appends a message that is larger than a chunk, from the present one on; false where the buffer is full. */
@@ -388,7 +396,7 @@ final class TraceWriter {
             int left = whole - at;
             int size = ProtoWriter.sizeOf(left);
             if (position + size + left <= limit) {
-                commit(joined, at, left, now);
+                commit(joined, at, left, now, 1);
                 break;
             }
             int take = Math.max(0, Math.min(left, limit - position - FRAGMENT_SIZE));
@@ -409,11 +417,9 @@ final class TraceWriter {
             at += take;
         }
         // Later messages rely on no other chunk.
-        sequence.messages++;
         if (!writeState()) {
             complete();
         }
-        sequence.messages--;
         return true;
     }
 
@@ -449,15 +455,17 @@ final class TraceWriter {
         countAt = at + PageLayout.PACKETS_AT;
         packets = flags;
         strings.clear();
-        startNext(position);
+        startNext(position, 0);
     }
 
-    /** Ends the started packet before {@code at}, and starts the next one there. */
-    private void startNext(int at) {
+    /** Ends the started packet before {@code at}, which shows so many messages, and starts the next one there. */
+    private void startNext(int at, int messages) {
         memory.put(at, (byte) 0);
         position = at;
         packets++;
         buffer.publish(countAt, packets);
+        // Nothing is called in between: a message that is shown is counted, whatever error comes next.
+        sequence.messages += messages;
         buffer.check(countAt, packets);
     }
 
@@ -487,7 +495,7 @@ final class TraceWriter {
             return false;
         }
         strings.clear();
-        commit(state.array(), 0, state.size(), now);
+        commit(state.array(), 0, state.size(), now, 0);
         return true;
     }
 }

@@ -26,6 +26,7 @@ public final class SelfTest {
         CallTest.run();
         PacketTest.run(vectors);
         SharedBufferTest.run();
+        ErrorTest.run();
         MessageIdTest.run(vectors);
         SettingsTest.run(vectors);
         TextSinkTest.run();
