@@ -6,6 +6,9 @@
 //!
 //! A packet is applied in this order: loss, clear, defaults, interned strings, clock snapshot, thread, timestamp, message.
 
+use std::mem;
+use std::sync::Arc;
+
 use foldhash::HashMap;
 
 use protolog_core::ParamKind;
@@ -81,14 +84,14 @@ pub(crate) struct Collected {
     /// Indices into `strings`, in the order of the messages' arguments.
     pub(crate) string_refs: Vec<u32>,
     pub(crate) strings: Vec<Span>,
-    pub(crate) threads: Threads,
+    pub(crate) threads: Arc<Threads>,
     /// Names of processes by pid.
-    pub(crate) processes: HashMap<u32, String>,
-    pub(crate) dictionary: Dictionary,
+    pub(crate) processes: Arc<HashMap<u32, String>>,
+    pub(crate) dictionary: Arc<Dictionary>,
     pub(crate) relations: Relations,
     pub(crate) losses: Losses,
     pub(crate) stats: Stats,
-    pub(crate) sessions: Sessions,
+    pub(crate) sessions: Arc<Sessions>,
     pub(crate) slices: SliceEvents,
     shared_clocks: CustomClocks,
     /// The latest moment so far.
@@ -146,7 +149,7 @@ impl Collected {
             done = done.and(self.record_losses(sequence, field, lost, moment));
         }
         done = done.and(self.apply_trace_wide(packet));
-        self.sessions.note(packet.sequence, packet);
+        Arc::make_mut(&mut self.sessions).note(packet.sequence, packet);
         if self.slices.are_wanted {
             // A trace is one whether its spans are asked for or not.
             let read = self.apply_slices(sequence, packet, moment);
@@ -203,6 +206,33 @@ impl Collected {
         (self.shared_clocks, self.latest, self.malformed) = Default::default();
     }
 
+    /// Takes what belongs to the page that was read, with the entries before index `end`, for a log of its own. What is of the whole trace is in both.
+    /// `used` is a page that nobody needs any more, whose memory the next one takes.
+    pub(crate) fn take_page(&mut self, end: usize, used: Self) -> (Self, Vec<MessageRecord>) {
+        let Self { mut blocks, mut records, mut string_refs, mut strings, .. } = used;
+        blocks.clear();
+        records.clear();
+        string_refs.clear();
+        strings.clear();
+        let held = self.records.split_off(end);
+        let page = Self {
+            pass: self.pass,
+            blocks: mem::replace(&mut self.blocks, blocks),
+            records: mem::replace(&mut self.records, records),
+            string_refs: mem::replace(&mut self.string_refs, string_refs),
+            strings: mem::replace(&mut self.strings, strings),
+            stats: mem::take(&mut self.stats),
+            dictionary: Arc::clone(&self.dictionary),
+            threads: Arc::clone(&self.threads),
+            processes: Arc::clone(&self.processes),
+            sessions: Arc::clone(&self.sessions),
+            ..Self::default()
+        };
+        self.losses.0.clear();
+        self.end_malformed_run();
+        (page, held)
+    }
+
     /// Makes the next malformed packet begin a run of its own.
     pub(crate) fn end_malformed_run(&mut self) {
         self.malformed = None;
@@ -255,7 +285,7 @@ impl Collected {
         if offset > self.segment.offset {
             self.segment.len = (offset - self.segment.offset) as usize;
             let next = Segment { index: self.segment.index + 1, offset, ..Segment::default() };
-            self.segments.push(std::mem::replace(&mut self.segment, next));
+            self.segments.push(mem::replace(&mut self.segment, next));
         }
     }
 
@@ -385,11 +415,11 @@ impl Collected {
     /// Applies what a packet says of the whole trace.
     fn apply_trace_wide(&mut self, packet: &Packet<'_>) -> Result<(), DecodeError> {
         if let Some(viewer_config) = packet.viewer_config {
-            self.dictionary.add_packet(viewer_config)?;
+            Arc::make_mut(&mut self.dictionary).add_packet(viewer_config)?;
         }
         if let Some(process) = packet.process {
             let (pid, name) = thread::parse_process(process)?;
-            self.processes.insert(pid, name);
+            Arc::make_mut(&mut self.processes).insert(pid, name);
         }
         if let Some(stats) = packet.trace_stats {
             match stats::parse_buffer_stats(stats)? {

@@ -10,31 +10,32 @@ use crate::collect::{Collected, MessageRecord, NO_STRING, UNDEFINED_STRING};
 use crate::message_fields::{self, MessageField};
 use crate::sequence::SequenceState;
 
-/// Drops all that neither `held` nor a sequence refers to, and makes `held` the entries of `collected`.
+/// Makes `held` the entries of `to`, which is empty, with what they and sequences refer to in `from`.
 pub(crate) fn compact<'s>(
-    collected: &mut Collected,
+    from: &Collected,
+    to: &mut Collected,
     held: Vec<MessageRecord>,
     sequences: impl Iterator<Item = &'s mut SequenceState>,
 ) {
     let mut kept = Kept {
-        at: collected.blocks.reserve(0),
+        at: to.blocks.reserve(0),
         bytes: Vec::new(),
-        strings: Vec::new(),
+        strings: std::mem::take(&mut to.strings),
         indices: HashMap::default(),
     };
-    let mut refs = Vec::new();
-    let records = held.into_iter().map(|record| kept.record(collected, record, &mut refs));
-    let records = records.collect();
+    for record in held {
+        let record = kept.record(from, record, &mut to.string_refs);
+        to.records.push(record);
+    }
     for sequence in sequences {
         for table in [&mut sequence.strings, &mut sequence.stack_traces] {
-            table.indices().for_each(|index| *index = kept.string(collected, *index));
+            table.indices().for_each(|index| *index = kept.string(from, *index));
         }
     }
     let Kept { bytes, strings, .. } = kept;
-    collected.blocks.clear();
-    let at = collected.blocks.reserve(bytes.len());
-    collected.blocks.put(at, bytes);
-    (collected.records, collected.string_refs, collected.strings) = (records, refs, strings);
+    let at = to.blocks.reserve(bytes.len());
+    to.blocks.put(at, bytes);
+    to.strings = strings;
 }
 
 /// The new block, with the strings in it.

@@ -94,6 +94,13 @@ impl Decoder {
         self.sequences.iter_mut()
     }
 
+    /// The contents that were collected, and the state of all sequences.
+    pub(crate) fn parts_mut(
+        &mut self,
+    ) -> (&mut Collected, impl Iterator<Item = &mut SequenceState>) {
+        (&mut self.collected, self.sequences.iter_mut())
+    }
+
     /// Keeps bytes that entries refer to.
     fn keep(&mut self, at: u64, bytes: Vec<u8>) {
         if self.collected.pass != Pass::Survey {

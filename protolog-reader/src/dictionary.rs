@@ -24,7 +24,7 @@ const MAX_LOCATIONS: usize = 16;
 const MAX_OTHERS: usize = 8;
 
 /// Messages by id, groups by id.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Dictionary {
     messages: HashMap<u64, Message>,
     /// Messages whose ids others had first.

@@ -6,6 +6,7 @@
 //!
 //! Invariant: each message is in one part; a packet that is not whole yet is left for the next one.
 
+use crate::collect::Collected;
 use crate::compact;
 use crate::decode::Decoder;
 use crate::error::{ReadError, ReadErrorKind};
@@ -72,8 +73,11 @@ impl Follower {
         let log = Log::new(collected, &self.dictionaries, |_| None);
         show(&log);
         let mut collected = log.into_collected();
-        (collected.relations, collected.losses) = (relations, losses);
-        compact::compact(&mut collected, Vec::new(), self.decoder.sequences());
+        collected.relations = relations;
+        let end = collected.records.len();
+        let (shown, held) = collected.take_page(end, Collected::default());
+        (collected.losses, collected.stats) = (losses, shown.stats.clone());
+        compact::compact(&shown, &mut collected, held, self.decoder.sequences());
         self.decoder.put_back(collected);
         Ok(taken)
     }

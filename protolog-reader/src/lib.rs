@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod ago;
+mod ahead;
 mod blocks;
 mod clock;
 mod collect;

@@ -1,12 +1,14 @@
 //! The log: all messages and losses of a trace in the order of time, with the data to show them.
 
 use std::collections::{BTreeSet, HashMap};
+use std::mem;
+use std::sync::Arc;
 
 use protolog_core::schema::clock_id;
 
 use crate::blocks::{BlockHint, Blocks};
 use crate::clock::Moment;
-use crate::clock::relations::{Relations, Route, Routes};
+use crate::clock::relations::{Route, Routes};
 use crate::collect::{Collected, MessageRecord};
 use crate::dictionary::Dictionary;
 use crate::filter::CommonFilter;
@@ -38,13 +40,13 @@ impl Log {
         find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
     ) -> Self {
         for file in files {
-            collected.dictionary.fill_from(file);
+            Arc::make_mut(&mut collected.dictionary).fill_from(file);
         }
         let missing: Vec<u64> = collected.dictionary.missing().collect();
         for file in missing.into_iter().filter_map(find) {
-            collected.dictionary.fill_from(&file);
+            Arc::make_mut(&mut collected.dictionary).fill_from(&file);
         }
-        let relations = std::mem::take(&mut collected.relations);
+        let relations = mem::take(&mut collected.relations);
         let mut routes = relations.routes(relations.trace_clock());
         for record in &mut collected.records {
             convert_to_trace_clock(&mut record.moment, &mut routes);
@@ -52,38 +54,33 @@ impl Log {
         }
         collected.records.sort_by_key(|record| record.moment.ns);
         let mut losses = Vec::with_capacity(collected.losses.0.len());
-        for mut found in std::mem::take(&mut collected.losses).0 {
+        for mut found in mem::take(&mut collected.losses).0 {
             convert_to_trace_clock(&mut found.moment, &mut routes);
             let Moment { ns: time, guessed, .. } = found.moment;
             losses.push(Loss { time, guessed, ..found.loss });
         }
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
-        let slices = std::mem::take(&mut collected.slices)
+        let slices = mem::take(&mut collected.slices)
             .finish(|moment| convert_to_trace_clock(moment, &mut routes));
         let wall = routes.back_to(clock_id::REALTIME);
         Self { collected, losses, slices, wall, symbolized: HashMap::new(), span: None }
     }
 
-    /// Makes the log one of several pages, with these relations of clocks and times of first and last entries.
-    pub(crate) fn begin_pages(
-        &mut self,
-        relations: Relations,
-        spans: impl Iterator<Item = (i64, i64)>,
-    ) {
+    /// Makes the log one of several pages, with these times of first and last entries.
+    pub(crate) fn begin_pages(&mut self, spans: impl Iterator<Item = (i64, i64)>) {
         self.span = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
-        self.collected.relations = relations;
-        self.collected.begin_entries();
     }
 
-    /// Takes what was collected, for the next page.
-    pub(crate) fn take_collected(&mut self) -> Collected {
-        std::mem::take(&mut self.collected)
+    /// The contents of the log, for those who read its pages.
+    pub(crate) fn collected_mut(&mut self) -> &mut Collected {
+        &mut self.collected
     }
 
-    /// Makes this the log of the next page: its entries and losses, by time.
-    pub(crate) fn turn_page(&mut self, collected: Collected, losses: Vec<Loss>) {
-        (self.collected, self.losses) = (collected, losses);
+    /// Makes this the log of the next page: its entries and losses, by time. Returns what the page before was made of.
+    pub(crate) fn turn_page(&mut self, collected: Collected, losses: Vec<Loss>) -> Collected {
         self.symbolized.clear();
+        self.losses = losses;
+        mem::replace(&mut self.collected, collected)
     }
 
     /// The times of the first and the last item of all pages, in nanoseconds of the trace's clock.

@@ -9,17 +9,21 @@
 //!
 //! Traces that are damaged, compressed as a whole, or of several clocks are read whole, by [`Trace`](crate::Trace): see [`Pages::survey`].
 //!
+//! A thread of its own may read the next page while one is shown ([`ahead`](crate::ahead)); the dictionary and the threads are shared.
+//!
 //! Invariants: the items of all pages are those of the whole trace, in the same order, but that a run of malformed packets is a loss of
 //! each page that it is in; memory is at most a constant factor times
 //! the bytes of a page, of the entries that are held back, of the strings and states of sequences, and of the losses.
 
 use std::io;
+use std::thread;
 
 use protolog_core::schema::trace;
 use protozero::wire::{WireType, decode_varint, tag};
 
+use crate::ahead::{Page, ReadAhead, ReadPages};
 use crate::clock::{Moment, TRACE_CLOCK};
-use crate::collect::{MessageRecord, Pass};
+use crate::collect::{Collected, MessageRecord, Pass};
 use crate::compact;
 use crate::count;
 use crate::decode::Decoder;
@@ -44,8 +48,31 @@ const PAGE: usize = 4 << 20;
 pub struct Pages {
     log: Log,
     /// None for a log that is whole, and one page.
-    rest: Option<Box<Remainder>>,
+    rest: Option<Box<Unread>>,
     has_begun: bool,
+}
+
+/// The pages that follow, and what is said at the end.
+#[derive(Debug)]
+struct Unread {
+    reader: PageReader,
+    /// All losses, by time.
+    losses: Vec<Loss>,
+    /// Statistics of the survey, and of the entries so far.
+    surveyed: Stats,
+    read: Stats,
+    /// A page that nobody needs any more.
+    used: Collected,
+}
+
+/// The part of a trace that follows the pages so far.
+#[derive(Debug)]
+enum PageReader {
+    /// Read when it is asked for.
+    Here(Box<Remainder>),
+    /// Read ahead, with the time before which none of it is.
+    Ahead(ReadAhead, Option<i64>),
+    Done,
 }
 
 /// The part of a trace that follows the pages so far.
@@ -60,16 +87,11 @@ struct Remainder {
     next: usize,
     /// The first segment of which entries are wanted; of those before it, only the state of sequences.
     wanted: usize,
-    /// Entries that were read and are too late for the page, by time.
-    held: Vec<MessageRecord>,
     /// Losses by time, and the number of those that were in pages.
     losses: Vec<Loss>,
     shown_losses: usize,
     /// Losses that only the entries have told of, and that are too late for the page.
     found: Vec<Loss>,
-    /// Statistics of the survey, and of the entries so far.
-    surveyed: Stats,
-    read: Stats,
     /// The least size of segments of a page, in bytes.
     page: usize,
 }
@@ -128,7 +150,7 @@ impl Pages {
         let mut log = Log::new(collected, dictionaries, find);
         count::complete_stats(&mut log);
         log.stats_mut().entries = segments.iter().map(|segment| segment.entries).sum();
-        log.begin_pages(relations, segments.iter().filter_map(|segment| segment.span));
+        log.begin_pages(segments.iter().filter_map(|segment| segment.span));
         let mut first: Vec<i64> = segments
             .iter()
             .rev()
@@ -138,20 +160,32 @@ impl Pages {
             })
             .collect();
         first.reverse();
+        let mut decoder = Decoder::new(limits, false);
+        // All pages share the contents of the whole trace.
+        let (mut shared, _) = log.collected_mut().take_page(0, Collected::default());
+        log.collected_mut().stats = shared.stats.clone();
+        shared.relations = relations;
+        shared.begin_entries();
+        decoder.put_back(shared);
+        let surveyed = log.stats().clone();
         let rest = Remainder {
             source: Box::new(source),
-            decoder: Decoder::new(limits, false),
+            decoder,
             segments,
             first,
             next: 0,
             wanted: 0,
-            held: Vec::new(),
             losses: log.losses().to_vec(),
             shown_losses: 0,
             found: Vec::new(),
-            surveyed: log.stats().clone(),
-            read: Stats::default(),
             page,
+        };
+        let rest = Unread {
+            reader: PageReader::Here(Box::new(rest)),
+            losses: log.losses().to_vec(),
+            surveyed,
+            read: Stats::default(),
+            used: Collected::default(),
         };
         Ok(Some(Self { log, rest: Some(Box::new(rest)), has_begun: false }))
     }
@@ -183,25 +217,57 @@ impl Pages {
     pub fn next_page(&mut self) -> io::Result<bool> {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         let Some(rest) = &mut self.rest else { return Ok(is_first) };
-        if rest.is_done() {
+        let page = match &mut rest.reader {
+            PageReader::Here(reader) if reader.is_done() => None,
+            PageReader::Here(reader) => Some(reader.read(std::mem::take(&mut rest.used))),
+            PageReader::Ahead(reader, _) => reader.next(),
+            PageReader::Done => None,
+        };
+        let Some(page) = page else {
             self.skip_rest();
             return Ok(false);
+        };
+        let Page { collected, losses, next_time, is_last } = page?;
+        let used = self.log.turn_page(collected, losses);
+        count::complete_page_stats(&mut self.log);
+        rest.read.add_page(self.log.stats());
+        match &mut rest.reader {
+            PageReader::Ahead(..) if is_last => rest.reader = PageReader::Done,
+            PageReader::Ahead(reader, time) => {
+                reader.give_back(used);
+                *time = next_time;
+            }
+            PageReader::Here(_) | PageReader::Done => rest.used = used,
         }
-        rest.turn(&mut self.log)?;
         Ok(true)
+    }
+
+    /// Reads pages ahead from now on, by a thread of its own, if the machine has another core. To be called after
+    /// [`skip_to`](Self::skip_to) and [`skip_to_last`](Self::skip_to_last).
+    pub fn read_ahead(&mut self) {
+        let has_cores = thread::available_parallelism().is_ok_and(|cores| cores.get() > 1);
+        let next_time = self.next_time();
+        let Some(rest) = self.rest.as_mut().filter(|_| has_cores) else { return };
+        rest.reader = match std::mem::replace(&mut rest.reader, PageReader::Done) {
+            PageReader::Here(reader) if !reader.is_done() => match ReadAhead::start(reader) {
+                Ok(ahead) => PageReader::Ahead(ahead, next_time),
+                Err(reader) => PageReader::Here(reader),
+            },
+            other => other,
+        };
     }
 
     /// Leaves out all that follows.
     pub fn skip_rest(&mut self) {
         self.has_begun = true;
-        if let Some(mut rest) = self.rest.take() {
+        if let Some(rest) = self.rest.take() {
             rest.finish(&mut self.log);
         }
     }
 
     /// Leaves out what is certain to be before `time`, in nanoseconds of the trace's clock. Before the first page only.
     pub fn skip_to(&mut self, time: i64) {
-        if let Some(rest) = &mut self.rest {
+        if let Some(PageReader::Here(rest)) = self.rest.as_mut().map(|rest| &mut rest.reader) {
             let is_after = |segment: &Segment| segment.span.is_some_and(|(_, last)| last >= time);
             let first = rest.segments.iter().position(is_after);
             rest.begin_at(first.unwrap_or(rest.segments.len()));
@@ -210,7 +276,9 @@ impl Pages {
 
     /// Leaves out what is certain not to be among the last `count` entries. Before the first page only.
     pub fn skip_to_last(&mut self, count: usize) {
-        let Some(rest) = &mut self.rest else { return };
+        let Some(PageReader::Here(rest)) = self.rest.as_mut().map(|rest| &mut rest.reader) else {
+            return;
+        };
         let latest = rest.segments.iter().scan(i64::MIN, |latest, segment| {
             let before = *latest;
             *latest = segment.span.map_or(before, |(_, last)| last.max(before));
@@ -232,43 +300,39 @@ impl Pages {
 
     /// The time before which no further item is, in nanoseconds of the trace's clock; none if it is not known, or none follows.
     pub fn next_time(&self) -> Option<i64> {
-        let rest = self.rest.as_ref()?;
-        let held = rest.held.first().map(|record| record.moment.ns);
-        let entry = rest.first.get(rest.next).copied().into_iter().chain(held).min();
-        let losses = rest.losses.get(rest.shown_losses).into_iter().chain(&rest.found);
-        entry.into_iter().chain(losses.map(|loss| loss.time)).min()
+        match &self.rest.as_ref()?.reader {
+            PageReader::Here(reader) => reader.next_time(),
+            PageReader::Ahead(_, time) => *time,
+            PageReader::Done => None,
+        }
     }
 }
 
-impl Remainder {
-    fn is_done(&self) -> bool {
-        let is_read = self.next == self.segments.len() && self.held.is_empty();
-        is_read && self.shown_losses == self.losses.len()
+impl Unread {
+    /// Completes the statistics at the end, with losses that only the entries have told of.
+    fn finish(self, log: &mut Log) {
+        let Self { mut surveyed, read, losses, .. } = self;
+        let found = read.lost.iter().filter(|((reason, _), _)| *reason == LossReason::Malformed);
+        for (reason, count) in found {
+            *surveyed.lost.entry(*reason).or_default() += count;
+        }
+        surveyed.take_entries_of(&read);
+        let (mut collected, _) = log.collected_mut().take_page(0, Collected::default());
+        collected.stats = surveyed;
+        collected.records.clear();
+        log.turn_page(collected, losses);
     }
+}
 
-    /// Begins with the entries of a segment, or before it with the state that they need.
-    fn begin_at(&mut self, wanted: usize) {
-        let segments = self.segments[wanted..].iter().filter(|segment| segment.entries > 0);
-        let begin = segments.map(|segment| segment.begins_in as usize).min().unwrap_or(wanted);
-        (self.wanted, self.next) = (wanted, begin.min(wanted));
-    }
-
-    /// Makes the next page of `log`.
-    fn turn(&mut self, log: &mut Log) -> io::Result<()> {
-        let mut collected = log.take_collected();
-        compact::compact(&mut collected, std::mem::take(&mut self.held), self.decoder.sequences());
-        collected.losses.0.clear();
-        collected.end_malformed_run();
-        collected.stats = Stats::default();
-        self.decoder.put_back(collected);
-        let done = self.read_page();
-        let mut collected = self.decoder.take();
+impl ReadPages for Remainder {
+    fn read(&mut self, used: Collected) -> io::Result<Page> {
+        self.read_page()?;
         let limit = self.first.get(self.next).copied();
         let is_before = |time: i64| limit.is_none_or(|limit| time < limit);
-        let shown = collected.records.partition_point(|record| is_before(record.moment.ns));
-        self.held = collected.records.split_off(shown);
-        collected.stats.guessed_times =
-            collected.records.iter().filter(|record| record.moment.guessed).count() as u64;
+        let collected = self.decoder.collected_mut();
+        let end = collected.records.partition_point(|record| is_before(record.moment.ns));
+        let guessed = collected.records[..end].iter().filter(|record| record.moment.guessed);
+        collected.stats.guessed_times = guessed.count() as u64;
         let rest = &self.losses[self.shown_losses..];
         let known = rest.partition_point(|loss| is_before(loss.time));
         self.shown_losses += known;
@@ -282,10 +346,37 @@ impl Remainder {
         let found = self.found.extract_if(.., |loss| is_before(loss.time));
         let mut losses: Vec<Loss> = rest[..known].iter().copied().chain(found).collect();
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
-        log.turn_page(collected, losses);
-        count::complete_page_stats(log);
-        self.read.add_page(log.stats());
-        done
+        let (page, held) = collected.take_page(end, used);
+        let (kept, sequences) = self.decoder.parts_mut();
+        compact::compact(&page, kept, held, sequences);
+        let (next_time, is_last) = (self.next_time(), self.is_done());
+        Ok(Page { collected: page, losses, next_time, is_last })
+    }
+}
+
+impl Remainder {
+    fn is_done(&self) -> bool {
+        let is_read = self.next == self.segments.len() && self.held().is_empty();
+        is_read && self.shown_losses == self.losses.len()
+    }
+
+    /// Entries that were read and are too late for the page, by time.
+    fn held(&self) -> &[MessageRecord] {
+        &self.decoder.collected().records
+    }
+
+    fn next_time(&self) -> Option<i64> {
+        let held = self.held().first().map(|record| record.moment.ns);
+        let entry = self.first.get(self.next).copied().into_iter().chain(held).min();
+        let losses = self.losses.get(self.shown_losses).into_iter().chain(&self.found);
+        entry.into_iter().chain(losses.map(|loss| loss.time)).min()
+    }
+
+    /// Begins with the entries of a segment, or before it with the state that they need.
+    fn begin_at(&mut self, wanted: usize) {
+        let segments = self.segments[wanted..].iter().filter(|segment| segment.entries > 0);
+        let begin = segments.map(|segment| segment.begins_in as usize).min().unwrap_or(wanted);
+        (self.wanted, self.next) = (wanted, begin.min(wanted));
     }
 
     /// Reads segments until there is something to show, by time.
@@ -316,21 +407,6 @@ impl Remainder {
             }
             wanted = wanted.saturating_mul(2);
         }
-    }
-
-    /// Completes the statistics at the end, with losses that only the entries have told of.
-    fn finish(&mut self, log: &mut Log) {
-        let mut collected = log.take_collected();
-        let mut stats = std::mem::take(&mut self.surveyed);
-        let found =
-            self.read.lost.iter().filter(|((reason, _), _)| *reason == LossReason::Malformed);
-        for (reason, count) in found {
-            *stats.lost.entry(*reason).or_default() += count;
-        }
-        stats.take_entries_of(&self.read);
-        collected.stats = stats;
-        collected.records.clear();
-        log.turn_page(collected, std::mem::take(&mut self.losses));
     }
 }
 

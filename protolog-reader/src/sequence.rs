@@ -9,6 +9,8 @@
 //!
 //! Invariant: the string of an id never changes between two clears; the first definition counts.
 
+use std::sync::Arc;
+
 use foldhash::HashMap;
 
 use protolog_core::schema::interned_string;
@@ -69,11 +71,11 @@ impl SequenceState {
         &mut self,
         source: Source,
         thread: thread::Thread,
-        threads: &mut thread::Threads,
+        threads: &mut Arc<thread::Threads>,
     ) {
         if source >= self.thread_source {
             self.thread_source = source;
-            self.thread = threads.index(thread, self.thread);
+            self.thread = thread::Threads::index(threads, thread, self.thread);
         }
     }
 

@@ -19,14 +19,14 @@ use crate::packet::Packet;
 use crate::thread;
 
 /// The sessions so far, by sequence.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Sessions {
     sessions: BTreeMap<u32, Session>,
     filter: CommonFilter,
 }
 
 /// The session that writes on a sequence.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Session {
     pid: u32,
     stage: Stage,

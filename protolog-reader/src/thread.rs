@@ -1,6 +1,7 @@
 //! Threads: the process and thread of a sequence, as far as the trace identifies them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use protolog_core::schema::{process_descriptor, sequence_info, thread_descriptor};
 use protozero::{DecodeError, Field};
@@ -31,7 +32,7 @@ pub(crate) enum Source {
 }
 
 /// All distinct threads.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Threads {
     threads: Vec<Thread>,
     index: HashMap<Thread, u32>,
@@ -57,15 +58,19 @@ impl Threads {
         self.threads.get(UNKNOWN as usize + 1..).unwrap_or_default()
     }
 
-    /// The index of `thread`, which is usually `likely`.
-    pub(crate) fn index(&mut self, thread: Thread, likely: u32) -> u32 {
-        if *self.get(likely) == thread {
+    /// The index of `thread`, which is usually `likely`. Logs of pages share the threads that they know.
+    pub(crate) fn index(all: &mut Arc<Self>, thread: Thread, likely: u32) -> u32 {
+        if *all.get(likely) == thread {
             return likely;
         }
-        *self.index.entry(thread).or_insert_with_key(|thread| {
-            self.threads.push(thread.clone());
-            self.threads.len() as u32 - 1
-        })
+        if let Some(known) = all.index.get(&thread) {
+            return *known;
+        }
+        let all = Arc::make_mut(all);
+        let index = all.threads.len() as u32;
+        all.threads.push(thread.clone());
+        all.index.insert(thread, index);
+        index
     }
 }
 

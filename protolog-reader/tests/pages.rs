@@ -22,7 +22,20 @@ fn json(log: &Log) -> String {
 
 /// The same of pages with these sizes of segments and pages, and the number of pages.
 fn paged(bytes: &[u8], sizes: (usize, usize)) -> Option<(String, String, usize)> {
+    let one_by_one = read_pages(bytes, sizes, false)?;
+    assert_eq!(read_pages(bytes, sizes, true).as_ref(), Some(&one_by_one), "read ahead");
+    Some(one_by_one)
+}
+
+fn read_pages(
+    bytes: &[u8],
+    sizes: (usize, usize),
+    is_ahead: bool,
+) -> Option<(String, String, usize)> {
     let mut pages = Pages::survey_by(bytes.to_vec(), &[], |_| None, sizes).unwrap()?;
+    if is_ahead {
+        pages.read_ahead();
+    }
     let (mut out, mut count) = (String::new(), 0);
     while pages.next_page().unwrap() {
         out.push_str(&json(pages.log()));
@@ -143,6 +156,8 @@ fn reading_begins_in_the_middle() {
         let mut pages =
             Pages::survey_by(bytes.clone(), &[], |_| None, (1000, 1000)).unwrap().unwrap();
         pages.skip_to(times[at]);
+        assert!(pages.next_time().is_none_or(|next| next <= times[at]));
+        pages.read_ahead();
         let (mut entries, mut found) = (0, Vec::new());
         while pages.next_page().unwrap() {
             entries += pages.log().entries().len();
@@ -162,6 +177,25 @@ fn reading_begins_in_the_middle() {
         assert!(lines.iter().rev().take(at).eq(last.iter()), "{at}");
         assert!(at > 1000 || lines.len() < at + 1000, "{} lines for the last {at}", lines.len());
     }
+}
+
+#[test]
+fn who_reads_ahead_may_stop() {
+    let sizes = (1000, 1000);
+    let mut pages = Pages::survey_by(disordered(), &[], |_| None, sizes).unwrap().unwrap();
+    pages.read_ahead();
+    let mut last = i64::MIN;
+    for _ in 0..3 {
+        let next = pages.next_time().unwrap();
+        assert!(pages.next_page().unwrap());
+        let times: Vec<i64> = pages.log().entries().map(|entry| entry.time()).collect();
+        assert!(last <= times[0] && next <= times[0]);
+        last = times[times.len() - 1];
+    }
+    pages.skip_rest();
+    assert_eq!(pages.next_time(), None);
+    assert!(!pages.next_page().unwrap());
+    assert_eq!(pages.log().stats().entries, 8000);
 }
 
 fn after(log: &Log, time: i64) -> Vec<String> {
