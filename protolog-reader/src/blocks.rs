@@ -106,6 +106,17 @@ impl Blocks {
         self.bytes(span)
     }
 
+    /// As [`bytes_near`](Self::bytes_near), with what follows them in the block.
+    #[inline]
+    pub(crate) fn window_near(&self, span: Span, hint: &mut BlockHint) -> &[u8] {
+        let block = self.sorted.get(hint.0);
+        let window = block.and_then(|block| Some((block.get(span)?, block)));
+        match window {
+            Some((_, block)) => &block.bytes[(span.at - block.at) as usize..],
+            None => self.bytes_near(span, hint),
+        }
+    }
+
     /// The string in a span that was made from one.
     pub(crate) fn text(&self, span: Span) -> &str {
         str::from_utf8(self.bytes(span)).unwrap_or_default()

@@ -22,7 +22,7 @@ use crate::clock::{
     ClockSnapshot, CustomClocks, Moment, TRACE_CLOCK, default_clock, is_of_sequence,
 };
 use crate::dictionary::{Dictionary, Message};
-use crate::fit::count_values;
+use crate::fit::{KnownFits, count_values};
 use crate::lanes::Lanes;
 use crate::loss::{self, Losses};
 use crate::message_fields::{self, MessageField};
@@ -93,6 +93,7 @@ pub(crate) struct Collected {
     pub(crate) stats: Stats,
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) slices: SliceEvents,
+    fits: KnownFits,
     shared_clocks: CustomClocks,
     /// The latest moment so far.
     latest: Option<Moment>,
@@ -183,7 +184,10 @@ impl Collected {
         if self.pass == Pass::Survey {
             self.bind(sequence);
         }
-        let done = plain.interned.map_or(Ok(()), |it| self.intern(sequence, fields(it)));
+        let done = match plain.interned {
+            Some(interned) if self.pass != Pass::Survey => self.intern(sequence, fields(interned)),
+            _ => Ok(()),
+        };
         let moment = self.moment(sequence, plain.timestamp, TRACE_CLOCK);
         done.and(self.message(sequence, fields(plain.message), moment))
     }
@@ -203,6 +207,7 @@ impl Collected {
     /// Goes on from a survey to the entries, from the beginning.
     pub(crate) fn begin_entries(&mut self) {
         self.pass = Pass::Entries;
+        self.fits.clear();
         (self.shared_clocks, self.latest, self.malformed) = Default::default();
     }
 
@@ -355,6 +360,7 @@ impl Collected {
     }
 
     /// The moment of a packet; a guess if it has no usable timestamp.
+    #[inline]
     fn moment(
         &mut self,
         sequence: &mut SequenceState,
@@ -446,8 +452,19 @@ impl Collected {
         if self.pass == Pass::Survey || self.is_skipping {
             return Ok(());
         }
-        let span = Span { at: fields.offset(), len: fields.rest().len() as u32 };
+        let message = Span { at: fields.offset(), len: fields.rest().len() as u32 };
         let strings = self.string_refs.len() as u32;
+        let (thread, segment) = (sequence.thread, self.segment.index);
+        let record =
+            |stack_trace| MessageRecord { moment, message, strings, segment, stack_trace, thread };
+        let (fits, refs) = (&mut self.fits, &mut self.string_refs);
+        if self.pass == Pass::Entries
+            && fits.take_usual(&self.dictionary, &sequence.strings, fields.rest(), refs)
+        {
+            self.records.push(record(NO_STRING));
+            return Ok(());
+        }
+        self.string_refs.truncate(strings as usize);
         let (mut stack_trace, mut missing) = (NO_STRING, 0);
         let mut index_of = |known: Option<u32>| {
             missing += u64::from(known.is_none());
@@ -472,10 +489,7 @@ impl Collected {
         }
         // Of a damaged message, the values before the damage are shown.
         self.stats.missing_strings += missing;
-        let thread = sequence.thread;
-        let segment = self.segment.index;
-        let message = span;
-        self.records.push(MessageRecord { moment, message, strings, segment, stack_trace, thread });
+        self.records.push(record(stack_trace));
         done
     }
 }

@@ -117,22 +117,22 @@ impl Decoder {
     ) -> Result<usize, (usize, LimitReached)> {
         let mut offset = begin;
         while let Some(packet) = next_packet(bytes, offset) {
-            let Some(plain) = PlainMessage::parse(&bytes[packet.clone()]) else { break };
-            let sequence = self.sequences.get_mut(plain.sequence);
+            let body = &bytes[packet.clone()];
+            let Some(plain) = PlainMessage::parse(body) else { break };
+            let Some(place) = self.sequences.find(plain.sequence) else { break };
             let is_cut = depth == 0 && hole::reaches_into(bytes, packet.end);
-            if is_cut || !sequence.is_some_and(|it| plain.is_applicable(it)) {
+            if is_cut || !plain.is_applicable(self.sequences.at(place)) {
                 break;
             }
-            let counted = self.check_room(packet.len()).and_then(|()| self.count_entry(depth));
+            let counted = self.check_room(body.len()).and_then(|()| self.count_entry(depth));
             self.collected.stats.packets += 1;
             counted.map_err(|limit| (offset, limit))?;
             if depth == 0 {
                 self.collected.packet_at = self.segment_at + offset as u64;
             }
-            let Some(sequence) = self.sequences.get_mut(plain.sequence) else { break };
             let address = at + packet.start as u64;
             offset = packet.end;
-            match self.collected.apply_plain(sequence, &plain, (&bytes[packet], address)) {
+            match self.collected.apply_plain(self.sequences.at(place), &plain, (body, address)) {
                 Ok(()) => self.collected.count_good(),
                 Err(_) => self.collected.count_malformed(),
             }
@@ -141,6 +141,7 @@ impl Decoder {
     }
 
     /// Counts an entry before it is collected.
+    #[inline]
     fn count_entry(&mut self, depth: u32) -> Result<(), LimitReached> {
         self.inflated_entries += u64::from(depth > 0 || self.is_inflated);
         if self.collected.records.len() as u64 >= self.limits.entries
@@ -264,7 +265,7 @@ impl Decoder {
             self.count_entry(depth)?;
         }
         let full = self.sequences.len() as u64 >= self.limits.sequences;
-        if full && self.sequences.get_mut(packet.sequence).is_none() {
+        if full && self.sequences.find(packet.sequence).is_none() {
             return Err(LimitReached(EndReason::Limit));
         }
         let is_torn = self.is_torn;

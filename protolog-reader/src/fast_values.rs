@@ -10,13 +10,15 @@ use std::slice;
 
 use foldhash::HashMap;
 use protolog_core::ParamKind;
+use protozero::wire::unzigzag;
 
 use crate::blocks::BlockHint;
 use crate::collect::{MessageRecord, NO_STRING};
 use crate::dictionary::{Dictionary, Message};
 use crate::log::Log;
 use crate::message_fields::{self, MessageField};
-use crate::plan::{self, FastValue, Part, is_set};
+use crate::plan::{self, FastValue, Form, Part, is_set};
+use crate::snippet::push_start;
 
 /// The hints in a log where the last message and the last string were found, near which the next ones are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,17 +57,47 @@ impl<'a, 'p> FastValues<'a, 'p> {
     /// The next value, if it is of this kind.
     #[inline]
     pub(crate) fn next(&mut self, kind: ParamKind) -> Option<FastValue<'a>> {
-        let (field, rest) = message_fields::usual(self.rest)?;
-        let value = match (kind, field) {
-            (ParamKind::Int, MessageField::Int(value)) => FastValue::Int(value),
-            (ParamKind::Float, MessageField::Float(value)) => FastValue::Float(value),
-            (ParamKind::Bool, MessageField::Bool(value)) => FastValue::Bool(value),
-            (ParamKind::Str, MessageField::String(_)) => {
-                let index = *self.strings.next()?;
-                FastValue::Str(self.log.interned_near(index, self.hint)?)
+        Some(match kind {
+            ParamKind::Str => {
+                let (window, len) = self.next_string()?;
+                FastValue::Str(window.get(..len)?)
             }
-            _ => return None,
-        };
+            ParamKind::Int => FastValue::Int(self.next_integer()?),
+            ParamKind::Float => FastValue::Float(self.next_float()?),
+            ParamKind::Bool => FastValue::Bool(self.next_bool()?),
+        })
+    }
+
+    /// The next value, if it is a string: its bytes with what follows them, and their number.
+    #[inline]
+    pub(crate) fn next_string(&mut self) -> Option<(&'a [u8], usize)> {
+        self.next_varint(message_fields::STRING)?;
+        let index = *self.strings.next()?;
+        self.log.interned_near(index, self.hint)
+    }
+
+    #[inline]
+    fn next_integer(&mut self) -> Option<i64> {
+        self.next_varint(message_fields::INT).map(unzigzag)
+    }
+
+    #[inline]
+    fn next_bool(&mut self) -> Option<bool> {
+        self.next_varint(message_fields::BOOL).map(|value| value != 0)
+    }
+
+    #[inline]
+    fn next_float(&mut self) -> Option<f64> {
+        let [message_fields::DOUBLE, rest @ ..] = self.rest else { return None };
+        let (bytes, rest) = rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(f64::from_le_bytes(*bytes))
+    }
+
+    #[inline]
+    fn next_varint(&mut self, tag: u8) -> Option<u64> {
+        let [first, rest @ ..] = self.rest else { return None };
+        let (value, rest) = message_fields::varint(rest).filter(|_| *first == tag)?;
         self.rest = rest;
         Some(value)
     }
@@ -74,13 +106,25 @@ impl<'a, 'p> FastValues<'a, 'p> {
     pub(crate) fn push_text(&mut self, message: &Message, out: &mut Vec<u8>) -> Option<()> {
         let mut index = 0;
         for part in message.plan().parts() {
-            match part {
-                Part::Text(text) => out.extend_from_slice(text.as_bytes()),
-                Part::Conversion(conversion) => {
+            let (conversion, form) = match part {
+                Part::Text(text) => {
+                    text.push(out);
+                    continue;
+                }
+                Part::Conversion(conversion, form) => (conversion, *form),
+            };
+            let is_unsigned = is_set(message.unsigned, index);
+            index += 1;
+            match form {
+                Form::Str => {
+                    let (window, len) = self.next_string()?;
+                    push_start(out, window, len);
+                }
+                Form::Decimal => plan::push_integer(out, self.next_integer()?, is_unsigned),
+                Form::Bool => out.extend_from_slice(plan::bool_text(self.next_bool()?)),
+                Form::Hex | Form::Fixed(_) | Form::Other => {
                     let value = self.next(conversion.verb.kind())?;
-                    let is_unsigned = is_set(message.unsigned, index);
-                    plan::push_value(out, conversion, value, is_unsigned)?;
-                    index += 1;
+                    plan::push_value(out, (conversion, form), value, is_unsigned)?;
                 }
             }
         }
@@ -95,26 +139,51 @@ impl<'a, 'p> FastValues<'a, 'p> {
 
 /// Messages of the dictionary by id, each with what a writer prepares for all of its entries.
 #[derive(Debug)]
-pub(crate) struct Prepared<'a, T>(HashMap<u64, Option<(&'a Message, T)>>);
+pub(crate) struct Prepared<'a, T> {
+    /// Those with several messages, or none, too.
+    all: Vec<Option<(&'a Message, T)>>,
+    /// Indices.
+    by_id: HashMap<u64, u32>,
+    /// Ids that were asked for last, with their indices, each at a place that it chooses.
+    recent: [(u64, u32); RECENT],
+}
+
+/// A power of two. Programs have more messages, but log few of them often.
+const RECENT: usize = 64;
 
 impl<T> Default for Prepared<'_, T> {
     fn default() -> Self {
-        Self(HashMap::default())
+        Self { all: Vec::new(), by_id: HashMap::default(), recent: [(0, u32::MAX); RECENT] }
     }
 }
 
 impl<'a, T> Prepared<'a, T> {
     /// The message with this id, unless there are none or several. `prepare` is called once for each.
+    #[inline]
     pub(crate) fn get(
         &mut self,
         dictionary: &'a Dictionary,
         id: u64,
         prepare: impl FnOnce(&'a Message) -> T,
     ) -> Option<(&'a Message, &T)> {
-        let known = self.0.entry(id).or_insert_with(|| {
-            let message = dictionary.message(id).filter(|_| dictionary.others(id).is_empty())?;
-            Some((message, prepare(message)))
-        });
+        let place = id as usize % RECENT;
+        if self.recent[place].0 != id || self.recent[place].1 == u32::MAX {
+            self.recent[place] = (id, self.find(dictionary, id, prepare));
+        }
+        let known = self.all.get(self.recent[place].1 as usize)?;
         known.as_ref().map(|(message, prepared)| (*message, prepared))
+    }
+
+    fn find(
+        &mut self,
+        dictionary: &'a Dictionary,
+        id: u64,
+        prepare: impl FnOnce(&'a Message) -> T,
+    ) -> u32 {
+        *self.by_id.entry(id).or_insert_with(|| {
+            let message = dictionary.message(id).filter(|_| dictionary.others(id).is_empty());
+            self.all.push(message.map(|message| (message, prepare(message))));
+            self.all.len() as u32 - 1
+        })
     }
 }

@@ -29,7 +29,7 @@ use std::ptr;
 
 use foldhash::HashMap;
 use jiff::Timestamp;
-use protolog_core::{Arg, Conversion, Level, Verb};
+use protolog_core::{Arg, Conversion, Level, ParamKind};
 
 use crate::dictionary::Message;
 use crate::entry::Entry;
@@ -38,12 +38,14 @@ use crate::fixed;
 use crate::items::Item;
 use crate::log::Log;
 use crate::loss::Loss;
-use crate::plan::{self, FastValue, Part, is_set};
+use crate::plan::{self, FastValue, Form, Part, is_set};
 use crate::printable::is_plain;
 use crate::render::{self, Rendering};
 use crate::slices::{SpanArg, SpanSlice};
+use crate::snippet::{Snippet, push_start};
 use crate::times::NS;
 use crate::values::Values;
+use crate::wall_times::WallTimes;
 
 /// Writes items as lines of JSON.
 #[derive(Debug)]
@@ -60,18 +62,18 @@ pub struct JsonWriter<'a> {
     args: Vec<FastArg>,
     /// True if all lines take the slow path, for a comparison of both.
     is_slow: bool,
-    /// The last second, and the text before its decimals.
-    second: (i64, String),
+    walls: WallTimes,
+    /// The last second, and the member up to its decimals.
+    second: (i64, Snippet),
     text: String,
 }
 
-/// Members of a message: before its id, between id and values, after the text; and the parts of its text.
+/// Members of a message: before the values and after the text; and the parts of its text.
 #[derive(Debug)]
 struct MessageMembers {
-    group: Vec<u8>,
-    template: Vec<u8>,
+    common: Vec<u8>,
     location: Vec<u8>,
-    texts: Vec<Vec<u8>>,
+    texts: Vec<Snippet>,
 }
 
 /// A value that stands in a line: where, and what it is but for a string.
@@ -96,7 +98,8 @@ impl<'a> JsonWriter<'a> {
             slow_messages: HashMap::default(),
             args: Vec::new(),
             is_slow: false,
-            second: (i64::MIN, String::new()),
+            walls: WallTimes::default(),
+            second: (i64::MIN, Snippet::new("")),
             text: String::new(),
         }
     }
@@ -128,22 +131,24 @@ impl<'a> JsonWriter<'a> {
 
     /// Appends the members of an entry by the fast path; none if that is left to the slow one.
     fn fast_entry(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) -> Option<()> {
-        self.start("message", entry.time(), entry.time_is_guess(), entry.thread_index(), out);
+        out.extend_from_slice(b"{\"type\":\"message\",\"ts\":");
+        plan::push_integer(out, entry.time(), false);
+        self.push_time_and_thread(entry.time(), entry.time_is_guess(), entry.thread_index(), out);
         let (id, mut values) = entry.fast_values(&mut self.hints)?;
         let log = self.log;
-        let prepare = |message: &Message| MessageMembers::new(log, message);
+        let prepare = |message: &Message| MessageMembers::new(log, id, message);
         let (message, members) = self.messages.get(log.dictionary(), id, prepare)?;
-        out.extend_from_slice(&members.group);
-        push_id(out, id);
-        out.extend_from_slice(&members.template);
+        out.extend_from_slice(&members.common);
         let args = &mut self.args;
         push_fast_args(out, message, &mut values, args)?;
         out.extend_from_slice(b",\"message\":\"");
         let (mut texts, mut args) = (members.texts.iter(), args.iter());
         for part in message.plan().parts() {
             match part {
-                Part::Text(_) => out.extend_from_slice(texts.next()?),
-                Part::Conversion(conversion) => args.next()?.push_text(out, conversion)?,
+                Part::Text(_) => texts.next()?.push(out),
+                Part::Conversion(conversion, form) => {
+                    args.next()?.push_text(out, (conversion, *form))?;
+                }
             }
         }
         out.push(b'"');
@@ -164,11 +169,12 @@ impl<'a> JsonWriter<'a> {
         let log = self.log;
         let members = values.message().map(|message| {
             let members = self.slow_messages.entry(ptr::from_ref(message));
-            &*members.or_insert_with(|| MessageMembers::new(log, message))
+            &*members.or_insert_with(|| MessageMembers::new(log, values.message_id(), message))
         });
-        out.extend_from_slice(members.map_or(&[], |members| &members.group));
-        push_id(out, values.message_id());
-        out.extend_from_slice(members.map_or(&[], |members| &members.template));
+        match members {
+            Some(members) => out.extend_from_slice(&members.common),
+            None => push_id(out, values.message_id()),
+        }
         push_args(out, &values);
         self.text.clear();
         render::write(&mut self.text, Rendering::Full, &values)
@@ -224,6 +230,11 @@ impl<'a> JsonWriter<'a> {
         out.extend_from_slice(r#type.as_bytes());
         out.push(b'"');
         push_number(out, "ts", ts);
+        self.push_time_and_thread(ts, is_guess, thread, out);
+    }
+
+    /// Appends what follows a time of the trace's clock.
+    fn push_time_and_thread(&mut self, ts: i64, is_guess: bool, thread: u32, out: &mut Vec<u8>) {
         if is_guess {
             out.extend_from_slice(b",\"ts_guessed\":true");
         }
@@ -238,15 +249,15 @@ impl<'a> JsonWriter<'a> {
 
     /// Appends the wall clock in UTC, if it is known.
     fn push_wall_time(&mut self, ts: i64, out: &mut Vec<u8>) {
-        let Some(wall) = self.log.wall_time(ts) else { return };
+        let Some(wall) = self.walls.convert(self.log, ts) else { return };
         let (second, ns) = (wall.div_euclid(NS), wall.rem_euclid(NS));
         if self.second.0 != second {
             let Ok(time) = Timestamp::from_second(second) else { return };
             let text = time.to_string();
-            self.second = (second, text.trim_end_matches('Z').to_owned());
+            let start = format!(",\"time\":\"{}", text.trim_end_matches('Z'));
+            self.second = (second, Snippet::new(start));
         }
-        out.extend_from_slice(b",\"time\":\"");
-        out.extend_from_slice(self.second.1.as_bytes());
+        self.second.1.push(out);
         if ns != 0 {
             out.push(b'.');
             fixed::push_digits(out, ns as u32, 9);
@@ -257,24 +268,25 @@ impl<'a> JsonWriter<'a> {
 }
 
 impl MessageMembers {
-    fn new(log: &Log, message: &Message) -> Self {
-        let (mut group, mut template, mut location) = (Vec::new(), Vec::new(), Vec::new());
+    fn new(log: &Log, id: u64, message: &Message) -> Self {
+        let (mut common, mut location) = (Vec::new(), Vec::new());
         if let Some(level) = message.level.map(Level::name) {
-            push_member(&mut group, "level", level);
+            push_member(&mut common, "level", level);
         }
         if let Some(known) = log.dictionary().group(message.group) {
-            push_member(&mut group, "tag", &known.tag);
-            push_member(&mut group, "group", &known.name);
+            push_member(&mut common, "tag", &known.tag);
+            push_member(&mut common, "group", &known.name);
         }
-        push_member(&mut template, "template", message.template());
+        push_id(&mut common, id);
+        push_member(&mut common, "template", message.template());
         if !message.location.is_empty() {
             push_member(&mut location, "location", &message.location);
         }
         let texts = message.plan().parts().iter().filter_map(|part| match part {
-            Part::Text(text) => Some(escaped(text)),
-            Part::Conversion(_) => None,
+            Part::Text(text) => Some(Snippet::new(escaped(text.as_str()))),
+            Part::Conversion(..) => None,
         });
-        Self { group, template, location, texts: texts.collect() }
+        Self { common, location, texts: texts.collect() }
     }
 }
 
@@ -317,12 +329,14 @@ fn push_fast_args(
         }
         let is_unsigned = is_set(message.unsigned, index);
         let start = out.len();
+        if conversion.verb.kind() == ParamKind::Str {
+            let (window, len) = values.next_string()?;
+            push_utf8(out, window, len);
+            args.push(FastArg { at: start + 1..out.len() - 1, value: None });
+            continue;
+        }
         let value = match values.next(conversion.verb.kind())? {
-            FastValue::Str(text) => {
-                push_utf8(out, text);
-                args.push(FastArg { at: start + 1..out.len() - 1, value: None });
-                continue;
-            }
+            FastValue::Str(_) => return None,
             FastValue::Int(value) => {
                 plan::push_integer(out, value, is_unsigned);
                 FastValue::Int(value)
@@ -344,12 +358,8 @@ fn push_fast_args(
 
 impl FastArg {
     /// Appends the value as a conversion has it, in a string; none if that is left to the slow path.
-    fn push_text(&self, out: &mut Vec<u8>, conversion: &Conversion) -> Option<()> {
-        let is_same = match self.value {
-            None | Some(FastNumber(FastValue::Bool(_), _)) => conversion.is_bare(),
-            Some(_) => conversion.is_bare() && conversion.verb == Verb::Decimal,
-        };
-        if is_same {
+    fn push_text(&self, out: &mut Vec<u8>, conversion: (&Conversion, Form)) -> Option<()> {
+        if let Form::Str | Form::Decimal | Form::Bool = conversion.1 {
             out.extend_from_within(self.at.clone());
             return Some(());
         }
@@ -406,23 +416,26 @@ fn push_string(out: &mut Vec<u8>, text: &str) {
     push_json(out, text);
 }
 
-/// Appends a string that is known to be UTF-8.
-fn push_utf8(out: &mut Vec<u8>, text: &[u8]) {
+/// Appends a string that is known to be UTF-8: the first bytes of a window.
+fn push_utf8(out: &mut Vec<u8>, window: &[u8], len: usize) {
+    let start = out.len();
+    out.push(b'"');
+    push_start(out, window, len);
+    let text = &out[start + 1..];
     let is_escaped = |byte: u8| matches!(byte, b'"' | b'\\');
     if is_plain(text) && !text.iter().fold(false, |any, byte| any | is_escaped(*byte)) {
         out.push(b'"');
-        out.extend_from_slice(text);
-        out.push(b'"');
     } else {
+        out.truncate(start);
+        let text = window.get(..len).unwrap_or_default();
         push_string(out, str::from_utf8(text).unwrap_or_default());
     }
 }
 
 /// A text as a part of a string.
-fn escaped(text: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    push_string(&mut out, text);
-    out[1..out.len() - 1].to_vec()
+fn escaped(text: &str) -> String {
+    let quoted = serde_json::to_string(text).expect("a string takes every write");
+    quoted[1..quoted.len() - 1].to_owned()
 }
 
 fn push_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {

@@ -56,6 +56,7 @@ mod segment;
 mod sequence;
 mod sessions;
 mod slices;
+mod snippet;
 mod source;
 mod stats;
 mod summary;
@@ -66,6 +67,7 @@ mod times;
 mod trace;
 mod unfinished;
 mod values;
+mod wall_times;
 mod zstd;
 
 pub use dictionary::{Dictionary, Group, Message};

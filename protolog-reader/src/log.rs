@@ -8,7 +8,7 @@ use protolog_core::schema::clock_id;
 
 use crate::blocks::{BlockHint, Blocks};
 use crate::clock::Moment;
-use crate::clock::relations::{Route, Routes};
+use crate::clock::relations::{Route, Routes, Stretch};
 use crate::collect::{Collected, MessageRecord};
 use crate::dictionary::Dictionary;
 use crate::filter::CommonFilter;
@@ -178,6 +178,11 @@ impl Log {
         self.wall.as_ref().map(|wall| wall.convert(time))
     }
 
+    /// The times around `time` at which the wall clock is as far ahead of the trace's as then.
+    pub(crate) fn wall_stretch(&self, time: i64) -> Option<Stretch> {
+        self.wall.as_ref().map(|wall| wall.stretch(time))
+    }
+
     /// The times of the trace's clock, in nanoseconds, before which the wall clock is certain to be less than `wall`, and from which on
     /// it is certain not to be; none if the trace does not relate the two. They differ if the wall clock was set.
     pub fn times_at_wall(&self, wall: i64) -> Option<(i64, i64)> {
@@ -217,11 +222,11 @@ impl Log {
         Some(self.collected.blocks.text(*span))
     }
 
-    /// The bytes of the string with this index, which are UTF-8, near where the last ones were.
+    /// The bytes of the string with this index, which are UTF-8, near where the last ones were: those with what follows them, and their number.
     #[inline]
-    pub(crate) fn interned_near(&self, index: u32, hint: &mut BlockHint) -> Option<&[u8]> {
+    pub(crate) fn interned_near(&self, index: u32, hint: &mut BlockHint) -> Option<(&[u8], usize)> {
         let span = self.collected.strings.get(index as usize)?;
-        Some(self.collected.blocks.bytes_near(*span, hint))
+        Some((self.collected.blocks.window_near(*span, hint), span.len as usize))
     }
 
     /// Rehints each stack trace by the result of `symbolize`, for traces that hold addresses.

@@ -3,6 +3,7 @@
 //! Each kind of value has a repeated field of its own; the template has their common order. Packed fields are read too,
 //! although trace_processor reads unpacked ones only.
 
+use protolog_core::ParamKind;
 use protolog_core::schema::message;
 use protozero::wire::{WireType, decode_varint, tag, unzigzag};
 use protozero::{DecodeError, Field, Reader, Value};
@@ -55,6 +56,57 @@ pub(crate) fn visit(
     Ok(())
 }
 
+/// The numbers of a message's values by kind, each in a byte, where [`ParamKind`] has its number.
+pub(crate) fn packed(counts: &[usize; 4]) -> Option<u32> {
+    let bytes = counts.map(|count| u8::try_from(count).ok());
+    let [Some(one), Some(two), Some(three), Some(four)] = bytes else { return None };
+    Some(u32::from_le_bytes([one, two, three, four]))
+}
+
+/// The id of a message, and its number of values by kind, [packed](packed), if it has nothing but these, as messages usually have them.
+/// Calls `string` for each interned string, also if the answer is none.
+#[inline]
+pub(crate) fn outline(bytes: &[u8], mut string: impl FnMut(u64)) -> Option<(u64, u32)> {
+    // Of more, a count may not fit a byte.
+    if bytes.len() > 2 * usize::from(u8::MAX) {
+        return None;
+    }
+    let [MESSAGE_ID, rest @ ..] = bytes else { return None };
+    let (id, mut rest) = rest.split_first_chunk()?;
+    let mut counts = 0;
+    while let [first, after @ ..] = rest {
+        let kind;
+        (kind, rest) = match *first {
+            STRING => {
+                let (iid, rest) = varint(after)?;
+                string(iid);
+                (ParamKind::Str, rest)
+            }
+            INT => (ParamKind::Int, varint(after)?.1),
+            BOOL => (ParamKind::Bool, varint(after)?.1),
+            DOUBLE => (ParamKind::Float, after.get(8..)?),
+            _ => return None,
+        };
+        counts += 1 << (8 * kind as u32);
+    }
+    Some((u64::from_le_bytes(*id), counts))
+}
+
+/// The varint that `bytes` begin with, and what follows it.
+#[inline]
+pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    match bytes {
+        [byte @ ..0x80, rest @ ..] => Some((u64::from(*byte), rest)),
+        [low, high @ ..0x80, rest @ ..] => {
+            Some((u64::from(low & 0x7f) | u64::from(*high) << 7, rest))
+        }
+        _ => {
+            let (value, length) = decode_varint(bytes).ok()?;
+            Some((value, bytes.get(length..)?))
+        }
+    }
+}
+
 /// The first field and what follows it, if it is one that messages usually have, as they have it.
 #[inline]
 pub(crate) fn usual(bytes: &[u8]) -> Option<(MessageField, &[u8])> {
@@ -76,21 +128,15 @@ pub(crate) fn usual(bytes: &[u8]) -> Option<(MessageField, &[u8])> {
         BOOL => |value| MessageField::Bool(value != 0),
         _ => return None,
     };
-    if let [byte @ ..0x80, rest @ ..] = rest {
-        return Some((make(u64::from(*byte)), rest));
-    }
-    if let [low @ 0x80..=0xff, high @ 1..0x80, rest @ ..] = rest {
-        return Some((make(u64::from(low & 0x7f) | u64::from(*high) << 7), rest));
-    }
-    let (value, length) = decode_varint(rest).ok()?;
-    Some((make(value), rest.get(length..)?))
+    let (value, rest) = varint(rest)?;
+    Some((make(value), rest))
 }
 
 const MESSAGE_ID: u8 = tag(message::MESSAGE_ID, WireType::Fixed64) as u8;
-const DOUBLE: u8 = tag(message::DOUBLE_PARAMS, WireType::Fixed64) as u8;
-const STRING: u8 = tag(message::STR_PARAM_IIDS, WireType::Varint) as u8;
-const INT: u8 = tag(message::SINT64_PARAMS, WireType::Varint) as u8;
-const BOOL: u8 = tag(message::BOOLEAN_PARAMS, WireType::Varint) as u8;
+pub(crate) const DOUBLE: u8 = tag(message::DOUBLE_PARAMS, WireType::Fixed64) as u8;
+pub(crate) const STRING: u8 = tag(message::STR_PARAM_IIDS, WireType::Varint) as u8;
+pub(crate) const INT: u8 = tag(message::SINT64_PARAMS, WireType::Varint) as u8;
+pub(crate) const BOOL: u8 = tag(message::BOOLEAN_PARAMS, WireType::Varint) as u8;
 
 /// The id of a message, without its values; 0 if it has none.
 pub(crate) fn message_id(fields: Reader<'_>) -> u64 {

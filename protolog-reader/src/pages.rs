@@ -41,7 +41,7 @@ use crate::stats::{EndReason, Stats};
 const SEGMENT: usize = 256 << 10;
 
 /// The least size of the segments of a page, in bytes.
-const PAGE: usize = 4 << 20;
+const PAGE: usize = 2 << 20;
 
 /// A log page by page.
 #[derive(Debug)]

@@ -5,8 +5,9 @@
 //! has; and nothing of the trace.
 
 use protolog_core::schema::{packet, sequence_flags};
-use protozero::wire::{WireType, decode_varint, tag};
+use protozero::wire::{WireType, packed_varint, tag};
 
+use crate::message_fields::varint;
 use crate::sequence::SequenceState;
 
 /// A packet with a message and, perhaps, interned strings.
@@ -20,31 +21,56 @@ pub(crate) struct PlainMessage {
     pub(crate) interned: Option<(usize, usize)>,
 }
 
-const TIMESTAMP: u64 = tag(packet::TIMESTAMP, WireType::Varint) as u64;
-const SEQUENCE: u64 = tag(packet::TRUSTED_PACKET_SEQUENCE_ID, WireType::Varint) as u64;
-const FLAGS: u64 = tag(packet::SEQUENCE_FLAGS, WireType::Varint) as u64;
-const INTERNED: u64 = tag(packet::INTERNED_DATA, WireType::Bytes) as u64;
-const MESSAGE: u64 = tag(packet::PROTOLOG_MESSAGE, WireType::Bytes) as u64;
+const TIMESTAMP: u8 = tag(packet::TIMESTAMP, WireType::Varint) as u8;
+const SEQUENCE: u8 = tag(packet::TRUSTED_PACKET_SEQUENCE_ID, WireType::Varint) as u8;
+const FLAGS: u8 = tag(packet::SEQUENCE_FLAGS, WireType::Varint) as u8;
+const INTERNED: u8 = tag(packet::INTERNED_DATA, WireType::Bytes) as u8;
+/// The tag of a message, of two bytes.
+const MESSAGE: [u8; 2] =
+    (packed_varint(tag(packet::PROTOLOG_MESSAGE, WireType::Bytes) as u64).0 as u16).to_le_bytes();
 
 impl PlainMessage {
     /// Parses a packet; none if it is no plain message, or malformed.
+    #[inline]
     pub(crate) fn parse(packet: &[u8]) -> Option<Self> {
         let (mut plain, mut message, mut rest) = (Self::default(), None, packet);
-        while !rest.is_empty() {
-            match varint(&mut rest)? {
-                TIMESTAMP => plain.timestamp = Some(varint(&mut rest)?),
-                SEQUENCE => plain.sequence = u32::try_from(varint(&mut rest)?).ok()?,
-                FLAGS => match varint(&mut rest)? as u32 {
-                    0 => plain.needs_state = false,
-                    sequence_flags::NEEDS_INCREMENTAL_STATE => plain.needs_state = true,
-                    _ => return None,
-                },
-                INTERNED if plain.interned.is_none() => {
-                    plain.interned = Some(skip(packet, &mut rest)?);
+        while let [first, after @ ..] = rest {
+            rest = match *first {
+                TIMESTAMP => {
+                    let (timestamp, rest) = varint(after)?;
+                    plain.timestamp = Some(timestamp);
+                    rest
                 }
-                MESSAGE if message.is_none() => message = Some(skip(packet, &mut rest)?),
+                SEQUENCE => {
+                    let (sequence, rest) = varint(after)?;
+                    plain.sequence = u32::try_from(sequence).ok()?;
+                    rest
+                }
+                FLAGS => {
+                    let (flags, rest) = varint(after)?;
+                    plain.needs_state = match flags as u32 {
+                        0 => false,
+                        sequence_flags::NEEDS_INCREMENTAL_STATE => true,
+                        _ => return None,
+                    };
+                    rest
+                }
+                INTERNED if plain.interned.is_none() => {
+                    let (at, length, rest) = skip(packet, after)?;
+                    plain.interned = Some((at, length));
+                    rest
+                }
+                first if first == MESSAGE[0] && message.is_none() => {
+                    let [second, after @ ..] = after else { return None };
+                    if *second != MESSAGE[1] {
+                        return None;
+                    }
+                    let (at, length, rest) = skip(packet, after)?;
+                    message = Some((at, length));
+                    rest
+                }
                 _ => return None,
-            }
+            };
         }
         Some(Self { message: message?, ..plain })
     }
@@ -57,27 +83,12 @@ impl PlainMessage {
     }
 }
 
+/// The place of bytes with their length before them, as offset in the packet and length, and what follows them.
 #[inline]
-fn varint(bytes: &mut &[u8]) -> Option<u64> {
-    if let [byte @ ..0x80, rest @ ..] = *bytes {
-        *bytes = rest;
-        return Some(u64::from(*byte));
-    }
-    if let [low @ 0x80..=0xff, high @ 1..0x80, rest @ ..] = *bytes {
-        *bytes = rest;
-        return Some(u64::from(low & 0x7f) | u64::from(*high) << 7);
-    }
-    let (value, length) = decode_varint(bytes).ok()?;
-    *bytes = bytes.get(length..)?;
-    Some(value)
-}
-
-/// Skips bytes with their length before them, and returns where they are.
-fn skip(packet: &[u8], rest: &mut &[u8]) -> Option<(usize, usize)> {
-    let length = usize::try_from(varint(rest)?).ok()?;
-    let at = packet.len() - rest.len();
-    *rest = rest.get(length..)?;
-    Some((at, length))
+fn skip<'a>(packet: &[u8], rest: &'a [u8]) -> Option<(usize, usize, &'a [u8])> {
+    let (length, rest) = varint(rest)?;
+    let (at, length) = (packet.len() - rest.len(), usize::try_from(length).ok()?);
+    Some((at, length, rest.get(length..)?))
 }
 
 #[cfg(test)]

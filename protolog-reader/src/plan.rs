@@ -11,6 +11,7 @@ use protolog_core::{Arg, Conversion, MISSING, ParamKind, Piece, Template, Verb};
 
 use crate::fixed;
 use crate::lenient::LenientPieces;
+use crate::snippet::Snippet;
 
 /// See the module.
 #[derive(Debug)]
@@ -23,8 +24,37 @@ pub(crate) struct Plan {
 /// A part of a message.
 #[derive(Debug)]
 pub(crate) enum Part {
-    Text(String),
-    Conversion(Conversion),
+    Text(Snippet),
+    Conversion(Conversion, Form),
+}
+
+/// The forms of values in lines that are made without the machinery of formatting.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    Str,
+    Decimal,
+    Hex,
+    Bool,
+    /// With so many decimals.
+    Fixed(u8),
+    Other,
+}
+
+impl Form {
+    fn of(conversion: &Conversion) -> Self {
+        match conversion.verb.kind() {
+            ParamKind::Str if conversion.is_bare() => Self::Str,
+            ParamKind::Bool if conversion.is_bare() => Self::Bool,
+            ParamKind::Int if conversion.is_bare() && conversion.verb == Verb::Decimal => {
+                Self::Decimal
+            }
+            ParamKind::Int if conversion.is_bare() && conversion.verb == Verb::Hex => Self::Hex,
+            ParamKind::Float if conversion.verb == Verb::Fixed && conversion.width == 0 => {
+                Self::Fixed(conversion.precision.unwrap_or(6))
+            }
+            _ => Self::Other,
+        }
+    }
 }
 
 impl Plan {
@@ -43,13 +73,15 @@ impl Plan {
             Piece::Percent => "%",
             Piece::Conversion(conversion) => {
                 self.counts[conversion.verb.kind() as usize] += 1;
-                self.parts.push(Part::Conversion(conversion));
+                self.parts.push(Part::Conversion(conversion, Form::of(&conversion)));
                 return;
             }
         };
         match self.parts.last_mut() {
-            Some(Part::Text(before)) => before.push_str(text),
-            _ => self.parts.push(Part::Text(text.to_owned())),
+            Some(Part::Text(before)) => {
+                *before = Snippet::new(format!("{}{text}", before.as_str()));
+            }
+            _ => self.parts.push(Part::Text(Snippet::new(text))),
         }
     }
 
@@ -57,7 +89,7 @@ impl Plan {
     pub(crate) fn conversions(&self) -> impl Iterator<Item = &Conversion> {
         self.parts.iter().filter_map(|part| match part {
             Part::Text(_) => None,
-            Part::Conversion(conversion) => Some(conversion),
+            Part::Conversion(conversion, _) => Some(conversion),
         })
     }
 
@@ -73,8 +105,8 @@ impl Plan {
         mut next: impl FnMut(ParamKind) -> Option<Arg<'a>>,
     ) -> fmt::Result {
         self.parts.iter().try_for_each(|part| match part {
-            Part::Text(text) => out.write_str(text),
-            Part::Conversion(conversion) => match next(conversion.verb.kind()) {
+            Part::Text(text) => out.write_str(text.as_str()),
+            Part::Conversion(conversion, _) => match next(conversion.verb.kind()) {
                 Some(arg) => write_value(out, conversion, arg),
                 None => out.write_str(MISSING),
             },
@@ -97,29 +129,25 @@ pub(crate) fn is_set(bits: u32, index: u32) -> bool {
 }
 
 /// Appends a value; none if that is left to the slow path.
-#[inline]
 pub(crate) fn push_value(
     out: &mut Vec<u8>,
-    conversion: &Conversion,
+    (conversion, form): (&Conversion, Form),
     value: FastValue<'_>,
     is_unsigned: bool,
 ) -> Option<()> {
-    let is_bare = conversion.is_bare();
-    match value {
-        FastValue::Str(text) if is_bare => out.extend_from_slice(text),
-        FastValue::Int(value) if is_bare && conversion.verb == Verb::Decimal => {
-            push_integer(out, value, is_unsigned);
+    match (form, value) {
+        (Form::Str, FastValue::Str(text)) => out.extend_from_slice(text),
+        (Form::Decimal, FastValue::Int(value)) => push_integer(out, value, is_unsigned),
+        (Form::Hex, FastValue::Int(value)) => push_hex(out, value as u64),
+        (Form::Bool, FastValue::Bool(value)) => out.extend_from_slice(bool_text(value)),
+        (Form::Fixed(decimals), FastValue::Float(value)) if fixed::push(out, value, decimals) => {}
+        (_, FastValue::Str(_)) => return None,
+        (_, FastValue::Int(value)) if is_unsigned => {
+            format(out, conversion, Arg::Uint(value as u64));
         }
-        FastValue::Bool(value) if is_bare => out.extend_from_slice(bool_text(value)),
-        FastValue::Float(value)
-            if conversion.verb == Verb::Fixed
-                && conversion.width == 0
-                && fixed::push(out, value, conversion.precision.unwrap_or(6)) => {}
-        FastValue::Str(_) => return None,
-        FastValue::Int(value) if is_unsigned => format(out, conversion, Arg::Uint(value as u64)),
-        FastValue::Int(value) => format(out, conversion, Arg::Int(value)),
-        FastValue::Bool(value) => format(out, conversion, Arg::Bool(value)),
-        FastValue::Float(value) => format(out, conversion, Arg::Float(value)),
+        (_, FastValue::Int(value)) => format(out, conversion, Arg::Int(value)),
+        (_, FastValue::Bool(value)) => format(out, conversion, Arg::Bool(value)),
+        (_, FastValue::Float(value)) => format(out, conversion, Arg::Float(value)),
     }
     Some(())
 }
@@ -129,6 +157,13 @@ pub(crate) fn push_integer(out: &mut Vec<u8>, value: i64, is_unsigned: bool) {
     let mut buffer = itoa::Buffer::new();
     let digits = if is_unsigned { buffer.format(value as u64) } else { buffer.format(value) };
     out.extend_from_slice(digits.as_bytes());
+}
+
+/// Appends an integer in hexadecimal.
+fn push_hex(out: &mut Vec<u8>, value: u64) {
+    let digits = (u64::BITS - (value | 1).leading_zeros()).div_ceil(4);
+    let place = |digit: u32| (value >> (4 * digit)) as usize & 15;
+    out.extend((0..digits).rev().map(|digit| b"0123456789abcdef"[place(digit)]));
 }
 
 pub(crate) fn bool_text(value: bool) -> &'static [u8] {

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use foldhash::HashMap;
 
 use protolog_core::schema::interned_string;
+use protozero::wire::{WireType, tag};
 use protozero::{DecodeError, Field};
 
 use crate::blocks::{Blocks, Span};
@@ -96,6 +97,10 @@ pub(crate) struct Sequences {
     last: Option<(u32, u32)>,
 }
 
+/// Where the state of a sequence is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StateIndex(u32);
+
 impl Sequences {
     /// The number of sequences.
     pub(crate) fn len(&self) -> usize {
@@ -112,15 +117,23 @@ impl Sequences {
         self.states.iter_mut()
     }
 
-    /// The state of a sequence that is known.
+    /// The place of a sequence that is known.
     #[inline]
-    pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut SequenceState> {
-        let index = match self.last {
-            Some((last, index)) if last == id => index,
-            _ => *self.by_id.get(&id)?,
-        };
+    pub(crate) fn find(&mut self, id: u32) -> Option<StateIndex> {
+        if let Some((last, index)) = self.last
+            && last == id
+        {
+            return Some(StateIndex(index));
+        }
+        let index = *self.by_id.get(&id)?;
         self.last = Some((id, index));
-        self.states.get_mut(index as usize)
+        Some(StateIndex(index))
+    }
+
+    /// The state of the sequence that was found there.
+    #[inline]
+    pub(crate) fn at(&mut self, place: StateIndex) -> &mut SequenceState {
+        &mut self.states[place.0 as usize]
     }
 
     /// The state of a sequence, which begins now if it is not known.
@@ -218,8 +231,15 @@ impl Interned {
 
 /// The id, the bytes and their address of an `InternedString`.
 pub(crate) fn parse_interned(string: Field<'_>) -> Result<(u64, &[u8], u64), DecodeError> {
+    // As writers have it, and most of their strings are short.
+    let fields = string.as_message()?;
+    if let [IID, iid @ ..0x80, STR, length @ ..0x80, bytes @ ..] = fields.rest()
+        && usize::from(*length) == bytes.len()
+    {
+        return Ok((u64::from(*iid), bytes, fields.offset() + 4));
+    }
     let (mut iid, mut bytes, mut at) = (0, &[][..], 0);
-    for field in string.as_message()? {
+    for field in fields {
         let field = field?;
         match field.number {
             interned_string::IID => iid = field.as_u64()?,
@@ -231,3 +251,6 @@ pub(crate) fn parse_interned(string: Field<'_>) -> Result<(u64, &[u8], u64), Dec
     }
     Ok((iid, bytes, at))
 }
+
+const IID: u8 = tag(interned_string::IID, WireType::Varint) as u8;
+const STR: u8 = tag(interned_string::STR, WireType::Bytes) as u8;

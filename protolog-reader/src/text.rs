@@ -26,8 +26,9 @@ use crate::loss::{self, Loss};
 use crate::printable::{is_plain, printable, push_printable};
 use crate::render::{self, Rendering};
 use crate::slices::SpanSlice;
+use crate::snippet::Snippet;
 use crate::thread::Thread;
-use crate::time_writer::{TimeFormat, TimeWriter};
+use crate::time_writer::{LastTime, TimeFormat, TimeWriter};
 use crate::times::Times;
 
 /// Writes items as lines of text.
@@ -35,6 +36,7 @@ use crate::times::Times;
 pub struct TextWriter<'a> {
     log: &'a Log,
     times: TimeWriter,
+    last_time: LastTime,
     color: bool,
     rendering: Rendering,
     head: String,
@@ -44,10 +46,10 @@ pub struct TextWriter<'a> {
     /// True if all lines take the slow path, for a comparison of both.
     is_slow: bool,
     /// Levels and tags of messages, and where to look for their values.
-    messages: Prepared<'a, String>,
+    messages: Prepared<'a, Snippet>,
     hints: BlockHints,
     /// Process and thread, by the index of the thread.
-    threads: Vec<String>,
+    threads: Vec<Option<Snippet>>,
     /// Levels and tags, by level and group.
     tags: HashMap<(Option<Level>, Option<u32>), String>,
     marks: Option<Marks<'a>>,
@@ -101,6 +103,7 @@ impl<'a> TextWriter<'a> {
         Self {
             log,
             times: TimeWriter::new(times),
+            last_time: LastTime::default(),
             color: false,
             rendering: Rendering::Full,
             head: String::new(),
@@ -126,7 +129,7 @@ impl<'a> TextWriter<'a> {
     /// Sets the form of times.
     #[must_use]
     pub fn with_time_format(mut self, format: TimeFormat) -> Self {
-        self.times = self.times.with_format(format);
+        (self.times, self.last_time) = (self.times.with_format(format), LastTime::default());
         self
     }
 
@@ -196,15 +199,15 @@ impl<'a> TextWriter<'a> {
         let (id, mut values) = entry.fast_values(&mut self.hints)?;
         let dictionary = self.log.dictionary();
         let (message, tag) = self.messages.get(dictionary, id, |message| {
-            level_and_tag_of(dictionary, message.level, Some(message.group))
+            Snippet::new(level_and_tag_of(dictionary, message.level, Some(message.group)))
         })?;
         if entry.time_is_guess() {
             out.push(b'~');
         }
-        self.times.push(self.log, entry.time(), out);
+        self.times.push_again(&mut self.last_time, self.log, entry.time(), out);
         let thread = process_and_thread_of(&mut self.threads, self.log, entry.thread_index());
-        out.extend_from_slice(thread.as_bytes());
-        out.extend_from_slice(tag.as_bytes());
+        thread.push(out);
+        tag.push(out);
         let body = out.len();
         values.push_text(message, out)?;
         if !is_plain(&out[body..]) {
@@ -261,7 +264,7 @@ impl<'a> TextWriter<'a> {
             self.head.push('~');
         }
         self.times.write(self.log, time, &mut self.head)?;
-        self.head.push_str(process_and_thread_of(&mut self.threads, self.log, thread));
+        self.head.push_str(process_and_thread_of(&mut self.threads, self.log, thread).as_str());
         Ok(())
     }
 
@@ -299,15 +302,17 @@ impl<'a> TextWriter<'a> {
 const TAG_WIDTH: usize = 8;
 
 /// Process and thread of the thread with this index, as it is known from an earlier line.
-fn process_and_thread_of<'t>(known: &'t mut Vec<String>, log: &Log, index: u32) -> &'t str {
+#[inline]
+fn process_and_thread_of<'t>(
+    known: &'t mut Vec<Option<Snippet>>,
+    log: &Log,
+    index: u32,
+) -> &'t Snippet {
     let place = index as usize;
     if known.len() <= place {
-        known.resize(place + 1, String::new());
+        known.resize(place + 1, None);
     }
-    if known[place].is_empty() {
-        known[place] = process_and_thread(log.thread(index));
-    }
-    &known[place]
+    known[place].get_or_insert_with(|| Snippet::new(process_and_thread(log.thread(index))))
 }
 
 /// ` 1234  1240`

@@ -4,9 +4,12 @@ use std::fmt;
 
 use jiff::Timestamp;
 
+use crate::clock::relations::Stretch;
 use crate::fixed;
 use crate::log::Log;
+use crate::snippet::Snippet;
 use crate::times::{NS, Times};
+use crate::wall_times::WallTimes;
 
 /// The form of a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +36,21 @@ pub struct TimeWriter {
     head: String,
     tail: String,
     text: Vec<u8>,
+}
+
+/// The text that a time had last, and the times that have the same.
+#[derive(Clone, Debug)]
+pub(crate) struct LastTime {
+    walls: WallTimes,
+    stretch: Stretch,
+    text: Snippet,
+}
+
+impl Default for LastTime {
+    fn default() -> Self {
+        let nothing = Stretch { first: 0, last: -1, ahead: 0 };
+        Self { walls: WallTimes::default(), stretch: nothing, text: Snippet::new("") }
+    }
 }
 
 impl TimeWriter {
@@ -63,6 +81,43 @@ impl TimeWriter {
         out.push_str(str::from_utf8(&text).map_err(|_| fmt::Error)?);
         self.text = text;
         Ok(())
+    }
+
+    /// Appends a time of `log`, as it was written last where it is the same. `last` belongs to this writer and this log.
+    #[inline]
+    pub(crate) fn push_again(
+        &mut self,
+        last: &mut LastTime,
+        log: &Log,
+        time: i64,
+        out: &mut Vec<u8>,
+    ) {
+        if !last.stretch.has(time) {
+            self.renew(last, log, time);
+        }
+        last.text.push(out);
+    }
+
+    /// Writes a time, with the times around it that have the same text.
+    fn renew(&mut self, last: &mut LastTime, log: &Log, time: i64) {
+        let mut text = std::mem::take(&mut self.text);
+        text.clear();
+        self.push(log, time, &mut text);
+        last.text = Snippet::new(String::from_utf8_lossy(&text));
+        self.text = text;
+        let unit = match self.format {
+            TimeFormat::Millis => 1_000_000,
+            TimeFormat::Micros => 1000,
+            TimeFormat::Nanos | TimeFormat::Iso => 1,
+        };
+        let is_wall = matches!(self.times, Times::Zone(_));
+        let around = last.walls.stretch(log, time).filter(|_| is_wall);
+        let first_and_last = around.and_then(|around| {
+            let first = time.checked_sub(time.checked_add(around.ahead)?.rem_euclid(unit))?;
+            Some((first.max(around.first), first.checked_add(unit - 1)?.min(around.last)))
+        });
+        let (first, end) = first_and_last.unwrap_or((time, time));
+        last.stretch = Stretch { first, last: end, ahead: 0 };
     }
 
     /// The same for bytes.

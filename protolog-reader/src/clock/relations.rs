@@ -45,6 +45,21 @@ type Hop = Vec<(i64, i64)>;
 #[derive(Debug, Default)]
 pub(crate) struct Route(Vec<Hop>);
 
+/// Times of the trace's clock, from the first to the last, at which another clock is so far ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+    pub(crate) ahead: i64,
+}
+
+impl Stretch {
+    #[inline]
+    pub(crate) fn has(&self, time: i64) -> bool {
+        self.first <= time && time <= self.last
+    }
+}
+
 impl Relations {
     pub(crate) fn add(&mut self, shared: impl Iterator<Item = (u32, i64)>, primary: Option<u32>) {
         self.primary = self.primary.or(primary);
@@ -156,6 +171,15 @@ impl Route {
 }
 
 impl Route {
+    /// The values of the trace's clock around `ns` at which the other one is as far ahead as then.
+    pub(crate) fn stretch(&self, ns: i64) -> Stretch {
+        match &self.0[..] {
+            [] => Stretch { first: i64::MIN, last: i64::MAX, ahead: 0 },
+            [hop] => stretch(hop, ns),
+            _ => Stretch { first: ns, last: ns, ahead: self.convert(ns).wrapping_sub(ns) },
+        }
+    }
+
     /// The first and the last value of the trace's clock at which the other one may have the value `ns`.
     pub(crate) fn convert_back(&self, ns: i64) -> (i64, i64) {
         self.0.iter().rev().fold((ns, ns), |(first, last), hop| {
@@ -168,11 +192,16 @@ impl Route {
 }
 
 fn step(hop: &Hop, ns: i64) -> i64 {
-    let after = hop.partition_point(|pair| pair.0 <= ns);
-    match hop.get(after.saturating_sub(1)) {
-        Some((from, to)) => ns.wrapping_sub(*from).wrapping_add(*to),
-        None => ns,
-    }
+    ns.wrapping_add(stretch(hop, ns).ahead)
+}
+
+/// The values around `ns` that the same pair of a hop converts.
+fn stretch(hop: &Hop, ns: i64) -> Stretch {
+    let after = hop.partition_point(|pair| pair.0 <= ns).max(1);
+    let first = if after == 1 { i64::MIN } else { hop[after - 1].0 };
+    let last = hop.get(after).map_or(i64::MAX, |next| next.0 - 1);
+    let ahead = hop.get(after - 1).map_or(0, |(from, to)| to.wrapping_sub(*from));
+    Stretch { first, last, ahead }
 }
 
 #[cfg(test)]
@@ -198,6 +227,10 @@ mod tests {
         assert_eq!(times, [1050, 1100, 1199, 1500, 1600]);
         let back = relations.routes(1).back_to(6).unwrap();
         assert_eq!([1199, 1500, 1600].map(|ns| back.convert(ns)), [199, 200, 300]);
+        let stretch = |first, last, ahead| Stretch { first, last, ahead };
+        let earlier = stretch(i64::MIN, 1499, -1000);
+        assert_eq!([-9, 1499].map(|ns| back.stretch(ns)), [earlier, earlier]);
+        assert_eq!(back.stretch(1500), stretch(1500, i64::MAX, -1300));
     }
 
     #[test]

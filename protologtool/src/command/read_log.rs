@@ -260,6 +260,7 @@ fn show(
         pages.skip_to_last(count.saturating_add(1));
     }
     let end = limits.end(pages.log());
+    pages.read_ahead();
     let mut symbols = args.symbolize.then(Symbols::default);
     let mut show = Show::new(&args.form, args.selection, system).with_pager(pager);
     loop {

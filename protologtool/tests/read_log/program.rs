@@ -54,11 +54,13 @@ fn a_large_trace_needs_no_more_memory_than_a_small_one() {
     let body = description::trace(&"@1 ts=1000 log(0x11, 1000)\n".repeat(1000));
     let trace = [description::trace(APP), body.repeat(1500)].concat();
     std::fs::write(&path, &trace).unwrap();
-    let (code, errors) = read_within("150000", &path);
+    // Most of it is addresses only: the allocator reserves 64 MB for the thread that reads ahead, and the reader looks whether there is
+    // room for as much. For as many messages that are read whole it is too little, as the test before this one shows.
+    let (code, errors) = read_within("250000", &path);
     assert_eq!(code, Some(0), "{errors}");
     assert!(errors.contains("1500004 entries"), "{errors}");
     // Through a pipe, and compressed.
-    let script = "ulimit -v 150000 && gzip -1 < \"$1\" | \"$0\" read-log - --level wtf --stats";
+    let script = "ulimit -v 250000 && gzip -1 < \"$1\" | \"$0\" read-log - --level wtf --stats";
     let program = env!("CARGO_BIN_EXE_protologtool");
     let piped = Command::new("sh").args(["-c", script, program]).arg(&path).output().unwrap();
     let errors = String::from_utf8(piped.stderr).unwrap();

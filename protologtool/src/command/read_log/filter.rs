@@ -67,6 +67,7 @@ pub(in crate::command) struct Filter<'a> {
     log: &'a Log,
     since: Option<TimePoint>,
     until: Option<TimePoint>,
+    admits_all: bool,
 }
 
 impl Filters {
@@ -86,6 +87,7 @@ impl Filters {
             log,
             since: instant(&self.since)?,
             until: instant(&self.until)?,
+            admits_all: self.admit_all(),
         })
     }
 
@@ -129,7 +131,8 @@ fn instant(text: &str, log: &Log, times: &Times, now: i64) -> Result<TimePoint, 
 impl Filter<'_> {
     /// The filter of `options` for a page of a log, with times that were read before.
     pub(super) fn on<'b>(options: &'b Filters, limits: TimeLimits, log: &'b Log) -> Filter<'b> {
-        Filter { options, log, since: limits.since, until: limits.until }
+        let admits_all = options.admit_all();
+        Filter { options, log, since: limits.since, until: limits.until, admits_all }
     }
 
     /// The regular expression whose matches are worth marking.
@@ -164,6 +167,9 @@ impl TimeLimits {
 impl Filter<'_> {
     /// Returns whether to show the item.
     pub(in crate::command) fn admits(&self, item: &Item<'_>) -> bool {
+        if self.admits_all {
+            return true;
+        }
         match item {
             Item::Loss(loss) => self.admits_loss(loss),
             Item::SpanBegin(slice) => self.admits_span(slice, false),
