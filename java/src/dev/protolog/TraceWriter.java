@@ -389,8 +389,7 @@ final class TraceWriter {
     /** Appends a message that is larger than a chunk, from the present one on; false where the buffer is full. */
     private boolean appendSplit(long now, int length) {
         long delta = now - sequence.time;
-        int from = putHead(delta, length);
-        int whole = join(delta, from, HEAD + length);
+        int whole = join(delta, putHead(delta, length), HEAD + length);
         int at = 0;
         while (true) {
             int left = whole - at;
@@ -448,11 +447,10 @@ final class TraceWriter {
 
     private void open(int taken, int flags) {
         chunk = taken;
-        int at = SharedBuffer.at(taken);
         buffer.begin(taken, sequence.id, sequence.nextChunk++);
-        position = at + CHUNK_HEADER;
+        position = SharedBuffer.at(taken) + CHUNK_HEADER;
         limit = SharedBuffer.end(taken) - SLACK;
-        countAt = at + PageLayout.PACKETS_AT;
+        countAt = SharedBuffer.at(taken) + PageLayout.PACKETS_AT;
         packets = flags;
         strings.clear();
         startNext(position, 0);
