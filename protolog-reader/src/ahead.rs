@@ -14,6 +14,8 @@ use crate::loss::Loss;
 pub(crate) struct Page {
     pub(crate) collected: Collected,
     pub(crate) losses: Vec<Loss>,
+    /// All before this time is in this page, or an earlier one; none if all is.
+    pub(crate) limit: Option<i64>,
     /// The time before which nothing is that follows; none if nothing follows, or it is not known.
     pub(crate) next_time: Option<i64>,
     pub(crate) is_last: bool,

@@ -60,6 +60,7 @@ mod snippet;
 mod source;
 mod stats;
 mod summary;
+mod survey;
 mod text;
 mod thread;
 mod time_writer;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
+use std::ops::Range;
 use std::sync::Arc;
 
 use protolog_core::schema::clock_id;
@@ -24,6 +25,9 @@ pub struct Log {
     collected: Collected,
     losses: Vec<Loss>,
     slices: Slices,
+    /// Begins and ends of spans that are in this page, as indices, and the first one that is in a later page.
+    edges: Range<usize>,
+    next_edge: usize,
     /// The route to the wall clock, if the trace relates it to its own clock.
     wall: Option<Route>,
     /// Symbolized stack traces, by the index of their string.
@@ -63,12 +67,15 @@ impl Log {
         let slices = mem::take(&mut collected.slices)
             .finish(|moment| convert_to_trace_clock(moment, &mut routes));
         let wall = routes.back_to(clock_id::REALTIME);
-        Self { collected, losses, slices, wall, symbolized: HashMap::new(), span: None }
+        let edges = 0..slices.edges.len();
+        let (symbolized, span, next_edge) = (HashMap::new(), None, edges.end);
+        Self { collected, losses, slices, edges, next_edge, wall, symbolized, span }
     }
 
     /// Makes the log one of several pages, with these times of first and last entries.
     pub(crate) fn begin_pages(&mut self, spans: impl Iterator<Item = (i64, i64)>) {
         self.span = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+        self.next_edge = 0;
     }
 
     /// The contents of the log, for those who read its pages.
@@ -76,11 +83,38 @@ impl Log {
         &mut self.collected
     }
 
-    /// Makes this the log of the next page: its entries and losses, by time. Returns what the page before was made of.
-    pub(crate) fn turn_page(&mut self, collected: Collected, losses: Vec<Loss>) -> Collected {
+    /// Makes this the log of the next page: its entries and losses, by time, and the spans that begin or end before `limit`; if there is none, all
+    /// that are left. Returns what the page before was made of.
+    pub(crate) fn turn_page(
+        &mut self,
+        collected: Collected,
+        losses: Vec<Loss>,
+        limit: Option<i64>,
+    ) -> Collected {
         self.symbolized.clear();
         self.losses = losses;
+        let edges = &self.slices.edges;
+        let is_before = |edge: &SliceEdge| limit.is_none_or(|limit| edge.time < limit);
+        let end = edges.partition_point(is_before).max(self.next_edge);
+        self.edges = self.next_edge..end;
+        self.next_edge = end;
         mem::replace(&mut self.collected, collected)
+    }
+
+    /// Leaves out begins and ends of spans before this time. Before the first page only.
+    pub(crate) fn skip_edges(&mut self, time: i64) {
+        self.next_edge = self.slices.edges.partition_point(|edge| edge.time < time);
+    }
+
+    /// Makes this the log of all pages, without entries.
+    pub(crate) fn end_pages(&mut self, collected: Collected, losses: Vec<Loss>) {
+        self.next_edge = 0;
+        self.turn_page(collected, losses, None);
+    }
+
+    /// The time of the first begin or end of a span that is in a later page.
+    pub(crate) fn next_edge_time(&self) -> Option<i64> {
+        self.slices.edges.get(self.next_edge).map(|edge| edge.time)
     }
 
     /// The times of the first and the last item of all pages, in nanoseconds of the trace's clock.
@@ -90,7 +124,7 @@ impl Log {
         let entries = self.span.or(entries.map(|(first, last)| (first.moment.ns, last.moment.ns)));
         let losses = self.losses.first().zip(self.losses.last());
         let losses = losses.map(|(first, last)| (first.time, last.time));
-        let edges = self.slice_edges();
+        let edges = &self.slices.edges;
         let edges = edges.first().zip(edges.last()).map(|(first, last)| (first.time, last.time));
         let all = entries.into_iter().chain(losses).chain(edges);
         all.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
@@ -133,8 +167,9 @@ impl Log {
         )
     }
 
+    /// Those in this page.
     pub(crate) fn slice_edges(&self) -> &[SliceEdge] {
-        &self.slices.edges
+        self.slices.edges.get(self.edges.clone()).unwrap_or_default()
     }
 
     /// Statistics of the reading, and of everything that went wrong.

@@ -9,6 +9,8 @@
 //!
 //! Traces that are damaged, compressed as a whole, or of several clocks are read whole, by [`Trace`](crate::Trace): see [`Pages::survey`].
 //!
+//! Spans are all collected by the survey, since one may end in any later page; of their begins and ends, a page has those of its time.
+//!
 //! A thread of its own may read the next page while one is shown ([`ahead`](crate::ahead)); the dictionary and the threads are shared.
 //!
 //! Invariants: the items of all pages are those of the whole trace, in the same order, but that a run of malformed packets is a loss of
@@ -18,24 +20,19 @@
 use std::io;
 use std::thread;
 
-use protolog_core::schema::trace;
-use protozero::wire::{WireType, decode_varint, tag};
-
 use crate::ahead::{Page, ReadAhead, ReadPages};
 use crate::clock::{Moment, TRACE_CLOCK};
-use crate::collect::{Collected, MessageRecord, Pass};
+use crate::collect::{Collected, MessageRecord};
 use crate::compact;
 use crate::count;
 use crate::decode::Decoder;
-use crate::inflate;
-use crate::lanes::Lanes;
 use crate::limits::Limits;
 use crate::log::Log;
-use crate::looks::Looks;
 use crate::loss::{Loss, LossReason};
 use crate::segment::Segment;
 use crate::source::ByteSource;
 use crate::stats::{EndReason, Stats};
+use crate::survey::survey;
 
 /// The size of a segment, in bytes; less at the end, more if a packet is larger.
 const SEGMENT: usize = 256 << 10;
@@ -115,20 +112,34 @@ impl Pages {
         dictionaries: &[viewer_config::Dictionary],
         find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
     ) -> io::Result<Option<Self>> {
-        Self::survey_by(source, dictionaries, find, (SEGMENT, PAGE))
+        Self::survey_by(source, dictionaries, find, (SEGMENT, PAGE, false))
     }
 
-    /// As [`survey`](Self::survey), with other sizes of segments and pages.
+    /// As [`survey`](Self::survey), with the spans that threads were in, all of which are kept in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`survey`](Self::survey).
+    pub fn survey_with_slices(
+        source: impl ByteSource + 'static,
+        dictionaries: &[viewer_config::Dictionary],
+        find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
+    ) -> io::Result<Option<Self>> {
+        Self::survey_by(source, dictionaries, find, (SEGMENT, PAGE, true))
+    }
+
+    /// As [`survey`](Self::survey), with other sizes of segments and pages, and with spans or without.
     #[doc(hidden)]
     pub fn survey_by(
         source: impl ByteSource + 'static,
         dictionaries: &[viewer_config::Dictionary],
         find: impl FnMut(u64) -> Option<viewer_config::Dictionary>,
-        (segment, page): (usize, usize),
+        (segment, page, has_slices): (usize, usize, bool),
     ) -> io::Result<Option<Self>> {
         // A bundle is inflated for the time of a page, so only its own size is limited.
         let limits = Limits { inflated_entries: u64::MAX, ..Limits::of_size(source.size()) };
         let mut decoder = Decoder::new(limits, false);
+        decoder.collected_mut().slices.are_wanted = has_slices;
         let Some(segments) = survey(&source, &mut decoder, segment)? else { return Ok(None) };
         let mut collected = decoder.take();
         let is_damaged =
@@ -227,8 +238,8 @@ impl Pages {
             self.skip_rest();
             return Ok(false);
         };
-        let Page { collected, losses, next_time, is_last } = page?;
-        let used = self.log.turn_page(collected, losses);
+        let Page { collected, losses, limit, next_time, is_last } = page?;
+        let used = self.log.turn_page(collected, losses, limit);
         count::complete_page_stats(&mut self.log);
         rest.read.add_page(self.log.stats());
         match &mut rest.reader {
@@ -270,7 +281,10 @@ impl Pages {
         if let Some(PageReader::Here(rest)) = self.rest.as_mut().map(|rest| &mut rest.reader) {
             let is_after = |segment: &Segment| segment.span.is_some_and(|(_, last)| last >= time);
             let first = rest.segments.iter().position(is_after);
-            rest.begin_at(first.unwrap_or(rest.segments.len()));
+            // Spans may follow the last entry, and are in the last page.
+            let is_needed = usize::from(!self.log.slices().is_empty());
+            rest.begin_at(first.unwrap_or(rest.segments.len().saturating_sub(is_needed)));
+            self.log.skip_edges(time);
         }
     }
 
@@ -295,16 +309,19 @@ impl Pages {
         let steps = std::iter::successors(Some(1_usize), |back| back.checked_mul(2));
         let begins = steps.map_while(|back| rest.segments.len().checked_sub(back));
         let begin = begins.take_while(|begin| *begin > 0).find(has_enough);
-        rest.begin_at(begin.unwrap_or(0));
+        let Some(begin) = begin else { return };
+        rest.begin_at(begin);
+        self.log.skip_edges(latest[begin].saturating_add(1));
     }
 
     /// The time before which no further item is, in nanoseconds of the trace's clock; none if it is not known, or none follows.
     pub fn next_time(&self) -> Option<i64> {
-        match &self.rest.as_ref()?.reader {
+        let time = match &self.rest.as_ref()?.reader {
             PageReader::Here(reader) => reader.next_time(),
             PageReader::Ahead(_, time) => *time,
             PageReader::Done => None,
-        }
+        };
+        time.into_iter().chain(self.log.next_edge_time()).min()
     }
 }
 
@@ -320,7 +337,7 @@ impl Unread {
         let (mut collected, _) = log.collected_mut().take_page(0, Collected::default());
         collected.stats = surveyed;
         collected.records.clear();
-        log.turn_page(collected, losses);
+        log.end_pages(collected, losses);
     }
 }
 
@@ -350,7 +367,7 @@ impl ReadPages for Remainder {
         let (kept, sequences) = self.decoder.parts_mut();
         compact::compact(&page, kept, held, sequences);
         let (next_time, is_last) = (self.next_time(), self.is_done());
-        Ok(Page { collected: page, losses, next_time, is_last })
+        Ok(Page { collected: page, losses, limit, next_time, is_last })
     }
 }
 
@@ -409,75 +426,3 @@ impl Remainder {
         }
     }
 }
-
-/// Surveys all segments; none if the trace is to be read whole.
-fn survey(
-    source: &dyn ByteSource,
-    decoder: &mut Decoder,
-    usual: usize,
-) -> io::Result<Option<Vec<Segment>>> {
-    decoder.begin(Pass::Survey);
-    let (mut offset, mut wanted) = (0, usual);
-    while offset < source.size() {
-        let is_last = source.size() - offset <= wanted as u64;
-        let mut bytes = source.read_at(offset, wanted)?;
-        if offset == 0 && (inflate::is_compressed(&bytes) || Looks::of(&bytes) == Looks::Dictionary)
-        {
-            return Ok(None);
-        }
-        let Some(whole) = whole_packets(&bytes) else { return Ok(None) };
-        // A packet may be larger; a last one may be cut off.
-        match whole {
-            0 if is_last => {}
-            0 => {
-                wanted = wanted.saturating_mul(2);
-                continue;
-            }
-            whole => bytes.truncate(whole),
-        }
-        let begin = offset;
-        offset += bytes.len() as u64;
-        wanted = usual;
-        if let Some(mut ended) = decoder.segment(bytes, begin) {
-            if ended.reason != EndReason::Truncated || offset < source.size() {
-                return Ok(None);
-            }
-            ended.offset += begin;
-            decoder.collected_mut().stats.ended_early = Some(ended);
-        }
-        decoder.collected_mut().begin_segment(offset);
-    }
-    let collected = decoder.collected_mut();
-    let segments = std::mem::take(&mut collected.segments);
-    Ok(Some(in_order(&segments, &mut collected.lanes)))
-}
-
-/// The segments in the order in which they are read.
-fn in_order(segments: &[Segment], lanes: &mut Lanes) -> Vec<Segment> {
-    let order = lanes.order(segments);
-    let mut places = vec![0; segments.len()];
-    for (place, index) in order.iter().enumerate() {
-        places[*index] = place as u32;
-    }
-    let begins_in = |segment: &Segment| places[segment.begins_in as usize];
-    let ordered = order.iter().map(|index| &segments[*index]);
-    ordered.map(|segment| Segment { begins_in: begins_in(segment), ..segment.clone() }).collect()
-}
-
-/// The size of the whole packets at the start of `bytes`; none if something else is among them.
-fn whole_packets(bytes: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-        let Some((&PACKET, rest)) = rest.split_first() else { return None };
-        let Ok((size, length)) = decode_varint(rest) else { break };
-        let size = usize::try_from(size).ok()?;
-        if rest.len() - length < size {
-            break;
-        }
-        at += 1 + length + size;
-    }
-    Some(at)
-}
-
-/// The tag of a packet.
-const PACKET: u8 = tag(trace::PACKET, WireType::Bytes) as u8;

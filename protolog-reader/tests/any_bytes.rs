@@ -22,7 +22,7 @@ fn follow(bytes: &[u8], whole: &Log) {
 
 /// Reads bytes page by page, if they have pages, which say the same.
 fn turn_pages(bytes: &[u8], whole: &Log) {
-    let pages = Pages::survey_by(bytes.to_vec(), &[], |_| None, (100, 100)).unwrap();
+    let pages = Pages::survey_by(bytes.to_vec(), &[], |_| None, (100, 100, true)).unwrap();
     let Some(mut pages) = pages else { return };
     let mut shown = String::new();
     while pages.next_page().unwrap() {

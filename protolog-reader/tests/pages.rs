@@ -10,7 +10,7 @@ use protolog_reader::{Item, JsonWriter, Log, MergeInput, Pages, Trace};
 
 /// All items as JSON, and what is said at the end.
 fn whole(bytes: &[u8]) -> Option<(String, String)> {
-    let log = Trace::from_bytes(bytes).read().ok()?;
+    let log = Trace::from_bytes(bytes).with_slices().read().ok()?;
     Some((json(&log), format!("{}{:?}", log.summary(), log.stats())))
 }
 
@@ -32,7 +32,8 @@ fn read_pages(
     sizes: (usize, usize),
     is_ahead: bool,
 ) -> Option<(String, String, usize)> {
-    let mut pages = Pages::survey_by(bytes.to_vec(), &[], |_| None, sizes).unwrap()?;
+    let mut pages =
+        Pages::survey_by(bytes.to_vec(), &[], |_| None, (sizes.0, sizes.1, true)).unwrap()?;
     if is_ahead {
         pages.read_ahead();
     }
@@ -62,7 +63,7 @@ fn pages_say_the_same_as_the_whole_trace() {
     assert!(read > 100, "{read}");
 }
 
-/// Threads whose chunks come late, with strings that are used long after they were defined.
+/// Threads whose chunks come late, with strings that are used long after they were defined, and spans over many chunks.
 fn disordered() -> Vec<u8> {
     disordered_of(100, 0)
 }
@@ -85,7 +86,22 @@ fn disordered_of(pid: u64, later: u64) -> Vec<u8> {
             pid + sequence
         )
         .unwrap();
+        // A span of 30 rounds, one of half a chunk, and one that never ends.
+        let outer = match chunk / 4 % 40 {
+            0 => "begin(\"outer\", \"app::Log::Net\", id=1)",
+            30 => "end(status=2)",
+            _ => "",
+        };
+        writeln!(out, "@{} needs ts=0 {outer}", 2 + sequence).unwrap();
         for message in 0..20 {
+            if let Some(edge) = match message {
+                5 => Some("begin(\"inner\", \"app\")"),
+                15 => Some("end()"),
+                19 if chunk == 397 => Some("begin(\"endless\", \"app\")"),
+                _ => None,
+            } {
+                writeln!(out, "@{} needs ts=0 {edge}", 2 + sequence).unwrap();
+            }
             let string =
                 if message == 0 { format!("string(1, \"chunk {chunk}\") ") } else { String::new() };
             writeln!(out, "@{} needs ts=40000 {string}log(0x11, $1, {message})", 2 + sequence)
@@ -134,9 +150,9 @@ fn inputs_of_a_merge_are_read_side_by_side() {
     assert_eq!(end, expected.1);
     assert!(pages >= 100, "{pages}");
     // It is read to the end of the first input only if all is asked for.
-    let log = Trace::from_bytes(bytes.clone()).read().unwrap();
+    let log = Trace::from_bytes(bytes.clone()).with_slices().read().unwrap();
     let middle = log.entries().nth(12_000).unwrap().time();
-    let mut pages = Pages::survey_by(bytes, &[], |_| None, (1000, 1000)).unwrap().unwrap();
+    let mut pages = Pages::survey_by(bytes, &[], |_| None, (1000, 1000, true)).unwrap().unwrap();
     pages.skip_to(middle);
     let (mut read, mut found) = (0, Vec::new());
     while pages.next_page().unwrap() {
@@ -150,11 +166,11 @@ fn inputs_of_a_merge_are_read_side_by_side() {
 #[test]
 fn reading_begins_in_the_middle() {
     let bytes = disordered();
-    let log = Trace::from_bytes(bytes.clone()).read().unwrap();
+    let log = Trace::from_bytes(bytes.clone()).with_slices().read().unwrap();
     let times: Vec<i64> = log.entries().map(|entry| entry.time()).collect();
     for at in [0, 1, 17, 4000, 7990, 7999] {
         let mut pages =
-            Pages::survey_by(bytes.clone(), &[], |_| None, (1000, 1000)).unwrap().unwrap();
+            Pages::survey_by(bytes.clone(), &[], |_| None, (1000, 1000, true)).unwrap().unwrap();
         pages.skip_to(times[at]);
         assert!(pages.next_time().is_none_or(|next| next <= times[at]));
         pages.read_ahead();
@@ -166,7 +182,7 @@ fn reading_begins_in_the_middle() {
         assert_eq!(found, after(&log, times[at]), "{at}");
         assert!(entries < times.len() - at + 1000, "{entries} were read for those from {at} on");
         let mut pages =
-            Pages::survey_by(bytes.clone(), &[], |_| None, (1000, 1000)).unwrap().unwrap();
+            Pages::survey_by(bytes.clone(), &[], |_| None, (1000, 1000, true)).unwrap().unwrap();
         pages.skip_to_last(at);
         let mut lines = Vec::new();
         while pages.next_page().unwrap() {
@@ -181,7 +197,7 @@ fn reading_begins_in_the_middle() {
 
 #[test]
 fn who_reads_ahead_may_stop() {
-    let sizes = (1000, 1000);
+    let sizes = (1000, 1000, false);
     let mut pages = Pages::survey_by(disordered(), &[], |_| None, sizes).unwrap().unwrap();
     pages.read_ahead();
     let mut last = i64::MIN;
@@ -199,11 +215,13 @@ fn who_reads_ahead_may_stop() {
 }
 
 fn after(log: &Log, time: i64) -> Vec<String> {
-    let entries = log.items().filter_map(|item| match item {
+    let items = log.items().filter_map(|item| match item {
         Item::Entry(entry) if entry.time() >= time => {
             Some(format!("{} {:?}", entry.time(), entry.values()))
         }
+        Item::SpanBegin(slice) if slice.begin >= time => Some(slice.text(false)),
+        Item::SpanEnd(slice) if slice.end.is_some_and(|end| end >= time) => Some(slice.text(true)),
         _ => None,
     });
-    entries.collect()
+    items.collect()
 }

@@ -83,7 +83,7 @@ With --spans, entering and leaving a span are lines of their own, which --level 
 the line must match.
 
 A trace is read in parts, so that a large one needs no more memory than a small one: once for its texts and times, and then as far as its \
-lines are asked for. One that is damaged is read whole, and with --spans each is. Several, one that is compressed as a whole, and one that comes through a pipe become a file without a \
+lines are asked for. One that is damaged is read whole. With --spans, all spans are in memory. Several, one that is compressed as a whole, and one that comes through a pipe become a file without a \
 name first, in the directory that TMPDIR names.
 
 Exit codes: 0 the log was read; 2 wrong command line, or the trace or a dictionary can't be read at all; 3 a part of the \

@@ -75,12 +75,12 @@ impl<'a> TextSources<'a> {
         source: Box<dyn ByteSource>,
         path: &Path,
     ) -> Result<Option<Pages>, Failure> {
-        if self.has_slices {
-            // A slice may end in any later page.
-            return Ok(None);
-        }
         let find = |hash| self.shelf.find(hash, self.system);
-        let pages = Pages::survey(source, &self.dictionaries, find);
+        let pages = if self.has_slices {
+            Pages::survey_with_slices(source, &self.dictionaries, find)
+        } else {
+            Pages::survey(source, &self.dictionaries, find)
+        };
         self.shelf.finish()?;
         pages.map_err(|error| cant_read(path, &error))
     }

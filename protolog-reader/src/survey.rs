@@ -1,0 +1,89 @@
+//! The first pass over a trace that is read page by page: its segments, with what they have of entries.
+//!
+//! Invariant: a segment begins and ends between packets.
+
+use std::io;
+
+use protolog_core::schema::trace;
+use protozero::wire::{WireType, decode_varint, tag};
+
+use crate::collect::Pass;
+use crate::decode::Decoder;
+use crate::inflate;
+use crate::lanes::Lanes;
+use crate::looks::Looks;
+use crate::segment::Segment;
+use crate::source::ByteSource;
+use crate::stats::EndReason;
+
+/// Surveys all segments; none if the trace is to be read whole.
+pub(crate) fn survey(
+    source: &dyn ByteSource,
+    decoder: &mut Decoder,
+    usual: usize,
+) -> io::Result<Option<Vec<Segment>>> {
+    decoder.begin(Pass::Survey);
+    let (mut offset, mut wanted) = (0, usual);
+    while offset < source.size() {
+        let is_last = source.size() - offset <= wanted as u64;
+        let mut bytes = source.read_at(offset, wanted)?;
+        if offset == 0 && (inflate::is_compressed(&bytes) || Looks::of(&bytes) == Looks::Dictionary)
+        {
+            return Ok(None);
+        }
+        let Some(whole) = whole_packets(&bytes) else { return Ok(None) };
+        // A packet may be larger; a last one may be cut off.
+        match whole {
+            0 if is_last => {}
+            0 => {
+                wanted = wanted.saturating_mul(2);
+                continue;
+            }
+            whole => bytes.truncate(whole),
+        }
+        let begin = offset;
+        offset += bytes.len() as u64;
+        wanted = usual;
+        if let Some(mut ended) = decoder.segment(bytes, begin) {
+            if ended.reason != EndReason::Truncated || offset < source.size() {
+                return Ok(None);
+            }
+            ended.offset += begin;
+            decoder.collected_mut().stats.ended_early = Some(ended);
+        }
+        decoder.collected_mut().begin_segment(offset);
+    }
+    let collected = decoder.collected_mut();
+    let segments = std::mem::take(&mut collected.segments);
+    Ok(Some(in_order(&segments, &mut collected.lanes)))
+}
+
+/// The segments in the order in which they are read.
+fn in_order(segments: &[Segment], lanes: &mut Lanes) -> Vec<Segment> {
+    let order = lanes.order(segments);
+    let mut places = vec![0; segments.len()];
+    for (place, index) in order.iter().enumerate() {
+        places[*index] = place as u32;
+    }
+    let begins_in = |segment: &Segment| places[segment.begins_in as usize];
+    let ordered = order.iter().map(|index| &segments[*index]);
+    ordered.map(|segment| Segment { begins_in: begins_in(segment), ..segment.clone() }).collect()
+}
+
+/// The size of the whole packets at the start of `bytes`; none if something else is among them.
+fn whole_packets(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        let Some((&PACKET, rest)) = rest.split_first() else { return None };
+        let Ok((size, length)) = decode_varint(rest) else { break };
+        let size = usize::try_from(size).ok()?;
+        if rest.len() - length < size {
+            break;
+        }
+        at += 1 + length + size;
+    }
+    Some(at)
+}
+
+/// The tag of a packet.
+const PACKET: u8 = tag(trace::PACKET, WireType::Bytes) as u8;
