@@ -59,6 +59,8 @@ pub struct Processed {
     pub warnings: Vec<Diagnostic>,
     /// Its functions that pass templates on, which other files may call.
     pub wrappers: Vec<Wrapper>,
+    /// The canonical names of its functions outside of classes that are called as one of these functions is.
+    pub declares: Vec<String>,
     /// XXH3-64 of the text that was read, where it was hashed.
     pub content: Option<u64>,
     /// The questions to other files.
@@ -80,6 +82,7 @@ impl Processed {
             report: None,
             warnings: Vec::new(),
             wrappers: Vec::new(),
+            declares: Vec::new(),
             content: None,
             lookups: Lookups::default(),
             kept: None,
@@ -127,6 +130,8 @@ pub fn process(
 pub struct KnownResults {
     /// Results, each with the position of its input.
     pub results: Vec<(usize, Processed)>,
+    /// The functions that pass templates on, with which these came about: as they were found, and without those that were overloaded.
+    pub wrappers: [Wrappers; 2],
     /// True if the texts of all others are hashed, for a run to come.
     pub hashes: bool,
 }
@@ -140,38 +145,42 @@ pub fn process_rest(
     threads: usize,
 ) -> Vec<Result<Processed, Unreadable>> {
     let all = Inputs::new(system, inputs);
-    let KnownResults { results: known, hashes } = known;
-    let mut is_known = vec![false; inputs.len()];
-    for (index, _) in &known {
-        is_known[*index] = true;
+    let KnownResults { results: known, wrappers: [known_found, known_unique], hashes } = known;
+    let has_known = !known.is_empty();
+    let afresh = || {
+        let nothing = KnownResults { hashes, ..KnownResults::default() };
+        process_rest(system, settings, inputs, nothing, threads)
+    };
+    let mut results: Vec<Option<Result<Processed, Unreadable>>> = Vec::new();
+    results.resize_with(inputs.len(), || None);
+    for (index, known) in known {
+        results[index] = Some(Ok(known));
     }
-    let rest: Vec<usize> = (0..inputs.len()).filter(|index| !is_known[*index]).collect();
+    let rest: Vec<usize> = (0..inputs.len()).filter(|index| results[*index].is_none()).collect();
     let made = process_each(settings, &all, inputs, &rest, hashes, threads);
-    let has_wrappers = made.iter().flatten().any(|made| !made.wrappers.is_empty());
-    if has_wrappers && !known.is_empty() {
-        // Results are known of runs without such functions only; any file may call one.
-        return process_rest(system, settings, inputs, KnownResults::default(), threads);
+    rest.iter().zip(made).for_each(|(index, made)| results[*index] = Some(made));
+    let mut results: Vec<Result<Processed, _>> = results.into_iter().flatten().collect();
+    let found = results.iter().flatten().flat_map(|file| file.wrappers.iter().cloned());
+    let found = Wrappers::new(found);
+    // Any file may call such a function.
+    if has_known && found != known_found {
+        return afresh();
     }
-    let known = known.into_iter().map(|(index, known)| (index, Ok(known)));
-    let mut results: Vec<(usize, _)> = rest.into_iter().zip(made).chain(known).collect();
-    results.sort_by_key(|(index, _)| *index);
-    let mut results: Vec<Result<Processed, _>> =
-        results.into_iter().map(|(_, result)| result).collect();
-    if !has_wrappers {
+    if found.all().is_empty() {
         return results;
     }
-    let found = results.iter().flatten().flat_map(|processed| processed.wrappers.clone());
-    let wrappers = Wrappers::new(found);
-    if !wrappers.all().is_empty() {
-        let (wrappers, callers) = kotlin::callers(system, inputs, &wrappers);
-        let all = all.with_wrappers(&wrappers);
-        let again = process_each(settings, &all, inputs, &callers, false, threads);
-        for (index, result) in callers.into_iter().zip(again) {
-            results[index] = result;
-        }
+    let callers = kotlin::callers(system, inputs, &rest, &found);
+    let known = results.iter().flatten().flat_map(|file| &file.declares);
+    let unique = kotlin::unique(&found, known.chain(callers.iter().flat_map(|(_, it)| it)));
+    if has_known && unique != known_unique {
+        return afresh();
     }
-    // Without the hash of its text, a result is of no use to the next run.
-    results.iter_mut().flatten().for_each(|result| result.content = None);
+    let all = all.with_wrappers(&unique);
+    let positions: Vec<usize> = callers.iter().map(|(position, _)| *position).collect();
+    let again = process_each(settings, &all, inputs, &positions, hashes, threads);
+    for ((position, declares), again) in callers.into_iter().zip(again) {
+        results[position] = again.map(|file| Processed { declares, ..file });
+    }
     results
 }
 
@@ -297,7 +306,8 @@ pub fn wrappers(
     let every: Vec<usize> = (0..inputs.len()).collect();
     let results = process_each(settings, &all, inputs, &every, false, threads);
     let found = Wrappers::new(results.into_iter().flatten().flat_map(|file| file.wrappers));
-    if found.all().is_empty() { found } else { kotlin::callers(system, inputs, &found).0 }
+    let callers = kotlin::callers(system, inputs, &every, &found);
+    kotlin::unique(&found, callers.iter().flat_map(|(_, declares)| declares))
 }
 
 /// Processes a source that was read, on its own.

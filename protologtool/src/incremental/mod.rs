@@ -1,20 +1,22 @@
 //! Runs after a first one into the same directory: only what may have another result is processed again.
 //!
 //! ```text
-//! state        of each source that the last run took: hash and stamp of its text and of its output, messages, lookups
+//! state        of each source that the last run took: hash and stamp of its text and of its output, messages, lookups, functions that pass templates on
 //! same text?   the stamp is the same, or else the hash
 //! again        new texts; problems; files whose lookups a file may answer that came, went or changed; outputs that are not as left
 //! ```
 //!
 //! Invariant: the outputs are those of a run without a state. Whatever is not certain is done again: a file with a warning (which
-//! is to be shown again), all files where the settings, the groups, the program or the order of the inputs are others, and all
-//! files of Rust, whose modules depend on each other.
+//! is to be shown again), all files where the settings, the groups, the program or the order of the inputs are others or where the functions that pass
+//! templates on are, and all files of Rust, whose modules depend on each other.
 
+mod passes;
 mod result;
 mod state;
 
-use crate::lang::Kind;
 use crate::lang::lookups::{Lookups, is_of_package};
+use crate::lang::wrapper::Wrappers;
+use crate::lang::{Kind, kotlin};
 use crate::pipeline::{KnownResults, Processed};
 use crate::system::{Reader, Stamp, System};
 use protolog_core::hash;
@@ -56,7 +58,7 @@ impl Incremental {
     ) -> KnownResults {
         self.stamp(files, system);
         let Some(old) = &self.old else {
-            return KnownResults { results: Vec::new(), hashes: true };
+            return KnownResults { hashes: true, ..KnownResults::default() };
         };
         let mut results = Vec::new();
         if let Some(compared) = Compared::of(old, files, &self.sources, system) {
@@ -72,7 +74,9 @@ impl Incremental {
                 }
             }
         }
-        KnownResults { results, hashes: true }
+        let found = Wrappers::new(old.files.iter().flat_map(|file| file.wrappers.iter().cloned()));
+        let unique = kotlin::unique(&found, old.files.iter().flat_map(|file| &file.declares));
+        KnownResults { results, wrappers: [found, unique], hashes: true }
     }
 
     /// Takes down the next result, with its problems and before its messages go elsewhere: that of the source at `position`, or of

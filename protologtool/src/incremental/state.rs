@@ -1,23 +1,24 @@
 //! The state that a run leaves for the next, and its file.
 //!
 //! ```text
-//! "protologtool state 1\n"  8 bytes: XXH3-64 of the rest  protobuf:
+//! "protologtool state 2\n"  8 bytes: XXH3-64 of the rest  protobuf:
 //! State { fingerprint 1, file* 2 }
-//! File  { path 1, name 2, source 3, output 4, name looked up* 5, package searched* 6, Result result 7, all files may answer 8 }    see [`result`]
+//! File  { path 1, name 2, source 3, output 4, name looked up* 5, package searched* 6, Result result 7, all files may answer 8, Wrapper wrapper* 9, declared function* 10 }    see [`result`], [`passes`]
 //! Seen  { hash 1, device 2, inode 3, size 4, modified 5, changed 6 }
 //! ```
 //!
 //! Invariant: a file that is cut, damaged or of another version is none at all.
 
-use super::result;
+use super::{passes, result};
 use crate::lang::lookups::Lookups;
+use crate::lang::wrapper::Wrapper;
 use crate::pipeline::Processed;
 use crate::system::Stamp;
 use protolog_core::hash;
 use protozero::{DecodeError, Heap, Message as Fields, Reader, Writer};
 use std::path::Path;
 
-const MAGIC: &[u8] = b"protologtool state 1\n";
+const MAGIC: &[u8] = b"protologtool state 2\n";
 
 /// The results of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +38,10 @@ pub(super) struct FileState {
     pub(super) output: Seen,
     /// The names and packages that its calls were looked up in.
     pub(super) lookups: Lookups,
+    /// The functions that pass templates on.
+    pub(super) wrappers: Vec<Wrapper>,
+    /// The functions that are called as one of these is.
+    pub(super) declares: Vec<String>,
     /// The rest of the result, which most runs only pass on; none if the next run is to make it again.
     pub(super) result: Option<Vec<u8>>,
 }
@@ -87,13 +92,23 @@ impl FileState {
     pub(super) fn new(file: &Processed, source: Seen, redo: bool) -> Self {
         let path = file.path.to_string_lossy().into_owned();
         let result = (!redo).then(|| result::encode(file));
-        Self { path, source, lookups: file.lookups.clone(), result, ..Self::default() }
+        let (wrappers, declares) = (file.wrappers.clone(), file.declares.clone());
+        Self {
+            path,
+            source,
+            lookups: file.lookups.clone(),
+            wrappers,
+            declares,
+            result,
+            ..Self::default()
+        }
     }
 
     /// The result again; none if it is to be made again.
     pub(super) fn processed(&self, path: &Path) -> Option<Processed> {
         let result = result::decode(self.result.as_ref()?, path).ok()?;
-        Some(Processed { kept: Some(self.output.hash), ..result })
+        let (wrappers, declares) = (self.wrappers.clone(), self.declares.clone());
+        Some(Processed { kept: Some(self.output.hash), wrappers, declares, ..result })
     }
 
     fn encode(&self, fields: &mut Fields<'_, Heap>) {
@@ -112,6 +127,12 @@ impl FileState {
         if let Some(result) = &self.result {
             fields.bytes(7, result);
         }
+        for wrapper in &self.wrappers {
+            passes::encode(wrapper, &mut fields.nested(9));
+        }
+        for name in &self.declares {
+            fields.string(10, name);
+        }
     }
 
     fn decode(fields: Reader<'_>) -> Result<Self, DecodeError> {
@@ -127,6 +148,8 @@ impl FileState {
                 6 => drop(file.lookups.packages.insert(field.as_str()?.to_owned())),
                 8 => file.lookups.all = field.as_bool()?,
                 7 => file.result = Some(field.as_bytes()?.to_vec()),
+                9 => file.wrappers.push(passes::decode(field.as_message()?)?),
+                10 => file.declares.push(field.as_str()?.to_owned()),
                 _ => {}
             }
         }
@@ -177,6 +200,8 @@ mod tests {
             source: Seen { hash: 1, stamp: Some(stamp) },
             output: Seen { hash: u64::MAX, stamp: None },
             lookups: Lookups { names, packages: ["com.foo".to_owned()].into(), all: true },
+            wrappers: vec![passes::tests::wrapper()],
+            declares: vec!["p.log".into()],
             result: Some(vec![1, 2]),
         };
         let redo = FileState { path: "B.java".into(), ..FileState::default() };

@@ -93,6 +93,12 @@ impl Wrappers {
     }
 }
 
+impl PartialEq for Wrappers {
+    fn eq(&self, other: &Self) -> bool {
+        self.all == other.all
+    }
+}
+
 impl Wrapper {
     /// The function of an instance with this tag.
     #[must_use]

@@ -13,7 +13,7 @@ const PRIVATE: &str = ".protologtool";
 
 /// The sources, with blanks for what changes. The calls of `p/A.java` depend on a superclass in a file of its own and on one that may
 /// stand in any file of its package, on constants, and on what hides the static import.
-const SOURCES: [(&str, &[&str]); 9] = [
+const SOURCES: [(&str, &[&str]); 12] = [
     (
         "p/A.java",
         &[
@@ -87,6 +87,27 @@ const SOURCES: [(&str, &[&str]); 9] = [
             "package r\nconst val TEXT = \"u %d\"\n",
             "package r\nimport dev.protolog.ProtoLog\nimport demo.AppLog\nconst val TEXT = \"t %d\"\n\
              fun pass(msg: String, vararg args: Any?) = ProtoLog.v(AppLog.NET, \"P: $msg\", *args)\n",
+        ],
+    ),
+    // Another function of its name.
+    ("r/M.kt", &["package r\nfun other() = 1\n", "package r\nfun pass(n: Int) = n\n"]),
+    (
+        "w/Log.java",
+        &[
+            "package w; import dev.protolog.ProtoLog; import demo.AppLog;\npublic class Log {\n\
+             private static void v(String text, Object... rest) { ProtoLog.v(AppLog.NET, \"own \" + text, rest); }\n\
+             static void f() { v(\"%s\", \"x\"); }\n}\n",
+            "package w; import dev.protolog.ProtoLog; import demo.AppLog;\npublic class Log {\n\
+             public static void v(String text, Object... rest) { ProtoLog.v(AppLog.NET, \"log \" + text, rest); }\n}\n",
+            "package w; import dev.protolog.ProtoLog; import demo.AppLog;\npublic class Log {\n\
+             public static void v(String text, Object... rest) { ProtoLog.i(AppLog.DISK, text, rest); }\n}\n",
+        ],
+    ),
+    (
+        "w/Caller.java",
+        &[
+            "package w; import demo.AppLog;\nclass Caller { void f(int n) { Log.v(\"called %d\", n); } }\n",
+            "package w; import demo.AppLog;\nclass Caller { void f(int n) { w.Log.v(\"again %d\", n); r.LKt.pass(\"x\"); } }\n",
         ],
     ),
 ];
@@ -225,7 +246,7 @@ fn any_run_is_as_a_first_one() {
     room.run("out", &[]);
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let (mut done, mut failed) = (0, 0);
-    for round in 0..150 {
+    for round in 0..200 {
         let changes: Vec<String> =
             (0..=random.below(2)).map(|_| room.change(&mut random)).collect();
         let flags: &[&str] = if random.below(8) == 0 { &["--message-id", "aosp"] } else { &[] };

@@ -6,18 +6,20 @@ use super::scopes::{DeclaredKind, DeclaredName};
 use crate::lang::Kind;
 use crate::lang::wrapper::{Wrapper, Wrappers};
 use crate::system::{Reader, System};
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// The positions of the inputs that may call one of `wrappers`; and these without those that are overloaded in another file.
+/// The positions, among `rest`, of the inputs that may call one of `wrappers`, each with the functions outside of classes that it
+/// declares by their names.
 pub(crate) fn callers(
     system: &dyn System,
     inputs: &[PathBuf],
+    rest: &[usize],
     wrappers: &Wrappers,
-) -> (Wrappers, Vec<usize>) {
+) -> Vec<(usize, Vec<String>)> {
     let (mut callers, mut reader) = (Vec::new(), Reader::default());
-    let mut declared: HashSet<(String, usize)> = HashSet::new();
-    for (position, path) in inputs.iter().enumerate() {
+    for position in rest {
+        let path = &inputs[*position];
         let language = Kind::of_path(path).unwrap_or(Kind::Java);
         if language == Kind::Rust || system.read_into(path, &mut reader).is_err() {
             continue;
@@ -25,18 +27,36 @@ pub(crate) fn callers(
         if !wrappers.may_be_called(reader.bytes()) {
             continue;
         }
-        callers.push(position);
+        let mut declared = Vec::new();
         if language == Kind::Kotlin {
-            let of_file = functions_of_file(reader.bytes());
-            declared.extend(of_file.into_iter().map(|name| (name, position)));
+            declared = functions_of_file(reader.bytes());
+            let is_of_wrapper = |name: &String| {
+                wrappers.all().iter().any(|it| it.is_of_file && it.kotlin_names.contains(name))
+            };
+            declared.retain(is_of_wrapper);
+            declared.sort_unstable();
+            declared.dedup();
         }
+        callers.push((*position, declared));
     }
-    let is_overloaded = |wrapper: &Wrapper| {
-        let name = &wrapper.kotlin_names[..];
-        wrapper.is_of_file && declared.iter().filter(|(it, _)| name.contains(it)).count() > 1
+    callers
+}
+
+/// The functions of `wrappers` that are declared once by all files, whose functions are `declared`.
+pub(crate) fn unique<'d>(
+    wrappers: &Wrappers,
+    declared: impl IntoIterator<Item = &'d String>,
+) -> Wrappers {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for name in declared {
+        *counts.entry(name).or_default() += 1;
+    }
+    let count = |wrapper: &Wrapper| {
+        let counts = wrapper.kotlin_names.iter().map(|name| counts.get(&**name));
+        counts.flatten().sum::<usize>()
     };
-    let unique = wrappers.all().iter().filter(|wrapper| !is_overloaded(wrapper)).cloned();
-    (Wrappers::new(unique), callers)
+    let all = wrappers.all().iter();
+    Wrappers::new(all.filter(|wrapper| !wrapper.is_of_file || count(wrapper) <= 1).cloned())
 }
 
 /// The canonical names of the functions outside of classes that other files can call.

@@ -39,7 +39,7 @@ use crate::call::Call;
 use crate::groups::Groups;
 use crate::rewrite::{Edit, PlanBuilder};
 use crate::source::Source;
-pub(crate) use callers::callers;
+pub(crate) use callers::{callers, unique};
 use find::KotlinCalls;
 pub(crate) use library::KotlinLibrary;
 pub(crate) use names::OtherFiles;

@@ -1,0 +1,74 @@
+//! A function that passes a template on, in a state.
+//!
+//! ```text
+//! Wrapper { name 1, kotlin name* 2, java name* 3, of file 4, level 5, group 6, tag 7, before 8, after 9 }
+//! ```
+
+use crate::lang::wrapper::Wrapper;
+use protolog_core::Level;
+use protozero::{DecodeError, Heap, Message as Fields, Reader};
+
+/// Writes a function.
+pub(super) fn encode(wrapper: &Wrapper, fields: &mut Fields<'_, Heap>) {
+    let Wrapper { name, kotlin_names, java_names, is_of_file, level, group, .. } = wrapper;
+    fields.string(1, name);
+    for name in kotlin_names {
+        fields.string(2, name);
+    }
+    for name in java_names {
+        fields.string(3, name);
+    }
+    fields.bool(4, *is_of_file).uint32(5, level.wire()).uint64(6, *group as u64);
+    fields.bool(7, wrapper.has_tag).string(8, &wrapper.before).string(9, &wrapper.after);
+}
+
+/// Reads a function.
+pub(super) fn decode(fields: Reader<'_>) -> Result<Wrapper, DecodeError> {
+    let mut wrapper = Wrapper {
+        name: String::new(),
+        kotlin_names: Vec::new(),
+        java_names: Vec::new(),
+        is_of_file: false,
+        level: Level::Debug,
+        group: 0,
+        has_tag: false,
+        before: String::new(),
+        after: String::new(),
+    };
+    for field in fields {
+        let field = field?;
+        match field.number {
+            1 => field.as_str()?.clone_into(&mut wrapper.name),
+            2 => wrapper.kotlin_names.push(field.as_str()?.to_owned()),
+            3 => wrapper.java_names.push(field.as_str()?.to_owned()),
+            4 => wrapper.is_of_file = field.as_bool()?,
+            5 => wrapper.level = Level::from_wire(field.as_u64()?).unwrap_or(Level::Debug),
+            6 => wrapper.group = field.as_u64()? as usize,
+            7 => wrapper.has_tag = field.as_bool()?,
+            8 => field.as_str()?.clone_into(&mut wrapper.before),
+            9 => field.as_str()?.clone_into(&mut wrapper.after),
+            _ => {}
+        }
+    }
+    Ok(wrapper)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A function in which no field has its default.
+    pub(in crate::incremental) fn wrapper() -> Wrapper {
+        Wrapper {
+            name: "v".into(),
+            kotlin_names: vec!["p.Log.v".into(), "p.Log.Companion.v".into()],
+            java_names: vec!["p.Log.INSTANCE.v".into()],
+            is_of_file: true,
+            level: Level::Wtf,
+            group: 3,
+            has_tag: true,
+            before: "a %s".into(),
+            after: "b".into(),
+        }
+    }
+}
