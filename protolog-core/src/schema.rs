@@ -51,6 +51,8 @@ pub mod packet {
     pub const SEQUENCE_INFO: u32 = 1000;
     /// Ours, repeated, see [`super::loss`]: messages that were lost before this packet.
     pub const LOSS: u32 = 1001;
+    /// Ours, bool: the packet repeats what others say, for Perfetto's UI, and may be left out.
+    pub const FOR_UI: u32 = 1002;
 }
 
 /// Bits of `TracePacket.sequence_flags`

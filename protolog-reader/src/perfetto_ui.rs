@@ -4,18 +4,20 @@
 //! one of these, beside the message as it is; a loss becomes one, too, and a mark on a track of its own. Threads get their names, and chosen
 //! arguments become counters.
 //!
-//! Invariants: all is appended, on sequences that the trace does not have; what needs the wall clock, as the times of Android's logs do, is
+//! Invariants: all is appended, on sequences that the trace does not have, in packets whose first field says what they are for, so that they
+//! are found again, and replaced; what needs the wall clock, as the times of Android's logs do, is
 //! counted where the trace does not know it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use protolog_core::schema::{
-    packet, process_descriptor, sequence_flags, thread_descriptor, track_descriptor, track_event,
+    packet, process_descriptor, sequence_flags, thread_descriptor, trace, track_descriptor,
+    track_event,
 };
 use protolog_core::{Arg, Level};
 use protolog_recording::PacketWriter;
-use protozero::{Heap, Message};
+use protozero::{Field, Heap, Message, Reader};
 
 use crate::entry::Entry;
 use crate::items::Item;
@@ -124,6 +126,31 @@ struct UiWriter<'a, 'b> {
     added: AddedForUi,
 }
 
+/// The trace without what [`write_for_perfetto_ui`] has added to it, or to what it was merged of.
+pub fn without_perfetto_ui(trace: Vec<u8>) -> Vec<u8> {
+    let is_for_ui = |field: &Field<'_>| {
+        let mut fields = field.as_message().into_iter().flatten();
+        let first = fields.next().and_then(Result::ok);
+        field.number == trace::PACKET && first.is_some_and(|it| it.number == packet::FOR_UI)
+    };
+    let (mut reader, mut kept, mut from) = (Reader::new(&trace), Vec::new(), 0);
+    let mut at = 0;
+    while let Some(Ok(field)) = reader.next() {
+        let end = reader.offset() as usize;
+        if is_for_ui(&field) {
+            kept.extend_from_slice(&trace[from..at]);
+            from = end;
+        }
+        at = end;
+    }
+    if from == 0 {
+        return trace;
+    }
+    // With what can't be read.
+    kept.extend_from_slice(&trace[from..]);
+    kept
+}
+
 impl<'a> UiWriter<'a, '_> {
     /// Names threads and processes by descriptors, not by tracks: trace_processor takes a second track of a thread for another thread.
     fn name_threads(&mut self) -> io::Result<()> {
@@ -131,7 +158,7 @@ impl<'a> UiWriter<'a, '_> {
         for thread in self.log.threads() {
             let (Some(pid), Some(tid)) = (thread.pid, thread.tid) else { continue };
             processes.insert(pid);
-            self.to.write_with(SEQUENCE, |to| {
+            self.write(|to| {
                 to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
                 let mut fields = to.nested(packet::THREAD_DESCRIPTOR);
                 fields.uint32(thread_descriptor::PID, pid).uint32(thread_descriptor::TID, tid);
@@ -142,7 +169,7 @@ impl<'a> UiWriter<'a, '_> {
         }
         for pid in processes {
             let Some(name) = self.log.process_name(pid) else { continue };
-            self.to.write_with(SEQUENCE, |to| {
+            self.write(|to| {
                 to.uint32(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
                 let mut fields = to.nested(packet::PROCESS_DESCRIPTOR);
                 fields.uint32(process_descriptor::PID, pid);
@@ -210,7 +237,7 @@ impl<'a> UiWriter<'a, '_> {
             return Ok(());
         }
         let events = std::mem::take(&mut self.events);
-        self.to.write_with(SEQUENCE, |to| {
+        self.write(|to| {
             let mut log = to.nested(ANDROID_LOG);
             for LogEvent { wall, thread, tag, priority, text } in &events {
                 let mut event = log.nested(EVENTS);
@@ -255,7 +282,7 @@ impl<'a> UiWriter<'a, '_> {
         let next = FIRST_TRACK + self.tracks.len() as u64;
         let track = *self.tracks.entry(key).or_insert(next);
         if track == next {
-            self.to.write_with(SEQUENCE, |to| {
+            self.write(|to| {
                 let mut descriptor = to.nested(packet::TRACK_DESCRIPTOR);
                 descriptor.uint64(track_descriptor::UUID, track).string(TRACK_NAME, name);
                 if is_counter {
@@ -266,13 +293,21 @@ impl<'a> UiWriter<'a, '_> {
         Ok(track)
     }
 
+    /// Writes a packet that is known by its first field.
+    fn write(&mut self, fill: impl FnOnce(&mut Message<'_, Heap>)) -> io::Result<()> {
+        self.to.write_with(SEQUENCE, |to| {
+            to.bool(packet::FOR_UI, true);
+            fill(to);
+        })
+    }
+
     fn track_event(
         &mut self,
         time: i64,
         track: u64,
         fill: impl FnOnce(&mut Message<'_, Heap>),
     ) -> io::Result<()> {
-        self.to.write_with(SEQUENCE, |to| {
+        self.write(|to| {
             to.uint64(packet::TIMESTAMP, time as u64);
             let mut event = to.nested(packet::TRACK_EVENT);
             event.uint64(track_event::TRACK_UUID, track);

@@ -215,7 +215,7 @@ fn what_a_dead_process_did_not_write_is_shown() {
         std::process::abort();
     }
     let dir = temp_dir();
-    let path = dir.path().join("app.pftrace");
+    let path = dir.path().join("app\u{7}.pftrace");
     let mut program = Command::new(std::env::current_exe().unwrap());
     program.args(["--exact", "what_a_dead_process_did_not_write_is_shown"]).env(DYING, &path);
     let mut program = program.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
@@ -235,7 +235,10 @@ fn what_a_dead_process_did_not_write_is_shown() {
     assert!(following.1.next().is_none());
     assert_eq!(following.0.wait().unwrap().code(), Some(2));
     let errors = following.errors();
-    assert!(errors.contains("died; 1 message more from its recording"), "{errors}");
+    assert!(
+        errors.contains("app\\u{7}.pftrace` died; 1 message more from its recording"),
+        "{errors}"
+    );
     assert!(errors.contains("damaged, so it can't be followed any further"), "{errors}");
 }
 

@@ -63,6 +63,11 @@ fn the_table_of_logs_has_all_messages() {
     let output = merge(dir.path(), &args);
     assert!(output.status.success(), "{output:?}");
     let ui = dir.path().join("ui.pftrace");
+    // Once more, it is replaced.
+    let again = [&args[..5], &["ui.pftrace", "-o", "again.pftrace"]].concat();
+    assert!(merge(dir.path(), &again).status.success());
+    let again = fs::read(dir.path().join("again.pftrace")).unwrap();
+    assert!(again == fs::read(&ui).unwrap(), "{} bytes", again.len());
     let queries = [
         "select p.ts, p.message, p.tag from protolog p order by p.ts, p.id",
         "select l.ts, l.msg, l.tag from android_logs l order by l.ts, l.id",

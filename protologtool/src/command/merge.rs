@@ -6,7 +6,7 @@ use crate::output::{cant_read, cant_write, is_standard, once, reason, write_one}
 use crate::system::System;
 use protolog_reader::{
     AddedForUi, ByteSource, CounterArg, MergeError, MergeInput, Merged, SourceReader, Trace, merge,
-    printable, write_for_perfetto_ui,
+    printable, without_perfetto_ui, write_for_perfetto_ui,
 };
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -36,7 +36,7 @@ say that they are of different boots are refused. Times of different machines ca
 A trace that comes through a pipe is held in memory, and with --perfetto-ui the result is, too.
 
 Perfetto's UI shows messages in its SQL page alone. With --perfetto-ui they also are in its table and on its track of logs, as \
-those of Android are, which makes the trace about twice as large.
+those of Android are, which makes the trace about twice as large. What an earlier run has added, counters included, is replaced.
 
 Recordings of processes that died are made into traces by `protologtool recover`, which takes several at once.
 
@@ -148,6 +148,7 @@ fn write_for_ui(
 ) -> Result<Merged, Failure> {
     let mut trace = Vec::new();
     let merged = merge(inputs, &mut trace).map_err(|error| failure(&error, &args.output))?;
+    let trace = without_perfetto_ui(trace);
     let log = Trace::from_bytes(trace.clone()).read().map_err(|error| {
         Failure::new(format!("can't read the merged traces: {error}")).help(error.help())
     })?;

@@ -16,7 +16,7 @@ use crate::output::{once, reason};
 use crate::system::System;
 use file::GrowingFile;
 use pipe::Pipe;
-use protolog_reader::{Follower, Log, ReadError, Recording};
+use protolog_reader::{Follower, Log, ReadError, Recording, printable};
 use recording::GrowingRecording;
 use segments::{GrowingSegments, Segment, segments_of};
 use std::collections::BTreeSet;
@@ -151,7 +151,7 @@ impl Logs {
         let trace = Recording::parse(head).ok().filter(Recording::streams);
         match trace.and_then(|recording| recording.trace()) {
             Some(trace) if trace.path != Path::new("") => {
-                let shown = trace.path.display();
+                let shown = printable(&trace.path.to_string_lossy());
                 system.print_error(&format!("note: this is `{shown}`, which its session writes\n"));
                 self.add(&trace.path, system)
             }

@@ -14,7 +14,7 @@ use super::loopback::{Loopback, answer, header, status};
 use crate::command::{merge, read_log};
 use crate::exit::{Exit, Failure};
 use crate::system::System;
-use protolog_reader::{Trace, write_for_perfetto_ui};
+use protolog_reader::{Trace, without_perfetto_ui, write_for_perfetto_ui};
 use std::io::Cursor;
 use std::path::PathBuf;
 use tiny_http::{Method, Request, Response};
@@ -61,8 +61,8 @@ fn made_for_ui(
     traces: &[PathBuf],
     system: &dyn System,
 ) -> Result<(Vec<u8>, Exit), Failure> {
-    let (mut trace, merged) =
-        read_log::gather_whole(traces, system, &|line| system.print_error(line))?;
+    let (trace, merged) = read_log::gather_whole(traces, system, &|line| system.print_error(line))?;
+    let mut trace = without_perfetto_ui(trace);
     let log = Trace::from_bytes(trace.clone()).read().map_err(|error| {
         Failure::new(format!("can't read the traces: {error}")).help(error.help())
     })?;

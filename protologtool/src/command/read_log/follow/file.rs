@@ -10,7 +10,7 @@ use crate::command::complete::{Completed, Completion, HEAD, complete_by};
 use crate::command::inputs::cant_read;
 use crate::command::recover::counted;
 use crate::system::System;
-use protolog_reader::{Follower, Recording, session_id};
+use protolog_reader::{Follower, Recording, printable, session_id};
 use std::io;
 use std::path::{Path, PathBuf};
 use viewer_config::Dictionary;
@@ -108,9 +108,9 @@ impl GrowingFile {
         let done = complete_by(&self.path, recording, &mut bytes, system);
         let Ok(Completion::Done(Completed { report, .. })) = done else { return Ok(()) };
         let added = counted(report.messages, "message", "messages");
+        let shown = printable(&self.path.to_string_lossy());
         system.print_error(&format!(
-            "note: the process of `{}` died; {added} more from its recording\n",
-            self.path.display()
+            "note: the process of `{shown}` died; {added} more from its recording\n"
         ));
         if let Some(rest) = bytes.get(self.taken as usize..) {
             self.taken += show.read(&mut self.follower, rest, &self.path)? as u64;

@@ -11,6 +11,7 @@ use super::file::GrowingFile;
 use super::{Growing, Outlook, Shower, Stopped};
 use crate::command::inputs::cant_read;
 use crate::system::System;
+use protolog_reader::printable;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -107,7 +108,7 @@ impl Growing for GrowingSegments {
                 None if file.is_read() && !is_part(file.path()) => {}
                 None if is_last => return Ok(Outlook::Open),
                 None => {
-                    let shown = file.path().display();
+                    let shown = printable(&file.path().to_string_lossy());
                     system.print_error(&format!(
                         "warning: `{shown}` was removed; what was added to it since the last look is not shown\n"
                     ));
