@@ -17,14 +17,14 @@ pub enum Context {
 
 /// The context of a call, and the node that is to be wrapped; an error says in words where it stands instead.
 pub(crate) fn context<'t>(call: &Invocation<'t>) -> Result<(Context, Node<'t>), &'static str> {
-    let Some((parent, outer)) = call.ancestors.split_last() else {
-        return Err("outside of any statement");
-    };
+    let mut ancestors = call.ancestors();
+    let Some(parent) = ancestors.next() else { return Err("outside of any statement") };
     match parent.kind() {
         "expression_statement" => {
-            let in_rule = outer.last().is_some_and(|outer| outer.kind() == "switch_rule");
-            let braces = in_rule || takes_an_else(*parent, outer);
-            Ok((if braces { Context::Braced } else { Context::Statement }, *parent))
+            let mut outer = ancestors.peekable();
+            let in_rule = outer.peek().is_some_and(|outer| outer.kind() == "switch_rule");
+            let braces = in_rule || takes_an_else(parent, outer);
+            Ok((if braces { Context::Braced } else { Context::Statement }, parent))
         }
         "lambda_expression" if parent.child_by_field_name("body") == Some(call.node) => {
             Ok((Context::Lambda, call.node))
@@ -40,9 +40,9 @@ pub(crate) fn context<'t>(call: &Invocation<'t>) -> Result<(Context, Node<'t>), 
 
 /// Returns whether an `if` without `else` in the place of `statement` would be given the `else` of an outer `if`: it ends the branch
 /// of an outer `if` that has one, with nothing but the heads of statements in between.
-fn takes_an_else<'t>(statement: Node<'t>, ancestors: &[Node<'t>]) -> bool {
+fn takes_an_else<'t>(statement: Node<'t>, ancestors: impl Iterator<Item = Node<'t>>) -> bool {
     let mut child = statement;
-    for parent in ancestors.iter().rev() {
+    for parent in ancestors {
         match parent.kind() {
             "if_statement" => {
                 let alternative = parent.child_by_field_name("alternative");
@@ -56,7 +56,7 @@ fn takes_an_else<'t>(statement: Node<'t>, ancestors: &[Node<'t>]) -> bool {
             | "labeled_statement" => {}
             _ => return false,
         }
-        child = *parent;
+        child = parent;
     }
     false
 }

@@ -3,6 +3,7 @@
 //!
 //! "Later" is after the call while the variable is in scope, and anywhere in a loop around the call that does not declare it.
 
+use super::invocation::Invocation;
 use super::locals::Locals;
 use super::syntax::{descendants, text};
 use crate::diagnostic::{Code, Diagnostic};
@@ -13,20 +14,8 @@ use tree_sitter::Node;
 pub(crate) struct Arguments<'a, 't> {
     pub(crate) source: &'t [u8],
     pub(crate) root: Node<'t>,
-    /// The invocation.
-    pub(crate) call: Node<'t>,
-    pub(crate) ancestors: &'a [Node<'t>],
+    pub(crate) call: &'a Invocation<'t>,
     pub(crate) locals: &'a Locals<'t>,
-}
-
-/// Returns whether an argument may change something, by its text alone.
-pub(crate) fn may_assign(argument: &[u8]) -> bool {
-    let pairs = argument.windows(2);
-    pairs.enumerate().any(|(at, pair)| match pair {
-        b"++" | b"--" => true,
-        [b'=', next] => *next != b'=' && (at == 0 || !matches!(argument[at - 1], b'=' | b'!')),
-        _ => false,
-    })
 }
 
 impl<'t> Arguments<'_, 't> {
@@ -79,18 +68,18 @@ impl<'t> Arguments<'_, 't> {
 
     /// In words, when after the call a variable that is in scope in `scope` is read.
     fn read_later(&self, name: &str, scope: &Range<usize>) -> Option<String> {
-        let after = self.call.end_byte()..scope.end;
-        let around = self.ancestors.iter().filter(|node| is_loop(**node));
+        let after = self.call.node.end_byte()..scope.end;
         let inside =
-            |node: &&Node<'t>| scope.start <= node.start_byte() && node.end_byte() <= scope.end;
-        let repeated = around.filter(inside).map(Node::byte_range).next();
+            |node: &Node<'t>| scope.start <= node.start_byte() && node.end_byte() <= scope.end;
+        let around = self.call.ancestors().take_while(inside).filter(|node| is_loop(*node));
+        let repeated = around.last().map(|outermost| outermost.byte_range());
         let stretch =
             repeated.map_or(after.clone(), |whole| whole.start.min(after.start)..after.end);
         let is_read = |node: &Node<'t>| {
             let at = node.start_byte();
             node.kind() == "identifier"
                 && stretch.contains(&at)
-                && !self.call.byte_range().contains(&at)
+                && !self.call.node.byte_range().contains(&at)
                 && text(*node, self.source) == name
                 && is_value(*node)
         };

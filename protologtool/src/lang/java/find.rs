@@ -4,8 +4,9 @@
 
 use super::brackets::{FaultKind, unclosed_literal};
 use super::broken;
-use super::invocation::{Candidate, Invocation, candidates};
+use super::invocation::{Candidate, Walk, candidates};
 use super::library::Classes;
+use super::marks::Marks;
 use super::meaning::Handle;
 use super::outline::{Member, MemberId};
 use super::passed;
@@ -24,7 +25,7 @@ use protolog_core::Level;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
-use tree_sitter::{Node, Tree};
+use tree_sitter::Tree;
 
 /// The calls in a file.
 #[derive(Debug, Default)]
@@ -77,6 +78,10 @@ pub(super) fn find(
         CallFinder { java, groups, unit: &unit, resolver, wrappers, found: &mut found };
     finder.file();
     found.diagnostics.sort_by_key(|diagnostic| diagnostic.range.start);
+    // An assignment may stand in the arguments of several calls, one within the other.
+    found
+        .diagnostics
+        .dedup_by(|a, b| (&a.range, a.code, &a.message) == (&b.range, b.code, &b.message));
     map_back(&unit, &mut found);
     found
 }
@@ -204,7 +209,9 @@ impl CallFinder<'_, '_> {
             resolver: &self.resolver,
             member,
             whole: &whole,
+            walk: OnceCell::new(),
             locals: OnceCell::new(),
+            marks: Marks::default().into(),
             mentions: HashMap::new().into(),
         };
         let fault = broken::fault(unit, declared, &tree);
@@ -230,8 +237,9 @@ impl CallFinder<'_, '_> {
         candidates: &[Candidate],
     ) -> FileCalls {
         let mut found = FileCalls::default();
+        let walk = Walk::new(tree);
         for candidate in candidates {
-            let Some(call) = Invocation::at(tree, candidate, self.unit.text()) else { continue };
+            let Some(call) = walk.invocation(candidate, self.unit.text()) else { continue };
             if candidate.may_pass_on {
                 if let Some(wrapper) = place.meant(&call, candidate, self.wrappers) {
                     found.add(place.passed(wrapper, &call, candidate));
@@ -264,10 +272,12 @@ impl CallFinder<'_, '_> {
         tree: &Tree,
         candidates: &[Candidate],
     ) -> Vec<Diagnostic> {
+        let walk = Walk::new(tree);
         let wrong = candidates.iter().filter_map(|candidate| {
             let level = self.level(candidate)?;
-            let call = Invocation::at(tree, candidate, self.unit.text())?;
-            let is_whole = !call.node.has_error() && !call.ancestors.iter().any(Node::is_error);
+            let call = walk.invocation(candidate, self.unit.text())?;
+            let in_error = || call.ancestors().any(|node| node.is_error());
+            let is_whole = !call.node.has_error() && !in_error();
             let is_meant = is_whole && place.is_of_class(&call, candidate);
             is_meant.then(|| place.call(&call, candidate, level).err()).flatten()
         });

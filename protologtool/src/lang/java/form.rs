@@ -7,7 +7,6 @@
 //! an exception. The arguments are locals then, and the id comes behind them.
 
 use super::syntax::{children, is_type_body, unparenthesized};
-use memchr::memmem;
 use tree_sitter::Node;
 
 /// The arguments of a call that have such forms; usually none.
@@ -20,18 +19,11 @@ pub struct Forms {
 }
 
 impl Forms {
-    /// The forms of the arguments `args` in `source`. `whole` gives them with what stands between braces.
-    pub(super) fn of<'t>(
-        args: &[Node<'_>],
-        source: &[u8],
-        whole: impl FnOnce() -> Vec<Node<'t>>,
-    ) -> Self {
+    /// The forms of the arguments `args`; `with_blocks` are the same with what stands between braces, if a switch is among it.
+    pub(super) fn of(args: &[Node<'_>], with_blocks: &[Node<'_>]) -> Self {
         let inferred = args.iter().enumerate().filter(|(_, arg)| is_inferred(**arg));
         let inferred = inferred.map(|(index, _)| index).collect();
-        let has_switch =
-            |arg: &Node<'_>| memmem::find(&source[arg.byte_range()], b"switch").is_some();
-        let needs_locals = args.iter().any(has_switch) && whole().into_iter().any(clears_stack);
-        Self { inferred, needs_locals }
+        Self { inferred, needs_locals: with_blocks.iter().copied().any(clears_stack) }
     }
 
     /// Returns whether javac infers the type of an argument.

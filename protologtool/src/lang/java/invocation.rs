@@ -1,10 +1,12 @@
 //! Where a file may call methods of one class: first by its tokens, then in the tree of the member that holds them.
 
 use super::lexer::{Token, TokenKind};
-use super::syntax::dotted;
+use super::syntax::{dotted, is_type_body};
 use super::unit::Unit;
 use protolog_core::Level;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
+use std::rc::Rc;
 use tree_sitter::{Node, Tree};
 
 /// Tokens that look like a call of a method of the class.
@@ -94,32 +96,97 @@ fn unqualified(unit: &Unit<'_>, index: usize, class: &str) -> bool {
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation<'t> {
     pub(crate) node: Node<'t>,
-    /// Its ancestors, the root first.
-    pub(crate) ancestors: Vec<Node<'t>>,
+    way: Way<'t>,
+    /// The step of the way that is `node`.
+    at: usize,
+}
+
+/// The nodes that were passed on the way to places of a tree.
+type Way<'t> = Rc<RefCell<Vec<Step<'t>>>>;
+
+/// A node on the way.
+#[derive(Clone, Copy, Debug)]
+struct Step<'t> {
+    node: Node<'t>,
+    parent: Option<usize>,
+    /// Number of nodes above it.
+    depth: usize,
+    /// True if the body of a local or anonymous class is above it.
+    is_in_local_class: bool,
+}
+
+/// Finds the invocations of a tree. Each is looked for from the one before it, since calls stand in the arguments of others, as
+/// deep as anybody likes.
+#[derive(Clone, Debug)]
+pub(crate) struct Walk<'t> {
+    way: Way<'t>,
+    last: Cell<usize>,
+}
+
+impl<'t> Walk<'t> {
+    /// Begins at the root.
+    pub(crate) fn new(tree: &'t Tree) -> Self {
+        let node = tree.root_node();
+        let root = Step { node, parent: None, depth: 0, is_in_local_class: false };
+        Self { way: Rc::new(RefCell::new(vec![root])), last: Cell::new(0) }
+    }
+
+    /// The invocation whose method's name is at `candidate`; none if it is something else, such as a declaration.
+    pub(crate) fn invocation(&self, candidate: &Candidate, text: &[u8]) -> Option<Invocation<'t>> {
+        let leaf = self.descend(candidate.method.start);
+        let (name, parent) = {
+            let way = self.way.borrow();
+            (way[leaf].node, way[leaf].parent?)
+        };
+        let node = self.way.borrow()[parent].node;
+        let is_name = is_invocation_of(node, name) && name.byte_range() == candidate.method;
+        let object = node.child_by_field_name("object");
+        let written = object.map(|object| dotted(object, text));
+        let is_same = match (&candidate.class, written) {
+            (Some(class), Some(Some(written))) => *class == written,
+            (None, None) => true,
+            _ => false,
+        };
+        let found = || Invocation { node, way: Rc::clone(&self.way), at: parent };
+        (is_name && is_same).then(found)
+    }
+
+    /// Goes on to the leaf at `offset`; its step.
+    fn descend(&self, offset: usize) -> usize {
+        let mut way = self.way.borrow_mut();
+        let mut at = self.last.get();
+        while !way[at].node.byte_range().contains(&offset)
+            && let Some(parent) = way[at].parent
+        {
+            at = parent;
+        }
+        let mut cursor = way[at].node.walk();
+        while cursor.goto_first_child_for_byte(offset).is_some() {
+            let Step { node: above, depth, is_in_local_class, .. } = way[at];
+            // The bodies of the member's own class come first.
+            let is_body = depth > 2 && is_type_body(above);
+            way.push(Step {
+                node: cursor.node(),
+                parent: Some(at),
+                depth: depth + 1,
+                is_in_local_class: is_in_local_class || is_body,
+            });
+            at = way.len() - 1;
+        }
+        self.last.set(at);
+        at
+    }
 }
 
 impl<'t> Invocation<'t> {
-    /// The invocation whose method's name is at `candidate`; none if it is something else, such as a declaration.
-    pub(crate) fn at(tree: &'t Tree, candidate: &Candidate, text: &[u8]) -> Option<Self> {
-        let mut cursor = tree.walk();
-        let mut ancestors = Vec::new();
-        loop {
-            let node = cursor.node();
-            if cursor.goto_first_child_for_byte(candidate.method.start).is_none() {
-                let invocation = ancestors.pop()?;
-                let is_name =
-                    is_invocation_of(invocation, node) && node.byte_range() == candidate.method;
-                let object = invocation.child_by_field_name("object");
-                let written = object.map(|object| dotted(object, text));
-                let is_same = match (&candidate.class, written) {
-                    (Some(class), Some(Some(written))) => *class == written,
-                    (None, None) => true,
-                    _ => false,
-                };
-                return (is_name && is_same).then_some(Self { node: invocation, ancestors });
-            }
-            ancestors.push(node);
-        }
+    /// Its ancestors, nearest first.
+    pub(crate) fn ancestors(&self) -> impl Iterator<Item = Node<'t>> {
+        let mut at = self.at;
+        std::iter::from_fn(move || {
+            let way = self.way.borrow();
+            at = way[at].parent?;
+            Some(way[at].node)
+        })
     }
 
     /// The class's name before the method's; empty, right before the method's name, for a static import.
@@ -130,11 +197,36 @@ impl<'t> Invocation<'t> {
 
     /// Returns whether the body of a local or anonymous class is around it.
     pub(crate) fn is_in_local_class(&self) -> bool {
-        let bodies = self.ancestors.iter().skip(3);
-        bodies.into_iter().any(|node| super::syntax::is_type_body(*node))
+        self.way.borrow()[self.at].is_in_local_class
     }
 }
 
 fn is_invocation_of(node: Node<'_>, name: Node<'_>) -> bool {
     node.kind() == "method_invocation" && node.child_by_field_name("name") == Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::java::syntax::parse;
+
+    /// The steps to all calls of a text with so many calls in the arguments of each other; all are found.
+    fn steps(depth: usize) -> usize {
+        let open = "P.d(G, \"\", get(() -> { ".repeat(depth);
+        let close = "return 1; }));".repeat(depth);
+        let text = format!("import a.P; class A {{ void f() {{ {open}{close} }} }}");
+        let unit = Unit::of(text.as_bytes());
+        let tree = parse(text.as_bytes()).unwrap();
+        let walk = Walk::new(&tree);
+        let all = candidates(&unit, "a.P");
+        let found = all.iter().filter_map(|it| walk.invocation(it, text.as_bytes()));
+        assert_eq!(found.count(), depth);
+        walk.way.borrow().len()
+    }
+
+    #[test]
+    fn calls_in_arguments_cost_their_own_depth_only() {
+        let (few, many) = (steps(10), steps(100));
+        assert!(many < 11 * few, "{few} steps for 10 calls, {many} for 100");
+    }
 }

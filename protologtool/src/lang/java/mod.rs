@@ -31,6 +31,7 @@ pub(crate) mod lexer;
 mod library;
 mod literal;
 pub(crate) mod locals;
+mod marks;
 pub(crate) mod meaning;
 mod names;
 pub(crate) mod outline;

@@ -2,9 +2,10 @@
 
 use super::constant::{Evaluator, arguments, nothing_known};
 use super::context::{Context, context};
-use super::effects::{Arguments, may_assign};
-use super::invocation::{Candidate, Invocation};
+use super::effects::Arguments;
+use super::invocation::{Candidate, Invocation, Walk};
 use super::locals::Locals;
+use super::marks::Marks;
 use super::meaning::{Site, Type, Variable};
 use super::outline::MemberId;
 use super::resolve::Resolver;
@@ -16,7 +17,7 @@ use crate::call::{Call, Checked, Text};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::groups::Groups;
 use protolog_core::Level;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ops::Range;
 use tree_sitter::{Node, Tree};
@@ -53,10 +54,13 @@ pub(super) struct MemberCalls<'a, 'u, 't> {
     pub(super) member: MemberId,
     /// The tree of the whole member, for declarations; that in which calls are looked at leaves parts out.
     pub(super) whole: &'t OnceCell<Option<Tree>>,
+    /// Finds calls in it.
+    pub(super) walk: OnceCell<Option<Walk<'t>>>,
     /// Made when a declaration in the member may matter, which is rare.
     pub(super) locals: OnceCell<Locals<'t>>,
     /// True if the member may declare a name.
-    pub(super) mentions: std::cell::RefCell<HashMap<String, bool>>,
+    pub(super) mentions: RefCell<HashMap<String, bool>>,
+    pub(super) marks: RefCell<Marks>,
 }
 
 impl<'u, 't> MemberCalls<'_, 'u, 't> {
@@ -112,6 +116,12 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
     pub(super) fn whole(&self) -> Option<&'t Tree> {
         let parse = || parse_member(self.unit, &self.unit.outline.members[self.member.0]);
         self.whole.get_or_init(parse).as_ref()
+    }
+
+    /// The call at `candidate` in the tree of the whole member.
+    pub(super) fn whole_call(&self, candidate: &Candidate) -> Option<Invocation<'t>> {
+        let walk = self.walk.get_or_init(|| self.whole().map(Walk::new));
+        walk.as_ref()?.invocation(candidate, self.unit.text())
     }
 
     fn locals(&self) -> &Locals<'t> {
@@ -216,26 +226,26 @@ impl<'u, 't> MemberCalls<'_, 'u, 't> {
         let text = self.unit.text();
         let always =
             matches!(&self.java.dialect, Dialect::Android(form) if form.guard == Guard::None);
-        if always || !args.iter().any(|arg| may_assign(&text[arg.byte_range()])) {
+        let mut marks = self.marks.borrow_mut();
+        if always || !args.iter().any(|arg| marks.in_range(text, arg.byte_range()).assignment) {
             return Vec::new();
         }
         let Some(whole) = self.whole() else { return Vec::new() };
-        let Some(call) = Invocation::at(whole, candidate, text) else { return Vec::new() };
+        let Some(call) = self.whole_call(candidate) else { return Vec::new() };
         let args = arguments_of(&call);
         let (root, locals) = (whole.root_node(), self.locals());
-        let (node, ancestors) = (call.node, &call.ancestors[..]);
-        let arguments = Arguments { source: text, root, call: node, ancestors, locals };
+        let arguments = Arguments { source: text, root, call: &call, locals };
         args.into_iter().skip(fixed).flat_map(|arg| arguments.check(arg)).collect()
     }
 
     /// The forms of the arguments `args`, which stand behind `fixed` others.
     pub(super) fn forms(&self, candidate: &Candidate, args: &[Node<'_>], fixed: usize) -> Forms {
         let text = self.unit.text();
-        Forms::of(args, text, || {
-            let call = self.whole().and_then(|whole| Invocation::at(whole, candidate, text));
-            let all = call.as_ref().map(arguments_of).unwrap_or_default();
-            all.into_iter().skip(fixed).collect()
-        })
+        let mut marks = self.marks.borrow_mut();
+        let has_switch = args.iter().any(|arg| marks.in_range(text, arg.byte_range()).switch);
+        let call = has_switch.then(|| self.whole_call(candidate)).flatten();
+        let with_blocks = call.as_ref().map(arguments_of).unwrap_or_default();
+        Forms::of(args, with_blocks.get(fixed..).unwrap_or_default())
     }
 
     /// The error for a text in the place of the group, and the group in that of the text.

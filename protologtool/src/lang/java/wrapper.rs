@@ -30,16 +30,17 @@ impl MemberCalls<'_, '_, '_> {
             return None;
         }
         let source = self.unit.text();
-        let call = Invocation::at(self.whole()?, candidate, source)?;
-        let [.., method, block, statement] = &call.ancestors[..] else { return None };
+        let call = self.whole_call(candidate)?;
+        let mut around = call.ancestors();
+        let (statement, block, method) = (around.next()?, around.next()?, around.next()?);
         let is_all = statement.kind() == "expression_statement"
             && method.kind() == "method_declaration"
-            && children(*block).count() == 1;
-        let is_void = field_text(*method, "type", source) == "void";
-        let of_object = has_modifier(*method, "synchronized") || call.is_in_local_class();
+            && children(block).count() == 1;
+        let is_void = field_text(method, "type", source) == "void";
+        let of_object = has_modifier(method, "synchronized") || call.is_in_local_class();
         let member = &self.unit.outline.members[self.member.0];
         let (owner, name) = (member.owner?, self.unit.str(member.name.as_ref()?));
-        let is_final = member.is_static || member.is_private || has_modifier(*method, "final");
+        let is_final = member.is_static || member.is_private || has_modifier(method, "final");
         let named = self.unit.outline.members_of(owner).filter(|(_, other)| {
             let of = other.name.as_ref().map(|name| self.unit.str(name));
             other.kind == MemberKind::Method && of == Some(name)

@@ -60,7 +60,9 @@ pub(super) fn name_locals(source: &Source, calls: &mut [Call<JavaShape>]) {
     let Some(name) = (!calls.is_empty()).then(|| LocalNames::of(source)) else { return };
     let mut around: Vec<usize> = Vec::new();
     for call in calls {
-        around.retain(|end| call.range.start < *end);
+        while around.last().is_some_and(|end| *end <= call.range.start) {
+            around.pop();
+        }
         call.shape.local = name.at_depth(around.len());
         around.push(call.range.end);
     }
