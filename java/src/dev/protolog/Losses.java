@@ -59,6 +59,12 @@ final class Losses {
         }
     }
 
+    synchronized Losses copy() {
+        Losses copy = new Losses();
+        all().forEach(count -> count.addTo(copy));
+        return copy;
+    }
+
     synchronized List<Count> all() {
         for (LossCause cause : CAUSES) {
             long count = ungrouped[cause.ordinal()];

@@ -154,9 +154,7 @@ final class Recording {
         for (Losses.Count loss : reported.subList(0, records)) {
             entry.putInt(loss.group()).putInt(loss.cause().wire()).putLong(loss.count());
         }
-        traceEntry = entry;
-        lacksTrace[0] = true;
-        lacksTrace[1] = true;
+        restoreTrace(entry);
     }
 
     /**
@@ -175,7 +173,20 @@ final class Recording {
             write(file, word, positionsAt + 8L * (copy * POSITIONS + position.getKey()));
         }
         LONG.setRelease(header, TRACE_BYTES_AT + 8 * copy, bytes);
-        LONG.setRelease(header, GENERATION_AT, ++generation);
+        LONG.setRelease(header, GENERATION_AT, generation + 1);
+        generation++;
+    }
+
+    /** The description of the trace file in the generations to come. */
+    ByteBuffer trace() {
+        return traceEntry;
+    }
+
+    /** Goes back to a description: that of the generation that counts. */
+    void restoreTrace(ByteBuffer entry) {
+        traceEntry = entry;
+        lacksTrace[0] = true;
+        lacksTrace[1] = true;
     }
 
     /** Counts messages of a chunk that writer {@code id} completed: those in it, and all of the writer. */

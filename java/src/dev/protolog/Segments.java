@@ -98,6 +98,13 @@ final class Segments implements AutoCloseable {
         }
     }
 
+    /** Removes the newest segment, in which nothing is yet. */
+    void abandon(TraceFile file) throws IOException {
+        file.close(false);
+        Files.deleteIfExists(file.path());
+        old.pollLast();
+    }
+
     /** True if {@code bytes} more fit a segment that has {@code size} bytes. */
     boolean hasRoom(long size, long bytes) {
         return limits.bytes == 0 || size + bytes <= limits.bytes;

@@ -43,11 +43,15 @@ final class SequenceReader {
     private byte[] thread = {};
     /** The time of the last packet, and the strings of its chunk; where the state is followed. */
     private long time;
-    private final ProtoWriter interned = new ProtoWriter();
+    private ProtoWriter interned = new ProtoWriter();
     /** The file lacks the state. */
     private boolean isStale;
     /** Losses that the trace reports. */
-    private final Losses reported = new Losses();
+    private Losses reported = new Losses();
+
+    /** A reader's state between two chunks, which nothing changes. */
+    record State(TraceOutput out, long messages, long recorded, boolean hasBegun, int current, int done, byte[] partial, long partialAt,
+            byte[] thread, long time, ProtoWriter interned, boolean isStale, Losses reported) {}
 
     /** {@code followsState}: the trace is divided into files. */
     SequenceReader(int writer, int pid, TraceOutput out, SessionStats.Written counts, boolean followsState) {
@@ -71,6 +75,29 @@ final class SequenceReader {
     long position() {
         long position = partial != null ? partialAt : position(current, done);
         return isStale && (position & 0xffff) > 0 ? position | STALE : position;
+    }
+
+    State save() {
+        ProtoWriter strings = new ProtoWriter(interned.size()).raw(interned.array(), 0, interned.size());
+        return new State(out, messages, recorded, hasBegun, current, done, partial, partialAt, thread, time, strings, isStale,
+                reported.copy());
+    }
+
+    /** Goes back to a state, which is used up. */
+    void restore(State state) {
+        out = state.out;
+        messages = state.messages;
+        recorded = state.recorded;
+        hasBegun = state.hasBegun;
+        current = state.current;
+        done = state.done;
+        partial = state.partial;
+        partialAt = state.partialAt;
+        thread = state.thread;
+        time = state.time;
+        interned = state.interned;
+        isStale = state.isStale;
+        reported = state.reported;
     }
 
     /** Goes on in another file, which has nothing of the sequence yet. */

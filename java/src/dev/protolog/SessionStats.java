@@ -17,7 +17,7 @@ record SessionStats(long messages, long lost, long bytes, List<OfGroup> groups) 
     /** Messages and their bytes, by group. */
     static final class Written {
         private final SessionDictionary dictionary;
-        private final Map<String, long[]> groups = new TreeMap<>();
+        private Map<String, long[]> groups = new TreeMap<>();
 
         Written(SessionDictionary dictionary) {
             this.dictionary = dictionary;
@@ -27,6 +27,18 @@ record SessionStats(long messages, long lost, long bytes, List<OfGroup> groups) 
             long[] of = groups.computeIfAbsent(dictionary.groupOfMessage(message), name -> new long[2]);
             of[0]++;
             of[1] += bytes;
+        }
+
+        /** A copy of the counts. */
+        synchronized Map<String, long[]> copy() {
+            Map<String, long[]> copy = new TreeMap<>();
+            groups.forEach((name, of) -> copy.put(name, of.clone()));
+            return copy;
+        }
+
+        /** Counts on from a copy. */
+        synchronized void restore(Map<String, long[]> copy) {
+            groups = copy;
         }
 
         /** The statistics of a session that has these messages and lacks others. */

@@ -1,9 +1,11 @@
 package dev.protolog;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,16 +20,16 @@ import java.util.concurrent.locks.LockSupport;
  * once, whenever the process dies.
  *
  * <p>Invariants: the dictionary of a message is in the file before it. A chunk is freed once its packets are in the file. An error
- * of the file ends the session, and is that of {@link #finish}; the recording stays then.
+ * of the file ends the session, and is that of {@link #finish}; the recording stays then. After one out of memory or stack, everything is as
+ * the recording has it, and the next look at the buffer goes on from there.
  */
 final class Stream implements Runnable {
     private static final long POLL_NANOS = 1_000_000_000;
+    /** The pause after an error out of memory, which may pass. */
+    private static final long PAUSE_NANOS = 100_000_000;
     /** A change of the distance between wall clock and BOOTTIME by which the wall clock counts as set, in nanoseconds. */
     private static final long MIN_CLOCK_STEP = 100_000_000;
 
-    /** Memory that is there when writing begins, in bytes, and the size of its parts. */
-    private static final int RESERVE = 512 << 10;
-    private static final int RESERVE_PART = 16 << 10;
     /** Room for the end of a trace, in bytes, for each sequence in it, and for what a packet grows by on its way. */
     private static final int TRAILER = 1024;
     private static final int SEQUENCE_TRAILER = 160;
@@ -42,23 +44,42 @@ final class Stream implements Runnable {
     private TraceOutput out;
     /** The bytes of the files before. */
     private long earlierBytes;
+    /** A file that is complete and may lack its name; null for none. */
+    private TraceFile ended;
     /** The sequences that are in the file. */
-    private final Set<Integer> inFile = new TreeSet<>();
+    private Set<Integer> inFile = new TreeSet<>();
     private final Map<Integer, SequenceReader> readers = new TreeMap<>();
+    /** Those of the chunks that are being written. */
+    private final Set<SequenceReader> used = new HashSet<>();
     private final SessionStats.Written counts;
     /** Positions that one of the copies in the recording lacks. */
     private Map<Integer, Long> changed = new HashMap<>();
     private Map<Integer, Long> changedBefore = new HashMap<>();
     /** Complete chunks that were read: those that the file may lack, and those whose last packet goes on in one that was not there yet. */
-    private final List<SharedBuffer.Copy> held = new ArrayList<>();
+    private final List<Held> held = new ArrayList<>();
     /** The bytes of those that the file may lack. */
     private int heldBytes;
     private int ownPackets;
     private long wallDistance;
+    /** Losses that were taken to be reported since the checkpoint. */
+    private final List<Losses.Pending> taken = new ArrayList<>();
+    /** Null where nothing has changed since the recording was told of the file. */
+    private Checkpoint checkpoint;
     private IOException failure;
     /** The failure where there is no memory for another one. */
     private final IOException noMemory = new IOException("no memory was left to write the trace");
     private final Thread thread = new Thread(this, "protolog drain");
+
+    /** A complete chunk, and the reader of its sequence. */
+    private record Held(SharedBuffer.Copy chunk, SequenceReader reader) {}
+
+    /** A reader, and its state. */
+    private record Saved(SequenceReader reader, SequenceReader.State state) {}
+
+    /** All that changes between two generations of the recording. */
+    private record Checkpoint(TraceFile file, TraceOutput.Mark mark, ByteBuffer trace, long earlierBytes, Set<Integer> inFile,
+            List<Saved> readers, Map<String, long[]> counts, Map<Integer, Long> changed,
+            Map<Integer, Long> changedBefore, int held, int heldBytes, int ownPackets, long wallDistance) {}
 
     Stream(SessionCore session, SessionConfig config, BootClock.Moment started) throws IOException {
         this.session = session;
@@ -82,6 +103,7 @@ final class Stream implements Runnable {
     @Override
     public void run() {
         long next = System.nanoTime() + POLL_NANOS;
+        boolean isDone;
         while (!session.isStopped()) {
             long left = next - System.nanoTime();
             LockSupport.parkNanos(this, Math.max(1, segments == null ? left : Math.min(left, segments.left())));
@@ -90,10 +112,12 @@ final class Stream implements Runnable {
                 next = System.nanoTime() + POLL_NANOS;
             }
             try {
-                drain(isDue);
-                rotateIfOld();
+                isDone = drain(isDue) && rotateIfOld();
             } catch (OutOfMemoryError e) {
-                // There may be some memory the next time.
+                isDone = false;
+            }
+            if (!isDone) {
+                LockSupport.parkNanos(this, PAUSE_NANOS);
             }
         }
     }
@@ -113,9 +137,9 @@ final class Stream implements Runnable {
     Summary finish() throws IOException {
         LockSupport.unpark(thread);
         synchronized (this) {
-            boolean isDrained = drain(true);
             boolean isComplete = false;
             try {
+                boolean isDrained = drain(true);
                 if (failure != null) {
                     throw failure;
                 }
@@ -126,6 +150,8 @@ final class Stream implements Runnable {
                 end("protolog session ended");
                 commit();
                 isComplete = true;
+            } catch (OutOfMemoryError e) {
+                throw noMemory;
             } finally {
                 file.close(isComplete);
                 out.end();
@@ -146,28 +172,24 @@ final class Stream implements Runnable {
         if (failure != null) {
             return true;
         }
-        List<SharedBuffer.Copy> chunks;
-        try {
-            checkMemory();
-            chunks = session.copyChunks(unfinishedToo);
-        } catch (OutOfMemoryError e) {
-            return false;
-        } catch (IOException | RuntimeException | InternalError e) {
-            fail(e);
-            return true;
-        }
-        try {
+        return attempt(() -> {
+            List<SharedBuffer.Copy> chunks = session.copyChunks(unfinishedToo);
             int any = chunks.isEmpty() ? 0 : chunks.get(0).id();
             chunks.sort(Comparator.comparingInt(SharedBuffer.Copy::writer).thenComparingInt(chunk -> chunk.id() - any));
+            used.clear();
+            for (SharedBuffer.Copy chunk : chunks) {
+                used.add(readers.computeIfAbsent(chunk.writer(),
+                        id -> new SequenceReader(id, session.pid(), out, counts, segments != null)));
+            }
+            setCheckpoint();
             writeOwnPackets();
             BootClock.Moment now = session.clock().moment();
             if (Math.abs(now.realtime() - now.boottime() - wallDistance) > MIN_CLOCK_STEP) {
                 writeClocks(now);
             }
-            chunks.removeIf(chunk -> held.stream().anyMatch(known -> known.chunk() == chunk.chunk()));
+            chunks.removeIf(chunk -> held.stream().anyMatch(known -> known.chunk.chunk() == chunk.chunk()));
             for (SharedBuffer.Copy chunk : chunks) {
-                SequenceReader reader = readers.computeIfAbsent(chunk.writer(),
-                        id -> new SequenceReader(id, session.pid(), out, counts, segments != null));
+                SequenceReader reader = readers.get(chunk.writer());
                 if (!hasRoom(chunk, reader)) {
                     rotate();
                 }
@@ -177,22 +199,78 @@ final class Stream implements Runnable {
                     changed.put(chunk.writer(), reader.position());
                     inFile.add(chunk.writer());
                 }
-                hold(chunk);
+                hold(chunk, reader);
             }
             commit();
             free();
-        } catch (IOException | InternalError | OutOfMemoryError | StackOverflowError e) {
+        });
+    }
+
+    /** A change of the file. */
+    private interface Change {
+        void make() throws IOException;
+    }
+
+    /** Makes a change. False where there is no memory for it, or no stack: the next one begins at the last commit. */
+    private boolean attempt(Change change) {
+        try {
+            goBack();
+            closeEnded();
+            change.make();
+        } catch (OutOfMemoryError | StackOverflowError e) {
+            return false;
+        } catch (IOException | RuntimeException | Error e) {
             fail(e);
         }
         return true;
     }
 
-    /** Has the error of a full heap come now, where nothing has changed yet: writing takes no more than this. */
-    private static void checkMemory() {
-        byte[][] parts = new byte[RESERVE / RESERVE_PART][];
-        for (int i = 0; i < parts.length; i++) {
-            parts[i] = new byte[RESERVE_PART];
+    /** Notes the state that the recording has. */
+    private void setCheckpoint() {
+        List<Saved> states = new ArrayList<>();
+        // A file that begins changes all of them.
+        for (SequenceReader reader : segments == null ? used : readers.values()) {
+            states.add(new Saved(reader, reader.save()));
         }
+        ByteBuffer trace = session.recording() == null ? null : session.recording().trace();
+        checkpoint = new Checkpoint(file, out.mark(), trace, earlierBytes, new TreeSet<>(inFile), states, counts.copy(), new HashMap<>(changed),
+                new HashMap<>(changedBefore), held.size(), heldBytes, ownPackets, wallDistance);
+    }
+
+    /** Goes back to the checkpoint, if something has changed since. After an error it can be done again. */
+    private void goBack() throws IOException {
+        Checkpoint to = checkpoint;
+        if (to == null) {
+            return;
+        }
+        if (file != to.file) {
+            segments.abandon(file);
+        }
+        file = to.file;
+        ended = null;
+        out = file.out();
+        file.rewind(to.mark);
+        earlierBytes = to.earlierBytes;
+        inFile = to.inFile;
+        for (int i = 0; i < to.readers.size(); i++) {
+            to.readers.get(i).reader.restore(to.readers.get(i).state);
+        }
+        counts.restore(to.counts);
+        changed = to.changed;
+        changedBefore = to.changedBefore;
+        while (held.size() > to.held) {
+            held.remove(held.size() - 1);
+        }
+        heldBytes = to.heldBytes;
+        ownPackets = to.ownPackets;
+        wallDistance = to.wallDistance;
+        while (!taken.isEmpty()) {
+            taken.remove(taken.size() - 1).giveBack();
+        }
+        if (session.recording() != null) {
+            session.recording().restoreTrace(to.trace);
+        }
+        checkpoint = null;
     }
 
     /** Ends the session. The recording has what the file lacks. */
@@ -206,29 +284,34 @@ final class Stream implements Runnable {
     }
 
     /** Keeps a complete chunk until the file has it. */
-    private void hold(SharedBuffer.Copy chunk) throws IOException {
+    private void hold(SharedBuffer.Copy chunk, SequenceReader reader) throws IOException {
         if (!chunk.isComplete()) {
             return;
         }
-        held.add(chunk);
+        held.add(new Held(chunk, reader));
         heldBytes += chunk.bytes().length;
         if (heldBytes >= session.buffer().size() / FREED_PART) {
             commit();
             free();
+            setCheckpoint();
         }
     }
 
     /** Frees the chunks that are in the file; those with the beginning of a packet wait for its end. */
     private void free() {
         heldBytes = 0;
-        held.removeIf(chunk -> {
-            int next = (int) (readers.get(chunk.writer()).position() >>> 32);
-            boolean isWritten = chunk.id() - next < 0;
-            if (isWritten) {
-                session.buffer().free(chunk.chunk());
+        for (int i = held.size() - 1; i >= 0; i--) {
+            Held each = held.get(i);
+            int next = (int) (each.reader.position() >>> 32);
+            if (each.chunk.id() - next < 0) {
+                // Forgotten first: nothing is freed twice, whatever error comes in between.
+                Held last = held.remove(held.size() - 1);
+                if (last != each) {
+                    held.set(i, last);
+                }
+                session.buffer().free(each.chunk.chunk());
             }
-            return isWritten;
-        });
+        }
     }
 
     /** True unless the file would become too long by a chunk. A file has one at least. */
@@ -245,19 +328,19 @@ final class Stream implements Runnable {
         return segments.hasRoom(out.size(), more);
     }
 
-    private synchronized void rotateIfOld() {
+    /** False where there is no memory for it now. */
+    private synchronized boolean rotateIfOld() {
         if (segments == null || failure != null || session.isStopped() || segments.left() > 0) {
-            return;
+            return true;
         }
         if (inFile.isEmpty()) {
             segments.restartAge();
-            return;
+            return true;
         }
-        try {
+        return attempt(() -> {
+            setCheckpoint();
             rotate();
-        } catch (IOException | InternalError | OutOfMemoryError | StackOverflowError e) {
-            fail(e);
-        }
+        });
     }
 
     /** Ends the file, and begins the next one. The recording is told of that before the old one gets its name. */
@@ -266,15 +349,32 @@ final class Stream implements Runnable {
         Map<Integer, Sequence> sequences = sequences();
         for (int writer : inFile) {
             Sequence sequence = sequences.get(writer);
-            readers.get(writer).end(sequence == null ? new Losses().take() : sequence.losses.take());
+            readers.get(writer).end(take(sequence == null ? new Losses() : sequence.losses));
         }
         end("protolog session goes on");
         out.flush();
         earlierBytes += out.written();
-        out.end();
         file = segments.open();
+        ended = old;
         begin(session.clock().moment(), "protolog session goes on");
-        old.close(true);
+        closeEnded();
+        setCheckpoint();
+    }
+
+    /** Takes losses that are given back unless they are reported. */
+    private Losses.Pending take(Losses losses) {
+        Losses.Pending pending = losses.take();
+        taken.add(pending);
+        return pending;
+    }
+
+    /** Gives a complete file its name. */
+    private void closeEnded() throws IOException {
+        if (ended != null) {
+            ended.out().end();
+            ended.close(true);
+            ended = null;
+        }
     }
 
     /** Writes all that comes before the first message of a file. */
@@ -353,12 +453,16 @@ final class Stream implements Runnable {
     }
 
     private void commit() throws IOException {
+        Map<Integer, Long> next = new HashMap<>();
         out.flush();
         if (session.recording() != null) {
             changedBefore.putAll(changed);
             session.recording().commit(out.written(), changedBefore);
         }
+        // Nothing takes memory from here on.
+        checkpoint = null;
+        taken.clear();
         changedBefore = changed;
-        changed = new HashMap<>();
+        changed = next;
     }
 }

@@ -91,10 +91,18 @@ final class TraceFile {
         return out.size() == beginning;
     }
 
-    /** Closes the file; a complete one gets its name. */
+    /** Forgets what was written after {@code mark}. An error of what is no file. */
+    void rewind(TraceOutput.Mark mark) throws IOException {
+        if (out.written() != mark.written()) {
+            file.truncate(mark.written());
+        }
+        out.rewind(mark);
+    }
+
+    /** Closes the file; a complete one gets its name. After an error of the JVM it may be closed again. */
     void close(boolean isComplete) throws IOException {
         file.close();
-        if (isComplete && name != null) {
+        if (isComplete && name != null && Files.exists(path)) {
             Files.move(path, name, StandardCopyOption.ATOMIC_MOVE);
         }
     }

@@ -32,6 +32,9 @@ final class TraceOutput {
     private long written;
     private long packetBytes;
 
+    /** A place between two packets. */
+    record Mark(long written, long packetBytes) {}
+
     /** {@code compression} is zlib's level, 0 for none. */
     TraceOutput(OutputStream out, int compression) {
         this.out = out;
@@ -95,6 +98,18 @@ final class TraceOutput {
     /** The bytes of all packets, before any compression. */
     long packetBytes() {
         return packetBytes;
+    }
+
+    /** Where nothing is buffered. */
+    Mark mark() {
+        return new Mark(written, packetBytes);
+    }
+
+    /** Forgets what came after {@code mark}, of which the stream has {@link #written} less its bytes. */
+    void rewind(Mark mark) {
+        used = 0;
+        written = mark.written;
+        packetBytes = mark.packetBytes;
     }
 
     /** Frees the memory of the compressor. Nothing is written any more. */

@@ -27,6 +27,7 @@ public final class SelfTest {
         PacketTest.run(vectors);
         SharedBufferTest.run();
         ErrorTest.run();
+        FullStackTest.run();
         MessageIdTest.run(vectors);
         SettingsTest.run(vectors);
         TextSinkTest.run();
