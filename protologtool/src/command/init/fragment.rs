@@ -59,6 +59,21 @@ mod tests {
         }
     }
 
+    /// The script in Groovy was run; see the README there.
+    #[test]
+    fn the_fragments_for_gradle_are_the_scripts_of_integrations() {
+        let scripts = [
+            (Build::Gradle, include_str!("../../../../integrations/gradle/protolog.gradle")),
+            (
+                Build::GradleKotlin,
+                include_str!("../../../../integrations/gradle/protolog.gradle.kts"),
+            ),
+        ];
+        for (build, script) in scripts {
+            assert_eq!(fill(build, &survey()), script);
+        }
+    }
+
     #[test]
     fn every_flag_is_one_of_the_tool() {
         let table = Transform::augment_args(clap::Command::new("transform-protolog-calls"));

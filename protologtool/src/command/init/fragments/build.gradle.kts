@@ -7,7 +7,7 @@ val protolog by tasks.registering(Exec::class) {
     inputs.file("@GROUPS_SOURCE@")
     outputs.dirs(protologSources, protologResources)
     commandLine(
-        "protologtool", "transform-protolog-calls",
+        findProperty("protologTool") ?: "protologtool", "transform-protolog-calls",
         "--protolog-class", "@CLASS@",
         "--loggroups-class", "@GROUPS@",
         "--loggroups-source", "@GROUPS_SOURCE@",
@@ -18,10 +18,12 @@ val protolog by tasks.registering(Exec::class) {
     )
 }
 
-the<SourceSetContainer>()["main"].apply {
-    java.setSrcDirs(listOf(protologSources))
-    resources.srcDir(protologResources)
+// `gradle -PprotologSkip build` builds without the tool.
+if (!project.hasProperty("protologSkip")) {
+    the<SourceSetContainer>()["main"].apply {
+        java.setSrcDirs(listOf(protologSources))
+        resources.srcDir(protologResources)
+    }
+    tasks.named("compileJava") { dependsOn(protolog) }
+    tasks.named("processResources") { dependsOn(protolog) }
 }
-
-tasks.named("compileJava") { dependsOn(protolog) }
-tasks.named("processResources") { dependsOn(protolog) }
