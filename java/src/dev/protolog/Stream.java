@@ -147,6 +147,7 @@ final class Stream implements Runnable {
                     throw new IOException("no memory is left to complete the trace");
                 }
                 endSequences();
+                writeClocks(session.clock().moment());
                 end("protolog session ended");
                 commit();
                 isComplete = true;

@@ -28,6 +28,7 @@ public final class SelfTest {
         SharedBufferTest.run();
         ErrorTest.run();
         FullStackTest.run();
+        ClockTest.run();
         MessageIdTest.run(vectors);
         SettingsTest.run(vectors);
         TextSinkTest.run();
