@@ -15,14 +15,18 @@ const ARCHIVE: &str = "kotlin-compiler-2.4.20.tgz";
 /// SHA-512 of the archive.
 const CHECKSUM: &str = "205e4854cecba4f840fe7b47410a5a56dd72c6969a428bed11560bcaa58cb9a2\
                         ebd177a52cf3e6effb0ce872e1b5c4638e3a12b0aec8ee53f693360990ccbbdf";
-/// The parts of the distribution that are used: the compiler, and what it and its programs need to run.
-const FILES: [&str; 7] = [
+/// The parts of the distribution that are used: the compiler, what it and its programs need to run, and sources to put log calls into.
+const FILES: [&str; 11] = [
     "package/build.txt",
     "package/lib/annotations-13.0.jar",
     "package/lib/kotlin-compiler.jar",
+    "package/lib/kotlin-metadata-jvm-sources.jar",
+    "package/lib/kotlin-reflect-sources.jar",
     "package/lib/kotlin-reflect.jar",
     "package/lib/kotlin-script-runtime.jar",
+    "package/lib/kotlin-stdlib-sources.jar",
     "package/lib/kotlin-stdlib.jar",
+    "package/lib/kotlin-test-sources.jar",
     "package/lib/kotlinx-coroutines-core-jvm.jar",
 ];
 

@@ -10,7 +10,7 @@ use crate::tools::{self, Tool};
 use crate::{Result, bazel, bench, fuzz, programs, python, shell, workspace};
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 14] = [
+pub(crate) const STEPS: [(&str, &str); 15] = [
     (
         "stress",
         "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
@@ -36,6 +36,10 @@ pub(crate) const STEPS: [(&str, &str); 14] = [
     ),
     ("matrix", "notes of log calls in programs, in every way of building: none lost, none doubled"),
     ("jdk", "log calls in all sources of a JDK, and a large module compiled before and after"),
+    (
+        "kotlin",
+        "log calls in the sources of Kotlin's standard library and reflection, not compiled",
+    ),
     (
         "bazel",
         "the example of integrations/bazel, built by Bazel with the tool as its worker, runs",
@@ -106,6 +110,11 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         shell::run(
             test.args(["--test=java", "--", "--nocapture", "real::"]).env("PROTOLOG_SOAK", "1"),
         )
+    });
+    steps.run("kotlin", |_| {
+        let mut test = shell::cargo(&["test", "--locked", "--release", "--package=protolog-tool"]);
+        test.args(["--test=kotlin", "--", "--nocapture", "real::"]).env("PROTOLOG_SOAK", "1");
+        shell::run(&mut test)
     });
     steps.run("bazel", |skipped| {
         if !tools::found("bazel") {

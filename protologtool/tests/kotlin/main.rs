@@ -17,5 +17,6 @@ mod holds;
 mod inputs;
 mod invariants;
 mod pairs;
+mod real;
 mod run;
 mod runtime;
