@@ -41,7 +41,8 @@ final class Groups {
         }
         GroupState[] now = table;
         GroupState state = now[System.identityHashCode(group) & now.length - 1];
-        if (state == null || state.get() != group) {
+        // Not `get`, which has the garbage collector keep the object.
+        if (state == null || !state.refersTo(group)) {
             state = of(group);
         }
         return Switch.isEnabled(state.word(), level) ? state : null;
@@ -54,7 +55,7 @@ final class Groups {
             GroupState state = now[slot & now.length - 1];
             if (state == null) {
                 return register(group);
-            } else if (state.get() == group) {
+            } else if (state.refersTo(group)) {
                 return state;
             }
         }

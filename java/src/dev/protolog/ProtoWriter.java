@@ -14,6 +14,8 @@ import java.util.Arrays;
 final class ProtoWriter {
     /** The most bytes of a varint. */
     static final int MAX_VARINT = 10;
+    /** The room that an interned string takes beside its own bytes while it is written. */
+    static final int AROUND_INTERNED = 32;
 
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
@@ -33,6 +35,14 @@ final class ProtoWriter {
         return (9 * (64 - Long.numberOfLeadingZeros(value | 1)) + 64) >>> 6;
     }
 
+    /** The bytes of a varint of {@code size} bytes, seven at most, in a word. */
+    static long spread(long value, int size) {
+        long x = value & 0xfffffffL | (value & 0x1fffff0000000L) << 4;
+        x = x & 0x3fff00003fffL | (x & 0xfffc0000fffc000L) << 2;
+        x = x & 0x7f007f007f007fL | (x & 0x3f803f803f803f80L) << 1;
+        return x | 0x80808080808080L & (1L << 8 * size - 8) - 1;
+    }
+
     /** Writes {@code value} as a varint to {@code at}, and gives the offset after it. */
     static int putVarint(byte[] to, int at, long value) {
         while ((value & ~0x7fL) != 0) {
@@ -41,6 +51,26 @@ final class ProtoWriter {
         }
         to[at++] = (byte) value;
         return at;
+    }
+
+    /**
+     * Writes an interned string, whose tag has two bytes, to {@code at}: its id, and the first {@code kept} bytes of {@code text}. Gives the offset
+     * after it.
+     */
+    static int putInterned(byte[] to, int at, int tag, int iid, String text, int kept, boolean isCut) {
+        // The text after the longest head, then moved to where its head ends.
+        int from = at + AROUND_INTERNED / 2;
+        int size = Utf8.put(text, to, from, kept, isCut);
+        int next = at;
+        to[next++] = (byte) tag;
+        to[next++] = (byte) (tag >>> 8);
+        next = putVarint(to, next, 1 + sizeOf(iid) + 1 + sizeOf(size) + size);
+        to[next++] = 0x08;
+        next = putVarint(to, next, iid);
+        to[next++] = 0x12;
+        next = putVarint(to, next, size);
+        System.arraycopy(to, from, to, next, size);
+        return next + size;
     }
 
     /** Writes {@code value} as a varint of four bytes. */

@@ -1,6 +1,7 @@
 package dev.protolog;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -14,35 +15,56 @@ record SessionStats(long messages, long lost, long bytes, List<OfGroup> groups) 
     /** Those of a group, whose name is empty if it is not known. {@code bytes} is the size of its messages. */
     record OfGroup(String group, long messages, long lost, long bytes, Map<LossCause, Long> losses) {}
 
-    /** Messages and their bytes, by group. */
+    /** Messages and their bytes, by group. One thread at a time uses it. */
     static final class Written {
+        /** Those of messages that came before are found by a part of the id: to look up each one would take longer than to write it. */
+        private static final int SLOTS = 256;
+
         private final SessionDictionary dictionary;
         private Map<String, long[]> groups = new TreeMap<>();
+        private final long[] ids = new long[SLOTS];
+        private final long[][] groupsOfIds = new long[SLOTS][];
 
         Written(SessionDictionary dictionary) {
             this.dictionary = dictionary;
         }
 
-        synchronized void add(long message, long bytes) {
-            long[] of = groups.computeIfAbsent(dictionary.groupOfMessage(message), name -> new long[2]);
+        void add(long message, long bytes) {
+            int slot = (int) message & SLOTS - 1;
+            long[] of = groupsOfIds[slot];
+            if (of == null || ids[slot] != message) {
+                of = find(message, slot);
+            }
             of[0]++;
             of[1] += bytes;
         }
 
         /** A copy of the counts. */
-        synchronized Map<String, long[]> copy() {
+        Map<String, long[]> copy() {
             Map<String, long[]> copy = new TreeMap<>();
             groups.forEach((name, of) -> copy.put(name, of.clone()));
             return copy;
         }
 
         /** Counts on from a copy. */
-        synchronized void restore(Map<String, long[]> copy) {
+        void restore(Map<String, long[]> copy) {
             groups = copy;
+            Arrays.fill(groupsOfIds, null);
+        }
+
+        private long[] find(long message, int slot) {
+            String group = dictionary.groupOfMessage(message);
+            long[] of = groups.computeIfAbsent(group, name -> new long[2]);
+            // Another one may become known.
+            if (!group.isEmpty()) {
+                ids[slot] = message;
+                groupsOfIds[slot] = of;
+            }
+            return of;
         }
 
         /** The statistics of a session that has these messages and lacks others. */
-        synchronized SessionStats stats(List<Losses.Count> losses, long overwritten, long bytes) {
+        SessionStats stats(List<Losses.Count> losses, long overwritten, long bytes) {
             Map<String, Map<LossCause, Long>> lost = new TreeMap<>();
             List<Losses.Count> all = new ArrayList<>(losses);
             if (overwritten > 0) {

@@ -40,6 +40,10 @@ final class TraceWriter {
     private static final int SHORT_PACKET = 127;
     /** The longest time since the packet before on the fast path, in nanoseconds: four bytes, a quarter of a second. */
     private static final long SHORT_DELTA = (1 << 28) - 1;
+    /** The most bytes of a packet on the fast path without arguments, and those by which a store may reach beyond it. */
+    private static final int MAX_FAST_HEAD = 2 + 4 + 4 + Long.BYTES + Long.BYTES;
+    /** The end of arguments of which the chunk lacks a string; no packet is that long. */
+    private static final int NEW = Integer.MAX_VALUE;
 
     final WeakReference<Thread> thread = new WeakReference<>(Thread.currentThread());
     final Sequence sequence;
@@ -124,8 +128,13 @@ final class TraceWriter {
             return session.isStopped();
         }
         long now = Math.max(clock.now(), sequence.time);
-        int length = measure(call, true);
-        if (!writeFast(call, now, length) && !append(now, encode(call))) {
+        return writeFast(call, now) || writeSlow(call, now);
+    }
+
+    private boolean writeSlow(Call call, long from) {
+        long now = from;
+        measure(call, true);
+        if (!append(now, encode(call))) {
             // In an empty chunk, with all strings anew.
             complete();
             int size = HEAD + measure(call, false) + internedSize;
@@ -134,7 +143,7 @@ final class TraceWriter {
             }
             now = Math.max(now, sequence.time);
             measure(call, true);
-            length = encode(call);
+            int length = encode(call);
             if (!append(now, length) && !appendSplit(now, length)) {
                 return false;
             }
@@ -182,29 +191,33 @@ final class TraceWriter {
     }
 
     /**
-     * Encodes a short message that was measured straight into the chunk. False where it has new strings, or little room is left: a store may
-     * reach eight bytes beyond its field. There are stores only: reading bytes in words that were just written one by one would stall.
+     * Encodes a short message straight into the chunk. False where it has a stack trace or new strings, or little room is left: then nothing
+     * has changed but bytes behind the packets. There are stores only: reading bytes in words that were just written one by one would stall.
      */
-    private boolean writeFast(Call call, long now, int length) {
+    private boolean writeFast(Call call, long now) {
         long delta = now - sequence.time;
-        int deltaSize = ProtoWriter.sizeOf(delta);
-        int size = 1 + deltaSize + 3 + length;
         int at = position;
-        int next = at + 1 + size;
-        if (internedSize > 0 || size > SHORT_PACKET || delta > SHORT_DELTA || next + Long.BYTES > limit || isFull()) {
+        if (at + MAX_FAST_HEAD + call.count * MAX_ARGUMENT > limit || delta > SHORT_DELTA || call.stack != null || isFull()) {
             return false;
         }
-        wire.putLong(at, size | 0x4000 | spread(delta, deltaSize) << 16);
-        at += 2 + deltaSize;
-        wire.putInt(at, 0x090006c2 | length << 16);
-        wire.putLong(at + 4, call.id);
-        putArguments(call, at + 4 + Long.BYTES);
+        int deltaSize = ProtoWriter.sizeOf(delta);
+        int message = at + 2 + deltaSize;
+        int next = putArguments(call, message + 4 + Long.BYTES);
+        int size = next - at - 1;
+        if (size > SHORT_PACKET) {
+            return false;
+        }
+        // Each store may reach into what the next one writes.
+        wire.putLong(at, size | 0x4000 | ProtoWriter.spread(delta, deltaSize) << 16);
+        wire.putInt(message, 0x090006c2 | next - message - 3 << 16);
+        wire.putLong(message + 4, call.id);
         sequence.time = now;
         startNext(next, 1);
         return true;
     }
 
-    private void putArguments(Call call, int from) {
+    /** Writes the arguments, with stores that may reach eight bytes beyond them, and gives the offset after them; of new strings {@link #NEW}. */
+    private int putArguments(Call call, int from) {
         int at = from;
         long kinds = call.kinds;
         for (int i = 0; i < call.count; i++, kinds >>>= 2) {
@@ -220,16 +233,23 @@ final class TraceWriter {
                     wire.putShort(at, (short) (0x28 | word << 8));
                     at += 2;
                 }
-                default -> at = putTagged(at, 0x10, word);
+                default -> {
+                    int iid = strings.find(call.texts[i]);
+                    if (iid == 0) {
+                        return NEW;
+                    }
+                    at = putTagged(at, 0x10, iid);
+                }
             }
         }
+        return at;
     }
 
     /** Writes a field with a varint, and gives the offset after it. */
     private int putTagged(int at, int tag, long value) {
         int size = ProtoWriter.sizeOf(value);
         if (size < Long.BYTES) {
-            wire.putLong(at, tag | spread(value, size) << 8);
+            wire.putLong(at, tag | ProtoWriter.spread(value, size) << 8);
             return at + 1 + size;
         }
         wire.put(at++, (byte) tag);
@@ -239,14 +259,6 @@ final class TraceWriter {
         }
         wire.put(at, (byte) value);
         return at + 1;
-    }
-
-    /** The bytes of a varint of {@code size} bytes, seven at most, in a word. */
-    private static long spread(long value, int size) {
-        long x = value & 0xfffffffL | (value & 0x1fffff0000000L) << 4;
-        x = x & 0x3fff00003fffL | (x & 0xfffc0000fffc000L) << 2;
-        x = x & 0x7f007f007f007fL | (x & 0x3f803f803f803f80L) << 1;
-        return x | 0x80808080808080L & (1L << 8 * size - 8) - 1;
     }
 
     /** Encodes a message that was measured, but for its head, into {@link #content}, and gives its size. */
@@ -295,24 +307,11 @@ final class TraceWriter {
         int length = Utf8.length(text);
         int kept = Math.min(length, session.maxStringBytes());
         cut += kept < length ? 1 : 0;
-        int most = internedSize + kept + 32;
+        int most = internedSize + kept + ProtoWriter.AROUND_INTERNED;
         if (most > interned.length) {
             interned = Arrays.copyOf(interned, 2 * most);
         }
-        // The text after the longest head, then moved to where its head ends.
-        int size = Utf8.put(text, interned, internedSize + 16, kept, kept < length);
-        int inner = 1 + ProtoWriter.sizeOf(iid) + 1 + ProtoWriter.sizeOf(size) + size;
-        int at = internedSize;
-        int from = at + 16;
-        interned[at++] = (byte) tag;
-        interned[at++] = (byte) (tag >>> 8);
-        at = ProtoWriter.putVarint(interned, at, inner);
-        interned[at++] = 0x08;
-        at = ProtoWriter.putVarint(interned, at, iid);
-        interned[at++] = 0x12;
-        at = ProtoWriter.putVarint(interned, at, size);
-        System.arraycopy(interned, from, interned, at, size);
-        internedSize = at + size;
+        internedSize = ProtoWriter.putInterned(interned, internedSize, tag, iid, text, kept, kept < length);
         return iid;
     }
 
