@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use crate::jar::Built;
 use crate::loggers::{self, Loggers};
-use crate::{Result, jar, shell, tools, workspace};
+use crate::{Result, jar, java, shell, tools, workspace};
 
 const PROGRAM: &str = "java/bridges/test/app/Bridges.java";
 const LOG4J_CONFIG: &str = "java/bridges/test/log4j2.xml";
@@ -45,7 +45,7 @@ fn run(built: &Built, loggers: &Loggers) -> Result<PathBuf> {
     let all =
         [vec![dir.clone()], built.files.clone(), vec![loggers.slf4j()], loggers.log4j()].concat();
     let path = env::join_paths(all).map_err(|error| error.to_string())?;
-    let mut javac = Command::new("javac");
+    let mut javac = java::javac();
     javac.args([
         "-encoding",
         "UTF-8",

@@ -131,7 +131,7 @@ impl Jar {
         workspace::empty_dir(&classes)?;
         let path = env::join_paths(path).map_err(|error| error.to_string())?;
         let mut sources = java::sources(self.folder)?;
-        let mut javac = Command::new("javac");
+        let mut javac = java::javac();
         javac
             .args(["-encoding", "UTF-8", "--release", "17", "-Xlint:all", "-Werror", "-d"])
             .arg(&classes);

@@ -13,6 +13,9 @@ struct Suite {
     args: &'static [&'static str],
 }
 
+/// Has a JVM compile with its first compiler alone.
+pub(crate) const FIRST_COMPILER: &str = "-XX:TieredStopAtLevel=1";
+
 /// All Java tests; a new suite is a new line.
 const SUITES: [Suite; 1] = [Suite {
     sources: &["java/src", "examples/java/src", "java/test"],
@@ -54,7 +57,7 @@ pub(crate) fn sources(folder: &str) -> Result<Vec<PathBuf>> {
 /// Compiles `sources` into the emptied directory `classes`. The shown command names `folders` instead of each source.
 pub(crate) fn compile(classes: &Path, sources: &[PathBuf], folders: &[&str]) -> Result<()> {
     workspace::empty_dir(classes)?;
-    let mut javac = Command::new("javac");
+    let mut javac = javac();
     javac
         .args(["-encoding", "UTF-8", "-Xlint:all", "-Werror", "-d"])
         .arg(classes)
@@ -62,4 +65,11 @@ pub(crate) fn compile(classes: &Path, sources: &[PathBuf], folders: &[&str]) -> 
     let shown: Vec<String> = folders.iter().map(|folder| format!("{folder}/**/*.java")).collect();
     println!("$ {} {}", shell::line(&javac), shown.join(" "));
     shell::run_quietly(javac.args(sources))
+}
+
+/// Javac. It runs for seconds, and so takes half of the CPU time.
+pub(crate) fn javac() -> Command {
+    let mut javac = Command::new("javac");
+    javac.arg(format!("-J{FIRST_COMPILER}"));
+    javac
 }

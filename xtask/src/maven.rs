@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Result, jar, shell, tools, workspace};
+use crate::{Result, jar, java, shell, tools, workspace};
 
 const PROJECT: &str = "integrations/maven";
 /// The columns of its trace that are the same in each run.
@@ -59,6 +59,7 @@ impl Maven {
         let mut command = Command::new("mvn");
         command.args(["--offline", "--quiet", "--batch-mode"]).arg(goal).args(args);
         command.arg(format!("-Dmaven.repo.local={}", self.dir.join("repository").display()));
+        command.env("MAVEN_OPTS", java::FIRST_COMPILER);
         command.arg(format!("-Dprotolog.tool={}", self.tool.display()));
         command.current_dir(self.project());
         command

@@ -1,12 +1,11 @@
 //! The fixtures, compiled and packed.
 
-use protolog_testkit::{TempDir, java_sources, run, temp_dir, tool};
+use protolog_testkit::{TempDir, java_sources, javac, run, temp_dir};
 use protologtool::groups::Groups;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -45,7 +44,7 @@ impl Compiled {
 
     fn javac(&self, release: &str, sources: &[&str], out: &str) -> Option<()> {
         let files = sources.iter().flat_map(|set| java_sources(&fixtures().join(set)));
-        let mut javac = Command::new(tool("javac")?);
+        let mut javac = javac()?;
         javac.args([
             "--release",
             release,

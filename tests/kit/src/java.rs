@@ -14,7 +14,7 @@ use crate::{Output, run_any, tool};
 ///
 /// If javac can't be started.
 pub fn compile_java(out_dir: &Path, sources: &[PathBuf], classpath: &[PathBuf]) -> Option<Output> {
-    let mut javac = Command::new(tool("javac")?);
+    let mut javac = self::javac()?;
     javac.arg("-d").arg(out_dir).args([
         "-encoding",
         "UTF-8",
@@ -26,6 +26,13 @@ pub fn compile_java(out_dir: &Path, sources: &[PathBuf], classpath: &[PathBuf]) 
         javac.arg("-classpath").arg(joined(classpath));
     }
     Some(run_any(javac.args(sources)))
+}
+
+/// The compiler; `None` without javac. It runs for seconds: with the JVM's first compiler alone it takes half of the CPU time.
+pub fn javac() -> Option<Command> {
+    let mut javac = Command::new(tool("javac")?);
+    javac.arg("-J-XX:TieredStopAtLevel=1");
+    Some(javac)
 }
 
 /// Runs the class `main` with `args`. The caller checks the exit code. `None` without java.

@@ -110,7 +110,7 @@ fn build(jars: &loggers::Loggers) -> Result<JavaPrograms> {
     let path: Vec<PathBuf> = [vec![classes.clone()], jars].concat();
     let classpath = env::join_paths(path).map_err(|error| error.to_string())?;
     let classpath = classpath.to_string_lossy().into_owned();
-    let mut javac = Command::new("javac");
+    let mut javac = crate::java::javac();
     javac
         .args(["-encoding", "UTF-8", "-nowarn", "-d"])
         .arg(&classes)

@@ -3,11 +3,10 @@
 use super::{File, is_soak, jdk, settings};
 use crate::case::here;
 use crate::real::insert::insert;
-use protolog_testkit::{java_sources, temp_dir, tool};
+use protolog_testkit::{java_sources, javac, temp_dir};
 use protologtool::pipeline::process_source;
 use protologtool::source::Source;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 #[test]
 fn a_module_compiles_before_and_after() {
@@ -41,7 +40,7 @@ fn write(path: &Path, bytes: &[u8]) {
 
 /// Compiles the sources under `root`, and the API as a part of the same module.
 fn compile(module: &str, root: &Path) {
-    let Some(javac) = tool("javac") else { return };
+    let Some(mut javac) = javac() else { return };
     let runtime = here().join("runtime");
     for file in java_sources(&runtime) {
         write(&root.join(file.strip_prefix(&runtime).unwrap()), &std::fs::read(&file).unwrap());
@@ -51,7 +50,6 @@ fn compile(module: &str, root: &Path) {
         java_sources(root).iter().map(|path| path.display().to_string()).collect();
     std::fs::write(&list, paths.join("\n")).unwrap();
     let classes: PathBuf = root.join("classes");
-    let mut javac = Command::new(javac);
     javac.args([
         "-encoding",
         "UTF-8",
