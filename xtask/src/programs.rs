@@ -20,7 +20,18 @@ use crate::{Result, shell};
 const AT_LEAST: usize = 2;
 
 /// The programs that take longest, which begin first, so that none is alone at the end. A wrong list costs time only.
-const LONG: [&str; 4] = ["--test rust", "--test binary", "--test snippets", "--test binaries"];
+const LONG: [&str; 10] = [
+    "--test rust",
+    "--test kotlin",
+    "--test java_runtime",
+    "--test aosp",
+    "--test java",
+    "--test binary",
+    "--test snippets",
+    "--test binaries",
+    "--test jar",
+    "--test segments",
+];
 
 /// A test program that cargo has built.
 #[derive(Debug, PartialEq)]

@@ -14,7 +14,7 @@ use crate::{Output, run_any, tool};
 ///
 /// If javac can't be started.
 pub fn compile_java(out_dir: &Path, sources: &[PathBuf], classpath: &[PathBuf]) -> Option<Output> {
-    let mut javac = self::javac()?;
+    let mut javac = javac()?;
     javac.arg("-d").arg(out_dir).args([
         "-encoding",
         "UTF-8",
