@@ -21,8 +21,8 @@ fn follow(bytes: &[u8], whole: &Log) {
 }
 
 /// Reads bytes page by page, if they have pages, which say the same.
-fn turn_pages(bytes: &[u8], whole: &Log) {
-    let pages = Pages::survey_by(bytes.to_vec(), &[], |_| None, (100, 100, true)).unwrap();
+fn turn_pages(bytes: &[u8], whole: &Log, has_slices: bool) {
+    let pages = Pages::survey_by(bytes.to_vec(), &[], |_| None, (100, 100, has_slices)).unwrap();
     let Some(mut pages) = pages else { return };
     let mut shown = String::new();
     while pages.next_page().unwrap() {
@@ -45,8 +45,9 @@ fn check(bytes: &[u8]) -> Option<Log> {
     let stats = log.stats();
     assert_eq!(stats.entries as usize, log.entries().len());
     follow(bytes, &log);
-    turn_pages(bytes, &log);
+    turn_pages(bytes, &log, false);
     let log = Trace::from_bytes(bytes).with_slices().read().expect("as without spans");
+    turn_pages(bytes, &log, true);
     let (mut entries, mut losses, mut edges, mut last) = (0, 0, 0, i64::MIN);
     let mut json = Vec::new();
     for item in log.items() {
