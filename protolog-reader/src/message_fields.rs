@@ -63,7 +63,7 @@ pub(crate) fn packed(counts: &[usize; 4]) -> Option<u32> {
     Some(u32::from_le_bytes([one, two, three, four]))
 }
 
-/// The id of a message, and its number of values by kind, [packed](packed), if it has nothing but these, as messages usually have them.
+/// The id of a message, and its number of values by kind, [`packed`], if it has nothing but these, as messages usually have them.
 /// Calls `string` for each interned string, also if the answer is none.
 #[inline]
 pub(crate) fn outline(bytes: &[u8], mut string: impl FnMut(u64)) -> Option<(u64, u32)> {

@@ -1,4 +1,4 @@
-//! The test programs of the workspace, as many at a time as there are processors.
+//! The test programs of the workspace, one more at a time than there are processors.
 //!
 //! Cargo runs one after the other. Most of ours wait: for a session's thread, a child, a lock that the tests of a program share. So
 //! cargo builds them, and they are run here as cargo would: in their package's directory, with its variables.
@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use crate::{Result, shell};
 
-/// The fewest programs at a time, for machines with one processor.
-const AT_LEAST: usize = 2;
+/// The programs at a time beyond one for each processor, since most wait.
+const BEYOND: usize = 1;
 
 /// The programs that take longest, which begin first, so that none is alone at the end. A wrong list costs time only.
 const LONG: [&str; 10] = [
@@ -54,7 +54,7 @@ pub(crate) fn run(
     let mut programs = build(args, &prepare)?;
     programs.retain(|program| !except.contains(&&*program.choice));
     programs.sort_by_key(|program| !LONG.contains(&&*program.choice));
-    let at_once = thread::available_parallelism().map_or(1, usize::from).max(AT_LEAST);
+    let at_once = thread::available_parallelism().map_or(1, usize::from) + BEYOND;
     println!("$ {} test programs, {at_once} at a time", programs.len());
     let libraries = libraries(&programs)?;
     let open = Mutex::new(VecDeque::from(programs));
