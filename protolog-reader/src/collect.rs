@@ -6,12 +6,13 @@
 //!
 //! A packet is applied in this order: loss, clear, defaults, interned strings, clock snapshot, thread, timestamp, message.
 
+mod message;
+
 use std::mem;
 use std::sync::Arc;
 
 use foldhash::HashMap;
 
-use protolog_core::ParamKind;
 use protolog_core::schema::{interned_data, packet as number};
 use protozero::{DecodeError, Field, Reader};
 
@@ -22,10 +23,9 @@ use crate::clock::{
     ClockSnapshot, CustomClocks, Moment, TRACE_CLOCK, default_clock, is_of_sequence,
 };
 use crate::dictionary::{Dictionary, Message};
-use crate::fit::{KnownFits, count_values};
+use crate::fit::KnownFits;
 use crate::lanes::Lanes;
 use crate::loss::{self, Losses};
-use crate::message_fields::{self, MessageField};
 use crate::packet::Packet;
 use crate::plain::PlainMessage;
 use crate::segment::Segment;
@@ -434,63 +434,6 @@ impl Collected {
             }
         }
         Ok(())
-    }
-
-    fn message(
-        &mut self,
-        sequence: &SequenceState,
-        fields: Reader<'_>,
-        moment: Moment,
-    ) -> Result<(), DecodeError> {
-        if self.pass == Pass::Survey {
-            self.segment.add(moment, sequence.begun_in);
-            // The guess rests on whatever was read before.
-            if moment.guessed {
-                self.lanes.connect_all();
-            }
-        }
-        if self.pass == Pass::Survey || self.is_skipping {
-            return Ok(());
-        }
-        let message = Span { at: fields.offset(), len: fields.rest().len() as u32 };
-        let strings = self.string_refs.len() as u32;
-        let (thread, segment) = (sequence.thread, self.segment.index);
-        let record =
-            |stack_trace| MessageRecord { moment, message, strings, segment, stack_trace, thread };
-        let (fits, refs) = (&mut self.fits, &mut self.string_refs);
-        if self.pass == Pass::Entries
-            && fits.take_usual(&self.dictionary, &sequence.strings, fields.rest(), refs)
-        {
-            self.records.push(record(NO_STRING));
-            return Ok(());
-        }
-        self.string_refs.truncate(strings as usize);
-        let (mut stack_trace, mut missing) = (NO_STRING, 0);
-        let mut index_of = |known: Option<u32>| {
-            missing += u64::from(known.is_none());
-            known.unwrap_or(UNDEFINED_STRING)
-        };
-        let (mut id, mut counts) = (0, [0; 4]);
-        let done = message_fields::visit(fields, |value| match value {
-            MessageField::MessageId(message) => id = message,
-            MessageField::String(iid) => {
-                counts[ParamKind::Str as usize] += 1;
-                self.string_refs.push(index_of(sequence.strings.get(iid)));
-            }
-            MessageField::Int(_) => counts[ParamKind::Int as usize] += 1,
-            MessageField::Float(_) => counts[ParamKind::Float as usize] += 1,
-            MessageField::Bool(_) => counts[ParamKind::Bool as usize] += 1,
-            MessageField::StackTrace(iid) => stack_trace = index_of(sequence.stack_traces.get(iid)),
-            MessageField::Unsigned(_) => {}
-        });
-        // Otherwise the dictionary may not be whole yet.
-        if self.pass == Pass::Entries {
-            count_values(&mut self.stats, &self.dictionary, id, counts);
-        }
-        // Of a damaged message, the values before the damage are shown.
-        self.stats.missing_strings += missing;
-        self.records.push(record(stack_trace));
-        done
     }
 }
 
