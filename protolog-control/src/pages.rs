@@ -11,8 +11,9 @@ use crate::error::Error;
 use crate::group::Group;
 use protolog_core::control::switch;
 use rustix::fs::{FileType, Mode, OFlags, SealFlags, Stat};
+use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
@@ -58,14 +59,28 @@ impl Pages {
         let file = rustix::fs::open(directory.join(name), flags, Mode::empty());
         let file = file.map_err(|error| Error::Connection(error.into()))?;
         let (size, stat) = measure(&file, count, page_size)?;
-        let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        // None of the six bits of the group and of others.
-        let is_private = is_file && stat.st_mode.trailing_zeros() >= 6;
         // Nothing keeps the program from truncating it, which would end an operator who has it mapped, such as root.
-        if !is_private || stat.st_uid != rustix::process::geteuid().as_raw() {
-            return Err(Error::Memory("not a file of this user alone"));
-        }
+        check_private(&stat)?;
         Self::map_checked(&file, size, page_size)
+    }
+
+    /// Maps the file in memory that the process has open under this number. It belongs to this user, and is nobody else's. `pid` is the
+    /// kernel's word.
+    pub(crate) fn map_descriptor(
+        pid: u32,
+        number: u32,
+        count: u32,
+        page_size: u32,
+    ) -> Result<Self, Error> {
+        // To open what is no file may have an effect, so it is looked at before.
+        let name = format!("/proc/{pid}/fd/{number}");
+        let failed = |error: Errno| Error::Connection(error.into());
+        let link = rustix::fs::open(name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+        let link = link.map_err(failed)?;
+        check_private(&rustix::fs::fstat(&link).map_err(failed)?)?;
+        let own = format!("/proc/self/fd/{}", link.as_raw_fd());
+        let file = rustix::fs::open(own, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
+        Self::map(&file.map_err(failed)?, count, page_size)
     }
 
     /// Maps `size` bytes of a file that is as long.
@@ -100,6 +115,18 @@ impl Pages {
     /// Sets the levels (bit = severity) that sessions are allowed to record. False if the group's page is not shared.
     pub fn set_allowed_levels(&self, group: &Group, levels: u8) -> bool {
         self.word(group).map(|word| switch::set_allowed_levels(word, levels)).is_some()
+    }
+}
+
+/// An error unless it is a file that belongs to this user, and that nobody else may open.
+fn check_private(stat: &Stat) -> Result<(), Error> {
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    // None of the six bits of the group and of others.
+    let is_private = is_file && stat.st_mode.trailing_zeros() >= 6;
+    if is_private && stat.st_uid == rustix::process::geteuid().as_raw() {
+        Ok(())
+    } else {
+        Err(Error::Memory("not a file of this user alone"))
     }
 }
 
@@ -192,6 +219,53 @@ mod tests {
         if std::os::unix::fs::chown(&path, nobody, None).is_ok() {
             assert!(map("1-a.switches", 1).unwrap_err().ends_with("not a file of this user alone"));
         }
+    }
+
+    #[test]
+    fn a_file_in_memory_is_mapped_by_its_descriptor() {
+        let map = |file: &dyn AsRawFd, count| {
+            let number = u32::try_from(file.as_raw_fd()).unwrap();
+            let mapped = Pages::map_descriptor(std::process::id(), number, count, 4096);
+            mapped.map_err(|error| error.to_string())
+        };
+        let set_mode = |file: &OwnedFd, mode| {
+            rustix::fs::fchmod(file, Mode::from_raw_mode(mode)).unwrap();
+        };
+        let memory = file(8192, SealFlags::SHRINK);
+        set_mode(&memory, 0o600);
+        let pages = map(&memory, 2).unwrap();
+        assert!(pages.set_text_levels(&group(Some(1), 3), 0x3f));
+        let other = Pages::map(&memory, 2, 4096).unwrap();
+        assert_eq!(other.word(&group(Some(1), 3)).unwrap().load(Ordering::Relaxed), 0x3f00);
+        assert!(map(&memory, 3).unwrap_err().ends_with("shorter than announced"));
+        for mode in [0o640, 0o606, 0o777] {
+            set_mode(&memory, mode);
+            let error = map(&memory, 2).unwrap_err();
+            assert!(error.ends_with("not a file of this user alone"), "{mode:o}: {error}");
+        }
+        // Files that could shrink, whatever their modes.
+        let unsealed = file(8192, SealFlags::GROW);
+        set_mode(&unsealed, 0o600);
+        let on_disk = tempfile(8192);
+        for file in [&unsealed, &on_disk] {
+            assert!(map(file, 2).unwrap_err().ends_with("not sealed against shrinking"));
+        }
+        let null = std::fs::File::open("/dev/null").unwrap();
+        assert!(map(&null, 2).unwrap_err().ends_with("not a file of this user alone"));
+        drop(on_disk);
+        let closed = Pages::map_descriptor(std::process::id(), u32::MAX, 2, 4096);
+        assert!(closed.unwrap_err().to_string().starts_with("can't reach the program"));
+    }
+
+    /// An open file without a name, of mode 0600.
+    fn tempfile(size: u64) -> OwnedFd {
+        use std::os::unix::fs::OpenOptionsExt;
+        let directory = protolog_testkit::temp_dir();
+        let mut options = std::fs::File::options();
+        options.read(true).write(true).create_new(true).mode(0o600);
+        let file = options.open(directory.path().join("file")).unwrap();
+        file.set_len(size).unwrap();
+        file.into()
     }
 
     #[test]

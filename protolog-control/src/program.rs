@@ -5,7 +5,7 @@ use crate::group::Group;
 use crate::pages::Pages;
 use crate::peer::Peer;
 use crate::session::Session;
-use protolog_core::control::protocol::{MAX_LINE, Reply, Request, VERSION};
+use protolog_core::control::protocol::{MAX_LINE, Reply, Request, VERSION, descriptor_of};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketAddrUnix,
     SocketFlags, SocketType, sockopt,
@@ -32,6 +32,8 @@ pub struct Program {
     /// The file that came with the last reply.
     file: Option<OwnedFd>,
     timeout: Duration,
+    /// Its process id, as the kernel says; 0 for one that can't be seen from here.
+    kernel_pid: u32,
     /// Its process id, as the kernel says. That of a process that can't be seen from here is its own word.
     pub pid: u32,
     /// The name of its executable, as the kernel says, with the same exception; of a Java program that of its class or jar.
@@ -53,7 +55,9 @@ impl Program {
         let peer = Peer::of(&stream, path)?;
         let (name, path) = (peer.name().or_else(|| peer.short_name()), path.to_path_buf());
         let (pid, name, claims) = (peer.pid, name.unwrap_or_default(), None);
-        let mut program = Self { stream, path, input, file, timeout, pid, name, claims };
+        let kernel_pid = pid;
+        let mut program =
+            Self { stream, path, input, file, timeout, kernel_pid, pid, name, claims };
         for line in program.request(&Request::Hello(VERSION))? {
             match Reply::parse(&line) {
                 Some(Reply::Hello { pid, program: name, .. }) => {
@@ -128,10 +132,17 @@ impl Program {
         Err(Error::Memory("missing file descriptor"))
     }
 
-    /// The switch words of a process that has them in a file beside its socket.
-    fn pages_file(&mut self) -> Result<Pages, Error> {
+    /// As [`pages`](Self::pages), by the name of a file: of a process that can't pass descriptors, and the way of an operator that can't
+    /// receive any.
+    pub fn pages_file(&mut self) -> Result<Pages, Error> {
         for line in self.request(&Request::PagesFile)? {
             if let Some(Reply::PagesFile { count, size, name }) = Reply::parse(&line) {
+                if let Some(number) = descriptor_of(name) {
+                    return match self.kernel_pid {
+                        0 => Err(Error::Memory("of a process that can't be seen from here")),
+                        pid => Pages::map_descriptor(pid, number, count, size),
+                    };
+                }
                 let directory = self.path.parent().unwrap_or(Path::new("."));
                 return Pages::map_file_in(directory, name, count, size);
             }

@@ -4,6 +4,7 @@ use protolog_control::{Error, Group, MAX_REPLY_BYTES, Program};
 use protolog_core::control::protocol::{MAX_LINE, Request};
 use protolog_testkit::{TempDir, skip, temp_dir_for_sockets};
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
@@ -152,6 +153,40 @@ fn sessions_are_those_of_the_reply() {
     assert_eq!(ask("ok\n"), Some(Vec::new()));
     // A program of an earlier version.
     assert_eq!(ask("help ask otherwise\nerror unknown request `sessions`\n"), None);
+}
+
+/// A process that refuses `pages` names a file; the operator opens none but one beside the socket, or the process's own memory.
+#[test]
+fn files_elsewhere_are_not_mapped() {
+    let map = |name: &str| {
+        let refusal = "help ask otherwise\nerror no descriptors\n".to_owned();
+        let reply = format!("pages-file 1 4096 {name}\nok\n");
+        let fake = Fake::start(vec![HELLO.to_owned(), refusal, reply]);
+        let private = fake.dir.path().join("private");
+        std::fs::write(&private, [0; 4096]).unwrap();
+        std::fs::set_permissions(&private, PermissionsExt::from_mode(0o600)).unwrap();
+        std::os::unix::fs::symlink("private", fake.dir.path().join("link")).unwrap();
+        let mut program = Program::connect_with_timeout(&fake.socket(), LONG).unwrap();
+        let mapped = program.pages().map(drop);
+        drop(program);
+        assert_eq!(fake.thread.join().unwrap()[1..], ["pages\n", "pages-file\n"]);
+        mapped.map_err(|error| error.to_string())
+    };
+    assert_eq!(map("private"), Ok(()));
+    for (name, expected) in [
+        ("/etc/passwd", "unusable shared memory: the name of the file is none"),
+        ("/proc/self/fd/0", "unusable shared memory: the name of the file is none"),
+        ("../private", "unusable shared memory: the name of the file is none"),
+        ("link", "can't reach the program: Too many levels of symbolic links"),
+        ("none", "can't reach the program: No such file or directory"),
+    ] {
+        let error = map(name).unwrap_err();
+        assert!(error.starts_with(expected), "{name}: {error}");
+    }
+    // The number of a descriptor is looked up in the process that the kernel names, which is this one.
+    let regular = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
+    let error = map(&format!("/proc/1/fd/{}", regular.as_raw_fd())).unwrap_err();
+    assert_eq!(error, "unusable shared memory: not a file of this user alone");
 }
 
 #[test]

@@ -27,6 +27,7 @@
 
 use super::words::{OneLine, Words};
 use crate::FillPolicy;
+use core::ffi::CStr;
 use core::fmt;
 
 /// The version of the protocol.
@@ -38,6 +39,19 @@ pub const SOCKET_SUFFIX: &str = ".sock";
 /// The extension, in place of that of the socket, of the file with the switches of a program that can't pass file descriptors.
 pub const SWITCHES_EXTENSION: &str = "switches";
 
+/// The kernel's name of the file in memory with the switches of a program in Rust.
+pub const MEMORY_NAME: &CStr = c"protolog-switches";
+
+/// Returns the number of the descriptor in a name of the form `/proc/PID/fd/NUMBER`.
+pub fn descriptor_of(name: &str) -> Option<u32> {
+    let (pid, descriptor) = name.strip_prefix("/proc/")?.split_once("/fd/")?;
+    // As the kernel writes them: without a sign.
+    let number =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then_some(text)?.parse().ok();
+    let _: u32 = number(pid)?;
+    number(descriptor)
+}
+
 /// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request<'a> {
@@ -47,7 +61,7 @@ pub enum Request<'a> {
     Groups,
     /// `pages`: the memory with the switch words, as a file descriptor that comes with the reply.
     Pages,
-    /// `pages-file`: the same memory, as a file beside the socket: of a program that can't pass file descriptors.
+    /// `pages-file`: the same memory, as a file with a name, for operators or of programs that can't pass file descriptors.
     PagesFile,
     /// `set SETTING`: applies a setting ([`super::setting`]) to existing groups, and to later ones when they register.
     Set(&'a str),
@@ -116,7 +130,7 @@ pub enum Reply<'a> {
         count: u32,
         /// Size of a page, in bytes.
         size: u32,
-        /// The name of the file, which is in the directory of the socket.
+        /// The name of a file in the directory of the socket; or `/proc/PID/fd/NUMBER`, a file in memory ([`descriptor_of`]).
         name: &'a str,
     },
     /// `session CONTROL FILL_POLICY MESSAGES LOST BYTES FILE`
@@ -381,6 +395,23 @@ mod tests {
             "set a?stats",
             "one line, whatever it holds"
         );
+    }
+
+    #[test]
+    fn a_file_in_memory_has_the_name_of_a_descriptor() {
+        for (name, expected) in [
+            ("/proc/4711/fd/7", Some(7)),
+            ("/proc/4711/fd/", None),
+            ("/proc//fd/7", None),
+            ("/proc/self/fd/7", None),
+            ("/proc/4711/fd/+7", None),
+            ("/proc/4711/fd/7/..", None),
+            ("/proc/4711/fd/4294967296", None),
+            ("/proc/4711/task/1/fd/7", None),
+            ("1-a.switches", None),
+        ] {
+            assert_eq!(descriptor_of(name), expected, "{name}");
+        }
     }
 
     #[test]

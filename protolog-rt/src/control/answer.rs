@@ -12,7 +12,7 @@ use crate::session::{Session, config::Config, config::GroupOverride, config::Tra
 use crate::session::{running, summary};
 use crate::stats::{GroupStats, Loss, Summary};
 use protolog_core::FillPolicy;
-use protolog_core::control::protocol::{Reply, Request, TraceStart, VERSION};
+use protolog_core::control::protocol::{MEMORY_NAME, Reply, Request, TraceStart, VERSION};
 use protolog_core::control::setting::Settings;
 use protolog_core::control::{matches_group, minimum_level};
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,10 +119,7 @@ impl Answers {
             }
             Request::Groups => self.groups(answer),
             Request::Pages => pages(answer)?,
-            Request::PagesFile => {
-                let what = "the memory is no file with a name".into();
-                return Err(Refusal { what, help: "ask for `pages`" });
-            }
+            Request::PagesFile => pages_file(answer)?,
             Request::Set(item) => set(item)?,
             Request::TraceStart(start) => self.start(&start)?,
             Request::TraceStop => self.stop(answer)?,
@@ -255,6 +252,23 @@ fn pages(answer: &mut Answer) -> Result<(), Refusal> {
         file.map_err(|error| refusal(format!("can't share memory: {error}")))?;
     answer.file = Some(file);
     answer.line(Reply::Pages { count, size });
+    Ok(())
+}
+
+/// Names the memory for operators that can't receive descriptors. It is no file in a directory: such a one anybody with the same user
+/// could cut off under a log call, and it would stay behind.
+fn pages_file(answer: &mut Answer) -> Result<(), Refusal> {
+    let help = "ask for `pages`, or switch groups by request instead";
+    let refusal = |what: &str| Refusal { what: what.into(), help };
+    let shared = level::shared_descriptor();
+    let (number, count, size) = shared.ok_or_else(|| refusal("there is no memory to share"))?;
+    let name = format!("/proc/{}/fd/{number}", std::process::id());
+    let is_there = std::fs::read_link(&name)
+        .is_ok_and(|file| file.to_string_lossy().contains(&*MEMORY_NAME.to_string_lossy()));
+    if !is_there {
+        return Err(refusal("the memory has no name without /proc"));
+    }
+    answer.line(Reply::PagesFile { count, size, name: &name });
     Ok(())
 }
 

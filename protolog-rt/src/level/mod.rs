@@ -144,6 +144,13 @@ pub(crate) fn shared_file() -> Option<io::Result<(File, u32, u32)>> {
     Some(shared.file().map(|file| (file, shared::PAGES, page::PAGE_SIZE as u32)))
 }
 
+/// Returns the number of the descriptor of the file of shared pages, their number and their size.
+pub(crate) fn shared_descriptor() -> Option<(i32, u32, u32)> {
+    let registry = RegistryGuard::lock()?;
+    let shared = registry.guard.shared.as_ref()?;
+    Some((shared.descriptor(), shared::PAGES, page::PAGE_SIZE as u32))
+}
+
 /// Applies settings to all groups that are registered now or later; they win over earlier ones.
 pub(crate) fn apply_settings(settings: Vec<PatternSetting>) {
     let Some(mut registry) = RegistryGuard::lock() else { return };

@@ -8,8 +8,10 @@
 use super::group::GroupSet;
 use super::page::PAGE_SIZE;
 use crate::sys::file::memory_file;
+use protolog_core::control::protocol::MEMORY_NAME;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
 
 /// Number of pages in the file: enums whose groups an operator can switch without the program. Later enums are switched by request.
 /// Unused pages take no memory.
@@ -25,13 +27,18 @@ pub(crate) struct SharedPages {
 impl SharedPages {
     /// Creates a file with pages for enums to come.
     pub(super) fn new() -> io::Result<Self> {
-        let file = memory_file(c"protolog-switches", u64::from(PAGES) * PAGE_SIZE as u64)?;
+        let file = memory_file(MEMORY_NAME, u64::from(PAGES) * PAGE_SIZE as u64)?;
         Ok(Self { file, used: 0 })
     }
 
     /// Returns the file, for an operator.
     pub(super) fn file(&self) -> io::Result<File> {
         self.file.try_clone()
+    }
+
+    /// Returns the number of the file's descriptor, which stays open as long as the process lives.
+    pub(super) fn descriptor(&self) -> i32 {
+        self.file.as_raw_fd()
     }
 
     /// Shares the page of `set`, if there is one left and the system can map it.

@@ -3,10 +3,11 @@
 use crate::{group, listen};
 use protolog_control::{Error, Program};
 use protolog_core::FillPolicy;
-use protolog_core::control::protocol::{Request, TraceStart};
+use protolog_core::control::protocol::{Reply, Request, TraceStart};
 use protolog_core::control::switch;
 use protolog_reader::{Rendering, Trace};
 use protolog_rt::{Level, ProtoLogGroup, Session, d, i, print_group, w};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -74,6 +75,37 @@ fn switching_a_group_is_a_store_to_shared_memory() {
     assert!(!Switched::Disk.is_enabled(Level::Wtf));
     assert!(pages.set_text_levels(&net, 0) && pages.set_text_levels(&disk, 0));
     assert!(!Switched::Net.is_enabled(Level::Wtf));
+}
+
+#[test]
+fn an_operator_without_descriptors_maps_the_memory_by_its_name() {
+    #[derive(ProtoLogGroup)]
+    enum Named {
+        Net,
+    }
+    let program = listen();
+    assert!(!Named::Net.is_enabled(Level::Wtf));
+    let mut operator = program.connect();
+    let net = group(&mut operator, "Named::Net");
+    let pages = operator.pages_file().expect("pages by name");
+    assert!(pages.set_text_levels(&net, at_least(Level::Warn)));
+    assert!(Named::Net.is_enabled(Level::Warn) && !Named::Net.is_enabled(Level::Info));
+    let session = Session::builder().file(program.dir.path().join("a")).enable_all();
+    let session = session.start().unwrap();
+    assert!(Named::Net.is_enabled(Level::Debug));
+    assert!(pages.set_text_levels(&net, 0) && pages.set_allowed_levels(&net, 0));
+    assert!(!Named::Net.is_enabled(Level::Wtf), "no session may record it");
+    assert!(pages.set_allowed_levels(&net, 0x3f));
+    session.stop().unwrap();
+    // It is the memory of `pages`, private and sealed, and no file of it is in a directory.
+    let same = operator.pages().expect("pages").word(&net).unwrap().as_ptr() as usize;
+    assert_ne!(same, pages.word(&net).unwrap().as_ptr() as usize, "two mappings");
+    let reply = operator.request(&Request::PagesFile).unwrap().remove(0);
+    let Some(Reply::PagesFile { name, .. }) = Reply::parse(&reply) else { panic!("{reply}") };
+    assert_eq!(std::fs::metadata(name).unwrap().mode() & 0o7777, 0o600);
+    assert!(std::fs::File::options().write(true).open(name).unwrap().set_len(0).is_err());
+    let files = std::fs::read_dir(program.server.path().parent().unwrap()).unwrap();
+    assert_eq!(files.count(), 1, "the socket");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{classes, messages};
 use protolog_rt::{Init, ProtoLogGroup, d};
 use protolog_testkit::serde_json::{self, Value};
-use protolog_testkit::{Output, run_any, temp_dir_for_sockets};
+use protolog_testkit::{Output, run_any, run_java, temp_dir_for_sockets};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -278,6 +278,38 @@ fn two_of_java_and_one_of_rust_are_switched_at_once() {
     let none = configuration(dir, &["groups", "list"]);
     assert_eq!(none.code, Some(0), "{}", none.stderr);
     assert!(files(dir).is_empty());
+}
+
+/// An operator in pure Java, which knows no other way to the switches than a file that a program names.
+#[test]
+fn an_operator_in_java_switches_programs_of_both_kinds() {
+    let dir = temp_dir_for_sockets();
+    let dir = dir.path();
+    let Some(mut java) = Program::java(dir, &[], &[]) else { return };
+    let sockets = || files(dir).into_iter().filter(|path| path.extension().unwrap() == "sock");
+    let of_java = sockets().next().unwrap();
+    let mut rust = Program::rust(dir);
+    let of_rust = sockets().find(|path| *path != of_java).unwrap();
+    let switch = |socket: &Path, group: &str, levels: &str| {
+        let args = [socket.to_str().unwrap(), group, levels];
+        let classes = [classes().unwrap().to_path_buf()];
+        let output = run_java(&classes, "app.Operator", &args).unwrap();
+        assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+        output.stdout
+    };
+    assert_eq!(rust.instruct("log"), [""; 0]);
+    assert_eq!(switch(&of_rust, "RustLog::Net", "0x3f"), "switched java_runtime::RustLog::Net\n");
+    assert!(rust.instruct("log")[0].ends_with("D Net     : from Rust"));
+    // From INFO on: the program's next call is one at DEBUG.
+    switch(&of_rust, "RustLog::Net", "0x3c");
+    assert_eq!(rust.instruct("log"), [""; 0]);
+    assert_eq!(switch(&of_java, ".NET", "0x38"), "switched app.SwitchedLog.NET\n");
+    assert_eq!(java.instruct("log").len(), 2, "WARN of NET, and what DISK prints");
+    switch(&of_java, ".NET", "0");
+    assert_eq!(java.instruct("log").len(), 1);
+    java.end();
+    rust.end();
+    assert_eq!(files(dir), [of_rust], "the memory of Rust's program went with it");
 }
 
 #[test]
