@@ -106,6 +106,53 @@ fn merged_rows(bytes: &[u8]) -> usize {
     amounts(&log).0 + (merged.malformed + lost) as usize
 }
 
+/// The session in each way in which a trace is compressed.
+fn compressed_sessions() -> Vec<(&'static str, Vec<u8>)> {
+    let session = session(100);
+    let lines: Vec<&str> = session.lines().collect();
+    let whole = |by| trace(&format!("whole({by})\n{session}"));
+    let bundles = |by| {
+        let bundle = |lines: &[&str]| format!("bundle({by}) {{\n{}\n}}\n", lines.join("\n"));
+        trace(&lines.chunks(100).map(bundle).collect::<String>())
+    };
+    vec![
+        ("gzip", whole("gzip")),
+        ("zstd", whole("zstd")),
+        ("bundles of zlib", bundles("zlib")),
+        ("bundles of gzip", bundles("gzip")),
+        ("bundles of zstd", bundles("zstd")),
+    ]
+}
+
+#[test]
+fn a_broken_compressed_trace_is_merged_as_far_as_it_is_read() {
+    let copies: u64 = std::env::var(COPIES).map_or(60, |copies| copies.parse().unwrap());
+    for (name, whole) in compressed_sessions() {
+        assert_eq!(Trace::from_bytes(whole.clone()).read().unwrap().entries().count(), 400);
+        let (mut read, mut partial) = (0, 0);
+        for seed in 0..copies {
+            let bytes = damage(&whole, seed);
+            let Ok(log) = Trace::from_bytes(bytes.clone()).read() else { continue };
+            if log.entries().count() == 0 {
+                continue;
+            }
+            let mut out = Vec::new();
+            let merged = merge(&[&Input(&bytes)], &mut out).unwrap();
+            let again = Trace::from_bytes(out).read().unwrap();
+            let ((rows, texts), (least, least_texts)) = (amounts(&again), amounts(&log));
+            assert!(rows >= least, "{name}, {seed}: {rows} rows of {least}");
+            // The rest of a damaged text is not copied, and counted.
+            let has_texts = texts >= least_texts || merged.malformed_elements > 0;
+            assert!(has_texts, "{name}, {seed}: {texts} texts of {least_texts}");
+            assert!(log.is_complete() || !merged.is_whole(), "{name}, {seed}: nothing is said");
+            read += 1;
+            partial += usize::from(log.entries().count() < 400);
+        }
+        println!("{name}: {read} of {copies} were read, {partial} of them in part");
+        assert!(partial > 0, "{name}");
+    }
+}
+
 #[test]
 fn a_damaged_trace_has_no_fewer_rows_than_in_trace_processor() {
     let whole = trace(&session(100));

@@ -148,6 +148,8 @@ fn processes_may_know_different_clocks() {
 fn compressed_traces_are_merged_too() {
     let bundled = |text: &str, kind: &str| trace(&format!("bundle({kind}) {{\n{text}\n}}\n"));
     check(bundled(SERVER, "zlib"), bundled(WORKER, "gzip"), BOTH);
+    let (report, _) = check(bundled(SERVER, "zstd"), bundled(WORKER, "zstd"), BOTH);
+    assert!(report.sequences > 1, "bundles are looked into");
     check(trace(&format!("whole(gzip)\n{SERVER}")), trace(WORKER), BOTH);
     // Bundles of bundles, as deep as they are read.
     let nested = |depth| {

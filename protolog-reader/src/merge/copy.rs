@@ -132,7 +132,15 @@ impl<'a, 'b> Copier<'a, 'b> {
         };
         match found.compressed {
             Some(bundle) if depth < NESTING => {
-                let copy = &mut |bytes: &[u8]| self.packet(index, bytes, depth + 1);
+                let copy = &mut |piece: Piece<'_>| match piece {
+                    Piece::Packet(bytes) => self.packet(index, bytes, depth + 1),
+                    // Within a bundle, zeros are damage as any other bytes.
+                    Piece::Hole(bytes) | Piece::Damage(bytes) => {
+                        self.damaged_bytes += bytes;
+                        Ok(())
+                    }
+                    Piece::Other => Ok(()),
+                };
                 let end = stream::bundle(bundle, copy)?;
                 self.malformed += u64::from(end != TraceEnd::Whole);
                 return Ok(());

@@ -1,7 +1,7 @@
 //! One packet of an input, as far as merging depends on it.
 
 use crate::clock::clock_values;
-use crate::packet::Packet;
+use crate::packet::{Packet, ZSTD_COMPRESSED_PACKETS};
 use protolog_core::schema::{clock_id, packet, sequence_info};
 use protozero::{DecodeError, Field, Reader};
 
@@ -43,7 +43,9 @@ impl<'a> PacketContents<'a> {
                 field.as_bytes()?;
                 self.configs.push(field);
             }
-            packet::COMPRESSED_PACKETS => self.compressed = Some(field.as_bytes()?),
+            packet::COMPRESSED_PACKETS | ZSTD_COMPRESSED_PACKETS => {
+                self.compressed = Some(field.as_bytes()?);
+            }
             packet::SEQUENCE_INFO => self.add_info(field)?,
             _ => {}
         }

@@ -4,13 +4,15 @@ use super::error::MergeError;
 use crate::hole;
 use crate::inflate;
 use crate::resync;
-use crate::zstd::ZstdFrames;
-use flate2::bufread::{MultiGzDecoder, ZlibDecoder};
+use protolog_core::schema::trace;
 use protozero::Reader;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// Maximum size of a packet, in bytes; Perfetto's service writes far smaller ones.
 pub(super) const MAX_PACKET: u64 = 256 << 20;
+
+/// The size of the parts in which a trace is read, in bytes.
+const BLOCK: usize = 256 << 10;
 
 /// The tag of a packet.
 const PACKET: u64 = 0x0a;
@@ -79,62 +81,69 @@ pub(super) fn packets(
     trace: Box<dyn Read + '_>,
     visitor: &mut Visitor<'_>,
 ) -> Result<TraceEnd, Stop> {
-    let mut trace = BufReader::with_capacity(256 << 10, trace);
-    match trace.fill_buf()? {
-        [0x1f, 0x8b, ..] => {
-            let inflated = BufReader::with_capacity(256 << 10, MultiGzDecoder::new(trace));
-            plain(inflated, true, visitor)
-        }
-        bytes if inflate::is_zstd(bytes) => {
-            plain(BufReader::with_capacity(256 << 10, ZstdFrames::new(trace)), true, visitor)
-        }
-        _ => plain(trace, false, visitor),
+    let mut trace = BufReader::with_capacity(BLOCK, trace);
+    if inflate::is_compressed(trace.fill_buf()?) {
+        let content = BufReader::with_capacity(BLOCK, inflate::content(trace)?);
+        return plain(content, PacketForm::Compressed, visitor);
     }
+    plain(trace, PacketForm::Plain, visitor)
 }
 
-/// Calls `visitor` with each packet of a compressed bundle.
-pub(super) fn bundle(
-    bytes: &[u8],
-    visitor: &mut dyn FnMut(&[u8]) -> Result<(), Stop>,
-) -> Result<TraceEnd, Stop> {
-    let visitor = &mut |piece: Piece<'_>| match piece {
-        Piece::Packet(packet) => visitor(packet),
-        Piece::Hole(_) | Piece::Damage(_) | Piece::Other => Ok(()),
-    };
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        plain(BufReader::new(MultiGzDecoder::new(bytes)), true, visitor)
-    } else if inflate::is_zstd(bytes) {
-        plain(BufReader::new(ZstdFrames::new(bytes)), true, visitor)
-    } else {
-        plain(BufReader::new(ZlibDecoder::new(bytes)), true, visitor)
-    }
+/// Calls `visitor` with each piece of a compressed bundle.
+pub(super) fn bundle(bytes: &[u8], visitor: &mut Visitor<'_>) -> Result<TraceEnd, Stop> {
+    plain(BufReader::new(inflate::content(bytes)?), PacketForm::Bundle, visitor)
+}
+
+/// The form in which packets come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PacketForm {
+    Plain,
+    /// Compressed as a whole.
+    Compressed,
+    /// A part of a trace, which is none by itself.
+    Bundle,
 }
 
 /// Reads packets from a stream that is already inflated. If it can't be inflated further, it ends early.
-fn plain(trace: impl BufRead, inflated: bool, visitor: &mut Visitor<'_>) -> Result<TraceEnd, Stop> {
-    let early = |error: io::Error| {
-        let cut = error.kind() == io::ErrorKind::UnexpectedEof;
-        if cut || inflated { Ok(TraceEnd::Early) } else { Err(error.into()) }
-    };
-    let mut trace = Ahead { inner: trace, bytes: Vec::new(), at: 0 };
-    let (mut packet, mut first, mut budget) = (Vec::new(), true, hole::Budget::default());
+fn plain(
+    trace: impl BufRead,
+    form: PacketForm,
+    visitor: &mut Visitor<'_>,
+) -> Result<TraceEnd, Stop> {
+    let inner = UntilError { inner: trace, error: None };
+    let mut trace = Ahead { inner, bytes: Vec::new(), at: 0 };
+    let end = all_packets(&mut trace, form, visitor)?;
+    match trace.inner.error {
+        None => Ok(end),
+        Some(error)
+            if form != PacketForm::Plain || error.kind() == io::ErrorKind::UnexpectedEof =>
+        {
+            Ok(TraceEnd::Early)
+        }
+        Some(error) => Err(error.into()),
+    }
+}
+
+fn all_packets(
+    trace: &mut Ahead<impl BufRead>,
+    form: PacketForm,
+    visitor: &mut Visitor<'_>,
+) -> Result<TraceEnd, Stop> {
+    let (mut packet, mut budget) = (Vec::new(), hole::Budget::default());
+    let mut first = form != PacketForm::Bundle;
     loop {
         let is_first = std::mem::take(&mut first);
-        let next = match trace.next_packet(&mut packet) {
-            Ok(next) => next,
-            Err(error) => return early(error),
-        };
+        let next = trace.next_packet(&mut packet)?;
         let Next::Packet = next else {
             let skipped = match next {
                 Next::End => return Ok(TraceEnd::Whole),
-                _ => trace.skip(&mut budget),
+                _ => trace.skip(&mut budget)?,
             };
             match skipped {
-                Ok(Some(hole @ Piece::Hole(_))) => visitor(hole)?,
-                Ok(_) if is_first && next == Next::Other => return Ok(TraceEnd::NotATrace),
-                Ok(Some(piece)) => visitor(piece)?,
-                Ok(None) => return Ok(TraceEnd::Early),
-                Err(error) => return early(error),
+                Some(hole @ Piece::Hole(_)) => visitor(hole)?,
+                _ if is_first && next == Next::Other => return Ok(TraceEnd::NotATrace),
+                Some(piece) => visitor(piece)?,
+                None => return Ok(TraceEnd::Early),
             }
             continue;
         };
@@ -150,6 +159,42 @@ fn plain(trace: impl BufRead, inflated: bool, visitor: &mut Visitor<'_>) -> Resu
                 visitor(Piece::Packet(&[0]))?;
             }
             _ => visitor(Piece::Packet(&packet))?,
+        }
+    }
+}
+
+/// A stream that ends where it can't be read any further, so that what is before is read as far as that of one that was cut off.
+struct UntilError<R> {
+    inner: R,
+    error: Option<io::Error>,
+}
+
+impl<R: BufRead> Read for UntilError<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(to)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl<R: BufRead> BufRead for UntilError<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.error.is_some() {
+            return Ok(&[]);
+        }
+        match self.inner.fill_buf() {
+            Ok(bytes) => Ok(bytes),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Err(error) => {
+                self.error = Some(error);
+                Ok(&[])
+            }
+        }
+    }
+
+    fn consume(&mut self, count: usize) {
+        if self.error.is_none() {
+            self.inner.consume(count);
         }
     }
 }
@@ -220,13 +265,16 @@ impl<R: BufRead> Ahead<R> {
             return Ok(Some(Piece::Hole(zeros - kept + (hole.end - hole.start) as u64)));
         }
         let mut reader = Reader::new(&self.bytes);
-        let end = reader.next().and_then(Result::ok).map(|_| reader.offset() as usize);
+        let field = reader.next().and_then(Result::ok);
+        let end = field.map(|_| reader.offset() as usize);
+        // A packet of another wire type is none.
+        let is_packet = field.is_some_and(|field| field.number == trace::PACKET);
         let found = resync::find(&self.bytes, end, budget);
         let Some(skipped) = found.or(end) else {
             return Ok(self.skip_long_field()?.then_some(Piece::Other));
         };
         self.consume(skipped);
-        let is_other = found.is_none() && zeros == 0;
+        let is_other = found.is_none() && zeros == 0 && !is_packet;
         let bytes = zeros - kept + skipped as u64;
         Ok(Some(if is_other { Piece::Other } else { Piece::Damage(bytes) }))
     }

@@ -134,8 +134,9 @@ impl Survey {
             if depth >= NESTING {
                 return Ok(());
             }
-            stream::bundle(compressed, &mut |bytes| {
-                self.add_packet(index, bytes, inputs, places, depth + 1)
+            stream::bundle(compressed, &mut |piece| match piece {
+                Piece::Packet(bytes) => self.add_packet(index, bytes, inputs, places, depth + 1),
+                Piece::Hole(_) | Piece::Damage(_) | Piece::Other => Ok(()),
             })?;
             return Ok(());
         }
