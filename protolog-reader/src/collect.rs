@@ -18,6 +18,7 @@ use protozero::{DecodeError, Field, Reader};
 
 use crate::LossReason;
 use crate::blocks::{Blocks, Span};
+use crate::choice::Choice;
 use crate::clock::relations::Relations;
 use crate::clock::{
     ClockSnapshot, CustomClocks, Moment, TRACE_CLOCK, default_clock, is_of_sequence,
@@ -73,6 +74,8 @@ pub(crate) struct Collected {
     pub(crate) pass: Pass,
     /// Entries are left out: only the state of sequences is wanted.
     pub(crate) is_skipping: bool,
+    /// The entries that are wanted of a page; all others are left out before their values are looked at.
+    pub(crate) choice: Choice,
     /// The segment that is surveyed, those before it, and which of them have sequences in common.
     pub(crate) segment: Segment,
     pub(crate) segments: Vec<Segment>,
@@ -255,6 +258,7 @@ impl Collected {
             + self.strings.capacity() * size_of::<Span>()
             + self.losses.0.capacity() * size_of::<loss::FoundLoss>()
             + self.dictionary.messages().size_hint().0 * size_of::<Message>()
+            + self.slices.table_bytes()
     }
 
     /// Takes what a packet has of slices.

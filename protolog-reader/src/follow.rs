@@ -1,10 +1,12 @@
 //! Reading a trace while it is being written: what has been added becomes a log of its own.
 //!
-//! The state of sequences, the dictionary, the clocks and the strings stay from one part to the next, so a part reads as it would in the
+//! The state of sequences, the dictionary, the clocks, the strings and the open spans stay from one part to the next, so a part reads as it would in the
 //! whole trace. Within a part, items are in the order of time; a part may begin before the last one ended, since threads hand over
 //! their messages at different times.
 //!
 //! Invariant: each message is in one part; a packet that is not whole yet is left for the next one.
+
+use std::sync::Arc;
 
 use crate::collect::Collected;
 use crate::compact;
@@ -19,7 +21,7 @@ use crate::stats::EndReason;
 /// The first byte of every trace.
 const PACKET: u8 = 0x0a;
 
-/// Reads a growing trace, part by part. Of what was read, only the dictionary, the strings that may be used again and the losses are kept.
+/// Reads a growing trace, part by part. Of what was read, only the dictionary, the strings that may be used again, the open spans and the losses are kept.
 #[derive(Debug)]
 pub struct Follower {
     decoder: Decoder,
@@ -32,13 +34,29 @@ pub struct Follower {
 impl Follower {
     /// A reader of a trace from its beginning, with dictionaries for what its own lacks.
     pub fn new(dictionaries: Vec<viewer_config::Dictionary>) -> Self {
-        let limits = Limits { inflated_bytes: u64::MAX, ..Limits::default() };
         Self {
-            decoder: Decoder::new(limits, false),
+            decoder: Decoder::new(limits(), false),
             dictionaries,
             known_losses: 0,
             has_begun: false,
         }
+    }
+
+    /// Reads the spans that threads were in, too: one that is open at the end of a part is in the log of that part, and again in that of the part
+    /// with its end.
+    #[must_use]
+    pub fn with_slices(mut self) -> Self {
+        self.decoder.collected_mut().slices.follow();
+        self
+    }
+
+    /// Goes on with another trace of the same process, such as the next segment of its session: spans that are open may end there.
+    pub fn next_trace(&mut self) {
+        let mut decoder = Decoder::new(limits(), false);
+        let (before, next) = (self.decoder.collected_mut(), decoder.collected_mut());
+        next.threads = Arc::clone(&before.threads);
+        next.slices = before.slices.next_trace();
+        (self.decoder, self.known_losses, self.has_begun) = (decoder, 0, false);
     }
 
     /// Reads what follows, and calls `show` with the log of it. Returns the number of bytes that were taken: all, but for a packet that
@@ -81,6 +99,11 @@ impl Follower {
         self.decoder.put_back(collected);
         Ok(taken)
     }
+}
+
+/// The limits of a trace of which nothing that is inflated is kept.
+fn limits() -> Limits {
+    Limits { inflated_bytes: u64::MAX, ..Limits::default() }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@
 mod ago;
 mod ahead;
 mod blocks;
+mod choice;
 mod clock;
 mod collect;
 mod collision;

@@ -64,8 +64,7 @@ impl Log {
             losses.push(Loss { time, guessed, ..found.loss });
         }
         losses.sort_by_key(|loss| (loss.time, loss.guessed));
-        let slices = mem::take(&mut collected.slices)
-            .finish(|moment| convert_to_trace_clock(moment, &mut routes));
+        let slices = collected.slices.finish(|moment| convert_to_trace_clock(moment, &mut routes));
         let wall = routes.back_to(clock_id::REALTIME);
         let edges = 0..slices.edges.len();
         let (symbolized, span, next_edge) = (HashMap::new(), None, edges.end);

@@ -21,6 +21,7 @@ use std::io;
 use std::thread;
 
 use crate::ahead::{Page, ReadAhead, ReadPages};
+use crate::choice::Choice;
 use crate::clock::{Moment, TRACE_CLOCK};
 use crate::collect::{Collected, MessageRecord};
 use crate::compact;
@@ -33,6 +34,7 @@ use crate::segment::Segment;
 use crate::source::ByteSource;
 use crate::stats::{EndReason, Stats};
 use crate::survey::survey;
+use crate::thread::Thread;
 
 /// The size of a segment, in bytes; less at the end, more if a packet is larger.
 const SEGMENT: usize = 256 << 10;
@@ -288,6 +290,21 @@ impl Pages {
         }
     }
 
+    /// Leaves out entries before `since` and from `until` on, in nanoseconds of the trace's clock, and those of threads that `admits`
+    /// refuses: before their values are looked at, so that the statistics of values are of the others. Losses and spans stay, and so do the
+    /// entries of a log that is whole. Before the first page only.
+    pub fn choose(
+        &mut self,
+        since: Option<i64>,
+        until: Option<i64>,
+        admits: impl Fn(&Thread) -> bool,
+    ) {
+        if let Some(PageReader::Here(rest)) = self.rest.as_mut().map(|rest| &mut rest.reader) {
+            let collected = rest.decoder.collected_mut();
+            collected.choice = Choice::new(since, until, &collected.threads, admits);
+        }
+    }
+
     /// Leaves out what is certain not to be among the last `count` entries. Before the first page only.
     pub fn skip_to_last(&mut self, count: usize) {
         let Some(PageReader::Here(rest)) = self.rest.as_mut().map(|rest| &mut rest.reader) else {
@@ -419,7 +436,9 @@ impl Remainder {
             let limit = self.first.get(self.next);
             let is_shown =
                 |record: &MessageRecord| limit.is_none_or(|limit| record.moment.ns < *limit);
-            if limit.is_none() || records.first().is_some_and(is_shown) {
+            let has_some = records.first().is_some_and(is_shown);
+            // Of few entries that are wanted, the next may be far away: a page without any lets go of the bytes so far.
+            if limit.is_none() || has_some || self.decoder.collected().choice.is_made() {
                 return Ok(());
             }
             wanted = wanted.saturating_mul(2);

@@ -1,10 +1,11 @@
 //! Slices: the spans of the `tracing` bridge, as threads entered and left them.
 //!
 //! A slice is two events on a track, which may be far apart. They are collected with the packets, and matched by time after the last one.
-//! Names and arguments may be interned, as Perfetto's SDK writes them.
+//! Names and arguments may be interned, as Perfetto's SDK writes them. Of a trace that is being written, what was collected so far is matched, and
+//! the slices that are open then are kept for the ends that follow.
 //!
 //! Invariants: slices of a track are nested; an end belongs to the innermost slice that is open; one without a begin is counted, and a slice
-//! without an end is open until the trace ends.
+//! without an end is open until the trace ends. Memory is in proportion to the events, or to the open slices of a trace that is being written.
 
 use foldhash::HashMap;
 use std::mem;
@@ -49,6 +50,8 @@ pub struct SpanSlice {
     pub begin_args: usize,
     /// Number of slices of the track that this one is in.
     pub depth: u32,
+    /// The trace is being written, and the end may follow.
+    pub may_end: bool,
     thread: u32,
 }
 
@@ -78,8 +81,15 @@ pub(crate) struct SliceEvents {
     /// They are left out unless they are asked for.
     pub(crate) are_wanted: bool,
     events: Vec<SliceEvent>,
+    /// The memory of what the events have of texts, in bytes.
+    text_bytes: usize,
     sequences: HashMap<u32, SequenceNames>,
+    /// Slices that were open when the last part of a trace ended, by track, the innermost last; none if the trace is whole.
+    open: Option<Tracks<SpanSlice>>,
 }
+
+/// Stacks of slices by the id of a track, or by the thread where there is none.
+type Tracks<T> = HashMap<(u64, u32), Vec<T>>;
 
 /// The state of a sequence.
 #[derive(Debug, Default)]
@@ -179,46 +189,93 @@ impl SliceEvents {
         if [track_event::TYPE_SLICE_BEGIN, track_event::TYPE_SLICE_END].contains(&kind) {
             let is_end = kind == track_event::TYPE_SLICE_END;
             let target = targets.join(",");
+            let texts = args.iter().map(|arg: &SpanArg| arg.name.capacity() + arg.value.capacity());
+            self.text_bytes += texts.sum::<usize>() + args.capacity() * size_of::<SpanArg>();
+            self.text_bytes += name.capacity() + target.capacity();
             self.events.push(SliceEvent { moment, is_end, track, thread, name, target, args });
         }
         Ok(())
     }
 
-    /// Matches all events, whose moments `convert` takes to the trace's clock.
-    pub(crate) fn finish(self, mut convert: impl FnMut(&mut Moment)) -> Slices {
-        let Self { mut events, .. } = self;
+    /// Keeps slices that are open for the parts of the trace that follow.
+    pub(crate) fn follow(&mut self) {
+        (self.are_wanted, self.open) = (true, Some(Tracks::default()));
+    }
+
+    /// Those of the next trace of a process, with the slices that are open.
+    pub(crate) fn next_trace(&mut self) -> Self {
+        Self { are_wanted: self.are_wanted, open: self.open.take(), ..Self::default() }
+    }
+
+    /// The memory that grows with the trace, in bytes.
+    pub(crate) fn table_bytes(&self) -> usize {
+        self.events.capacity() * size_of::<SliceEvent>() + self.text_bytes
+    }
+
+    /// Matches the events so far, whose moments `convert` takes to the trace's clock.
+    pub(crate) fn finish(&mut self, mut convert: impl FnMut(&mut Moment)) -> Slices {
+        let mut events = mem::take(&mut self.events);
+        self.text_bytes = 0;
         for event in &mut events {
             convert(&mut event.moment);
         }
         // Those of a thread stay in order where times are equal.
         events.sort_by_key(|event| event.moment.ns);
-        let (mut found, mut open) = (Slices::default(), HashMap::<_, Vec<u32>>::default());
+        let may_end = self.open.is_some();
+        let (mut found, mut open) = (Slices::default(), Tracks::<u32>::default());
+        for (track, slices) in self.open.take().into_iter().flatten() {
+            let first = found.list.len() as u32;
+            found.list.extend(slices);
+            open.insert(track, (first..found.list.len() as u32).collect());
+        }
         for event in events {
-            let SliceEvent { moment, is_end, track, thread, name, target, args } = event;
             // Without a track, it is that of the thread.
-            let key = (track, if track == 0 { thread } else { 0 });
-            let stack = open.entry(key).or_default();
-            let index = if is_end {
-                let Some(index) = stack.pop() else {
-                    found.unmatched += 1;
-                    continue;
-                };
-                let slice = &mut found.list[index as usize];
-                slice.end = Some(moment.ns);
-                slice.args.extend(args);
-                index
-            } else {
-                let (index, depth) = (found.list.len() as u32, stack.len() as u32);
-                stack.push(index);
-                let (begin, begin_args) = (moment.ns, args.len());
-                let slice =
-                    SpanSlice { begin, end: None, name, target, args, begin_args, depth, thread };
-                found.list.push(slice);
-                index
-            };
-            found.edges.push(SliceEdge { time: moment.ns, slice: index, is_end });
+            let key = (event.track, if event.track == 0 { event.thread } else { 0 });
+            found.apply(event, open.entry(key).or_default(), may_end);
+        }
+        if may_end {
+            open.retain(|_, slices| !slices.is_empty());
+            let slice = |index: u32| found.list[index as usize].clone();
+            let kept = open.into_iter();
+            self.open = Some(
+                kept.map(|(key, slices)| (key, slices.into_iter().map(slice).collect())).collect(),
+            );
         }
         found
+    }
+}
+
+impl Slices {
+    /// Applies the next event of a track, on which these slices are open.
+    fn apply(&mut self, event: SliceEvent, open: &mut Vec<u32>, may_end: bool) {
+        let SliceEvent { moment, is_end, track: _, thread, name, target, args } = event;
+        let (index, begin, begin_args) = (self.list.len() as u32, moment.ns, args.len());
+        let slice = if is_end {
+            let Some(slice) = open.pop() else {
+                self.unmatched += 1;
+                return;
+            };
+            let ended = &mut self.list[slice as usize];
+            (ended.end, ended.may_end) = (Some(moment.ns), false);
+            ended.args.extend(args);
+            slice
+        } else {
+            let depth = open.len() as u32;
+            open.push(index);
+            self.list.push(SpanSlice {
+                begin,
+                end: None,
+                name,
+                target,
+                args,
+                begin_args,
+                depth,
+                may_end,
+                thread,
+            });
+            index
+        };
+        self.edges.push(SliceEdge { time: moment.ns, slice, is_end });
     }
 }
 
@@ -228,7 +285,8 @@ impl SpanSlice {
         Some(self.end?.wrapping_sub(self.begin))
     }
 
-    /// The name with the fields of the begin, or those recorded until the end and the duration: `request took 1.520 ms status=200`.
+    /// The name with the fields of the begin, or those recorded until the end and the duration: `request took 1.520 ms status=200`. A begin without
+    /// an end says so, unless one may follow.
     pub fn text(&self, is_end: bool) -> String {
         let (begin, rest) = self.args.split_at(self.begin_args.min(self.args.len()));
         let mut text = self.name.clone();
@@ -238,7 +296,7 @@ impl SpanSlice {
         for SpanArg { name, value, .. } in if is_end { rest } else { begin } {
             text.extend([" ", name, "=", value]);
         }
-        if !is_end && self.end.is_none() {
+        if !is_end && self.end.is_none() && !self.may_end {
             text.push_str(" (its end is not in the trace)");
         }
         text

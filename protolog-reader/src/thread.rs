@@ -53,6 +53,11 @@ impl Threads {
         &self.threads[index as usize]
     }
 
+    /// All threads by index, with that of which nothing is known.
+    pub(crate) fn all(&self) -> &[Thread] {
+        &self.threads
+    }
+
     /// All threads that are known.
     pub(crate) fn known(&self) -> &[Thread] {
         self.threads.get(UNKNOWN as usize + 1..).unwrap_or_default()

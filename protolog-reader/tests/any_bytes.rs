@@ -5,7 +5,8 @@ mod common;
 use common::{cases, text};
 use proptest::prelude::*;
 use protolog_reader::{
-    EndReason, Follower, Item, JsonWriter, Limits, Log, LossReason, Pages, Stats, Trace,
+    EndReason, Entry, Follower, Item, JsonWriter, Limits, Log, Loss, LossReason, Pages, Stats,
+    Thread, Trace,
 };
 
 /// Reads bytes in two parts, which has as many entries unless it says that it can't.
@@ -39,6 +40,36 @@ fn turn_pages(bytes: &[u8], whole: &Log, has_slices: bool) {
     assert_eq!(pages.log().stats(), whole.stats());
 }
 
+/// Reads bytes page by page, if they have pages, of some threads and a stretch of time, which are as in the whole.
+fn choose_of_pages(bytes: &[u8], whole: &Log) {
+    let times: Vec<i64> = whole.entries().map(|entry| entry.time()).collect();
+    let [Some(since), Some(until)] = [1, 3].map(|part| times.get(times.len() * part / 4)) else {
+        return;
+    };
+    let admits = |thread: &Thread| thread.tid.is_none_or(|tid| tid % 2 == 1);
+    let line = |entry: &Entry<'_>| format!("{} {:?}", entry.time(), entry.values());
+    let chosen = |log: &Log| -> Vec<String> {
+        let entries = log
+            .entries()
+            .filter(|entry| (since..until).contains(&&entry.time()) && admits(entry.thread()));
+        entries.map(|entry| line(&entry)).collect()
+    };
+    let pages = Pages::survey_by(bytes.to_vec(), &[], |_| None, (100, 100, false)).unwrap();
+    let Some(mut pages) = pages else { return };
+    pages.choose(Some(*since), Some(*until), admits);
+    let (mut found, mut losses) = (Vec::new(), 0);
+    while pages.next_page().unwrap() {
+        found.extend(pages.log().entries().map(|entry| line(&entry)));
+        losses += pages.log().losses().len();
+    }
+    assert_eq!(found, chosen(whole));
+    // Of those that are not wanted, damaged values are not found.
+    let is_malformed = |loss: &&Loss| loss.reason == LossReason::Malformed;
+    let malformed = whole.losses().iter().filter(is_malformed).count();
+    assert!(losses <= whole.losses().len() + malformed * times.len());
+    assert!(losses >= whole.losses().len() - malformed);
+}
+
 /// Reads bytes and renders the log, and checks the invariants of every log.
 fn check(bytes: &[u8]) -> Option<Log> {
     let log = Trace::from_bytes(bytes).read().ok()?;
@@ -46,6 +77,7 @@ fn check(bytes: &[u8]) -> Option<Log> {
     assert_eq!(stats.entries as usize, log.entries().len());
     follow(bytes, &log);
     turn_pages(bytes, &log, false);
+    choose_of_pages(bytes, &log);
     let log = Trace::from_bytes(bytes).with_slices().read().expect("as without spans");
     turn_pages(bytes, &log, true);
     let (mut entries, mut losses, mut edges, mut last) = (0, 0, 0, i64::MIN);

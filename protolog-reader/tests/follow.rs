@@ -3,7 +3,7 @@
 mod common;
 
 use common::trace;
-use protolog_reader::{Follower, Item, Log, ReadErrorKind, Rendering, Trace};
+use protolog_reader::{Follower, Item, Log, ReadErrorKind, Rendering, SpanSlice, Trace};
 
 /// Two sequences with clocks of their own, strings that later messages refer to, losses.
 const APP: &str = r#"
@@ -20,6 +20,23 @@ group(1, "demo::AppLog::Net", "Net") message(0x11, DEBUG, 1, "sent %d bytes") me
 @1 ts=1 log(0x77, 1)
 "#;
 
+/// Nested spans of two threads, of which one does not end, and the end of one that began before.
+const SPANS: &str = r#"
+@9 snapshot(real=1795199221000000000, boot=1000000000)
+@1 cleared snapshot(64=0, boot=1000000000, incremental=64) default_clock=64 info(100, 101, "main")
+@1 needs ts=1 end(track=5)
+@1 needs ts=1 begin("request", "demo::net", track=5, id=5)
+@1 needs ts=1 log(0x77, 1)
+@1 needs ts=1 named(2, 1, "parse") begin($1, track=5)
+@2 cleared snapshot(64=0, boot=1000000000, incremental=64) default_clock=64 info(100, 102, "worker") begin("wait", "demo")
+@1 needs ts=1 end(track=5, status=200)
+@2 needs ts=9 begin("inner", "demo")
+@2 needs ts=1 end()
+@1 needs ts=1 begin("parse again", "demo", track=5)
+@1 needs ts=1 end(track=5)
+@1 needs ts=1 end(track=5, id=6)
+"#;
+
 fn items(log: &Log) -> Vec<(i64, String)> {
     let show = |item: Item<'_>| match item {
         Item::Entry(entry) => {
@@ -27,14 +44,24 @@ fn items(log: &Log) -> Vec<(i64, String)> {
             (entry.time(), format!("{thread}: {}", entry.values().text(Rendering::Full)))
         }
         Item::Loss(loss) => (loss.time, loss.describe(log.dictionary())),
-        Item::SpanBegin(_) | Item::SpanEnd(_) => panic!("spans were not asked for"),
+        Item::SpanBegin(slice) => (slice.begin, span(log, slice, false)),
+        Item::SpanEnd(slice) => (slice.end.expect("an end"), span(log, slice, true)),
     };
     log.items().map(show).collect()
 }
 
+fn span(log: &Log, slice: &SpanSlice, is_end: bool) -> String {
+    let thread = log.thread_of_slice(slice).name.clone().unwrap_or_default();
+    format!("{thread}: {} {} {}", if is_end { '<' } else { '>' }, slice.text(is_end), slice.depth)
+}
+
 /// The items of all parts, in the order of time.
 fn followed(parts: &[&[u8]]) -> Vec<(i64, String)> {
-    let (mut follower, mut rest, mut found) = (Follower::new(Vec::new()), Vec::new(), Vec::new());
+    followed_by(Follower::new(Vec::new()), parts)
+}
+
+fn followed_by(mut follower: Follower, parts: &[&[u8]]) -> Vec<(i64, String)> {
+    let (mut rest, mut found) = (Vec::new(), Vec::new());
     for part in parts {
         rest.extend_from_slice(part);
         let taken = follower.read(&rest, |log| found.extend(items(log))).expect("a trace");
@@ -59,6 +86,47 @@ fn parts_have_what_the_whole_has() {
     }
     let single: Vec<&[u8]> = bytes.chunks(1).collect();
     assert_eq!(followed(&single), whole);
+}
+
+#[test]
+fn spans_end_in_later_parts() {
+    let bytes = trace(SPANS);
+    let mut whole = items(&Trace::from_bytes(bytes.clone()).with_slices().read().unwrap());
+    whole.sort();
+    assert_eq!(whole.len(), 9 + 1);
+    for (_, line) in &mut whole {
+        *line = line.replace(" (its end is not in the trace)", "");
+    }
+    for at in 0..=bytes.len() {
+        let (first, second) = bytes.split_at(at);
+        let follower = Follower::new(Vec::new()).with_slices();
+        assert_eq!(followed_by(follower, &[first, second]), whole, "parted at {at}");
+    }
+    let single: Vec<&[u8]> = bytes.chunks(1).collect();
+    assert_eq!(followed_by(Follower::new(Vec::new()).with_slices(), &single), whole);
+    assert!(followed(&single).iter().all(|(_, line)| !line.contains(['<', '>'])));
+}
+
+#[test]
+fn spans_end_in_the_next_trace_of_a_process() {
+    let segment = |packets: &str| {
+        trace(&format!(
+            "@9 snapshot(real=1795199221000000000, boot=1000000000)\n\
+             @3 cleared snapshot(64=0, boot=1000000000, incremental=64) default_clock=64 info(100, 101, \"main\")\n\
+             {packets}"
+        ))
+    };
+    let (mut follower, mut found) = (Follower::new(Vec::new()).with_slices(), Vec::new());
+    let one = segment("@3 needs ts=5 begin(\"request\", \"net\", track=5, id=5)\n");
+    let two = segment("@3 needs ts=9 end(track=5, status=200)\n");
+    follower.read(&one, |log| found.extend(items(log))).unwrap();
+    follower.next_trace();
+    follower.read(&two, |log| found.extend(items(log))).unwrap();
+    let expected = [
+        (1_000_000_005, "main: > request id=5 0".to_owned()),
+        (1_000_000_009, "main: < request took 4 ns status=200 0".to_owned()),
+    ];
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io;
 
 use common::{cases, text, trace};
-use protolog_reader::{Item, JsonWriter, Log, MergeInput, Pages, Trace};
+use protolog_reader::{Entry, Item, JsonWriter, Log, MergeInput, Pages, Thread, Trace};
 
 /// All items as JSON, and what is said at the end.
 fn whole(bytes: &[u8]) -> Option<(String, String)> {
@@ -192,6 +193,47 @@ fn reading_begins_in_the_middle() {
         let last: Vec<_> = all.lines().rev().take(at).collect();
         assert!(lines.iter().rev().take(at).eq(last.iter()), "{at}");
         assert!(at > 1000 || lines.len() < at + 1000, "{} lines for the last {at}", lines.len());
+    }
+}
+
+#[test]
+fn entries_that_are_not_wanted_are_left_out_of_pages() {
+    let bytes = disordered();
+    let log = Trace::from_bytes(bytes.clone()).with_slices().read().unwrap();
+    let times: Vec<i64> = log.entries().map(|entry| entry.time()).collect();
+    let line = |entry: &Entry<'_>| format!("{} {:?}", entry.time(), entry.values());
+    let tids: BTreeSet<_> = log.threads().iter().map(|thread| thread.tid).collect();
+    assert!(tids.len() > 1, "{tids:?}");
+    for (since, until) in [(None, None), (Some(times[17]), Some(times[4000])), (None, Some(0))] {
+        for wanted in tids.iter().map(|tid| vec![*tid]).chain([tids.iter().copied().collect()]) {
+            let admits = |thread: &Thread| wanted.contains(&thread.tid);
+            let is_wanted = |entry: &Entry<'_>| {
+                since.is_none_or(|since| entry.time() >= since)
+                    && until.is_none_or(|until| entry.time() < until)
+                    && admits(entry.thread())
+            };
+            let expected: Vec<String> =
+                log.entries().filter(is_wanted).map(|entry| line(&entry)).collect();
+            for (sizes, is_ahead) in [((1000, 1000), false), ((5000, 20_000), true)] {
+                let sizes = (sizes.0, sizes.1, true);
+                let pages = Pages::survey_by(bytes.clone(), &[], |_| None, sizes).unwrap();
+                let mut pages = pages.unwrap();
+                pages.choose(since, until, admits);
+                if is_ahead {
+                    pages.read_ahead();
+                }
+                let (mut found, mut edges) = (Vec::new(), 0);
+                while pages.next_page().unwrap() {
+                    found.extend(pages.log().entries().map(|entry| line(&entry)));
+                    let items = pages.log().items();
+                    edges += items.filter(|item| !matches!(item, Item::Entry(_))).count();
+                }
+                assert_eq!(found, expected, "{since:?} {until:?} {wanted:?}");
+                let others = log.items().filter(|item| !matches!(item, Item::Entry(_))).count();
+                assert_eq!(edges, others, "losses and spans stay");
+                assert_eq!(pages.log().stats().entries, log.stats().entries);
+            }
+        }
     }
 }
 

@@ -29,7 +29,10 @@ impl Collected {
                 self.lanes.connect_all();
             }
         }
-        if self.pass == Pass::Survey || self.is_skipping {
+        if self.pass == Pass::Survey
+            || self.is_skipping
+            || !self.choice.admits(moment.ns, sequence.thread)
+        {
             return Ok(());
         }
         let message = Span { at: fields.offset(), len: fields.rest().len() as u32 };

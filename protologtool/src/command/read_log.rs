@@ -80,10 +80,11 @@ On a terminal, a program shows what is longer than a screen: that of PROTOLOG_PA
 and locations are links to those sources that are found from --source-root, which terminals open by a click.
 
 With --spans, entering and leaving a span are lines of their own, which --level does not leave out: they have none. With --grep, \
-the line must match.
+the line must match. A span that is open where the trace ends says so where it was entered. With --follow it does not, since its end may follow: \
+a line comes when a span is entered, and one with its duration when it is left.
 
 A trace is read in parts, so that a large one needs no more memory than a small one: once for its texts and times, and then as far as its \
-lines are asked for. One that is damaged is read whole. With --spans, all spans are in memory. Several, one that is compressed as a whole, and one that comes through a pipe become a file without a \
+lines are asked for. One that is damaged is read whole. With --spans, all spans are in memory, and with --follow those that are open. Several, one that is compressed as a whole, and one that comes through a pipe become a file without a \
 name first, in the directory that TMPDIR names.
 
 Exit codes: 0 the log was read; 2 wrong command line, or the trace or a dictionary can't be read at all; 3 a part of the \
@@ -114,7 +115,7 @@ pub(crate) struct ReadLogArgs {
     form: EntryForm,
 
     /// Show when threads entered (`>`) and left (`<`) the spans of `tracing`, with their fields and durations
-    #[arg(long, help_heading = "How to show them", conflicts_with_all = ["follow", "count_by", "top", "histogram"])]
+    #[arg(long, help_heading = "How to show them", conflicts_with_all = ["count_by", "top", "histogram"])]
     spans: bool,
 
     /// Add functions and lines to stack traces of addresses, from the programs and libraries on this machine
@@ -165,16 +166,10 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     }
     let log = pages.log();
     explain::explain(log, system);
-    match log.slices_without_begin() {
-        0 if args.spans && log.slices().is_empty() => {
-            system.print_error("note: the trace has no spans\n");
-        }
-        0 => {}
-        1 => system.print_error("note: 1 span began before the trace, and is not shown\n"),
-        count => system.print_error(&format!(
-            "note: {count} spans began before the trace, and are not shown\n"
-        )),
+    if args.spans && log.slices().is_empty() && log.slices_without_begin() == 0 {
+        system.print_error("note: the trace has no spans\n");
     }
+    system.print_error(&spans_without_begin(log));
     if args.stats {
         system.print_error(&statistics(log.stats()));
     }
@@ -188,6 +183,15 @@ pub(crate) fn run(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Failu
     let is_lost = args.fail_on_loss && !log.stats().lost.is_empty();
     let is_whole = is_whole && log.is_complete();
     Ok(if is_whole && !is_lost { Exit::Done } else { Exit::Incomplete })
+}
+
+/// The line about spans of which only the end is known; empty if there is none.
+fn spans_without_begin(log: &Log) -> String {
+    match log.slices_without_begin() {
+        0 => String::new(),
+        1 => "note: 1 span began before the trace, and is not shown\n".to_owned(),
+        count => format!("note: {count} spans began before the trace, and are not shown\n"),
+    }
 }
 
 /// The failure in the midst of a trace.
@@ -260,6 +264,11 @@ fn show(
         pages.skip_to_last(count.saturating_add(1));
     }
     let end = limits.end(pages.log());
+    // Context is of entries that the filter leaves out.
+    if !args.selection.has_context() {
+        let since = limits.earliest(pages.log());
+        pages.choose(since, end, |thread| args.filters.admit_thread(thread));
+    }
     pages.read_ahead();
     let mut symbols = args.symbolize.then(Symbols::default);
     let mut show = Show::new(&args.form, args.selection, system).with_pager(pager);

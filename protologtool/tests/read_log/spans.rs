@@ -101,7 +101,30 @@ fn without_the_option_there_are_none() {
     let without = [("app", description::trace(crate::APP))];
     let (_, _, errors) = run(&without, &["app", "--spans"]);
     assert!(errors.starts_with("note: the trace has no spans\n"), "{errors}");
-    let (exit, _, errors) = run(&files, &["app", "--spans", "--follow"]);
-    assert_eq!(exit, Exit::Failed);
-    assert!(errors.contains("--follow"), "{errors}");
+}
+
+#[test]
+fn spans_are_followed() {
+    let files = [("-", description::trace(APP))];
+    let (exit, out, errors) = run(&files, &["-", "--time", "utc", "--spans", "--follow"]);
+    assert_eq!(
+        (exit, &*errors),
+        (Exit::Done, "note: 1 span began before the trace, and is not shown\n")
+    );
+    // The end of the last one may follow.
+    assert_eq_text(
+        &unindented(
+            "
+            11-20 18:27:01.001   100   101 > Net     : request id=-5 path=/a
+            11-20 18:27:01.001   100   101 > Net     :  slow=false
+            11-20 18:27:01.002   100   101 > demo    : parse share=0.5
+            11-20 18:27:01.002   100   101 W Net     : sent 512 bytes
+            11-20 18:27:01.002   100   101 < demo    : parse took 1.500 µs status=200
+            11-20 18:27:02.002   100   101 W Net     : sent 1024 bytes
+            11-20 18:27:02.002   100   101 < Net     : request took 1.001 s id=6
+            11-20 18:27:02.500   100   102 > demo    : wait
+            ",
+        ),
+        &out,
+    );
 }

@@ -100,6 +100,13 @@ impl Filters {
         !has_times && !has_texts && pid.is_empty() && lists.iter().all(|list| list.is_empty())
     }
 
+    /// Returns whether entries of a thread are shown.
+    pub(super) fn admit_thread(&self, thread: &Thread) -> bool {
+        let is_of_process = thread.pid.is_some_and(|pid| self.pid.contains(&pid));
+        (self.pid.is_empty() || is_of_process)
+            && admits(&self.thread, |wanted| is_thread(thread, wanted))
+    }
+
     /// Returns whether the dictionary decides which entries are shown.
     fn ask_for_messages(&self) -> bool {
         self.level.is_some()
@@ -245,12 +252,7 @@ impl Filter<'_> {
     }
 
     fn admits_thread(&self, thread: &Thread) -> bool {
-        let pids = &self.options.pid;
-        let is_of_process = thread.pid.is_some_and(|pid| pids.contains(&pid));
-        if !pids.is_empty() && !is_of_process {
-            return false;
-        }
-        admits(&self.options.thread, |wanted| is_thread(thread, wanted))
+        self.options.admit_thread(thread)
     }
 
     fn admits_group(&self, group: Option<&Group>) -> bool {

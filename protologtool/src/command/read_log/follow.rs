@@ -9,7 +9,7 @@ mod recording;
 mod segments;
 
 use super::show::Show;
-use super::{ReadLogArgs, TextSources};
+use super::{ReadLogArgs, TextSources, spans_without_begin};
 use crate::command::inputs::cant_read;
 use crate::exit::{Exit, Failure};
 use crate::output::{once, reason};
@@ -74,7 +74,7 @@ fn follow(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Stopped> {
         return Err(failure.help("follow a pipe alone, and files by another run").into());
     }
     let mut show = Shower { args, lines: Show::new(&args.form, args.selection, system), system };
-    let mut logs = Logs::new(dictionaries);
+    let mut logs = Logs::new(Reading { dictionaries, has_spans: args.spans });
     for path in &args.traces {
         logs.add(path, system)?;
     }
@@ -91,26 +91,42 @@ fn follow(args: &ReadLogArgs, system: &dyn System) -> Result<Exit, Stopped> {
     }
 }
 
+/// The way in which logs are read.
+#[derive(Clone)]
+struct Reading {
+    /// For texts that a log lacks.
+    dictionaries: Vec<Dictionary>,
+    has_spans: bool,
+}
+
+impl Reading {
+    /// A reader of a log from its beginning.
+    fn follower(&self) -> Follower {
+        let follower = Follower::new(self.dictionaries.clone());
+        if self.has_spans { follower.with_slices() } else { follower }
+    }
+}
+
 /// The logs that are followed.
 struct Logs {
     growing: Vec<Box<dyn Growing>>,
     /// Directories, with the names in them that are followed.
     directories: Vec<(PathBuf, BTreeSet<PathBuf>)>,
-    dictionaries: Vec<Dictionary>,
+    reading: Reading,
     /// It is one, and a pipe: to read is to wait.
     is_pipe: bool,
 }
 
 impl Logs {
-    fn new(dictionaries: Vec<Dictionary>) -> Self {
-        Self { growing: Vec::new(), directories: Vec::new(), dictionaries, is_pipe: false }
+    fn new(reading: Reading) -> Self {
+        Self { growing: Vec::new(), directories: Vec::new(), reading, is_pipe: false }
     }
 
     /// Adds the log at a path.
     fn add(&mut self, path: &Path, system: &dyn System) -> Result<(), Failure> {
         if is_pipe(path, system) {
             self.is_pipe = true;
-            let pipe = Pipe::open(path, self.follower(), system)?;
+            let pipe = Pipe::open(path, self.reading.follower(), system)?;
             self.growing.push(Box::new(pipe));
             return Ok(());
         }
@@ -118,16 +134,16 @@ impl Logs {
             self.directories.push((path.to_owned(), BTreeSet::new()));
             return Ok(());
         }
-        let dictionaries = self.dictionaries.clone();
+        let reading = self.reading.clone();
         if let Some(segment) = Segment::of(path) {
-            let set = GrowingSegments::new(segment.set, segment.number, dictionaries);
+            let set = GrowingSegments::new(segment.set, segment.number, reading);
             self.growing.push(Box::new(set));
             return Ok(());
         }
         let head = match system.read_from(path, 0, HEAD) {
             Ok(head) => head,
             Err(_) if !segments_of(path, system).is_empty() => {
-                let set = GrowingSegments::new(path.to_owned(), 0, dictionaries);
+                let set = GrowingSegments::new(path.to_owned(), 0, reading);
                 self.growing.push(Box::new(set));
                 return Ok(());
             }
@@ -136,7 +152,7 @@ impl Logs {
         if Recording::matches(&head) {
             return self.add_recording(path, &head, system);
         }
-        let file = GrowingFile::new(path.to_owned(), dictionaries, system);
+        let file = GrowingFile::new(path.to_owned(), reading, system);
         self.growing.push(Box::new(file.map_err(|error| cant_read(path, &error))?));
         Ok(())
     }
@@ -156,15 +172,11 @@ impl Logs {
                 self.add(&trace.path, system)
             }
             _ => {
-                let recording = GrowingRecording::new(path.to_owned(), self.dictionaries.clone());
+                let recording = GrowingRecording::new(path.to_owned(), self.reading.clone());
                 self.growing.push(Box::new(recording));
                 Ok(())
             }
         }
-    }
-
-    fn follower(&self) -> Follower {
-        Follower::new(self.dictionaries.clone())
     }
 
     /// Adds what is new in directories. A set of segments is one log.
@@ -185,7 +197,7 @@ impl Logs {
                         Some(number) => self.growing.push(Box::new(GrowingSegments::new(
                             name,
                             number,
-                            self.dictionaries.clone(),
+                            self.reading.clone(),
                         ))),
                         None => self.add(&path, system)?,
                     }
@@ -248,6 +260,7 @@ impl Shower<'_> {
     fn show(&mut self, log: &Log) -> Result<(), Stopped> {
         let times = self.args.form.times();
         let filter = self.args.filters.resolve(log, &times, self.system.now())?;
+        self.system.print_error(&spans_without_begin(log));
         self.lines.page(log, &filter).map_err(|error| cant_write(&error))
     }
 

@@ -42,6 +42,11 @@ impl Selection {
     pub(super) fn tail(self) -> Option<usize> {
         self.tail
     }
+
+    /// Returns whether entries are shown that the filter does not admit.
+    pub(super) fn has_context(self) -> bool {
+        [self.before_context, self.after_context, self.context].iter().any(|count| *count > 0)
+    }
 }
 
 /// Selects items of one page of a log after the other. `K` is what is kept of an item, since its page may be gone when it is shown.

@@ -5,7 +5,7 @@
 //!
 //! Invariant: no byte of the file is shown twice; a packet that is not whole yet is left for the next look.
 
-use super::{Growing, Outlook, Shower, Stopped};
+use super::{Growing, Outlook, Reading, Shower, Stopped};
 use crate::command::complete::{Completed, Completion, HEAD, complete_by};
 use crate::command::inputs::cant_read;
 use crate::command::recover::counted;
@@ -13,7 +13,6 @@ use crate::system::System;
 use protolog_reader::{Follower, Recording, printable, session_id};
 use std::io;
 use std::path::{Path, PathBuf};
-use viewer_config::Dictionary;
 
 /// The bytes that are read at once, unless a packet is larger.
 const PART: usize = 32 << 20;
@@ -23,7 +22,7 @@ const IDLE_LOOKS: u32 = 5;
 /// A file that grows.
 pub(super) struct GrowingFile {
     path: PathBuf,
-    dictionaries: Vec<Dictionary>,
+    reading: Reading,
     follower: Follower,
     /// The file's number and size at the last look.
     known: (u64, u64),
@@ -36,16 +35,12 @@ pub(super) struct GrowingFile {
 }
 
 impl GrowingFile {
-    pub(super) fn new(
-        path: PathBuf,
-        dictionaries: Vec<Dictionary>,
-        system: &dyn System,
-    ) -> io::Result<Self> {
+    pub(super) fn new(path: PathBuf, reading: Reading, system: &dyn System) -> io::Result<Self> {
         Ok(Self {
             known: system.identity(&path)?,
-            follower: Follower::new(dictionaries.clone()),
+            follower: reading.follower(),
             path,
-            dictionaries,
+            reading,
             taken: 0,
             idle: 0,
             recording: None,
@@ -55,8 +50,14 @@ impl GrowingFile {
 
     /// Begins anew, with the file that is there now.
     fn begin(&mut self) {
-        self.follower = Follower::new(self.dictionaries.clone());
+        self.follower = self.reading.follower();
         (self.taken, self.recording, self.is_complete) = (0, None, false);
+    }
+
+    /// Reads the file as the one that follows `before` in a set of segments.
+    pub(super) fn go_on_from(&mut self, before: Self) {
+        self.follower = before.follower;
+        self.follower.next_trace();
     }
 
     /// Goes on under another name of the same file.

@@ -2,18 +2,17 @@
 //!
 //! Invariant: what was overwritten between two looks is shown as lost.
 
-use super::{Growing, Outlook, Shower, Stopped};
+use super::{Growing, Outlook, Reading, Shower, Stopped};
 use crate::command::inputs::cant_read;
 use crate::exit::Failure;
 use crate::system::System;
 use protolog_reader::{Follower, Recording, Tail};
 use std::path::PathBuf;
-use viewer_config::Dictionary;
 
 /// A recording that grows.
 pub(super) struct GrowingRecording {
     path: PathBuf,
-    dictionaries: Vec<Dictionary>,
+    reading: Reading,
     follower: Follower,
     tail: Tail,
     known: Option<u64>,
@@ -23,11 +22,11 @@ pub(super) struct GrowingRecording {
 }
 
 impl GrowingRecording {
-    pub(super) fn new(path: PathBuf, dictionaries: Vec<Dictionary>) -> Self {
+    pub(super) fn new(path: PathBuf, reading: Reading) -> Self {
         Self {
-            follower: Follower::new(dictionaries.clone()),
+            follower: reading.follower(),
             path,
-            dictionaries,
+            reading,
             tail: Tail::default(),
             known: None,
             was_replaced: false,
@@ -43,7 +42,7 @@ impl Growing for GrowingRecording {
         if self.known.replace(file).is_some_and(|known| known != file) {
             system.print_error("note: the file was replaced; this is the new one\n");
             (self.tail, self.last, self.was_replaced) = (Tail::default(), Vec::new(), true);
-            self.follower = Follower::new(self.dictionaries.clone());
+            self.follower = self.reading.follower();
         }
         let copy = || {
             let copy = system.read_from(&self.path, 0, Recording::MAX_BYTES as usize);

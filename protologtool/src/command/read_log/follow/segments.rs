@@ -8,14 +8,13 @@
 //! Each is a trace by itself.
 
 use super::file::GrowingFile;
-use super::{Growing, Outlook, Shower, Stopped};
+use super::{Growing, Outlook, Reading, Shower, Stopped};
 use crate::command::inputs::cant_read;
 use crate::system::System;
 use protolog_reader::printable;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use viewer_config::Dictionary;
 
 /// The name of a segment, in parts.
 #[derive(Debug, PartialEq, Eq)]
@@ -67,13 +66,13 @@ pub(super) struct GrowingSegments {
     /// The number of the one that is read, or comes next.
     number: u64,
     file: Option<GrowingFile>,
-    dictionaries: Vec<Dictionary>,
+    reading: Reading,
 }
 
 impl GrowingSegments {
     /// The segments of a session that was given `set`, from a number on.
-    pub(super) fn new(set: PathBuf, number: u64, dictionaries: Vec<Dictionary>) -> Self {
-        Self { set, number, file: None, dictionaries }
+    pub(super) fn new(set: PathBuf, number: u64, reading: Reading) -> Self {
+        Self { set, number, file: None, reading }
     }
 
     /// Goes on to the segment that follows; false if there is none yet.
@@ -84,8 +83,12 @@ impl GrowingSegments {
     ) -> Result<bool, Stopped> {
         let from = self.number + u64::from(self.file.is_some());
         let Some((number, path)) = segments.range(from..).next() else { return Ok(false) };
-        let file = GrowingFile::new(path.clone(), self.dictionaries.clone(), system);
-        self.file = Some(file.map_err(|error| cant_read(path, &error))?);
+        let file = GrowingFile::new(path.clone(), self.reading.clone(), system);
+        let mut file = file.map_err(|error| cant_read(path, &error))?;
+        if let Some(before) = self.file.take() {
+            file.go_on_from(before);
+        }
+        self.file = Some(file);
         self.number = *number;
         Ok(true)
     }
