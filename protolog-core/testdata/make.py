@@ -1,4 +1,4 @@
-"""Makes ids.tsv and xxh3.tsv with the PyPI package xxhash, packets.tsv by protobuf's rules, and numbers.tsv with Python's
+"""Makes ids.tsv and xxh3.tsv with the PyPI package xxhash, packets.tsv and session.tsv by protobuf's rules, and numbers.tsv with Python's
 own `%`, which rounds and pads as C's printf does: implementations that share no code with ours.
 
 usage: python make.py FOLDER
@@ -26,6 +26,36 @@ PACKETS = [
     ["a", "grün €"],
     [1, "a", 2.5, True],
     ["long " * 40, 7, "b"],
+]
+
+# Losses as group, cause and count, as they happen. Those of several groups and causes come in the order of group and cause: Java sorts them, Rust
+# has them in the order of the first of each.
+LOSSES = [
+    [],
+    [(7, 1, 1)],
+    [(0, 1, 1)],
+    [(0xFFFFFFFF, 2, 127)],
+    [(0x80000000, 3, 128)],
+    [(1, 4, 1), (1, 4, 2)],
+    [(0, 7, 3), (7, 1, 300), (7, 4, 1), (0xFEDCBA98, 8, 2**40)],
+    [(5, 1, 1), (5, 2, 1), (5, 1, 1)],
+]
+# REALTIME, MONOTONIC and BOOTTIME.
+CLOCKS = [
+    (0, 0, 0),
+    (1_700_000_000_000_000_000, 127, 128),
+    (1, 2**35, 2**42),
+    (2**63 - 1, 2**63 - 1, 2**63 - 1),
+]
+# Time, process, thread, its name, the messages of the sequence so far where the buffer keeps them, and losses before the chunk.
+CHUNKS = [
+    (60_000_000_000, 4711, 4712, "worker", None, []),
+    (0, 1, 1, "", None, []),
+    (2**56 - 1, 4194304, 127, "grün", 0, []),
+    (2**40, 128, 2**22, "fifteen letters", 2**33, []),
+    (127, 4711, 4712, "main", None, [(7, 1, 2)]),
+    (128, 4711, 4712, "main", None, [(7, 4, 1)]),
+    (16384, 4711, 4712, "main", None, [(0, 3, 1), (7, 1, 300), (0xFEDCBA98, 2, 1)]),
 ]
 
 MESSAGES = [
@@ -103,6 +133,50 @@ def packets():
     return [(",".join(shown(arg) for arg in args), packet(args).hex()) for args in PACKETS]
 
 
+def losses_field(losses):
+    totals = {}
+    for group, cause, count in losses:
+        totals[group, cause] = totals.get((group, cause), 0) + count
+    return b"".join(
+        field(1001, (field(1, group) if group else b"") + field(2, cause) + field(3, count))
+        for (group, cause), count in totals.items()
+    )
+
+
+def clock(number, time, is_incremental=False):
+    return field(1, field(1, number) + field(2, time) + (field(3, 1) if is_incremental else b""))
+
+
+def chunk(time, pid, tid, name, messages, losses):
+    """The packet that a chunk begins with."""
+    is_dropped = any(cause in (1, 2) for _, cause, _ in losses)
+    thread = field(1, pid) + field(2, tid) + field(3, name.encode())
+    count = b"" if messages is None else field(4, messages)
+    return (
+        field(6, clock(64, time, True) + clock(6, time))
+        + field(13, 1)
+        + (field(42, 1) if is_dropped else b"")
+        + field(59, field(58, 64))
+        + field(1000, thread + count)
+        + losses_field(losses)
+    )
+
+
+def session():
+    """What a session writes beside messages: its kind, what it is made from, and the fields of its packet."""
+    yield "kind\tinput\tfields"
+    shown = lambda losses: ";".join(" ".join(map(str, loss)) for loss in losses)
+    for losses in LOSSES:
+        yield f"losses\t{shown(losses)}\t{losses_field(losses).hex()}"
+    for realtime, monotonic, boottime in CLOCKS:
+        clocks = clock(1, realtime) + clock(3, monotonic) + clock(6, boottime)
+        yield f"clocks\t{realtime} {monotonic} {boottime}\t{field(6, clocks + field(2, 6)).hex()}"
+    for time, pid, tid, name, messages, losses in CHUNKS:
+        count = "-" if messages is None else messages
+        packet = chunk(time, pid, tid, name, messages, losses)
+        yield f"chunk\t{time},{pid},{tid},{name},{count},{shown(losses)}\t{packet.hex()}"
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     lines = ["place\ttemplate\tlevel\tgroup\tid\tgroup_id"]
@@ -119,6 +193,7 @@ def main():
     (folder / "xxh3.tsv").write_text("\n".join(lines) + "\n")
     lines = ["args\tpacket", *("\t".join(row) for row in packets())]
     (folder / "packets.tsv").write_text("\n".join(lines) + "\n")
+    (folder / "session.tsv").write_text("\n".join(session()) + "\n")
     (folder / "numbers.tsv").write_text("\n".join(numbers()) + "\n")
 
 

@@ -254,6 +254,32 @@ impl LossSlot {
     }
 }
 
+/// The vectors of losses, which several tests read.
+#[cfg(all(test, not(loom)))]
+pub(crate) mod testing {
+    use super::*;
+    use std::fmt::Write as _;
+
+    /// Adds losses as `protolog-core/testdata/session.tsv` has them: `GROUP CAUSE COUNT`, with `;` between.
+    pub(crate) fn add_all(to: &LossCounters, losses: &str) {
+        for lost in losses.split_terminator(';') {
+            let mut numbers =
+                lost.split(' ').map(|number| number.parse::<u64>().expect("a number"));
+            let mut next = || numbers.next().expect("a group, a cause and a count");
+            let (group, cause, count) = (next() as u32, next() as u32, next());
+            to.add(group, LossCause::from_wire(cause).expect("a cause"), count);
+        }
+    }
+
+    /// The bytes in hexadecimal.
+    pub(crate) fn hex(bytes: &[u8]) -> String {
+        bytes.iter().fold(String::new(), |mut text, byte| {
+            write!(text, "{byte:02x}").expect("a string has room");
+            text
+        })
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;

@@ -12,6 +12,7 @@ use crate::clock;
 use crate::error::Error;
 use crate::loss::{LossCount, LossCounters, UnattributedSnapshot};
 use crate::stats::{BufferStats, Loss, Summary};
+use crate::writer::fields::Fields;
 use crate::writer::state::loss_record;
 use crate::writer::{UNATTRIBUTED, Writer};
 use protolog_core::process_track;
@@ -122,16 +123,7 @@ impl Trace {
     /// Ties BOOTTIME to the clocks that people and other traces use.
     fn write_clocks(&mut self, now: Clocks) {
         self.clocks = now;
-        self.own_packet(|to| {
-            let mut snapshot = to.nested(packet::CLOCK_SNAPSHOT);
-            for (id, nanos) in now {
-                snapshot
-                    .nested(clock_snapshot::CLOCKS)
-                    .uint32(clock_field::CLOCK_ID, id)
-                    .uint64(clock_field::TIMESTAMP, nanos);
-            }
-            snapshot.uint32(clock_snapshot::PRIMARY_TRACE_CLOCK, clock_id::BOOTTIME);
-        });
+        self.own_packet(|to| append_clocks(to, &now));
     }
 
     /// Reports messages that could not be written before, if there are any.
@@ -292,6 +284,22 @@ impl Trace {
     }
 }
 
+/// Appends a snapshot of the clocks, with sizes of one byte, as Java writes it.
+fn append_clocks(to: &mut Message<'_, Heap>, now: &Clocks) {
+    let mut snapshot = Fields::<64>::new();
+    for (id, nanos) in now {
+        let mut record = Fields::<16>::new();
+        record.add(|to| {
+            to.uint32(clock_field::CLOCK_ID, *id).uint64(clock_field::TIMESTAMP, *nanos);
+        });
+        snapshot.nested(clock_snapshot::CLOCKS, &record);
+    }
+    snapshot.add(|to| {
+        to.uint32(clock_snapshot::PRIMARY_TRACE_CLOCK, clock_id::BOOTTIME);
+    });
+    to.bytes(packet::CLOCK_SNAPSHOT, snapshot.bytes());
+}
+
 /// Appends records of drops.
 fn append_losses(to: &mut Message<'_, Heap>, losses: &[LossCount]) {
     for lost in losses {
@@ -333,6 +341,43 @@ fn instant(to: &mut Message<'_, Heap>, pid: u32, nanos: u64, name: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loss::testing::{add_all, hex};
+
+    /// Java's tests have the same vectors.
+    #[test]
+    fn losses_and_clocks_match_the_vectors() {
+        let vectors = include_str!("../../../protolog-core/testdata/session.tsv");
+        let mut checked = [0, 0];
+        for row in vectors.lines().skip(1) {
+            let [kind, input, expected] = row.split('\t').collect::<Vec<_>>().try_into().unwrap();
+            let mut writer = protozero::Writer::new(Heap::new());
+            match kind {
+                "losses" => {
+                    let (counters, mut losses) = (LossCounters::new(), Vec::new());
+                    add_all(&counters, input);
+                    counters.take(|lost| {
+                        losses.push(lost);
+                        true
+                    });
+                    append_losses(&mut writer.message(), &losses);
+                    checked[0] += 1;
+                }
+                "clocks" => {
+                    let times: Vec<u64> =
+                        input.split(' ').map(|time| time.parse().unwrap()).collect();
+                    // The ids in the order of `clock::snapshot`.
+                    let ids = clock::snapshot().map(|(id, _)| id);
+                    let now: Clocks = std::array::from_fn(|at| (ids[at], times[at]));
+                    append_clocks(&mut writer.message(), &now);
+                    checked[1] += 1;
+                }
+                // See `writer/state.rs`.
+                _ => continue,
+            }
+            assert_eq!(hex(&writer.into_vec().unwrap()), expected, "{kind} {input}");
+        }
+        assert!(checked[0] > 5 && checked[1] > 3);
+    }
 
     #[test]
     fn a_set_clock_differs_from_a_running_one() {

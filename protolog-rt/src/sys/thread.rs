@@ -35,6 +35,14 @@ impl Thread {
         Self { id: id(), name, name_len }
     }
 
+    /// A thread of this id and name.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn named(id: u32, name: &str) -> Self {
+        let mut thread = Self { id, name_len: name.len(), ..Self::NONE };
+        thread.name[..name.len()].copy_from_slice(name.as_bytes());
+        thread
+    }
+
     /// Its name.
     pub(crate) fn name(&self) -> &str {
         std::str::from_utf8(self.name_bytes()).unwrap_or_default()

@@ -10,7 +10,7 @@ use super::cursor::Cursor;
 use super::fields::Fields;
 use super::own::{MAX_LOSSES, MAX_STATE, Own};
 use super::track;
-use crate::loss::{LossCause, LossCount};
+use crate::loss::{LossCause, LossCount, LossCounters};
 use crate::sys::thread::Thread;
 use protolog_core::FillPolicy;
 use protolog_core::chunk::FRAGMENT_SIZE_LEN;
@@ -37,13 +37,24 @@ impl Own {
             |core: &&Arc<Arbiter>| core.buffer.fill_policy() == FillPolicy::Stream;
         let core =
             self.core.as_ref().filter(is_reported_here).filter(|_| writer.losses.has_pending());
-        let losses = core.map(|core| take_losses(core, writer));
-        let losses =
+        let losses = core.map(|core| take_losses(&writer.losses, &core.reported));
+        let (losses, dropped) =
             losses.as_ref().map_or((&[][..], false), |(all, dropped)| (all.bytes(), *dropped));
+        let core = self.core.as_ref();
+        let keeps_messages =
+            core.is_some_and(|core| core.buffer.fill_policy() != FillPolicy::Stream);
+        let state = ChunkState {
+            nanos: self.last,
+            pid: core.map_or(0, |core| core.pid),
+            thread: &writer.thread,
+            messages: keeps_messages.then(|| self.messages()),
+            losses,
+            dropped,
+        };
         // SAFETY: *chunk*: there is room, as just asked, for the largest state with the most losses and its size, and for SLACK.
         let mut to =
             unsafe { Cursor::new(self.position, MAX_STATE + MAX_LOSSES + FRAGMENT_SIZE_LEN) };
-        self.encode_state(&mut to, &writer.thread, losses);
+        state.encode(&mut to);
         // SAFETY: *chunk*: the cursor began at the position, and ends within that room.
         unsafe { self.start_next(to.at()) };
         self.others += 1;
@@ -56,21 +67,31 @@ impl Own {
         self.others += written as u16;
         written
     }
+}
 
+/// The contents of the packet that a chunk begins with.
+#[derive(Clone, Copy, Debug)]
+struct ChunkState<'a> {
+    /// The time, of BOOTTIME.
+    nanos: u64,
+    pid: u32,
+    thread: &'a Thread,
+    /// The messages of the sequence so far; none of a stream.
+    messages: Option<u64>,
+    /// Losses before the chunk, as fields.
+    losses: &'a [u8],
+    /// True if the reader misses packets because of them.
+    dropped: bool,
+}
+
+impl ChunkState<'_> {
     /// Appends the packet with its size, field by field, since there is one in each chunk.
-    fn encode_state(&self, to: &mut Cursor, thread: &Thread, (losses, dropped): (&[u8], bool)) {
-        let nanos = Packed::NONE.varint(self.last);
-        let (pid, fill_policy) = self
-            .core
-            .as_ref()
-            .map_or((0, FillPolicy::Stream), |core| (core.pid, core.buffer.fill_policy()));
-        let (pid, tid) = (PID.varint(pid.into()), TID.varint(thread.id.into()));
-        let name = thread.name_bytes();
-        let messages = match fill_policy {
-            FillPolicy::Stream => Packed::NONE,
-            FillPolicy::Discard | FillPolicy::RingBuffer => MESSAGES.varint(self.messages()),
-        };
-        let flags = if dropped { FLAGS_AFTER_LOSS } else { FLAGS };
+    fn encode(&self, to: &mut Cursor) {
+        let nanos = Packed::NONE.varint(self.nanos);
+        let (pid, tid) = (PID.varint(self.pid.into()), TID.varint(self.thread.id.into()));
+        let (name, losses) = (self.thread.name_bytes(), self.losses);
+        let messages = self.messages.map_or(Packed::NONE, |messages| MESSAGES.varint(messages));
+        let flags = if self.dropped { FLAGS_AFTER_LOSS } else { FLAGS };
         let sequence = SEQUENCE_CLOCK.len + nanos.len + INCREMENTAL.len;
         let boottime = BOOTTIME.len + nanos.len;
         let snapshot = 2 * (CLOCK.len + 1) + sequence + boottime;
@@ -99,16 +120,17 @@ impl Own {
     }
 }
 
-/// Takes the losses that one chunk has room for, as fields, and says whether they are such that the reader misses packets.
+/// Takes the losses that one chunk has room for, as fields, and says whether they are such that the reader misses packets. They count as
+/// `reported` then.
 #[cold]
 #[inline(never)]
-fn take_losses(core: &Arbiter, writer: &Writer) -> (Fields<MAX_LOSSES>, bool) {
+fn take_losses(of: &LossCounters, reported: &LossCounters) -> (Fields<MAX_LOSSES>, bool) {
     let (mut losses, mut dropped) = (Fields::new(), false);
-    writer.losses.take(|lost| {
+    of.take(|lost| {
         dropped |= matches!(lost.cause, LossCause::BufferFull | LossCause::Overwritten);
         let room = losses.bytes().len() + MAX_LOSS <= MAX_LOSSES;
         if room {
-            core.reported.add(lost.group, lost.cause, lost.count);
+            reported.add(lost.group, lost.cause, lost.count);
             losses.nested(packet::LOSS, &loss_record(lost));
         }
         room
@@ -193,4 +215,48 @@ pub(crate) fn loss_record(lost: LossCount) -> Fields<MAX_LOSS> {
         to.uint32(loss::CAUSE, lost.cause as u32).uint64(loss::COUNT, lost.count);
     });
     record
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::loss::testing::{add_all, hex};
+    use crate::writer::cursor::SLACK;
+
+    /// Java's tests have the same vectors.
+    #[test]
+    fn chunks_begin_as_the_vectors_say() {
+        let vectors = include_str!("../../../protolog-core/testdata/session.tsv");
+        let rows = vectors.lines().filter_map(|row| row.strip_prefix("chunk\t"));
+        let mut checked = 0;
+        for (input, expected) in rows.map(|row| row.split_once('\t').unwrap()) {
+            let parts: Vec<&str> = input.splitn(6, ',').collect();
+            let number = |at: usize| parts[at].parse::<u64>().unwrap();
+            let (counters, reported) = (LossCounters::new(), LossCounters::new());
+            add_all(&counters, parts[5]);
+            let (losses, dropped) = take_losses(&counters, &reported);
+            assert_eq!(
+                (counters.pending().len(), parts[5].is_empty()),
+                (0, reported.pending().is_empty())
+            );
+            let state = ChunkState {
+                nanos: number(0),
+                pid: number(1) as u32,
+                thread: &Thread::named(number(2) as u32, parts[3]),
+                messages: parts[4].parse().ok(),
+                losses: losses.bytes(),
+                dropped,
+            };
+            let mut room = [0; MAX_STATE + MAX_LOSSES + FRAGMENT_SIZE_LEN + SLACK];
+            let begin = room.as_mut_ptr();
+            // SAFETY: the room is that of a state with the most losses, its size, and SLACK.
+            let mut to = unsafe { Cursor::new(begin, room.len() - SLACK) };
+            state.encode(&mut to);
+            let end = to.at() as usize - begin as usize;
+            let (_, size_len) = protozero::wire::decode_varint(&room).unwrap();
+            assert_eq!(hex(&room[size_len..end]), expected, "{input}");
+            checked += 1;
+        }
+        assert!(checked > 5);
+    }
 }

@@ -33,7 +33,12 @@ final class ThreadIdentity {
             int kept = Utf8.put(now, bytes, 0, Math.min(length, MAX_NAME), length > MAX_NAME);
             nameBytes = Arrays.copyOf(bytes, kept);
         }
-        to.varint(1, pid).varint(2, id).bytes(3, nameBytes);
+        write(pid, id, nameBytes, to);
+    }
+
+    /** Writes the fields of a thread. */
+    static void write(int pid, int id, byte[] name, ProtoWriter to) {
+        to.varint(1, pid).varint(2, id).bytes(3, name);
     }
 
     /** The id of the current thread. */

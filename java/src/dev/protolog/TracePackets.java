@@ -51,6 +51,21 @@ final class TracePackets {
         return new ProtoWriter().message(6, snapshot).done();
     }
 
+    /**
+     * Writes the packet that a chunk begins with: the clock of its sequence, its thread, and losses before it. {@code info} has the fields of
+     * {@link ThreadIdentity#write}, and the number of messages so far where the buffer keeps them; {@code snapshot} and {@code part} are for use in between.
+     */
+    static void chunk(ProtoWriter to, long time, ProtoWriter info, Losses.Pending losses, ProtoWriter snapshot, ProtoWriter part) {
+        snapshot.clear().message(1, part.clear().varint(1, SEQUENCE).varint(2, time).varint(3, 1));
+        snapshot.message(1, part.clear().varint(1, BOOTTIME).varint(2, time));
+        to.clear().message(6, snapshot).varint(13, 1);
+        if (losses.hasDropped()) {
+            to.varint(42, 1);
+        }
+        to.message(59, part.clear().varint(58, SEQUENCE)).message(1000, info);
+        losses.write(to);
+    }
+
     /** The beginning of a packet that sets up a sequence's state anew: its clock, and that timestamps are in it. */
     static ProtoWriter state(long time) {
         ProtoWriter snapshot = new ProtoWriter()

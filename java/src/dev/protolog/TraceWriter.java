@@ -65,6 +65,7 @@ final class TraceWriter {
     private final byte[] sizeField = new byte[ProtoWriter.MAX_VARINT];
     /** The packet that a chunk begins with, and messages in it. */
     private final ProtoWriter state = new ProtoWriter(2 * MAX_STATE);
+    private final ProtoWriter info = new ProtoWriter();
     private final ProtoWriter snapshot = new ProtoWriter();
     private final ProtoWriter part = new ProtoWriter();
 
@@ -473,20 +474,12 @@ final class TraceWriter {
     /** Writes the packet that a chunk begins with. False where there is no room for it. */
     private boolean writeState() {
         long now = Math.max(clock.follow(), sequence.time);
-        snapshot.clear().message(1, part.clear().varint(1, 64).varint(2, now).varint(3, 1));
-        snapshot.message(1, part.clear().varint(1, 6).varint(2, now));
-        state.clear().message(6, snapshot).varint(13, 1);
-        Losses.Pending losses = session.takeLosses(sequence);
-        if (losses.hasDropped()) {
-            state.varint(42, 1);
-        }
-        state.message(59, part.clear().varint(58, 64));
-        identity.describe(session.pid(), part.clear());
+        identity.describe(session.pid(), info.clear());
         if (session.keepsMessages()) {
-            part.varint(4, sequence.messages);
+            info.varint(4, sequence.messages);
         }
-        state.message(1000, part);
-        losses.write(state);
+        Losses.Pending losses = session.takeLosses(sequence);
+        TracePackets.chunk(state, now, info, losses, snapshot, part);
         if (position + ProtoWriter.sizeOf(state.size()) + state.size() > limit) {
             losses.giveBack();
             return false;
