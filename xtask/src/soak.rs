@@ -38,7 +38,7 @@ pub(crate) const STEPS: [(&str, &str); 15] = [
     ("jdk", "log calls in all sources of a JDK, and a large module compiled before and after"),
     (
         "kotlin",
-        "log calls in the sources of Kotlin's standard library and reflection, not compiled",
+        "log calls in the sources of Kotlin's libraries, which are compiled and run before and after",
     ),
     (
         "bazel",

@@ -19,6 +19,7 @@
 mod command;
 mod java;
 mod oracle;
+mod random;
 mod text;
 mod tools;
 
@@ -33,6 +34,7 @@ pub use oracle::{
     Reading, Table, check_dictionary, check_trace, copy_dictionary, read_trace, trace_processor,
     trace_stats,
 };
+pub use random::Random;
 pub use text::{assert_eq_text, diff, expect_file, updating};
 pub use tools::{java_25, kotlin, python, skip, tool, web_dist, workspace_root};
 

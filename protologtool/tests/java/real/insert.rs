@@ -4,6 +4,7 @@
 //! `super(…)`. Locals are used where they are surely assigned: parameters and variables with an initial value, declared
 //! in the same lambda, class and switch group.
 
+use protolog_testkit::Random;
 use std::fmt::Write;
 use std::ops::Range;
 use tree_sitter::{Node, Parser, Tree};
@@ -53,9 +54,7 @@ pub(super) fn insert(seed: &[u8], original: &[u8]) -> Option<Inserted> {
     if root.has_error() || hides_a_package(original) {
         return None;
     }
-    let random = Random(seed.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    }));
+    let random = Random::from_seed(seed);
     let mut places =
         Places { source: original, random, calls: Vec::new(), scopes: vec![Vec::new()] };
     let style = match (package_end(root), places.random.below(3)) {
@@ -131,18 +130,6 @@ impl Style {
             Self::Static(_) => "wtf(DISK, ",
             Self::Qualified => "dev.protolog.ProtoLog.i(demo.AppLog.NET, ",
         }
-    }
-}
-
-/// xorshift: the same calls on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
     }
 }
 
@@ -256,7 +243,7 @@ impl<'t> Places<'_> {
     fn arguments(&mut self) -> (String, String) {
         let scope = self.scopes.last().unwrap();
         let (mut template, mut args) = (String::new(), String::new());
-        let count = self.random.0 % 4;
+        let count = self.random.below(4);
         for _ in 0..count {
             if scope.is_empty() {
                 break;

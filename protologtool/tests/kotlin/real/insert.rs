@@ -3,6 +3,7 @@
 //! The places are found by lines, not by the lexer that is tested: in the body of a function, of a loop or of a branch, before a line
 //! with the indentation of the body, if the line before it can only end a statement. kotlinc compiles what comes out.
 
+use protolog_testkit::Random;
 use std::fmt::Write;
 
 /// A file with calls in it.
@@ -35,13 +36,14 @@ impl Inserted {
     }
 }
 
-/// Inserts calls into `original`; `seed` decides where. None where there is no place.
-pub(super) fn insert(seed: &str, original: &str) -> Option<Inserted> {
-    let hash = seed.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    let mut random = Random(hash);
-    let style = STYLES[random.below(STYLES.len() as u64) as usize];
+/// Inserts calls into `original`, the file at `path`, which decides where. None where there is no place.
+pub(super) fn insert(path: &str, original: &str) -> Option<Inserted> {
+    let mut random = Random::from_seed(path.as_bytes());
+    let mut style = STYLES[random.below(STYLES.len() as u64) as usize];
+    // If a file of the standard library itself imports a member of a Java class, kotlinc 2.4 finds nothing more of its packages.
+    if path.contains("jvmMain/") && style.0.contains("ProtoLog.wtf") {
+        style = STYLES[STYLES.len() - 1];
+    }
     let mut places = Places {
         file: original,
         blocks: Vec::new(),
@@ -77,18 +79,6 @@ const STYLES: [(&str, &str); 4] = [
     ("; import dev.protolog.ProtoLog.wtf; import demo.AppLog.DISK as ZZ_DISK", "wtf(ZZ_DISK, "),
     ("", "dev.protolog.ProtoLog.i(demo.AppLog.NET, "),
 ];
-
-/// xorshift: the same calls on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-}
 
 /// A statement with a call, in one of the forms that calls can have.
 fn statement(
