@@ -85,7 +85,7 @@ pub use looks::Looks;
 pub use loss::{Loss, LossCause, LossReason};
 pub use merge::{MergeError, MergeInput, Merged, merge};
 pub use pages::Pages;
-pub use perfetto_ui::{AddedForUi, CounterArg, without_perfetto_ui, write_for_perfetto_ui};
+pub use perfetto_ui::{AddedForUi, CounterArg, for_perfetto_ui, perfetto_ui_packets};
 pub use printable::printable;
 pub use protolog_core::{Arg, Level};
 pub use protolog_recording::find as find_recording;

@@ -4,6 +4,8 @@
 //! one of these, beside the message as it is; a loss becomes one, too, and a mark on a track of its own. Threads get their names, and chosen
 //! arguments become counters.
 //!
+//! A trace that has such packets gets new ones in their place, with the counters that they had.
+//!
 //! Invariants: all is appended, on sequences that the trace does not have, in packets whose first field says what they are for, so that they
 //! are found again, and replaced; what needs the wall clock, as the times of Android's logs do, is
 //! counted where the trace does not know it.
@@ -20,10 +22,12 @@ use protolog_recording::PacketWriter;
 use protozero::{Field, Heap, Message, Reader};
 
 use crate::entry::Entry;
+use crate::error::{ReadError, ReadErrorKind};
 use crate::items::Item;
 use crate::log::Log;
 use crate::render::Rendering;
 use crate::thread::Thread;
+use crate::trace::Trace;
 
 /// `TracePacket.android_log`
 const ANDROID_LOG: u32 = 39;
@@ -62,6 +66,14 @@ pub struct CounterArg {
     pub template: String,
     /// The number of the argument, from 1.
     pub argument: usize,
+    /// The part is all of it.
+    pub is_whole: bool,
+}
+
+impl CounterArg {
+    fn is_of(&self, template: &str) -> bool {
+        if self.is_whole { template == self.template } else { template.contains(&self.template) }
+    }
 }
 
 /// The amounts that were added for the UI.
@@ -76,12 +88,40 @@ pub struct AddedForUi {
     pub counter_values: Vec<u64>,
 }
 
-/// Appends to `out`, which has the trace of `log`, what the UI shows.
-pub fn write_for_perfetto_ui(
-    log: &Log,
+/// The trace with what the UI shows, in place of what it had of that. Counters that it had stay, behind those that are asked for.
+///
+/// # Errors
+///
+/// If the trace can't be read.
+pub fn for_perfetto_ui(
+    trace: Vec<u8>,
     counters: &[CounterArg],
-    out: &mut dyn Write,
-) -> io::Result<AddedForUi> {
+) -> Result<(Vec<u8>, AddedForUi), ReadError> {
+    let (mut trace, known) = without_perfetto_ui(trace);
+    let is_asked_for = |known: &CounterArg| {
+        counters.iter().any(|it| it.argument == known.argument && it.is_of(&known.template))
+    };
+    let kept = known.into_iter().filter(|known| !is_asked_for(known));
+    let counters: Vec<CounterArg> = counters.iter().cloned().chain(kept).collect();
+    let log = Trace::from_bytes(trace.clone()).read()?;
+    let added = write(&log, &counters, &mut trace).map_err(ReadErrorKind::Io)?;
+    Ok((trace, added))
+}
+
+/// The packets to append to a trace that was just written, so that the UI shows it.
+///
+/// # Errors
+///
+/// If the trace can't be read.
+pub fn perfetto_ui_packets(trace: &[u8]) -> Result<Vec<u8>, ReadError> {
+    let log = Trace::from_bytes(trace.to_vec()).read()?;
+    let mut packets = Vec::new();
+    write(&log, &[], &mut packets).map_err(ReadErrorKind::Io)?;
+    Ok(packets)
+}
+
+/// Appends to `out`, which has the trace of `log`, what the UI shows.
+fn write(log: &Log, counters: &[CounterArg], out: &mut dyn Write) -> io::Result<AddedForUi> {
     let added = AddedForUi { counter_values: vec![0; counters.len()], ..AddedForUi::default() };
     let mut ui = UiWriter {
         log,
@@ -126,29 +166,47 @@ struct UiWriter<'a, 'b> {
     added: AddedForUi,
 }
 
-/// The trace without what [`write_for_perfetto_ui`] has added to it, or to what it was merged of.
-pub fn without_perfetto_ui(trace: Vec<u8>) -> Vec<u8> {
-    let is_for_ui = |field: &Field<'_>| {
-        let mut fields = field.as_message().into_iter().flatten();
-        let first = fields.next().and_then(Result::ok);
-        field.number == trace::PACKET && first.is_some_and(|it| it.number == packet::FOR_UI)
-    };
+/// The trace without what [`for_perfetto_ui`] has added to it, or to what it was merged of; and the counters among that.
+fn without_perfetto_ui(trace: Vec<u8>) -> (Vec<u8>, Vec<CounterArg>) {
     let (mut reader, mut kept, mut from) = (Reader::new(&trace), Vec::new(), 0);
-    let mut at = 0;
+    let (mut at, mut counters) = (0, Vec::new());
     while let Some(Ok(field)) = reader.next() {
         let end = reader.offset() as usize;
         if is_for_ui(&field) {
+            counters.extend(counter_of(field).filter(|counter| !counters.contains(counter)));
             kept.extend_from_slice(&trace[from..at]);
             from = end;
         }
         at = end;
     }
     if from == 0 {
-        return trace;
+        return (trace, counters);
     }
     // With what can't be read.
     kept.extend_from_slice(&trace[from..]);
-    kept
+    (kept, counters)
+}
+
+fn is_for_ui(field: &Field<'_>) -> bool {
+    let mut fields = field.as_message().into_iter().flatten();
+    let first = fields.next().and_then(Result::ok);
+    field.number == trace::PACKET && first.is_some_and(|it| it.number == packet::FOR_UI)
+}
+
+/// The counter that a packet of ours describes.
+fn counter_of(packet: Field<'_>) -> Option<CounterArg> {
+    let descriptor = child(packet, packet::TRACK_DESCRIPTOR)?;
+    child(descriptor, TRACK_COUNTER)?;
+    let name = std::str::from_utf8(child(descriptor, TRACK_NAME)?.as_bytes().ok()?).ok()?;
+    let (template, number) = name.strip_suffix(']')?.rsplit_once(" [")?;
+    let (template, argument) = (template.to_owned(), number.parse().ok()?);
+    Some(CounterArg { template, argument, is_whole: true })
+}
+
+/// The first field of this number.
+fn child(message: Field<'_>, number: u32) -> Option<Field<'_>> {
+    let mut fields = message.as_message().ok()?.map_while(Result::ok);
+    fields.find(|field| field.number == number)
 }
 
 impl<'a> UiWriter<'a, '_> {
@@ -257,7 +315,7 @@ impl<'a> UiWriter<'a, '_> {
             return Ok(());
         };
         for (index, counter) in self.counters.iter().enumerate() {
-            if !message.template().contains(&counter.template) {
+            if !counter.is_of(message.template()) {
                 continue;
             }
             let value = match entry.values().args().get(counter.argument.wrapping_sub(1)) {
@@ -267,6 +325,7 @@ impl<'a> UiWriter<'a, '_> {
                 Some(Arg::Bool(value)) => f64::from(u8::from(*value)),
                 Some(Arg::Str(_)) | None => continue,
             };
+            // `counter_of` reads it.
             let name = format!("{} [{}]", message.template(), counter.argument);
             let track = self.track(TrackKey::Counter(index, entry.message_id()), &name, true)?;
             self.track_event(entry.time(), track, |event| {

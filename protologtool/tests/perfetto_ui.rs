@@ -3,8 +3,11 @@
 #[path = "../../protolog-reader/tests/common/trace/mod.rs"]
 mod description;
 
+use protolog_core::schema::packet::FOR_UI;
+use protolog_reader::perfetto_ui_packets;
 use protolog_rt::{ProtoLogGroup, Session, d, e, w, wtf};
 use protolog_testkit::{Value, temp_dir, trace_processor, trace_stats};
+use protozero::Reader;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -68,6 +71,10 @@ fn the_table_of_logs_has_all_messages() {
     assert!(merge(dir.path(), &again).status.success());
     let again = fs::read(dir.path().join("again.pftrace")).unwrap();
     assert!(again == fs::read(&ui).unwrap(), "{} bytes", again.len());
+    // Its counters stay without being asked for, too.
+    let kept = ["--perfetto-ui", "ui.pftrace", "-o", "kept.pftrace"];
+    assert!(merge(dir.path(), &kept).status.success());
+    assert!(fs::read(dir.path().join("kept.pftrace")).unwrap() == again);
     let queries = [
         "select p.ts, p.message, p.tag from protolog p order by p.ts, p.id",
         "select l.ts, l.msg, l.tag from android_logs l order by l.ts, l.id",
@@ -146,6 +153,59 @@ fn slices_stay_on_the_one_row_of_their_thread() {
         &row[0]
     };
     assert_eq!((utid(0), utid(1)), (of_tid(4711), of_tid(4715)));
+}
+
+/// The bytes of the packets for the UI, in which they say so first.
+fn packets_for_ui(trace: &[u8]) -> Vec<u8> {
+    let (mut reader, mut from, mut found) = (Reader::new(trace), 0, Vec::new());
+    while let Some(Ok(field)) = reader.next() {
+        let end = reader.offset() as usize;
+        let first = field.as_message().unwrap().next().map(|first| first.unwrap().number);
+        if first == Some(FOR_UI) {
+            found.extend_from_slice(&trace[from..end]);
+        }
+        from = end;
+    }
+    found
+}
+
+#[test]
+fn a_session_adds_the_same_as_a_merge() {
+    let _lock = lock();
+    let dir = temp_dir();
+    let trace = dir.path().join("app.pftrace");
+    let builder = Session::builder().file(&trace).enable_all();
+    let session = builder.append_when_complete(perfetto_ui_packets).start().unwrap();
+    for number in 0..600 {
+        d!(AppLog::Net, "sent %d bytes to %s", number, ["a", "b"][number % 2]);
+    }
+    let disk = thread::Builder::new().name("flusher".into());
+    disk.spawn(|| w!(AppLog::Disk, "slow: %s", "two\nlines")).unwrap().join().unwrap();
+    session.stop().unwrap();
+    let whole = fs::read(&trace).unwrap();
+    let added = packets_for_ui(&whole);
+    assert!(added.len() > 600 && whole.ends_with(&added), "{} bytes", added.len());
+    // A merge makes them anew, of the trace that was complete before.
+    let before = dir.path().join("before.pftrace");
+    fs::write(&before, &whole[..whole.len() - added.len()]).unwrap();
+    for input in ["app.pftrace", "before.pftrace"] {
+        let output = merge(dir.path(), &["--perfetto-ui", input, "-o", "ui.pftrace"]);
+        assert!(output.status.success(), "{output:?}");
+        let merged = fs::read(dir.path().join("ui.pftrace")).unwrap();
+        assert!(packets_for_ui(&merged) == added, "{input}");
+    }
+    let queries = [
+        "select l.ts, l.msg, l.tag, l.prio, thread.name from android_logs l left join thread using (utid) order by l.ts, l.id",
+        "select p.ts, p.message, p.tag from protolog p order by p.ts, p.id",
+    ];
+    let Some(of_session) = trace_processor(&trace, &queries) else { return };
+    let merged = trace_processor(&dir.path().join("ui.pftrace"), &queries).expect("asked above");
+    assert_eq!(of_session[0].rows.len(), 601);
+    for (one, other) in of_session.iter().zip(&merged) {
+        assert_eq!(one.to_string(), other.to_string());
+    }
+    assert_eq!(of_session[0].rows[600][1], "slow: two\nlines");
+    assert!(trace_stats(&trace).expect("it was read above").rows.is_empty());
 }
 
 #[test]

@@ -149,7 +149,7 @@ impl Active {
             || Ok(Summary::default()),
             |(kept, path)| {
                 let what = "protolog session stopped";
-                snapshot::write(&self.core, path, kept.form, kept.claim.as_ref(), what)
+                snapshot::write(&self.core, path, &kept.form, kept.claim.as_ref(), what)
             },
         );
         drop(self.core.take_writers());

@@ -6,6 +6,7 @@ mod memory;
 mod start;
 
 use super::config::{Config, GroupOverride, TracingMode};
+use super::epilogue::Epilogue;
 use super::file::FileForm;
 use super::leftover::Keep;
 use super::recorder::RecordingPath;
@@ -61,7 +62,7 @@ impl Builder {
             max_string_bytes: MAX_STRING_BYTES,
             chunk_timeout: None,
             limits: Limits::default(),
-            form: FileForm { compression: None, mode: PRIVATE },
+            form: FileForm { compression: None, mode: PRIVATE, epilogue: None },
             keep: Keep::default(),
         }
     }
@@ -416,6 +417,37 @@ impl Builder {
     #[cfg(feature = "compression")]
     pub fn compress(mut self, level: u32) -> Self {
         self.form.compression = Some(level);
+        self
+    }
+
+    /// Appends packets to each file when it is complete, which `make` makes of all bytes of the file: the trace at the end, a segment, a snapshot.
+    ///
+    /// Perfetto's UI shows ProtoLog messages nowhere by itself. With `protolog_reader::perfetto_ui_packets` as `make`, they are in its
+    /// table and on its track of logs, as `protologtool merge --perfetto-ui` puts them there, and the trace is about twice as large.
+    ///
+    /// ```
+    /// # use protolog_rt::Session;
+    /// # let path = std::env::temp_dir().join(format!("protolog-append-{}.pftrace", std::process::id()));
+    /// let builder = Session::builder().file(&path).enable_all();
+    /// let session = builder.append_when_complete(protolog_reader::perfetto_ui_packets).start()?;
+    /// session.stop()?;
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// `make` runs on the thread that completes the file, never in a call: in [`Session::stop`](crate::Session::stop) or when the session is
+    /// dropped, and for a segment on the session's thread, which copies no messages meanwhile, so that the buffer must have room for them. If
+    /// it fails or panics, the file is complete without its packets, and the error is that of the session. A file that the process could not
+    /// complete, since it was killed, has none.
+    pub fn append_when_complete<E>(
+        mut self,
+        make: impl Fn(&[u8]) -> Result<Vec<u8>, E> + Send + Sync + 'static,
+    ) -> Self
+    where
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let epilogue = Epilogue::new(move |trace| make(trace).map_err(Into::into));
+        self.form.epilogue = Some(epilogue);
         self
     }
 

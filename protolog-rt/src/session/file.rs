@@ -6,9 +6,10 @@
 //! Invariant: after an error the file ends with a whole packet, and nothing more is written before the next retry; messages
 //! given to the file meanwhile are counted as dropped.
 
-use super::bundles::Bundles;
+use super::bundles::{Bundles, bundles};
 use super::claim::{self, Claim};
 use super::counts::Counts;
+use super::epilogue::Epilogue;
 use super::gap::Gap;
 use super::packets::{AROUND, Seal};
 use super::temporary;
@@ -43,12 +44,14 @@ const TRAILER: usize = 1024;
 const SEQUENCE_TRAILER: usize = 160;
 
 /// The form of a session's files.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FileForm {
     /// zlib's compression level, if files are compressed.
     pub(super) compression: Option<u32>,
     /// The permissions of new files.
     pub(super) mode: u32,
+    /// Makes what is appended to complete files.
+    pub(super) epilogue: Option<Epilogue>,
 }
 
 /// See the module.
@@ -77,6 +80,7 @@ pub(super) struct TraceFile {
     keeps_incomplete: bool,
     /// Compresses packets, if the session asks for it.
     bundles: Option<Bundles>,
+    epilogue: Option<Epilogue>,
     /// The thread that writes, if it is not this one.
     write_behind: Option<WriteBehind>,
     /// The largest size that is wanted, in bytes.
@@ -183,6 +187,7 @@ impl TraceFile {
             name,
             keeps_incomplete: false,
             bundles: None,
+            epilogue: None,
             write_behind: None,
             limit: u64::MAX,
             beginning: 0,
@@ -299,9 +304,10 @@ impl TraceFile {
         self.size().saturating_add(rest) <= self.limit
     }
 
-    /// Compresses everything that is appended after this call.
-    pub(super) fn compress(&mut self, bundles: Option<Bundles>) {
-        self.bundles = bundles;
+    /// Gives everything that is appended after this call the form, but for the permissions.
+    pub(super) fn set_form(&mut self, form: &FileForm) {
+        self.bundles = bundles(form.compression);
+        self.epilogue.clone_from(&form.epilogue);
     }
 
     /// Moves writing to another thread, if one can be started. Errors are then known at the end.
@@ -409,6 +415,14 @@ impl TraceFile {
         self.error.is_some()
     }
 
+    /// Appends what the session's owner makes of the complete file.
+    fn append_epilogue(&mut self) -> io::Result<()> {
+        if let Some(epilogue) = self.epilogue.take().filter(|_| self.error.is_none()) {
+            self.written += epilogue.append(&mut self.file, &self.path, self.written)?;
+        }
+        Ok(())
+    }
+
     /// Writes all gathered bytes, and gives the file its name.
     pub(super) fn finish(mut self) -> Finished {
         self.flush();
@@ -417,8 +431,9 @@ impl TraceFile {
             self.written += bytes;
             self.error = self.error.take().or(error);
         }
+        let appended = self.append_epilogue();
         let path = self.name.as_ref().unwrap_or(&self.path).clone();
-        let failed = |error| Error::File { path, error };
+        let failed = |error| Error::File { path: path.clone(), error };
         let error = match (self.error.take(), &self.name) {
             (None, Some(name)) => {
                 temporary::release(&self.file);
@@ -430,6 +445,8 @@ impl TraceFile {
         if error.is_none() {
             self.name = None;
         }
+        // The file is whole without it.
+        let error = error.or(appended.err().map(failed));
         let (counts, lost) = (std::mem::take(&mut self.counts), std::mem::take(&mut self.lost));
         Finished { bytes: self.written, counts, lost, gap: std::mem::take(&mut self.gap), error }
     }

@@ -18,6 +18,7 @@ mod counts;
 mod diagnosis;
 pub(crate) mod dictionary;
 mod drain;
+mod epilogue;
 mod file;
 mod gap;
 mod leftover;
@@ -227,7 +228,7 @@ impl Session {
         let what = "protolog session goes on";
         let core = &self.active.core;
         let mut summary =
-            snapshot::write(core, path.as_ref(), kept.form, kept.claim.as_ref(), what)?;
+            snapshot::write(core, path.as_ref(), &kept.form, kept.claim.as_ref(), what)?;
         diagnosis::complete(core, &mut summary, true);
         Ok(summary)
     }

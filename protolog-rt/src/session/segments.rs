@@ -9,7 +9,6 @@
 //!
 //! Invariants: a name without `.part` is that of a complete file; only files whose names have this form are ever removed.
 
-use super::bundles::bundles;
 use super::claim::{Claim, hold};
 use super::file::{FileForm, TraceFile};
 use crate::error::Error;
@@ -95,7 +94,7 @@ impl Segments {
                 }
                 file => {
                     let mut file = file?;
-                    file.compress(bundles(self.form.compression));
+                    file.set_form(&self.form);
                     self.begun = Instant::now();
                     self.old.push_back((self.next, name));
                     self.next += 1;
@@ -219,9 +218,12 @@ mod tests {
         make("app.0032.pftrace.part");
         let limits = Limits { keep: Some(4), ..Limits::default() };
         let path = dir.path().join("app.pftrace");
-        let mut segments =
-            Segments::new(&path, limits, FileForm { compression: None, mode: 0o600 })
-                .expect("segments");
+        let mut segments = Segments::new(
+            &path,
+            limits,
+            FileForm { compression: None, mode: 0o600, epilogue: None },
+        )
+        .expect("segments");
         // Created by another process meanwhile.
         make("app.0033.pftrace");
         make("app.0034.pftrace.part");

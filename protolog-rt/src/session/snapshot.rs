@@ -6,7 +6,6 @@
 //!
 //! Invariant: each message of a sequence up to the last one in the trace is in the trace or counted.
 
-use super::bundles::bundles;
 use super::claim::Claim;
 use super::core::Core;
 use super::counts::Counts;
@@ -56,13 +55,13 @@ type Expected = (Arc<Writer>, u64);
 pub(super) fn write(
     core: &Arc<Core>,
     path: &Path,
-    form: FileForm,
+    form: &FileForm,
     own: Option<&Claim>,
     what: &str,
 ) -> Result<Summary, Error> {
     let mut reader = core.buffer.reader();
     let mut file = TraceFile::create_on_finish(path, form.mode, own)?;
-    file.compress(bundles(form.compression));
+    file.set_form(form);
     let mut trace = Trace::begin(Arc::clone(core), file);
     let (writers, chunks) = collect(core, &mut reader);
     if chunks.values().map(BTreeMap::len).sum::<usize>() > MANY {

@@ -5,8 +5,8 @@ use crate::exit::{Exit, Failure};
 use crate::output::{cant_read, cant_write, is_standard, once, reason, write_one};
 use crate::system::System;
 use protolog_reader::{
-    AddedForUi, ByteSource, CounterArg, MergeError, MergeInput, Merged, SourceReader, Trace, merge,
-    printable, without_perfetto_ui, write_for_perfetto_ui,
+    AddedForUi, ByteSource, CounterArg, MergeError, MergeInput, Merged, SourceReader,
+    for_perfetto_ui, merge, printable,
 };
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -36,7 +36,7 @@ say that they are of different boots are refused. Times of different machines ca
 A trace that comes through a pipe is held in memory, and with --perfetto-ui the result is, too.
 
 Perfetto's UI shows messages in its SQL page alone. With --perfetto-ui they also are in its table and on its track of logs, as \
-those of Android are, which makes the trace about twice as large. What an earlier run has added, counters included, is replaced.
+those of Android are, which makes the trace about twice as large. What an earlier run has added is made anew, with its counters.
 
 Recordings of processes that died are made into traces by `protologtool recover`, which takes several at once.
 
@@ -148,16 +148,10 @@ fn write_for_ui(
 ) -> Result<Merged, Failure> {
     let mut trace = Vec::new();
     let merged = merge(inputs, &mut trace).map_err(|error| failure(&error, &args.output))?;
-    let trace = without_perfetto_ui(trace);
-    let log = Trace::from_bytes(trace.clone()).read().map_err(|error| {
+    let (trace, added) = for_perfetto_ui(trace, &args.counter).map_err(|error| {
         Failure::new(format!("can't read the merged traces: {error}")).help(error.help())
     })?;
-    let mut added = AddedForUi::default();
-    let fill = |out: &mut dyn io::Write| {
-        out.write_all(&trace)?;
-        added = write_for_perfetto_ui(&log, &args.counter, out)?;
-        Ok(())
-    };
+    let fill = |out: &mut dyn io::Write| out.write_all(&trace);
     let failed = |error: io::Error| cant_write(&args.output, &error);
     let mode = args.output_file.mode_of_new();
     write_one(&args.output, mode, &args.traces, system, fill, failed)?;
@@ -194,7 +188,7 @@ pub(super) fn counter(text: &str) -> Result<CounterArg, String> {
     let argument = argument.parse().ok().filter(|number| *number > 0);
     let argument = argument
         .ok_or_else(|| "give the number of the argument, from 1, after the colon".to_owned())?;
-    Ok(CounterArg { template: template.to_owned(), argument })
+    Ok(CounterArg { template: template.to_owned(), argument, is_whole: false })
 }
 
 /// The failure of a merge into the file `output`.

@@ -6,7 +6,6 @@ use super::Builder;
 use crate::clock;
 use crate::error::Error;
 use crate::session::active::{Active, Destination, Kept};
-use crate::session::bundles::bundles;
 use crate::session::config::Filter;
 use crate::session::core::{Core, SessionOwner};
 use crate::session::file::{FileForm, TraceFile};
@@ -51,7 +50,7 @@ impl Builder {
         let core = Arc::new(Core::new(buffer, self.max_string_bytes, owner));
         let (destination, kept) = match (self.fill_policy, self.path) {
             (FillPolicy::Stream, Some(path)) => {
-                let stream = Self::stream(&core, &path, self.limits, self.form);
+                let stream = Self::stream(&core, &path, self.limits, &self.form);
                 if let (Err(_), Some(recorder)) = (&stream, core.stream_recorder()) {
                     // Nothing was recorded to it.
                     let _ = recorder.remove();
@@ -82,16 +81,16 @@ impl Builder {
         core: &Arc<Core>,
         path: &Path,
         limits: Limits,
-        form: FileForm,
+        form: &FileForm,
     ) -> Result<Destination, Error> {
         let requests = Arc::<Requests>::default();
-        let segments = limits.any().then(|| Segments::new(path, limits, form));
+        let segments = limits.any().then(|| Segments::new(path, limits, form.clone()));
         let mut segments = segments.transpose()?;
         let file = match &mut segments {
             Some(segments) => segments.open()?,
             None => {
                 let mut file = TraceFile::create(path, form.mode)?;
-                file.compress(bundles(form.compression));
+                file.set_form(form);
                 file
             }
         };

@@ -14,7 +14,7 @@ use super::loopback::{Loopback, answer, header, status};
 use crate::command::{merge, read_log};
 use crate::exit::{Exit, Failure};
 use crate::system::System;
-use protolog_reader::{Trace, without_perfetto_ui, write_for_perfetto_ui};
+use protolog_reader::for_perfetto_ui;
 use std::io::Cursor;
 use std::path::PathBuf;
 use tiny_http::{Method, Request, Response};
@@ -62,12 +62,9 @@ fn made_for_ui(
     system: &dyn System,
 ) -> Result<(Vec<u8>, Exit), Failure> {
     let (trace, merged) = read_log::gather_whole(traces, system, &|line| system.print_error(line))?;
-    let mut trace = without_perfetto_ui(trace);
-    let log = Trace::from_bytes(trace.clone()).read().map_err(|error| {
+    let (trace, added) = for_perfetto_ui(trace, &args.counter).map_err(|error| {
         Failure::new(format!("can't read the traces: {error}")).help(error.help())
     })?;
-    let added = write_for_perfetto_ui(&log, &args.counter, &mut trace)
-        .map_err(|error| Failure::new(format!("can't make the trace: {error}")))?;
     merge::report_added(&added, &args.counter, system);
     Ok((trace, if merged.is_whole() { Exit::Done } else { Exit::Incomplete }))
 }
