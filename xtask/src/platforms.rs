@@ -1,5 +1,8 @@
 //! The runtime and what operators run, on platforms that this machine is not: checked for glibc, musl and Android, and
 //! built, run and tested on musl.
+//!
+//! The standard library is built anew for each, which takes most of the time. So `test` checks the platform that differs most, another
+//! processor with another C library; `soak` checks all.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,9 +11,10 @@ use std::path::Path;
 use crate::debian::{self, Compiler};
 use crate::{Result, shell, tools, workspace};
 
-/// Targets that are checked: every system call is there, and of the type that the code gives it.
-const CHECKED: [&str; 3] =
-    ["aarch64-unknown-linux-gnu", "aarch64-unknown-linux-musl", "aarch64-linux-android"];
+/// The target that each run of the tests checks: every system call is there, and of the type that the code gives it.
+const CHECKED: [&str; 1] = ["aarch64-linux-android"];
+/// Targets that only `soak` checks: what they have of their own, Android or musl on this processor has too, mostly.
+const CHECKED_SELDOM: [&str; 2] = ["aarch64-unknown-linux-gnu", "aarch64-unknown-linux-musl"];
 
 /// The target with musl whose programs run on this machine.
 fn musl() -> String {
@@ -39,22 +43,34 @@ const NEEDED: [(&str, &str); 6] = [
 /// Builds the standard library too, without the part that finds names for stack traces.
 const STANDARD_LIBRARY: [&str; 2] = ["-Zbuild-std=std", "-Zbuild-std-features="];
 
-/// Checks all platforms and runs the tests on musl. Without a compiler of Debian's it is skipped.
+/// Checks Android and runs the tests on musl. Without a compiler of Debian's it is skipped.
 pub(crate) fn check(has_musl: bool, install: bool, skipped: &mut Vec<String>) -> Result<()> {
-    let compiler = match debian::prepare(None, true, install) {
-        Ok(compiler) => compiler,
-        Err(why) => {
-            let why = why.lines().next().unwrap_or_default();
-            tools::skip(skipped, "the runtime on musl and Android", why);
-            return Ok(());
-        }
+    let Some(compiler) = compiler(install, skipped) else { return Ok(()) };
+    check_targets(&compiler, &CHECKED)?;
+    if has_musl { test_on_musl(&compiler) } else { Ok(()) }
+}
+
+/// Checks all platforms. Without a compiler of Debian's, which is not fetched here, it is skipped.
+pub(crate) fn check_all(skipped: &mut Vec<String>) -> Result<()> {
+    let Some(compiler) = compiler(false, skipped) else { return Ok(()) };
+    check_targets(&compiler, &[&CHECKED[..], &CHECKED_SELDOM].concat())
+}
+
+fn compiler(install: bool, skipped: &mut Vec<String>) -> Option<Compiler> {
+    let found = debian::prepare(None, true, install);
+    let skip = |why: String| {
+        let why = why.lines().next().unwrap_or_default();
+        tools::skip(skipped, "the runtime on musl and Android", why);
     };
+    found.map_err(skip).ok()
+}
+
+fn check_targets(compiler: &Compiler, targets: &[&str]) -> Result<()> {
     let mut check = compiler.cargo(&["check", "--locked"], "platforms")?;
     check.args(STANDARD_LIBRARY);
     check.args(PACKAGES.iter().flat_map(|package| ["--package", package]));
-    check.args(CHECKED.iter().flat_map(|target| ["--target", target]));
-    shell::run(&mut check)?;
-    if has_musl { test_on_musl(&compiler) } else { Ok(()) }
+    check.args(targets.iter().flat_map(|target| ["--target", target]));
+    shell::run(&mut check)
 }
 
 /// Runs tests of the runtime, and so sessions, in static programs.

@@ -7,10 +7,10 @@ use std::process::Command;
 
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
-use crate::{Result, bazel, bench, fuzz, programs, python, shell, workspace};
+use crate::{Result, bazel, bench, fuzz, platforms, programs, python, shell, toolchain, workspace};
 
 /// The steps in their order, each with what it checks.
-pub(crate) const STEPS: [(&str, &str); 15] = [
+pub(crate) const STEPS: [(&str, &str); 16] = [
     (
         "stress",
         "many threads over the smallest buffer for a minute, 100,000 short threads, 3,000 forks: \
@@ -24,6 +24,10 @@ pub(crate) const STEPS: [(&str, &str); 15] = [
     (
         "java",
         "the Java runtime: 10 million messages over the smallest buffer, by every collector, and 100,000 threads of each kind",
+    ),
+    (
+        "oldest",
+        "the tools build with the oldest Rust that they promise, the runtime and `protolog-control` for glibc, musl and Android on aarch64",
     ),
     ("damage", "500 damaged copies of a trace: never fewer rows or texts than in trace_processor"),
     ("loom", "the models of the write path, with more preemptions than in `test`"),
@@ -84,6 +88,10 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         java.args(["--test=java_runtime", "--", "stress::", "threads::", "idle::", "--nocapture"]);
         java.env("PROTOLOG_JAVA_MESSAGES", "10000000").env("PROTOLOG_JAVA_THREADS", "100000");
         shell::run(&mut java)
+    });
+    steps.run("oldest", |skipped| {
+        toolchain::check_promise(&toolchain::TOOLS, false, skipped)?;
+        platforms::check_all(skipped)
     });
     steps.run("damage", |_| {
         let environment = python::prepare(false)?;

@@ -31,7 +31,7 @@ pub(crate) const STEPS: [(&str, &str); 15] = [
     ("rustdoc", "the documentation builds without warnings"),
     (
         "oldest",
-        "the packages build with the oldest Rust that they promise, the runtime for other platforms; \
+        "the libraries build with the oldest Rust that they promise, the runtime for Android; \
          its tests pass on musl",
     ),
     (
@@ -42,6 +42,9 @@ pub(crate) const STEPS: [(&str, &str); 15] = [
     ("python", "test data that scripts make is what they make"),
     ("demo", "the demo runs to its end, on a small tree"),
 ];
+
+/// All that the runtime can do besides.
+const FEATURES: &str = "protolog-rt/log,protolog-rt/tracing,protolog-rt/compression";
 
 /// The test program that drives a browser.
 const BROWSER_TESTS: &str = "view";
@@ -60,9 +63,7 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
             cargo(&["fmt", "--all", "--check", "--", "--color=never"])
         })
     });
-    let clippy = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    steps
-        .run("lints", |skipped| have.with(&tools::CLIPPY, "the lints", skipped, || cargo(&clippy)));
+    steps.run("lints", |skipped| have.with(&tools::CLIPPY, "the lints", skipped, lint));
     steps.run("tidy", |skipped| {
         have.with(&tools::GIT, "the project's own rules", skipped, tidy::run)
     });
@@ -79,14 +80,7 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     });
     // It has target directories of its own. Beside the tests, it would make what waits for the clock wait longer.
     let oldest = wanted.is_empty().then(|| Beside::start("oldest", install));
-    steps.run("features", |skipped| {
-        let all = ["--locked", "--package", "protolog-rt", "--all-features"];
-        let lints = [&["clippy"], &all[..], &["--all-targets", "--", "-D", "warnings"]].concat();
-        have.with(&tools::CLIPPY, "the lints of features", skipped, || cargo(&lints))?;
-        let tests = ["--no-fail-fast", "--lib", "--test", "bridge", "--test", "fork_locks"];
-        have.test(&[&["test"], &all[..], &tests].concat(), skipped)?;
-        have.test(&[&["test"], &all[..], &["--doc", "bridge"]].concat(), skipped)
-    });
+    steps.run("features", |skipped| have.test_features(skipped));
     steps.run("instructions", |skipped| {
         let missing = have.lacks(&tools::VALGRIND, "the instructions of calls", skipped);
         if missing { Ok(()) } else { instructions::compare(install, skipped) }
@@ -104,7 +98,7 @@ pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
         if let Some(begun) = oldest {
             return begun?.finish(skipped);
         }
-        toolchain::check_promises(install, skipped)?;
+        toolchain::check_promise(&toolchain::LIBRARIES, install, skipped)?;
         let has_musl = !have.lacks(&tools::MUSL, "tests on musl", skipped);
         platforms::check(has_musl, install, skipped)
     });
@@ -132,6 +126,14 @@ impl Have {
         java::test()?;
         bridges::test(install, skipped)?;
         self.with(&tools::MAVEN, "the Maven project", skipped, maven::test)
+    }
+
+    fn test_features(&self, skipped: &mut Vec<String>) -> Result<()> {
+        // In the whole workspace, so that dependencies are those that are built already.
+        let all = ["test", "--locked", "--workspace", "--no-fail-fast", "--features", FEATURES];
+        let tests = ["bridge", "bridge_targets", "fork_locks"].map(|test| ["--test", test]);
+        self.test(&[&all[..], tests.as_flattened()].concat(), skipped)?;
+        self.test(&[&all[..], &["--doc", "bridge"]].concat(), skipped)
     }
 
     fn prepare(&mut self, install: bool, skipped: &mut Vec<String>) -> Result<()> {
@@ -251,6 +253,14 @@ impl Have {
         let overloads = workspace::root().join("java/overloads.py");
         shell::run(Command::new(&environment.python).arg(overloads).arg("--check"))
     }
+}
+
+/// Lints all with all features, and then the libraries without: what there is only then lies in them.
+fn lint() -> Result<()> {
+    let clippy = ["clippy", "--locked", "--workspace"];
+    let all = ["--all-targets", "--features", FEATURES, "--", "-D", "warnings"];
+    cargo(&[&clippy[..], &all].concat())?;
+    cargo(&[&clippy[..], &["--lib", "--", "-D", "warnings"]].concat())
 }
 
 /// Gathers what tests list as skipped.

@@ -52,25 +52,3 @@ fn find_or_create(name: &str, limit: usize) -> Option<&'static GroupInfo> {
     }
     None
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn targets_are_groups_until_there_are_too_many() {
-        let first = group("app::net");
-        assert_eq!((first.name, first.tag), ("app::net", "app::net"));
-        assert!(std::ptr::eq(first, group("app::net")));
-        assert!(!std::ptr::eq(first, group("app")));
-        for number in 0..MAX_TARGETS {
-            group(&format!("many::t{number}"));
-        }
-        assert_eq!(group("more::than::that").name, "more");
-        for number in 0..MAX_TARGETS {
-            group(&format!("crate{number}::t"));
-        }
-        assert_eq!(group("yet::another").name, OTHERS);
-        assert!(std::ptr::eq(first, group("app::net")));
-    }
-}
