@@ -1,7 +1,7 @@
 //! A function that passes a template on, in a state.
 //!
 //! ```text
-//! Wrapper { name 1, kotlin name* 2, java name* 3, of file 4, level 5, group 6, tag 7, before 8, after 9 }
+//! Wrapper { name 1, kotlin name* 2, java name* 3, of file 4, level 5, group 6, tag 7, before 8, after 9, passed tag 10 }
 //! ```
 
 use crate::lang::wrapper::Wrapper;
@@ -20,6 +20,7 @@ pub(super) fn encode(wrapper: &Wrapper, fields: &mut Fields<'_, Heap>) {
     }
     fields.bool(4, *is_of_file).uint32(5, level.wire()).uint64(6, *group as u64);
     fields.bool(7, wrapper.has_tag).string(8, &wrapper.before).string(9, &wrapper.after);
+    fields.bool(10, wrapper.takes_tag);
 }
 
 /// Reads a function.
@@ -32,6 +33,7 @@ pub(super) fn decode(fields: Reader<'_>) -> Result<Wrapper, DecodeError> {
         level: Level::Debug,
         group: 0,
         has_tag: false,
+        takes_tag: false,
         before: String::new(),
         after: String::new(),
     };
@@ -47,6 +49,7 @@ pub(super) fn decode(fields: Reader<'_>) -> Result<Wrapper, DecodeError> {
             7 => wrapper.has_tag = field.as_bool()?,
             8 => field.as_str()?.clone_into(&mut wrapper.before),
             9 => field.as_str()?.clone_into(&mut wrapper.after),
+            10 => wrapper.takes_tag = field.as_bool()?,
             _ => {}
         }
     }
@@ -67,6 +70,7 @@ pub(super) mod tests {
             level: Level::Wtf,
             group: 3,
             has_tag: true,
+            takes_tag: true,
             before: "a %s".into(),
             after: "b".into(),
         }

@@ -12,6 +12,8 @@
 //! Log("Server").v("sent %d", n)
 //! ```
 //!
+//! Or its calls pass the tag before the template: `fun v(tag: String, msg: String, vararg args: Any?)`.
+//!
 //! A front end finds those of each file; a second pass, over the files that have one of their names, rewrites their calls.
 //! Invariant: no other function can take a wrapper's place at a call that has one of its names.
 
@@ -19,7 +21,7 @@ use memchr::memmem::Finder;
 use protolog_core::Level;
 use std::collections::HashMap;
 
-/// The character in the place of an instance's tag, which no template has.
+/// The character in the place of a tag, which no template has.
 pub const TAG: char = '\0';
 
 /// One such function.
@@ -39,6 +41,8 @@ pub struct Wrapper {
     pub group: usize,
     /// True if it is a method of a class whose instances have a tag, for which [`TAG`] stands in the texts.
     pub has_tag: bool,
+    /// True if callers pass the tag, before the template: a constant, for which [`TAG`] stands in the texts.
+    pub takes_tag: bool,
     /// The template's text before the one that callers pass.
     pub before: String,
     /// The template's text after the one that callers pass.
@@ -100,7 +104,7 @@ impl PartialEq for Wrappers {
 }
 
 impl Wrapper {
-    /// The function of an instance with this tag.
+    /// The function of an instance with this tag, or of calls that pass it.
     #[must_use]
     pub fn with_tag(&self, tag: &str) -> Self {
         let tag = tag.replace('%', "%%");

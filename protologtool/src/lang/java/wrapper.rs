@@ -78,6 +78,7 @@ impl MemberCalls<'_, '_, '_> {
             level,
             group,
             has_tag: false,
+            takes_tag: false,
             before: before.to_owned(),
             after: after.to_owned(),
         };

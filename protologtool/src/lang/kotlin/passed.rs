@@ -5,10 +5,11 @@
 
 use super::KotlinShape;
 use super::read::{CallReader, ReadCall};
-use super::template::Piece;
+use super::template::{Piece, constant_text};
 use super::wrapper_calls::WrapperCall;
 use crate::call::{Call, Checked, Text, without_fixes};
 use crate::diagnostic::{Code, Diagnostic};
+use std::borrow::Cow;
 use std::ops::Range;
 
 impl CallReader<'_, '_> {
@@ -29,23 +30,26 @@ impl CallReader<'_, '_> {
             return stays(file.bytes_of(receiver), why);
         }
         let elements = file.elements(at + 1);
-        let [template, rest @ ..] = &elements[..] else {
+        let passed = &elements[usize::from(wrapper.takes_tag).min(elements.len())..];
+        let [template, rest @ ..] = passed else {
             return stays(range, "it has no template".to_owned());
         };
         if let Some((tokens, why)) = self.unknown_argument(&elements) {
             return stays(file.bytes_of(tokens), why.to_owned());
         }
-        let class = self.groups.class();
-        let group_path: Vec<String> = class
-            .split('.')
-            .chain([&*self.groups.list()[wrapper.group].name])
-            .map(str::to_owned)
-            .collect();
+        let group_path = self.group_path(wrapper.group);
         let first = &group_path[0];
         if self.hidden_name(call).is_some()
             || self.named.scopes.variable(first, range.start).is_some()
         {
             return stays(range, "a variable hides a package that rewritten code names".to_owned());
+        }
+        let mut wrapper = Cow::Borrowed(&**wrapper);
+        if wrapper.takes_tag {
+            let Some(tag) = constant_text(self.named, &elements[0]) else {
+                return stays(file.bytes_of(&elements[0]), "its tag is no constant".to_owned());
+            };
+            wrapper = Cow::Owned(wrapper.with_tag(&tag));
         }
         let own = match self.pieces(template) {
             Ok(own) => own,
@@ -61,6 +65,8 @@ impl CallReader<'_, '_> {
         let checked = Checked { source: file.text, text, range: &template_range, args };
         checked.template().map_err(without_fixes)?;
         let warnings = rest.iter().flat_map(|argument| self.effects(argument, close)).collect();
+        // The tag, which the template has now, goes with it.
+        let template_range = file.bytes_of(&(elements[0].start..template.end));
         let before = call.class.start.checked_sub(1);
         let shape = KotlinShape {
             class: self.class_bytes(call),
@@ -77,6 +83,12 @@ impl CallReader<'_, '_> {
         let group = wrapper.group;
         let call = Call { range, level, group, template: text, template_range, args, shape };
         Ok((call, warnings))
+    }
+
+    /// The names that stand for a group in rewritten code.
+    fn group_path(&self, group: usize) -> Vec<String> {
+        let class = self.groups.class().split('.');
+        class.chain([&*self.groups.list()[group].name]).map(str::to_owned).collect()
     }
 
     /// The first argument because of which nobody can tell what the call passes on, and why.

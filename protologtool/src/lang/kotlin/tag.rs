@@ -8,7 +8,7 @@
 
 use super::names::ScopedFile;
 use super::scopes::{DeclaredKind, DeclaredName};
-use super::template::{Piece, pieces};
+use super::template::constant_text;
 use std::ops::Range;
 
 /// The instance that a method is called on.
@@ -120,11 +120,7 @@ impl Instance {
 
     /// The tag, if it is a constant.
     pub(super) fn tag(&self, named: &ScopedFile<'_>) -> Option<String> {
-        let texts = pieces(named, self.value.clone()).ok()?.into_iter().map(|piece| match piece {
-            Piece::Text(text) => Some(text.as_str().to_owned()),
-            Piece::Expression(_) => None,
-        });
-        texts.collect::<Option<Vec<_>>>().map(|texts| texts.concat())
+        constant_text(named, &self.value)
     }
 }
 

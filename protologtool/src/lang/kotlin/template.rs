@@ -40,6 +40,15 @@ pub(crate) fn pieces(
     Ok(reader.pieces)
 }
 
+/// The text of these tokens, if it is a constant.
+pub(super) fn constant_text(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<String> {
+    let texts = pieces(named, tokens.clone()).ok()?.into_iter().map(|piece| match piece {
+        Piece::Text(text) => Some(text.as_str().to_owned()),
+        Piece::Expression(_) => None,
+    });
+    texts.collect::<Option<Vec<_>>>().map(|texts| texts.concat())
+}
+
 /// The text of the constant `declared` of a file, which `depth` others needed.
 pub(crate) fn constant(
     named: &ScopedFile<'_>,

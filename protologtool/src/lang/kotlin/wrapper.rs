@@ -5,7 +5,7 @@
 //! log("sent %d", n)        is the message  "Net: sent %d"  with the argument n, if TAG is the constant "Net"
 //! ```
 //!
-//! A constant may be the tag of the class's instances (see [`tag`](super::tag)). Such a function does nothing else, and no other can take its place: nothing overrides it, and no other is called as it is. One
+//! A constant may be the tag of the class's instances (see [`tag`](super::tag)), or a parameter before the message. Such a function does nothing else, and no other can take its place: nothing overrides it, and no other is called as it is. One
 //! level is looked through.
 
 use super::method_call::MethodCall;
@@ -13,7 +13,7 @@ use super::names::ScopedFile;
 use super::read::CallReader;
 use super::scopes::{DeclaredKind, DeclaredName};
 use super::tag::{is_name_of, tag_of};
-use super::template::{Piece, pieces};
+use super::template::{Piece, constant_text, pieces};
 use crate::call::Text;
 use crate::lang::wrapper::{TAG, Wrapper};
 use protolog_core::{Level, Piece as TemplatePiece, Template, Verb};
@@ -53,8 +53,11 @@ impl<'n> CallReader<'n, '_> {
         let (name, open) = (whole.start, whole.start + 1);
         let close = file.partner(call.method + 1);
         let modifiers = modifiers(named, name)?;
-        let tag = tag_of(named, declared);
-        let is_overloaded = match tag {
+        let parameters = file.elements(open);
+        let passed_tag = passed_tag(named, &parameters);
+        let of_instance = if passed_tag.is_some() { None } else { tag_of(named, declared) };
+        let tag = passed_tag.or(of_instance);
+        let is_overloaded = match of_instance {
             // Instances of other classes are told apart.
             Some(_) => named.scopes.is_overloaded_in_class(declared),
             None => named.scopes.is_overloaded(&declared.name),
@@ -65,20 +68,16 @@ impl<'n> CallReader<'n, '_> {
         {
             return None;
         }
-        let parameters = file.elements(open);
-        let (text, is_vararg) = parameter(named, parameters.first()?)?;
-        let rest = match &parameters[1..] {
-            [] => None,
-            [rest] => Some(parameter(named, rest).filter(|(_, is_vararg)| *is_vararg)?.0),
-            _ => return None,
-        };
+        let own = &parameters[usize::from(passed_tag.is_some())..];
+        let ((text, is_vararg), rest) = message_and_rest(named, own)?;
         let elements = file.elements(call.method + 1);
         let [group, template, passed @ ..] = &elements[..] else { return None };
         let plain = plain_arguments(named, passed, rest.as_deref())?;
         let (before, after) = around_text(named, template, &text, tag)?;
         let constants = plain.iter().map(|tokens| constant(named, tokens, tag));
         let before = filled(before.as_str(), &constants.collect::<Option<Vec<_>>>()?)?;
-        let has_tag = before.contains(TAG) || after.as_str().contains(TAG);
+        let has_tag =
+            of_instance.is_some() && (before.contains(TAG) || after.as_str().contains(TAG));
         let group = self.group(group).ok().filter(|_| !is_vararg)?;
         let is_private = modifiers.has("private");
         let is_exported = !is_private
@@ -91,7 +90,7 @@ impl<'n> CallReader<'n, '_> {
         let (canonical, of_class) = named.canonical(declared);
         let wrapper = Wrapper {
             name: declared.name.clone(),
-            java_names: if is_exported && !has_tag {
+            java_names: if is_exported && !has_tag && passed_tag.is_none() {
                 java_names(named, declared, &modifiers, path)
             } else {
                 Vec::new()
@@ -101,6 +100,7 @@ impl<'n> CallReader<'n, '_> {
             level,
             group,
             has_tag,
+            takes_tag: passed_tag.is_some(),
             before,
             after: after.as_str().to_owned(),
         };
@@ -224,6 +224,33 @@ fn parameter(named: &ScopedFile<'_>, tokens: &Range<usize>) -> Option<(String, b
     }
 }
 
+/// The first parameter, with whether it takes any number of values, and the name of one that does behind it, which may be left out.
+fn message_and_rest(
+    named: &ScopedFile<'_>,
+    parameters: &[Range<usize>],
+) -> Option<((String, bool), Option<String>)> {
+    let message = parameter(named, parameters.first()?)?;
+    let rest = match &parameters[1..] {
+        [] => None,
+        [rest] => Some(parameter(named, rest).filter(|(_, is_vararg)| *is_vararg)?.0),
+        _ => return None,
+    };
+    Some((message, rest))
+}
+
+/// The first of two parameters for texts, the tag before the message, if any number of arguments follows. Otherwise the log call in the function
+/// has a template of its own, with both as values.
+fn passed_tag<'n>(
+    named: &'n ScopedFile<'_>,
+    parameters: &[Range<usize>],
+) -> Option<&'n DeclaredName> {
+    let [tag, message, _] = parameters else { return None };
+    let (name, is_vararg) = parameter(named, tag)?;
+    let has_message = parameter(named, message).is_some_and(|(_, is_vararg)| !is_vararg);
+    let offset = named.file.bytes_of(message).start;
+    named.scopes.variable(&name, offset).filter(|_| has_message && !is_vararg)
+}
+
 /// The arguments before `*rest`, of the parameter `rest` if the function has it, among those that it passes on.
 fn plain_arguments<'e>(
     named: &ScopedFile<'_>,
@@ -279,12 +306,7 @@ fn constant(
     if is_name_of(named, tokens, tag) {
         return Some(TAG.to_string());
     }
-    let pieces = pieces(named, tokens.clone()).ok()?;
-    let texts = pieces.into_iter().map(|piece| match piece {
-        Piece::Text(text) => Some(text.as_str().to_owned()),
-        Piece::Expression(_) => None,
-    });
-    texts.collect::<Option<Vec<_>>>().map(|texts| texts.concat())
+    constant_text(named, tokens)
 }
 
 /// A template with these texts in the place of its first conversions, which must be `%s`.
