@@ -62,8 +62,9 @@ final class KeptTrace {
             counted.put(sequence.id, sequence.counted);
         }
         List<Losses.Count> losses = session.total().all();
-        Map<Integer, List<SharedBuffer.Copy>> chunks = new TreeMap<>();
-        for (SharedBuffer.Copy chunk : session.copyChunks(true)) {
+        Map<Integer, List<SharedBuffer.Committed>> chunks = new TreeMap<>();
+        Map<SharedBuffer.Committed, byte[]> bytes = session.readBuffer(session.buffer()::copyAll);
+        for (SharedBuffer.Committed chunk : bytes.keySet()) {
             chunks.computeIfAbsent(chunk.writer(), id -> new ArrayList<>()).add(chunk);
         }
         // After the chunks: the dictionary has all that they have.
@@ -75,13 +76,13 @@ final class KeptTrace {
         SessionStats.Written written = new SessionStats.Written(session.dictionary());
         long messages = 0;
         long overwritten = 0;
-        for (Map.Entry<Integer, List<SharedBuffer.Copy>> each : chunks.entrySet()) {
-            List<SharedBuffer.Copy> own = each.getValue();
+        for (Map.Entry<Integer, List<SharedBuffer.Committed>> each : chunks.entrySet()) {
+            List<SharedBuffer.Committed> own = each.getValue();
             int any = own.get(0).id();
             own.sort(Comparator.comparingInt(chunk -> chunk.id() - any));
             SequenceReader reader = new SequenceReader(each.getKey(), pid, out, written, false);
-            for (SharedBuffer.Copy chunk : own) {
-                reader.read(chunk);
+            for (SharedBuffer.Committed chunk : own) {
+                reader.read(chunk, bytes.get(chunk));
             }
             reader.end(new Losses().take());
             messages += reader.recorded();

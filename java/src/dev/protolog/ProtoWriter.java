@@ -2,6 +2,7 @@ package dev.protolog;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -73,11 +74,25 @@ final class ProtoWriter {
         return next + size;
     }
 
-    /** Writes {@code value} as a varint of four bytes. */
-    static void putVarint4(byte[] to, int at, int value) {
-        for (int i = 0; i < 4; i++) {
-            to[at + i] = (byte) (value >>> 7 * i & 0x7f | (i < 3 ? 0x80 : 0));
+    /** The varint of {@code value} in four bytes, as a word. */
+    static int varint4(int value) {
+        return value & 0x7f | (value & 0x3f80) << 1 | (value & 0x1fc000) << 2 | (value & 0xfe00000) << 3 | 0x808080;
+    }
+
+    /** Writes a field with a varint, whose tag has one byte, with stores that may reach eight bytes beyond it, and gives the offset after it. */
+    static int putTagged(ByteBuffer to, int at, int tag, long value) {
+        int size = sizeOf(value);
+        if (size < Long.BYTES) {
+            to.putLong(at, tag | spread(value, size) << 8);
+            return at + 1 + size;
         }
+        to.put(at++, (byte) tag);
+        while ((value & ~0x7fL) != 0) {
+            to.put(at++, (byte) (value | 0x80));
+            value >>>= 7;
+        }
+        to.put(at, (byte) value);
+        return at + 1;
     }
 
     ProtoWriter varint(int field, long value) {

@@ -36,6 +36,8 @@ final class Segments implements AutoCloseable {
     private final Deque<Path> old;
     private long next;
     private long begun = System.nanoTime();
+    /** The file that is being made; null for none. */
+    private Path unfinished;
 
     /** The most bytes and the longest time of a segment, in nanoseconds, and the number of complete ones that are kept; 0 for no limit. */
     record Limits(long bytes, long ageNanos, int keep) {
@@ -87,15 +89,27 @@ final class Segments implements AutoCloseable {
             if (Files.exists(name)) {
                 continue;
             }
+            unfinished = part;
             try {
                 TraceFile file = TraceFile.createNew(part, name, compression);
                 old.add(name);
                 begun = System.nanoTime();
+                unfinished = null;
                 return file;
             } catch (FileAlreadyExistsException e) {
                 // Another process uses the same path.
+                unfinished = null;
             }
         }
+    }
+
+    /** Removes a segment that an error of the JVM interrupted {@link #open} at, unless a process writes it. */
+    void removeUnfinished() throws IOException {
+        Path part = unfinished;
+        if (part != null && Files.exists(part) && Files.size(part) == 0) {
+            remove(part);
+        }
+        unfinished = null;
     }
 
     /** Removes the newest segment, in which nothing is yet. */

@@ -120,14 +120,18 @@ final class SequenceReader {
         return (long) chunk << 32 | packets;
     }
 
-    void read(SharedBuffer.Copy chunk) throws IOException {
+    /** Reads what a chunk has committed; {@code bytes} are those of the chunk. */
+    void read(SharedBuffer.Committed chunk, byte[] bytes) throws IOException {
         if (!hasBegun || chunk.id() != current) {
             done = 0;
             partial = null;
         }
+        if (!chunk.continues()) {
+            // An error ended the message whose beginning this is.
+            partial = null;
+        }
         hasBegun = true;
         current = chunk.id();
-        byte[] bytes = chunk.bytes();
         int at = 0;
         for (int number = 0; number < chunk.count(); number++) {
             long size = 0;
@@ -185,7 +189,7 @@ final class SequenceReader {
         }
     }
 
-    private void part(SharedBuffer.Copy chunk, int number, byte[] bytes) throws IOException {
+    private void part(SharedBuffer.Committed chunk, int number, byte[] bytes) throws IOException {
         byte[] whole = bytes;
         if (number == 0 && chunk.continues()) {
             if (partial == null) {

@@ -9,6 +9,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 /**
  * The part of a session that writers use: filter, buffer, clock, sequences, losses.
@@ -97,8 +98,8 @@ final class SessionCore {
         drainThread = thread;
     }
 
-    /** Copies of the complete chunks, and of the others if they are asked for. An error if the file that has them is not whole any more. */
-    List<SharedBuffer.Copy> copyChunks(boolean unfinishedToo) throws IOException {
+    /** Reads from the buffer. An error if the file that has it is not whole any more. */
+    <T> T readBuffer(Supplier<T> read) throws IOException {
         if (failure != null) {
             throw failure();
         }
@@ -106,7 +107,7 @@ final class SessionCore {
             recording.checkSize();
         }
         try {
-            return buffer.copyAll(unfinishedToo);
+            return read.get();
         } catch (InternalError e) {
             throw new IOException("its buffer can't be read", e);
         }
@@ -223,7 +224,8 @@ final class SessionCore {
 
     /** Takes a chunk for a writer. Where there is none, those of threads that have ended are looked for, or one is waited for. */
     int acquire(TraceWriter writer, int previous, int layout, int payload) {
-        int chunk = buffer.acquire(previous, layout, payload);
+        SharedBuffer.Claim claim = writer.claim;
+        int chunk = buffer.acquire(claim, previous, layout, payload);
         Thread drain = drainThread;
         if (drain != null && (chunk == SharedBuffer.NONE || buffer.isScarce())) {
             LockSupport.unpark(drain);
@@ -232,11 +234,11 @@ final class SessionCore {
             synchronized (this) {
                 sweep();
             }
-            chunk = buffer.acquire(previous, layout, payload);
+            chunk = buffer.acquire(claim, previous, layout, payload);
         }
         long stuck = stuckAt;
         if (chunk == SharedBuffer.NONE && waitNanos > 0 && !isStopped && (stuck < 0 || stuck != buffer.freed())) {
-            chunk = buffer.await(previous, layout, payload, System.nanoTime() + waitNanos, drain);
+            chunk = buffer.await(claim, previous, layout, payload, System.nanoTime() + waitNanos, drain);
             stuckAt = chunk == SharedBuffer.NONE ? buffer.freed() : -1;
         }
         return chunk;
@@ -305,12 +307,12 @@ final class SessionCore {
     }
 
     /** Completes the chunks of threads that have ended, and takes their sequences back. */
-    private void sweep() {
+    synchronized void sweep() {
         for (Iterator<TraceWriter> all = writers.iterator(); all.hasNext();) {
             TraceWriter writer = all.next();
             Thread thread = writer.thread.get();
             if (thread == null || !thread.isAlive()) {
-                writer.complete();
+                writer.finish();
                 ended.add(writer.sequence);
                 all.remove();
             }

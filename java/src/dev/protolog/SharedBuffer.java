@@ -12,7 +12,9 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -78,8 +80,13 @@ final class SharedBuffer {
     /** The chunks that went through the buffer, and the most bytes that were in use at any one time. */
     record Stats(long size, long written, long bytesWritten, long overwritten, long read, long bytesRead, long highWater) {}
 
-    /** A copy of what one chunk has committed. {@code packets} is the word of its header. */
-    record Copy(int chunk, int writer, int id, int packets, boolean isComplete, byte[] bytes) {
+    /** A chunk that was taken and that its writer has not opened yet, whatever error came in between; {@link #NONE} for none. */
+    static final class Claim {
+        int chunk = NONE;
+    }
+
+    /** What one chunk has committed so far. {@code packets} is the word of its header. */
+    record Committed(int chunk, int writer, int id, int packets, boolean isComplete) {
         /** The number of whole packets. */
         int count() {
             int started = packets & PageLayout.MAX_PACKETS;
@@ -93,6 +100,11 @@ final class SharedBuffer {
         boolean isContinued() {
             return isComplete && (packets & PageLayout.CONTINUED) != 0;
         }
+
+        /** The bytes of the chunk without its header. */
+        int size() {
+            return end(chunk) - at(chunk) - CHUNK_HEADER;
+        }
     }
 
     ByteBuffer memory() {
@@ -105,16 +117,16 @@ final class SharedBuffer {
 
     /**
      * Takes a chunk for a writer that has had {@code previous} ({@link #NONE} for none). {@code layout} is how its page should be
-     * divided; where nearly every page is in use, any chunk with {@code payload} bytes will do.
+     * divided; where nearly every page is in use, any chunk with {@code payload} bytes will do. It is noted in {@code claim}.
      */
-    synchronized int acquire(int previous, int layout, int payload) {
+    synchronized int acquire(Claim claim, int previous, int layout, int payload) {
         if (isClosed) {
             return NONE;
         }
         long after = previous == NONE ? 0 : turns[page(previous)];
         int candidate = open[layout];
         if (candidate >= 0 && turns[candidate] >= after && (!isRing || turn - turns[candidate] <= pages / OPEN_PART)) {
-            int chunk = take(candidate, layout);
+            int chunk = take(candidate, layout, claim);
             if (chunk != NONE) {
                 return chunk;
             }
@@ -126,15 +138,15 @@ final class SharedBuffer {
                 INT.setRelease(memory, page * PAGE, PageLayout.divided(layout));
                 highWater = Math.max(highWater, divided);
                 open[layout] = page;
-                return take(page, layout);
+                return take(page, layout, claim);
             }
-            int chunk = isRing ? take(page, layout) : NONE;
+            int chunk = isRing ? take(page, layout, claim) : NONE;
             if (chunk != NONE) {
                 open[layout] = page;
                 return chunk;
             }
         }
-        int chunk = takeAny(payload);
+        int chunk = takeAny(payload, claim);
         isClosed |= chunk == NONE && keepsFirst;
         return chunk;
     }
@@ -143,9 +155,9 @@ final class SharedBuffer {
      * As {@link #acquire}, after a wait for one to be freed where there is none, but not beyond {@code deadline}, a value of
      * {@link System#nanoTime}; {@code reader} is woken, which frees some. An interrupt does not end the wait, and is there afterwards.
      */
-    synchronized int await(int previous, int layout, int payload, long deadline, Thread reader) {
+    synchronized int await(Claim claim, int previous, int layout, int payload, long deadline, Thread reader) {
         boolean isInterrupted = false;
-        int chunk = acquire(previous, layout, payload);
+        int chunk = acquire(claim, previous, layout, payload);
         long left = deadline - System.nanoTime();
         while (chunk == NONE && !isClosed && left > 0) {
             LockSupport.unpark(reader);
@@ -154,7 +166,7 @@ final class SharedBuffer {
             } catch (InterruptedException e) {
                 isInterrupted = true;
             }
-            chunk = acquire(previous, layout, payload);
+            chunk = acquire(claim, previous, layout, payload);
             left = deadline - System.nanoTime();
         }
         if (isInterrupted) {
@@ -211,20 +223,43 @@ final class SharedBuffer {
         }
     }
 
-    /** Frees a chunk that was copied. Of a stream only. */
+    /** Takes a chunk back whose writer has not opened it. */
+    synchronized void giveBack(Claim claim) {
+        int chunk = claim.chunk;
+        int left = held - (end(chunk) - at(chunk));
+        int quarters = quarters(left);
+        clearHeader(at(chunk));
+        set(chunk, FREE);
+        // Nothing is called before it is forgotten.
+        claim.chunk = NONE;
+        held = left;
+        if (quarters != heldQuarters) {
+            heldQuarters = quarters;
+        }
+        if (!isRing) {
+            joinFree(page(chunk));
+        }
+        notifyAll();
+    }
+
+    /** Frees a chunk that was read. Of a stream only. */
     synchronized void free(int chunk) {
-        int page = page(chunk);
         read++;
         bytesRead += end(chunk) - at(chunk);
         set(chunk, READING);
         clearHeader(at(chunk));
         set(chunk, FREE);
+        joinFree(page(chunk));
+        notifyAll();
+    }
+
+    /** Makes a page one that can be divided anew, if all its chunks are free. */
+    private void joinFree(int page) {
         int word = (int) INT.getAcquire(memory, page * PAGE);
         if (word == PageLayout.divided(PageLayout.layout(word))) {
             INT.setRelease(memory, page * PAGE, 0);
             divided--;
         }
-        notifyAll();
     }
 
     /** True if a stream should be drained soon. */
@@ -232,9 +267,9 @@ final class SharedBuffer {
         return divided >= pages / 2;
     }
 
-    /** Copies the complete chunks, and with {@code unfinishedToo} those that have packets. Writers wait meanwhile where they need a chunk. */
-    synchronized List<Copy> copyAll(boolean unfinishedToo) {
-        List<Copy> copies = new ArrayList<>();
+    /** Finds the complete chunks, and with {@code unfinishedToo} those that have packets. Writers wait meanwhile where they need a chunk. */
+    synchronized List<Committed> findAll(boolean unfinishedToo) {
+        List<Committed> found = new ArrayList<>();
         for (int page = 0; page < pages; page++) {
             int word = (int) INT.getAcquire(memory, page * PAGE);
             int layout = PageLayout.layout(word);
@@ -242,14 +277,30 @@ final class SharedBuffer {
                 int state = PageLayout.state(word, index);
                 int chunk = chunk(page, layout, index);
                 if (state == COMPLETE || state == WRITING && unfinishedToo) {
-                    Copy copy = copy(chunk, state == COMPLETE);
-                    if (copy != null) {
-                        copies.add(copy);
+                    Committed committed = look(chunk, state == COMPLETE);
+                    if (committed != null) {
+                        found.add(committed);
                     }
                 }
             }
         }
+        return found;
+    }
+
+    /** As {@link #findAll}, with unfinished ones, each with a copy of its bytes: a ring may overwrite them right after. */
+    synchronized Map<Committed, byte[]> copyAll() {
+        Map<Committed, byte[]> copies = new LinkedHashMap<>();
+        for (Committed chunk : findAll(true)) {
+            copies.put(chunk, copy(chunk));
+        }
         return copies;
+    }
+
+    /** A copy of the bytes of a chunk. Committed ones of a stream stay as they are until the chunk is freed. */
+    byte[] copy(Committed chunk) {
+        byte[] bytes = new byte[chunk.size()];
+        memory.get(at(chunk.chunk) + CHUNK_HEADER, bytes);
+        return bytes;
     }
 
     /** The number of chunks that were freed so far. */
@@ -277,16 +328,14 @@ final class SharedBuffer {
         return at(chunk) + PageLayout.chunkSize(chunk >>> 4 & 7);
     }
 
-    private Copy copy(int chunk, boolean isComplete) {
+    private Committed look(int chunk, boolean isComplete) {
         int at = at(chunk);
         int packets = (short) SHORT.getAcquire(memory, at + PageLayout.PACKETS_AT) & 0xffff;
         if ((packets & PageLayout.MAX_PACKETS) == 0) {
             return null;
         }
-        byte[] bytes = new byte[end(chunk) - at - CHUNK_HEADER];
-        memory.get(at + CHUNK_HEADER, bytes);
         int writer = memory.getShort(at + PageLayout.WRITER_ID_AT) & 0xffff;
-        return new Copy(chunk, writer, memory.getInt(at), packets, isComplete, bytes);
+        return new Committed(chunk, writer, memory.getInt(at), packets, isComplete);
     }
 
     /** Overwrites what is complete on a page in its turn. True if the page is to be divided: nobody writes there. */
@@ -335,30 +384,34 @@ final class SharedBuffer {
     }
 
     /** Takes a free chunk of a page that is divided by {@code layout}. */
-    private int take(int page, int layout) {
+    private int take(int page, int layout, Claim claim) {
         int word = (int) INT.getAcquire(memory, page * PAGE);
         int index = PageLayout.layout(word) == layout ? PageLayout.find(word, FREE) : -1;
         if (index < 0) {
             return NONE;
         }
+        int chunk = chunk(page, layout, index);
+        int more = held + PageLayout.chunkSize(layout);
+        int quarters = quarters(more);
         INT.setRelease(memory, page * PAGE, PageLayout.with(word, index, WRITING));
-        held += PageLayout.chunkSize(layout);
-        int quarters = quarters(held);
+        // Nothing is called from here on: whatever error comes on the way to the writer, the chunk is not forgotten.
+        claim.chunk = chunk;
+        held = more;
         if (quarters != heldQuarters) {
             heldQuarters = quarters;
         }
-        return chunk(page, layout, index);
+        return chunk;
     }
 
     private int quarters(int bytes) {
         return (int) (4L * bytes / size());
     }
 
-    private int takeAny(int payload) {
+    private int takeAny(int payload, Claim claim) {
         for (int page = 0; page < pages; page++) {
             int layout = PageLayout.layout((int) INT.getAcquire(memory, page * PAGE));
             if (layout != 0 && PageLayout.chunkSize(layout) - CHUNK_HEADER >= payload) {
-                int chunk = take(page, layout);
+                int chunk = take(page, layout, claim);
                 if (chunk != NONE) {
                     return chunk;
                 }

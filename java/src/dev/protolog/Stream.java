@@ -71,7 +71,7 @@ final class Stream implements Runnable {
     private final Thread thread = new Thread(this, "protolog drain");
 
     /** A complete chunk, and the reader of its sequence. */
-    private record Held(SharedBuffer.Copy chunk, SequenceReader reader) {}
+    private record Held(SharedBuffer.Committed chunk, SequenceReader reader) {}
 
     /** A reader, and its state. */
     private record Saved(SequenceReader reader, SequenceReader.State state) {}
@@ -168,17 +168,17 @@ final class Stream implements Runnable {
         return counts.stats(session.total().all(), 0, earlierBytes + out.written());
     }
 
-    /** Writes what is there, of chunks that are being written only if {@code unfinishedToo}. False where there is no memory for a copy of it now; nothing has changed then. */
+    /** Writes what is there, of chunks that are being written only if {@code unfinishedToo}. False where there is no memory for that now; nothing has changed then. */
     private synchronized boolean drain(boolean unfinishedToo) {
         if (failure != null) {
             return true;
         }
         return attempt(() -> {
-            List<SharedBuffer.Copy> chunks = session.copyChunks(unfinishedToo);
+            List<SharedBuffer.Committed> chunks = session.readBuffer(() -> session.buffer().findAll(unfinishedToo));
             int any = chunks.isEmpty() ? 0 : chunks.get(0).id();
-            chunks.sort(Comparator.comparingInt(SharedBuffer.Copy::writer).thenComparingInt(chunk -> chunk.id() - any));
+            chunks.sort(Comparator.comparingInt(SharedBuffer.Committed::writer).thenComparingInt(chunk -> chunk.id() - any));
             used.clear();
-            for (SharedBuffer.Copy chunk : chunks) {
+            for (SharedBuffer.Committed chunk : chunks) {
                 used.add(readers.computeIfAbsent(chunk.writer(),
                         id -> new SequenceReader(id, session.pid(), out, counts, segments != null)));
             }
@@ -189,13 +189,13 @@ final class Stream implements Runnable {
                 writeClocks(now);
             }
             chunks.removeIf(chunk -> held.stream().anyMatch(known -> known.chunk.chunk() == chunk.chunk()));
-            for (SharedBuffer.Copy chunk : chunks) {
+            for (SharedBuffer.Committed chunk : chunks) {
                 SequenceReader reader = readers.get(chunk.writer());
                 if (!hasRoom(chunk, reader)) {
                     rotate();
                 }
                 long before = reader.position();
-                reader.read(chunk);
+                reader.read(chunk, session.readBuffer(() -> session.buffer().copy(chunk)));
                 if (reader.position() != before) {
                     changed.put(chunk.writer(), reader.position());
                     inFile.add(chunk.writer());
@@ -247,6 +247,9 @@ final class Stream implements Runnable {
         if (file != to.file) {
             segments.abandon(file);
         }
+        if (segments != null) {
+            segments.removeUnfinished();
+        }
         file = to.file;
         ended = null;
         out = file.out();
@@ -285,12 +288,12 @@ final class Stream implements Runnable {
     }
 
     /** Keeps a complete chunk until the file has it. */
-    private void hold(SharedBuffer.Copy chunk, SequenceReader reader) throws IOException {
+    private void hold(SharedBuffer.Committed chunk, SequenceReader reader) throws IOException {
         if (!chunk.isComplete()) {
             return;
         }
         held.add(new Held(chunk, reader));
-        heldBytes += chunk.bytes().length;
+        heldBytes += chunk.size();
         if (heldBytes >= session.buffer().size() / FREED_PART) {
             commit();
             free();
@@ -316,11 +319,11 @@ final class Stream implements Runnable {
     }
 
     /** True unless the file would become too long by a chunk. A file has one at least. */
-    private boolean hasRoom(SharedBuffer.Copy chunk, SequenceReader reader) throws IOException {
+    private boolean hasRoom(SharedBuffer.Committed chunk, SequenceReader reader) throws IOException {
         if (segments == null || file.isEmpty()) {
             return true;
         }
-        long more = chunk.bytes().length + chunk.count() * GROWTH + reader.pendingSize() + TRAILER + (inFile.size() + 1) * SEQUENCE_TRAILER;
+        long more = chunk.size() + chunk.count() * GROWTH + reader.pendingSize() + TRAILER + (inFile.size() + 1) * SEQUENCE_TRAILER;
         if (segments.hasRoom(out.size(), more)) {
             return true;
         }

@@ -51,11 +51,11 @@ final class TraceFile {
         FileChannel file = FileChannel.open(path, StandardOpenOption.WRITE);
         try {
             lock(file, path);
-        } catch (IOException e) {
+            return new TraceFile(path, name, file, compression);
+        } catch (IOException | RuntimeException | Error e) {
             file.close();
             throw e;
         }
-        return new TraceFile(path, name, file, compression);
     }
 
     /** Locks a file; false if another session has it. */

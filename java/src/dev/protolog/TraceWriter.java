@@ -26,6 +26,8 @@ final class TraceWriter {
     /** The bytes that are left at the end of a chunk, for the size field of a fragment. */
     private static final int SLACK = FRAGMENT_SIZE;
     private static final int MAX_STATE = 128;
+    /** The size of a packet that was given up. */
+    private static final int GIVEN_UP = ProtoWriter.varint4(PageLayout.DROPPED_PACKET_SIZE);
     /** The tags of interned strings and stack traces. */
     private static final int STRING = 0x02a2;
     private static final int STACK = 0x02aa;
@@ -69,6 +71,8 @@ final class TraceWriter {
     private final ProtoWriter snapshot = new ProtoWriter();
     private final ProtoWriter part = new ProtoWriter();
 
+    /** The chunk that was taken last, until it is {@link #chunk}. */
+    final SharedBuffer.Claim claim = new SharedBuffer.Claim();
     private int chunk = SharedBuffer.NONE;
     /** The chunk before, also when it was completed. */
     private int previous = SharedBuffer.NONE;
@@ -104,7 +108,7 @@ final class TraceWriter {
         try {
             if (isWriting) {
                 // The last message ended in an error: its strings may be in the table and not in the chunk.
-                complete();
+                finish();
             }
             isWriting = true;
             long before = sequence.time;
@@ -155,8 +159,20 @@ final class TraceWriter {
         return true;
     }
 
-    /** Completes the chunk. Called by the thread; by others once it has ended, or the session stopped. */
-    void complete() {
+    /** Gives back what the writer has, wherever an error ended its last message. Called by the thread; by others once it has ended. */
+    void finish() {
+        if (claim.chunk != SharedBuffer.NONE) {
+            buffer.giveBack(claim);
+        }
+        if (chunk != SharedBuffer.NONE) {
+            // The packet that was started is none: its message counts as lost. Where it goes on from the chunk before, it is given up.
+            boolean isRest = (packets & PageLayout.MAX_PACKETS) == 1 && (packets & PageLayout.CONTINUES) != 0;
+            wire.putInt(position, isRest ? GIVEN_UP : 0);
+            complete();
+        }
+    }
+
+    private void complete() {
         if (chunk != SharedBuffer.NONE) {
             session.countMessages(sequence);
             buffer.complete(chunk);
@@ -224,7 +240,7 @@ final class TraceWriter {
         for (int i = 0; i < call.count; i++, kinds >>>= 2) {
             long word = call.words[i];
             switch ((int) kinds & 3) {
-                case Call.INTEGER -> at = putTagged(at, 0x18, word << 1 ^ word >> 63);
+                case Call.INTEGER -> at = ProtoWriter.putTagged(wire, at, 0x18, word << 1 ^ word >> 63);
                 case Call.FLOATING -> {
                     wire.put(at, (byte) 0x21);
                     wire.putLong(at + 1, word);
@@ -239,27 +255,11 @@ final class TraceWriter {
                     if (iid == 0) {
                         return NEW;
                     }
-                    at = putTagged(at, 0x10, iid);
+                    at = ProtoWriter.putTagged(wire, at, 0x10, iid);
                 }
             }
         }
         return at;
-    }
-
-    /** Writes a field with a varint, and gives the offset after it. */
-    private int putTagged(int at, int tag, long value) {
-        int size = ProtoWriter.sizeOf(value);
-        if (size < Long.BYTES) {
-            wire.putLong(at, tag | ProtoWriter.spread(value, size) << 8);
-            return at + 1 + size;
-        }
-        wire.put(at++, (byte) tag);
-        while ((value & ~0x7fL) != 0) {
-            wire.put(at++, (byte) (value | 0x80));
-            value >>>= 7;
-        }
-        wire.put(at, (byte) value);
-        return at + 1;
     }
 
     /** Encodes a message that was measured, but for its head, into {@link #content}, and gives its size. */
@@ -399,14 +399,11 @@ final class TraceWriter {
                 break;
             }
             int take = Math.max(0, Math.min(left, limit - position - FRAGMENT_SIZE));
-            byte[] head = new byte[FRAGMENT_SIZE];
-            ProtoWriter.putVarint4(head, 0, take);
             memory.put(position + FRAGMENT_SIZE, joined, at, take);
-            memory.put(position, head);
+            wire.putInt(position, ProtoWriter.varint4(take));
             int next = acquire(PageLayout.PAGE);
             if (next == SharedBuffer.NONE) {
-                ProtoWriter.putVarint4(head, 0, PageLayout.DROPPED_PACKET_SIZE);
-                memory.put(position, head);
+                wire.putInt(position, GIVEN_UP);
                 complete();
                 return false;
             }
@@ -446,23 +443,25 @@ final class TraceWriter {
     }
 
     private void open(int taken, int flags) {
-        chunk = taken;
-        buffer.begin(taken, sequence.id, sequence.nextChunk++);
+        buffer.begin(taken, sequence.id, sequence.nextChunk);
         position = SharedBuffer.at(taken) + CHUNK_HEADER;
         limit = SharedBuffer.end(taken) - SLACK;
         countAt = SharedBuffer.at(taken) + PageLayout.PACKETS_AT;
         packets = flags;
         strings.clear();
         startNext(position, 0);
+        chunk = taken;
+        claim.chunk = SharedBuffer.NONE;
+        sequence.nextChunk++;
     }
 
     /** Ends the started packet before {@code at}, which shows so many messages, and starts the next one there. */
     private void startNext(int at, int messages) {
         memory.put(at, (byte) 0);
+        buffer.publish(countAt, packets + 1);
+        // Nothing is called in between: a message that is shown is counted, whatever error comes next, and one that is not is not.
         position = at;
         packets++;
-        buffer.publish(countAt, packets);
-        // Nothing is called in between: a message that is shown is counted, whatever error comes next.
         sequence.messages += messages;
         buffer.check(countAt, packets);
     }

@@ -51,6 +51,9 @@ final class FullStackTest {
             thread.join();
             check("messages", session.stop().messages(), logged);
         }
+        try (Stream<Path> all = Files.list(file.getParent())) {
+            check("files without an end", all.filter(path -> path.toString().endsWith(".part")).toList(), List.of());
+        }
         List<Long> numbers = new ArrayList<>();
         String name = file.getFileName().toString().replace(".pftrace", "");
         try (Stream<Path> all = Files.list(file.getParent())) {

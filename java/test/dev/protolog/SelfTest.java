@@ -29,6 +29,7 @@ public final class SelfTest {
         SharedBufferTest.run();
         ErrorTest.run();
         FullStackTest.run();
+        FullStackCallTest.run();
         ClockTest.run();
         MessageIdTest.run(vectors);
         SettingsTest.run(vectors);

@@ -24,14 +24,14 @@ final class SharedBufferTest {
                 taken.add(chunk);
             }
             check("chunks of a page", taken.size(), 14);
-            check("chunks with packets before any was written", buffer.copyAll(true).size(), 0);
+            check("chunks with packets before any was written", buffer.copyAll().size(), 0);
             buffer.begin(taken.get(3), WRITER, 0);
             buffer.publish(SharedBuffer.at(taken.get(3)) + PageLayout.PACKETS_AT, 2);
-            check("the one that was", buffer.copyAll(true).stream().map(SharedBuffer.Copy::writer).toList(), List.of(WRITER));
+            check("the one that was", buffer.findAll(true).stream().map(SharedBuffer.Committed::writer).toList(), List.of(WRITER));
         }
     }
 
     private static int take(SharedBuffer buffer) {
-        return buffer.acquire(SharedBuffer.NONE, PageLayout.FOURTEEN, 0);
+        return buffer.acquire(new SharedBuffer.Claim(), SharedBuffer.NONE, PageLayout.FOURTEEN, 0);
     }
 }
