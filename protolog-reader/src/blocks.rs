@@ -101,9 +101,12 @@ impl Blocks {
         if let Some(bytes) = self.sorted.get(hint.0).and_then(|block| block.get(span)) {
             return bytes;
         }
-        let index = self.sorted.partition_point(|block| block.at <= span.at);
-        *hint = BlockHint(index.saturating_sub(1));
-        self.bytes(span)
+        let index = self.sorted.partition_point(|block| block.at <= span.at).saturating_sub(1);
+        *hint = BlockHint(index);
+        match self.sorted.get(index).and_then(|block| block.get(span)) {
+            Some(bytes) => bytes,
+            None => self.bytes(span),
+        }
     }
 
     /// As [`bytes_near`](Self::bytes_near), with what follows them in the block.

@@ -20,11 +20,25 @@ use crate::message_fields::{self, MessageField};
 use crate::plan::{self, FastValue, Form, Part, is_set};
 use crate::snippet::push_start;
 
-/// The hints in a log where the last message and the last string were found, near which the next ones are.
+/// The hints in a log where the last message and the last string of each thread were found, near which the next ones are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BlockHints(Vec<ThreadHints>);
+
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct BlockHints {
+struct ThreadHints {
     message: BlockHint,
     string: BlockHint,
+}
+
+impl BlockHints {
+    #[inline]
+    fn of(&mut self, thread: u32) -> &mut ThreadHints {
+        let place = thread as usize;
+        if self.0.len() <= place {
+            self.0.resize(place + 1, ThreadHints::default());
+        }
+        &mut self.0[place]
+    }
 }
 
 /// The values of one message, after its id.
@@ -46,6 +60,7 @@ impl<'a, 'p> FastValues<'a, 'p> {
         if record.stack_trace != NO_STRING {
             return None;
         }
+        let hints = hints.of(record.thread);
         let bytes = log.blocks().bytes_near(record.message, &mut hints.message);
         let (MessageField::MessageId(id), rest) = message_fields::usual(bytes)? else {
             return None;
