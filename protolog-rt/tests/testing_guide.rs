@@ -1,9 +1,8 @@
 //! The guide to tests that log: its crate is tested as a user would, with tests that run side by side.
 
-use protolog_testkit::{Output, run_any, workspace_root};
+use protolog_testkit::{Output, run_any, user_cargo, workspace_root};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Copies the crate of the guide to a directory of this test, with `change` made to its source.
 fn copy(name: &str, change: impl FnOnce(String) -> String) -> PathBuf {
@@ -23,13 +22,11 @@ fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/testing")
 }
 
-/// Runs the tests of the crate, two at a time. The crates share what they compile.
+/// Runs the tests of the crate, two at a time.
 fn test(crate_root: &Path) -> Output {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["test", "--quiet", "--offline", "--lib", "--", "--test-threads=2"]);
-    cargo.current_dir(crate_root).env_remove("RUSTFLAGS").env("CARGO_TERM_COLOR", "never");
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("testing-target");
-    run_any(cargo.env("CARGO_TARGET_DIR", target))
+    let mut cargo = user_cargo(env!("CARGO_TARGET_TMPDIR"));
+    cargo.args(["test", "--quiet", "--lib", "--", "--test-threads=2"]);
+    run_any(cargo.current_dir(crate_root).env("CARGO_TERM_COLOR", "never"))
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! The test builds the library and a program that loads it outside this workspace.
 
 use protolog_reader::{Recording, Rendering, Trace};
-use protolog_testkit::{run, temp_dir_for_sockets, trace_stats, workspace_root};
+use protolog_testkit::{run, temp_dir_for_sockets, trace_stats, user_cargo, workspace_root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -37,10 +37,9 @@ fn fixture() -> &'static Fixture {
             }
         }
         fs::copy(workspace_root().join("Cargo.lock"), copy.join("Cargo.lock")).expect("copy");
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--offline"]).current_dir(&copy);
-        run(cargo.env("CARGO_TARGET_DIR", copy.join("target")).env_remove("RUSTFLAGS"));
-        let out = copy.join("target/debug");
+        let mut cargo = user_cargo(env!("CARGO_TARGET_TMPDIR"));
+        run(cargo.args(["build", "--quiet"]).current_dir(&copy));
+        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("users/debug");
         Fixture { host: out.join("host"), plugin: out.join("libplugin.so") }
     })
 }

@@ -1,6 +1,6 @@
 //! Crates outside this workspace with strict lints, which must not warn of expansions of the macros.
 
-use protolog_testkit::{Output, run_any, skip, workspace_root};
+use protolog_testkit::{Output, run_any, skip, user_cargo, workspace_root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -36,10 +36,9 @@ fn copy_to(from: &Path, to: &Path, runtime: &str) {
 }
 
 fn cargo(copy: &Path, command: &str, package: &str, flags: &[&str]) -> Output {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args([command, "--quiet", "--offline", "--package", package]).args(flags);
-    cargo.current_dir(copy).env("CARGO_TARGET_DIR", copy.join("target"));
-    run_any(cargo.env_remove("RUSTFLAGS").env("CARGO_TERM_COLOR", "never"))
+    let mut cargo = user_cargo(env!("CARGO_TARGET_TMPDIR"));
+    cargo.args([command, "--quiet", "--package", package]).args(flags);
+    run_any(cargo.current_dir(copy).env("CARGO_TERM_COLOR", "never"))
 }
 
 #[test]

@@ -5,7 +5,8 @@
 //! have different lengths), and in dictionary packets: one has the entries of logged messages, the other all entries.
 
 use protolog_testkit::{
-    Value, assert_eq_text, check_dictionary, check_trace, run, serde_json, temp_dir, workspace_root,
+    Value, assert_eq_text, check_dictionary, check_trace, run, serde_json, temp_dir, user_cargo,
+    workspace_root,
 };
 use protologtool::cli::{self, Exit};
 use protologtool::system::Memory;
@@ -90,11 +91,9 @@ fn build(system: &Memory) -> PathBuf {
     write(&root.join("indexer.pb"), &system.files()[Path::new("sources.pb")]);
     let lock = fs::read(workspace_root().join("Cargo.lock")).expect("read the lock file");
     write(&root.join("Cargo.lock"), &lock);
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-programs");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--offline", "--manifest-path"]).arg(root.join("Cargo.toml"));
-    run(cargo.arg("--target-dir").arg(&target).env_remove("RUSTFLAGS"));
-    target.join("debug/indexer")
+    let mut cargo = user_cargo(env!("CARGO_TARGET_TMPDIR"));
+    run(cargo.args(["build", "--quiet", "--manifest-path"]).arg(root.join("Cargo.toml")));
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("users/debug/indexer")
 }
 
 /// Objects by the value of one of their members.

@@ -2,7 +2,7 @@
 
 use crate::case::{here, source_directories, transform};
 use protolog_core::note::{Note, ParsedNote};
-use protolog_testkit::{Output, copy_program, run, run_any, workspace_root};
+use protolog_testkit::{Output, copy_program, run, run_any, user_cargo, workspace_root};
 use protologtool::cli::{self, Exit};
 use protologtool::system::Memory;
 use std::collections::BTreeSet;
@@ -125,19 +125,16 @@ pub(crate) fn without_head(line: &str) -> String {
 }
 
 fn build(directory: &Path, features: &str) -> PathBuf {
-    // The two builds share what does not depend on the features.
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-programs");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--quiet", "--offline", "--features", features, "--manifest-path"]);
+    let mut cargo = user_cargo(env!("CARGO_TARGET_TMPDIR"));
+    cargo.args(["build", "--quiet", "--features", features, "--manifest-path"]);
     // Relative to where cargo runs, paths in the binary are those of the tool's run.
-    cargo.arg("Cargo.toml").current_dir(directory).env_remove("RUSTFLAGS");
-    cargo.arg("--target-dir").arg(&target);
-    run(&mut cargo);
+    run(cargo.arg("Cargo.toml").current_dir(directory));
     let manifest = fs::read_to_string(directory.join("Cargo.toml")).unwrap();
     let name = manifest.split_once("name = \"").unwrap().1.split_once('"').unwrap().0;
     // Threads are named after the program.
     let built = directory.join("program");
-    copy_program(&target.join("debug").join(name), &built);
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("users/debug");
+    copy_program(&target.join(name), &built);
     built
 }
 

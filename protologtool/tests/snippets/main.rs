@@ -9,7 +9,7 @@
 mod page;
 
 use page::Block;
-use protolog_testkit::{assert_eq_text, run, run_any, workspace_root};
+use protolog_testkit::{assert_eq_text, run, run_any, user_environment, workspace_root};
 use std::env;
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -243,11 +243,7 @@ impl Reader {
         let mut shell = Command::new("sh");
         shell.args(["-c", line]).current_dir(&self.package);
         shell.env("PATH", env::join_paths(places).expect("a path of directories"));
-        shell.env("CARGO_TARGET_DIR", desk().join("target"));
-        shell
-            .env("CARGO_NET_OFFLINE", "true")
-            .env("CARGO_PROFILE_DEV_DEBUG", "0")
-            .env_remove("RUSTFLAGS");
+        shell.envs(user_environment(env!("CARGO_TARGET_TMPDIR"))).env_remove("RUSTFLAGS");
         // A reader's `cargo` does not know that of this test.
         for (name, _) in env::vars_os() {
             let name_text = name.to_string_lossy();
