@@ -1,5 +1,7 @@
 //! The common part of the commands that read sources: the list of files, the groups, and the results.
 
+mod files;
+
 use super::release::AndroidFlags;
 use super::target::{CodeRequest, JavaTarget, Refusal, TargetRequest};
 use super::{clashes, javac};
@@ -16,10 +18,8 @@ use crate::output::{self, Previous};
 use crate::pipeline::{self, Processed, Report, Settings};
 use crate::source::Source;
 use crate::system::System;
-use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::num::NonZero;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use viewer_config::{Dictionary, Statements};
 
@@ -62,7 +62,7 @@ pub(super) fn process(
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<Option<Done>, Failure> {
-    let mut files = files(&sources.files, run.output, system)?;
+    let mut files = files::files(&sources.files, run.output, system)?;
     if run.code.is_none() {
         // Whoever writes code refuses a file that is named twice; here it would only be reported twice.
         let mut seen = HashSet::with_capacity(files.len());
@@ -124,7 +124,7 @@ pub(super) fn settings(
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<Option<(Vec<PathBuf>, Settings)>, Failure> {
-    let mut files = files(&sources.files, None, system)?;
+    let mut files = files::files(&sources.files, None, system)?;
     if !JavaClasses::are_named(sources) {
         files.retain(|file| is_rust(file));
     }
@@ -218,7 +218,7 @@ impl<'a> JavaClasses<'a> {
         ];
         let missing = missing.iter().filter(|(is_there, _)| !is_there).map(|(_, flag)| *flag);
         let missing: Vec<&str> = missing.collect();
-        Err(Failure::new(format!("missing {}, for Java", missing.join(", ")))
+        Err(Failure::new(format!("missing {}, for Java and Kotlin", missing.join(", ")))
             .help("add what is missing; `--help` has an example"))
     }
 }
@@ -327,81 +327,8 @@ fn warn_of_class(sources: &Sources, processed: &[Processed], reporter: &mut Repo
     }
 }
 
-/// The sources that the arguments name, in their order; those of a directory in the order of their paths' bytes. What a
-/// directory brings comes once, and not if it is named itself.
-fn files(
-    named: &[PathBuf],
-    output: Option<&Path>,
-    system: &dyn System,
-) -> Result<Vec<PathBuf>, Failure> {
-    let mut files = Vec::with_capacity(named.len());
-    let given: OnceCell<HashSet<&Path>> = OnceCell::new();
-    let mut walked = HashSet::new();
-    let output = output.map(|output| system.canonical(output));
-    for path in named {
-        // Files with the name of a source are not looked up: there may be thousands.
-        if is_source(path) {
-            files.push(path.clone());
-            continue;
-        }
-        if !system.is_directory(path) {
-            return Err(not_a_source(path));
-        }
-        let given = given.get_or_init(|| named.iter().map(PathBuf::as_path).collect());
-        let mut found = walk(path, output.as_deref(), system)?;
-        found.sort_unstable_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
-        if named.len() > 1 {
-            found.retain(|file| !given.contains(file.as_path()) && walked.insert(file.clone()));
-        }
-        files.append(&mut found);
-    }
-    if files.is_empty() {
-        return Err(Failure::new(
-            "no Java, Kotlin or Rust sources in the directories that are given",
-        )
-        .help("name files or directories with `.java`, `.kt` or `.rs` files"));
-    }
-    Ok(files)
-}
-
-fn is_source(path: &Path) -> bool {
-    Kind::of_path(path).is_some()
-}
-
 fn is_rust(path: &Path) -> bool {
     Kind::of_path(path) == Some(Kind::Rust)
-}
-
-fn not_a_source(path: &Path) -> Failure {
-    Failure::new(format!("`{}` is neither a source nor a directory", path.display()))
-        .help("give files whose names end with `.java`, `.kt` or `.rs`, or directories of them")
-}
-
-/// The sources below a directory, but not below `output`.
-fn walk(
-    directory: &Path,
-    output: Option<&Path>,
-    system: &dyn System,
-) -> Result<Vec<PathBuf>, Failure> {
-    let (mut files, mut open) = (Vec::new(), vec![directory.to_path_buf()]);
-    let mut is_first = true;
-    while let Some(directory) = open.pop() {
-        // No link leads to a directory below the first, so that its own name is the last part of its canonical path.
-        let may_be = |output: &Path| is_first || directory.file_name() == output.file_name();
-        if output.is_some_and(|output| may_be(output) && system.canonical(&directory) == output) {
-            continue;
-        }
-        is_first = false;
-        let entries = system.entries(&directory).map_err(|error| cant_read(&directory, &error))?;
-        for entry in entries {
-            if entry.is_directory {
-                open.push(entry.path);
-            } else if is_source(&entry.path) {
-                files.push(entry.path);
-            }
-        }
-    }
-    Ok(files)
 }
 
 /// The groups; none if their definition is wrong, which was shown.

@@ -44,7 +44,7 @@ impl Build {
         there.dedup_by_key(|(_, build)| *build);
         match there.as_slice() {
             [] => Err(Failure::new(format!("no build file in `{}`", directory.display())).help(
-                "run it in the directory of `pom.xml`, `build.gradle`, `BUILD`, `Android.bp` or `Cargo.toml`, or name a build with `--build`",
+                "run it in the directory of `pom.xml`, `build.gradle`, `BUILD`, `Android.bp` or `Cargo.toml`, name a build with `--build`, or run `protologtool transform-protolog-calls` before the compiler",
             )),
             [(_, build)] => Ok(*build),
             several => {
