@@ -95,10 +95,10 @@ impl NoMessages<'_> {
             }
             Self::UnknownGroup(_) => "name a group as the program declares it, with the same case",
             Self::NoneEnabled(_) => {
-                "call `enable_all`, `log_from` or `group` of the session's builder"
+                "call `enable_all` or `log_from` of the session's builder (in Java `enableAll` or `logFrom`), or `group`"
             }
             Self::NothingLogged(_) => {
-                "keep the `Session` in a variable while the program logs: it ends when it is dropped"
+                "keep the session open while the program logs: it ends when it is dropped (in Java closed)"
             }
         }
     }

@@ -53,7 +53,7 @@ fn a_session_that_enabled_nothing_says_so() {
     let (summary, reason, names) = run(|builder| builder);
     let text = "no group was enabled (a session records WTF unless told otherwise)";
     assert_eq!((summary.messages, summary.why_empty.as_deref()), (0, Some(text)));
-    let help = "call `enable_all`, `log_from` or `group` of the session's builder";
+    let help = "call `enable_all` or `log_from` of the session's builder (in Java `enableAll` or `logFrom`), or `group`";
     assert_eq!(reason, Some((text.into(), help)));
     assert!(names.is_empty());
     let (summary, reason, _) = run(|builder| builder.group("*", None).keep_newest());
@@ -101,7 +101,7 @@ fn a_session_that_nothing_was_logged_to_says_how_long_it_ran() {
     let seconds = text.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
     assert!(seconds.is_some_and(|seconds| seconds.parse::<f64>().is_ok()), "{text}");
     let expected =
-        "keep the `Session` in a variable while the program logs: it ends when it is dropped";
+        "keep the session open while the program logs: it ends when it is dropped (in Java closed)";
     assert_eq!(help, expected);
 }
 

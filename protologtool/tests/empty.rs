@@ -28,7 +28,7 @@ fn an_empty_trace_explains_itself() {
     assert_eq!(
         errors(&path),
         "0 messages: no group was enabled (a session records WTF unless told otherwise)\n\
-         help: call `enable_all`, `log_from` or `group` of the session's builder\n"
+         help: call `enable_all` or `log_from` of the session's builder (in Java `enableAll` or `logFrom`), or `group`\n"
     );
     let builder = Session::builder().file(&path).group("Nett", Level::Debug);
     let session = builder.report_losses(false).start().unwrap();

@@ -70,9 +70,19 @@ fn reference() -> Option<ByThread> {
 fn by_thread(lines: Vec<String>) -> ByThread {
     let mut threads = ByThread::new();
     for line in lines {
+        let line = without_hash_codes(&line);
         let text = line.split_once(": ").unwrap().1;
         let end = ["worker 0.0".len(), text.len()].into_iter().min().unwrap();
         threads.entry(text[..end].to_owned()).or_default().push(line);
     }
     threads
+}
+
+/// The text of an array ends in a number that is another one in each process.
+fn without_hash_codes(line: &str) -> String {
+    let parts = line.split('@').enumerate().map(|(at, part)| match at {
+        0 => part,
+        _ => part.trim_start_matches(|it: char| it.is_ascii_hexdigit()),
+    });
+    parts.collect::<Vec<_>>().join("@")
 }

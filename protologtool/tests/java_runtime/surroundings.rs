@@ -88,6 +88,49 @@ fn without_dev_shm_a_stream_records_beside_its_trace() {
     }
 }
 
+/// Traces and recordings of two boots of a machine: each is read alone, and no tool puts the two in one order.
+#[test]
+fn traces_of_another_boot_are_not_merged() {
+    const OTHER: &str = "01234567-89ab-cdef-0123-456789abcdef";
+    let dir = temp_dir();
+    let boot_id = "/proc/sys/kernel/random/boot_id";
+    let script = format!(
+        "java -cp $CP app.Surrounded $0/now.pftrace 10 && echo {OTHER} >$0/id && mount --bind $0/id {boot_id} && \
+         java -cp $CP app.Surrounded $0/other.pftrace 10 && java -cp $CP app.Surrounded $0/more.pftrace 10 && \
+         java -cp $CP app.Surrounded $0/left.rec 10 recording && mount --bind /dev/null {boot_id} && \
+         java -cp $CP app.Surrounded $0/unknown.pftrace 10"
+    );
+    let Some(output) = run_in_namespace(dir.path(), &script) else { return };
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+    let path = |name: &str| dir.path().join(name);
+    let merge = |one: &Path, other: &Path| {
+        let mut merge = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+        run_any(merge.arg("merge").arg("-o").arg(path("all.pftrace")).args([one, other]))
+    };
+    // In its recording the id has a place of its own.
+    let recorded = std::fs::read(path("left.rec")).unwrap();
+    let id = u128::from_str_radix(&OTHER.replace('-', ""), 16).unwrap();
+    assert_eq!(recorded[72..88], id.to_be_bytes());
+    let mut recover = Command::new(env!("CARGO_BIN_EXE_protologtool"));
+    let recovered = path("recovered.pftrace");
+    let output = run_any(recover.arg("recover").arg(path("left.rec")).arg("-o").arg(&recovered));
+    assert_eq!(output.code, Some(0), "{}", output.stderr);
+    let now = path("now.pftrace");
+    for other in [path("other.pftrace"), recovered] {
+        assert_eq!(first_messages(&other), 10, "it is read alone");
+        let output = merge(&now, &other);
+        let expected = format!(
+            "error: `{}` and `{}` are not of the same boot of the same machine\n\
+             help: merge the traces of each boot separately; their times are not comparable\n",
+            now.display(),
+            other.display()
+        );
+        assert_eq!((output.code, output.stderr), (Some(2), expected));
+        assert_eq!(merge(&other, &path("more.pftrace")).code, Some(0), "of the same boot");
+    }
+    assert_eq!(merge(&now, &path("unknown.pftrace")).code, Some(0), "of one that has no id");
+}
+
 /// No file may grow beyond a limit: none has room for a buffer.
 #[test]
 fn where_no_file_may_be_large_the_trace_is_all_there_is() {

@@ -85,7 +85,7 @@ final class SharedBuffer {
         int chunk = NONE;
     }
 
-    /** What one chunk has committed so far. {@code packets} is the word of its header. */
+    /** The packets that one chunk has committed so far. {@code packets} is the word of its header. */
     record Committed(int chunk, int writer, int id, int packets, boolean isComplete) {
         /** The number of whole packets. */
         int count() {

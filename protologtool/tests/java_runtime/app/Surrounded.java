@@ -7,7 +7,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * Logs where files can't be made or grow, as it would anywhere: {@code Surrounded TRACE COUNT [record]}. It prints which error its session
+ * Logs where files can't be made or grow, as it would anywhere: {@code Surrounded TRACE COUNT [record]}, or {@code Surrounded RECORDING COUNT
+ * recording}, which it leaves. It prints which error its session
  * starts or ends with, or how many messages are in the trace and lost; and the folder of the recording.
  */
 public final class Surrounded {
@@ -15,9 +16,12 @@ public final class Surrounded {
 
     public static void main(String[] args) {
         System.setProperty("protolog.level", "off");
-        Session.Builder builder = Session.builder().file(args[0]).enableAll();
-        if (args.length > 2) {
-            builder.record();
+        String kind = args.length > 2 ? args[2] : "stream";
+        Session.Builder builder = Session.builder().enableAll();
+        switch (kind) {
+            case "record" -> builder.file(args[0]).record();
+            case "recording" -> builder.recordTo(Path.of(args[0]));
+            default -> builder.file(args[0]);
         }
         Session session = null;
         try {

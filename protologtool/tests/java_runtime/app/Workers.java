@@ -15,6 +15,31 @@ final class Workers {
 
     private Workers() {}
 
+    /** Constants with a text of their own, one of them in a class of its own. */
+    private enum Kind {
+        PLAIN,
+        NAMED {
+            @Override
+            public String toString() {
+                return "a kind with a name";
+            }
+        }
+    }
+
+    /** An exception that says nothing of itself but its number. */
+    private static final class Failure extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        Failure(int number, Throwable cause) {
+            super(number % 2 == 0 ? null : "failure " + number, cause);
+        }
+
+        @Override
+        public String getLocalizedMessage() {
+            return getMessage() == null ? null : getMessage() + ", größer";
+        }
+    }
+
     /** Logs the messages of a phase, and waits until all are logged. */
     static void run(int phase) throws InterruptedException {
         Thread[] threads = new Thread[THREADS];
@@ -32,6 +57,7 @@ final class Workers {
         for (int round = 0; round < ROUNDS; round++) {
             numbers(name, round);
             texts(name, round);
+            objects(name, round);
         }
         ProtoLog.wtf(NET, "%s has ended", name);
     }
@@ -56,5 +82,16 @@ final class Workers {
         changing.append(" changed");
         ProtoLog.wtf(DISK, "%s: grün %s %d \ud83d\ude00", name, round % 10 == 0 ? "long ".repeat(500) : "Ωmega", round);
         ProtoLog.d(NET, "%s: %s", name, new IllegalStateException("round " + round).getMessage());
+    }
+
+    private static void objects(String name, int round) {
+        Kind kind = Kind.values()[round % 2];
+        ProtoLog.v(DISK, "%s: %s of %s", name, kind, kind.getDeclaringClass());
+        Object[] none = null;
+        ProtoLog.w(NET, "%s: %s %s %s %s", name, new int[round % 3], new String[][] {{name}, null}, name.toCharArray(), none);
+        ProtoLog.i(DISK, "%s: %s", name, (Object) new Kind[] {kind});
+        Throwable cause = new AssertionError(kind);
+        ProtoLog.e(NET, "%s: %s, caused by %s", name, new Failure(round, cause), cause);
+        ProtoLog.d(DISK, "%s: %s", name, round % 4 == 0 ? new StackOverflowError() : new InterruptedException("round " + round));
     }
 }
