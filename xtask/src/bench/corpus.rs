@@ -4,6 +4,8 @@
 //! method (a modifier first, then a type, a name, a parameter list, `{` last). It is the same on every machine. The calls
 //! parse and have constant templates and arguments of the right types; nobody compiles the result.
 
+pub(super) mod kotlin;
+
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,13 +25,13 @@ const STAMP: (&str, &str) =
 pub(super) struct Corpus {
     /// Everything else is relative to it.
     pub(super) dir: PathBuf,
-    /// All `.java` files, sorted; the group enum among them.
-    pub(super) files: Vec<JavaFile>,
+    /// All files of the language, sorted; in Java, the group enum among them.
+    pub(super) files: Vec<SourceFile>,
 }
 
 /// One of the sources.
 #[derive(Clone, Debug)]
-pub(super) struct JavaFile {
+pub(super) struct SourceFile {
     /// Relative to the directory.
     pub(super) path: PathBuf,
     pub(super) bytes: u64,
@@ -72,12 +74,12 @@ pub(super) fn prepare(dir: &Path) -> Result<Corpus> {
         fs::write(&stamp, STAMP.1)
             .map_err(|error| format!("can't write `{}`: {error}", stamp.display()))?;
     }
-    measure(dir).map_err(|error| format!("can't read `{}`: {error}", dir.display()))
+    measure(dir, "java").map_err(|error| format!("can't read `{}`: {error}", dir.display()))
 }
 
 fn change(dir: &Path) -> std::io::Result<()> {
     let mut changed = 0;
-    for (seen, file) in java_files(dir)?.iter().enumerate() {
+    for (seen, file) in sources(dir, "java")?.iter().enumerate() {
         if changed * EVERY > seen {
             continue;
         }
@@ -89,33 +91,38 @@ fn change(dir: &Path) -> std::io::Result<()> {
         fs::write(&path, text)?;
         changed += 1;
     }
+    write_groups(dir)
+}
+
+fn write_groups(dir: &Path) -> std::io::Result<()> {
     let groups = dir.join(GROUPS_SOURCE);
     fs::create_dir_all(groups.parent().expect("the group enum has a package"))?;
     fs::write(groups, GROUPS_TEXT)
 }
 
-fn measure(dir: &Path) -> std::io::Result<Corpus> {
+/// The files below `dir` with this extension.
+fn measure(dir: &Path, extension: &str) -> std::io::Result<Corpus> {
     let measured = |path: PathBuf| {
         let content = fs::read(dir.join(&path))?;
         let calls = String::from_utf8_lossy(&content).matches(CALL).count();
-        Ok(JavaFile { path, bytes: content.len() as u64, calls })
+        Ok(SourceFile { path, bytes: content.len() as u64, calls })
     };
-    let files: std::io::Result<Vec<JavaFile>> =
-        java_files(dir)?.into_iter().map(measured).collect();
+    let files: std::io::Result<Vec<SourceFile>> =
+        sources(dir, extension)?.into_iter().map(measured).collect();
     Ok(Corpus { dir: dir.to_path_buf(), files: files? })
 }
 
 /// Of `count` files in a row, by size, those that have together most nearly `bytes`.
-pub(super) fn nearest(files: &[JavaFile], count: usize, bytes: u64) -> Vec<JavaFile> {
+pub(super) fn nearest(files: &[SourceFile], count: usize, bytes: u64) -> Vec<SourceFile> {
     let mut sorted = files.to_vec();
     sorted.sort_by(|a, b| (a.bytes, &a.path).cmp(&(b.bytes, &b.path)));
-    let total = |files: &[JavaFile]| files.iter().map(|file| file.bytes).sum::<u64>();
+    let total = |files: &[SourceFile]| files.iter().map(|file| file.bytes).sum::<u64>();
     let windows = sorted.windows(count.clamp(1, sorted.len().max(1)));
     windows.min_by_key(|window| total(window).abs_diff(bytes)).unwrap_or_default().to_vec()
 }
 
-/// All `.java` files below `dir`, relative to it, sorted.
-fn java_files(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
+/// All files below `dir` with the extension `end`, relative to it, sorted.
+fn sources(dir: &Path, end: &str) -> std::io::Result<Vec<PathBuf>> {
     let mut open = vec![dir.to_path_buf()];
     let mut files = Vec::new();
     while let Some(next) = open.pop() {
@@ -123,7 +130,7 @@ fn java_files(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
             let path = entry?.path();
             if path.is_dir() {
                 open.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "java") {
+            } else if path.extension().is_some_and(|extension| extension == end) {
                 files.push(path.strip_prefix(dir).unwrap_or(&path).to_path_buf());
             }
         }

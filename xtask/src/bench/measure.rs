@@ -18,18 +18,23 @@ pub(super) struct Run {
     pub(super) peak: Option<u64>,
 }
 
-/// Runs `program` with `args` in `dir` under GNU time; `report` is a file of ours for its figures.
+/// Runs `program` with `args` in `dir` under GNU time, for its memory, and that under bash, which tells milliseconds of processor time where GNU time
+/// tells hundredths of a second; `report` is a file of ours for both.
 pub(super) fn program(program: &Path, args: &[String], dir: &Path, report: &Path) -> Result<Run> {
-    let mut time = Command::new("/usr/bin/time");
-    time.arg("--output")
+    let mut time = Command::new("bash");
+    time.args(["-c", r#"TIMEFORMAT="%3U %3S"; { time "$@" 2>&3; } 3>&2 2>>"$0""#])
         .arg(report)
-        .args(["--format", "%U %S %M"])
+        .args(["/usr/bin/time", "--append", "--output"])
+        .arg(report)
+        .args(["--format", "%M"])
         .arg(program)
         .args(args)
         .current_dir(dir);
+    fs::write(report, "")
+        .map_err(|error| format!("can't write `{}`: {error}", report.display()))?;
     let begun = Instant::now();
     // Not `run_quietly`: its error would show some thousand arguments.
-    let status = time.status().map_err(|error| format!("can't start `/usr/bin/time`: {error}"))?;
+    let status = time.status().map_err(|error| format!("can't start `bash`: {error}"))?;
     let wall = begun.elapsed().as_secs_f64();
     if !status.success() {
         return Err(format!("`{}` ended with {status}", shell::line(&Command::new(program))));
@@ -55,10 +60,10 @@ pub(super) fn spread(runs: &[Run]) -> f64 {
     (most - least) / median(runs).wall * 100.0
 }
 
-/// Processor seconds and peak bytes from the output of `--format "%U %S %M"`.
+/// Processor seconds and peak bytes, from the kilobytes of GNU time and bash's seconds of user and system.
 fn figures(text: &str) -> Option<(f64, u64)> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let [user, system, kilobytes] = words[..] else {
+    let [kilobytes, user, system] = words[..] else {
         return None;
     };
     Some((
@@ -73,7 +78,7 @@ mod tests {
 
     #[test]
     fn reads_the_figures_of_time() {
-        assert_eq!(figures("1.25 0.50 2048\n"), Some((1.75, 2 << 20)));
+        assert_eq!(figures("2048\n1.250 0.500\n"), Some((1.75, 2 << 20)));
         assert_eq!(figures("Command exited with non-zero status 1\n1 0 2\n"), None);
     }
 

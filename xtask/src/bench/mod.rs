@@ -28,8 +28,8 @@ type Bench = (&'static str, &'static str, &'static [Tool], fn(&mut Report) -> Re
 pub(crate) const BENCHES: [Bench; 8] = [
     (
         "tool",
-        "protologtool over the sources of a JDK, beside the floor: reading the same files",
-        &[tools::CC, tools::PYTHON, tools::TIME, tools::JDK_SOURCE],
+        "protologtool over the sources of a JDK and of Kotlin, beside the floor: reading the same files",
+        &[tools::CC, tools::PYTHON, tools::TIME, tools::JDK_SOURCE, tools::NPM],
         |_| tool::run(),
     ),
     (

@@ -2,21 +2,20 @@
 //! on the declarations that hold calls; over the crates that this workspace depends on, beside reading and syn; and over as
 //! much as AOSP's tool was once measured with.
 
+mod again;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 
-use super::corpus::{self, Corpus, JavaFile};
+use super::corpus::{self, Corpus, SourceFile};
 use super::measure::{self, Run};
 use super::table;
 use crate::{Result, shell, workspace};
 
 /// Of each contestant; odd, so that there is a median run.
 const ROUNDS: usize = 5;
-
-/// The number of files of runs after a first one.
-const AGAIN: usize = 2000;
 
 /// The corpus with which AOSP's tool was measured, Android 15's of October 2024 on two cores, transform and generate together: files,
 /// bytes, calls, seconds of CPU, megabytes at least.
@@ -32,9 +31,12 @@ pub(super) fn run() -> Result<()> {
     let corpus = corpus::prepare(&target.join("bench/jdk"))?;
     shell::run(&mut shell::cargo(&["build", "--locked", "--release", "--package=protolog-tool"]))?;
     beside_floors(&corpus, &target)?;
-    let bench = ToolBench { tool: target.join("release/protologtool"), corpus: &corpus, target };
+    let (tool, of_kotlin) = (target.join("release/protologtool"), target.join("bench/kotlin"));
+    let bench = ToolBench { tool: tool.clone(), corpus: &corpus, target: target.clone() };
     bench.whole()?;
-    bench.again()?;
+    let kotlin = corpus::kotlin::prepare(&of_kotlin)?;
+    bench.languages(&ToolBench { tool, corpus: &kotlin, target })?;
+    again::run(&bench)?;
     bench.as_aosp()
 }
 
@@ -95,57 +97,44 @@ impl ToolBench<'_> {
         Ok(())
     }
 
-    /// Into a directory: the first run, and runs after it.
-    fn again(&self) -> Result<()> {
-        let files: Vec<JavaFile> = self
-            .corpus
-            .files
-            .iter()
-            .step_by(self.corpus.files.len() / AGAIN)
-            .take(AGAIN)
-            .cloned()
-            .collect();
-        let changed = files.iter().find(|file| file.calls > 0).ok_or("no file has a call")?;
-        let changed = self.corpus.dir.join(&changed.path);
-        let text = fs::read(&changed)
-            .map_err(|error| format!("can't read `{}`: {error}", changed.display()))?;
-        let directory = self.target.join("bench/sources");
-        let output = ["--output-dir".to_owned(), directory.display().to_string()];
-        let depfile =
-            ["--depfile".to_owned(), self.target.join("bench/out.d").display().to_string()];
-        let output = [output, depfile].concat();
-        let (mut first, mut same, mut one) = (Vec::new(), Vec::new(), Vec::new());
-        for round in 0..ROUNDS {
-            workspace::empty_dir(&directory)?;
-            first.push(self.run(&files, 1, &output)?);
-            // The stamps of the outputs do not count yet.
-            self.run(&files, 1, &output)?;
-            same.push(self.run(&files, 1, &output)?);
-            write(&changed, &format!("{}// {round}\n", String::from_utf8_lossy(&text)))?;
-            one.push(self.run(&files, 1, &output)?);
+    /// Files with calls of both languages, on one thread: Kotlin's beside Java's.
+    fn languages(&self, kotlin: &Self) -> Result<()> {
+        let benches = [("Java", self), ("Kotlin", kotlin)];
+        let of = |bench: &Self| bench.corpus.files.iter().filter(|file| file.calls > 0).cloned();
+        let files = benches.map(|(_, bench)| of(bench).collect::<Vec<_>>());
+        let mut runs = [Vec::new(), Vec::new()];
+        for round in 0..=ROUNDS {
+            for (at, (_, bench)) in benches.iter().enumerate() {
+                let run = bench.transform(&files[at], 1)?;
+                if round > 0 {
+                    runs[at].push(run);
+                }
+            }
         }
-        write(&changed, &String::from_utf8_lossy(&text))?;
-        let cpu = |runs: &[Run]| measure::median(runs).cpu.unwrap_or(0.0) * 1e3;
-        let row = |what: &str, runs: &[Run]| {
+        let row = |at: usize| {
+            let megabytes = size(&files[at]) as f64 / 1e6;
+            let cpu = measure::median(&runs[at]).cpu.unwrap_or(0.0).max(0.005);
             vec![
-                what.to_owned(),
-                format!("{:.0}", cpu(runs)),
-                format!("1/{:.1}", cpu(&first) / cpu(runs).max(1.0)),
+                benches[at].0.to_owned(),
+                files[at].len().to_string(),
+                format!("{megabytes:.1}"),
+                count_calls(&files[at]).to_string(),
+                format!("{:.0}", cpu * 1e3),
+                format!("{:.0}", megabytes / cpu),
             ]
         };
-        let rows = [
-            row("first run", &first),
-            row("nothing changed", &same),
-            row("one file with calls changed", &one),
-        ];
-        println!("\n{}\n", caption(&files).replace("a srcjar and", "a directory, a makefile and"));
-        println!("{}", table::markdown(&["one thread", "CPU ms", "of the first"], &rows));
+        println!(
+            "\nFiles with calls, of OpenJDK 17 and of Kotlin's libraries, to a srcjar and a dictionary, start of the program included. \
+             One thread, medians of {ROUNDS} runs.\n"
+        );
+        let head = ["files with calls", "files", "MB", "calls", "CPU ms", "MB/s"];
+        println!("{}", table::markdown(&head, &[row(0), row(1)]));
         Ok(())
     }
 
     /// As many files and bytes as AOSP's tool was measured with, and at least as many calls.
     fn as_aosp(&self) -> Result<()> {
-        let (with, without): (Vec<JavaFile>, Vec<JavaFile>) =
+        let (with, without): (Vec<SourceFile>, Vec<SourceFile>) =
             self.corpus.files.iter().cloned().partition(|file| file.calls > 0);
         let mut rows = Vec::new();
         for (count, bytes, calls, cpu, peak) in AOSP {
@@ -186,13 +175,13 @@ impl ToolBench<'_> {
     }
 
     /// The tool over these files, which writes an archive and a dictionary.
-    fn transform(&self, files: &[JavaFile], jobs: usize) -> Result<Run> {
+    fn transform(&self, files: &[SourceFile], jobs: usize) -> Result<Run> {
         let archive = self.target.join("bench/out.srcjar").display().to_string();
         self.run(files, jobs, &["--output-srcjar".to_owned(), archive])
     }
 
     /// The tool over these files, which writes a dictionary and, by these flags, sources.
-    fn run(&self, files: &[JavaFile], jobs: usize, sources: &[String]) -> Result<Run> {
+    fn run(&self, files: &[SourceFile], jobs: usize, sources: &[String]) -> Result<Run> {
         let output = |name: &str| self.target.join("bench").join(name).display().to_string();
         let list = self.target.join("bench/arguments");
         let paths: Vec<String> = files.iter().map(|file| file.path.display().to_string()).collect();
@@ -238,15 +227,15 @@ fn write(path: &Path, text: &str) -> Result<()> {
     fs::write(path, text).map_err(|error| format!("can't write `{}`: {error}", path.display()))
 }
 
-fn size(files: &[JavaFile]) -> u64 {
+fn size(files: &[SourceFile]) -> u64 {
     files.iter().map(|file| file.bytes).sum()
 }
 
-fn count_calls(files: &[JavaFile]) -> usize {
+fn count_calls(files: &[SourceFile]) -> usize {
     files.iter().map(|file| file.calls).sum()
 }
 
-fn caption(files: &[JavaFile]) -> String {
+fn caption(files: &[SourceFile]) -> String {
     let changed = files.iter().filter(|file| file.calls > 0).count();
     let (megabytes, calls) = (size(files) as f64 / 1e6, count_calls(files));
     format!(
@@ -256,7 +245,7 @@ fn caption(files: &[JavaFile]) -> String {
     )
 }
 
-fn row(what: &str, runs: &[Run], files: &[JavaFile]) -> Vec<String> {
+fn row(what: &str, runs: &[Run], files: &[SourceFile]) -> Vec<String> {
     let median = measure::median(runs);
     let unknown = || "-".to_owned();
     vec![
