@@ -86,9 +86,22 @@ final class Losses {
     private synchronized Pending takeSome() {
         List<Count> all = all();
         List<Count> taken = all.subList(0, Math.min(MAX_RECORDS, all.size()));
-        taken.forEach(count -> counts.remove(Integer.toUnsignedLong(count.group) << 8 | count.cause.wire()));
+        Pending pending = new Pending(taken);
+        int removed = 0;
+        try {
+            for (; removed < taken.size(); removed++) {
+                Count count = taken.get(removed);
+                counts.remove(Integer.toUnsignedLong(count.group) << 8 | count.cause.wire());
+            }
+        } catch (OutOfMemoryError | StackOverflowError e) {
+            // Nobody is told of those that were removed.
+            for (int i = 0; i < removed; i++) {
+                ungrouped[taken.get(i).cause.ordinal()] += taken.get(i).count;
+            }
+            throw e;
+        }
         isEmpty = counts.isEmpty();
-        return new Pending(taken);
+        return pending;
     }
 
     /** Counts that were taken, to be reported. */

@@ -477,14 +477,21 @@ final class TraceWriter {
         if (session.keepsMessages()) {
             info.varint(4, sequence.messages);
         }
+        int shown = packets;
         Losses.Pending losses = session.takeLosses(sequence);
-        TracePackets.chunk(state, now, info, losses, snapshot, part);
-        if (position + ProtoWriter.sizeOf(state.size()) + state.size() > limit) {
-            losses.giveBack();
-            return false;
+        try {
+            TracePackets.chunk(state, now, info, losses, snapshot, part);
+            if (position + ProtoWriter.sizeOf(state.size()) + state.size() > limit) {
+                return false;
+            }
+            strings.clear();
+            commit(state.array(), 0, state.size(), now, 0);
+            return true;
+        } finally {
+            // No room, or an error before the packet was shown.
+            if (packets == shown) {
+                losses.giveBack();
+            }
         }
-        strings.clear();
-        commit(state.array(), 0, state.size(), now, 0);
-        return true;
     }
 }
