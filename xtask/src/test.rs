@@ -255,7 +255,7 @@ impl Have {
     }
 }
 
-/// Lints all with all features, and then the libraries without: what there is only then lies in them.
+/// Lints all with all features, and then the libraries without those of other loggers: what there is only then lies in them.
 fn lint() -> Result<()> {
     let clippy = ["clippy", "--locked", "--workspace"];
     let all = ["--all-targets", "--features", FEATURES, "--", "-D", "warnings"];
