@@ -32,6 +32,7 @@ mod test;
 mod tidy;
 mod toolchain;
 mod tools;
+mod watch;
 mod workspace;
 
 use std::process::ExitCode;

@@ -3,18 +3,24 @@
 //! Cargo runs one after the other. Most of ours wait: for a session's thread, a child, a lock that the tests of a program share. So
 //! cargo builds them, and they are run here as cargo would: in their package's directory, with its variables.
 //!
-//! Invariants: all run, whatever fails; the output of each is printed in one piece, when it has ended.
+//! Invariants: all run, whatever fails or hangs; the output of each is printed in one piece, when it has ended.
 
 use std::collections::VecDeque;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::{Result, shell};
+use crate::watch::{self, Ended};
+use crate::{Result, shell, workspace};
+
+/// The time that a program may take. The slowest takes two minutes and a half on two cores with much beside it, and those that take
+/// longer are found by nobody in a run that is ended from outside.
+pub(crate) const LIMIT: Duration = Duration::from_secs(15 * 60);
 
 /// The programs at a time beyond one for each processor, since most wait.
 const BEYOND: usize = 1;
@@ -45,10 +51,11 @@ struct TestProgram {
 }
 
 /// Builds and runs the test programs that `cargo test` with `args` would run, without those that `except` chooses, as in
-/// `--test rust`. `prepare` sets variables, for cargo and for each.
+/// `--test rust`, each for `limit` at most. `prepare` sets variables, for cargo and for each.
 pub(crate) fn run(
     args: &[&str],
     except: &[&str],
+    limit: Duration,
     prepare: impl Fn(&mut Command) + Sync,
 ) -> Result<()> {
     let mut programs = build(args, &prepare)?;
@@ -64,7 +71,7 @@ pub(crate) fn run(
         while let Some(program) = next() {
             let mut command = program.command(&libraries);
             prepare(&mut command);
-            if let Err(again) = program.run(&mut command) {
+            if let Err(again) = program.run(&mut command, limit) {
                 failed.lock().expect("no panic").push(again);
             }
         }
@@ -139,24 +146,54 @@ impl TestProgram {
         command
     }
 
-    /// Runs it and prints its output. If it fails, the error is the command that runs it again.
-    fn run(&self, command: &mut Command) -> Result<()> {
-        let begun = Instant::now();
-        let output = command.output();
+    /// Runs it and prints its output. If it fails, the error is the command that runs it again, with the tests that were running if
+    /// its time was over.
+    fn run(&self, command: &mut Command, limit: Duration) -> Result<()> {
         let heading = format!("\n-- {} {}", self.package_name, self.choice);
-        let again = || format!("cargo test --package {} {}", self.package_name, self.choice);
-        let output = output.map_err(|error| {
-            println!("{heading}\nerror: can't start `{}`: {error}", self.executable.display());
-            again()
+        let again = format!("cargo test --package {} {}", self.package_name, self.choice);
+        let begun = Instant::now();
+        let (output, ended) = self.output(command, limit).map_err(|problem| {
+            println!("{heading}\nerror: {problem}");
+            again.clone()
         })?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let errors = String::from_utf8_lossy(&output.stderr);
         let time = begun.elapsed().as_secs_f64();
-        let end = if output.status.success() { "" } else { &format!("error: {}\n", output.status) };
-        print!("{heading} ({time:.1} s)\n{text}{errors}{end}");
-        if output.status.success() { Ok(()) } else { Err(again()) }
+        let end = match &ended {
+            Ended::ByItself(status) if status.success() => String::new(),
+            Ended::ByItself(status) => format!("error: {status}\n"),
+            Ended::TimeIsOver(report) => format!("error: not done after {time:.0} s\n{report}"),
+        };
+        print!("{heading} ({time:.1} s)\n{output}{end}");
+        match ended {
+            Ended::ByItself(status) if status.success() => Ok(()),
+            Ended::ByItself(_) => Err(again),
+            Ended::TimeIsOver(_) => {
+                let slow = output.lines().filter(|line| line.contains(SLOW));
+                let slow: String = slow.map(|line| format!("\n    {line}")).collect();
+                Err(format!("{again} (not done after {time:.0} s){slow}"))
+            }
+        }
+    }
+
+    /// What it says, and how it ended. By way of a file: a pipe would have to wait for all that it has started.
+    fn output(&self, command: &mut Command, limit: Duration) -> Result<(String, Ended)> {
+        let dir = workspace::tools_dir().join("output");
+        let name = self.executable.file_name().unwrap_or_default();
+        let path = dir.join(name);
+        let created = fs::create_dir_all(&dir).and_then(|()| File::create(&path));
+        let file = created.map_err(|error| format!("can't write `{}`: {error}", path.display()))?;
+        let failed = |error| format!("can't start `{}`: {error}", self.executable.display());
+        let errors = file.try_clone().map_err(failed)?;
+        let mut child = command.stdout(file).stderr(errors).spawn().map_err(failed)?;
+        let ended = watch::wait(&mut child, limit)?;
+        let said =
+            fs::read(&path).map_err(|error| format!("can't read `{}`: {error}", path.display()))?;
+        let _ = fs::remove_file(&path);
+        Ok((String::from_utf8_lossy(&said).into_owned(), ended))
     }
 }
+
+/// Part of the line by which a test program says that a test takes long.
+const SLOW: &str = "has been running for over";
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@
 //! Nothing is installed here: a step whose tool is missing says so and counts as skipped.
 
 use std::process::Command;
+use std::time::Duration;
 
 use crate::steps::Steps;
 use crate::tools::{self, Tool};
@@ -161,7 +162,10 @@ const COPIES: &str = "PROTOLOG_DAMAGED_COPIES";
 pub(crate) fn models(preemptions: Option<u32>) -> Result<()> {
     let target_dir = workspace::target_dir()?.join("loom");
     let packages = ["--package=protolog-rt", "--package=protolog-shmem", "--test=loom"];
-    programs::run(&[&["test", "--locked", "--release"], &packages[..]].concat(), &[], |command| {
+    let args = [&["test", "--locked", "--release"], &packages[..]].concat();
+    // A bound of one's own is for who has the time.
+    let limit = preemptions.map_or(programs::LIMIT, |_| Duration::from_secs(24 * 60 * 60));
+    programs::run(&args, &[], limit, |command| {
         command
             .env("RUSTFLAGS", "--cfg loom")
             // The models run for seconds: what optimizes across crates takes longer than it saves.

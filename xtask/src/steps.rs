@@ -7,10 +7,12 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::Result;
+use crate::watch::Watch;
 
 /// The steps of one run.
 pub(crate) struct Steps<'a> {
     only: &'a [String],
+    limit: Option<Duration>,
     done: Vec<Step>,
     skipped: Vec<String>,
     begun: Instant,
@@ -32,7 +34,13 @@ pub(crate) const SKIPPED: &str = "skipped:";
 impl<'a> Steps<'a> {
     /// Steps of which those named in `only` are to run; all if it is empty.
     pub(crate) fn new(only: &'a [String]) -> Self {
-        Self { only, done: Vec::new(), skipped: Vec::new(), begun: Instant::now() }
+        Self { only, limit: None, done: Vec::new(), skipped: Vec::new(), begun: Instant::now() }
+    }
+
+    /// Ends what a step has started after `limit`, and says what that was.
+    pub(crate) fn with_limit(mut self, limit: Duration) -> Self {
+        self.limit = Some(limit);
+        self
     }
 
     /// Runs one step unless others were asked for. The step adds to the list, in words, what it skips.
@@ -46,7 +54,9 @@ impl<'a> Steps<'a> {
         }
         println!("\n== {name}");
         let (begun, cpu_before) = (Instant::now(), children_cpu());
+        let watch = self.limit.map(Watch::begin);
         let failure = step(&mut self.skipped).err();
+        drop(watch);
         if let Some(problem) = &failure {
             eprintln!("error: {problem}");
         }
@@ -68,6 +78,12 @@ impl<'a> Steps<'a> {
             let cpu = step.cpu.map(|cpu| format!(" {:>7.1} s CPU", cpu.as_secs_f64()));
             let time = step.time.as_secs_f64();
             println!("{:<12} {outcome:<6} {time:>7.1} s{}", step.name, cpu.unwrap_or_default());
+        }
+        // Once more: who sees only the end of the output sees what to do.
+        for step in &self.done {
+            if let Some(problem) = &step.failure {
+                println!("{}: {problem}", step.name);
+            }
         }
         self.skipped.sort();
         self.skipped.dedup();
@@ -130,6 +146,27 @@ mod tests {
         });
         assert!(ran);
         assert!(steps.finish(true).unwrap_err().starts_with("failed: one (2 steps in "));
+    }
+
+    #[test]
+    fn what_a_step_has_started_is_ended_after_its_time() {
+        // In a process of its own: it ends all that its process has started, and other tests start programs, too.
+        if std::env::var_os("PROTOLOG_ENDED").is_some() {
+            let mut steps = Steps::new(&[]).with_limit(Duration::from_millis(50));
+            steps.run("long", |_| {
+                crate::shell::run(std::process::Command::new("sleep").arg("86397"))
+            });
+            let failure = steps.done[0].failure.as_deref().unwrap();
+            assert!(failure.starts_with("`sleep 86397` ended with signal: 9"), "{failure}");
+            return;
+        }
+        let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+        test.args(["--exact", "steps::tests::what_a_step_has_started_is_ended_after_its_time"]);
+        let output = test.arg("--nocapture").env("PROTOLOG_ENDED", "").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains("error: not done after 0 s; now ends:\nprocess "), "{said}");
+        assert!(said.contains(": sleep 86397\n"), "{said}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use crate::beside::Beside;
 use crate::steps::Steps;
@@ -46,6 +47,9 @@ pub(crate) const STEPS: [(&str, &str); 15] = [
 /// All that the runtime can do besides.
 const FEATURES: &str = "protolog-rt/log,protolog-rt/tracing,protolog-rt/compression";
 
+/// The time that a step may take: twice what all take together on two cores.
+const LIMIT: Duration = Duration::from_secs(40 * 60);
+
 /// The test program that drives a browser.
 const BROWSER_TESTS: &str = "view";
 /// Those of its tests that open the Perfetto UI.
@@ -55,7 +59,7 @@ const PERFETTO_TESTS: &str = "perfetto::";
 pub(crate) fn run(only: &[String], install: bool) -> Result<()> {
     let wanted: Vec<String> =
         if only.is_empty() { Vec::new() } else { [&["tools".to_owned()], only].concat() };
-    let mut steps = Steps::new(&wanted);
+    let mut steps = Steps::new(&wanted).with_limit(LIMIT);
     let mut have = Have::default();
     steps.run("tools", |skipped| have.prepare(install, skipped));
     steps.run("format", |skipped| {
@@ -220,7 +224,9 @@ impl Have {
     fn test_programs(&self, args: &[&str], skipped: &mut Vec<String>) -> Result<()> {
         gather_skipped(skipped, |list| {
             let except = format!("--test {BROWSER_TESTS}");
-            programs::run(args, &[&except], |command| self.set_variables(list, command))
+            programs::run(args, &[&except], programs::LIMIT, |command| {
+                self.set_variables(list, command)
+            })
         })
     }
 

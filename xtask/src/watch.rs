@@ -1,0 +1,174 @@
+//! Programs that do not end: named with all that they have started, what each waits for, and ended.
+//!
+//! Who runs the tests for us ends a run that takes too long from outside, and then nothing says where it stood. So a program gets a
+//! time that it never needs; one that takes it has failed.
+//!
+//! Invariant: nothing is ended before its time, and with a program end all that it has started, and those have started.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::{self, Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::{Result, shell};
+
+/// How a program ended.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    ByItself(ExitStatus),
+    /// It was ended after its time; the report says what it was doing.
+    TimeIsOver(String),
+}
+
+/// The time between two looks whether a program has ended: short beside what a test program takes.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The time that a debugger gets to say where a process stands.
+const DEBUGGER_SECONDS: &str = "60";
+
+/// Waits until `child` ends, for `limit` at most; then it is ended, with all that it has started.
+pub(crate) fn wait(child: &mut Child, limit: Duration) -> Result<Ended> {
+    let failed = |error: std::io::Error| format!("can't wait for a program: {error}");
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().map_err(failed)? {
+            return Ok(Ended::ByItself(status));
+        }
+        if begun.elapsed() >= limit {
+            break;
+        }
+        thread::sleep(LOOK);
+    }
+    let family = family(child.id());
+    let report = family.iter().map(|&pid| describe(pid)).collect();
+    end(&family);
+    child.kill().and_then(|()| child.wait()).map_err(failed)?;
+    Ok(Ended::TimeIsOver(report))
+}
+
+/// Watches over all that this process starts, until it is dropped.
+pub(crate) struct Watch {
+    done: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    /// What still runs after `limit` is described on standard error, and ended.
+    pub(crate) fn begin(limit: Duration) -> Self {
+        let (done, is_done) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            if is_done.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                let started = family(process::id()).split_off(1);
+                let report: String = started.iter().map(|&pid| describe(pid)).collect();
+                eprintln!("error: not done after {} s; now ends:\n{report}", limit.as_secs());
+                end(&started);
+            }
+        });
+        Self { done: Some(done), thread: Some(thread) }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        drop(self.done.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A process and all that it has started, by parents; itself alone where there is no `/proc`.
+fn family(root: u32) -> Vec<u32> {
+    let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let pid = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        if let (Some(pid), Some(parent)) = (pid, parent(&stat)) {
+            children.entry(parent).or_default().push(pid);
+        }
+    }
+    let mut family = vec![root];
+    let mut seen = 0;
+    while let Some(pid) = family.get(seen) {
+        family.extend(children.remove(pid).unwrap_or_default());
+        seen += 1;
+    }
+    family
+}
+
+/// The field `ppid` of a line of `/proc/PID/stat` (proc_pid_stat(5)), whatever the program's name is.
+fn parent(stat: &str) -> Option<u32> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The command line of a process, and the state of each of its threads, with its stack where there is a debugger.
+fn describe(pid: u32) -> String {
+    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words = String::from_utf8_lossy(&words).replace('\0', " ");
+    let mut text = format!("process {pid}: {}\n", words.trim_end());
+    for task in fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
+        let read = |name| fs::read_to_string(task.path().join(name)).unwrap_or_default();
+        let status = read("status");
+        let state = status.lines().find_map(|line| line.strip_prefix("State:")).unwrap_or("?");
+        let (name, waits) = (read("comm"), read("wchan"));
+        text += &format!("  thread `{}`: {}, in `{waits}`\n", name.trim(), state.trim());
+    }
+    // It may hang itself, before a process that is being traced, say.
+    let mut debugger = Command::new("timeout");
+    debugger.args(["--kill-after=1", DEBUGGER_SECONDS, "gdb", "--batch", "--nx"]);
+    debugger.args(["-p", &pid.to_string(), "-ex", "thread apply all backtrace"]);
+    for line in shell::read(&mut debugger).unwrap_or_default().lines() {
+        if line.starts_with(['#', 'T']) {
+            text += &format!("  {line}\n");
+        }
+    }
+    text
+}
+
+fn end(family: &[u32]) {
+    let pids = family.iter().map(u32::to_string);
+    // Some may have ended meanwhile, which `kill` says.
+    let _ = Command::new("kill").arg("-KILL").args(pids).stderr(Stdio::null()).status();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_ends_by_itself_is_left_alone() {
+        let mut child = Command::new("sh").args(["-c", "exit 3"]).spawn().unwrap();
+        match wait(&mut child, Duration::from_secs(600)).unwrap() {
+            Ended::ByItself(status) => assert_eq!(status.code(), Some(3)),
+            Ended::TimeIsOver(report) => panic!("{report}"),
+        }
+    }
+
+    #[test]
+    fn who_does_not_end_is_described_and_ended_with_its_children() {
+        let mut child =
+            Command::new("sh").args(["-c", "sleep 86399 & sleep 86398; true"]).spawn().unwrap();
+        // By then both have begun, or else only the report is shorter, and the loop tries again.
+        while family(child.id()).len() < 3 {
+            thread::sleep(LOOK);
+        }
+        let before = family(child.id());
+        let Ended::TimeIsOver(report) = wait(&mut child, Duration::ZERO).unwrap() else {
+            panic!("it ended by itself");
+        };
+        assert!(report.contains("sleep 86399") && report.contains("sleep 86398"), "{report}");
+        assert!(report.contains("thread `sleep`: S (sleeping)"), "{report}");
+        for pid in before {
+            let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            assert!(state.is_empty() || state.contains(") Z "), "{pid} lives: {state}");
+        }
+    }
+
+    #[test]
+    fn parents_are_found_behind_any_name() {
+        assert_eq!(parent("7 (a) b c) S 12 7 7 0"), Some(12));
+        assert_eq!(parent("7 (a"), None);
+    }
+}
