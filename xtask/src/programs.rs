@@ -168,13 +168,13 @@ impl TestProgram {
             Ended::ByItself(_) => Err(again),
             Ended::TimeIsOver(_) => {
                 let slow = output.lines().filter(|line| line.contains(SLOW));
-                let slow: String = slow.map(|line| format!("\n    {line}")).collect();
-                Err(format!("{again} (not done after {time:.0} s){slow}"))
+                let slow: Vec<&str> = [""].into_iter().chain(slow).collect();
+                Err(format!("{again} (not done after {time:.0} s){}", slow.join("\n    ")))
             }
         }
     }
 
-    /// What it says, and how it ended. By way of a file: a pipe would have to wait for all that it has started.
+    /// Runs it, for its output and how it ended. By way of a file: a pipe would have to wait for all that it has started.
     fn output(&self, command: &mut Command, limit: Duration) -> Result<(String, Ended)> {
         let dir = workspace::tools_dir().join("output");
         let name = self.executable.file_name().unwrap_or_default();

@@ -225,7 +225,7 @@ impl Have {
         gather_skipped(skipped, |list| {
             let except = format!("--test {BROWSER_TESTS}");
             programs::run(args, &[&except], programs::LIMIT, |command| {
-                self.set_variables(list, command)
+                self.set_variables(list, command);
             })
         })
     }

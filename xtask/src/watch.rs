@@ -1,11 +1,12 @@
 //! Programs that do not end: named with all that they have started, what each waits for, and ended.
 //!
-//! Who runs the tests for us ends a run that takes too long from outside, and then nothing says where it stood. So a program gets a
+//! A machine that runs the tests for us ends a run that takes too long from outside, and then nothing says where it stood. So a program gets a
 //! time that it never needs; one that takes it has failed.
 //!
 //! Invariant: nothing is ended before its time, and with a program end all that it has started, and those have started.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::fs;
 use std::process::{self, Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Result, shell};
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Debug)]
 pub(crate) enum Ended {
     ByItself(ExitStatus),
@@ -55,7 +56,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// What still runs after `limit` is described on standard error, and ended.
+    /// Programs that still run after `limit` are described on standard error, and ended.
     pub(crate) fn begin(limit: Duration) -> Self {
         let (done, is_done) = mpsc::channel();
         let thread = thread::spawn(move || {
@@ -113,7 +114,7 @@ fn describe(pid: u32) -> String {
         let status = read("status");
         let state = status.lines().find_map(|line| line.strip_prefix("State:")).unwrap_or("?");
         let (name, waits) = (read("comm"), read("wchan"));
-        text += &format!("  thread `{}`: {}, in `{waits}`\n", name.trim(), state.trim());
+        let _ = writeln!(text, "  thread `{}`: {}, in `{waits}`", name.trim(), state.trim());
     }
     // It may hang itself, before a process that is being traced, say.
     let mut debugger = Command::new("timeout");
@@ -121,7 +122,7 @@ fn describe(pid: u32) -> String {
     debugger.args(["-p", &pid.to_string(), "-ex", "thread apply all backtrace"]);
     for line in shell::read(&mut debugger).unwrap_or_default().lines() {
         if line.starts_with(['#', 'T']) {
-            text += &format!("  {line}\n");
+            let _ = writeln!(text, "  {line}");
         }
     }
     text
