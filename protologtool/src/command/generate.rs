@@ -23,8 +23,7 @@ fn generate(
     reporter: &mut Reporter<'_>,
     system: &dyn System,
 ) -> Result<(), Failure> {
-    let flags = AndroidFlags { any: None, is_15: args.viewer_config_type.is_some() };
-    let run = RunRequest { flags, ..RunRequest::default() };
+    let run = RunRequest { flags: flags(args), ..RunRequest::default() };
     let is_merge = args.sources.files.is_empty();
     let done = if is_merge {
         Some(Done::default())
@@ -62,6 +61,15 @@ fn generate(
         ..Outputs::default()
     };
     output::write(&outputs, &done.processed, &done.dictionary, system)
+}
+
+/// The flag by which rules of Android 15 differ from later ones: it is required there, and unknown later. Only JSON does without, since later
+/// tools do not write it.
+fn flags(args: &Generate) -> AndroidFlags {
+    let is_15 = args.viewer_config_type.is_some();
+    let is_json = |path: &PathBuf| Format::of_path(path).is_some_and(|it| it != Format::Pb);
+    let has_json = args.viewer_config.iter().chain(&args.check).any(is_json);
+    AndroidFlags { any: None, is_15, is_later: !is_15 && !has_json }
 }
 
 /// The dictionary of the sources and those that are to be put in; none if they contradict each other, which was shown.

@@ -322,7 +322,7 @@ fn warn_of_class(sources: &Sources, processed: &[Processed], reporter: &mut Repo
             severity: Severity::Warning,
             code: Code::UnusedClass,
             message: format!("no source names the class `{class}`: there is nothing to rewrite"),
-            help: Some("check `--protolog-class` against the imports of the sources".to_owned()),
+            help: Some(super::release::advice(class)),
         });
     }
 }

@@ -10,7 +10,7 @@ use crate::args::DialectChoice;
 use crate::exit::Failure;
 use crate::groups::GroupNumbers;
 use crate::inject::{AOSP_PACKAGE, ImplTemplate};
-use crate::lang::java::{Android, Dialect};
+use crate::lang::java::{Android, Dialect, Guard};
 
 /// The facts that a run knows.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,8 @@ pub(crate) struct AndroidFlags {
     pub(crate) any: Option<&'static str>,
     /// True if one is given that left with Android 15.
     pub(crate) is_15: bool,
+    /// True if one is left out that Android 15 asks for.
+    pub(crate) is_later: bool,
 }
 
 /// The decision.
@@ -67,7 +69,7 @@ impl Evidence<'_> {
             }
             DialectChoice::Auto => match (self.template, class) {
                 (Some(template), _) => template.form(),
-                (None, ClassOf::Android15) => Android::ANDROID_15,
+                (None, ClassOf::Android15) if self.is_15(class) => Android::ANDROID_15,
                 // Without code the mask is no matter, and the larger one refuses no call.
                 (None, _) => Android::ANDROID_17,
             },
@@ -76,7 +78,7 @@ impl Evidence<'_> {
             DialectChoice::Android17 => self.completed(&Android::ANDROID_17),
         };
         let is_15 = match self.dialect {
-            DialectChoice::Auto => class == ClassOf::Android15 || self.flags.is_15,
+            DialectChoice::Auto => self.is_15(class),
             choice => choice == DialectChoice::Android15,
         };
         let numbers = match (is_15, class) {
@@ -102,6 +104,13 @@ impl Evidence<'_> {
         }
     }
 
+    /// Returns whether the tool that a rule was written for is that of Android 15. The name of its class alone does not show it: the rules
+    /// of the Launcher in Android 16 and 17 still pass that.
+    fn is_15(&self, class: ClassOf) -> bool {
+        let has_cache = self.template.is_some_and(|it| it.form().guard == Guard::Cache);
+        self.flags.is_15 || class == ClassOf::Android15 && !self.flags.is_later && !has_cache
+    }
+
     fn completed(&self, form: &Android) -> Android {
         self.template.map_or(form.clone(), |template| template.completed(form))
     }
@@ -118,6 +127,17 @@ impl Evidence<'_> {
         Some(Failure::new(message).help(
             "set `--dialect`, here and for `generate-viewer-config`, to `protolog` or to Android's release, such as `android-17`",
         ))
+    }
+}
+
+/// The advice on a class of the calls that no source names.
+pub(super) fn advice(class: &str) -> String {
+    let of_sources = "check `--protolog-class` against the imports of the sources";
+    match class.strip_prefix(AOSP_PACKAGE) {
+        Some(".common.ProtoLog") => {
+            format!("{of_sources}: since Android 16 the class is `{AOSP_PACKAGE}.ProtoLog`")
+        }
+        _ => of_sources.to_owned(),
     }
 }
 
@@ -149,8 +169,14 @@ mod tests {
         ];
         for class in [OLD, NEW, OTHER] {
             for dialect in all {
-                let flags = [(None, false), (Some("--x"), false), (Some("--x"), true)];
-                let releases = flags.map(|(any, is_15)| AndroidFlags { any, is_15 });
+                let flags = [
+                    (None, false, false),
+                    (None, false, true),
+                    (Some("--x"), false, false),
+                    (Some("--x"), true, false),
+                ];
+                let releases =
+                    flags.map(|(any, is_15, is_later)| AndroidFlags { any, is_15, is_later });
                 let mut decided =
                     releases.into_iter().filter_map(|flags| decide(class, dialect, flags));
                 let first = decided.next().unwrap().dictionary.is_some();
@@ -167,10 +193,12 @@ mod tests {
         };
         let (none, some) = (
             AndroidFlags::default(),
-            AndroidFlags { any: Some("--viewer-config-file-path"), is_15: false },
+            AndroidFlags { any: Some("--viewer-config-file-path"), ..AndroidFlags::default() },
         );
         let of_15 = AndroidFlags { is_15: true, ..some };
         assert_eq!(numbers(OLD, none), Some(Some((GroupNumbers::FirstUse, true))));
+        let later = AndroidFlags { is_later: true, ..none };
+        assert_eq!(numbers(OLD, later), Some(Some((GroupNumbers::Declared, false))));
         assert_eq!(numbers(NEW, some), Some(Some((GroupNumbers::Declared, false))));
         assert_eq!(numbers(NEW, of_15), Some(Some((GroupNumbers::Position, true))));
         assert_eq!(numbers(OTHER, none), Some(None));

@@ -63,5 +63,5 @@ fn flags(args: &Transform) -> AndroidFlags {
     ];
     let of_15 = of_15.into_iter().find(|(value, _)| value.is_some()).map(|(_, flag)| flag);
     let of_any = args.viewer_config_file_path.as_ref().map(|_| "--viewer-config-file-path");
-    AndroidFlags { any: of_any.or(of_15), is_15: of_15.is_some() }
+    AndroidFlags { any: of_any.or(of_15), is_15: of_15.is_some(), is_later: false }
 }

@@ -87,7 +87,8 @@ pub(crate) fn fixtures() -> PathBuf {
     here().join("fixtures")
 }
 
-fn here() -> PathBuf {
+/// The directory of these tests.
+pub(crate) fn here() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/aosp")
 }
 

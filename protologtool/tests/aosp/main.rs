@@ -14,6 +14,7 @@ mod unit;
 
 mod case;
 mod facts;
+mod flags;
 mod pairs;
 mod rule;
 mod run;

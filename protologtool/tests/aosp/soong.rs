@@ -1,5 +1,5 @@
-//! The fragments of `integrations/soong`, which have the flags of AOSP's rules: every command line is run, word for word, as Soong
-//! runs it, from the root of the sources.
+//! The fragments of `integrations/soong`, which have the flags of AOSP's rules, and rules of AOSP in `rules/` that differ from these:
+//! every command line is run, word for word, as Soong runs it, from the root of the sources.
 //!
 //! The sources are in the shape of Android's. Of each release, the rewritten ones compile, and the ids in the code are those
 //! in the dictionary.
@@ -24,9 +24,19 @@ fn fragments() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../integrations/soong")
 }
 
-/// The rules of a fragment. Its strings have no escapes.
+/// The rules of a fragment.
 fn rules(release: &str) -> Vec<Rule> {
-    let text = fs::read_to_string(fragments().join(format!("{release}.bp"))).unwrap();
+    rules_of(&fragments().join(format!("{release}.bp")))
+}
+
+/// The rules of AOSP in a file of this test's own.
+fn rules_of_aosp(name: &str) -> Vec<Rule> {
+    rules_of(&crate::case::here().join("rules").join(name))
+}
+
+/// The rules of a file, whose strings have no escapes.
+fn rules_of(path: &Path) -> Vec<Rule> {
+    let text = fs::read_to_string(path).unwrap();
     let rule = |block: &str| {
         let (cmd, rest) =
             block.split_once("    cmd: ").unwrap().1.split_once(",\n    out: ").unwrap();
@@ -37,7 +47,7 @@ fn rules(release: &str) -> Vec<Rule> {
         let name = block.split("name: ").nth(1).unwrap().lines().next().unwrap();
         Rule { name: strings(name), command: strings(cmd), output: strings(rest) }
     };
-    text.split("java_genrule {").skip(1).map(rule).collect()
+    text.split("genrule {").skip(1).map(rule).collect()
 }
 
 /// The value of a flag.
@@ -74,13 +84,23 @@ fn shell_groups(class: &str) -> String {
     text.replace("com.android.wm.shell.protolog", package).replace("ShellProtoLogGroup", simple)
 }
 
-/// Runs a rule; Soong puts paths in the place of modules.
+/// Runs a rule that nothing is wrong with.
 #[track_caller]
 fn run(room: &Room, rule: &Rule) {
+    assert_eq!(said(room, rule), "", "{}", rule.name);
+}
+
+/// The messages of a rule that succeeds; Soong puts paths in the place of modules.
+#[track_caller]
+fn said(room: &Room, rule: &Rule) -> String {
     let tool = env!("CARGO_BIN_EXE_protologtool");
     let mut command = rule.command.clone();
     for (module, path) in [
         ("$(location protolog-tool)", tool),
+        ("$(location protologtool)", tool),
+        ("$(location :launcher-quickstep_protolog-groups)", "core.jar"),
+        ("$(locations :launcher-quickstep-unprocessed-protolog-src)", "core/A.java core/B.java"),
+        ("$(locations :wm_shell-pip-sources)", "pip/C.java"),
         ("$(location :protolog-groups)", "core.jar"),
         ("$(location :wm_shell_protolog-groups)", "groups.jar"),
         ("$(location soong_javac_wrapper)", "./soong_javac_wrapper"),
@@ -92,7 +112,8 @@ fn run(room: &Room, rule: &Rule) {
     }
     assert!(!command.contains('$'), "{command}");
     let output = run_any(Command::new("sh").args(["-c", &command]).current_dir(room.path()));
-    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{}: {command}", rule.name);
+    assert_eq!(output.code, Some(0), "{}: {command}\n{}", rule.name, output.stderr);
+    output.stderr
 }
 
 /// The ids that rewritten code passes: before the mask.
@@ -261,6 +282,85 @@ fn android_16_and_17() {
         assert!(code.contains("Cache.WM_SHELL_SPLIT_enabled[0]") && code.contains(mask), "{code}");
         assert_eq!(numbers(&dictionaries[1]), BTreeMap::from(DECLARED));
     }
+}
+
+#[test]
+fn between_the_releases_with_the_groups_of_15() {
+    let rules = rules_of_aosp("between-15-and-16.bp");
+    let Some(room) = tree("android-16", &rules) else { return };
+    for rule in &rules {
+        run(&room, rule);
+    }
+    let code = &room.archive("services.core.protolog.srcjar")[1].1;
+    let dictionary = dictionary(&room, "core.protolog.pb");
+    let known = dictionary.messages().iter().map(|message| message.id as i64).collect();
+    assert_eq!(ids(code), known, "{code}");
+    assert_eq!(numbers(&dictionary)["WM_SHELL_SPLIT"], 2);
+    let json = fs::read_to_string(room.path().join("services.core.protolog.json")).unwrap();
+    assert!(json.contains("\"WM_SHELL_SPLIT\"") && !json.contains("location"), "{json}");
+}
+
+/// Two modules with one dictionary, of which each calls a class of its own.
+#[test]
+fn pip_as_a_module_of_its_own() {
+    let rules = rules("android-17-pip");
+    let Some(room) = tree("android-17", &rules) else { return };
+    let text = fs::read_to_string(room.path().join("A.java")).unwrap();
+    let text =
+        text.replace("split", "pip").replace("class A", "class C").replace("no task", "no pip");
+    room.write("pip/C.java", text.as_bytes());
+    for rule in &rules {
+        run(&room, rule);
+    }
+    let [shell, pip] = ["wm_shell_protolog.srcjar", "wm_shell_pip_protolog.srcjar"]
+        .map(|srcjar| room.archive(srcjar));
+    assert_ne!(shell[0].0, pip[0].0);
+    let all = ids(&shell[1].1).into_iter().chain(ids(&pip[1].1));
+    let dictionary = dictionary(&room, "wmshell.protolog.pb");
+    let known = dictionary.messages().iter().map(|message| message.id as i64).collect();
+    assert_eq!(all.collect::<BTreeSet<_>>(), known);
+    compiles(&[&shell[..], &pip[..]].concat());
+}
+
+/// Its sources name the class as it is called since Android 16, so that AOSP's tool finds no calls in them either; and says nothing.
+#[test]
+fn the_launcher() {
+    let rules = rules_of_aosp("launcher.bp");
+    let Some(room) = tree("android-17", &rules) else { return };
+    for name in ["core/A.java", "core/B.java"] {
+        let text = fs::read_to_string(room.path().join(name)).unwrap();
+        room.write(
+            name,
+            text.replace("protolog.common.ProtoLog;", "protolog.ProtoLog;").as_bytes(),
+        );
+    }
+    for rule in &rules {
+        let said = said(&room, rule);
+        let warning =
+            "warning: no source names the class `com.android.internal.protolog.common.ProtoLog`";
+        assert!(said.starts_with(warning), "{said}");
+        assert!(
+            said.contains("since Android 16 the class is `com.android.internal.protolog.ProtoLog`"),
+            "{said}"
+        );
+    }
+    let archive = room.archive("launcher.quickstep.protolog.srcjar");
+    assert_eq!(archive[1].1, fs::read_to_string(room.path().join("core/A.java")).unwrap());
+    assert!(archive[0].1.contains("WM_SHELL_SPLIT_enabled"), "{}", archive[0].1);
+    // As the tool of Android 16 and 17 numbers groups, since a rule of 15 names the dictionary's type.
+    let unused = dictionary(&room, "launcher.quickstep.protolog.pb");
+    // By the class's name, as in `DECLARED`.
+    let declared = DECLARED.map(|(name, id)| (name, id - DECLARED[0].1 + 3_831_566_163));
+    assert_eq!((numbers(&unused), unused.messages().len()), (BTreeMap::from(declared), 0));
+    // With the name that the class has, all is as in other modules.
+    for rule in rules {
+        let command = rule.command.replace("protolog.common.ProtoLog ", "protolog.ProtoLog ");
+        run(&room, &Rule { command, ..rule });
+    }
+    let code = &room.archive("launcher.quickstep.protolog.srcjar")[1].1;
+    let dictionary = dictionary(&room, "launcher.quickstep.protolog.pb");
+    let known = dictionary.messages().iter().map(|message| message.id as i64).collect();
+    assert_eq!((ids(code), numbers(&dictionary)), (known, BTreeMap::from(declared)), "{code}");
 }
 
 /// A source that javac refuses too is copied with a warning, and its error is left to javac; one that javac accepts is an error.

@@ -3,7 +3,7 @@
 //! Such a method does nothing else, and no other can take its place: it is static, private or final, and not overloaded.
 
 use super::constant::{Evaluator, arguments};
-use super::dialect::{Dialect, Guard};
+use super::dialect::Dialect;
 use super::invocation::{Candidate, Invocation};
 use super::outline::MemberKind;
 use super::place::MemberCalls;
@@ -26,7 +26,7 @@ impl MemberCalls<'_, '_, '_> {
         level: Level,
     ) -> Option<(Wrapper, Option<Diagnostic>)> {
         // Of Android 15 no call works that stays as it is.
-        if matches!(self.java.dialect(), Dialect::Android(form) if form.guard == Guard::None) {
+        if matches!(self.java.dialect(), Dialect::Android(form) if form.passes_text) {
             return None;
         }
         let source = self.unit.text();
