@@ -97,7 +97,8 @@ fn short_threads_leave_no_memory_behind() {
     let logging = growth(threads, |thread| i!(Log::Short, "%d", thread));
     let trace = recording.stop();
     assert_eq!(trace.summary.messages + trace.summary.lost(), threads as u64);
-    assert!(trace.summary.messages > threads as u64 / 2, "{:?}", trace.summary);
+    // Beside much else, the session's thread is slow to empty so small a buffer.
+    assert!(trace.summary.messages > threads as u64 / 16, "{:?}", trace.summary);
     assert!(logging < silent + (4 << 20), "grew by {logging} bytes, without logging by {silent}");
 }
 
