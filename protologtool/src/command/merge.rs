@@ -14,7 +14,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 const HELP: &str = "\
-Example:
+Examples:
   protologtool merge server.pftrace worker-1.pftrace worker-2.pftrace -o all.pftrace
   protologtool read-log all.pftrace --since 18:27
   protologtool merge app.pftrace --perfetto-ui --counter 'sent %d bytes' -o ui.pftrace

@@ -44,7 +44,7 @@ With --perfetto, the trace is handed to the Perfetto UI in another window, with 
 table and on its track of logs, losses, counters. The UI comes from the network and reads the trace within the browser; nothing is \
 sent to its server. --perfetto=URL names another UI, such as one of your own. The command ends when the UI has the trace.
 
-A page takes up to 16 million messages; the options below choose fewer.
+A page takes up to 16 million messages; filters choose fewer.
 
 Exit codes: 0 done; 2 wrong command line, or a trace can't be read or the file not be written; 3 the page is there, and \
 standard error says what is missing of the log.";

@@ -45,7 +45,7 @@ pub(super) struct EntryForm {
     #[arg(long, value_enum, default_value_t = Zone::Local)]
     time: Zone,
 
-    /// EntryForm of times in text, CSV and logfmt [default: ms in text, iso elsewhere]
+    /// Form of times in text, CSV and logfmt [default: ms in text, iso elsewhere]
     #[arg(long, value_enum)]
     pub(super) time_format: Option<TimeForm>,
 
